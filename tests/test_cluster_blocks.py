@@ -21,6 +21,7 @@ import textreg
 from textreg.blocks import cutting
 from textreg.blocks.matrix import StoredRows, cut_rows, numbered_within
 from textreg.blocks.scratch import Memory
+from textreg.cluster import counting
 from textreg.cluster.blocks import ClusterBlock, ClusterRows
 from textreg.cluster.connection import Connection, connected
 from textreg.cluster.packing import pack, size_of, unpack
@@ -53,8 +54,9 @@ def address() -> Iterator[str]:
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Blocks of few documents, and a search on few of them."""
+    """Blocks of few documents, whose n-grams are merged two by two, and a search on few."""
     monkeypatch.setattr(cutting, "DOCUMENTS", 70)
+    monkeypatch.setattr(counting, "MERGED", 2)
     monkeypatch.setattr(part, "PART", 150)
 
 
@@ -222,7 +224,7 @@ def kill_a_worker(connection: Connection) -> None:
     os.kill(next(iter(pids.values())), signal.SIGKILL)
 
 
-@pytest.mark.parametrize("after", [8, 22, 40])
+@pytest.mark.parametrize("after", [8, 40, 100])
 def test_a_worker_that_is_killed(after: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """While files are read, features are counted, and in the fit: nothing is different."""
     texts, labels = documents(400)

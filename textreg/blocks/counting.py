@@ -11,7 +11,7 @@ import numpy as np
 from textreg._core import text_counts, text_grams
 from textreg.blocks.merging import MergedKeys, MergedNames
 from textreg.blocks.scratch import Arrays
-from textreg.blocks.tokens import BlockTokens
+from textreg.blocks.tokens import BlockTokens, NoNames
 from textreg.errors import DataError
 from textreg.features.counting import NGramCounts, by_name, occurrences, tokens_of
 from textreg.features.ngrams import NGrams, take, where_wanted
@@ -139,7 +139,7 @@ class BlockCounting:
     def words(self, block: int) -> Tokens:
         """The words of a block, without their names."""
         size = len(self._get(block, 1, "numbers"))
-        return self._words.get(block, Names(np.empty(0, np.uint8), np.zeros(size + 1, np.int64)))
+        return self._words.get(block, NoNames(size))
 
     def tokens(
         self, block: int, words: Tokens, features: Sequence[Int32s], names: Sequence[str]

@@ -3,11 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NoReturn
 
 from textreg.blocks.scratch import Arrays
 from textreg.records import Tokens
 
 ALWAYS = ("ids", "sentence_ptr", "document_ptr")
+
+
+class NoNames(Sequence[str]):
+    """So many names, of which nobody needs to know more than how many there are."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __getitem__(self, index: object) -> NoReturn:
+        raise LookupError("these names were left out")
 
 
 class BlockTokens:

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from textreg.blocks.counting import BlockCounting, BlockCounts
 from textreg.features.counting import Counted
-from textreg.kinds import Tokenizer
-from textreg.records import Documents, Int32s, Int64s
+from textreg.records import Int32s, Int64s
 from textreg.records.names import Names
 
 
 class BlockTree(NamedTuple):
-    """The n-grams of one tokenizer in a block of documents.
+    """The n-grams of one tokenizer in a block of documents, or in several.
 
     Attributes
     ----------
@@ -25,40 +24,20 @@ class BlockTree(NamedTuple):
         For n-grams of 2 words and so on: see :class:`textreg.features.ngrams.NGrams`.
     counts : dict of str to list of ndarray
         For every length the number of ``documents`` with each n-gram; and of ``occurrences``, where
-        these are wanted.
+        these are wanted. Whole numbers of 32 or 64 bits.
     n_documents, n_words : int
         The number of documents, and of occurrences of words.
     """
 
     names: Names
     children: list[tuple[Int64s, Int32s]]
-    counts: dict[str, list[Int32s]]
+    counts: dict[str, list[Any]]
     n_documents: int
     n_words: int
 
 
-def tree_of(
-    tokenizer: Tokenizer,
-    texts: Documents,
-    ngrams: int,
-    stop_words: tuple[str, ...],
-    *,
-    occurrences: bool,
-) -> BlockTree:
-    """The n-grams of a block.
-
-    Parameters
-    ----------
-    tokenizer : Tokenizer
-    texts : sequence of str
-    ngrams : int
-        The largest number of words in an n-gram.
-    stop_words : tuple of str
-        Words to drop.
-    occurrences : bool
-        Whether to count occurrences, too.
-    """
-    counted = Counted.of(tokenizer, texts, ngrams, 1, stop_words)
+def tree_of(counted: Counted, *, occurrences: bool) -> BlockTree:
+    """The n-grams of a block, of which all were counted; also ``occurrences``, if these are."""
     ends = np.cumsum(counted.tree.sizes)[:-1]
     every = {"documents": counted.frequencies()}
     if occurrences:
@@ -68,7 +47,7 @@ def tree_of(
         names=Names.of(counted.tree.words),
         children=list(zip(counted.tree.child_ptr, counted.tree.last, strict=True)),
         counts=counts,
-        n_documents=len(texts),
+        n_documents=len(counted.words.document_ptr) - 1,
         n_words=len(counted.words.ids),
     )
 
@@ -104,10 +83,29 @@ class TreeCounting(BlockCounting):
 
     def add(self, texts: Sequence[str]) -> None:
         """Count the n-grams of the next block here."""
-        occurrences = "occurrences" in self._counted
-        self.add_tree(
-            tree_of(self.tokenizer, texts, self.ngrams, self.stop_words, occurrences=occurrences)
+        counted = Counted.of(self.tokenizer, texts, self.ngrams, 1, self.stop_words)
+        self.add_tree(tree_of(counted, occurrences="occurrences" in self._counted))
+
+    def merged(self) -> BlockTree:
+        """The n-grams of all blocks as those of one."""
+        counts = self.counts(1)
+        tree = counts.tree
+        return BlockTree(
+            names=Names.of(tree.words),
+            children=list(zip(tree.child_ptr, tree.last, strict=True)),
+            counts={what: getattr(counts, what) for what in self._counted},
+            n_documents=self.n_documents,
+            n_words=self.n_words,
         )
+
+    def numbers(self, block: int) -> list[Int32s]:
+        """For every length the numbers of the n-grams of a block among those of all."""
+        every = (self._get(block, k, "numbers") for k in range(1, self.ngrams + 1))
+        return [numbers.astype(np.int32, copy=False) for numbers in every]
+
+    def taken(self, block: int, features: Sequence[Int32s]) -> list[Int32s]:
+        """The same of ``features`` of the n-grams of all blocks."""
+        return [of[own] for of, own in zip(features, self.numbers(block), strict=True)]
 
     def drop(self, block: int) -> None:
         """Forget the numbers of a block."""

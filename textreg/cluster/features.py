@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from textreg.blocks.features import choose_features
 from textreg.blocks.heap import release_memory
 from textreg.blocks.matrix import numbered_within
-from textreg.blocks.trees import BlockTree, TreeCounting, tree_of
+from textreg.blocks.tokens import NoNames
 from textreg.cluster.blocks import ClusterBlock
-from textreg.features.markup import stripped_texts
+from textreg.cluster.counting import ClusterCounts, Counting, Numbers, Occurrences
+from textreg.features.counting import tokens_of
+from textreg.features.encoder import Encoder
+from textreg.features.joined import side_by_side
+from textreg.features.rows import PartCounts
 from textreg.features.vectorize import joined_encoder
 from textreg.plugins import calls
 from textreg.records.block_operations import GroupBlock
@@ -25,14 +30,19 @@ if TYPE_CHECKING:
     from textreg.kinds import GroupBuilder, Tokenizer
 
 
-def encoder_on_cluster(
-    texts: ClusterTexts,
-    tokenizer: Tokenizer,
-    vectorizer: Vectorizer,
-    arrays: Arrays,
-    done: Callable[[int], None],
-) -> AnyEncoder:
-    """The features of all documents: n-grams are counted by the workers, and merged here.
+class Weighing(NamedTuple):
+    """What makes rows of counted n-grams.
+
+    encoders: of every tokenizer, with the names of the features only where groups are made of
+    these. every: for each whether all its n-grams are features.
+    """
+
+    encoders: Sequence[Encoder]
+    every: Sequence[bool]
+
+
+class ClusterFeatures:
+    """The features of all documents: n-grams are counted and merged by the workers.
 
     Parameters
     ----------
@@ -40,89 +50,86 @@ def encoder_on_cluster(
     tokenizer : Tokenizer
     vectorizer : Vectorizer
     arrays : Arrays
-        For the counts of every block.
+        For counts that are kept here.
     done : callable
         Told the number of documents that were counted.
+
+    Attributes
+    ----------
+    encoder : Encoder or JoinedEncoder
+        Makes rows with these features of new texts.
 
     Raises
     ------
     UsageError, DataError
         As of :meth:`Vectorizer.fit`.
     """
-    occurrences = vectorizer.max_features is not None
-    parts = [
-        TreeCounting(
-            part,
-            vectorizer.stop_words_of(part),
-            vectorizer.ngrams_of(part),
-            arrays,
-            f"part-{number}",
-            occurrences=occurrences,
-        )
-        for number, part in enumerate(vectorizer.parts(tokenizer))
-    ]
-    wanted = [(part.tokenizer, part.ngrams, part.stop_words) for part in parts]
-    connection, strip = texts.connection, vectorizer.strip_html
-    counted = (
-        connection.submit(count_block, wanted, strip, occurrences, *pieces)
-        for _, _, pieces in texts.blocks()
+
+    def __init__(
+        self,
+        texts: ClusterTexts,
+        tokenizer: Tokenizer,
+        vectorizer: Vectorizer,
+        arrays: Arrays,
+        done: Callable[[int], None],
+    ) -> None:
+        self._texts = texts
+        self._counts = ClusterCounts(texts, Counting.of(vectorizer, tokenizer), arrays, done)
+        self._chosen = choose_features(self._counts.parts, vectorizer, len(texts))
+        self.encoder: AnyEncoder = joined_encoder([one.encoder for one in self._chosen])
+
+    def blocks(self, groups: GroupBuilder | None) -> list[Any]:
+        """Futures of the blocks, a :class:`ClusterBlock` each. Can be asked once."""
+        chosen, self._chosen = self._chosen, []
+        encoders = [
+            one.encoder if groups is not None and not number else nameless(one.encoder)
+            for number, one in enumerate(chosen)
+        ]
+        submit = self._texts.connection.submit
+        weighing = submit(same, Weighing(encoders, [one.every for one in chosen]))
+        counted = self._counts.take([one.numbers for one in chosen])
+        return [
+            submit(make_block, weighing, groups, start, words, numbers)
+            for (start, _, _), (words, numbers) in zip(self._texts.blocks(), counted, strict=True)
+        ]
+
+
+def nameless(encoder: Encoder) -> Encoder:
+    """An encoder that weighs as this one, without the names of the features."""
+    return Encoder(
+        encoder.tokenizer,
+        encoder.vectorizer,
+        NoNames(len(encoder.vocabulary)),
+        encoder.idf,
+        stop_words=encoder.stop_words,
     )
-    documents = 0
-    for trees in connection.results(counted):
-        for part, tree in zip(parts, trees, strict=True):
-            part.add_tree(tree)
-        documents += trees[0].n_documents
-        done(documents)
-    chosen = choose_features(parts, vectorizer, len(texts))
-    for part in parts:
-        for block in range(part.n_blocks):
-            part.drop(block)
-    return joined_encoder([one.encoder for one in chosen])
-
-
-def blocks_on_cluster(
-    texts: ClusterTexts, encoder: AnyEncoder, groups: GroupBuilder | None
-) -> list[Any]:
-    """Futures of the blocks with these features, a :class:`ClusterBlock` each."""
-    connection = texts.connection
-    sent = connection.submit(same, encoder)
-    return [
-        connection.submit(make_block, sent, groups, start, *pieces)
-        for start, _, pieces in texts.blocks()
-    ]
-
-
-def count_block(
-    wanted: Sequence[tuple[Tokenizer, int, tuple[str, ...]]],
-    strip: bool,
-    occurrences: bool,
-    *pieces: Sequence[str],
-) -> list[BlockTree]:
-    """The n-grams of a block of every tokenizer, by a worker."""
-    texts: Sequence[str] = list(chain(*pieces))
-    if strip:
-        texts = stripped_texts(texts)
-    trees = [
-        tree_of(tokenizer, texts, ngrams, stop_words, occurrences=occurrences)
-        for tokenizer, ngrams, stop_words in wanted
-    ]
-    del texts
-    release_memory()
-    return trees
 
 
 def make_block(
-    encoder: AnyEncoder, builder: GroupBuilder | None, start: int, *pieces: Sequence[str]
+    weighing: Weighing,
+    builder: GroupBuilder | None,
+    start: int,
+    words: Sequence[Occurrences],
+    numbers: Numbers,
 ) -> ClusterBlock:
-    """The rows and groups of a block, by a worker."""
-    texts = list(chain(*pieces))
-    arrays = encoder.rows(texts)
-    rows, sizes = numbered_within(CompressedArrays(*arrays), start, encoder.n_columns)
+    """The rows and groups of a block, by a worker.
+
+    words, numbers: of every tokenizer what was counted, and the feature of each of its n-grams.
+    """
+    parts = []
+    for encoder, every, one, own in zip(*weighing, words, numbers, strict=True):
+        tokens = tokens_of(one.words, one.streams, own, encoder.vocabulary)
+        # Where all n-grams are features, their counts give the norms.
+        parts.append(PartCounts(tokens, encoder, None if every else encoder.norms(one.words)))
+    columns = np.cumsum([0, *(encoder.n_columns for encoder in weighing.encoders)])
+    arrays = side_by_side([part.rows(None) for part in parts], columns)
+    rows, sizes = numbered_within(CompressedArrays(*arrays), start, int(columns[-1]))
     del arrays
     groups = None
     if builder is not None:
-        built = calls.build_groups(builder, encoder.parts[0].tokens(texts))
+        built = calls.build_groups(builder, parts[0].tokens)
         groups = GroupBlock(built.indptr, built.indices, built.weights)
+    del parts
     release_memory()
     return ClusterBlock(rows, groups, sizes)
 

@@ -19,7 +19,7 @@ from textreg.blocks.heap import release_memory
 from textreg.blocks.matrix import StoredGroups, StoredRows
 from textreg.blocks.scratch import Budget
 from textreg.cluster.blocks import ClusterRows
-from textreg.cluster.features import blocks_on_cluster, encoder_on_cluster
+from textreg.cluster.features import ClusterFeatures
 from textreg.cluster.texts import ClusterTexts
 from textreg.errors import DataWarning
 from textreg.features.rows import DocumentRows
@@ -89,16 +89,18 @@ def features_on_cluster(
     """The documents in blocks on the workers that have their texts."""
     n = len(texts)
     work.report("features", 0, n)
-    encoder = encoder_on_cluster(
+    features = ClusterFeatures(
         texts,
         settings.any_tokenizer,
         settings.vectorizer,
         arrays,
         lambda done: work.report("features", done // 2, n),
     )
+    encoder = features.encoder
     p = encoder.n_columns
     _warn_of_features(p, settings.bytes or 0)
-    blocks = blocks_on_cluster(texts, encoder, settings.groups)
+    blocks = features.blocks(settings.groups)
+    del features
     rows, groups = ClusterRows.of(
         texts.connection,
         blocks,
