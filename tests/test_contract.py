@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 from conftest import Cli
-from heavy_plugin import Imports
+from heavy_plugin import Imports, undeclared
 
 from textreg.builtin.pursuit import Omp
 from textreg.builtin.separable import Ridge
@@ -291,6 +291,7 @@ WRONG = {
     "softmax-honesty": SoftmaxHonesty,
     "parameters": Parameters,
     "state": State,
+    "manifest": undeclared(Wrong),
     "imports": Imports,
     "builder": Builder,
     "solution": WrongSolution,
@@ -456,7 +457,7 @@ def test_from_the_shell(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     assert failed.code == 1
     told = json.loads(failed.out)
     assert told["failed"] == 2
-    assert [row["check"] for row in told["checks"] if row["status"] != "ok"] == [
+    assert [row["check"] for row in told["checks"] if row["status"] == "FAILED"] == [
         "imports",
         "callback",
     ]

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from broken_plugins import graphs, groups, tokenizers
 from conftest import Cli
-from heavy_plugin import HeavyGraph, HeavySentences, HeavyWords
+from heavy_plugin import HeavyGraph, HeavySentences, HeavyWords, undeclared
 from scipy.sparse import csr_array
 
 from textreg.builtin.groups import File
@@ -223,6 +223,7 @@ class WrongFromGroups(Links):
 WRONG = {
     "tokenizer-parameters": SomeParameters,
     "tokenizer-state": SomeState(extra=2),
+    "tokenizer-manifest": undeclared(Plain),
     "tokenizer-imports": HeavyWords,
     "tokenizer-call": EmptyTokens,
     "tokenizer-encode": OtherEncode,
@@ -235,6 +236,7 @@ WRONG = {
     "tokenizer-determinism": Moody,
     "groups-parameters": GroupParameters,
     "groups-state": GroupState(weight="sqrt"),
+    "groups-manifest": undeclared(WordsOnly),
     "groups-imports": HeavySentences,
     "groups-edges": WordsOnly,
     "groups-result": NoGroups,
@@ -250,6 +252,7 @@ WRONG = {
     "groups-processes": groups.SetOrder,
     "graph-parameters": GraphParameters,
     "graph-state": GraphState(extra=2),
+    "graph-manifest": undeclared(Links),
     "graph-imports": HeavyGraph,
     "graph-edges": Brittle,
     "graph-result": SmallGraph,
@@ -287,7 +290,7 @@ def test_every_check_can_fail(check: Check) -> None:
 def test_from_the_shell(cli: Cli) -> None:
     done = cli("plugins", "check", "tokenizer.words")
     assert done.code == 0
-    assert "12 of 12 checks passed" in done.out
+    assert "13 of 13 checks passed" in done.out
     with pytest.raises(UsageError, match="no check 'nonsense'"):
         check_tokenizer(Plain, skip={"nonsense": ""})
     kinds = {"regularizer", "tokenizer", "groups", "graph", "loss", "exporter"}

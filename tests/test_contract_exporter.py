@@ -9,7 +9,7 @@ import random
 from typing import Any, ClassVar
 
 import pytest
-from heavy_plugin import Imports
+from heavy_plugin import Imports, undeclared
 
 from textreg.builtin.exporters import JsonExporter
 from textreg.errors import UsageError
@@ -97,6 +97,7 @@ class Processes(Wrong):
 
 SPOILED = {
     "exporter-parameters": Parameters,
+    "exporter-manifest": undeclared(Wrong),
     "exporter-state": State,
     "exporter-result": Result,
     "exporter-reasons": Reasons,

@@ -241,6 +241,7 @@ load = _default.load
 aliases = _default.aliases
 damaged = _default.damaged
 undeclared = _default.undeclared
+entries = _default.entries
 blocks = _default.blocks
 register = _default.register
 register_file = _default.register_file

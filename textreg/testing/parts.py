@@ -17,7 +17,9 @@ from typing import Any
 from textreg.errors import UsageError
 from textreg.kinds import Plugin
 from textreg.params import AUTO, Param
-from textreg.testing.checks import Checks, fail, require
+from textreg.plugins import registry
+from textreg.plugins.entries import API, API_GROUP, GROUP
+from textreg.testing.checks import Checks, Skipped, fail, require
 
 MODULES = 150
 """Most modules that the import of a plugin may bring, beyond those that textreg needs itself."""
@@ -45,6 +47,12 @@ def common_checks(
     def state(part: Plugin) -> None:
         """Parameters are plain values: they survive JSON, and a pickled copy is equal."""
         _survives(decided(part))
+
+    @checks.add(f"{prefix}manifest")
+    def manifest(part: Plugin) -> None:
+        """The metadata of its distribution, if it has one, names its kind, its name, and the
+        version of the interface, so that nothing need be imported to list it."""
+        _declared(kind, part)
 
     checks.add(f"{prefix}imports")(_imports)
     return checks
@@ -89,6 +97,20 @@ def _survives(part: Plugin) -> None:
     require(again.params() == part.params(), f"{part.params()}", again.params())
     copy = pickle.loads(pickle.dumps(part))
     require(copy.params() == part.params(), "an equal pickled copy", copy.params())
+
+
+def _declared(kind: str, part: Plugin) -> None:
+    """An entry point of its distribution stands for it; Skipped if none is installed."""
+    package = type(part).__module__.partition(".")[0]
+    own = [entry for entry in registry.entries() if entry.point.module.partition(".")[0] == package]
+    if not own:
+        raise Skipped(f"no installed distribution names a plugin in {package}")
+    names = ", ".join(entry.point.name for entry in own)
+    mine = [entry for entry in own if (entry.kind, entry.name) == (kind, part.name)]
+    line = f"'{kind}.{part.name}' in [project.entry-points.{GROUP}] of {own[0].distribution}"
+    require(bool(mine), line, f"only {names}")
+    version = f'the version of the interface in [project.entry-points."{API_GROUP}"]'
+    require(bool(mine[0].apis), f'{version}, such as {API} = "{package}"', "none")
 
 
 def _imports(part: Plugin) -> None:

@@ -22,7 +22,7 @@ from textreg.testing.points import Sized
 from textreg.testing.problems import P, prepared, small
 from textreg.testing.regularizer_optimum import adds_penalty
 
-QUICK = ("parameters", "state", "imports", "builder")
+QUICK = ("parameters", "state", "manifest", "imports", "builder")
 """The checks that solve nothing."""
 
 
