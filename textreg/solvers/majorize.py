@@ -124,5 +124,6 @@ def _over_working_sets(
             return found._replace(w=w, iterations=rounds, history=kept, ended=stopped), norms
         w, b = part.expand(fit.w), fit.intercept()
         features, first, sets = fit.shrunk() if first else fit.grown(), False, sets + 1
+        del part, fit, options, found  # makes room for the next ones
         if sets > SETS:
             features = problem.design.features

@@ -164,7 +164,7 @@ def over_features(problem: Problem, features: Int32s, known: KnownColumns | None
     design, groups = problem.design, problem.groups
     assert isinstance(design, BlockDesign)
     if isinstance(groups, BlockGroups):
-        groups = groups.select(features)
+        groups = groups.select(features).compact()
     return problem.replace(
         X=design.select(features, known), groups=groups, start=None, callback=None
     )
@@ -176,7 +176,7 @@ def _warn_of_memory(problem: Problem, part: Problem) -> bool:
     assert isinstance(design, BlockDesign)
     needed = A_VALUE * len(part.design.columns.indices)
     if part.groups is not None:
-        needed += AN_ENTRY * len(part.groups.indices)
+        needed += AN_ENTRY * int(part.groups.indptr[-1])
     if needed <= design.memory:
         return False
     warnings.warn(
