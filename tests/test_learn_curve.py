@@ -22,7 +22,9 @@ from textreg.comparing import curves
 from textreg.comparing.draws import DRAWS, check_sizes, draw_order
 from textreg.comparing.learning_curve import CurveCell, LearningCurve
 from textreg.demo.corpus import write_demo
-from textreg.errors import DataError, TextregError, UsageError
+from textreg.errors import DataError, DataWarning, TextregError, UsageError
+from textreg.plotting.drawing import text_width
+from textreg.plotting.labels import cut_apart
 from textreg.records import Graph, Tokens
 from textreg.training.prepare import make_features
 
@@ -412,6 +414,44 @@ def test_commands(cli: Cli, demo: Path, tmp_path: Path, monkeypatch: pytest.Monk
     assert (
         Path("c.csv").read_text().splitlines()[1].startswith("demo,ridge reg-l2=1,20,2,accuracy,")
     )
+
+
+def test_candidates_may_be_named(
+    cli: Cli, demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    line = ["--sizes", "20", "--draws", "1", "--ngrams", "1", "--reg", "weak: ridge reg-l2=1"]
+    line += ["--reg", "strong: ridge reg-l2=100", "--reg", "ridge reg-l2=3"]
+    run = cli("learn-curve", str(demo), *line, "--baseline", "weak", "--format", "csv")
+    assert [row["candidate"] for row in csv.DictReader(io.StringIO(run.out))] == [
+        "weak",
+        "strong",
+        "ridge reg-l2=3",
+    ]
+    again = cli("compare", str(demo), *line[6:8], "--reg", "weak: lasso reg-l1=0.2")
+    assert "--reg names 'weak' twice" in again.err
+
+
+def test_long_names_that_begin_alike_show_their_ends() -> None:
+    long = "network graph=classes graph-lists=good.txt,bad.txt"
+    shown = cut_apart([long, f"{long} graph-opposite=good:bad", "ridge"], 200.0)
+    assert shown["ridge"] == "ridge"
+    assert shown[long].endswith("good.txt,bad.txt")
+    assert shown[f"{long} graph-opposite=good:bad"].endswith("graph-opposite=good:bad")
+    assert all(text_width(short) <= 200.0 for short in shown.values())
+
+
+def test_html_is_told_once() -> None:
+    texts = [f"a <br /> {word} film" for word in ["good", "bad"] * 20]
+    films = Benchmark("films", train=(texts, ["pos", "neg"] * 20))
+    for run in (
+        lambda **more: learn_curve([RIDGE, LASSO], films, sizes=[10, 20], draws=2, **more),
+        lambda **more: textreg.compare([RIDGE, LASSO], films, **more),
+    ):
+        with pytest.warns(DataWarning, match="hold HTML") as told:
+            run(**OPTIONS)
+        assert len(told) == 1
+        run(**OPTIONS, strip_html=True)
 
 
 @pytest.mark.parametrize(

@@ -83,7 +83,8 @@ class CompareOutput(NamedTuple):
     metavar="NAMES",
     multiple=True,
     help="Regularizers, separated by commas; or one with options of its own: "
-    "--reg 'group groups=lda reg-l1=0.1'. May be repeated.",
+    "--reg 'group groups=lda reg-l1=0.1'. "
+    "A name for it may come first: --reg 'topics: group groups=lda'. May be repeated.",
 )
 @TEST
 @click.option(

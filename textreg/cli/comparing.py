@@ -102,18 +102,25 @@ def check_one_each(corpora: Sequence[str], files: Mapping[str, Sequence[str]]) -
 
 
 def candidates_of(regs: Sequence[str], models: Sequence[str]) -> dict[str, Candidate]:
-    """The candidates by name; UsageError if two have the same name."""
+    """The candidates by name; UsageError if two have the same name.
+
+    ``NAME: ridge reg-l2=1`` is named as it says, and ``ridge reg-l2=1`` by its options.
+    """
     candidates: dict[str, Candidate] = {}
     for text in regs:
         for one in [text] if " " in text.strip() else text.split(","):
-            name = " ".join(one.split())
+            name, named, options = " ".join(one.split()).partition(": ")
+            if "=" in name or not named:
+                name = options = f"{name}{named}{options}"
             if not name:
                 raise UsageError(
                     f"--reg '{text}' has an empty name: name regularizers, such as elastic."
                 )
             if name in candidates:
-                raise UsageError(f"--reg names '{name}' twice: leave one out.")
-            candidates[name] = name
+                raise UsageError(
+                    f"--reg names '{name}' twice: leave one out, or name it otherwise."
+                )
+            candidates[name] = options
     stems = [Path(path).stem for path in models]
     for path, stem in zip(models, stems, strict=True):
         name = path if stems.count(stem) > 1 or stem in candidates else stem

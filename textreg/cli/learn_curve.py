@@ -108,7 +108,8 @@ def _sizes(ctx: click.Context, option: click.Parameter, text: str | None) -> lis
     multiple=True,
     required=True,
     help="Regularizers, separated by commas; or one with options of its own: "
-    "--reg 'network reg-alpha=10 graph=lexicon'. May be repeated.",
+    "--reg 'network reg-alpha=10 graph=lexicon'. "
+    "A name for it may come first: --reg 'topics: group groups=lda'. May be repeated.",
 )
 @TEST
 @click.option(

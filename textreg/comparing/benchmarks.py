@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 
 from textreg.errors import DataError, UsageError
+from textreg.features.markup import warn_of_html
 from textreg.reading.corpus import read_corpus
 from textreg.records import Corpus, Documents
 from textreg.records.columns import as_column
@@ -175,6 +176,17 @@ def check_benchmark(benchmark: Benchmark, trains: bool, how: Holding) -> Checked
     if test is None or not len(test) or test.labels is None:
         raise DataError("there are no labeled documents to measure on: give some (--test FILE).")
     return Checked(benchmark.name, train, test, dev)
+
+
+def warn_of_html_once(
+    corpora: Iterable[Corpus | None], settings: Iterable[TrainingSettings]
+) -> None:
+    """DataWarning for each corpus with much HTML, if some candidate is trained on it as it is."""
+    if all(one.vectorizer.strip_html for one in settings):
+        return
+    for corpus in corpora:
+        if corpus is not None:
+            warn_of_html(corpus)
 
 
 def _corpus(texts: Texts | None) -> Corpus | None:

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from textreg.comparing.benchmarks import Benchmark, Checked, Holding, check_benchmark
+from textreg.comparing.benchmarks import (
+    Benchmark,
+    Checked,
+    Holding,
+    check_benchmark,
+    warn_of_html_once,
+)
 from textreg.comparing.candidates import Candidate, baseline_of, make_ready, with_names
 from textreg.comparing.comparison import Comparison, Measurement
 from textreg.comparing.contrasts import Contrast, adjusted
@@ -114,6 +120,7 @@ def compare(
             "documents of some corpora have one label, and those of others several: compare on "
             "corpora of one kind."
         )
+    warn_of_html_once([one.train for one in checked], trained)
     # Models come first: this is quick, and one that lacks a label stops before any training.
     first = {
         (benchmark.name, name): _measure(name, benchmark, one)

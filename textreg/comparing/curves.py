@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from textreg.comparing.benchmarks import Benchmark, Holding
+from textreg.comparing.benchmarks import Benchmark, Holding, warn_of_html_once
 from textreg.comparing.candidates import Candidate, baseline_of, make_ready, with_names
 from textreg.comparing.curve_journal import CurveJournal, cell_key
 from textreg.comparing.draws import DRAWS
@@ -108,6 +108,7 @@ def learn_curve(  # noqa: PLR0913  # its options are its interface
     ready = {name: one.replace(min_label=None, rare_label=None) for name, one in ready.items()}
     how = Drawing(sizes, by, draw, draws, holding)
     pools = _pools(benchmarks, how, unlabeled or {})
+    warn_of_html_once([pool.corpus for pool in pools], ready.values())
     journal = None
     if resume is not None:
         about = {"by": by, "draw": draw, "seed": seed, "test_share": test_share}

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from textreg.plotting.axes import Box, Chart, Scale, counts, padded
 from textreg.plotting.charts import in_panels, looks_of
 from textreg.plotting.drawing import Outline, Shape, check_picture, line, marker, text_width
-from textreg.plotting.labels import Label, cut, labels_at_ends
+from textreg.plotting.labels import Label, cut_apart, labels_at_ends
 
 MOST_ROOM = 240
 """The most width for the names at the ends of lines."""
@@ -50,11 +50,12 @@ def curve_panels(
     """
     check_picture(path)
     looks = looks_of(panels)
+    names = cut_apart(looks, MOST_ROOM)
     room = min(max(map(text_width, looks)), MOST_ROOM) + 28
     label = f"{y_title} over {x_title}: {', '.join(looks)} on {', '.join(panels)}."
 
     def panel(curves: Sequence[Curve], box: Box) -> list[Shape]:
-        return _panel(curves, box, (x_title, y_title), looks)
+        return _panel(curves, box, (x_title, y_title), (looks, names))
 
     in_panels(panels, panel, label, right=room, wider=math.floor(room) - 60).save(path)
 
@@ -63,8 +64,10 @@ def _panel(
     curves: Sequence[Curve],
     box: Box,
     titles: tuple[str, str],
-    looks: Mapping[str, tuple[str, str]],
+    styles: tuple[Mapping[str, tuple[str, str]], Mapping[str, str]],
 ) -> list[Shape]:
+    """styles: color and marker of every curve, and what is shown of its name."""
+    looks, names = styles
     ends = [end for curve in curves for interval in curve.intervals for end in interval or ()]
     heights = [height for curve in curves for height in curve.heights]
     sizes = [float(size) for curve in curves for size in curve.sizes]
@@ -82,7 +85,7 @@ def _panel(
                 shapes.append(line((x, low), (x, high), "error", color))
         shapes.append(Outline(points=points, style="curve", color=color))
         shapes += [marker(form, point, 3.2, color) for point in points]
-        labels.append(Label(cut(curve.name, MOST_ROOM), points[-1], color))
+        labels.append(Label(names[curve.name], points[-1], color))
     return [*shapes, *labels_at_ends(labels, box.bottom)]
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from textreg.plotting.axes import Box
@@ -105,6 +106,16 @@ def cut(name: str, width: float) -> str:
     while name and text_width(f"{name}…") > width:
         name = name[:-1]
     return f"{name.rstrip()}…"
+
+
+def cut_apart(names: Iterable[str], width: float) -> dict[str, str]:
+    """Names by what is shown of them: those whose beginnings are the same show their ends."""
+    shown = {name: cut(name, width) for name in names}
+    several = Counter(shown.values())
+    for name, short in shown.items():
+        if several[short] > 1:
+            shown[name] = cut(name[::-1], width)[::-1]
+    return shown
 
 
 def _box(label: Label, offset: tuple[int, int]) -> Box:

@@ -189,7 +189,7 @@ def train_corpus(  # noqa: PLR0913  # its options are its interface
     target.task.check_thresholds(settings.threshold or {})
     if settings.path:
         path_parameter(settings.reg)  # refused before long work
-    if not settings.vectorizer.strip_html:
+    if features is None and not settings.vectorizer.strip_html:
         warn_of_html(corpus)
     if settings.memory is not None:
         check_settings(settings)
