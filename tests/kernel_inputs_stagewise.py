@@ -61,6 +61,7 @@ def largest_derivative(rng: np.random.Generator, n: int, p: int) -> Arguments:
         **given, "low": np.array([piece.min() for piece in pieces]),
         "high": np.array([piece.max() for piece in pieces]),
         "order": rng.permutation(p).astype(np.int32), "tie": float(rng.choice([0.0, 1e-10, 0.5])),
+        "noise": float(rng.choice([0.0, 0.1])),
     }  # fmt: skip
 
 

@@ -230,6 +230,36 @@ def test_section_7_a_queue_without_a_sample_finds_the_best_of_all(likelihood: st
     assert other.report.lookups is None
 
 
+@pytest.mark.parametrize("likelihood", ["loss", "linear", "exponential"])
+def test_section_7_equal_derivatives_are_decided_alike(likelihood: str) -> None:
+    """Of a column, its complement and copies the first one is best, down to where all fits.
+
+    Their derivatives are equal but for the rounding of sums that are a million times as large.
+    """
+    rng = np.random.default_rng(1)
+    half = (rng.random((6, 90)) < rng.uniform(0.1, 0.9, 90)).astype(float)
+    X = np.hstack([half, 1.0 - half, half])[:, rng.permutation(270)]
+    problem = Problem(csr_array(X), np.array([1.0, 1.0, -1.0, 1.0, -1.0, -1.0]))
+    rules = {"likelihood": likelihood, "epsilon": 1.0, "steps": 200, "threshold": 0.0}
+    rules["scaled"] = likelihood == "linear"
+    ours = stagewise(problem, StepRules(**rules)).report
+    queue = stagewise(problem, StepRules(**rules, lookup="queue")).report
+    mixed = problem.replace(X=csr_array(X[::-1]), y=problem.y[::-1])
+    assert len(ours.path.features) > 15
+    assert ours.largest < 1e-10
+    for other in (queue, stagewise(mixed, StepRules(**rules)).report):
+        assert ours.path.features.tolist() == other.path.features.tolist()
+    first = [
+        next(
+            k
+            for k in range(270)
+            if np.array_equal(X[:, k], X[:, j]) or np.array_equal(X[:, k], 1.0 - X[:, j])
+        )
+        for j in ours.path.features
+    ]
+    assert ours.path.features.tolist() == first
+
+
 def test_section_8_gaussian_noise_gives_the_correlations() -> None:
     """The derivative of minus half the squared error is c."""
     X = patterns(p=30)

@@ -175,12 +175,13 @@ cdef inline double _bound(double offset, double low, double high, double top,
 
 def largest_derivative(const double[::1] A, const double[::1] B, double offset,
                        const double[::1] low, const double[::1] high, double[::1] top,
-                       double[::1] bottom, const int[::1] order, int shift, double tie):
+                       double[::1] bottom, const int[::1] order, int shift, double tie,
+                       double noise):
     """The position k of the largest |A_k + offset B_k|, -1 if there is none.
 
-    Among those within the share ``tie`` of the largest, the one with the least ``order``. Only
-    blocks whose bounds are as large are visited, and their bounds become tight. low, high: the
-    least and the largest B_k of every block.
+    Among those within the share ``tie`` of the largest and ``noise``, the one with the least
+    ``order``. Only blocks whose bounds are as large are visited, and their bounds become tight.
+    low, high: the least and the largest B_k of every block.
     """
     cdef Py_ssize_t position
     if not (A.shape[0] == B.shape[0] == order.shape[0]):
@@ -188,14 +189,14 @@ def largest_derivative(const double[::1] A, const double[::1] B, double offset,
     _check_blocks(A.shape[0], top.shape[0], bottom.shape[0], shift)
     _check_blocks(A.shape[0], low.shape[0], high.shape[0], shift)
     with nogil:
-        position = _largest(A, B, offset, low, high, top, bottom, order, shift, tie)
+        position = _largest(A, B, offset, low, high, top, bottom, order, shift, tie, noise)
     return position
 
 
 cdef Py_ssize_t _largest(const double[::1] A, const double[::1] B, double offset,
                          const double[::1] low, const double[::1] high, double[::1] top,
                          double[::1] bottom, const int[::1] order, int shift,
-                         double tie) noexcept nogil:
+                         double tie, double noise) noexcept nogil:
     cdef Py_ssize_t b, k, first = 0, position = -1, blocks = top.shape[0]
     cdef double bound, floor, best = -1.0
     # Start with the block of the largest bound: its maximum excludes most of the others.
@@ -208,7 +209,7 @@ cdef Py_ssize_t _largest(const double[::1] A, const double[::1] B, double offset
     for b in range(blocks):
         if b != first and _bound(offset, low[b], high[b], top[b], bottom[b]) > best:
             best = _larger(best, _bound_block(A, B, offset, top, bottom, shift, b))
-    floor = best - tie * best
+    floor = best - tie * best - noise
     for b in range(blocks):
         if _bound(offset, low[b], high[b], top[b], bottom[b]) >= floor:
             for k in range(b << shift, min((b + 1) << shift, A.shape[0])):

@@ -32,6 +32,9 @@ from textreg.solvers.stagewise_rules import StagewisePath, StagewiseReport, Step
 
 MEGABYTE = 1e6
 
+STANDS_OUT = 100.0
+"""The largest derivative is as many times the rounding, or which one it is would be chance."""
+
 
 def stagewise(problem: Problem, rules: StepRules) -> Solution:
     """The end of the path, or with ``Problem.validation`` its point of least error there.
@@ -213,7 +216,7 @@ class StagewiseRun:
         feature, derivative = steepest
         size, rules = abs(derivative), self._rules
         threshold = rules.threshold * (self._first_size if rules.relative else 1.0)
-        if size <= self._state.noise or size < threshold:
+        if size <= STANDS_OUT * self._state.noise or size < threshold:
             return "threshold"
         if self._features and self._features[-1] == feature and derivative * self._sizes[-1] < 0.0:
             return "loop"  # it would undo the last step, the next one would undo it, and so on

@@ -156,8 +156,9 @@ class ExponentialLikelihood(ExponentialScores):
 
     def largest(self, among: Int64s | None = None) -> Steepest:
         """The feature of the largest absolute derivative of (T4)."""
-        feature, derivative = self._lookup.largest(among)
-        return Steepest(feature, derivative / self._lookup.offset)
+        scale = self._lookup.offset
+        feature, derivative = self._lookup.largest(self.noise * scale, among)
+        return Steepest(feature, derivative / scale)
 
     def _fell(self, rows: Int32s, fall: Floats) -> None:
         """C^1_k changes by the change of W_i exp(x_i w) x_ik, summed over the rows of j."""

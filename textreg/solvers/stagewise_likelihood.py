@@ -16,7 +16,7 @@ ROUNDING = 1e-13
 RENEWAL = 100
 """Steps after which what is updated from step to step is computed anew, because of rounding."""
 
-LOST = 1e-6
+LOST = 1e-2
 """A sum that was updated until less than this share of it was left is computed anew, too."""
 
 
@@ -45,6 +45,16 @@ class Likelihood(Protocol):
         """The error per document for others with the scores ``z + b``."""
 
 
+def squares_noise(problem: Problem) -> float:
+    """The rounding of derivatives of squared error.
+
+    By Cauchy and Schwarz none exceeds N times the root mean square of y.
+    """
+    y, c = problem.y, problem.sample_weight
+    total = float(c.sum()) or 1.0
+    return ROUNDING * total * float(np.sqrt(c @ y**2 / total))
+
+
 class LinearLikelihood:
     """Gaussian noise: c_k = gamma_k x_k'C (y - mean y - (X - 1 mu')w), sections 4 and 5.
 
@@ -65,15 +75,14 @@ class LinearLikelihood:
             self._c * self._residual, lookup.order
         )
         self.gram = GramCache(problem, lookup, gamma, cache)
-        # By Cauchy and Schwarz no derivative exceeds N times the root mean square of y.
-        self.noise = ROUNDING * self._total * float(np.sqrt(self._c @ y**2 / self._total))
+        self.noise = squares_noise(problem)
         self._changes: dict[int, float] = {}  # of weights, since the residual was updated
         self._steps = 0
         self._renew()
 
     def largest(self, among: Int64s | None = None) -> Steepest:
         """The feature of the largest absolute correlation."""
-        return self._lookup.largest(among)
+        return self._lookup.largest(self.noise, among)
 
     def move(self, feature: int, change: float) -> None:
         """c -= change gamma (X'Cx_j - N mu mu_j), the second part by the offset."""

@@ -38,7 +38,8 @@ SHIFT = 7
 """Features lie in blocks of 2^SHIFT, each with bounds on its derivatives."""
 
 TIE = 1e-10
-"""Derivatives within this share of the largest count as equal; the first such is selected."""
+"""Derivatives within this share of the largest, and the noise of rounding, count as equal; the
+first such is selected."""
 
 CONSTANT = 1e-12
 """A column whose variance is below this share of its mean square is constant: never selected."""
@@ -51,12 +52,13 @@ class Steepest(NamedTuple):
     derivative: float
 
 
-def first_of(features: Int32s | Int64s, derivatives: Floats) -> Steepest:
+def first_of(features: Int32s | Int64s, derivatives: Floats, noise: float) -> Steepest:
     """The feature of the largest derivative; the first one among equals."""
     size = np.abs(derivatives)
     largest = float(size.max())
-    # The first feature, so that the order of documents does not matter.
-    near = np.flatnonzero(size >= largest - TIE * largest)
+    # The first feature, so that neither the order of documents nor that of sums matters. What is
+    # left of large sums differs by their rounding, not by its own.
+    near = np.flatnonzero(size >= largest - TIE * largest - noise)
     at = near[np.argmin(features[near])]
     return Steepest(int(features[at]), float(derivatives[at]))
 
@@ -148,11 +150,14 @@ class DerivativeLookup:
         apply_offset(self.A, self.B, self.offset, self.top, self.bottom, SHIFT)
         self.offset = 0.0
 
-    def largest(self, among: Int64s | None = None) -> Steepest:
-        """The first feature among those of equal and largest derivative, all or the given ones."""
+    def largest(self, noise: float, among: Int64s | None = None) -> Steepest:
+        """The first feature among those of equal and largest derivative, all or the given ones.
+
+        noise: by how much equal derivatives may differ.
+        """
         if among is not None:
-            return first_of(among, self._derivatives(self.position[among]))
-        position = self._largest()
+            return first_of(among, self._derivatives(self.position[among]), noise)
+        position = self._largest(noise)
         if position < 0:
             return Steepest(-1, 0.0)
         return Steepest(int(self.order[position]), self.derivative(position))
@@ -164,7 +169,7 @@ class DerivativeLookup:
             size = np.abs(self._derivatives(positions))
             best = float(size.max(initial=0.0))
         else:
-            position = self._largest()
+            position = self._largest(0.0)
             if position < 0:
                 return np.zeros(0, dtype=np.int32)
             best = abs(self.derivative(position))
@@ -182,10 +187,10 @@ class DerivativeLookup:
         """The derivative at a position."""
         return float(self.A[position] + self.offset * self.B[position])
 
-    def _largest(self) -> int:
+    def _largest(self, noise: float) -> int:
         return largest_derivative(
             self.A, self.B, self.offset, self._low, self._high, self.top, self.bottom, self.order,
-            SHIFT, TIE,
+            SHIFT, TIE, noise,
         )  # fmt: skip
 
     def _derivatives(self, positions: Int32s) -> Floats:

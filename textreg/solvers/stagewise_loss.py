@@ -153,7 +153,7 @@ class LossLikelihood(LossScores):
         if self._computed > 2 * len(self._columns.data):
             self._rebase()
         lookup = self._lookup
-        positions = lookup.near(2.0 * self._error, among)
+        positions = lookup.near(2.0 * self._error + self.noise, among)
         if not len(positions):
             return Steepest(-1, 0.0)
         derivatives, q = np.empty(len(positions)), self.q
@@ -161,7 +161,7 @@ class LossLikelihood(LossScores):
         self._computed += int((indptr[positions + 1] - indptr[positions]).sum())
         column_dots(*self._scaled.columns, q, positions, derivatives)
         derivatives -= float(q.sum()) * self._gamma[positions] * self._mean[positions]
-        return first_of(lookup.order[positions], derivatives)
+        return first_of(lookup.order[positions], derivatives, self.noise)
 
     def _rebase(self) -> None:
         """Compute all derivatives at the present intercept, from which others are predicted."""

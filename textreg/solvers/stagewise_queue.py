@@ -13,6 +13,7 @@ import numpy as np
 from textreg._core.columns import column_dots
 from textreg.records import Floats, Int32s, Int64s, Problem
 from textreg.solvers.stagewise_exponential import ExponentialScores
+from textreg.solvers.stagewise_likelihood import squares_noise
 from textreg.solvers.stagewise_lookup import TIE, Scaling, Steepest, first_of, squares_over
 from textreg.solvers.stagewise_loss import LossScores
 
@@ -40,6 +41,10 @@ class Scores(Protocol):
 
 class SquaredScores(LossScores):
     """Those of squared error, whose error is the mean of squares and not of their halves."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem)
+        self.noise = squares_noise(problem)
 
     def evaluate(self, w: Floats) -> tuple[float, float, float]:
         """b; half the sum of squares; the mean of squares."""
@@ -98,7 +103,7 @@ class QueuedLikelihood:
         if among is not None:
             features = among.astype(np.int32)
             self._update(features)
-            return first_of(features, self._values[features])
+            return first_of(features, self._values[features], self.noise)
         if not len(self._values):
             return Steepest(-1, 0.0)
         # The largest of the last look-ups shows how large a derivative has to be.
@@ -107,7 +112,7 @@ class QueuedLikelihood:
         upper = np.abs(self._values) + self._scaling.spread * (self._time - self._updated)
         due = np.flatnonzero(upper >= (1.0 - TIE) * best - self.noise).astype(np.int32)
         self._update(due)
-        return first_of(due, self._values[due])
+        return first_of(due, self._values[due], self.noise)
 
     def evaluate(self, w: Floats) -> tuple[float, float, float]:
         """As of the scores."""

@@ -94,6 +94,7 @@ def largest_derivative(
     order: Int32s,
     shift: int,
     tie: float,
+    noise: float,
 ) -> int:
     """Twin of :func:`textreg._core.stagewise.largest_derivative`."""
     if not len(A):
@@ -108,5 +109,5 @@ def largest_derivative(
     for b in range(len(top)):
         if b != first and bounds()[b] > best:
             best = max(best, _bound_block(A, B, offset, top, bottom, shift, b))
-    near = np.flatnonzero(np.abs(A + offset * B) >= best - tie * best)
+    near = np.flatnonzero(np.abs(A + offset * B) >= best - tie * best - noise)
     return int(near[order[near].argmin()])
