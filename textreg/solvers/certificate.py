@@ -258,7 +258,7 @@ def group_bound(
     allowed += 0.5 * (slack * penalty.floor)
     best, best_scale = _scaled_bound(dual, penalty, t)
     alpha = dual.alpha
-    enough = (1.0 - tol) * objective
+    enough, fewest = (1.0 - tol) * objective, len(t) + 1
     for _ in range(0 if hopeless else REPAIRS):
         before = best
         for _ in range(REPEATS):
@@ -270,8 +270,12 @@ def group_bound(
             if best >= enough or gain < GAIN * (enough - best):
                 break
         violated, excess = _violated(t, allowed, slack, penalty.floor)
-        if len(violated) == 0 or relative_gap(objective, best) <= tol or best <= before:
+        if len(violated) == 0 or relative_gap(objective, best) <= tol:
             break
+        # One feature that block updates have raised hides that all others have come down.
+        if best <= before and len(violated) >= fewest:
+            break
+        fewest = min(fewest, len(violated))
         if relative_gap(objective, dual.value()) > tol:
             break  # even without scaling alpha is too far from optimal: improve the primal first
         from_groups = np.subtract(dual.products, t, out=t)
