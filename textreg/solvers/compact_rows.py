@@ -92,6 +92,14 @@ class CompactRows:
         X = csr_array((data, indices, indptr), shape=(len(self.every), self.size)).tocsc()
         return X.indptr.astype(np.int64), X.indices.astype(np.int32, copy=False), X.data
 
+    @derived
+    def norms(self) -> Floats:
+        """(n,) the sum of the squared values of every row."""
+        indptr, _, data = self.arrays
+        norms: Floats = np.add.reduceat(np.append(data.astype(np.float64) ** 2, 0.0), indptr[:-1])
+        norms[indptr[:-1] == indptr[1:]] = 0.0
+        return norms
+
     def collapse(self, v: Floats) -> Floats:
         """Weights, or a gradient, (p,) of all features as (size,)."""
         v = v if self._share is None else self._share * v

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from textreg.records import Floats, Int32s
 from textreg.solvers.compact_rows import CompactRows
+from textreg.solvers.dual_ascent import Ascent, sweep
 from textreg.solvers.engine import Engine
 
 T = TypeVar("T")
@@ -55,7 +56,14 @@ class WeightedSum(NamedTuple):
     v: Floats
 
 
-Request = Gradient | Restart | HessianProduct | WeightedSum
+class Sweeps(NamedTuple):
+    """The next sweeps of dual coordinate ascent; the answer is the scores (n,) without b."""
+
+    rows: CompactRows
+    ascent: Ascent
+
+
+Request = Gradient | Restart | HessianProduct | WeightedSum | Sweeps
 Fit: TypeAlias = Generator[Request, Any, T]
 """A fit that yields requests, and returns T."""
 
@@ -80,6 +88,8 @@ def answered(request: Request) -> Any:
     if isinstance(request, Restart):
         request.engine.restart(request.w, request.b)
         return None
+    if isinstance(request, Sweeps):
+        return sweep(request.rows, [request.ascent])[0]
     if isinstance(request, WeightedSum):
         return request.rows.sums(*request[1:])
     return request.rows.product(*request[1:])

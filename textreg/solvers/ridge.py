@@ -19,11 +19,13 @@ from textreg.losses import Logistic
 from textreg.penalties import Separable
 from textreg.records import Floats, Problem, Solution, Step
 from textreg.records.block_design import BlockDesign
+from textreg.solvers import dual_ascent
 from textreg.solvers.certificate import relative_gap, ridge_bound
 from textreg.solvers.compact_rows import compact_rows
+from textreg.solvers.dual_ascent import Ascent
 from textreg.solvers.engine import IDLE, NOISE, Engine, slope_of_intercept
 from textreg.solvers.outcome import checks_overflow, finish
-from textreg.solvers.requests import Fit, Gradient, Restart, alone
+from textreg.solvers.requests import Fit, Gradient, Restart, Sweeps, alone
 from textreg.solvers.ridge_step import Accuracy, ridge_step
 from textreg.solvers.side_by_side import side_by_side
 
@@ -69,17 +71,17 @@ def ridge(problem: Problem, l2: float) -> Solution:
     ----------
     dembo1982, for the accuracy of a step.
     """
-    return alone(_fit(problem, l2))
+    return alone(_fit(problem, l2, sweeps=False))
 
 
 @checks_overflow
 def ridges(problems: Sequence[Problem], l2: float) -> list[Solution]:
     """The same for several problems that share their matrix, side by side."""
-    return side_by_side([_fit(problem, l2) for problem in problems])
+    return side_by_side([_fit(problem, l2, sweeps=True) for problem in problems])
 
 
-def _fit(problem: Problem, l2: float) -> Fit[Solution]:
-    """The fit of one problem."""
+def _fit(problem: Problem, l2: float, *, sweeps: bool) -> Fit[Solution]:
+    """The fit of one problem. sweeps: whether it begins with some of dual coordinate ascent."""
     penalty = Separable.constant(problem.design.shape[1], l2=l2)
     engine = Engine(problem.replace(start=None))
     rows = compact_rows(problem.design, merge=True)
@@ -90,8 +92,11 @@ def _fit(problem: Problem, l2: float) -> Fit[Solution]:
         w = rows.expand(rows.collapse(w))
         yield Restart(engine, w, b if problem.fit_intercept else 0.0)
         engine.give_up_if_hopeless(problem, penalty.value)
+    begin = engine.w, engine.b
     history: list[Step] = []
     bound, iteration, idle, exact = -np.inf, 0, 0, True
+    sweeps = sweeps and dual_ascent.suits(engine, rows, 2.0 * l2)
+    ascent: Ascent | None = None
     while True:
         engine.optimize_intercept()
         gradient = yield Gradient(engine, None if exact else rows)
@@ -110,6 +115,16 @@ def _fit(problem: Problem, l2: float) -> Fit[Solution]:
         if last or stopped:
             break
         iteration, exact = iteration + 1, False
+        if sweeps:
+            ascent = ascent or Ascent(engine, rows, 2.0 * l2, gradient)
+            sweeps = ascent.goes_on(gap)
+            if sweeps:
+                z = yield Sweeps(rows, ascent)
+                engine.move_to(rows.expand(ascent.u.astype(np.float64)), ascent.b, z + ascent.b)
+                continue
+            if not objective <= history[0].objective:
+                yield Restart(engine, *begin)
+                continue
         if gap > FAR:
             use_crossing_curvature(engine)
         enough = Accuracy(share_for(gap), problem.tol * objective)

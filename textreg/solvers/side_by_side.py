@@ -20,14 +20,17 @@ import numpy as np
 from textreg._core.blocks import block_dots
 from textreg.records import Floats
 from textreg.solvers.compact_rows import CompactRows
+from textreg.solvers.dual_ascent import sweep
 from textreg.solvers.requests import (
     Fit,
     Gradient,
     HessianProduct,
     Request,
     Restart,
+    Sweeps,
     WeightedSum,
 )
+from textreg.solvers.widths import width
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -35,9 +38,6 @@ if TYPE_CHECKING:
     Singles = NDArray[np.float32]
 
 T = TypeVar("T")
-
-LARGEST = 16
-"""Columns that a kernel takes in one go."""
 
 
 def side_by_side(fits: Sequence[Fit[T]]) -> list[T]:
@@ -58,13 +58,21 @@ def side_by_side(fits: Sequence[Fit[T]]) -> list[T]:
         if counts:
             kind = counts.most_common(1)[0][0]
             places = [at for at in kinds if kinds[at] == kind]
-            made = _ANSWERS[kind]([wanted.pop(at) for at in places])
+            answer_all: Callable[[Any], Sequence[Any]] = (
+                _sweeps if kind[0] is Sweeps else _ANSWERS[kind]
+            )
+            made = answer_all([wanted.pop(at) for at in places])
             answers = dict(zip(places, made, strict=True))
     return [found[at] for at in range(len(fits))]
 
 
-def _kind(request: Request) -> tuple[type, bool]:
-    """What can be answered together: requests of a class, exact gradients or not."""
+def _kind(request: Request) -> tuple[type, int]:
+    """What can be answered together.
+
+    That is requests of a class, exact gradients or not, and fits that have had as many sweeps.
+    """
+    if isinstance(request, Sweeps):
+        return Sweeps, request.ascent.sweeps
     return type(request), isinstance(request, Gradient) and request.rows is None
 
 
@@ -105,9 +113,9 @@ def _hessian_products(wanted: Sequence[HessianProduct]) -> list[float]:
     rows, count = _compact(wanted[0].rows), len(wanted)
     n = len(rows.every)
     units = [max(float(np.abs(one.w).max(initial=0.0)), abs(one.b)) or 1.0 for one in wanted]
-    width = _width(count)
-    directions = np.zeros((rows.size, width), dtype=np.float32)
-    scores = np.empty((n, width), dtype=np.float32)
+    breadth = width(count)
+    directions = np.zeros((rows.size, breadth), dtype=np.float32)
+    scores = np.empty((n, breadth), dtype=np.float32)
     for at, (one, unit) in enumerate(zip(wanted, units, strict=True)):
         directions[:, at] = one.w / unit
     indptr, indices, data = rows.arrays
@@ -131,9 +139,8 @@ def _hessian_products(wanted: Sequence[HessianProduct]) -> list[float]:
     return totals
 
 
-def _width(count: int) -> int:
-    """How many columns a block has: a number that the kernel takes in one go."""
-    return 1 << (count - 1).bit_length() if count <= LARGEST else count
+def _sweeps(wanted: Sequence[Sweeps]) -> list[Floats]:
+    return sweep(_compact(wanted[0].rows), [one.ascent for one in wanted])
 
 
 def _columns(block: Floats) -> list[Floats]:
@@ -147,7 +154,7 @@ def _compact(rows: CompactRows | None) -> CompactRows:
     return rows
 
 
-_ANSWERS: dict[tuple[type, bool], Callable[[Any], Sequence[Any]]] = {
+_ANSWERS: dict[tuple[type, int], Callable[[Any], Sequence[Any]]] = {
     (Gradient, True): _exact_gradients,
     (Gradient, False): _gradients,
     (Restart, False): _restarts,

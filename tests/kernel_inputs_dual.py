@@ -1,0 +1,30 @@
+"""Arguments for dual coordinate ascent."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+from kernel_inputs import Arguments, Kernel, ragged
+
+
+def dual_sweep(rng: np.random.Generator, n: int, p: int) -> Arguments:
+    width = int(rng.integers(0, 40))
+    indptr, indices = ragged(rng, n, p)
+    data = rng.normal(size=len(indices)).astype("f4")
+    squares = np.array([np.square(data[a:b]).sum() for a, b in pairwise(indptr)])
+    weights = rng.integers(0, 3, (n, width)).astype(float)
+    y = np.where(rng.random((n, width)) < 0.4, 1.0, -1.0)
+    return {
+        "indptr": indptr, "indices": indices, "data": data,
+        "order": rng.permutation(n).astype(np.int32), "squares": squares.astype(float),
+        "cy": weights * y, "q": float(rng.uniform(0.01, 2.0)),
+        "lag": float(rng.choice([0.0, 1.5])),
+        "alpha": y * weights * rng.random((n, width)), "W": rng.normal(size=(p, width)),
+        "b": rng.normal(size=width),
+    }  # fmt: skip
+
+
+KERNELS = {
+    "dual.dual_sweep": Kernel(dual_sweep, "alpha W b", "squares cy alpha b indptr"),
+}

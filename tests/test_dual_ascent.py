@@ -1,0 +1,121 @@
+"""Dual coordinate ascent: it climbs, is certified, and gives up where it fails."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from textreg._core.dual import dual_sweep
+from textreg.records import Problem, Solution
+from textreg.solvers import dual_ascent
+from textreg.solvers import ridge as steps
+from textreg.solvers.ridge import ridges
+from textreg.testing.problems import random_matrix
+
+
+@pytest.fixture(autouse=True)
+def large(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every matrix counts as large."""
+    monkeypatch.setattr(steps, "SMALL", 0)
+
+
+def dual_value(X: Any, cy: Any, q: float, lag: float, alpha: Any, b: float) -> float:
+    """That of the problem with the price of the intercept, which was b when alpha was zero."""
+    c, s = np.abs(cy), np.clip(alpha / cy, 1e-300, 1.0 - 1e-16)
+    entropy = -float(c @ (s * np.log(s) + (1.0 - s) * np.log1p(-s)))
+    total = float(alpha.sum())
+    return (
+        entropy - float(np.square(X.T @ alpha).sum()) / (2.0 * q) - b * total - 0.5 * lag * total**2
+    )
+
+
+@pytest.mark.parametrize("q", [1e-4, 0.1, 10.0])
+@pytest.mark.parametrize("lag", [0.0, 2.0])
+def test_no_sweep_lowers_the_dual_value(q: float, lag: float) -> None:
+    rng = np.random.default_rng(1)
+    X = random_matrix((40, 20), 0.3, rng)
+    X.data = X.data.astype(np.float32)
+    arrays = X.indptr.astype(np.int64), X.indices.astype(np.int32), X.data
+    norms = np.square(X.toarray().astype(float)).sum(axis=1)
+    cy = np.where(rng.random((40, 1)) < 0.3, 1.0, -2.0)
+    alpha, W, b = np.zeros((40, 1)), np.zeros((20, 1)), np.array([0.3])
+    values = [-np.inf]
+    for _ in range(30):
+        order = rng.permutation(40).astype(np.int32)
+        dual_sweep(*arrays, order, norms, cy, q, lag, alpha, W, b)
+        values.append(dual_value(X, cy[:, 0], q, lag, alpha[:, 0], 0.3))
+        assert values[-1] >= values[-2] - 1e-9 * abs(values[-2])
+    assert W[:, 0] == pytest.approx(X.T @ alpha[:, 0] / q, rel=1e-6, abs=1e-6 / q)
+    assert b[0] == pytest.approx(0.3 + lag * alpha.sum())
+
+
+def posed(n: int = 60, **options: Any) -> list[Problem]:
+    """Two labels; every document occurs twice, and one of them once with and once without both."""
+    rng = np.random.default_rng(2)
+    X = random_matrix((n, 30), 0.3, rng)
+    twice = np.repeat(np.arange(n), 2)
+    shared = Problem(X[twice], np.ones(2 * n), tol=1e-5, **options)
+    problems = []
+    for _ in range(2):
+        scores = shared.design.X @ rng.normal(size=30)
+        y = np.where(scores > np.median(scores), 1.0, -1.0)
+        y[0] = -y[1]
+        problems.append(shared.replace(y=y))
+    return problems
+
+
+def sweeps_of(
+    monkeypatch: pytest.MonkeyPatch, problems: list[Problem], l2: float
+) -> tuple[list[Solution], int]:
+    """Their solutions, and how often sweeps were asked for."""
+    asked, plain = [], dual_ascent.Ascent.goes_on
+
+    def counted(ascent: Any, gap: float) -> bool:
+        asked.append(plain(ascent, gap))
+        return asked[-1]
+
+    monkeypatch.setattr(dual_ascent.Ascent, "goes_on", counted)
+    return ridges(problems, l2), sum(asked)
+
+
+def test_a_ridge_that_is_not_weak_is_solved_by_sweeps_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    problems = posed()
+    monkeypatch.setattr(steps, "ridge_step", None)  # Newton's
+    found, sweeps = sweeps_of(monkeypatch, problems, 5.0)
+    assert sweeps > 0
+    for one, solution in zip(problems, found, strict=True):
+        assert solution.converged
+        assert 0.0 <= solution.gap <= one.tol
+
+
+@pytest.mark.parametrize("start", [False, True])
+def test_where_documents_contradict_each_other_newton_goes_on_from_the_better_point(
+    monkeypatch: pytest.MonkeyPatch, start: bool
+) -> None:
+    monkeypatch.setattr(dual_ascent, "STIFF", np.inf)
+    problems, l2 = posed(), 1e-7
+    if start:
+        found = [steps.ridge(one.replace(tol=1e-2), l2) for one in problems]
+        problems = [
+            one.replace(start=(at.w, at.b)) for one, at in zip(problems, found, strict=True)
+        ]
+    found, sweeps = sweeps_of(monkeypatch, problems, l2)
+    assert sweeps > 0
+    for one, solution in zip(problems, found, strict=True):
+        assert solution.converged
+        assert solution.objective <= solution.history[0].objective
+        assert solution.objective == pytest.approx(steps.ridge(one, l2).objective, rel=1e-4)
+
+
+@pytest.mark.parametrize("scale", [1e-32, 1e-25, 1e12])
+def test_values_without_the_range_of_float32_are_left_to_newton(
+    monkeypatch: pytest.MonkeyPatch, scale: float
+) -> None:
+    problems = [one.replace(X=one.design.X * scale) for one in posed()]
+    found, sweeps = sweeps_of(monkeypatch, problems, 5.0 * scale**2)
+    assert sweeps == 0
+    assert all(one.converged for one in found)

@@ -1,0 +1,1 @@
+from textreg._core.reference.dual import dual_sweep as dual_sweep

@@ -1,0 +1,123 @@
+"""Dual coordinate ascent for ridges of several labels at once, in one pass over the matrix.
+
+The matrix is three arrays by rows, as in ``rows``: the entries of document i are
+``indptr[i]:indptr[i + 1]``. What a label gets does not depend on the others.
+"""
+
+from libc.math cimport exp, fabs
+
+cdef extern from *:
+    """
+    #if defined(__GNUC__) || defined(__clang__)
+    #define PREFETCH(p) __builtin_prefetch(p)
+    #else
+    #define PREFETCH(p)
+    #endif
+    """
+    void PREFETCH(const void* p) noexcept nogil
+
+ctypedef fused real:
+    float
+    double
+
+cdef enum:
+    AHEAD = 8  # entries between the one that is read and the one that is sent for
+    TRIES = 8  # Newton steps on the score of a document, at most
+
+cdef double NEAR = 1e-3  # a smaller step ends them, as the next one is about its square
+
+
+def dual_sweep(const long long[::1] indptr, const int[::1] indices, const float[::1] data,
+               const int[::1] order, const double[::1] squares, const double[:, ::1] cy, double q,
+               double lag, double[:, ::1] alpha, real[:, ::1] W, double[::1] b):
+    """Moves the dual variable of every document in turn to where the dual value is largest.
+
+    The dual of sum_i c_i log(1 + exp(-y_i z_i)) + q/2 ||w||^2 + (b - b')^2 / (2 lag), at any b':
+    with a step d of alpha_i, w moves by d x_i / q and b by d lag. A lag of 0 holds b where it is.
+    order: the documents in their turn. squares: ||x_i||^2. cy: (n, B) the weight of a document
+    times its target, 1 or -1. alpha: (n, B), y_i times a number between 0 and c_i. W: (columns, B),
+    b: (B,). All of the last three are changed in place.
+    """
+    cdef Py_ssize_t at = 0, width = W.shape[1]
+    if (squares.shape[0] != indptr.shape[0] - 1 or cy.shape[0] != squares.shape[0]
+            or alpha.shape[0] != squares.shape[0]):
+        raise ValueError("squares, cy and alpha must have one entry per document")
+    if cy.shape[1] != width or alpha.shape[1] != width or b.shape[0] != width:
+        raise ValueError("cy, alpha, W and b must have one entry per label")
+    with nogil:
+        while at + 16 <= width:
+            _sweep(indptr, indices, data, order, squares, cy, q, lag, alpha, W, b, at, 16)
+            at += 16
+        if at + 8 <= width:
+            _sweep(indptr, indices, data, order, squares, cy, q, lag, alpha, W, b, at, 8)
+            at += 8
+        if at + 4 <= width:
+            _sweep(indptr, indices, data, order, squares, cy, q, lag, alpha, W, b, at, 4)
+            at += 4
+        while at < width:
+            _sweep(indptr, indices, data, order, squares, cy, q, lag, alpha, W, b, at, 1)
+            at += 1
+
+
+cdef inline void _sweep(const long long[::1] indptr, const int[::1] indices, const float[::1] data,
+                        const int[::1] order, const double[::1] squares, const double[:, ::1] cy,
+                        double q, double lag, double[:, ::1] alpha, real[:, ::1] W,
+                        double[::1] b, Py_ssize_t at, int count) noexcept nogil:
+    """The same for ``count`` labels, a constant, from ``at`` on."""
+    cdef real[16] sums
+    cdef real[16] steps
+    cdef Py_ssize_t k, i
+    cdef long long e, end
+    cdef int j
+    cdef real x
+    cdef real* row
+    cdef double y, move, rate
+    for k in range(order.shape[0]):
+        i = order[k]
+        rate = squares[i] / q + lag
+        if rate <= 0.0:
+            continue
+        for j in range(count):
+            sums[j] = 0
+        end = indptr[i + 1]
+        for e in range(indptr[i], end):
+            if e + AHEAD < end:
+                PREFETCH(&W[indices[e + AHEAD], at])
+            x = <real> data[e]
+            row = &W[indices[e], at]
+            for j in range(count):
+                sums[j] += x * row[j]
+        for j in range(count):
+            y = 1.0 if cy[i, at + j] > 0.0 else -1.0
+            move = y * _step(y * (sums[j] + b[at + j]), y * alpha[i, at + j],
+                             fabs(cy[i, at + j]), rate)
+            alpha[i, at + j] += move
+            b[at + j] += lag * move
+            steps[j] = <real> (move / q)
+        for e in range(indptr[i], end):
+            x = <real> data[e]
+            row = &W[indices[e], at]
+            for j in range(count):
+                row[j] += x * steps[j]
+
+
+cdef inline double _step(double margin, double a, double c, double rate) noexcept nogil:
+    """How far a goes to where a = c s(-m) for the logistic function s and the margin m then.
+
+    That is a root of m - margin - rate (c s(-m) - a), whose sign is known: on either side of zero
+    Newton's method cannot pass it twice.
+    """
+    cdef double m = margin, e, s, step, new
+    cdef bint positive = margin + rate * (0.5 * c - a) > 0.0
+    cdef int t
+    for t in range(TRIES):
+        if positive != (m > 0.0):
+            m = 0.0
+        e = exp(-fabs(m))
+        s = (e if m > 0.0 else 1.0) / (1.0 + e)
+        step = (m - margin - rate * (c * s - a)) / (1.0 + rate * c * e / ((1.0 + e) * (1.0 + e)))
+        m -= step
+        if fabs(step) < NEAR:
+            break
+    new = a + (m - margin) / rate
+    return min(max(new, 0.0), c) - a

@@ -1,0 +1,59 @@
+"""NumPy twins of ``textreg._core.dual``."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from textreg._core.arrays import Floats, Int32s, Int64s
+
+TRIES, NEAR = 8, 1e-3
+
+
+def dual_sweep(
+    indptr: Int64s,
+    indices: Int32s,
+    data: NDArray[np.float32],
+    order: Int32s,
+    squares: Floats,
+    cy: Floats,
+    q: float,
+    lag: float,
+    alpha: Floats,
+    W: NDArray[Any],
+    b: Floats,
+) -> None:
+    """Twin of :func:`textreg._core.dual.dual_sweep`."""
+    for i in order:
+        rate = squares[i] / q + lag
+        if rate <= 0.0:
+            continue
+        here = slice(indptr[i], indptr[i + 1])
+        places, values = indices[here], data[here].astype(W.dtype)
+        scores = (values[:, None] * W[places]).sum(axis=0) + b
+        y = np.where(cy[i] > 0.0, 1.0, -1.0)
+        own = zip(y * scores, y * alpha[i], np.abs(cy[i]), strict=True)
+        moves = y * np.array([_step(margin, a, c, rate) for margin, a, c in own])
+        alpha[i] += moves
+        b += lag * moves
+        np.add.at(W, places, np.outer(values, (moves / q).astype(W.dtype)))
+
+
+def _step(margin: float, a: float, c: float, rate: float) -> float:
+    """How far a goes to where a = c s(-m), for the logistic function s and the margin m then."""
+    m, positive = margin, margin + rate * (0.5 * c - a) > 0.0
+    for _ in range(TRIES):
+        if positive != (m > 0.0):
+            m = 0.0
+        e = math.exp(-abs(m))
+        s = (e if m > 0.0 else 1.0) / (1.0 + e)
+        step = (m - margin - rate * (c * s - a)) / (1.0 + rate * c * e / ((1.0 + e) * (1.0 + e)))
+        m -= step
+        if abs(step) < NEAR:
+            break
+    return min(max(a + (m - margin) / rate, 0.0), c) - a
