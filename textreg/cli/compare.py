@@ -149,7 +149,7 @@ def command(
     out.check([*files, *test, *dev], pair=not reg and (len(models), len(corpora)) == (2, 1))
     candidates = candidates_of(reg, models)
     chosen = {key: value for key, value in options.items() if value is not None}
-    how = _with_fields(how, candidates)
+    how = _as_trained(how, candidates)
     if how.fields and reg:
         chosen["fields"] = how.fields
     none = [None] * len(corpora)
@@ -169,7 +169,7 @@ def command(
     out.write(comparison)
 
 
-def _with_fields(how: Reading, candidates: Mapping[str, Candidate]) -> Reading:
+def _as_trained(how: Reading, candidates: Mapping[str, Candidate]) -> Reading:
     """How to read documents for these models; UsageError if their fields differ."""
     first = next(iter(candidates.values()))
     for name, one in candidates.items():
@@ -184,7 +184,9 @@ def _with_fields(how: Reading, candidates: Mapping[str, Candidate]) -> Reading:
                 f"{', '.join(' '.join(field) for field in fields) or 'of one text'}, and those of "
                 "the others do not: compare models of the same columns."
             )
-    return how
+    models = [one for one in candidates.values() if isinstance(one, Model)]
+    alike = len({tuple(one.columns.items()) for one in models}) == 1
+    return how.like(models[0]) if alike and not how.fields else how
 
 
 def _write_report(candidates: Mapping[str, Candidate], benchmark: Benchmark, path: str) -> None:

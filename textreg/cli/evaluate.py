@@ -34,7 +34,7 @@ class Tables(NamedTuple):
 @click.command(cls=shared.Command, name="evaluate")
 @click.argument("model")
 @click.argument("files", nargs=-1, required=True)
-@reading("label")
+@reading("label", trained=True)
 @on_cluster
 @shared.gathered(
     Tables,

@@ -58,7 +58,7 @@ class Output(NamedTuple):
 @click.command(cls=shared.Command, name="explain")
 @click.argument("model")
 @click.argument("sources", nargs=-1, metavar="[MODEL ...] [TEXT | FILE | -]")
-@reading("label")
+@reading("label", trained=True)
 @shared.training_corpus(
     "Show what training selected in this corpus, which the model was trained on."
 )

@@ -11,7 +11,7 @@ import click
 from textreg.cli.field_options import of_fields, with_fields
 from textreg.cli.shared import F, gathered
 from textreg.errors import DataError, UsageError
-from textreg.reading.columns import ColumnNames
+from textreg.reading.columns import ColumnNames, Likely
 from textreg.reading.corpus import (
     Readable,
     RecordBatch,
@@ -89,7 +89,10 @@ class Reading(NamedTuple):
         return self._replace(multilabel=task is not None and task.multilabel)
 
     def like(self, model: Model) -> Reading:
-        """How to read documents for a model; UsageError if they are read by other columns."""
+        """How to read documents for a model: by the columns of its training, where these are.
+
+        UsageError if documents of several fields are to be read by a column of texts.
+        """
         fields = model.encoder.fields
         if fields and self.text_col is not None:
             names = ", ".join(field.name for field in fields)
@@ -97,11 +100,20 @@ class Reading(NamedTuple):
                 f"the documents of the model have the fields {names}, which are read from the "
                 "columns of these names: leave out --text-col."
             )
-        return self.of(model.task)._replace(fields=fields)
+        how = self.of(model.task)._replace(fields=fields)
+        likely: dict[str, Any] = {
+            name: Likely(value) if name.endswith("_col") else value
+            for name, value in model.columns.items()
+            # A column by its number is one of a file without a header, and no name.
+            if getattr(self, name) is None
+            and not (name.endswith("_col") and value.isdecimal())
+            and not (name == "text_col" and fields)
+        }
+        return how._replace(**likely)
 
     def check_text(self) -> None:
         """UsageError where a text of the command line cannot be a document."""
-        if self.text_col is not None:
+        if self.text_col is not None and not isinstance(self.text_col, Likely):
             raise UsageError("a text has no columns: leave out --text-col, or name a file.")
         if self.fields:
             names = ", ".join(field.name for field in self.fields)
@@ -209,16 +221,25 @@ class Reading(NamedTuple):
 
 
 def reading(
-    *columns: str, answers: bool = False, stops: bool = True, fields: bool = False
+    *columns: str,
+    answers: bool = False,
+    stops: bool = True,
+    fields: bool = False,
+    trained: bool = False,
 ) -> Callable[[F], F]:
     """Give a command the options for reading files; it takes them as ``how``, a :class:`Reading`.
 
     columns: those that it reads beside the texts. answers: whether it answers every row, also
     those that it cannot read. stops: whether rows that cannot be read may stop it. fields: whether
-    documents may have several fields.
+    documents may have several fields. trained: whether a model names the columns.
     """
+    usual = "[default: that of the training, if there is one; else guessed]"
     options = [
-        click.option(f"--{name}-col", metavar="NAME", help=_COLUMNS[name])
+        click.option(
+            f"--{name}-col",
+            metavar="NAME",
+            help=_COLUMNS[name].replace("[default: guessed]", usual) if trained else _COLUMNS[name],
+        )
         for name in (() if fields else ("text",)) + columns
     ]
     if "label" in columns:

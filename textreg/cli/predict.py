@@ -62,7 +62,7 @@ class Output(NamedTuple):
     multiple=True,
     help="Predict the label of this text, in place of files. May be repeated.",
 )
-@reading(answers=True)
+@reading(answers=True, trained=True)
 @on_cluster
 @shared.gathered(
     Output,

@@ -79,7 +79,7 @@ class ReportOutput(NamedTuple):
 @click.command(cls=shared.Command, name="report")
 @click.argument("model")
 @click.argument("files", nargs=-1)
-@reading("label", *TRAINING)
+@reading("label", *TRAINING, trained=True)
 @shared.training_corpus("The corpus that the model was trained on.")
 @shared.gathered(
     Beside,

@@ -19,6 +19,7 @@ from textreg.model.container import is_container
 from textreg.model.model import Model
 from textreg.model.origin_summary import SourceSummary
 from textreg.model.storage import load_model
+from textreg.reading.columns import Likely
 from textreg.updating.update import Added, as_date, holds_out, summary_of, update_corpus
 
 
@@ -47,7 +48,7 @@ class UpdateOutput(NamedTuple):
     multiple=True,
     help="The unlabeled documents of the training, where there were some. May be repeated.",
 )
-@reading("label", *TRAINING)
+@reading("label", *TRAINING, trained=True)
 @settings("jobs", jobs=-1)
 @shared.gathered(
     UpdateOutput,
@@ -130,7 +131,9 @@ def _columns(how: Reading, model: Model) -> tuple[Reading, set[str]]:
     own = {
         key: kept[key]
         for key in names
-        if key in kept and getattr(how, key) is None and not (key == "text_col" and how.fields)
+        if key in kept
+        and (getattr(how, key) is None or isinstance(getattr(how, key), Likely))
+        and not (key == "text_col" and how.fields)
     }
     return how._replace(**own), {key for key in own if key.endswith("_col")}
 

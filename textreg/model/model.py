@@ -18,6 +18,7 @@ from textreg.tasks import Task
 if TYPE_CHECKING:
     from textreg.explain import Explanation
     from textreg.features.joined import AnyEncoder
+    from textreg.model.origin_summary import SourceSummary
     from textreg.model.regularization_path import SolutionPath
     from textreg.model.summary import TrainingSummary
     from textreg.records import Documents, Floats, Int64s
@@ -119,11 +120,24 @@ class Model:
         self.path = path
         self.summary = summary
         self.seconds: dict[str, float] = {}
+        self.source: SourceSummary | None = None  # of a model without a summary
 
     @property
     def labels(self) -> tuple[str, ...]:
         """Labels in sorted order; none for a regression."""
         return self.task.labels
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """How the training's files were read, by the names of its options.
+
+        The names of the columns of texts and labels, ``text_col`` and ``label_col``, and
+        ``label_sep``; only those that were there.
+        """
+        source = self.source if self.summary is None else self.summary.source
+        reading = {} if source is None else source.reading
+        kept = {name: reading.get(name) for name in ("text_col", "label_col", "label_sep")}
+        return {name: value for name, value in kept.items() if isinstance(value, str)}
 
     @property
     def loss(self) -> str:

@@ -70,6 +70,7 @@ from textreg.model.container import opened, pack
 from textreg.model.faults import FaultError
 from textreg.model.json_records import from_json, to_json
 from textreg.model.model import Model
+from textreg.model.origin_summary import SourceSummary
 from textreg.model.packing import check_row_lengths, offsets_of, unpack_rows
 from textreg.model.pathfile import PATH_ARRAYS, check_path_lengths, path_arrays, read_path
 from textreg.model.saved_encoder import (
@@ -129,6 +130,20 @@ class Header:
     parts: tuple[SavedPart, ...]
     vectorizer: dict[str, Any]
     at_least_one: bool = False
+
+
+@dataclass(frozen=True)
+class _Training:
+    """What reading documents needs of the summary of a training."""
+
+    source: SourceSummary | None = None
+
+
+@dataclass(frozen=True)
+class _Trained:
+    """The same of the header."""
+
+    summary: _Training | None = None
 
 
 def save_model(model: Model, path: str | os.PathLike[str]) -> None:
@@ -221,7 +236,8 @@ def load_to_predict(path: str | os.PathLike[str]) -> Model:
     """Read a model file for predictions alone.
 
     How the model was trained and its regularization path, which no prediction depends on, are
-    neither read nor checked: to make their records takes longer than to predict a text.
+    neither read nor checked, but for the columns of its files: to make their records takes longer
+    than to predict a text.
 
     Parameters
     ----------
@@ -243,6 +259,8 @@ def load_to_predict(path: str | os.PathLike[str]) -> Model:
         header = from_json(Header, container.header, "")
         task = task_of_header(container.header)
         model = _model_of(container, header, task, _arrays_in(container, header, task))
+        trained = from_json(_Trained, container.header, "").summary
+        model.source = None if trained is None else trained.source
     _give_tokenizers(model, path, header)
     return model
 

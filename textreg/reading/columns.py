@@ -45,8 +45,15 @@ USUAL_NAMES = {
 }
 
 
+class Likely(str):
+    """The name of a column that is taken if there is one; if there is none, it is guessed.
+
+    Such is the column of another file, of which these documents are to be a continuation.
+    """
+
+
 class ColumnNames(NamedTuple):
-    """The names of columns that were asked for; None for one that was not."""
+    """The names of columns that were asked for, or are likely; None for one that was not."""
 
     text: str | None = None
     label: str | None = None
@@ -137,7 +144,9 @@ class TableColumns:
         self.keeps = keep
         self.names: list[str] = []
         self.types: dict[str, Any] = {}
-        self.wanted: dict[str, str | None] = (wanted or ColumnNames())._asdict()
+        names: dict[str, str | None] = (wanted or ColumnNames())._asdict()
+        self._likely = {role: name for role, name in names.items() if isinstance(name, Likely)}
+        self.wanted = {**names, **dict.fromkeys(self._likely)}
         self.fields = fields
         self._columns: list[tuple[Field, str]] = []  # of the fields
         self._absent = dict.fromkeys((field.name for field in fields), 0)
@@ -198,7 +207,10 @@ class TableColumns:
                 DataWarning,
                 stacklevel=2,
             )
-        self.guessed = [role for role in chosen if self.wanted[role] is None]
+        known = {role: _named(name, names) for role, name in self._likely.items()}
+        self.guessed = [
+            role for role in chosen if self.wanted[role] is None and chosen[role] != known.get(role)
+        ]
         usual = self._usual("label", names)
         self.others = [name for name in usual if name not in chosen.values()]
 
@@ -333,9 +345,10 @@ class TableColumns:
         wanted = self.wanted[role]
         if wanted is not None:
             return _named(wanted, names)
-        if not USUAL_NAMES[role] or (role == "text" and self.fields):
+        if role == "text" and self.fields:
             return None
-        usual = self._usual(role, names)
+        likely = _named(self._likely[role], names) if role in self._likely else None
+        usual = [*([likely] if likely is not None else []), *self._usual(role, names)]
         if self.fields:
             own = {_named(field.name, names) for field in self.fields}
             usual = [name for name in usual if name not in own]
