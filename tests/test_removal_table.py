@@ -225,7 +225,7 @@ def test_command_refuses(cli: Cli, files: list[Path], tmp_path: Path) -> None:
     for arguments, words in [
         ((*files, TEXT, "More."), "'More.' is one text, file or model too many"),
         ((*files, files[0], TEXT), "is named twice"),
-        ((*files, TEXT, "--text", TEXT), "--text explains a text in place of a file"),
+        ((*files, TEXT, "--text", TEXT), "--text explains a text in place of '"),
         ((*files, "--train", "x.csv"), "--train works with one model only"),
         ((*files, "x.csv", "--evidence-col", "e"), "--evidence-col works with one model only"),
         ((*files, ""), "the text is empty"),
