@@ -29,9 +29,11 @@ class StoredRows:
 
     Attributes
     ----------
-    shape, starts, sizes
+    shape, starts, sizes, elsewhere
         As of :class:`textreg.records.block_design.RowBlocks`.
     """
+
+    elsewhere = False
 
     def __init__(
         self, blocks: Iterable[CompressedArrays], n_features: int, store: ArrayStore

@@ -91,6 +91,7 @@ class ClusterRows:
         Those beside, of the columns and groups of problems in memory.
     """
 
+    elsewhere = True
     shape: tuple[int, int]
     sizes: Int32s
 

@@ -52,11 +52,14 @@ class RowBlocks(Protocol):
         The first row of every block.
     sizes : ndarray of int32, shape (p,)
         The number of documents with each feature.
+    elsewhere : bool
+        Whether the blocks lie on other machines.
     """
 
     shape: tuple[int, int]
     starts: Int64s
     sizes: Int32s
+    elsewhere: bool
 
     def features(self, number: int) -> Int32s:
         """The features that occur in one of them, ascending."""
@@ -254,16 +257,19 @@ class BlockDesign(Design):
     def select(self, features: Int32s, known: KnownColumns | None = None) -> Design:
         """The columns of some features, ascending, in memory.
 
-        known: columns that are there already, of some of these features.
+        known: columns that are there already.
         """
         ends = np.concatenate([[0], np.cumsum(self.blocks.sizes[features], dtype=np.int64)])
         indices, data = np.empty(ends[-1], dtype=np.int32), np.empty(ends[-1])
         new = np.ones(len(features), dtype=bool)
         if known is not None:
-            here = np.searchsorted(features, known.features)
+            _, here, there = np.intersect1d(features, known.features, True, return_indices=True)
             new[here] = False
-            starts = known.columns.indptr.tolist()
-            for place, (first, last) in zip(ends[here].tolist(), pairwise(starts), strict=True):
+            ptr = known.columns.indptr
+            cuts = zip(
+                ends[here].tolist(), ptr[there].tolist(), ptr[there + 1].tolist(), strict=True
+            )
+            for place, first, last in cuts:
                 indices[place : place + last - first] = known.columns.indices[first:last]
                 data[place : place + last - first] = known.columns.data[first:last]
         free = ends[:-1][new]

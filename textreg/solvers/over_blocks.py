@@ -76,9 +76,11 @@ def over_blocks(
     iterations, tol = 0, max(FIRST, INNER * problem.tol)
     warned = stopped = False
     known: KnownColumns | None = None
+    elsewhere = _in_blocks(problem).blocks.elsewhere
     for number in range(1, SETS + 1):
         part = over_features(problem, features, known)
-        known = KnownColumns(features, part.design.columns)
+        if elsewhere:  # here it takes less to read them again than to hold them twice
+            known = KnownColumns(features, part.design.columns)
         warned = warned or _warn_of_memory(problem, part)
         found = solve(part.replace(start=(w[features], b), tol=tol, max_iter=problem.max_iter))
         del part  # makes room for the next one
@@ -131,11 +133,15 @@ def _begin(problem: Problem, l1: float) -> tuple[Floats, float, _Large]:
     return engine.w, engine.b, _large(problem, engine.r, l1)
 
 
+def _in_blocks(problem: Problem) -> BlockDesign:
+    """The matrix of a problem whose documents lie in blocks."""
+    assert isinstance(problem.design, BlockDesign)
+    return problem.design
+
+
 def _large(problem: Problem, r: Floats, least: float) -> _Large:
     """The features whose columns have a product with r (n,) above ``least``."""
-    design = problem.design
-    assert isinstance(design, BlockDesign)
-    features, products = design.large_products(r, least)
+    features, products = _in_blocks(problem).large_products(r, least)
     return _Large(features, np.abs(products))
 
 
@@ -161,8 +167,7 @@ def over_features(problem: Problem, features: Int32s, known: KnownColumns | None
 
     Groups are what is left of them. known: columns of some of these features.
     """
-    design, groups = problem.design, problem.groups
-    assert isinstance(design, BlockDesign)
+    design, groups = _in_blocks(problem), problem.groups
     if isinstance(groups, BlockGroups):
         groups = groups.select(features).compact()
     return problem.replace(
@@ -172,8 +177,7 @@ def over_features(problem: Problem, features: Int32s, known: KnownColumns | None
 
 def _warn_of_memory(problem: Problem, part: Problem) -> bool:
     """DataWarning where a problem over some features needs more memory than there is to be."""
-    design = problem.design
-    assert isinstance(design, BlockDesign)
+    design = _in_blocks(problem)
     needed = A_VALUE * len(part.design.columns.indices)
     if part.groups is not None:
         needed += AN_ENTRY * int(part.groups.indptr[-1])
