@@ -85,6 +85,15 @@ def test_a_column_by_its_number_is_no_name(cli: Cli, tmp_path: Path) -> None:
     assert "text = text (guessed), label = label (guessed)\n" in out
 
 
+def test_a_model_in_the_place_of_documents(cli: Cli, model: Path) -> None:
+    code, _, err = cli("evaluate", model, model)
+    assert (code, err) == (
+        1,
+        f"Error: {model}: this is probably a model, and holds no documents. Name files of "
+        "documents here; a model is the first argument of most commands.\n",
+    )
+
+
 def test_a_likely_column_is_not_asked_for() -> None:
     columns = TableColumns(ColumnNames(text=Likely("remark"), label=Likely("mood")))
     assert columns.wanted["text"] is None

@@ -79,6 +79,11 @@ def refuse_binary(source: Source) -> None:
                 f"{source.name}: this is probably {likely.upper()} without a byte order mark: "
                 f"pass --encoding {likely} if it is, or save the file as UTF-8."
             )
+        if head[8:9] == b"{" and b"\0" in head[:8]:  # the length of a table and its beginning
+            raise DataError(
+                f"{source.name}: this is probably a model, and holds no documents. Name files of "
+                "documents here; a model is the first argument of most commands."
+            )
         raise DataError(
             f"{source.name}: this is a binary file (byte {head.index(0) + 1:,} is zero). Give "
             f"{titles()}."
