@@ -218,8 +218,8 @@ def _check_texts(
     """UsageError for what does not belong to the explanation of texts."""
     if source is not None and asked.texts:
         raise UsageError(
-            f"--text explains a text in place of '{source:.40}', which is no model: leave out one of "
-            "them."
+            f"--text explains a text in place of '{source:.40}', which is no model: leave out one "
+            "of them."
         )
     if source == "" or "" in asked.texts:
         raise UsageError("the text is empty: give a text, a file, or - for standard input.")
