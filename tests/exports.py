@@ -21,13 +21,21 @@ PIECES += [" ", " ", " ", "  ", "\n", "\n\n", "\r\n", "\t", "\u00a0", "\u3000", 
 PIECES += [":\n", "Subject: x\n", "It is good. ", "\ud800", "\x85", "\ufeff"]
 """Letters, marks, blanks and ends of sentences of many scripts, and what is rare."""
 
+HTML = """
+<b> </b> <br/> <p <p> </P> <script>x</script> <style <!-- --> <!doctype <a\u3000href='>'> <\u212abd>
+< > & &amp; &lt &eacute; &notit; &gtx; &#x41; &#65; &#128; &#1; &#xd800; &#xfffe; &#1114112; &Afr;
+&NotEqualTilde; &nbsp; &\u017fhy; <\u017fcript> </\u017fcr\u0131pt > &NewLine;
+""".split()
+"""What is HTML, and what nearly is."""
 
-def random_texts(number: int, seed: int = 0) -> list[str]:
+
+def random_texts(number: int, seed: int = 0, *, html: bool = True) -> list[str]:
     """Texts of those pieces, and of any other characters."""
     draw = random.Random(seed)
+    pieces = PIECES + HTML if html else PIECES
 
     def piece() -> str:
-        return draw.choice(PIECES) if draw.random() < 0.97 else chr(draw.randrange(0x110000))
+        return draw.choice(pieces) if draw.random() < 0.97 else chr(draw.randrange(0x110000))
 
     return ["".join(piece() for _ in range(draw.randrange(30))) for _ in range(number)]
 
@@ -50,6 +58,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "tokenizer_normalize": "nfkc",
         "weighting": "binary",
     },
+    "without HTML": {"strip_html": True, "tokenizer": "words,chars"},
     "as given": {
         "tokenizer": "words",
         "tokenizer_sentences": "lines",
@@ -64,7 +73,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
 def reviews_model(labels: int = 2, **options: Any) -> Model:
     """A model of reviews, and of texts in many scripts, with so many labels."""
     named, texts = zip(*make_reviews(60), strict=True)
-    more = random_texts(120, seed=1)
+    more = random_texts(120, seed=1, html="strip_html" in options)
     given = [*texts, *(f"x {text}" for text in more)]
     names = [f"{label}{at // 2 % (labels // 2) or ''}" for at, label in enumerate(named)]
     names += list(islice(_cycled(sorted(set(names))), len(more)))

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from functools import cache
+from html.entities import html5
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 from conftest import Cli
-from exports import OPTIONS, PIECES, answers, difference, random_texts, reviews_model
+from exports import HTML, OPTIONS, PIECES, answers, difference, random_texts, reviews_model
 from hypothesis import given, settings
 
 import textreg
@@ -22,13 +23,14 @@ from textreg.builtin.runtime.predictor import Predictor
 from textreg.errors import BrokenPluginError, UsageError
 from textreg.exporting.characters import case_map, runs_of
 from textreg.exporting.describe import describe, export
+from textreg.features.markup import strip_html
 from textreg.kinds import Exporter
 from textreg.measure.calibration import Calibration
 from textreg.model.model import Model
 from textreg.plugins import registry
 from textreg.records.plain_model import PlainModel
 
-TEXTS = [*random_texts(40), "", " ", "The acting is superb. A box!", "Σ ΟΔΟΣ. ΑΣ Σ"]
+TEXTS = [*random_texts(40, html=False), "", " ", "The acting is superb. A box!", "Σ ΟΔΟΣ. ΑΣ Σ"]
 LIMIT = 1e-9
 
 ASK = """
@@ -81,11 +83,11 @@ def run_python(model: Model, texts: list[str], folder: Path) -> list[Any]:
 @pytest.mark.parametrize("name", OPTIONS)
 def test_the_description_answers_as_the_model(name: str) -> None:
     model = model_of(name)
-    found = predictor(model)
-    assert difference([said(found, text) for text in TEXTS], answers(model, TEXTS)) < LIMIT
+    found, texts = predictor(model), [*TEXTS, *random_texts(40, seed=2)]
+    assert difference([said(found, text) for text in texts], answers(model, texts)) < LIMIT
 
 
-@given(st.lists(st.sampled_from(PIECES) | st.characters(), max_size=25).map("".join))
+@given(st.lists(st.sampled_from(PIECES + HTML) | st.characters(), max_size=25).map("".join))
 @settings(max_examples=50)
 def test_any_text(text: str) -> None:
     for name in OPTIONS:
@@ -192,6 +194,18 @@ def test_labels_and_features_may_be_anything(tmp_path: Path) -> None:
     assert "<" not in made
 
 
+def test_html_is_removed_as_in_training() -> None:
+    html = predictor(model_of("without HTML")).characters.html
+    assert html is not None
+    codes = [*range(200), 0xD7FF, 0xD800, 0xDFFF, 0xE000, 0xFDD0, 0x1FFFE, 0x10FFFF, 0x110000]
+    texts = [*random_texts(400, seed=5), *html5, *(f"&{name}" for name in html5)]
+    texts += [f"a &#{code}; &#x{code:x};" for code in codes]
+    for text in texts:
+        stripped, begins, ends = html.strip(text)
+        assert stripped == strip_html(text)
+        assert len(begins) == len(ends) == len(stripped) + 1
+
+
 def test_what_cannot_be_exported_is_refused() -> None:
     def split(text: str) -> list[str]:
         return text.split()
@@ -202,8 +216,6 @@ def test_what_cannot_be_exported_is_refused() -> None:
     fields = {"title": "text", "price": "number"}
     with pytest.raises(UsageError, match=r"split' cannot be exported: its code"):
         describe(textreg.train(texts, labels, tokenizer=split, **options))
-    with pytest.raises(UsageError, match="removes HTML"):
-        describe(textreg.train(texts, labels, strip_html=True, **options))
     with pytest.raises(UsageError, match=r"several fields \(title, price\)"):
         describe(textreg.train(rows, labels, fields=fields, **options))
     with pytest.raises(UsageError, match="'value' cannot be exported"):

@@ -43,7 +43,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "both": {"tokenizer": "words,chars", "weighting": "tfidf", "min_df": 2, **NONE},
 }
 # Of a mark that becomes a letter in small texts, which no pattern after that can tell.
-TEXTS = [text.replace("\u0345", "") for text in random_texts(300, seed=3)]
+TEXTS = [text.replace("\u0345", "") for text in random_texts(300, seed=3, html=False)]
 
 
 def pipeline_of(model: Model) -> Any:
@@ -120,6 +120,7 @@ def test_it_needs_no_textreg(tmp_path: Path) -> None:
         ({"tokenizer_emoji": True, **OPTIONS["words"]}, "punctuation or emoji"),
         ({"threshold": {"pos": "f1"}, "holdout": 0.3, **OPTIONS["words"]}, "with thresholds"),
         ({"calibrate": "temperature", **OPTIONS["words"]}, "with a calibration"),
+        ({"strip_html": True, **OPTIONS["words"]}, "removes HTML"),
     ],
 )
 def test_what_scikit_learn_cannot_express_is_refused(options: dict[str, Any], reason: str) -> None:

@@ -40,6 +40,11 @@ def pipeline(model: PlainModel) -> Any:
     from sklearn.pipeline import FeatureUnion, Pipeline
 
     _check_answers(model)
+    if "html" in model.characters:
+        raise UsageError(
+            "a model that removes HTML from its texts cannot become a pipeline of scikit-learn, "
+            "which has no such step. Remove HTML before training, or export to python."
+        )
     named = [
         (f"{n}-{part.tokenizer}", _features(part, model)) for n, part in enumerate(model.parts)
     ]

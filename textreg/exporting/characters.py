@@ -15,16 +15,17 @@ from textreg._core import text_rules
 from textreg._core.text_forms import joining
 from textreg._core.text_ranges import EMOJI, FLAGS, IGNORED, MARKS, SPACELESS
 from textreg._core.text_ranges import UNICODE as RANGES_FROM
+from textreg.exporting.html_references import html_references
 
 _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 _CAPITALS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
-def characters(*, marks: bool, small: bool) -> dict[str, Any]:
+def characters(*, marks: bool, small: bool, html: bool = False) -> dict[str, Any]:
     """The rules that tokenizers need; docs/exporting.md says what they mean.
 
     marks: whether punctuation or emoji are tokens. small: whether texts become small letters, as
-    for character n-grams.
+    for character n-grams. html: whether HTML is removed from texts.
     """
     classes = dict(_classes())
     if marks:
@@ -40,6 +41,8 @@ def characters(*, marks: bool, small: bool) -> dict[str, Any]:
         "header_length": text_rules.HEADER_LENGTH,
         "number_length": text_rules.NUMBER_LENGTH,
     }
+    if html:
+        rules["html"] = html_references()
     return rules | ({"small": _small()} if small else {})
 
 

@@ -69,6 +69,7 @@ def describe(model: Model) -> PlainModel:
         characters=characters(
             marks=any(own.get("punctuation") or own.get("emoji") for own in options),
             small=any(part.tokenizer == "chars" and part.options["lowercase"] for part in parts),
+            html=any(part.vectorizer.strip_html for part in encoder.parts),
         ),
         thresholds=model.thresholds,
         unknown=task.unknown,
@@ -95,12 +96,6 @@ def _part(part: Encoder, weights: Floats, prefix: str) -> PlainPart:
         raise UsageError(
             f"a model with the tokenizer '{part.label}' cannot be exported: its code would have to "
             f"go with it. Train with {' or '.join(TOKENIZERS)}, or both."
-        )
-    if part.vectorizer.strip_html:
-        raise UsageError(
-            "a model that removes HTML from its texts cannot be exported: HTML's table of "
-            "character names would be larger than the model. Remove HTML before training, and from "
-            "the texts for the exported model."
         )
     idf = part.idf
     return PlainPart(

@@ -56,6 +56,84 @@ class Runs:
         return place >= 0 and point <= self.lasts[place]
 
 
+class Html:
+    """What is HTML in a text: tags, comments, scripts, style sheets and character references."""
+
+    def __init__(self, given: dict[str, Any], space: str) -> None:
+        names: list[str] = given["names"].split(" ")
+        pairs = (one.partition(";") for one in names)
+        self.names = {name: value for name, _, value in pairs}
+        self.bare = set(given["bare"].split(" "))
+        self.codes: dict[int, str] = dict(given["codes"])
+        # The letters that case folding takes for a to z, as textreg does.
+        letter = "A-Za-z\u0130\u0131\u017f\u212a"
+        self.piece = re.compile(
+            f"<(?:(!--)|/?([{letter}][{letter}0-9:-]*)"
+            f"(?:[{space}](?:[^<>\"']|\"[^\"<]*\"|'[^'<]*')*|/)?>|[!?][{letter}][^<>]*>)"
+            f"|&(?:#([0-9]{{1,7}})|#[xX]([0-9a-fA-F]{{1,6}})|([{letter}][{letter}0-9]{{1,31}}));"
+        )
+        self.closers = {
+            "comment": re.compile("-->"),
+            "script": re.compile(f"</[Ss\u017f][Cc][Rr][Ii\u0130\u0131][Pp][Tt][{space}]*>"),
+            "style": re.compile(f"</[Ss\u017f][Tt][Yy][Ll][Ee][{space}]*>"),
+        }
+
+    def strip(self, text: str) -> tuple[str, list[int], list[int]]:
+        """A text without HTML, and where its characters, and its end, begin and end in the text."""
+        parts: list[str] = []
+        begins: list[int] = []
+        ends: list[int] = []
+        last = 0
+        for start, end, instead in [*self._pieces(text), (len(text), len(text), "")]:
+            parts += [text[last:start], instead]
+            begins += [*range(last, start), *([start] * len(instead))]
+            ends += [*range(last + 1, start + 1), *([end] * len(instead))]
+            last = end
+        return "".join(parts), [*begins, len(text)], [*ends, len(text)]
+
+    def _pieces(self, text: str) -> Iterator[tuple[int, int, str]]:
+        """What is to be replaced: where it begins and ends, and by what."""
+        at, closers = 0, dict(self.closers)
+        while match := self.piece.search(text, at):
+            start, at = match.span()
+            if match[0][0] == "&":
+                instead = self._referred(match)
+                if instead != match[0]:
+                    yield start, at, instead
+                continue
+            name = "comment" if match[1] else (match[2] or "").lower()
+            if name in closers and match[0][1] != "/":
+                closer = closers[name].search(text, at)
+                if closer is None:
+                    del closers[name]  # nor has what follows
+                else:
+                    at = closer.end()
+            yield start, at, "" if name in _INLINE or name == "comment" else "\n"
+
+    def _referred(self, match: re.Match[str]) -> str:
+        """The character that a reference stands for; the reference where there is none."""
+        _, _, decimal, hexadecimal, name = match.groups()
+        if name is None:
+            code = int(decimal) if decimal else int(hexadecimal, 16)
+            if code in self.codes:
+                return self.codes[code]
+            if 0xD800 <= code <= 0xDFFF or code > 0x10FFFF:
+                return "\ufffd"
+            return "" if 0xFDD0 <= code <= 0xFDEF or code & 0xFFFE == 0xFFFE else chr(code)
+        if name in self.names:
+            return self.names[name]
+        for length in range(len(name), 1, -1):
+            if name[:length] in self.bare:
+                return self.names[name[:length]] + name[length:] + ";"
+        return match[0]
+
+
+_INLINE = frozenset(
+    "a abbr acronym b bdi bdo big cite code data del dfn em font i img ins kbd label mark q rp rt "
+    "ruby s samp small span strike strong sub sup time tt u var wbr".split()
+)
+
+
 class Characters:
     """Classes of characters, and the patterns of words and of the ends of sentences."""
 
@@ -99,6 +177,7 @@ class Characters:
             f"[^{sets['joining']}]+(?![{sets['joining']}])"
         )
         self.unassigned = re.compile(f"([{sets['unassigned']}]+)")
+        self.html = Html(given["html"], space) if "html" in given else None
         self.picture: Pattern[str] | None = None
         if "emoji" in sets:
             flag, emoji = sets["flag"], sets["emoji"] + sets["flag"]
@@ -320,6 +399,21 @@ class Characters:
 
     def sentences(self, text: str, part: dict[str, Any]) -> list[Sentence]:
         """The sentences and tokens of a text by the tokenizer of a part."""
+        if self.html is None:
+            return self._split(text, part)
+        stripped, begins, ends = self.html.strip(text)
+
+        def place(start: int, end: int) -> Span:
+            return begins[start], ends[end - 1] if end > start else begins[start]
+
+        return [
+            Sentence(
+                *place(begin, end), [Token(name, *place(one, other)) for name, one, other in tokens]
+            )
+            for begin, end, tokens in self._split(stripped, part)
+        ]
+
+    def _split(self, text: str, part: dict[str, Any]) -> list[Sentence]:
         options = part["options"]
         given = self.normal(text, options["normalize"])
         split = self.words if part["tokenizer"] == "words" else self.chars
