@@ -71,18 +71,24 @@ def ridge(problem: Problem, l2: float) -> Solution:
     ----------
     dembo1982, for the accuracy of a step.
     """
-    return alone(_fit(problem, l2, sweeps=False))
+    return alone(_fit(problem, _penalty(problem, l2), sweeps=False))
 
 
 @checks_overflow
 def ridges(problems: Sequence[Problem], l2: float) -> list[Solution]:
     """The same for several problems that share their matrix, side by side."""
-    return side_by_side([_fit(problem, l2, sweeps=True) for problem in problems])
+    penalty = _penalty(problems[0], l2)
+    return side_by_side([_fit(problem, penalty, sweeps=True) for problem in problems])
 
 
-def _fit(problem: Problem, l2: float, *, sweeps: bool) -> Fit[Solution]:
+def _penalty(problem: Problem, l2: float) -> Separable:
+    """The penalty, which labels share, as its arrays are as long as their weights."""
+    return Separable.constant(problem.design.shape[1], l2=l2)
+
+
+def _fit(problem: Problem, penalty: Separable, *, sweeps: bool) -> Fit[Solution]:
     """The fit of one problem. sweeps: whether it begins with some of dual coordinate ascent."""
-    penalty = Separable.constant(problem.design.shape[1], l2=l2)
+    q = float(penalty.q.max(initial=0.0)) or 1.0
     engine = Engine(problem.replace(start=None))
     rows = compact_rows(problem.design, merge=True)
     if problem.start is None:
@@ -95,7 +101,7 @@ def _fit(problem: Problem, l2: float, *, sweeps: bool) -> Fit[Solution]:
     begin = engine.w, engine.b
     history: list[Step] = []
     bound, iteration, idle, exact = -np.inf, 0, 0, True
-    sweeps = sweeps and dual_ascent.suits(engine, rows, 2.0 * l2)
+    sweeps = sweeps and dual_ascent.suits(engine, rows, q)
     ascent: Ascent | None = None
     while True:
         engine.optimize_intercept()
@@ -116,7 +122,7 @@ def _fit(problem: Problem, l2: float, *, sweeps: bool) -> Fit[Solution]:
             break
         iteration, exact = iteration + 1, False
         if sweeps:
-            ascent = ascent or Ascent(engine, rows, 2.0 * l2, gradient)
+            ascent = ascent or Ascent(engine, rows, q, gradient)
             sweeps = ascent.goes_on(gap)
             if sweeps:
                 z = yield Sweeps(rows, ascent)

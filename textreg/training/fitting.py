@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from textreg.blocks.heap import sparse_zeros
+from textreg.blocks.heap import release_memory, sparse_zeros
 from textreg.errors import UsageError
 from textreg.kinds import Regularizer
 from textreg.measure.calibration import Calibration
@@ -133,11 +133,13 @@ def _fit_one(
             # Nothing needs the folds any more, whose matrices are as large as those to come.
             context.release()
             folds = []
+            release_memory()
         rows = np.flatnonzero(data.task.known(data.y))
         problems = data.problems(rows, settings.tol)
     if beginning is not None and not any(starts or ()):
         starts = beginning(data)
     fitted, stopped = fit_rows(regularizer, problems, starts, work, prove=True)
+    release_memory()
     if fitted.converged:
         stopped = None
     fitted, pruned = prune(fitted, regularizer, problems, settings.prune)
