@@ -131,6 +131,16 @@ def test_the_page_of_this_checkout_is_what_was_measured(papers: Any) -> None:
     assert papers.main(["--check"]) == 0
 
 
+def test_tasks_of_an_earlier_default_are_named(papers: Any, measured: Any) -> None:
+    demo = measured["tasks"]["demo"]
+    old = {name: {**cell, "date": "2026-11-21"} for name, cell in demo["defaults"].items()}
+    both = {"old": {**demo, "defaults": old}, "new": demo}
+    page = importlib.import_module("benchmarks.papers.page")
+    text = page.page({"tasks": both, "machine": measured["machine"]})
+    assert " ".join(text.split()).count("by accuracy): **old**. Here") == 1
+    assert "Measured before" not in page.page({**measured, "tasks": {"new": demo}})
+
+
 def test_contests(papers: Any, measured: Any) -> None:
     tables, tasks = papers.tables, measured["tasks"]
     first, second = (tables.cells(tasks, "defaults", name) for name in ("sentence", "omp"))
