@@ -109,8 +109,8 @@ cdef inline double _step(double margin, double a, double c, double rate) noexcep
     """
     cdef double m = margin, e, s, step, new
     cdef bint positive = margin + rate * (0.5 * c - a) > 0.0
-    cdef int t
-    for t in range(TRIES):
+    cdef int _try
+    for _try in range(TRIES):
         if positive != (m > 0.0):
             m = 0.0
         e = exp(-fabs(m))
