@@ -30,13 +30,17 @@ BASES = {
 
 @dataclass(frozen=True)
 class Distribution:
-    """One distribution: its name, version and entry points, and the code of its one module."""
+    """One distribution: its name, version and entry points, and the code of its one module.
+
+    api: the version of the interface that its metadata names, if it does.
+    """
 
     name: str
     code: str
     entries: Mapping[str, str] = field(default_factory=dict)
     version: str = "0.3"
     requires: tuple[str, ...] = ()
+    api: str = ""
 
     @property
     def module(self) -> str:
@@ -46,6 +50,7 @@ class Distribution:
         """Write it as a wheel, which is a zip file with metadata and a list of its files."""
         info = f"{self.module}-{self.version}.dist-info"
         entries = "".join(f"{name} = {value}\n" for name, value in self.entries.items())
+        api = f"\n[textreg.api]\n{self.api} = {self.module}\n" if self.api else ""
         requires = "".join(f"Requires-Dist: {line}\n" for line in self.requires)
         head = f"Metadata-Version: 2.1\nName: {self.name}\nVersion: {self.version}\n"
         files = {
@@ -53,7 +58,7 @@ class Distribution:
             f"{info}/METADATA": head + requires,
             f"{info}/WHEEL": "Wheel-Version: 1.0\nGenerator: tests\n"
             "Root-Is-Purelib: true\nTag: py3-none-any\n",
-            f"{info}/entry_points.txt": f"[textreg]\n{entries}",
+            f"{info}/entry_points.txt": f"[textreg]\n{entries}{api}",
         }
         record = [
             f"{name},sha256={_digest(content)},{len(content.encode())}"

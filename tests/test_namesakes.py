@@ -8,6 +8,8 @@ import pytest
 from distributions import Distribution, unpack
 from sites import Site
 
+from textreg.plugins.entries import API
+
 CODE = """\
 import pathlib
 import textreg.builtin.groups, textreg.builtin.separable, textreg.builtin.sentence
@@ -50,7 +52,10 @@ PARTS = [f"{kind}.{name}" for kind, names in NAMES.items() for name in names]
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
     made = Site(tmp_path_factory.mktemp("namesakes"))
-    installed = [Distribution(name, CODE, dict.fromkeys(PARTS, name)) for name in ("acme", "other")]
+    installed = [
+        Distribution(name, CODE, dict.fromkeys(PARTS, name), api=str(API))
+        for name in ("acme", "other")
+    ]
     unpack(installed, made.folder / "wheels", made.target)
     (made.folder / "own.py").write_text(CODE)
     return made
@@ -182,7 +187,8 @@ def test_commands_on_plugins(site: Site) -> None:
     (row,) = [
         line for line in listed[1].splitlines() if line.startswith("lasso") and "acme" in line
     ]
-    assert row.split() == ["lasso", "regularizer", "acme", "0.3", "clash:", "write", "acme:lasso"]
+    expected = ["lasso", "regularizer", "acme", "0.3", str(API), "clash:", "write", "acme:lasso"]
+    assert row.split() == expected
     assert [done[0] for done in (checked, of_file, several)] == [0, 0, 0], checked
     assert "1 tried, 0 broken" in doctor[1]
     assert "Regularizer lasso (--reg)" in helped[1]
