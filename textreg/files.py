@@ -27,12 +27,23 @@ DISK_FULL = {
 }
 """The numbers of errors that say that a file cannot become larger."""
 
+MAX_TABLE = 100_000_000
+"""Most bytes of the table of a model file, as safetensors has it."""
+
 _KINDS = {
     stat.S_IFIFO: "a pipe",
     stat.S_IFSOCK: "a socket",
     stat.S_IFCHR: "a device",
     stat.S_IFBLK: "a device",
 }
+
+
+def has_table(start: bytes) -> bool:
+    """Whether the first nine bytes of a file are the length of a table and the ``{`` of its JSON.
+
+    That is how a model begins.
+    """
+    return start[8:9] == b"{" and int.from_bytes(start[:8], "little") <= MAX_TABLE
 
 
 def csv_lines(rows: Iterable[Sequence[Any]], delimiter: str = ",", end: str = "\n") -> list[str]:

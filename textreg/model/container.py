@@ -29,6 +29,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 
 from textreg.errors import ModelError, UsageError
+from textreg.files import has_table
 from textreg.model.deflating import cannot_inflate, check_expansion, deflate, inflate
 from textreg.model.faults import FaultError, blaming, field, shown
 from textreg.model.strict_json import canonical, parse
@@ -38,7 +39,6 @@ from textreg.model.tensors import (
     arrange,
     code,
     entries_of,
-    has_table,
     join,
     little,
 )

@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 METADATA = "__metadata__"
-MAX_TABLE = 100_000_000
-"""Most bytes of a table, as safetensors has it."""
-
 _ITEM_SIZES = {"U8": 1, "I32": 4, "I64": 8, "F32": 4, "F64": 8}
 
 
@@ -69,11 +66,6 @@ def join(metadata: Mapping[str, str], entries: Sequence[Entry], data: Sequence[b
     text = json.dumps(table, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)
     return b"".join([len(text).to_bytes(8, "little"), text, *data])
-
-
-def has_table(start: bytes) -> bool:
-    """Whether nine bytes are the length of a table and the first character of its JSON."""
-    return start[8:9] == b"{" and int.from_bytes(start[:8], "little") <= MAX_TABLE
 
 
 def entries_of(table: Mapping[str, Any], n_bytes: int) -> list[Entry]:

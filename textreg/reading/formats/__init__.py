@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from textreg.errors import DataError
+from textreg.files import has_table
 from textreg.reading.columns import TableColumns
 from textreg.reading.encodings import keeps_ascii, likely_utf16
 from textreg.reading.formats.base import Format
@@ -79,7 +80,7 @@ def refuse_binary(source: Source) -> None:
                 f"{source.name}: this is probably {likely.upper()} without a byte order mark: "
                 f"pass --encoding {likely} if it is, or save the file as UTF-8."
             )
-        if head[8:9] == b"{" and b"\0" in head[:8]:  # the length of a table and its beginning
+        if has_table(head[:9]):
             raise DataError(
                 f"{source.name}: this is probably a model, and holds no documents. Name files of "
                 "documents here; a model is the first argument of most commands."
