@@ -40,7 +40,7 @@ _CLOSERS = {
 }
 """What is left out ends here; where there is none, only the tag is."""
 
-_INLINE = frozenset(
+INLINE = frozenset(
     "a abbr acronym b bdi bdo big cite code data del dfn em font i img ins kbd label mark q rp rt "
     "ruby s samp small span strike strong sub sup time tt u var wbr".split()
 )
@@ -145,7 +145,7 @@ def _pieces(text: str) -> Iterator[tuple[int, int, str]]:
                 closed.discard(name)  # nor has what follows
             else:
                 at = closer.end()
-        yield start, at, "" if name in _INLINE or name == "comment" else "\n"
+        yield start, at, "" if name in INLINE or name == "comment" else "\n"
 
 
 def encode(tokenizer: Tokenizer, texts: Documents, *, strip: bool, spans: bool = False) -> Tokens:

@@ -95,11 +95,6 @@ function letterBefore(text, at) {
   return pair > 0xffff ? String.fromCodePoint(pair) : text[at - 1];
 }
 
-const INLINE = new Set(
-  ("a abbr acronym b bdi bdo big cite code data del dfn em font i img ins kbd label mark q rp rt ruby s samp " +
-    "small span strike strong sub sup time tt u var wbr").split(" "),
-);
-
 /** What is HTML in a text: tags, comments, scripts, style sheets and character references. */
 class Html {
   /** @param {any} given @param {Runs} space */
@@ -109,6 +104,7 @@ class Html {
       const end = one.indexOf(";");
       this.names.set(one.slice(0, end), one.slice(end + 1));
     }
+    this.inline = new Set(given.inline.split(" "));
     this.bare = new Set(given.bare.split(" "));
     /** @type {Map<number, string>} */ this.codes = new Map(given.codes);
     // The letters that case folding takes for a to z, as textreg does.
@@ -160,7 +156,7 @@ class Html {
         if (closer) at = closer.index + closer[0].length;
         else delete closers[name]; // nor has what follows
       }
-      found.push({ start, end: at, instead: INLINE.has(name) || name === "comment" ? "" : "\n" });
+      found.push({ start, end: at, instead: this.inline.has(name) || name === "comment" ? "" : "\n" });
     }
     return found;
   }

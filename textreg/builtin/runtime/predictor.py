@@ -60,6 +60,7 @@ class Html:
     """What is HTML in a text: tags, comments, scripts, style sheets and character references."""
 
     def __init__(self, given: dict[str, Any], space: str) -> None:
+        self.inline = set(given["inline"].split(" "))
         names: list[str] = given["names"].split(" ")
         pairs = (one.partition(";") for one in names)
         self.names = {name: value for name, _, value in pairs}
@@ -108,7 +109,7 @@ class Html:
                     del closers[name]  # nor has what follows
                 else:
                     at = closer.end()
-            yield start, at, "" if name in _INLINE or name == "comment" else "\n"
+            yield start, at, "" if name in self.inline or name == "comment" else "\n"
 
     def _referred(self, match: re.Match[str]) -> str:
         """The character that a reference stands for; the reference where there is none."""
@@ -126,12 +127,6 @@ class Html:
             if name[:length] in self.bare:
                 return self.names[name[:length]] + name[length:] + ";"
         return match[0]
-
-
-_INLINE = frozenset(
-    "a abbr acronym b bdi bdo big cite code data del dfn em font i img ins kbd label mark q rp rt "
-    "ruby s samp small span strike strong sub sup time tt u var wbr".split()
-)
 
 
 class Characters:
