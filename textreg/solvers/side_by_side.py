@@ -58,10 +58,7 @@ def side_by_side(fits: Sequence[Fit[T]]) -> list[T]:
         if counts:
             kind = counts.most_common(1)[0][0]
             places = [at for at in kinds if kinds[at] == kind]
-            answer_all: Callable[[Any], Sequence[Any]] = (
-                _sweeps if kind[0] is Sweeps else _ANSWERS[kind]
-            )
-            made = answer_all([wanted.pop(at) for at in places])
+            made = _ANSWERS[kind[0]]([wanted.pop(at) for at in places])
             answers = dict(zip(places, made, strict=True))
     return [found[at] for at in range(len(fits))]
 
@@ -76,12 +73,10 @@ def _kind(request: Request) -> tuple[type, int]:
     return type(request), isinstance(request, Gradient) and request.rows is None
 
 
-def _exact_gradients(wanted: Sequence[Gradient]) -> list[Floats]:
-    r = np.stack([one.engine.r for one in wanted], axis=1)
-    return _columns(wanted[0].engine.design.transposed_product(r))
-
-
 def _gradients(wanted: Sequence[Gradient]) -> list[Floats]:
+    if wanted[0].rows is None:
+        r = np.stack([one.engine.r for one in wanted], axis=1)
+        return _columns(wanted[0].engine.design.transposed_product(r))
     rows = _compact(wanted[0].rows)
     return [rows.expand(sums) for sums in _sums(rows, [one.engine.r for one in wanted])]
 
@@ -154,10 +149,10 @@ def _compact(rows: CompactRows | None) -> CompactRows:
     return rows
 
 
-_ANSWERS: dict[tuple[type, int], Callable[[Any], Sequence[Any]]] = {
-    (Gradient, True): _exact_gradients,
-    (Gradient, False): _gradients,
-    (Restart, False): _restarts,
-    (WeightedSum, False): _weighted_sums,
-    (HessianProduct, False): _hessian_products,
+_ANSWERS: dict[type, Callable[[Any], Sequence[Any]]] = {
+    Gradient: _gradients,
+    Restart: _restarts,
+    WeightedSum: _weighted_sums,
+    HessianProduct: _hessian_products,
+    Sweeps: _sweeps,
 }
