@@ -19,7 +19,6 @@ from textreg.model.container import is_container
 from textreg.model.model import Model
 from textreg.model.origin_summary import SourceSummary
 from textreg.model.storage import load_model
-from textreg.reading.columns import Likely
 from textreg.updating.update import Added, as_date, holds_out, summary_of, update_corpus
 
 
@@ -99,7 +98,8 @@ def command(  # noqa: PLR0913  # its options are its interface
     summary_of(loaded)  # refused before anything is read
     talk = not (out.quiet or out.as_json)
     started = time.monotonic()
-    how, theirs = _columns(how.like(loaded), loaded)
+    how, theirs = _columns(how, loaded)
+    how = how.like(loaded)
     of_old = read_as(how, theirs, model, old, tell=talk) if old else None
     of_new = read_as(how, theirs, model, new, tell=talk)
     more = how.unlabeled(unlabeled, tell=talk) if unlabeled else None
@@ -132,8 +132,8 @@ def _columns(how: Reading, model: Model) -> tuple[Reading, set[str]]:
         key: kept[key]
         for key in names
         if key in kept
-        and (getattr(how, key) is None or isinstance(getattr(how, key), Likely))
-        and not (key == "text_col" and how.fields)
+        and getattr(how, key) is None
+        and not (key == "text_col" and model.encoder.fields)
     }
     return how._replace(**own), {key for key in own if key.endswith("_col")}
 
