@@ -70,6 +70,44 @@ OPTIONS: dict[str, dict[str, Any]] = {
 }
 
 
+FIELDS: dict[str, Any] = {
+    "the title": {"tokenizer": "words,chars"},
+    "body": {"ngrams": 1, "weighting": "tfidf", "strip_html": True},
+    "brand": "category",
+    "price": "number",
+}
+"""Fields of every kind, with settings of their own."""
+
+BRANDS = ["acme", " b  c ", 3, 2.5, True, None, "", "\u3000", "ΑΣ", "straße"]
+PRICES = [1, 2.5, None, 1e20, "7.25", -3e-7, 0.0, -0.0, "", 1e16, 123456789, 1e-5, 0.0001]
+"""What a category and a number can be, and ways to be missing."""
+
+
+def random_rows(number: int, seed: int = 0, *, html: bool = True) -> list[dict[str, Any]]:
+    """Documents of those fields, from random texts."""
+    draw = random.Random(seed)
+    titles, bodies = (random_texts(number, seed + more, html=html) for more in (1, 2))
+    return [
+        {
+            "the title": title if draw.random() < 0.9 else None,
+            "body": body,
+            "brand": draw.choice(BRANDS),
+            "price": draw.choice(PRICES),
+            "more": 1,
+        }
+        for title, body in zip(titles, bodies, strict=True)
+    ]
+
+
+def tickets_model(labels: int = 3, **options: Any) -> Model:
+    """A model of documents with those fields."""
+    rows = random_rows(120, seed=4, html=False)
+    names = [f"queue {at % labels}" for at in range(len(rows))]
+    settings = options if "reg" in options else {"reg": "ridge", "reg_l2": 0.3, **options}
+    settings = {"fields": FIELDS, "tokenizer": "words", **settings}
+    return textreg.train(rows, names, **settings)
+
+
 def reviews_model(labels: int = 2, **options: Any) -> Model:
     """A model of reviews, and of texts in many scripts, with so many labels."""
     named, texts = zip(*make_reviews(60), strict=True)
@@ -102,8 +140,9 @@ def difference(one: Any, other: Any) -> float:
     return 0.0 if one == other else float("inf")
 
 
-def answers(model: Model, texts: list[str]) -> list[dict[str, Any]]:
+def answers(model: Model, texts: Any) -> list[dict[str, Any]]:
     """What a model says of texts, in the form of the exported ones."""
+    texts = model.encoder.documents(texts)
     scores = model.decision_function(texts)
     table = model.task.as_table(scores).tolist()
     probabilities: list[Any] = [None] * len(texts)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from html.entities import html5
@@ -15,7 +16,18 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 from conftest import Cli
-from exports import HTML, OPTIONS, PIECES, answers, difference, random_texts, reviews_model
+from exports import (
+    FIELDS,
+    HTML,
+    OPTIONS,
+    PIECES,
+    answers,
+    difference,
+    random_rows,
+    random_texts,
+    reviews_model,
+    tickets_model,
+)
 from hypothesis import given, settings
 
 import textreg
@@ -55,13 +67,13 @@ def predictor(model: Model) -> Predictor:
     return Predictor(json.loads(export(model, registry.create("exporter", "json"))))
 
 
-def said(found: Predictor, text: str) -> dict[str, Any]:
+def said(found: Predictor, text: Any) -> dict[str, Any]:
     chances = found.probabilities(text) if found.given["probabilities"] else None
     answer = {"scores": found.scores(text), "label": found.predict(text)}
     return {**answer, "probabilities": chances, "explanation": found.explain(text)}
 
 
-def run_python(model: Model, texts: list[str], folder: Path) -> list[Any]:
+def run_python(model: Model, texts: Sequence[Any], folder: Path) -> list[Any]:
     """What the exported Python file answers in a process that finds no other package."""
     file, given = folder / "model.py", folder / "texts.json"
     file.write_bytes(export(model, registry.create("exporter", "python")))
@@ -103,6 +115,81 @@ def _known(name: str) -> Predictor:
 def test_the_python_file_needs_nothing_else(tmp_path: Path) -> None:
     model = model_of("the default")
     assert difference(run_python(model, TEXTS, tmp_path), answers(model, TEXTS)) < LIMIT
+
+
+@pytest.mark.parametrize("labels", [2, 3])
+def test_documents_of_several_fields(labels: int) -> None:
+    model = tickets_model(labels)
+    found, rows = predictor(model), [*random_rows(60, seed=11), dict.fromkeys(FIELDS)]
+    wanted = answers(model, rows)
+    assert difference([said(found, row) for row in rows], wanted) < LIMIT
+    fields = {one["field"] for each in wanted for one in each["explanation"]["sentences"]}
+    assert fields == {*FIELDS}
+    for label in model.labels:
+        one = found.explain(rows[0], label)
+        assert difference(one, model.explain(rows[0], label).to_dict()) < LIMIT
+
+
+def test_fields_of_a_sparse_model() -> None:
+    model = tickets_model(2, reg="lasso", reg_l1=1.5)
+    found, rows = predictor(model), random_rows(40, seed=12)
+    assert difference([said(found, row) for row in rows], answers(model, rows)) < LIMIT
+
+
+def test_the_python_file_reads_fields(tmp_path: Path) -> None:
+    model, rows = tickets_model(), random_rows(20, seed=13)
+    assert difference(run_python(model, rows, tmp_path), answers(model, rows)) < LIMIT
+    given = "\n".join(map(json.dumps, rows[:2]))
+    done = subprocess.run(
+        [sys.executable, "-I", tmp_path / "model.py"], input=given, capture_output=True, text=True
+    )
+    labels = [json.loads(line)["label"] for line in done.stdout.splitlines()]
+    assert labels == model.predict(rows[:2])
+
+
+@pytest.mark.parametrize(
+    ("row", "reason"),
+    [
+        ("text", "is a dict with the title, body, brand, price, not 'text'"),
+        ({"the title": "a", "body": "b", "brand": "c"}, "has no field 'price'"),
+        ({**random_rows(1)[0], "price": "cheap"}, "field 'price': 'cheap' is not a number"),
+        ({**random_rows(1)[0], "price": float("inf")}, "is not a number"),
+        ({**random_rows(1)[0], "body": 3}, "field 'body': 3 is not a text"),
+        ({**random_rows(1)[0], "brand": []}, "neither a text nor a number"),
+    ],
+)
+def test_what_is_no_document_of_the_fields(row: Any, reason: str) -> None:
+    model = _tickets()
+    with pytest.raises(ValueError, match=reason):
+        model.predict(row)
+
+
+@cache
+def _tickets() -> Predictor:
+    return predictor(tickets_model())
+
+
+def test_documents_that_are_tokens() -> None:
+    lists = [["a", "good", "film"], [["a"], ["bad", "film"]], [], [[]], ["x", "good"]]
+    model = textreg.train(lists[:2] * 4, ["pos", "neg"] * 4, reg="ridge", reg_l2=0.2)
+    found = predictor(model)
+    scores = [found.scores(one) for one in lists]
+    assert difference(scores, model.task.as_table(model.decision_function(lists)).tolist()) < LIMIT
+    assert [found.predict(one) for one in lists] == model.predict(lists)
+    with pytest.raises(ValueError, match="have no places"):
+        found.explain(lists[0])
+    for wrong in ("a good film", {"a": 1}, [1, 2], [["a"], "b"]):
+        with pytest.raises(ValueError, match="is a list of tokens"):
+            found.predict(wrong)
+
+
+@pytest.mark.parametrize("lowercase", [False, True])
+def test_whole_texts(lowercase: bool) -> None:
+    texts = ["ΑΣ b", "  ΑΣ\u3000B ", "straße", "İ", "ΑΣ b\n", "", " ", "new"]
+    options = {"tokenizer": "value,words", "tokenizer_value_lowercase": lowercase}
+    model = textreg.train(texts[:4] * 2, ["a", "b"] * 4, reg="ridge", reg_l2=0.1, **options)
+    found = predictor(model)
+    assert difference([said(found, text) for text in texts], answers(model, texts)) < LIMIT
 
 
 def test_the_python_file_reads_lines(tmp_path: Path) -> None:
@@ -212,14 +299,8 @@ def test_what_cannot_be_exported_is_refused() -> None:
 
     texts, labels = ["a good film", "a bad film"] * 3, ["pos", "neg"] * 3
     options = {"reg": "ridge", "reg_l2": 1.0}
-    rows = [{"title": text, "price": at} for at, text in enumerate(texts)]
-    fields = {"title": "text", "price": "number"}
     with pytest.raises(UsageError, match=r"split' cannot be exported: its code"):
         describe(textreg.train(texts, labels, tokenizer=split, **options))
-    with pytest.raises(UsageError, match=r"several fields \(title, price\)"):
-        describe(textreg.train(rows, labels, fields=fields, **options))
-    with pytest.raises(UsageError, match="'value' cannot be exported"):
-        describe(textreg.train(texts, labels, tokenizer="value", **options))
 
 
 def test_the_command(cli: Cli, tmp_path: Path) -> None:

@@ -5,13 +5,23 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from browsing import show
-from exports import OPTIONS, answers, difference, random_texts, reviews_model
+from exports import (
+    FIELDS,
+    OPTIONS,
+    answers,
+    difference,
+    random_rows,
+    random_texts,
+    reviews_model,
+    tickets_model,
+)
 from test_exporting import TEXTS, tasks
 
 import textreg
@@ -49,19 +59,25 @@ def module_of(model: Model) -> str:
     return export(model, registry.create("exporter", "javascript")).decode()
 
 
-def run_node(node: str, model: Model, texts: list[str], folder: Path) -> list[Any]:
+def run_node(node: str, model: Model, texts: Sequence[Any], folder: Path) -> list[Any]:
     """What the module answers in Node, with offsets as Python counts characters."""
+    code = ASK.replace("PROBABILITIES", str(model.has_probabilities).lower())
+    (line,) = run_code(node, model, texts, folder, code)
+    return counted(json.loads(line), model.encoder.documents(texts))
+
+
+def run_code(node: str, model: Model, texts: Sequence[Any], folder: Path, code: str) -> list[str]:
+    """The lines that a program in Node prints, which is given the module and the texts."""
     (folder / "model.mjs").write_text(module_of(model), encoding="utf-8")
     (folder / "texts.json").write_text(json.dumps(texts))
-    code = ASK.replace("PROBABILITIES", str(model.has_probabilities).lower())
     (folder / "ask.mjs").write_text(code)
     command = [node, folder / "ask.mjs", folder / "model.mjs", folder / "texts.json"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
-    return counted(json.loads(done.stdout), texts)
+    return done.stdout.removesuffix("\n").split("\n")
 
 
-def counted(found: list[Any], texts: list[str]) -> list[Any]:
+def counted(found: list[Any], texts: Sequence[Any]) -> list[Any]:
     """Answers with offsets in characters; in JavaScript some count as two."""
     for answer, text in zip(found, texts, strict=True):
         place = [at for at, c in enumerate(text) for _ in range(1 + (ord(c) > 0xFFFF))]
@@ -81,6 +97,49 @@ def model_of(name: str) -> Model:
 def test_node_answers_as_the_model(name: str, node: str, tmp_path: Path) -> None:
     model, texts = model_of(name), [*TEXTS, *random_texts(150, seed=7)]
     assert difference(run_node(node, model, texts, tmp_path), answers(model, texts)) < LIMIT
+
+
+@pytest.mark.parametrize("labels", [2, 3])
+def test_documents_of_several_fields(labels: int, node: str, tmp_path: Path) -> None:
+    model, rows = tickets_model(labels), [*random_rows(80, seed=11), dict.fromkeys(FIELDS)]
+    assert difference(run_node(node, model, rows, tmp_path), answers(model, rows)) < LIMIT
+
+
+def test_documents_that_are_tokens(node: str, tmp_path: Path) -> None:
+    lists: list[Any] = [["a", "good", "film"], [["a"], ["bad", "film"]], [], [[]]]
+    model = textreg.train(lists[:2] * 4, ["pos", "neg"] * 4, reg="ridge", reg_l2=0.2)
+    code = ASK.replace("  explanation: model.explain(text),\n", "")
+    code = code.replace("PROBABILITIES", "false")
+    found = [json.loads(line) for line in run_code(node, model, lists, tmp_path, code)]
+    assert [one["label"] for one in found[0]] == model.predict(lists)
+    wanted = model.task.as_table(model.decision_function(lists)).tolist()
+    assert difference([one["scores"] for one in found[0]], wanted) < LIMIT
+
+
+WRONG = """
+const model = await import(process.argv[2]);
+import { readFileSync } from "node:fs";
+for (const given of JSON.parse(readFileSync(process.argv[3], "utf-8"))) {
+  try { console.log(JSON.stringify(model.predict(given))); }
+  catch (error) { console.log(JSON.stringify(error.message)); }
+}
+"""
+
+
+def test_what_is_no_document_of_the_fields(node: str, tmp_path: Path) -> None:
+    model, row = tickets_model(), random_rows(1)[0]
+    given = {
+        "is an object with the title, body, brand, price": "text",
+        "the document has no field 'price'": {"the title": "a", "body": "b", "brand": "c"},
+        "field 'price': cheap is not a number": {**row, "price": "cheap"},
+        "0x10 is not a number": {**row, "price": "0x10"},
+        "field 'body': 3 is not a text": {**row, "body": 3},
+        "neither a text nor a number": {**row, "brand": []},
+    }
+    said = run_code(node, model, list(given.values()), tmp_path, WRONG)
+    assert len(said) == len(given)
+    for reason, line in zip(given, said, strict=True):
+        assert reason in line
 
 
 def test_every_task_is_answered(node: str, tmp_path: Path) -> None:

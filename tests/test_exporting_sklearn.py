@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from exports import random_texts, reviews_model
+from exports import random_rows, random_texts, reviews_model
 
 import textreg
 from textreg.errors import UsageError
@@ -92,6 +93,39 @@ def test_stop_words(tmp_path: Path) -> None:
     np.testing.assert_allclose(scores, model.decision_function(TEXTS), rtol=0, atol=1e-9)
 
 
+FIELDS: dict[str, Any] = {
+    "the title": {"tokenizer": "words,chars", **NONE},
+    "body": {"ngrams": 1, "weighting": "log"},
+    "brand": "category",
+    "price": "number",
+}
+
+
+def table_of(number: int, seed: int) -> list[dict[str, Any]]:
+    """Documents that a data frame holds as they are: one kind of value in each column."""
+    rows = random_rows(number, seed, html=False)
+    for row in rows:
+        for key in ("the title", "body"):
+            row[key] = row[key] and re.sub("[\u0345\ud800-\udfff]", "", row[key])
+        row["brand"] = None if row["brand"] is None else str(row["brand"])
+        row["price"] = None if row["price"] in (None, "") else float(row["price"])
+    return rows
+
+
+@pytest.mark.parametrize("reg", ["ridge", "lasso"])
+def test_columns_of_a_data_frame(reg: str) -> None:
+    pandas = pytest.importorskip("pandas")
+    rows, labels = table_of(120, 4), [f"queue {at % 3}" for at in range(120)]
+    strength = {"reg": reg, {"ridge": "reg_l2", "lasso": "reg_l1"}[reg]: 1.0}
+    options = {"fields": FIELDS, "tokenizer": "words", "weighting": "tfidf", **NONE, **strength}
+    model = textreg.train(rows, labels, **options)
+    exported, more = pipeline_of(model), table_of(60, 9)
+    for some in (more, more[:1]):
+        frame, scores = pandas.DataFrame(some), model.decision_function(some)
+        np.testing.assert_allclose(exported.decision_function(frame), scores, rtol=0, atol=1e-9)
+        assert exported.predict(frame).tolist() == model.predict(some)
+
+
 def test_it_needs_no_textreg(tmp_path: Path) -> None:
     model = reviews_model(**OPTIONS["both"])
     file = tmp_path / "model.pkl"
@@ -121,6 +155,7 @@ def test_it_needs_no_textreg(tmp_path: Path) -> None:
         ({"threshold": {"pos": "f1"}, "holdout": 0.3, **OPTIONS["words"]}, "with thresholds"),
         ({"calibrate": "temperature", **OPTIONS["words"]}, "with a calibration"),
         ({"strip_html": True, **OPTIONS["words"]}, "removes HTML"),
+        ({"tokenizer": "value", "weighting": "count"}, "the tokenizer value cannot"),
     ],
 )
 def test_what_scikit_learn_cannot_express_is_refused(options: dict[str, Any], reason: str) -> None:

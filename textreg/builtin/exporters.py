@@ -27,17 +27,18 @@ if __name__ == "__main__":
 '''
 
 MODULE = """
-const predictor = new Predictor(@MODEL@);
+const model = @MODEL@;
+const predictor = new @CLASS@;
 
 /** The labels of the model; none of a regression. */
 export const labels = predictor.labels;
-/** The score of every label; of two that of the second. @param {string} text */
+/** The score of every label; of two that of the second. @param {Document} text */
 export const scores = (text) => predictor.scores(text);
-/** The label of a text; a list where it may have several. @param {string} text */
+/** The label of a text; a list where it may have several. @param {Document} text */
 export const predict = (text) => predictor.predict(text);
-/** The probabilities of all labels. @param {string} text */
+/** The probabilities of all labels. @param {Document} text */
 export const probabilities = (text) => predictor.probabilities(text);
-/** What words and sentences add. @param {string} text @param {string} [of] the label */
+/** What words and sentences add. @param {Document} text @param {string} [of] the label */
 export const explain = (text, of) => predictor.explain(text, of);
 """
 
@@ -69,7 +70,8 @@ class JsonExporter(Exporter):
 class PythonExporter(Exporter):
     """One Python file that needs nothing but the standard library, of Python 3.10 or newer.
 
-    It has ``predict(text)``, ``probabilities(text)``, ``scores(text)`` and ``explain(text)``.
+    It has ``predict(text)``, ``probabilities(text)``, ``scores(text)`` and ``explain(text)``; where
+    documents have several fields, each is a dict of them.
     """
 
     name = "python"
@@ -84,7 +86,8 @@ class PythonExporter(Exporter):
 class JavaScriptExporter(Exporter):
     """One ES module for browsers and Node 18 or newer, without dependencies, with types in JSDoc.
 
-    It has ``predict(text)``, ``probabilities(text)``, ``scores(text)`` and ``explain(text)``.
+    It has ``predict(text)``, ``probabilities(text)``, ``scores(text)`` and ``explain(text)``; where
+    documents have several fields, each is an object of them.
     """
 
     name = "javascript"
@@ -92,7 +95,15 @@ class JavaScriptExporter(Exporter):
 
     def export(self, model: PlainModel) -> bytes:
         """The code that predicts, and the description as an object of it."""
-        return (_runtime("predictor.mjs") + MODULE.replace("@MODEL@", document(model))).encode()
+        code, given, name = _runtime("predictor.mjs"), "model", "Predictor"
+        if any(part.strip_html for part in model.parts):
+            code += _runtime("html.mjs")
+            given += ", new HtmlCharacters(model.characters)"
+        if any(part.field or part.tokenizer not in ("words", "chars") for part in model.parts):
+            code += _runtime("documents.mjs")
+            name = "DocumentPredictor"
+        module = MODULE.replace("@CLASS@", f"{name}({given})")
+        return (code + module.replace("@MODEL@", document(model))).encode()
 
 
 @hookimpl

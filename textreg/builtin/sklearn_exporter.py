@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 from functools import partial
-from operator import methodcaller
+from operator import itemgetter, methodcaller
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,9 +12,12 @@ import numpy as np
 from textreg.errors import UsageError
 from textreg.hookspecs import hookimpl
 from textreg.kinds import Exporter
+from textreg.records.fields import MISSING
 from textreg.records.plain_model import PlainModel, PlainPart
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from textreg.records import Floats
 
 
@@ -22,7 +25,8 @@ class SklearnExporter(Exporter):
     """A pickled pipeline of scikit-learn's own parts, which is fitted, and needs no textreg.
 
     It needs sentences that n-grams may cross (``tokenizer_sentences="none"``), or single words, and
-    a weighting that scikit-learn has: count, binary, log or tfidf.
+    a weighting that scikit-learn has: count, binary, log or tfidf. Documents of several fields are
+    a data frame.
     """
 
     name = "sklearn"
@@ -40,13 +44,15 @@ def pipeline(model: PlainModel) -> Any:
     from sklearn.pipeline import FeatureUnion, Pipeline
 
     _check_answers(model)
-    if "html" in model.characters:
+    if any(part.strip_html for part in model.parts):
         raise UsageError(
             "a model that removes HTML from its texts cannot become a pipeline of scikit-learn, "
             "which has no such step. Remove HTML before training, or export to python."
         )
     named = [
-        (f"{n}-{part.tokenizer}", _features(part, model)) for n, part in enumerate(model.parts)
+        (f"{n}-{part.tokenizer}", _of_column(part, model))
+        for n, part in enumerate(model.parts)
+        if part.names or part.others
     ]
     return Pipeline([("features", FeatureUnion(named)), ("model", _predictor(model))])
 
@@ -66,6 +72,11 @@ def _check_answers(model: PlainModel) -> None:
 
 
 def _check_features(part: PlainPart) -> None:
+    if part.tokenizer not in ("words", "chars"):
+        raise UsageError(
+            f"the tokenizer {part.tokenizer} cannot become a pipeline of scikit-learn. Train with "
+            "words or chars, or export to python."
+        )
     if part.norm == "ngrams":
         raise UsageError(
             "a model with the weighting unit or unit-idf cannot become a pipeline of scikit-learn: "
@@ -95,6 +106,73 @@ def _check_features(part: PlainPart) -> None:
             "words by their length cannot become a pipeline of scikit-learn, because case folding "
             "changes it. Train with --tokenizer-min-length 1, or export to python."
         )
+
+
+def _of_column(part: PlainPart, model: PlainModel) -> Any:
+    """The fitted features of a part; of several fields those of its column of a data frame."""
+    from sklearn.pipeline import Pipeline
+
+    if not part.field:
+        return _features(part, model)
+    kinds = {field.name: field.kind for field in model.fields}
+    kind = kinds[part.field]
+    if kind == "number":
+        return Pipeline([*_table(part.field), ("number", _number(part))])
+    if kind == "category":
+        return Pipeline([*_table(part.field), *_category(part)])
+    column = [itemgetter(part.field), methodcaller("astype", "string"), methodcaller("fillna", "")]
+    return Pipeline([*_steps("column", column), ("features", _features(part, model))])
+
+
+def _steps(name: str, functions: Sequence[Any]) -> list[tuple[str, Any]]:
+    """Functions as steps of a pipeline."""
+    from sklearn.preprocessing import FunctionTransformer
+
+    return [(f"{name}-{n}", FunctionTransformer(each)) for n, each in enumerate(functions)]
+
+
+def _table(field: str) -> list[tuple[str, Any]]:
+    """A column as a table of its own."""
+    return _steps("column", [itemgetter([field])])
+
+
+def _category(part: PlainPart) -> list[tuple[str, Any]]:
+    """A column for each value; blank and missing ones are the value ``missing``."""
+    from sklearn.preprocessing import OneHotEncoder
+
+    cleaned = [
+        methodcaller("astype", "string"),
+        methodcaller("replace", r"\s+", " ", regex=True),
+        methodcaller("replace", "^ | $", "", regex=True),
+        methodcaller("replace", "", MISSING),
+        methodcaller("fillna", MISSING),
+        methodcaller("to_numpy", dtype=object),
+    ]
+    names = np.array(part.names, dtype=object)
+    values = OneHotEncoder(categories=[names], handle_unknown="ignore").fit(names[:, None])
+    return [*_steps("value", cleaned), ("values", values)]
+
+
+def _number(part: PlainPart) -> Any:
+    """A column of numbers, standardized, where the mean stands for one that is missing."""
+    from sklearn.impute import MissingIndicator, SimpleImputer
+    from sklearn.pipeline import FeatureUnion, Pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    given = methodcaller("to_numpy", dtype=float, na_value=np.nan)
+    mean, scale = part.options["mean"], part.options["scale"]
+    some = np.array([[mean - scale], [mean + scale], [np.nan]])
+    filling = SimpleImputer().fit(some)
+    filling.statistics_ = np.array([mean])
+    scaling = StandardScaler().fit(some)
+    scaling.mean_, scaling.scale_ = np.array([mean]), np.array([scale])
+    missing = MissingIndicator(features="all").fit(some)
+    kinds = {
+        "": Pipeline([("filled", filling), ("scaled", scaling)]),
+        f":{MISSING}": Pipeline([("missing", missing)]),
+    }
+    union = FeatureUnion([(name or "value", kinds[name]) for name in part.names])
+    return Pipeline([*_steps("number", [methodcaller("astype", "Float64"), given]), ("all", union)])
 
 
 def _features(part: PlainPart, model: PlainModel) -> Any:

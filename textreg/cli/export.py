@@ -38,9 +38,9 @@ from textreg.plugins import registry
 def command(model: str, to: str, output: str, quiet: bool, as_json: bool) -> None:
     """Write a model in a format that other programs can use without textreg.
 
-    What was exported answers as the model does. A model that a format cannot express is refused,
-    and the reason told: with a tokenizer of a plugin, whose code would have to go with it, or with
-    documents of several fields.
+    What was exported answers as the model does, also of documents of several fields. A model that
+    a format cannot express is refused, and the reason told: with a tokenizer of a plugin, whose
+    code would have to go with it.
     """
     from textreg.exporting.describe import export
     from textreg.model.storage import load_model

@@ -10,14 +10,18 @@ import numpy as np
 from textreg.errors import UsageError
 from textreg.exporting.characters import characters
 from textreg.features.encoder import Encoder
+from textreg.features.joined import prefixes
+from textreg.features.numbers import NumberEncoder
 from textreg.kinds import Exporter
 from textreg.model.model import Model
 from textreg.plugins import calls
+from textreg.plugins.callables import Pretokenized
 from textreg.plugins.inventory import ours
 from textreg.records import Floats
+from textreg.records.fields import Field
 from textreg.records.plain_model import PlainModel, PlainPart
 
-TOKENIZERS = ("words", "chars")
+TOKENIZERS = ("words", "chars", "value")
 """Those whose rules the description states."""
 
 
@@ -47,16 +51,10 @@ def export(model: Model, exporter: Exporter) -> bytes:
 def describe(model: Model) -> PlainModel:
     """A model as plain data; UsageError, with the reason, for one that cannot be described."""
     encoder, task = model.encoder, model.task
-    if encoder.fields:
-        names = ", ".join(field.name for field in encoder.fields)
-        raise UsageError(
-            f"a model of documents with several fields ({names}) cannot be exported: only texts "
-            "can. Train on one column of texts, such as one that joins them."
-        )
     rows = np.split(model.weights, np.cumsum([part.n_columns for part in encoder.parts])[:-1], 1)
     parts = [
-        _part(part, own, f"{part.label}: " if number else "")
-        for number, (part, own) in enumerate(zip(encoder.parts, rows, strict=True))
+        _part(part, own, prefix)
+        for part, own, prefix in zip(encoder.parts, rows, prefixes(encoder.parts), strict=True)
     ]
     options = [part.options for part in parts]
     header = task.to_header()
@@ -68,14 +66,17 @@ def describe(model: Model) -> PlainModel:
         parts=tuple(parts),
         characters=characters(
             marks=any(own.get("punctuation") or own.get("emoji") for own in options),
-            small=any(part.tokenizer == "chars" and part.options["lowercase"] for part in parts),
-            html=any(part.vectorizer.strip_html for part in encoder.parts),
+            small=any(
+                part.tokenizer in ("chars", "value") and part.options["lowercase"] for part in parts
+            ),
+            html=any(part.strip_html for part in parts),
         ),
         thresholds=model.thresholds,
         unknown=task.unknown,
         at_least_one=bool(header.get("at_least_one")),
         calibration=_calibration(model),
         textreg=metadata.version("textreg"),
+        fields=tuple(Field(one.name, one.kind) for one in encoder.fields),
     )
 
 
@@ -91,16 +92,20 @@ def _calibration(model: Model) -> dict[str, Any] | None:
 
 def _part(part: Encoder, weights: Floats, prefix: str) -> PlainPart:
     """The features of one tokenizer; UsageError if others cannot find them."""
+    if isinstance(part, NumberEncoder):
+        return _number(part, weights, prefix.removesuffix(":"))
     tokenizer = part.tokenizer
-    if not ours(tokenizer) or tokenizer.name not in TOKENIZERS:
+    tokens = isinstance(tokenizer, Pretokenized)
+    if not tokens and not (ours(tokenizer) and tokenizer.name in TOKENIZERS):
         raise UsageError(
             f"a model with the tokenizer '{part.label}' cannot be exported: its code would have to "
-            f"go with it. Train with {' or '.join(TOKENIZERS)}, or both."
+            "go with it. Train with words or chars, or both; or split the documents first, and "
+            "train on lists of tokens."
         )
     idf = part.idf
     return PlainPart(
         prefix=prefix,
-        tokenizer=tokenizer.name,
+        tokenizer="tokens" if tokens else tokenizer.name,
         options=tokenizer.params(),
         ngrams=part.ngrams,
         term=part.weighting.term,
@@ -110,6 +115,27 @@ def _part(part: Encoder, weights: Floats, prefix: str) -> PlainPart:
         idf=idf if idf is None or part.columns is None else idf[part.columns],
         weights=weights,
         others=_others(part),
+        field="" if part.field is None else part.field.name,
+        strip_html=part.vectorizer.strip_html,
+    )
+
+
+def _number(part: NumberEncoder, weights: Floats, prefix: str) -> PlainPart:
+    """The features of a field of numbers, whose own feature has the name of the field."""
+    assert part.field is not None
+    return PlainPart(
+        prefix=prefix,
+        tokenizer="number",
+        options={"mean": part.mean, "scale": part.scale},
+        ngrams=1,
+        term=part.weighting.term,
+        norm=part.weighting.norm,
+        stop_words=(),
+        names=[f":{name}" if name else "" for name in part.names],
+        idf=None,
+        weights=weights,
+        others={},
+        field=part.field.name,
     )
 
 

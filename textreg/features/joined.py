@@ -81,15 +81,13 @@ class JoinedEncoder:
     @cached_property
     def names(self) -> Sequence[str]:
         """Names of the columns."""
-        seen: set[str] = set()
         names: list[str] = []
-        for number, part in enumerate(self.parts):
-            field = "" if part.field is None else part.field.name
-            more = field in seen if field else number > 0
-            seen.add(field)
-            own = [f"{part.label}: {name}" for name in part.names] if more else part.names
-            prefix = prefix_of(field)
-            names += [f"{prefix}:{name}" if name else prefix for name in own] if field else own
+        for part, prefix in zip(self.parts, prefixes(self.parts), strict=True):
+            if not prefix:
+                names += part.names
+                continue
+            # A number itself has no name but that of its field.
+            names += [prefix + name if name else prefix.removesuffix(":") for name in part.names]
         return names
 
     @property
@@ -122,6 +120,19 @@ class JoinedEncoder:
 
 
 AnyEncoder = Encoder | JoinedEncoder
+
+
+def prefixes(parts: Sequence[Encoder]) -> Iterator[str]:
+    """What names of the features of every part begin with: its field, and its tokenizer.
+
+    The first tokenizer of a field, or of all where there are none, is left out.
+    """
+    seen: set[str] = set()
+    for part in parts:
+        field = "" if part.field is None else part.field.name
+        tokenizer = f"{part.label}: " if field in seen else ""
+        seen.add(field)
+        yield (f"{prefix_of(field)}:" if field else "") + tokenizer
 
 
 def prefix_of(field: str) -> str:

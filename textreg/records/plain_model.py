@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from textreg.errors import RecordError
+from textreg.records.fields import Field
 
 if TYPE_CHECKING:
     from textreg._core.arrays import Floats
@@ -26,9 +27,9 @@ class PlainPart:
     ----------
     prefix : str
         What stands before the names of its features in explanations.
-    tokenizer : {"words", "chars"}
+    tokenizer : {"words", "chars", "value", "number", "tokens"}
     options : dict of str to Any
-        Its parameters.
+        Its parameters; of a number its ``mean`` and ``scale``.
     ngrams : int
         The largest number of its tokens in a feature.
     term : {"count", "binary", "log", "sublinear"}
@@ -45,6 +46,10 @@ class PlainPart:
     weights : ndarray of shape (k, features)
     others : dict of float to sequence of str
         By idf, the names without a weight that count in the length of a row.
+    field : str, default ""
+        The field that it reads, where documents have several.
+    strip_html : bool, default False
+        Whether HTML is removed from texts first.
 
     Raises
     ------
@@ -63,6 +68,8 @@ class PlainPart:
     idf: Floats | None
     weights: Floats
     others: Mapping[float, Sequence[str]]
+    field: str = ""
+    strip_html: bool = False
 
     def __post_init__(self) -> None:
         if self.weights.ndim != 2 or self.weights.shape[1] != len(self.names):
@@ -75,9 +82,11 @@ class PlainPart:
     def to_dict(self) -> dict[str, Any]:
         """The same as numbers, texts, lists and dicts."""
         return {
+            "field": self.field,
             "prefix": self.prefix,
             "tokenizer": self.tokenizer,
             "options": dict(self.options),
+            "strip_html": self.strip_html,
             "ngrams": self.ngrams,
             "term": self.term,
             "norm": self.norm,
@@ -117,11 +126,13 @@ class PlainModel:
         Its method, and the temperature or the curves.
     textreg : str
         The version that made it.
+    fields : sequence of Field
+        The fields of the documents, in order; none where each is one text.
 
     Raises
     ------
     RecordError
-        If there is no such task, or the weights do not fit the intercepts.
+        If there is no such task, the weights do not fit the intercepts, or a part reads no field.
     """
 
     task: str
@@ -135,12 +146,15 @@ class PlainModel:
     at_least_one: bool = False
     calibration: Mapping[str, Any] | None = None
     textreg: str = ""
+    fields: Sequence[Field] = ()
 
     def __post_init__(self) -> None:
         if self.task not in TASKS:
             raise RecordError(f"no task is called {self.task!r}: it is one of {TASKS}.")
         if any(len(part.weights) != len(self.intercepts) for part in self.parts):
             raise RecordError("every part needs a row of weights for each intercept.")
+        if {part.field for part in self.parts} != ({one.name for one in self.fields} or {""}):
+            raise RecordError("every field needs a part that reads it, and every part a field.")
 
     def to_dict(self) -> dict[str, Any]:
         """The document that docs/exporting.md describes, ready for JSON."""
@@ -158,6 +172,7 @@ class PlainModel:
             "at_least_one": self.at_least_one,
             "thresholds": [self.thresholds.get(label) for label in self.labels],
             "calibration": None if self.calibration is None else dict(self.calibration),
+            "fields": [{"name": one.name, "kind": one.kind} for one in self.fields],
             "intercepts": self.intercepts.tolist(),
             "parts": [part.to_dict() for part in self.parts],
             "characters": deepcopy(dict(self.characters)),

@@ -90,7 +90,8 @@ def _reasons(exporter: Exporter) -> None:
 
 def _labels(exporter: Exporter) -> None:
     """What decides about answers is in the file, or the model is refused: thresholds, the unknown
-    label, the calibration, whether there is always a label, the length of rows."""
+    label, the calibration, whether there is always a label, the length of rows, the fields of a
+    document, whether it is a list of tokens, and whether HTML is removed."""
     every = _all(exporter)
     plain = every["two labels"]
     for name in ("a threshold", "a temperature", "curves", "logarithms", "no probabilities"):
@@ -98,6 +99,8 @@ def _labels(exporter: Exporter) -> None:
     require(
         every["the length of known features"] != plain, "the length of a row to count", "the same"
     )
+    for name in ("a field", "several fields", "lists of tokens", "HTML"):
+        require(every[name] != plain, f"another file for {name}", "the same as for a text")
     several = [every[name] for name in ("several labels", "softmax", "lists of labels")]
     several.append(every["an unknown label"])
     files = [made for made in several if isinstance(made, bytes)]

@@ -8,6 +8,7 @@ import numpy as np
 
 from textreg.exporting.characters import characters
 from textreg.plugins import registry
+from textreg.records.fields import Field
 from textreg.records.plain_model import PlainModel, PlainPart
 
 _NAMES = ("bad", "bad film", "good", "good film", "straße", "</script>", '"', "\\", "ɡ\u0301", "😀")
@@ -39,6 +40,22 @@ def plain_models() -> dict[str, PlainModel]:
         parts=both,
     )
     unit = replace(pairs, norm="features", others={1.5: ["film", "seen"], 2.25: ["a film"]})
+    fields = (Field("title"), Field("brand", "category"), Field("price", "number"))
+    whole = replace(words, ngrams=1, term="binary")
+    brand = replace(
+        _named(whole, ("acme", "missing")),
+        prefix="brand:",
+        tokenizer="value",
+        options={"lowercase": False},
+        field="brand",
+    )
+    price = replace(
+        _named(whole, ("", ":missing")),
+        prefix="price",
+        tokenizer="number",
+        options={"mean": 2.5, "scale": 0.75},
+        field="price",
+    )
     curve = [[-1.0, 0.5, 2.0], [0.1, 0.4, 0.9]]
     return {
         "two labels": two,
@@ -54,7 +71,22 @@ def plain_models() -> dict[str, PlainModel]:
         "the length of known features": replace(two, parts=(unit,)),
         "logarithms": replace(two, parts=(replace(words, term="log"),)),
         "the length of all n-grams": replace(two, parts=(pairs,)),
+        "a field": replace(two, fields=fields[:1], parts=(replace(words, field="title"),)),
+        "several fields": replace(
+            two, fields=fields, parts=(replace(words, field="title", prefix="title:"), brand, price)
+        ),
+        "lists of tokens": replace(two, parts=(replace(words, tokenizer="tokens", options={}),)),
+        "HTML": replace(
+            two,
+            parts=(replace(words, strip_html=True),),
+            characters=characters(marks=False, small=True, html=True),
+        ),
     }
+
+
+def _named(part: PlainPart, names: tuple[str, ...]) -> PlainPart:
+    """A part with features of other names."""
+    return replace(part, names=names, weights=part.weights[:, : len(names)])
 
 
 def _part(tokenizer: str, names: tuple[str, ...], rows: int, prefix: str = "") -> PlainPart:

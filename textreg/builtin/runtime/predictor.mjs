@@ -3,13 +3,16 @@
 // @ts-check
 
 /**
+ * @typedef {string | Record<string, unknown> | string[] | string[][]} Document a text; its fields, or its tokens
+ * @typedef {{start: number, text: string, sentences?: Sentence[]}} Field
  * @typedef {{name: string, start: number, end: number, sentence?: number}} Token
  * @typedef {{start: number, end: number, tokens: Token[]}} Sentence
  * @typedef {{start: number, end: number, feature: string, value: number}} Word
  * @typedef {{start: number, end: number, value: number, removal: number,
- *   evidence: number}} SentenceScore
+ *   evidence: number, field?: string}} SentenceScore
  * @typedef {{text: string, label: string, probabilities: Record<string, number>, of: string,
- *   intercept: number, score: number, sentences: SentenceScore[], words: Word[]}} Explanation
+ *   intercept: number, score: number, sentences: SentenceScore[], words: Word[],
+ *   fields?: Record<string, number>}} Explanation
  */
 
 /**
@@ -95,91 +98,6 @@ function letterBefore(text, at) {
   return pair > 0xffff ? String.fromCodePoint(pair) : text[at - 1];
 }
 
-/** What is HTML in a text: tags, comments, scripts, style sheets and character references. */
-class Html {
-  /** @param {any} given @param {Runs} space */
-  constructor(given, space) {
-    /** @type {Map<string, string>} */ this.names = new Map();
-    for (const one of given.names.split(" ")) {
-      const end = one.indexOf(";");
-      this.names.set(one.slice(0, end), one.slice(end + 1));
-    }
-    this.inline = new Set(given.inline.split(" "));
-    this.bare = new Set(given.bare.split(" "));
-    /** @type {Map<number, string>} */ this.codes = new Map(given.codes);
-    // The letters that case folding takes for a to z, as textreg does.
-    const letter = "A-Za-z\\u0130\\u0131\\u017f\\u212a";
-    this.piece = new RegExp(
-      `<(?:(!--)|/?([${letter}][${letter}0-9:\\-]*)` +
-        `(?:[${space}](?:[^<>"']|"[^"<]*"|'[^'<]*')*|/)?>|[!?][${letter}][^<>]*>)` +
-        `|&(?:#([0-9]{1,7})|#[xX]([0-9a-fA-F]{1,6})|([${letter}][${letter}0-9]{1,31}));`,
-      "gu",
-    );
-    /** @type {Record<string, RegExp>} */
-    this.closers = {
-      comment: /-->/gu,
-      script: new RegExp(`</[Ss\\u017f][Cc][Rr][Ii\\u0130\\u0131][Pp][Tt][${space}]*>`, "gu"),
-      style: new RegExp(`</[Ss\\u017f][Tt][Yy][Ll][Ee][${space}]*>`, "gu"),
-    };
-  }
-
-  /** A text without HTML, and where its characters, and its end, begin and end in the text. @param {string} text */
-  strip(text) {
-    let stripped = "", last = 0;
-    /** @type {number[]} */ const begins = [];
-    /** @type {number[]} */ const ends = [];
-    for (const { start, end, instead } of [...this.pieces(text), { start: text.length, end: text.length, instead: "" }]) {
-      stripped += text.slice(last, start) + instead;
-      for (let at = last; at < start; at++) begins.push(at), ends.push(at + 1);
-      for (let n = 0; n < instead.length; n++) begins.push(start), ends.push(end);
-      last = end;
-    }
-    begins.push(text.length), ends.push(text.length);
-    return { stripped, begins, ends };
-  }
-
-  /** What is to be replaced: where it begins and ends, and by what. @param {string} text */
-  pieces(text) {
-    const found = [], closers = { ...this.closers };
-    let at = 0, match;
-    while ((match = matchAt(this.piece, text, at))) {
-      const start = match.index;
-      at = start + match[0].length;
-      if (match[0][0] === "&") {
-        const instead = this.referred(match);
-        if (instead !== match[0]) found.push({ start, end: at, instead });
-        continue;
-      }
-      const name = match[1] ? "comment" : (match[2] ?? "").toLowerCase();
-      if (Object.hasOwn(closers, name) && match[0][1] !== "/") {
-        const closer = matchAt(closers[name], text, at);
-        if (closer) at = closer.index + closer[0].length;
-        else delete closers[name]; // nor has what follows
-      }
-      found.push({ start, end: at, instead: this.inline.has(name) || name === "comment" ? "" : "\n" });
-    }
-    return found;
-  }
-
-  /** The character that a reference stands for; the reference where there is none. @param {RegExpExecArray} match */
-  referred([whole, , , decimal, hexadecimal, name]) {
-    if (name === undefined) {
-      const code = decimal ? parseInt(decimal, 10) : parseInt(hexadecimal, 16), known = this.codes.get(code);
-      if (known !== undefined) return known;
-      if ((code >= 0xd800 && code <= 0xdfff) || code > 0x10ffff) return "\ufffd";
-      const none = (code >= 0xfdd0 && code <= 0xfdef) || (code & 0xfffe) === 0xfffe;
-      return none ? "" : String.fromCodePoint(code);
-    }
-    const known = this.names.get(name);
-    if (known !== undefined) return known;
-    for (let length = name.length; length > 1; length--) {
-      const part = name.slice(0, length);
-      if (this.bare.has(part)) return `${this.names.get(part)}${name.slice(length)};`;
-    }
-    return whole;
-  }
-}
-
 /** Classes of characters, and the patterns of words and of the ends of sentences. */
 class Characters {
   /** @param {any} given */
@@ -213,7 +131,6 @@ class Characters {
     this.joins = make(`[${joining}]`);
     this.cluster = make(`[^${joining}]?[${joining}]+|[^${joining}]+(?![${joining}])`, "g");
     this.unassigned = make(`([${is.unassigned}]+)`);
-    this.html = given.html ? new Html(given.html, space) : null;
     /** @type {RegExp | null} */
     this.picture = null;
     if (is.emoji) {
@@ -461,16 +378,7 @@ class Characters {
 
   /** The sentences and tokens of a text by the tokenizer of a part. @param {string} text @param {any} part @returns {Sentence[]} */
   sentences(text, part) {
-    if (!this.html) return this.split(text, part);
-    const { stripped, begins, ends } = this.html.strip(text);
-    const found = this.split(stripped, part);
-    for (const one of found) {
-      for (const token of [one, ...one.tokens]) {
-        const { start, end } = token;
-        [token.start, token.end] = [begins[start], end > start ? ends[end - 1] : begins[start]];
-      }
-    }
-    return found;
+    return this.split(text, part);
   }
 
   /** @param {string} text @param {any} part @returns {Sentence[]} */
@@ -486,6 +394,7 @@ class Characters {
     }
     return found;
   }
+
 }
 
 /** @param {Token[]} run @param {any} options */
@@ -564,8 +473,13 @@ class Part {
     return found;
   }
 
-  /** The value of a count without idf and norm. @param {number} count */
-  value(count) {
+  /** The column of an n-gram. @param {string} name */
+  column(name) {
+    return this.columns.get(name);
+  }
+
+  /** The value of an n-gram that occurs so often, without idf and norm. @param {string} name @param {number} count */
+  value(name, count) {
     const { term } = this.given;
     if (count === 0 || term === "count") return count;
     if (term === "binary") return 1;
@@ -589,13 +503,13 @@ class Part {
     const found = new Sums(weights.map(() => 0));
     for (const [name, count] of counts) {
       const before = whole ? /** @type {number} */ (whole.get(name)) : count;
-      const value = this.value(before), left = this.value(before - count);
+      const value = this.value(name, before), left = this.value(name, before - count);
       const size = this.size(name);
       if (size) {
         found.squares += size * size * (value * value - left * left);
         found.distinct += left === 0 ? 1 : 0;
       }
-      const column = this.columns.get(name);
+      const column = this.column(name);
       if (column === undefined) continue;
       const factor = this.idf[column] * (value - left);
       weights.forEach((row, n) => (found.scores[n] += row[column] * factor));
@@ -622,8 +536,8 @@ function interpolated(x, xs, ys) {
 
 /** A model, from its description as `textreg export --to json` writes it. */
 export class Predictor {
-  /** @param {any} given */
-  constructor(given) {
+  /** @param {any} given @param {Characters} [characters] of the model */
+  constructor(given, characters) {
     if (given.format !== "textreg-export" || given.version !== 1)
       throw new Error("this is no model exported by textreg, or by another version of it");
     this.given = given;
@@ -631,28 +545,40 @@ export class Predictor {
     this.labels = given.labels;
     /** @type {string} */
     this.task = given.task;
-    this.characters = new Characters(given.characters);
+    this.characters = characters ?? new Characters(given.characters);
     /** @type {Part[]} */
     this.parts = given.parts.map((/** @type {any} */ part) => new Part(part));
   }
 
-  /** The score of every label; of two that of the second one, of a regression the number. @param {string} text @returns {number[]} */
+  /**
+   * A document as one text, and its fields, each with where it begins there; one without a name if it has none.
+   * @param {any} text @returns {{text: string, fields: Map<string, Field>}}
+   */
+  document(text) {
+    return { text, fields: new Map([["", { start: 0, text }]]) };
+  }
+
+  /** The sentences that a part reads, with places in their field. @param {Part} part @param {Map<string, Field>} fields */
+  sentences(part, fields) {
+    return this.characters.sentences(/** @type {Field} */ (fields.get(part.given.field)).text, part.given);
+  }
+
+  /** The score of every label; of two that of the second one, of a regression the number. @param {Document} text @returns {number[]} */
   scores(text) {
-    const scores = [...this.given.intercepts];
+    const scores = [...this.given.intercepts], { fields } = this.document(text);
     for (const part of this.parts) {
-      const sentences = this.characters.sentences(text, part.given);
-      const found = part.sums(counted(sentences.flatMap((one) => part.grams(one, 0))));
+      const found = part.sums(counted(this.sentences(part, fields).flatMap((one) => part.grams(one, 0))));
       found.scores.forEach((score, row) => (scores[row] += score / found.length));
     }
     return scores;
   }
 
-  /** The label of a text; a list where it may have several, and of a regression a number. @param {string} text */
+  /** The label of a text; a list where it may have several, and of a regression a number. @param {Document} text */
   predict(text) {
     return this.answer(this.scores(text));
   }
 
-  /** The probabilities of all labels. @param {string} text @returns {Record<string, number>} */
+  /** The probabilities of all labels. @param {Document} text @returns {Record<string, number>} */
   probabilities(text) {
     if (!this.given.probabilities) throw new Error("this model has no probabilities: use scores");
     const found = this.logProbabilities(this.scores(text));
@@ -716,27 +642,28 @@ export class Predictor {
 
   /**
    * What the words and sentences of a text add to the score of a label.
-   * @param {string} text @param {string} [of] the label; by default the predicted one
+   * @param {Document} given @param {string} [of] the label; by default the predicted one
    * @returns {Explanation}
    */
-  explain(text, of) {
-    const scores = this.scores(text), side = this.side(scores, of);
+  explain(given, of) {
+    const { text, fields } = this.document(given);
+    const scores = this.scores(given), side = this.side(scores, of);
     const single = this.task === "binary" || this.task === "regression";
     const row = single ? 0 : side, sign = single && !side ? -1 : 1;
-    const { spans, grams } = this.occurrences(text);
+    const { spans, grams } = this.occurrences(fields);
     const answer = this.answer(scores);
     /** @type {Word[]} */ const words = [];
     const values = spans.map(() => 0);
     this.parts.forEach((part, n) => {
       const counts = counted(grams[n]), length = part.sums(counts).length;
       for (const { name, start, end, sentence } of grams[n]) {
-        const column = part.columns.get(name);
+        const column = part.column(name);
         if (column === undefined) continue;
         const count = /** @type {number} */ (counts.get(name));
-        const share = (part.value(count) * part.idf[column]) / length / count;
+        const share = (part.value(name, count) * part.idf[column]) / length / count;
         const value = sign * part.given.weights[row][column] * share;
         values[/** @type {number} */ (sentence)] += value;
-        if (value) words.push({ start, end, feature: part.given.prefix + name, value });
+        if (value) words.push({ start, end, feature: part.given.prefix + part.given.names[column], value });
       }
     });
     if (this.parts.length > 1) words.sort((one, other) => one.start - other.start);
@@ -745,7 +672,7 @@ export class Predictor {
     return {
       text,
       label: Array.isArray(answer) ? answer.join(", ") || "no label" : String(answer),
-      probabilities: this.given.probabilities ? this.probabilities(text) : {},
+      probabilities: this.given.probabilities ? this.probabilities(given) : {},
       of: this.labels.length ? this.labels[side] : "",
       intercept: sign * this.given.intercepts[row],
       score: sign * scores[row],
@@ -766,24 +693,31 @@ export class Predictor {
   }
 
   /**
-   * The sentences of a text, which are those of the first part, and the n-grams of every part in them. What
-   * others find belongs to the sentence that begins last before it.
-   * @param {string} text
+   * The sentences of a document, which are those of the first part of each field, and the n-grams of every part in
+   * them. What others find belongs to the sentence of the field that begins last before it.
+   * @param {Map<string, Field>} fields
    */
-  occurrences(text) {
-    const found = this.parts.map((part) => this.characters.sentences(text, part.given));
-    const tokens = found.slice(1).flatMap((own) => own.flatMap((one) => one.tokens));
-    let spans = found[0].map(({ start, end }) => ({ start, end }));
-    if (!spans.length && tokens.length) {
-      const start = tokens.reduce((least, token) => Math.min(least, token.start), Infinity);
-      spans = [{ start, end: tokens.reduce((most, token) => Math.max(most, token.end), 0) }];
+  occurrences(fields) {
+    /** @type {{start: number, end: number}[]} */ const spans = [];
+    /** @type {Token[][]} */ const grams = this.parts.map(() => []);
+    for (const [field, { start: at }] of fields) {
+      const places = [...this.parts.keys()].filter((place) => this.parts[place].given.field === field);
+      const found = places.map((place) => this.sentences(this.parts[place], fields));
+      const tokens = found.slice(1).flatMap((own) => own.flatMap((one) => one.tokens));
+      let own = found[0].map(({ start, end }) => ({ start, end }));
+      if (!own.length && tokens.length) {
+        const start = tokens.reduce((least, token) => Math.min(least, token.start), Infinity);
+        own = [{ start, end: tokens.reduce((most, token) => Math.max(most, token.end), 0) }];
+      }
+      const begins = own.map(({ start }) => start);
+      places.forEach((place, n) => {
+        for (const gram of found[n].flatMap((one, sentence) => this.parts[place].grams(one, sentence))) {
+          const home = n ? Math.max(bisect(begins, gram.start) - 1, 0) : /** @type {number} */ (gram.sentence);
+          grams[place].push({ ...gram, start: at + gram.start, end: at + gram.end, sentence: spans.length + home });
+        }
+      });
+      for (const { start, end } of own) spans.push({ start: at + start, end: at + end });
     }
-    const begins = spans.map(({ start }) => start);
-    const grams = this.parts.map((part, place) => {
-      const every = found[place].flatMap((one, n) => part.grams(one, n));
-      if (place) for (const gram of every) gram.sentence = Math.max(bisect(begins, gram.start) - 1, 0);
-      return every;
-    });
     return { spans, grams };
   }
 

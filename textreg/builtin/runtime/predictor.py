@@ -1,8 +1,9 @@
 """A text classifier exported by textreg, in plain Python: it needs the standard library alone.
 
 ``predict(text)`` gives the label, ``probabilities(text)`` those of all labels,
-``explain(text)`` the words and sentences that decide. On the command line, each line of the
-standard input is a text.
+``explain(text)`` the words and sentences that decide. Where documents have several fields, each is
+a dict of them, and a list where they are tokens. On the command line, each line of the standard
+input is a text, or such a document as JSON.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import sys
 import unicodedata
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 from re import Pattern
 from typing import Any, NamedTuple
@@ -36,6 +37,17 @@ class Sentence(NamedTuple):
     start: int
     end: int
     tokens: list[Token]
+
+
+class Document(NamedTuple):
+    """A document as one text, and where its fields are in it; one without a name if it has none.
+
+    sentences: those of a document that was given as tokens, which have no places.
+    """
+
+    text: str
+    spans: dict[str, Span]
+    sentences: list[Sentence] | None = None
 
 
 class Runs:
@@ -394,7 +406,7 @@ class Characters:
 
     def sentences(self, text: str, part: dict[str, Any]) -> list[Sentence]:
         """The sentences and tokens of a text by the tokenizer of a part."""
-        if self.html is None:
+        if self.html is None or not part["strip_html"]:
             return self._split(text, part)
         stripped, begins, ends = self.html.strip(text)
 
@@ -410,6 +422,8 @@ class Characters:
 
     def _split(self, text: str, part: dict[str, Any]) -> list[Sentence]:
         options = part["options"]
+        if part["tokenizer"] in ("value", "number"):
+            return self._whole(text, lowercase=options.get("lowercase", False))
         given = self.normal(text, options["normalize"])
         split = self.words if part["tokenizer"] == "words" else self.chars
         found = list(split(given, options))
@@ -424,6 +438,40 @@ class Characters:
             )
             for begin, end, tokens in found
         ]
+
+    def _whole(self, text: str, *, lowercase: bool) -> list[Sentence]:
+        """A text as one token, unless it is blank."""
+        runs = list(self.run.finditer(text))
+        if not runs:
+            return []
+        name = " ".join(run[0] for run in runs)
+        if lowercase:
+            name = "".join(map(self._small, self.final_sigmas(name)))
+        start, end = runs[0].start(), runs[-1].end()
+        return [Sentence(start, end, [Token(name, start, end)])]
+
+    def value(self, kind: str, given: Any) -> str:
+        """The value of a field as text; ValueError if it is none of this kind."""
+        absent = given is None or (isinstance(given, float) and given != given)
+        if kind == "text":
+            if not absent and not isinstance(given, str):
+                raise ValueError(f"{given!r} is not a text")
+            return "" if absent else str(given)
+        if absent or (isinstance(given, str) and not self.run.search(given)):
+            return _MISSING
+        if kind == "number":
+            try:
+                number = float(given)
+            except (TypeError, ValueError, OverflowError):
+                number = math.nan
+            if not math.isfinite(number):
+                raise ValueError(f"{given!r} is not a number")
+            return repr(number + 0.0)  # one zero
+        if isinstance(given, bool):
+            return str(given).lower()
+        if not isinstance(given, (str, int, float)):
+            raise ValueError(f"{given!r} is neither a text nor a number, as categories are")
+        return " ".join(self.run.findall(str(given)))
 
 
 def _char_grams(run: list[Token], options: dict[str, Any]) -> Iterator[Token]:
@@ -480,6 +528,9 @@ def _case_map(given: dict[str, Any]) -> dict[str, str]:
     return {**found, **dict(given["more"])}
 
 
+_MISSING = "missing"
+"""What stands for a number or a category that a document does not have."""
+
 _SHRINKAGE = 8
 """Tokens without evidence that every sentence counts beside its own."""
 
@@ -501,7 +552,8 @@ class Part:
 
     def __init__(self, given: dict[str, Any]) -> None:
         self.given = given
-        self.prefix: str = given["prefix"]
+        self.field: str = given["field"]
+        self.names = [given["prefix"] + name for name in given["names"]]
         self.norm: str = given["norm"]
         self.columns = {name: column for column, name in enumerate(given["names"])}
         self.idf: list[float] = given["idf"] or [1.0] * len(self.columns)
@@ -519,8 +571,12 @@ class Part:
                 name += " " + last.name
                 yield Gram(name, token.start, last.end, number)
 
-    def value(self, count: int) -> float:
-        """The value of a count without idf and norm."""
+    def column(self, name: str) -> int | None:
+        """The column of an n-gram."""
+        return self.columns.get(name)
+
+    def value(self, name: str, count: int) -> float:
+        """The value of an n-gram that occurs so often, without idf and norm."""
         term = self.given["term"]
         if count == 0:
             return 0.0
@@ -543,20 +599,35 @@ class Part:
         """What n-grams with these counts add to a row; with ``whole``, what goes without them."""
         found = _Sums([0.0] * len(self.weights), 0.0, 0)
         for name, count in counts.items():
-            value, left = self.value(count), 0.0
+            value, left = self.value(name, count), 0.0
             if whole is not None:
                 before = whole[name]
-                value, left = self.value(before), self.value(before - count)
+                value, left = self.value(name, before), self.value(name, before - count)
             size = self.size(name)
             if size:
                 found.squares += size * size * (value * value - left * left)
                 found.distinct += left == 0.0
-            column = self.columns.get(name)
+            column = self.column(name)
             if column is not None:
                 factor = self.idf[column] * (value - left)
                 for row, weights in enumerate(self.weights):
                     found.scores[row] += weights[column] * factor
         return found
+
+
+class NumberPart(Part):
+    """The features of a field of numbers: the number itself, and whether it is missing."""
+
+    def column(self, name: str) -> int | None:
+        """The column of a number."""
+        return self.columns.get(":missing" if name == _MISSING else "")
+
+    def value(self, name: str, count: int) -> float:
+        """The number, standardized; 1 where it is missing."""
+        if not count or name == _MISSING:
+            return float(count)
+        options = self.given["options"]
+        return float((float(name) - options["mean"]) / options["scale"])
 
 
 class _Sums:
@@ -585,15 +656,53 @@ class Predictor:
         self.labels: list[str] = given["labels"]
         self.task: str = given["task"]
         self.characters = Characters(given["characters"])
-        self.parts = [Part(part) for part in given["parts"]]
+        self.fields: list[dict[str, str]] = given["fields"]
+        self.tokens = given["parts"][0]["tokenizer"] == "tokens"
+        self.parts = [
+            (NumberPart if part["tokenizer"] == "number" else Part)(part) for part in given["parts"]
+        ]
+
+    def document(self, given: Any) -> Document:
+        """What was given as a document, as one text; ValueError if it is none of this model."""
+        if self.tokens:
+            return Document("", {}, _given_sentences(given))
+        if not self.fields:
+            return Document(given, {"": (0, len(given))})
+        names = ", ".join(field["name"] for field in self.fields)
+        if not isinstance(given, Mapping):
+            raise ValueError(f"a document of this model is a dict with {names}, not {given!r:.40}")
+        at, lines, spans = 0, [], {}
+        for field in self.fields:
+            name = field["name"]
+            if name not in given:
+                raise ValueError(f"the document has no field {name!r}: it needs {names}")
+            try:
+                value = self.characters.value(field["kind"], given[name])
+            except ValueError as error:
+                raise ValueError(f"field {name!r}: {error}") from None
+            at += len(name) + 2
+            spans[name] = at, at + len(value)
+            at += len(value) + 1
+            lines.append(f"{name}: {value}")
+        return Document("\n".join(lines), spans)
+
+    def _sentences(self, document: Document, part: Part) -> list[Sentence]:
+        """Those of a part's field, as places in it."""
+        if document.sentences is not None:
+            return document.sentences
+        start, end = document.spans[part.field]
+        return self.characters.sentences(document.text[start:end], part.given)
 
     # -- answers ----------------------------------------------------------------------------------
 
-    def scores(self, text: str) -> list[float]:
+    def scores(self, text: Any) -> list[float]:
         """The score of every label; of two that of the second one, of a regression the number."""
+        return self._scores(self.document(text))
+
+    def _scores(self, document: Document) -> list[float]:
         scores = list(self.given["intercepts"])
         for part in self.parts:
-            sentences = self.characters.sentences(text, part.given)
+            sentences = self._sentences(document, part)
             counts = Counter(gram.name for one in sentences for gram in part.grams(0, one))
             found = part.sums(counts)
             scores = [
@@ -601,15 +710,18 @@ class Predictor:
             ]
         return scores
 
-    def predict(self, text: str) -> Any:
+    def predict(self, text: Any) -> Any:
         """The label of a text; a list where it may have several, and of a regression a number."""
         return self._answer(self.scores(text))
 
-    def probabilities(self, text: str) -> dict[str, float]:
+    def probabilities(self, text: Any) -> dict[str, float]:
         """The probabilities of all labels; ValueError of a model that has none."""
         if not self.given["probabilities"]:
             raise ValueError("this model has no probabilities: use scores")
-        found = map(math.exp, self._log_probabilities(self.scores(text)))
+        return self._probabilities(self.scores(text))
+
+    def _probabilities(self, scores: list[float]) -> dict[str, float]:
+        found = map(math.exp, self._log_probabilities(scores))
         return dict(zip(self.labels, found, strict=True))
 
     def _answer(self, scores: list[float]) -> Any:
@@ -675,47 +787,61 @@ class Predictor:
 
     # -- explanations -----------------------------------------------------------------------------
 
-    def explain(self, text: str, of: str | None = None) -> dict[str, Any]:
+    def explain(self, text: Any, of: str | None = None) -> dict[str, Any]:
         """What the words and sentences of a text add to the score of a label.
 
         of: the label; by default the predicted one.
         """
-        scores = self.scores(text)
+        if self.tokens:
+            raise ValueError("documents of this model are lists of tokens, which have no places")
+        document = self.document(text)
+        scores = self._scores(document)
         side = self._side(scores, of)
         row, sign = side, 1.0
         if self.task in ("binary", "regression"):
             row, sign = 0, 1.0 if side else -1.0
-        sentences, grams = self._occurrences(text)
+        sentences, fields, grams = self._occurrences(document)
         answer = self._answer(scores)
         if isinstance(answer, list):
             answer = ", ".join(answer) or "no label"
         words: list[dict[str, Any]] = []
         values = [0.0] * len(sentences)
         for part, own in zip(self.parts, grams, strict=True):
-            for gram, value in self._values(part, own, row):
+            for gram, name, value in self._values(part, own, row):
                 values[gram.sentence] += sign * value
                 if value:
-                    name = part.prefix + gram.name
                     where = {"start": gram.start, "end": gram.end, "feature": name}
                     words.append({**where, "value": sign * value})
         if len(self.parts) > 1:
             words.sort(key=lambda word: word["start"])
         removals = self._removals(grams, scores, side, len(sentences))
-        evidence = self._evidence(text, sentences, words)
+        evidence = self._evidence(document.text, sentences, words)
+        by_field: dict[str, float] = {}
+        for name, value in zip(fields, values, strict=True):
+            by_field[name] = by_field.get(name, 0.0) + value
+        several = bool(self.fields and by_field)
         return {
-            "text": text,
+            "text": document.text,
             "label": str(answer),
-            "probabilities": self.probabilities(text) if self.given["probabilities"] else {},
+            "probabilities": self._probabilities(scores) if self.given["probabilities"] else {},
             "of": self.labels[side] if self.labels else "",
             "intercept": sign * self.given["intercepts"][row],
             "score": sign * scores[row],
             "sentences": [
-                {"start": start, "end": end, "value": value, "removal": removal, "evidence": found}
-                for (start, end), value, removal, found in zip(
-                    sentences, values, removals, evidence, strict=True
+                {
+                    "start": start,
+                    "end": end,
+                    "value": value,
+                    "removal": removal,
+                    "evidence": found,
+                    **({"field": field} if several else {}),
+                }
+                for (start, end), field, value, removal, found in zip(
+                    sentences, fields, values, removals, evidence, strict=True
                 )
             ],
             "words": words,
+            **({"fields": by_field} if several else {}),
         }
 
     def _side(self, scores: list[float], of: str | None) -> int:
@@ -731,39 +857,45 @@ class Predictor:
             return margins.index(max(margins))
         return self._best(scores)
 
-    def _occurrences(self, text: str) -> tuple[list[Span], list[list[Gram]]]:
-        """The sentences of a text, and of every part the n-grams in them.
+    def _occurrences(self, document: Document) -> tuple[list[Span], list[str], list[list[Gram]]]:
+        """The sentences of a document, their fields, and of every part the n-grams in them.
 
-        Sentences are those of the first part. What others find belongs to the sentence that begins
-        last before it.
+        Sentences are those of the first part of each field. What others find belongs to the
+        sentence of the field that begins last before it.
         """
-        found = [self.characters.sentences(text, part.given) for part in self.parts]
-        spans = [(one.start, one.end) for one in found[0]]
-        tokens = [token for own in found[1:] for sentence in own for token in sentence.tokens]
-        if not spans and tokens:
-            spans = [(min(one.start for one in tokens), max(one.end for one in tokens))]
-        begins = [start for start, _ in spans]
-        grams = []
-        for place, (part, own) in enumerate(zip(self.parts, found, strict=True)):
-            every = [gram for n, one in enumerate(own) for gram in part.grams(n, one)]
-            if place:
-                every = [
-                    gram._replace(sentence=max(bisect_right(begins, gram.start) - 1, 0))
-                    for gram in every
-                ]
-            grams.append(every)
-        return spans, grams
+        spans: list[Span] = []
+        fields: list[str] = []
+        grams: list[list[Gram]] = [[] for _ in self.parts]
+        for field, (at, _) in document.spans.items():
+            places = [place for place, part in enumerate(self.parts) if part.field == field]
+            found = [self._sentences(document, self.parts[place]) for place in places]
+            own = [(one.start, one.end) for one in found[0]]
+            tokens = [token for other in found[1:] for one in other for token in one.tokens]
+            if not own and tokens:
+                own = [(min(one.start for one in tokens), max(one.end for one in tokens))]
+            begins = [start for start, _ in own]
+            for place, sentences in zip(places, found, strict=True):
+                part = self.parts[place]
+                for name, start, end, home in (
+                    gram for n, one in enumerate(sentences) for gram in part.grams(n, one)
+                ):
+                    if place != places[0]:
+                        home = max(bisect_right(begins, start) - 1, 0)
+                    grams[place].append(Gram(name, at + start, at + end, len(spans) + home))
+            spans += [(at + start, at + end) for start, end in own]
+            fields += [field] * len(own)
+        return spans, fields, grams
 
-    def _values(self, part: Part, grams: list[Gram], row: int) -> Iterator[tuple[Gram, float]]:
-        """Every occurrence of a feature, and what it adds to a score."""
+    def _values(self, part: Part, grams: list[Gram], row: int) -> Iterator[tuple[Gram, str, float]]:
+        """Every occurrence of a feature, its name, and what it adds to a score."""
         counts = Counter(gram.name for gram in grams)
         length = part.sums(counts).length if part.norm else 1.0
         for gram in grams:
-            column = part.columns.get(gram.name)
+            column = part.column(gram.name)
             if column is not None:
                 count = counts[gram.name]
-                value = part.value(count) * part.idf[column] / length / count
-                yield gram, part.weights[row][column] * value
+                value = part.value(gram.name, count) * part.idf[column] / length / count
+                yield gram, part.names[column], part.weights[row][column] * value
 
     def _removals(
         self, grams: list[list[Gram]], scores: list[float], side: int, sentences: int
@@ -822,6 +954,21 @@ class Predictor:
         return scores[side]
 
 
+def _given_sentences(given: Any) -> list[Sentence]:
+    """A document that is a list of tokens, or of sentences of tokens; ValueError for another."""
+    listed = isinstance(given, (list, tuple))
+    sentences = given if listed and given and not isinstance(given[0], str) else [given]
+    if not listed or not all(
+        isinstance(one, (list, tuple)) and all(isinstance(token, str) for token in one)
+        for one in sentences
+    ):
+        raise ValueError(
+            "a document of this model is a list of tokens, or of sentences of them, not "
+            f"{given!r:.40}"
+        )
+    return [Sentence(0, 0, [Token(token, 0, 0) for token in one]) for one in sentences]
+
+
 def _log_sigmoid(score: float) -> float:
     return -math.log1p(math.exp(-score)) if score >= 0 else score - math.log1p(math.exp(score))
 
@@ -845,4 +992,5 @@ def main(predictor: Predictor) -> None:
     """Print the answer for every line of the standard input, as JSON."""
     for line in sys.stdin:
         text = line.rstrip("\r\n")
-        print(json.dumps({"text": text, "label": predictor.predict(text)}))
+        given = json.loads(text) if predictor.fields or predictor.tokens else text
+        print(json.dumps({"text": given, "label": predictor.predict(given)}))
