@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import Cli
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from test_sentence import ragged, same, text_like
@@ -186,6 +186,7 @@ def test_features_of_no_group() -> None:
 
 @settings(max_examples=30, deadline=None)
 @given(seed=st.integers(0, 2**20), strengths=st.sampled_from(STRENGTHS))
+@example(seed=197, strengths=(1.0, 0.3, 0.0))  # all new groups at once are worse than none
 def test_no_bound_is_above_the_optimum(seed: int, strengths: tuple[float, ...]) -> None:
     problem = text_like(seed, n=25, p=15)
     reg = Latent(**dict(zip(("group", "l1", "l2"), strengths, strict=True)))

@@ -37,9 +37,6 @@ SETTLING = 10
 PRODUCTS, ACCURACY = 20, 0.2
 """Most products in a step of Newton's method, and the share of the gradient that it may leave."""
 
-ENTRANCE = 1.0
-"""Share of the eta that suits a new group alone, as several enter together."""
-
 SMALLEST = 1e-12
 """Share of the largest eta below which a part is zero."""
 
@@ -98,10 +95,11 @@ class LatentFit:
         w = projected(self.penalty, t, self.norms / self.penalty.strengths).w
         return latent_bound(self.penalty, alpha, t, w, lambda one: dual_value(engine, one)).value
 
-    def enter(self, eta: Floats) -> None:
+    def enter(self, eta: Floats, share: float) -> None:
         """Give parts to the groups without one that would lower the objective.
 
-        eta: what they are to have at most.
+        eta: what they are to have at most. share: of the part that suits a new group alone, as
+        several enter together.
         """
         engine, penalty = self.engine, self.penalty
         left = soft(-engine.gradient() - 2.0 * penalty.l2 * engine.w, penalty.l1)
@@ -112,7 +110,7 @@ class LatentFit:
         # The minimum along the direction ``left``, were features independent of each other.
         lengths = (sizes[over] - penalty.strengths[over]) * sizes[over] ** 2 / along
         self.norms = self.norms.copy()
-        self.norms[over] = np.minimum(ENTRANCE * lengths, (eta * penalty.strengths)[over])
+        self.norms[over] = np.minimum(share * lengths, (eta * penalty.strengths)[over])
         self.value = self._objective()
 
     def reweight(self, effort: int = 1) -> None:

@@ -42,6 +42,9 @@ STEPS = 30
 """Most steps of Newton's method in a round, further ones where parts became zero: many short ones
 are quicker than few exact ones, as parts turn round on the way."""
 
+SMALLER = 0.1
+"""Factor of the parts of new groups when those of the last rounds did not lower the objective."""
+
 CLOSER, ENOUGH = 0.1, 0.8
 """A set is left at this share of the gap that it began with, or this one of the tolerance."""
 
@@ -103,8 +106,7 @@ class _Run:
 
     def __init__(self, problem: Problem, penalty: LatentNorms) -> None:
         self.problem, self.penalty = problem, penalty
-        self.rounds = 0
-        self._set: tuple[Int64s, Int32s] | None = None
+        self.rounds, self._share = 0, 1.0
         zero, b = np.zeros(penalty.p), problem.intercept_at_zero()
         engine = Engine(problem.replace(start=(zero, b)))
         self.norms, self.value = np.zeros(len(penalty.strengths)), engine.value
@@ -148,8 +150,12 @@ class _Run:
             ),
             penalty.select(groups, features), self.w[features], self.engine.b, self.norms[groups],
         )  # fmt: skip
-        fit.enter(self._eta[groups])
+        fit.enter(self._eta[groups], self._share)
         self._rounds(fit, gap)
+        fall = self.value - fit.value
+        self._share = 1.0 if fall > NOISE * abs(self.value) else SMALLER * self._share
+        if not fall >= -NOISE * abs(self.value):  # too many new parts, or too large ones
+            return
         self.engine, self.value = fit.engine, fit.value
         self.w = np.zeros(penalty.p)
         self.w[features] = fit.engine.w
