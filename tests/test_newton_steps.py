@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
-from textreg.records import Floats
+from textreg.losses import Squared
+from textreg.penalties import Separable
+from textreg.records import Floats, Problem
 from textreg.solvers.conjugate import Direction, conjugate_gradients
+from textreg.solvers.engine import Engine
 from textreg.solvers.line_search import Advance, backtrack, step_with_fallback
+from textreg.solvers.newton import MOST, PASSES, POLISH, newton
 
 N, P = 30, 12
 
@@ -109,3 +115,42 @@ def test_a_failed_step_is_followed_by_one_with_the_bound() -> None:
         lambda: Advance(0.5, 1.0), lambda: bounded.append(True), lambda advance: not advance.fall
     )
     assert (fall, bounded) == (0.5, [True])
+
+
+def substrings(seed: int, n: int = 200, length: int = 30, longest: int = 4) -> csr_array:
+    """Which substrings random texts over few letters contain: columns that nearly repeat others."""
+    rng = np.random.default_rng(seed)
+    following = rng.dirichlet(np.full(12, 0.3), 12).cumsum(axis=1)
+    column: dict[tuple[int, ...], int] = {}
+    rows, columns = [], []
+    for row in range(n):
+        text = [0]
+        for chance in rng.random(length):
+            text.append(min(int(np.searchsorted(following[text[-1]], chance)), 11))
+        starts = {(k, k + size) for size in range(1, longest + 1) for k in range(length - size)}
+        found = {tuple(text[k:end]) for k, end in starts}
+        rows += [row] * len(found)
+        columns += [column.setdefault(one, len(column)) for one in sorted(found)]
+    return csr_array((np.ones(len(rows)), (rows, columns)), shape=(n, len(column)))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_one_step_finds_the_signs_of_columns_that_are_alike(seed: int) -> None:
+    """Under the squared loss, which is its own model, a step with all effort is nearly enough.
+
+    Were weights to become zero one at a time it would end at twice the least objective.
+    """
+    X = substrings(seed)
+    y: Floats = X @ np.random.default_rng(seed).standard_normal(X.shape[1])
+    problem = Problem(X, y / float(np.std(y)), loss=Squared(), tol=1e-6)
+    penalty = Separable.constant(X.shape[1], l1=0.1)
+    engine = Engine(problem)
+    engine.restart(engine.w, problem.intercept_at_zero())
+    best = newton(problem, penalty).objective
+    values = [engine.value]
+    for _ in range(2):
+        active = engine.active(penalty, engine.gradient())
+        engine.step(active, penalty, passes=PASSES, polish=POLISH, effort=MOST)
+        values.append(engine.value + penalty.value(engine.w))
+    assert values[1] <= 1.1 * best, values
+    assert all(later < earlier for earlier, later in pairwise(values))

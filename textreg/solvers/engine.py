@@ -145,7 +145,7 @@ class Engine:
 
         passes: most rounds of coordinate descent. polish: most iterations of conjugate gradients,
         which take over as soon as coordinate descent changes no sign. effort: a factor of their
-        number and accuracy, and how often they are restarted after weights have become zero.
+        number and accuracy, and how often the two take turns, if weights become zero in between.
         Returns the fall of the objective, 0.0 if it is lost in rounding.
         """
         fall = step_with_fallback(
@@ -165,14 +165,18 @@ class Engine:
         self, active: Int32s, penalty: Separable, passes: int, polish: int, effort: int
     ) -> Advance:
         """The step for the second derivatives h as they stand."""
-        v, w = self.r.copy(), self.w.copy()
-        b = coordinate_descent(
-            *self.design.columns, self.h, v, active, self.curvature,
-            penalty.q, penalty.mu, penalty.lam,
-            w, self.b, self.fit_intercept, passes, polish > 0,
-        )  # fmt: skip
-        if polish:
-            b = self._polish(active, penalty, ModelPoint(w, b, v), polish, effort)
+        v, w, b = self.r.copy(), self.w.copy(), self.b
+        for _ in range(effort):
+            b = coordinate_descent(
+                *self.design.columns, self.h, v, active, self.curvature,
+                penalty.q, penalty.mu, penalty.lam,
+                w, b, self.fit_intercept, passes, polish > 0,
+            )  # fmt: skip
+            if not polish:
+                break
+            b, optimal = self._polish(active, penalty, ModelPoint(w, b, v), polish, effort)
+            if optimal:
+                break
         return self._advance(active[w[active] != self.w[active]], penalty, w, b)
 
     def _advance(self, moved: Int32s, penalty: Separable, w: Floats, b: float) -> Advance:
@@ -200,43 +204,41 @@ class Engine:
 
     def _polish(
         self, active: Int32s, penalty: Separable, at: ModelPoint, rounds: int, effort: int
-    ) -> float:
+    ) -> tuple[float, bool]:
         """Minimize the model over the nonzero weights, with their signs kept.
 
-        Conjugate gradients from ``at``. Weights with an l1 penalty that would change sign are set
-        to zero and left out of the next round: all at once if that lowers the model, else only the
-        first of them, which always does. Changes the arrays of ``at`` in place; returns the new
-        intercept.
+        Conjugate gradients from ``at``. A weight with an l1 penalty that would change its sign
+        stays at zero from there on. Of that bent path the first of the lengths 1, 1/2, 1/4, ...
+        is taken that lowers the model, at least up to where the first weight becomes zero, which
+        always does (Moré & Toraldo 1991). Changes the arrays of ``at`` in place; returns the new
+        intercept, and whether no weight changed its sign.
         """
         w, b, v = at
         support = np.sort(active[w[active] != 0.0])
         # Without curvature a weight has no minimum in the model.
         support = support[self.curvature[support] + penalty.q[support] > 0.0]
-        for _ in range(effort):
-            start, sign = w[support], np.sign(w[support])
-            change, change_b, move = self._conjugate(
-                _SupportModel(self, penalty, support), v, start, rounds * effort, effort
-            )
-            before = penalty.of(support, start)
-            crossing = ((start + change) * sign < 0.0) & (penalty.lam[support] > 0.0)
-            zero_at = np.divide(-start, change, out=np.ones(len(support)), where=crossing)
-            for t in (1.0, float(zero_at.min(initial=1.0))):
-                stopped = crossing & (zero_at <= t)
-                trial = np.where(stopped, 0.0, start + t * change)
-                if stopped.any():
-                    step = self.design.product(trial - start, support, t * change_b)
-                else:
-                    step = t * move
-                model = float(v @ step) + 0.5 * float(self.h @ (step * step))
-                if not stopped.any() or model + penalty.of(support, trial) < before:
-                    break
-            w[support] = trial
-            b += t * change_b
-            v += self.h * step
-            if not stopped.any():
-                return b
-            support = support[~stopped]
-        return b
+        start, sign = w[support], np.sign(w[support])
+        change, change_b, move = self._conjugate(
+            _SupportModel(self, penalty, support), v, start, rounds * effort, effort
+        )
+        before = penalty.of(support, start)
+        crossing = ((start + change) * sign < 0.0) & (penalty.lam[support] > 0.0)
+        zero_at = np.divide(-start, change, out=np.ones(len(support)), where=crossing)
+        first, t = float(zero_at.min(initial=1.0)), 1.0
+        while True:
+            stopped = crossing & (zero_at <= t)
+            trial = np.where(stopped, 0.0, start + t * change)
+            if stopped.any():
+                step = self.design.product(trial - start, support, t * change_b)
+            else:
+                step = t * move
+            model = float(v @ step) + 0.5 * float(self.h @ (step * step))
+            if t == first or model + penalty.of(support, trial) < before:
+                break
+            t = max(t / 2.0, first)
+        w[support] = trial
+        v += self.h * step
+        return b + t * change_b, not stopped.any()
 
     def _conjugate(
         self, model: _SupportModel, v: Floats, start: Floats, rounds: int, effort: int
