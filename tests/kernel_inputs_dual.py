@@ -25,6 +25,21 @@ def dual_sweep(rng: np.random.Generator, n: int, p: int) -> Arguments:
     }  # fmt: skip
 
 
+def dual_sweep_by_feature(rng: np.random.Generator, n: int, p: int) -> Arguments:
+    given = dual_sweep(rng, n, p)
+    width = given["cy"].shape[1]
+    names = "indptr", "indices", "data", "order", "cy"
+    return {
+        **{name: given[name] for name in names},
+        "lag": rng.choice([0.0, 1.5], width),
+        "inverse": rng.uniform(0.5, 50.0, (p, width)).astype("f4"), "alpha": given["alpha"],
+        "T": rng.normal(size=(p, width)).astype("f4"), "b": given["b"],
+    }  # fmt: skip
+
+
 KERNELS = {
     "dual.dual_sweep": Kernel(dual_sweep, "alpha W b", "squares cy alpha b indptr"),
+    "dual.dual_sweep_by_feature": Kernel(
+        dual_sweep_by_feature, "alpha T b", "cy lag inverse alpha b indptr"
+    ),
 }

@@ -101,6 +101,90 @@ cdef inline void _sweep(const long long[::1] indptr, const int[::1] indices, con
                 row[j] += x * steps[j]
 
 
+def dual_sweep_by_feature(const long long[::1] indptr, const int[::1] indices,
+                          const float[::1] data, const int[::1] order, const double[:, ::1] cy,
+                          const double[::1] lag, const float[:, ::1] inverse,
+                          double[:, ::1] alpha, float[:, ::1] T, double[::1] b):
+    """The same for the penalty 1/2 sum_j q_j w_j^2, where every label has its own q.
+
+    inverse: (columns, B), 1 / q_j. T: (columns, B), the sums X'alpha, of which w_j = T_j / q_j; so
+    whoever changes q need not change them. lag: (B,).
+    """
+    cdef Py_ssize_t at = 0, width = T.shape[1]
+    if cy.shape[0] != indptr.shape[0] - 1 or alpha.shape[0] != cy.shape[0]:
+        raise ValueError("cy and alpha must have one entry per document")
+    if inverse.shape[0] != T.shape[0]:
+        raise ValueError("inverse and T must have one entry per column")
+    if (cy.shape[1] != width or alpha.shape[1] != width or b.shape[0] != width
+            or lag.shape[0] != width or inverse.shape[1] != width):
+        raise ValueError("cy, lag, inverse, alpha, T and b must have one entry per label")
+    with nogil:
+        while at + 16 <= width:
+            _sweep_by_feature(indptr, indices, data, order, cy, lag, inverse, alpha, T, b, at, 16)
+            at += 16
+        if at + 8 <= width:
+            _sweep_by_feature(indptr, indices, data, order, cy, lag, inverse, alpha, T, b, at, 8)
+            at += 8
+        if at + 4 <= width:
+            _sweep_by_feature(indptr, indices, data, order, cy, lag, inverse, alpha, T, b, at, 4)
+            at += 4
+        while at < width:
+            _sweep_by_feature(indptr, indices, data, order, cy, lag, inverse, alpha, T, b, at, 1)
+            at += 1
+
+
+cdef inline void _sweep_by_feature(const long long[::1] indptr, const int[::1] indices,
+                                   const float[::1] data, const int[::1] order,
+                                   const double[:, ::1] cy, const double[::1] lag,
+                                   const float[:, ::1] inverse, double[:, ::1] alpha,
+                                   float[:, ::1] T, double[::1] b, Py_ssize_t at,
+                                   int count) noexcept nogil:
+    """The same for ``count`` labels, a constant, from ``at`` on."""
+    cdef float[16] sums
+    cdef float[16] rates
+    cdef float[16] steps
+    cdef Py_ssize_t k, i
+    cdef long long e, end
+    cdef int j
+    cdef float x, part
+    cdef float* row
+    cdef const float* share
+    cdef double y, move, rate
+    for k in range(order.shape[0]):
+        i = order[k]
+        for j in range(count):
+            sums[j] = 0
+            rates[j] = 0
+        end = indptr[i + 1]
+        for e in range(indptr[i], end):
+            if e + AHEAD < end:
+                PREFETCH(&T[indices[e + AHEAD], at])
+                PREFETCH(&inverse[indices[e + AHEAD], at])
+            x = data[e]
+            row = &T[indices[e], at]
+            share = &inverse[indices[e], at]
+            for j in range(count):
+                part = x * share[j]
+                sums[j] += part * row[j]
+                rates[j] += part * x
+        for j in range(count):
+            steps[j] = 0
+            rate = rates[j] + lag[at + j]
+            if rate <= 0.0:
+                continue
+            y = 1.0 if cy[i, at + j] > 0.0 else -1.0
+            move = y * _step(y * (sums[j] + b[at + j]), y * alpha[i, at + j],
+                             fabs(cy[i, at + j]), rate)
+            alpha[i, at + j] += move
+            b[at + j] += lag[at + j] * move
+            steps[j] = <float> move
+        for e in range(indptr[i], end):
+            x = data[e]
+            row = &T[indices[e], at]
+            for j in range(count):
+                row[j] += x * steps[j]
+
+
 cdef inline double _step(double margin, double a, double c, double rate) noexcept nogil:
     """How far a goes to where a = c s(-m) for the logistic function s and the margin m then.
 

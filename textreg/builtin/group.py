@@ -21,8 +21,10 @@ from textreg.solvers.admm import AdmmOptions, admm
 from textreg.solvers.algorithm_1 import Algorithm1Options, algorithm_1
 from textreg.solvers.class_groups import multinomial_groups
 from textreg.solvers.class_steps import SeparableStep
+from textreg.solvers.group_ascent import group_ascents
 from textreg.solvers.majorize import majorize
 from textreg.solvers.over_blocks import over_blocks, over_features
+from textreg.solvers.ridge import can_share
 from textreg.solvers.softmax import multinomial, softmax_loss
 from textreg.solvers.support import provable, support_of_groups
 
@@ -199,20 +201,25 @@ class Group(Regularizer):
         return solve(problem, penalty, **self.params_of("solver"))
 
     def solve_each(self, problems: Sequence[Problem]) -> list[Solution]:
-        """The same for several labels; without norms they share their passes over the matrix."""
+        """The same for several labels; they share their passes without l1, or without norms."""
         simpler = self.reduced()
-        if simpler is None or not all(map(self.shares_passes, problems)):
+        if not all(map(self.shares_passes, problems)):
             return super().solve_each(problems)
         penalty = self.penalty(problems[0])
+        if simpler is None:
+            return group_ascents(problems, penalty)
         return [
             replace(found, group_norms=penalty.original_norms(penalty.norms(found.w), found.w))
             for found in simpler.solve_each(problems)
         ]
 
     def shares_passes(self, problem: Problem) -> bool:
-        """Whether that to which it reduces does."""
-        simpler = self.reduced()
-        return simpler is not None and self.solver == "majorize" and simpler.shares_passes(problem)
+        """Whether that to which it reduces does; norms do without l1."""
+        if self.solver != "majorize":
+            return False
+        if (simpler := self.reduced()) is not None:
+            return simpler.shares_passes(problem)
+        return self.l1 == 0.0 and self.l2 > 0.0 and can_share(problem)
 
     def support(self, problem: Problem, solution: Solution) -> Support | None:
         """Which features and groups surely have no weight, and which surely have one."""

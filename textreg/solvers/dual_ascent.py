@@ -81,7 +81,7 @@ class Ascent:
     def __init__(self, engine: Engine, rows: CompactRows, q: float, gradient: Floats) -> None:
         self.cy, self.q = engine.c * engine.y, q
         self.lag = LAG * float(rows.norms.mean()) / q if engine.fit_intercept else 0.0
-        share = _best_share(engine, -engine.r, 0.5 / q * float(gradient @ gradient))
+        share = best_share(engine, -engine.r, 0.5 / q * float(gradient @ gradient))
         self.alpha = -share * engine.r
         self.u: NDArray[np.float32] = (-share / q * rows.collapse(gradient)).astype(np.float32)
         self.b, self.sweeps, self._last = engine.b, 0, np.inf
@@ -111,7 +111,7 @@ def sweep(rows: CompactRows, ascents: Sequence[Ascent]) -> list[Floats]:
     """The next sweeps for labels that have had as many; returns the scores of each without b."""
     indptr, indices, data = rows.arrays
     values, first = data.astype(np.float32, copy=False), ascents[0]
-    cy, alpha, W, b = (_block([getattr(one, at) for one in ascents]) for at in COLUMNS)
+    cy, alpha, W, b = (block([getattr(one, at) for one in ascents]) for at in COLUMNS)
     for number in range(first.sweeps, first.sweeps + first.number):
         order = np.random.default_rng(number).permutation(len(cy)).astype(np.int32)
         dual_sweep(indptr, indices, values, order, rows.norms, cy, first.q, first.lag, alpha, W, b)
@@ -124,7 +124,7 @@ def sweep(rows: CompactRows, ascents: Sequence[Ascent]) -> list[Floats]:
     return [scores[:, at].astype(np.float64) for at in range(len(ascents))]
 
 
-def _block(columns: Sequence[Any]) -> NDArray[Any]:
+def block(columns: Sequence[Any]) -> NDArray[Any]:
     """Side by side, the last again until there are as many as the kernel takes in one go."""
     some = np.array(columns).T
     block = np.empty((*some.shape[:-1], width(len(columns))), dtype=some.dtype)
@@ -133,7 +133,7 @@ def _block(columns: Sequence[Any]) -> NDArray[Any]:
     return block
 
 
-def _best_share(engine: Engine, alpha: Floats, price: float) -> float:
+def best_share(engine: Engine, alpha: Floats, price: float) -> float:
     """The power of 1/4, times these dual variables, where the dual value is largest.
 
     price: what all of them cost, the penalty's conjugate.

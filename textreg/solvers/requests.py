@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
-from textreg.records import Floats, Int32s
+from textreg.records import Design, Floats, Int32s
 from textreg.solvers.compact_rows import CompactRows
 from textreg.solvers.dual_ascent import Ascent, sweep
 from textreg.solvers.engine import Engine
+from textreg.solvers.feature_ascent import FeatureAscent, sweep_by_feature
 
 T = TypeVar("T")
 
@@ -23,6 +24,13 @@ class Gradient(NamedTuple):
 
     engine: Engine
     rows: CompactRows | None = None
+
+
+class Products(NamedTuple):
+    """X'v (p,) for v (n,), exact."""
+
+    design: Design
+    v: Floats
 
 
 class Restart(NamedTuple):
@@ -63,7 +71,14 @@ class Sweeps(NamedTuple):
     ascent: Ascent
 
 
-Request = Gradient | Restart | HessianProduct | WeightedSum | Sweeps
+class FeatureSweep(NamedTuple):
+    """The next sweep where every feature has a ridge of its own; there is no answer."""
+
+    rows: CompactRows
+    ascent: FeatureAscent
+
+
+Request = Gradient | Products | Restart | HessianProduct | WeightedSum | Sweeps | FeatureSweep
 Fit: TypeAlias = Generator[Request, Any, T]
 """A fit that yields requests, and returns T."""
 
@@ -85,11 +100,15 @@ def answered(request: Request) -> Any:
     if isinstance(request, Gradient):
         rows, engine = request.rows, request.engine
         return engine.gradient() if rows is None else rows.gradient(engine.r)
+    if isinstance(request, Products):
+        return request.design.transposed_product(request.v)
     if isinstance(request, Restart):
         request.engine.restart(request.w, request.b)
         return None
     if isinstance(request, Sweeps):
         return sweep(request.rows, [request.ascent])[0]
+    if isinstance(request, FeatureSweep):
+        return sweep_by_feature(request.rows, [request.ascent])
     if isinstance(request, WeightedSum):
         return request.rows.sums(*request[1:])
     return request.rows.product(*request[1:])

@@ -219,6 +219,12 @@ def reweight(
     return Reweighted(best_w, best_b, best, gap, iteration, kept, u, s, bound.alpha, ended)
 
 
+def grown(s: Floats, norms: Floats, lowest: float) -> Floats:
+    """The norms, or more for a group that is larger than s, and at least ``lowest``."""
+    following: Floats = np.maximum(norms * np.clip(norms / s, 1.0, LARGEST_GROWTH), lowest)
+    return following
+
+
 def _touching_points(
     acceleration: AndersonAcceleration | None,
     s: Floats,
@@ -227,7 +233,7 @@ def _touching_points(
     lowest: float,
 ) -> Floats:
     """The s of the next round: the norms, or more for a growing group, and at least ``lowest``."""
-    following = np.maximum(norms * np.clip(norms / s, 1.0, LARGEST_GROWTH), lowest)
+    following = grown(s, norms, lowest)
     if acceleration is not None:
         # The logarithms of large groups count most (M4).
         importance = np.sqrt(penalty.strengths * following)

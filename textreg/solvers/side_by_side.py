@@ -21,10 +21,13 @@ from textreg._core.blocks import block_dots
 from textreg.records import Floats
 from textreg.solvers.compact_rows import CompactRows
 from textreg.solvers.dual_ascent import sweep
+from textreg.solvers.feature_ascent import sweep_by_feature
 from textreg.solvers.requests import (
+    FeatureSweep,
     Fit,
     Gradient,
     HessianProduct,
+    Products,
     Request,
     Restart,
     Sweeps,
@@ -68,8 +71,8 @@ def _kind(request: Request) -> tuple[type, int]:
 
     That is requests of a class, exact gradients or not, and fits that have had as many sweeps.
     """
-    if isinstance(request, Sweeps):
-        return Sweeps, request.ascent.sweeps
+    if isinstance(request, Sweeps | FeatureSweep):
+        return type(request), request.ascent.sweeps
     return type(request), isinstance(request, Gradient) and request.rows is None
 
 
@@ -79,6 +82,11 @@ def _gradients(wanted: Sequence[Gradient]) -> list[Floats]:
         return _columns(wanted[0].engine.design.transposed_product(r))
     rows = _compact(wanted[0].rows)
     return [rows.expand(sums) for sums in _sums(rows, [one.engine.r for one in wanted])]
+
+
+def _products(wanted: Sequence[Products]) -> list[Floats]:
+    v = np.stack([one.v for one in wanted], axis=1)
+    return _columns(wanted[0].design.transposed_product(v))
 
 
 def _restarts(wanted: Sequence[Restart]) -> list[None]:
@@ -138,6 +146,11 @@ def _sweeps(wanted: Sequence[Sweeps]) -> list[Floats]:
     return sweep(_compact(wanted[0].rows), [one.ascent for one in wanted])
 
 
+def _feature_sweeps(wanted: Sequence[FeatureSweep]) -> list[None]:
+    sweep_by_feature(_compact(wanted[0].rows), [one.ascent for one in wanted])
+    return [None] * len(wanted)
+
+
 def _columns(block: Floats) -> list[Floats]:
     """The columns, each by itself in memory."""
     return [np.ascontiguousarray(column) for column in block.T]
@@ -151,8 +164,10 @@ def _compact(rows: CompactRows | None) -> CompactRows:
 
 _ANSWERS: dict[type, Callable[[Any], Sequence[Any]]] = {
     Gradient: _gradients,
+    Products: _products,
     Restart: _restarts,
     WeightedSum: _weighted_sums,
     HessianProduct: _hessian_products,
     Sweeps: _sweeps,
+    FeatureSweep: _feature_sweeps,
 }

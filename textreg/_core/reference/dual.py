@@ -44,6 +44,35 @@ def dual_sweep(
         np.add.at(W, places, np.outer(values, (moves / q).astype(W.dtype)))
 
 
+def dual_sweep_by_feature(
+    indptr: Int64s,
+    indices: Int32s,
+    data: NDArray[np.float32],
+    order: Int32s,
+    cy: Floats,
+    lag: Floats,
+    inverse: NDArray[np.float32],
+    alpha: Floats,
+    T: NDArray[np.float32],
+    b: Floats,
+) -> None:
+    """Twin of :func:`textreg._core.dual.dual_sweep_by_feature`."""
+    for i in order:
+        here = slice(indptr[i], indptr[i + 1])
+        places, values = indices[here], data[here][:, None]
+        parts = values * inverse[places]
+        scores = (parts * T[places]).sum(axis=0) + b
+        rates = (parts * values).sum(axis=0) + lag
+        y = np.where(cy[i] > 0.0, 1.0, -1.0)
+        own = zip(y * scores, y * alpha[i], np.abs(cy[i]), rates, strict=True)
+        moves = y * np.array(
+            [_step(margin, a, c, rate) if rate > 0.0 else 0.0 for margin, a, c, rate in own]
+        )
+        alpha[i] += moves
+        b += lag * moves
+        np.add.at(T, places, values * moves.astype(np.float32))
+
+
 def _step(margin: float, a: float, c: float, rate: float) -> float:
     """How far a goes to where a = c s(-m), for the logistic function s and the margin m then."""
     m, positive = margin, margin + rate * (0.5 * c - a) > 0.0

@@ -1,0 +1,154 @@
+"""Groups of many labels by dual coordinate ascent: certified, and the same whoever is beside."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from textreg import Group
+from textreg.builtin.sentence import Sentence
+from textreg.plugins import calls
+from textreg.records import Groups, Problem, Solution
+from textreg.solvers import group_ascent, group_fit
+from textreg.solvers import ridge as steps
+from textreg.testing.problems import random_matrix
+
+N, P, LABELS = 80, 120, 5
+PART = Group(group=0.3, l1=0.0, l2=0.1)
+
+
+@pytest.fixture(autouse=True)
+def large(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every matrix counts as large."""
+    monkeypatch.setattr(steps, "SMALL", 0)
+
+
+def problems(**options: Any) -> list[Problem]:
+    """Labels over the same matrix, with weights of their own, and groups that leave features out.
+
+    One of the groups is of a single feature, and two are the same.
+    """
+    rng = np.random.default_rng(0)
+    members = [np.sort(rng.choice(P - 20, 6, replace=False)) for _ in range(40)]
+    members += [np.array([3]), members[0]]
+    indptr = np.cumsum([0, *map(len, members)])
+    groups = Groups(
+        indptr, np.concatenate(members), rng.uniform(0.5, 2.0, len(members)), n_features=P
+    )
+    X = random_matrix((N, P), 0.1, rng)
+    shared = Problem(X, np.ones(N), **{"tol": 1e-5, "groups": groups, **options})
+    posed = []
+    for label in range(LABELS):
+        scores = shared.design.X @ rng.normal(size=P)
+        y = np.where(scores > np.quantile(scores, 0.5 + 0.1 * label), 1.0, -1.0)
+        weights = rng.integers(0, 4, N).astype(float)
+        posed.append(shared.replace(y=y, sample_weight=weights))
+    return posed
+
+
+def bits(solution: Solution) -> tuple[Any, ...]:
+    norms = solution.group_norms
+    assert norms is not None
+    return (
+        *(solution.w.tobytes(), norms.tobytes(), solution.b),
+        *(solution.objective, solution.gap, solution.iterations),
+    )
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize(("group", "l2"), [(0.02, 0.02), (0.3, 0.1), (2.0, 0.01), (50.0, 1.0)])
+def test_each_is_certified_and_what_it_is_alone(
+    group: float, l2: float, fit_intercept: bool
+) -> None:
+    part, posed = Group(group=group, l1=0.0, l2=l2), problems(fit_intercept=fit_intercept)
+    for one, found in zip(posed, calls.solve_each(part, posed), strict=True):
+        alone = part.solve(one.replace(tol=1e-7))
+        assert found.converged
+        assert 0.0 <= found.gap <= one.tol
+        assert found.objective == pytest.approx(part.objective(one, found.w, found.b))
+        lowest = found.objective * (1.0 - found.gap)
+        assert lowest <= alone.objective * (1.0 + 1e-9)
+        assert found.objective >= alone.objective * (1.0 - 1e-7)
+        assert found.group_norms is not None
+        if not fit_intercept:
+            assert found.b == 0.0
+
+
+def test_sweeps_are_enough_where_the_ridge_is_not_weak(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(group_ascent, "reweight", None)
+    part, posed = Group(group=0.3, l1=0.0, l2=1.0), problems(tol=1e-3)
+    for one, found in zip(posed, part.solve_each(posed), strict=True):
+        assert found.converged
+        assert found.gap <= one.tol
+
+
+@pytest.mark.parametrize("warm", [False, True])
+def test_the_bits_do_not_depend_on_who_is_beside(warm: bool) -> None:
+    posed = problems()
+    if warm:
+        before = Group(group=1.0, l1=0.0, l2=0.1).solve_each(posed)
+        posed = [one.replace(start=(it.w, it.b)) for one, it in zip(posed, before, strict=True)]
+    together = [bits(one) for one in PART.solve_each(posed)]
+    assert [bits(PART.solve_each([one])[0]) for one in posed] == together
+    assert [bits(one) for one in PART.solve_each(posed[3:0:-1])] == together[3:0:-1]
+
+
+def test_a_strong_penalty_leaves_no_group() -> None:
+    for found in Group(group=50.0, l1=0.0, l2=0.1).solve_each(problems(tol=1e-6)):
+        assert found.group_norms is not None
+        assert not found.group_norms.any()
+
+
+@pytest.mark.parametrize("l2", [1e-5, 1e-7])
+def test_a_weak_ridge_is_left_to_newton(monkeypatch: pytest.MonkeyPatch, l2: float) -> None:
+    taken, plain = [], group_fit.VectorFit.improve
+
+    def counted(fit: Any, *args: Any) -> float:
+        taken.append(fit)
+        return plain(fit, *args)
+
+    monkeypatch.setattr(group_fit.VectorFit, "improve", counted)
+    part, posed = Group(group=1e-4, l1=0.0, l2=l2), problems(tol=1e-4)
+    for one, found in zip(posed, part.solve_each(posed), strict=True):
+        assert found.converged
+        assert found.objective == pytest.approx(part.solve(one).objective, rel=2e-4)
+        assert [step.iteration for step in found.history] == sorted(
+            {step.iteration for step in found.history}
+        )
+    assert taken
+
+
+def test_a_hopeless_start_is_left() -> None:
+    posed = problems()
+    far = [one.replace(start=(np.full(P, 1e9), 0.0)) for one in posed]
+    for found, usual in zip(PART.solve_each(far), PART.solve_each(posed), strict=True):
+        assert found.converged
+        assert found.objective == pytest.approx(usual.objective, rel=2e-5)
+
+
+@pytest.mark.parametrize("most", [1, 3, 6])
+def test_a_fit_ends_after_its_last_round(most: int) -> None:
+    posed = problems(max_iter=most, tol=1e-12)
+    with pytest.warns(UserWarning, match="rounds of reweighting"):
+        found = PART.solve_each(posed)
+    assert [one.iterations for one in found] == [most] * LABELS
+    assert all(0.0 < one.gap < 1.0 for one in found[:1])
+
+
+def test_a_callback_stops_its_own_fit() -> None:
+    posed = problems(tol=1e-6)
+    posed[1] = posed[1].replace(callback=lambda step: True)
+    found = PART.solve_each(posed)
+    assert [one.converged for one in found] == [True, False, True, True, True]
+    assert len(found[1].history) == 1
+
+
+def test_who_shares_passes() -> None:
+    one = problems()[0]
+    assert calls.shares_passes(PART, one)
+    assert calls.shares_passes(Sentence(group=0.3, l1=0.0, l2=0.1), one)
+    assert not calls.shares_passes(Group(group=0.3, l1=0.1, l2=0.1), one)
+    assert not calls.shares_passes(Group(group=0.3, l1=0.0, l2=0.0), one)
+    assert not calls.shares_passes(PART.replace(solver="admm"), one)

@@ -1,0 +1,87 @@
+"""Dual coordinate ascent where every feature has a ridge of its own, which changes between sweeps.
+
+    min  sum_i c_i l(y_i, x_i w + b) + 1/2 sum_j q_j w_j^2,    w_j = (X'alpha)_j / q_j
+
+As in :mod:`.dual_ascent`, for the quadratics that stand for the norms of groups (docs/maths.md,
+M5). What is kept is X'alpha, which stays as it is where q changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from textreg._core.dual import dual_sweep_by_feature
+from textreg.records import Floats
+from textreg.solvers.compact_rows import CompactRows
+from textreg.solvers.dual_ascent import LAG, best_share, block
+from textreg.solvers.engine import Engine
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+class FeatureAscent:
+    """The dual variables of a label, and the weights that belong to them.
+
+    Parameters
+    ----------
+    engine : Engine
+        Where the fit stands, its intercept at its optimum.
+    rows : CompactRows
+        Those of the matrix, with float32 values and all of its columns.
+    q : ndarray, shape (p,)
+        Curvature of the penalty.
+    gradient : ndarray, shape (p,)
+        That of the loss.
+
+    Attributes
+    ----------
+    alpha : ndarray, shape (n,)
+        The dual variables.
+    sums : float32 ndarray, shape (rows.size,)
+        X'alpha.
+    inverse : float32 ndarray, shape (rows.size,)
+        1 / q.
+    b : float
+        The intercept.
+    sweeps : int
+        How many there have been.
+    """
+
+    def __init__(self, engine: Engine, rows: CompactRows, q: Floats, gradient: Floats) -> None:
+        self.cy, self._rows, self._fit_intercept = engine.c * engine.y, rows, engine.fit_intercept
+        share = best_share(engine, -engine.r, 0.5 * float((gradient / q) @ gradient))
+        self.alpha = -share * engine.r
+        self.sums: NDArray[np.float32] = (-share * rows.collapse(gradient)).astype(np.float32)
+        self.b, self.sweeps = engine.b, 0
+        self.take(q)
+
+    def take(self, q: Floats) -> None:
+        """Change the curvature of the penalty to q (p,)."""
+        inverse = 1.0 / self._rows.penalty(q)
+        self.inverse: NDArray[np.float32] = inverse.astype(np.float32)
+        norm = float(self._rows.squares @ inverse) / max(len(self.alpha), 1)
+        self.lag = LAG * norm if self._fit_intercept else 0.0
+
+    def weights(self) -> Floats:
+        """(p,)"""
+        return self._rows.expand((self.sums * self.inverse).astype(np.float64))
+
+
+def sweep_by_feature(rows: CompactRows, ascents: Sequence[FeatureAscent]) -> None:
+    """The next sweep for labels that have had as many."""
+    indptr, indices, data = rows.arrays
+    values, number = data.astype(np.float32, copy=False), ascents[0].sweeps
+    cy, alpha, sums, inverse, lag, b = (
+        block([getattr(one, at) for one in ascents])
+        for at in ("cy", "alpha", "sums", "inverse", "lag", "b")
+    )
+    order = np.random.default_rng(number).permutation(len(cy)).astype(np.int32)
+    dual_sweep_by_feature(indptr, indices, values, order, cy, lag, inverse, alpha, sums, b)
+    for at, one in enumerate(ascents):
+        one.sweeps += 1
+        one.alpha, one.sums = alpha[:, at].copy(), sums[:, at].copy()
+        one.b = float(b[at]) + one.lag * float(one.alpha.sum())

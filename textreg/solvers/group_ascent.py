@@ -1,0 +1,152 @@
+"""Overlapping groups without l1, of several labels side by side, by dual coordinate ascent.
+
+With touching points s fixed a group is a ridge of its features (docs/maths.md, M2). A sweep of dual
+coordinate ascent comes as near to the optimum under it as s is to the norms, so s moves after every
+sweep (M5); and a row of X that is read for one label is there for sixteen. The certificate is that
+of :mod:`.reweighting`, whose rounds by Newton steps take over where sweeps are slow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from textreg.penalties import GroupNorms
+from textreg.records import Floats, Problem, Solution, Step
+from textreg.solvers import dual_ascent
+from textreg.solvers.certificate import Bound, balance, dual_value, relative_gap, value_of
+from textreg.solvers.compact_rows import compact_rows
+from textreg.solvers.engine import Engine
+from textreg.solvers.feature_ascent import FeatureAscent
+from textreg.solvers.group_fit import VectorFit, rounded
+from textreg.solvers.outcome import checks_overflow, finish
+from textreg.solvers.requests import FeatureSweep, Fit, Gradient, Products, Restart
+from textreg.solvers.reweighting import (
+    S_LEAST,
+    UNIT,
+    Reweighted,
+    Schedule,
+    grown,
+    reweight,
+    touching_points,
+)
+from textreg.solvers.ridge import can_share
+from textreg.solvers.scales import scales_of
+from textreg.solvers.side_by_side import side_by_side
+
+WARM, COLD, NEXT = 5, 7, 1
+"""Sweeps before the first look at the gap, from a given start and without, and between two looks.
+"""
+
+PATIENCE, RATE = 2, 0.9
+"""Looks at the gap before the rate counts, and the largest share of it that may be left at the
+next; else Newton steps are quicker."""
+
+LATER = Schedule(rough=0, first_check=4)
+"""Of the rounds by Newton steps, where sweeps have come near."""
+
+
+def suits(problem: Problem, penalty: GroupNorms) -> bool:
+    """Whether the fit can be side by side with others: no l1, a ridge on all features."""
+    return can_share(problem) and penalty.l2 > 0.0 and not penalty.lam.any()
+
+
+@checks_overflow
+def group_ascents(problems: Sequence[Problem], penalty: GroupNorms) -> list[Solution]:
+    """Minimize loss + penalty for several problems that share their matrix and groups.
+
+    Parameters
+    ----------
+    problems : sequence of Problem
+        What to fit; ``tol`` is the relative duality gap to stop at, ``max_iter`` the most rounds.
+    penalty : GroupNorms
+        Without l1, with l2.
+
+    Returns
+    -------
+    list of Solution
+        One for each; ``group_norms`` are those of the copies of the groups, as of
+        :func:`.majorize.majorize`.
+    """
+    return side_by_side([_fit(problem, penalty) for problem in problems])
+
+
+def _fit(problem: Problem, penalty: GroupNorms) -> Fit[Solution]:
+    """The fit of one problem."""
+    warm, scales = problem.start is not None, scales_of(problem)
+    engine = Engine(problem.replace(start=None))
+    if problem.start is None:
+        engine.restart(engine.w, problem.intercept_at_zero())
+    else:
+        w, b = problem.start
+        yield Restart(engine, w.copy(), b if problem.fit_intercept else 0.0)
+        engine.give_up_if_hopeless(problem, penalty.value)
+    engine.optimize_intercept()
+    fit = VectorFit(engine, penalty, scales.weight, quick=True)
+    s = touching_points(penalty, fit, warm=warm)
+    found = yield from _sweeps(problem, penalty, engine, fit, s)
+    if not (found.gap <= problem.tol or found.ended or found.iterations >= problem.max_iter):
+        most = problem.max_iter - found.iterations
+        schedule = LATER if found.iterations else Schedule()
+        rest = reweight(problem.replace(max_iter=most), penalty, fit, found.s, schedule)
+        more = tuple(
+            step._replace(iteration=found.iterations + step.iteration) for step in rest.history
+        )
+        found = rest._replace(
+            iterations=found.iterations + rest.iterations, history=found.history + more
+        )
+    solution = Solution(
+        w=found.w,
+        b=found.b,
+        objective=found.objective,
+        gap=found.gap,
+        iterations=found.iterations,
+        converged=found.gap <= problem.tol,
+        history=found.history,
+        group_norms=penalty.copies(found.w, found.u, scales.curvature),
+        alpha=found.alpha,
+    )
+    return finish(problem, solution, UNIT, stopped=found.ended)
+
+
+def _sweeps(
+    problem: Problem, penalty: GroupNorms, engine: Engine, fit: VectorFit, s: Floats
+) -> Fit[Reweighted]:
+    """Rounds of one sweep each, until the gap is closed or sweeps are slow."""
+    rows, strengths = compact_rows(problem.design, merge=False), penalty.strengths
+    best_w, best_b, best, best_s = engine.w, engine.b, np.inf, s
+    bound, gap, history, stopped = Bound(-np.inf, np.empty(0)), np.inf, list[Step](), False
+    round_, next_look = 0, COLD if problem.start is None else WARM
+    quick = dual_ascent.suits(engine, rows, 2.0 * penalty.l2)
+    if quick:
+        gradient = yield Gradient(engine)
+        ascent = FeatureAscent(engine, rows, penalty.majorizer(s).q, gradient)
+    while quick and round_ < problem.max_iter and not gap <= problem.tol and not stopped:
+        round_ += 1
+        yield FeatureSweep(rows, ascent)
+        w = ascent.weights()
+        norms = penalty.norms(w)
+        if round_ >= min(next_look, problem.max_iter):
+            alpha = ascent.alpha.copy()
+            balance(engine, alpha)
+            products = yield Products(engine.design, alpha)
+            yield Restart(engine, w, ascent.b)
+            engine.optimize_intercept()
+            objective, closer = fit.value(norms), np.maximum(s, norms)
+            # What the groups leave of X'alpha the ridge pays for (M5).
+            products -= w * penalty.spread(strengths / closer)
+            value = dual_value(engine, alpha) - float(products @ products) / (4.0 * penalty.l2)
+            bound, last = max(bound, Bound(value, alpha), key=value_of), gap
+            if relative_gap(objective, bound.value) <= problem.tol:
+                w, objective = rounded(fit, objective, problem.tol)
+            if objective < best:
+                best_w, best_b, best, best_s = w, engine.b, objective, closer
+            gap, next_look = relative_gap(best, bound.value), round_ + NEXT
+            history.append(Step(round_, best, gap))
+            stopped = bool(problem.callback and problem.callback(history[-1]))
+            quick = len(history) < PATIENCE or gap <= RATE * last
+        s = grown(s, norms, S_LEAST * fit.unit)
+        ascent.take(penalty.majorizer(s).q)
+    u, kept = penalty.duals(strengths / best_s, best_w), tuple(history)
+    return Reweighted(best_w, best_b, best, gap, round_, kept, u, s, bound.alpha, stopped)
