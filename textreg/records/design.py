@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textreg._core.arrays import Floats, Int32s, Int64s
-from textreg._core.blocks import block_dots
+from textreg._core.blocks import block_dots, block_sums
 from textreg._core.columns import column_curvature, column_dots, column_sums
 from textreg.errors import RecordError
 from textreg.records.cache import Cache, derived
@@ -204,8 +204,15 @@ class Design:
         """
         self._check(w, self.shape[1] if features is None else len(features), features)
         if w.ndim == 2:
-            arrays = self.rows if features is None else _arrays(self.X_csc[:, features].tocsr())
-            return _dots(arrays, w) + intercept if intercept else _dots(arrays, w)
+            if features is None and self.shape[0] <= self.shape[1]:
+                # By columns, which are there: the same sums in the same order.
+                out = np.zeros((self.shape[0], w.shape[1]))
+                block_sums(*self.columns, np.ascontiguousarray(w), out)
+            elif features is None:
+                out = _dots(self.rows, w)
+            else:
+                out = _dots(_arrays(self.X_csc[:, features].tocsr()), w)
+            return out + intercept if intercept else out
         if features is None:
             features = np.flatnonzero(w).astype(np.int32)
             if DENSE * len(w) < len(features) and len(w) <= CACHED and not intercept:

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 VALUES, COLUMNS = 0.95, 0.5
 """Parallel columns are merged where at most this share of all values, or of columns, is left."""
 
+SOME = 1 << 10
+"""Documents whose values are squared at a time."""
+
 
 class CompactRows:
     """See above.
@@ -96,7 +99,13 @@ class CompactRows:
     def norms(self) -> Floats:
         """(n,) the sum of the squared values of every row."""
         indptr, _, data = self.arrays
-        norms: Floats = np.add.reduceat(np.append(data.astype(np.float64) ** 2, 0.0), indptr[:-1])
+        norms = np.zeros(len(self.every))
+        for start in range(0, len(norms), SOME):  # the squares of all values take too much memory
+            here = indptr[start : start + SOME + 1]
+            squares = np.square(data[here[0] : here[-1]], dtype=np.float64)
+            norms[start : start + SOME] = np.add.reduceat(
+                np.append(squares, 0.0), here[:-1] - here[0]
+            )
         norms[indptr[:-1] == indptr[1:]] = 0.0
         return norms
 

@@ -237,7 +237,8 @@ def held_out(
         fitted, _ = fit_rows(regularizer, fold, None if at else starts, quiet)
         tables = (fold.X_held, fold.X_new(), fold.X_new(aside))
         for X, scores in zip(tables, (usual, new, others), strict=True):
-            scores.append(X @ fitted.w.T + fitted.b)
+            # One label at a time: for all of them SciPy copies the weights.
+            scores.append(np.column_stack([X @ w for w in fitted.w]) + fitted.b)
     y, weights = np.concatenate([fold.y_held for fold in folds]), held_weights(folds)
     as_new = Held(np.vstack(new), y, weights)
     first = as_new if folds[0].task.threshold_rule else Held(np.vstack(usual), y, weights)

@@ -326,8 +326,9 @@ def solve_rows(
     return [one for one in found.values() if one is not None]
 
 
-SIDE_BY_SIDE, WEIGHTS = 16, 4_000_000
-"""The most weight vectors that are fitted side by side, and the most weights of them together."""
+SIDE_BY_SIDE = {16: 3_000_000, 8: 3_000_000, 4: 6_000_000}
+"""How many weight vectors are fitted side by side, which kernels take in one go, and how many
+weights these may have together: every one takes a dozen vectors as long as that."""
 
 
 def cut_rows(
@@ -339,8 +340,9 @@ def cut_rows(
     """
     width = 1
     if share_passes(settings, problems):
-        most = min(SIDE_BY_SIDE, WEIGHTS // max(problems.problem.design.shape[1], 1))
-        width = max(1, min(most, -(-len(rows) // threads)))
+        p = problems.problem.design.shape[1]
+        most = next((some for some, weights in SIDE_BY_SIDE.items() if some * p <= weights), 1)
+        width = min(most, -(-len(rows) // threads))
     return [list(rows[at : at + width]) for at in range(0, len(rows), width)]
 
 
