@@ -38,18 +38,10 @@ def scaled_gram(rng: np.random.Generator, n: int, p: int) -> Arguments:
     return {**arguments, "scale": rng.random(p), "out": rng.normal(size=(m, m))}
 
 
-def columns_gram(rng: np.random.Generator, n: int, p: int) -> Arguments:
-    place, m = np.full(p, -1, dtype=np.int32), int(rng.integers(0, p + 1))
-    place[rng.choice(p, m, replace=False)] = np.arange(m)
-    arguments = {**documents(rng, n, p), "h": rng.random(n), "place": place}
-    return {**arguments, "out": rng.normal(size=(m, m))}
-
-
 KERNELS = {
     "curvature.curvature_product": Kernel(curvature_product, "scores out", "w h"),
     "curvature.row_scores": Kernel(row_scores, "scores", "indptr"),
     "curvature.row_sums": Kernel(row_sums, "out", "v"),
     "curvature.curvature_diagonal": Kernel(curvature_diagonal, "out", "h indptr"),
-    "curvature.columns_gram": Kernel(columns_gram, "out", "out h indptr"),
     "curvature.scaled_gram": Kernel(scaled_gram, "out", "out"),
 }

@@ -23,11 +23,13 @@ from textreg.kinds import Regularizer
 from textreg.records import Design, Groups, Problem, Solution
 from textreg.records.block_design import ArrayStore, BlockDesign, BlockGroups, KnownColumns
 from textreg.records.block_operations import GroupBlock
+from textreg.records.design import CompressedArrays
+from textreg.solvers.block_ascent import ascend
 from textreg.solvers.block_rows import BlockRows
 from textreg.solvers.engine import Engine
-from textreg.solvers.frequent_columns import Frequent, FrequentColumns
 from textreg.solvers.merged_blocks import MergedBlocks
 from textreg.solvers.over_blocks import over_blocks
+from textreg.solvers.sampled_rows import Sample, SampledRows, draw
 
 N, P = 90, 140
 
@@ -156,11 +158,12 @@ def test_merged_columns_are_the_same() -> None:
 
 
 def test_what_a_pass_tells(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("textreg.solvers.block_rows.ENTRIES", 1)
+    monkeypatch.setattr("textreg.solvers.block_rows.FREQUENT", 30)
+    monkeypatch.setattr("textreg.solvers.block_rows.LEAST", N // 3)
     X, y, _ = documents(3)
     design = in_blocks(X, CUTS, Memory())
     dense, random = X.toarray(), np.random.default_rng(0)
-    rows = BlockRows(design, (dense**2).sum(axis=0))
+    rows = BlockRows(design, norms := (dense**2).sum(axis=1))
     engine = Engine(Problem(design, y))
     engine.move_to(w := random.normal(size=P), 0.5, z := dense @ w + 0.5)
     told, before = rows.read(engine, 0.1), design.passes
@@ -172,12 +175,16 @@ def test_what_a_pass_tells(monkeypatch: pytest.MonkeyPatch) -> None:
     np.testing.assert_allclose(told.diagonal, (dense**2).T @ engine.h, atol=1e-12)
     np.testing.assert_allclose(told.flat_diagonal, (dense**2).T @ (engine.h - steep), atol=1e-12)
     np.testing.assert_allclose(told.sums, dense.T @ steep, atol=1e-12)
-    columns, gram, sums = told.frequent
-    some = dense[:, columns]
-    assert 10 < len(columns) < P
-    assert (some**2).sum(axis=0).min() >= np.delete((dense**2).sum(axis=0), columns).max()
-    np.testing.assert_allclose(gram, np.tril(some.T @ (steep[:, None] * some)), atol=1e-12)
-    np.testing.assert_array_equal(sums, told.sums[columns])
+    features, (indptr, indices, data), h = told.sample
+    assert len(features) == 30
+    counts = np.count_nonzero(dense, axis=0)
+    assert counts[features].min() >= np.delete(counts, features).max()
+    chances = steep * norms * (N / 3 / (steep @ norms))
+    drawn = np.flatnonzero(np.random.default_rng(0).random(N) < chances)
+    assert 10 < len(drawn) < N / 2
+    taken = csr_array((data, indices, indptr), shape=(len(drawn), 30)).toarray()
+    np.testing.assert_array_equal(taken, dense[np.ix_(drawn, features)])
+    np.testing.assert_allclose(h, steep[drawn] / np.minimum(chances[drawn], 1.0))
     scores, out = np.zeros(N), np.zeros(P)
     total = rows.product(told.documents, engine.h, w, 0.5, scores, out)
     np.testing.assert_allclose(scores, np.where(steep > 0.0, z, 0.0), atol=1e-12)
@@ -186,41 +193,68 @@ def test_what_a_pass_tells(monkeypatch: pytest.MonkeyPatch) -> None:
     assert design.passes - before == len(told.documents) / N
     rows.scores(told.flat, w, 0.5, scores)
     np.testing.assert_allclose(scores, z, atol=1e-12)
-    again = rows.read(engine, 0.1).frequent.columns  # those of the most curvature, now known
-    assert told.diagonal[again].min() >= np.delete(told.diagonal, again).max()
+    again = rows.read(engine, 0.1).sample  # others by chance
+    assert not np.array_equal(again.h, h)
 
 
-@pytest.mark.parametrize("intercept", [2.0, 0.0])
-def test_the_inverse_of_frequent_columns(intercept: float) -> None:
+@pytest.mark.parametrize("intercept", [9.0, 0.0])
+def test_the_inverse_of_sampled_rows(intercept: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("textreg.solvers.sampled_rows.ACCURACY", 1e-9)
     random = np.random.default_rng(5)
-    some = random.normal(size=(20, 4))
-    columns, diagonal = np.array([1, 2, 5, 7], dtype=np.int32), 1.0 + random.random(9)
-    gram, sums = some.T @ some, 0.1 * some.sum(axis=0)
-    diagonal[columns] = np.diag(gram) + 1.0
-    inverse = FrequentColumns(diagonal, intercept, Frequent(columns, np.tril(gram), sums))
-    M = np.diag([*diagonal, intercept or 1.0])
-    M[np.ix_(columns, columns)] = gram + np.eye(4)
-    M[9, columns] = M[columns, 9] = sums if intercept else 0.0
+    some, h = random.normal(size=(20, 4)), 0.1 + 0.2 * random.random(20)
+    features, diagonal = np.array([1, 2, 5, 7], dtype=np.int32), 1.0 + random.random(9)
+    own = (some**2).T @ h
+    diagonal[features] = own * [0.5, 1.0, 2.0, 3.0]  # of all documents
+    q = 1.0 + random.random(9)
+    X = csr_array(some)
+    rows = CompressedArrays(X.indptr.astype(np.int64), X.indices.astype(np.int32), X.data)
+    inverse = SampledRows(diagonal, intercept, q, Sample(features, rows, h))
+    short = some * [np.sqrt(0.5), 1.0, 1.0, 1.0]
+    M = np.diag([*(q + diagonal), intercept or 1.0])
+    block = (short.T * h) @ short
+    M[np.ix_(features, features)] += block - np.diag(np.diag(block))
+    M[9, features] = M[features, 9] = short.T @ h if intercept else 0.0
     v = random.normal(size=10)
-    w, b = inverse.times(v[:9], v[9])
+    w, b = inverse.times(v[:9], v[9] if intercept else 0.0)
     expected = np.linalg.solve(M, v)
-    np.testing.assert_allclose(w, expected[:9])
+    np.testing.assert_allclose(w, expected[:9], rtol=1e-6)
     assert b == pytest.approx(expected[9] if intercept else 0.0)
 
 
-def test_the_diagonal_serves_where_there_is_no_factor() -> None:
-    columns = np.array([0, 1], dtype=np.int32)
-    gram = np.array([[1.0, 0.0], [2.0, 1.0]])  # of no vectors
-    inverse = FrequentColumns(np.full(3, 2.0), 4.0, Frequent(columns, gram * 3.0, np.zeros(2)))
-    w, b = inverse.times(np.ones(3), 1.0)
-    np.testing.assert_array_equal(w, np.full(3, 0.5))
-    assert b == 0.25
+def test_documents_are_drawn_in_proportion() -> None:
+    sizes = np.random.default_rng(1).random(50_000)
+    sizes[:10], sizes[10:20] = 1e4, 0.0
+    drawn, chances = draw(sizes, 2_000.0, seed=3)
+    assert set(range(10)) <= set(drawn.tolist())
+    assert not set(range(10, 20)) & set(drawn.tolist())
+    np.testing.assert_allclose(chances, np.minimum(sizes * 2_000.0 / sizes.sum(), 1.0)[drawn])
+    assert np.all(np.diff(drawn) > 0)
+    whole = float((sizes[drawn] / chances).sum())
+    assert whole == pytest.approx(sizes.sum(), rel=0.1)
+    assert len(draw(np.zeros(5), 3.0, seed=0)[0]) == 0
+    few, chances = draw(np.array([0.1, 0.0, 3.0]), 3.0, seed=0)
+    assert few.tolist() == [0, 2]
+    assert chances.tolist() == [1.0, 1.0]
+
+
+def test_sweeps_over_blocks_lead_near_the_optimum(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y, _ = documents(1)
+    for l2, sweeps in ((3.0, 12), (0.3, 40)):
+        monkeypatch.setattr("textreg.solvers.block_ascent.SWEEPS", sweeps)
+        design = in_blocks(X, CUTS, Memory())
+        engine = Engine(Problem(design, y))
+        rows = BlockRows(design, np.asarray(X.power(2).sum(axis=1)))
+        w, b = ascend(engine, rows, 2.0 * l2)
+        assert design.passes == sweeps
+        optimum = Ridge(l2=l2).solve(Problem(X, y, tol=1e-9))
+        engine.restart(w, b)
+        assert engine.value + l2 * w @ w <= optimum.objective * 1.001
+        assert b == pytest.approx(optimum.b, abs=0.02)
 
 
 def test_passes_of_a_ridge_are_fewer_than_with_the_diagonal(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("textreg.solvers.block_rows.ENTRIES", 1)
     random, passes = np.random.default_rng(0), []
     topic = random.random((400, 3))
     common = random.poisson(3.0 * topic @ random.random((3, 40)))  # columns that go together

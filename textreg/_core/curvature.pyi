@@ -1,4 +1,3 @@
-from textreg._core.reference.curvature import columns_gram as columns_gram
 from textreg._core.reference.curvature import curvature_diagonal as curvature_diagonal
 from textreg._core.reference.curvature import curvature_product as curvature_product
 from textreg._core.reference.curvature import row_scores as row_scores

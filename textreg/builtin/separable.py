@@ -44,7 +44,7 @@ class SeparableRegularizer(Penalized):
         if isinstance(problem.design, BlockDesign) and l2:
             blocks = merged_blocks(problem.design)
             small = blocks.merge_problem(problem)
-            return blocks.expand_solution(ridge_in_blocks(small, l2, blocks.squares))
+            return blocks.expand_solution(ridge_in_blocks(small, l2, blocks.squares, blocks.norms))
         penalty = self.penalty(problem)
         if penalty.lam.any():
             return newton(problem, penalty)

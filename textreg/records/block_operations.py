@@ -5,6 +5,7 @@ These are functions of a block and a few arrays, so that they can be called wher
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -80,11 +81,26 @@ def block_columns(block: RowBlock, features: Int32s) -> CompressedArrays:
         place[~known] = -1
     else:
         place[:] = -1
-    indptr, indices, data = block.rows
+    return renumbered(block.rows, place)
+
+
+def renumbered(rows: CompressedArrays, place: Int32s) -> CompressedArrays:
+    """The rows with other numbers of their columns, without those whose ``place`` is -1."""
+    indptr, indices, data = rows
     new = place[indices]
     kept = new >= 0
     ends = np.concatenate([[0], np.cumsum(kept, dtype=np.int64)])[indptr]
     return CompressedArrays(ends, new[kept], data[kept])
+
+
+def joined_rows(parts: Sequence[CompressedArrays]) -> CompressedArrays:
+    """The rows of some matrices, one after the other."""
+    sizes = [np.zeros(1, dtype=np.int64), *(np.diff(part.indptr) for part in parts)]
+    indices = [np.zeros(0, dtype=np.int32), *(part.indices for part in parts)]
+    data = [np.zeros(0), *(part.data for part in parts)]
+    return CompressedArrays(
+        np.cumsum(np.concatenate(sizes)), np.concatenate(indices), np.concatenate(data)
+    )
 
 
 def groups_over(

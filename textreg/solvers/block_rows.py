@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,14 +11,18 @@ import numpy as np
 from textreg._core.curvature import curvature_diagonal, curvature_product, row_scores, row_sums
 from textreg.records import Floats, Int32s
 from textreg.records.block_design import BlockDesign
-from textreg.records.block_operations import RowBlock
+from textreg.records.block_operations import RowBlock, joined_rows, renumbered
+from textreg.records.design import CompressedArrays
 from textreg.solvers.compact_rows import significant
 from textreg.solvers.engine import Engine
-from textreg.solvers.frequent_columns import Frequent, frequent_gram
+from textreg.solvers.sampled_rows import Sample, draw
+from textreg.solvers.transposing import take_compressed
 
-FREQUENT, ENTRIES = 1_000, 4
-"""The most columns in the preconditioner; and how many times as many values as products of two of
-them there have to be."""
+FREQUENT = 200_000
+"""The most features in the preconditioner."""
+
+SHARE, LEAST, MOST = 0.1, 1_000, 4_000_000
+"""Documents in the preconditioner: as a share, at least, and at most by their values."""
 
 
 class Reading(NamedTuple):
@@ -34,7 +38,7 @@ class Reading(NamedTuple):
         sum_i h_i x_ij^2 over all documents, and over the flat ones.
     sums : ndarray, shape (p,)
         sum_i h_i x_ij over the others.
-    frequent : Frequent
+    sample : Sample
         What the preconditioner needs of these.
     """
 
@@ -44,7 +48,7 @@ class Reading(NamedTuple):
     diagonal: Floats
     flat_diagonal: Floats
     sums: Floats
-    frequent: Frequent
+    sample: Sample
 
 
 class BlockRows:
@@ -56,22 +60,42 @@ class BlockRows:
     ----------
     design : BlockDesign
         The matrix.
-    squares : ndarray, shape (p,)
-        The sum of the squared values of every column.
+    norms : ndarray, shape (n,)
+        The sum of the squared values of every row.
 
     Attributes
     ----------
+    norms : ndarray, shape (n,)
+        As given.
     every : int32 ndarray, shape (n,)
         All rows.
     """
 
-    def __init__(self, design: BlockDesign, squares: Floats) -> None:
+    def __init__(self, design: BlockDesign, norms: Floats) -> None:
         n, self._size = design.shape
-        self._design = design
+        self._design, self.norms = design, norms
         self.every = np.arange(n, dtype=np.int32)
-        values = int(design.blocks.sizes.sum(dtype=np.int64))
-        self._most = min(FREQUENT, math.isqrt(values // ENTRIES), self._size)
-        self._importance = squares
+        sizes, most = design.blocks.sizes, min(FREQUENT, self._size)
+        top = np.argpartition(-sizes, most - 1)[:most] if most else np.zeros(0)
+        self._frequent = np.sort(top).astype(np.int32)
+        values = int(sizes[self._frequent].sum(dtype=np.int64))
+        self._count = min(max(SHARE * n, LEAST), MOST / max(values, 1) * n)
+        self._readings = 0
+
+    def each(self) -> Iterator[_Part]:
+        """All blocks, one after the other, for :meth:`ask`; which is a pass."""
+        self._design.count_pass()
+        for number, (start, end) in enumerate(pairwise(self._design.blocks.starts.tolist())):
+            yield _Part(number, slice(start, end), slice(start, end))
+
+    def features(self, part: _Part) -> Int32s:
+        """The features of a block."""
+        return self._design.blocks.features(part.number)
+
+    def ask(self, part: _Part, operation: Callable[..., Any], *arguments: Any) -> Any:
+        """What is computed of one block."""
+        given = ([one] for one in arguments)
+        return next(self._design.blocks.map(operation, *given, numbers=[part.number]))
 
     def _map(
         self, rows: Int32s, operation: Callable[..., Any], *arguments: Callable[[_Part], Any]
@@ -105,11 +129,6 @@ class BlockRows:
         """The weights of the features of a block."""
         return lambda part: w[self._design.blocks.features(part.number)]
 
-    def _frequent(self) -> Int32s:
-        """The columns of the preconditioner: those of the most curvature at the last reading."""
-        top = np.argpartition(-self._importance, max(self._most - 1, 0))[: self._most]
-        return np.sort(top).astype(np.int32)
-
     def read(self, engine: Engine, negligible: float) -> Reading:
         """What a pass tells at the derivatives r and h of an engine.
 
@@ -118,28 +137,34 @@ class BlockRows:
         documents, flat = significant(engine.h, engine.c, negligible)
         flat_h = np.zeros(len(engine.h))
         flat_h[flat] = engine.h[flat]
+        steep = engine.h - flat_h
+        drawn, chances = draw(steep * self.norms, self._count, self._readings)
+        self._readings += 1
+        place = np.full(self._size, -1, dtype=np.int32)
+        place[self._frequent] = np.arange(len(self._frequent), dtype=np.int32)
         sums = [np.zeros(self._size) for _ in range(4)]
-        columns = self._frequent()
-        gram = np.zeros((len(columns), len(columns)))
-        places: list[Int32s] = []
+        rows: list[CompressedArrays] = []
+
+        def sampled(part: _Part) -> Int32s:
+            first, last = np.searchsorted(drawn, [part.here.start, part.here.stop]).tolist()
+            local: Int32s = drawn[first:last] - np.int32(part.here.start)
+            return local
 
         def frequent(part: _Part) -> Int32s:
-            features = self._design.blocks.features(part.number)
-            _, own, there = np.intersect1d(features, columns, True, return_indices=True)
-            places.append(there.astype(np.int32))
-            return own.astype(np.int32)
+            """The place of every feature of the block among the frequent ones, or -1."""
+            return place[self._design.blocks.features(part.number)]
 
-        derivatives = engine.r, engine.h, flat_h
-        cut = (lambda part, of=of: of[part.here] for of in derivatives)
-        for part, (own_gram, *own) in self._map(self.every, block_reading, *cut, frequent):
-            place = places.pop(0)
-            gram[np.ix_(place, place)] += own_gram
+        def derivatives(part: _Part) -> tuple[Floats, Floats, Floats]:
+            return engine.r[part.here], engine.h[part.here], flat_h[part.here]
+
+        given = derivatives, sampled, frequent
+        for part, (own_rows, *own) in self._map(self.every, block_reading, *given):
+            rows.append(own_rows)
             for some, out in zip(own, sums, strict=True):
                 self._add(part, some, out)
-        gradient, diagonal, flat_diagonal, steep = sums
-        self._importance = diagonal
-        known = Frequent(columns, gram, steep[columns])
-        return Reading(documents, flat, gradient, diagonal, flat_diagonal, steep, known)
+        sample = Sample(self._frequent, joined_rows(rows), steep[drawn] / chances)
+        gradient, diagonal, flat_diagonal, weighted = sums
+        return Reading(documents, flat, gradient, diagonal, flat_diagonal, weighted, sample)
 
     def product(
         self, rows: Int32s, h: Floats, w: Floats, b: float, scores: Floats, out: Floats
@@ -192,20 +217,23 @@ def rows_scores(block: RowBlock, rows: Int32s, w: Floats, b: float) -> Floats:
 
 
 def block_reading(
-    block: RowBlock, rows: Int32s, r: Floats, h: Floats, flat_h: Floats, frequent: Int32s
-) -> tuple[Floats, Floats, Floats, Floats, Floats]:
+    block: RowBlock,
+    rows: Int32s,
+    derivatives: tuple[Floats, Floats, Floats],
+    sampled: Int32s,
+    place: Int32s,
+) -> tuple[CompressedArrays, Floats, Floats, Floats, Floats]:
     """What a pass tells of a block, of which all ``rows`` are read; see :class:`Reading`.
 
-    h, flat_h: the curvature of its documents, and the same where it is next to nothing, else 0.
-    frequent: columns of the preconditioner, as places among the features of the block. Returns
-    their products, the gradient, both diagonals, and the sums.
+    derivatives: r and h of its documents, and h where it is next to nothing, else 0. sampled:
+    documents of the preconditioner. place: of every feature of the block there, or -1. Returns
+    their rows, the gradient, both diagonals, and the sums.
     """
+    r, h, flat_h = map(np.ascontiguousarray, derivatives)
     gradient, diagonal, flat_diagonal, sums = (np.zeros(len(block.features)) for _ in range(4))
-    row_sums(*block.rows, rows, np.ascontiguousarray(r), gradient)
-    curvature_diagonal(*block.rows, rows, np.ascontiguousarray(h), diagonal)
-    flat = rows[flat_h > 0.0]
-    curvature_diagonal(*block.rows, flat, flat_h, flat_diagonal)
-    steep = h - flat_h
-    row_sums(*block.rows, rows, steep, sums)
-    gram = frequent_gram(block.rows, len(block.features), frequent, steep)
-    return gram, gradient, diagonal, flat_diagonal, sums
+    row_sums(*block.rows, rows, r, gradient)
+    curvature_diagonal(*block.rows, rows, h, diagonal)
+    curvature_diagonal(*block.rows, rows[flat_h > 0.0], flat_h, flat_diagonal)
+    row_sums(*block.rows, rows, h - flat_h, sums)
+    taken = CompressedArrays(*take_compressed(*block.rows, sampled))
+    return renumbered(taken, place), gradient, diagonal, flat_diagonal, sums

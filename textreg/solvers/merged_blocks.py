@@ -41,6 +41,8 @@ class MergedBlocks:
         nowhere.
     squares : ndarray, shape (columns,)
         The sum of the squared values of every column of the smaller matrix.
+    norms : ndarray, shape (n,)
+        The same of every row.
     """
 
     def __init__(self, design: BlockDesign) -> None:
@@ -52,9 +54,11 @@ class MergedBlocks:
         self.column[several] = np.arange(len(several), dtype=np.int32)
         sizes = [np.zeros(len(several), dtype=np.int32)]
         squares = [np.zeros(len(several))]
+        norms: list[Floats] = []
         waiting = design.features_of_blocks()
 
         def take(merged: MergedColumns) -> Int32s:
+            norms.append(merged.norms)
             return self._number(next(waiting), merged, sizes, squares)
 
         design.count_pass()
@@ -63,6 +67,7 @@ class MergedBlocks:
         absent = self.column < 0
         self.column[absent], self.share[absent] = 0, 0.0
         blocks.sizes, self.squares = np.concatenate(sizes), np.concatenate(squares)
+        self.norms = np.concatenate([np.zeros(0), *norms])
         blocks.shape = design.shape[0], len(blocks.sizes)
         self.design = BlockDesign(blocks)
 
@@ -111,12 +116,14 @@ class MergedColumns(NamedTuple):
     share : (own features,) Its entries as a multiple of those of that column.
     sizes : How many rows have each column: first those of several blocks, then those of this one.
     squares : The sums of their squared values.
+    norms : The same of every row.
     """
 
     column: Int32s
     share: Floats
     sizes: Int32s
     squares: Floats
+    norms: Floats
 
 
 def merged_block(block: RowBlock, column: Int32s) -> tuple[CompressedArrays, MergedColumns]:
@@ -135,7 +142,11 @@ def merged_block(block: RowBlock, column: Int32s) -> tuple[CompressedArrays, Mer
     sizes = np.diff(X.indptr)[chosen].astype(np.int32)
     squares = np.add.reduceat(np.append(X.data**2, 0.0), X.indptr[:-1]) if X.shape[1] else X.data
     squares = (squares / divisors**2)[chosen]
-    return CompressedArrays(*arrays), MergedColumns(merged.column, merged.share, sizes, squares)
+    indptr, _, data = arrays
+    norms = np.add.reduceat(np.append(data**2, 0.0), indptr[:-1])
+    norms[indptr[:-1] == indptr[1:]] = 0.0
+    told = MergedColumns(merged.column, merged.share, sizes, squares, norms)
+    return CompressedArrays(*arrays), told
 
 
 def merged_blocks(design: BlockDesign) -> MergedBlocks:

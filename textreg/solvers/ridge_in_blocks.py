@@ -1,9 +1,10 @@
 """Newton's method for a ridge over documents that lie in blocks, of few passes.
 
-The steps are those of :mod:`.ridge`, and differ in what is read. One pass at the scores at hand
-tells the gradient, the diagonal of the Hessian, and how the most frequent features go together,
-which is what the preconditioner needs (:mod:`.frequent_columns`). A product with the Hessian is
-another one. Scores follow from the products, but for those of the last point.
+Some sweeps of dual coordinate ascent tell where to begin (:mod:`.block_ascent`). The steps are
+those of :mod:`.ridge`, and differ in what is read. One pass at the scores at hand tells the
+gradient and the diagonal of the Hessian, and takes the documents of the preconditioner
+(:mod:`.sampled_rows`). A product with the Hessian is another one. Scores follow from the products,
+but for those of the last point.
 """
 
 from __future__ import annotations
@@ -13,15 +14,16 @@ import numpy as np
 from textreg.penalties import Separable
 from textreg.records import Floats, Problem, Solution, Step
 from textreg.records.block_design import BlockDesign
+from textreg.solvers import block_ascent
 from textreg.solvers.block_rows import BlockRows, Reading
 from textreg.solvers.certificate import relative_gap, ridge_bound
 from textreg.solvers.conjugate import Direction, conjugate_gradients
 from textreg.solvers.engine import IDLE, NOISE, Engine
-from textreg.solvers.frequent_columns import FrequentColumns
 from textreg.solvers.line_search import Advance
 from textreg.solvers.outcome import checks_overflow
 from textreg.solvers.ridge import FAR, share_for, solution_of, use_crossing_curvature
 from textreg.solvers.ridge_step import NEGLIGIBLE, ROUNDS, Accuracy, advance
+from textreg.solvers.sampled_rows import SampledRows
 from textreg.solvers.smooth_step import smooth_step
 
 FALL = 0.1
@@ -32,7 +34,7 @@ CLOSE = 0.7
 
 
 @checks_overflow
-def ridge_in_blocks(problem: Problem, l2: float, squares: Floats) -> Solution:
+def ridge_in_blocks(problem: Problem, l2: float, squares: Floats, norms: Floats) -> Solution:
     """Minimize loss + l2 ||w||^2, for l2 above 0.
 
     Parameters
@@ -42,19 +44,28 @@ def ridge_in_blocks(problem: Problem, l2: float, squares: Floats) -> Solution:
         stop at, ``max_iter`` the most steps.
     l2 : float
         The strength.
-    squares : ndarray, shape (p,)
-        The sum of the squared values of every column.
+    squares, norms : ndarray, shape (p,) and (n,)
+        The sum of the squared values of every column, and of every row.
 
     Returns
     -------
     Solution
+
+    References
+    ----------
+    yu2010, for the beginning.
     """
     penalty = Separable.constant(problem.design.shape[1], l2=l2)
     engine = Engine(problem, penalty.value)
+    assert isinstance(problem.design, BlockDesign)
+    rows = BlockRows(problem.design, norms)
     if problem.start is None:
         engine.restart(engine.w, problem.intercept_at_zero())
-    assert isinstance(problem.design, BlockDesign)
-    rows = BlockRows(problem.design, squares)
+        if block_ascent.suits(engine, rows, 2.0 * l2):
+            begin, worst = (engine.w, engine.b), engine.value
+            engine.restart(*block_ascent.ascend(engine, rows, 2.0 * l2))
+            if not engine.value + penalty.value(engine.w) <= worst:
+                engine.restart(*begin)
     history: list[Step] = []
     bound, gap, iteration, idle = -np.inf, np.inf, 0, 0
     while True:
@@ -139,8 +150,8 @@ class _Model:
         self._rows, self._h, self._reading = rows, engine.h, reading
         self._fit_intercept, self._h_sum = engine.fit_intercept, float(engine.h.sum())
         self._flat_b, self._q = float(engine.h[reading.flat].sum()), q + reading.flat_diagonal
-        self._inverse = FrequentColumns(
-            q + reading.diagonal, self._h_sum if engine.fit_intercept else 0.0, reading.frequent
+        self._inverse = SampledRows(
+            reading.diagonal, self._h_sum if engine.fit_intercept else 0.0, q, reading.sample
         )
 
     def product(self, w: Floats, b: float) -> tuple[Floats, float, Floats]:

@@ -84,21 +84,3 @@ def scaled_gram(
         here = slice(indptr[i], indptr[i + 1])
         np.add.at(dense[k], indices[here], data[here])
     out += np.tril((dense * scale) @ dense.T)
-
-
-def columns_gram(
-    indptr: Int64s,
-    indices: Int32s,
-    data: Values,
-    rows: Int32s,
-    h: Floats,
-    place: Int32s,
-    out: Floats,
-) -> None:
-    """Twin of :func:`textreg._core.curvature.columns_gram`."""
-    for i in rows:
-        here = slice(indptr[i], indptr[i + 1])
-        places = place[indices[here]]
-        x = np.zeros(len(out))
-        np.add.at(x, places[places >= 0], data[here][places >= 0])
-        out += np.tril(h[i] * np.outer(x, x))
