@@ -436,6 +436,19 @@ def test_names_are_a_sequence_of_str(given: list[str], data: st.DataObject) -> N
     assert names.take(np.array(places, dtype=np.int64)) == [given[place] for place in places]
 
 
+def test_names_of_any_letters(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("textreg.records.names._RUN", 3)
+    for letters in (["a", "ü", "한", "😀", "\ud800", "\udc00"], ["a", "ü", "\0"]):
+        draw = np.random.default_rng(0)
+        for size in range(9):
+            given = ["".join(draw.choice(letters, draw.integers(4))) for _ in range(size)]
+            names = Names.of(given)
+            assert list(names) == given
+            assert [names[at] for at in range(size)] == given
+            for at in range(size + 1):
+                assert list(names.cut(at, size)) == given[at:]
+
+
 def test_names_differ() -> None:
     names = Names.of(["a", "bc"])
     for other in (["a"], ["ab", "c"], ["a", "bd"], "a", None):

@@ -293,7 +293,7 @@ def joined_encoder(encoders: Sequence[Encoder]) -> AnyEncoder:
         return encoders[0]
     for one in encoders[1:]:
         prefix = f"{one.label}: "
-        clashes = {name for name in encoders[0].vocabulary if name.startswith(prefix)}
+        clashes = set(_beginning(encoders[0].vocabulary, prefix))
         for name in one.vocabulary if clashes else ():
             if f"{one.label}: {name}" in clashes:
                 raise DataError(
@@ -301,6 +301,15 @@ def joined_encoder(encoders: Sequence[Encoder]) -> AnyEncoder:
                     f"what '{name}' of '{one.label}' is called: name '{one.label}' first."
                 )
     return JoinedEncoder(encoders)
+
+
+def _beginning(names: Sequence[str], prefix: str) -> list[str]:
+    """The names that begin with a prefix."""
+    own, wanted = Names.of(names), prefix.encode()
+    some = np.flatnonzero(np.diff(own.ptr) >= len(wanted))
+    for place, byte in enumerate(wanted):
+        some = some[own.letters[own.ptr[some] + place] == byte]
+    return list(own.take(some))
 
 
 def _no_words(n: int, tokenizer: Tokenizer, stop_words: str | None) -> str:

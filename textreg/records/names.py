@@ -18,6 +18,12 @@ if TYPE_CHECKING:
 _SURROGATES = "surrogatepass"
 """Half of a surrogate pair is not UTF-8, but a tokenizer may make one from a broken text."""
 
+_MARK = "\0"
+"""What stands between names that become bytes, or strings, in one go."""
+
+_RUN = 10_000
+"""Names that become strings together."""
+
 
 class Names(Sequence[str]):
     """Names as one array of bytes, which become strings only when they are asked for.
@@ -48,6 +54,15 @@ class Names(Sequence[str]):
         """The same names; ``names`` itself if it is one of these."""
         if isinstance(names, cls):
             return names
+        names = names if isinstance(names, (list, tuple)) else list(names)
+        # All in one go, with a mark between them, unless it is in one of them.
+        together = np.frombuffer(_MARK.join(names).encode("utf-8", _SURROGATES), dtype=np.uint8)
+        marks = np.flatnonzero(together == 0)
+        if len(names) and len(marks) == len(names) - 1:
+            ptr = np.zeros(len(names) + 1, dtype=np.int64)
+            ptr[1:-1] = marks - np.arange(len(marks))
+            ptr[-1] = len(together) - len(marks)
+            return cls(together[together != 0], ptr)
         coded = [name.encode("utf-8", _SURROGATES) for name in names]
         ptr = np.zeros(len(coded) + 1, dtype=np.int64)
         np.cumsum([len(name) for name in coded], out=ptr[1:])
@@ -77,8 +92,17 @@ class Names(Sequence[str]):
         return self._decoded(self.letters[self.ptr[place] : self.ptr[place + 1]].tobytes())
 
     def __iter__(self) -> Iterator[str]:
-        letters = self.letters.tobytes()
-        return (self._decoded(letters[start:end]) for start, end in pairwise(self.ptr.tolist()))
+        for start in range(0, len(self), _RUN):
+            yield from self.cut(start, min(start + _RUN, len(self)))._strings()
+
+    def _strings(self) -> Iterable[str]:
+        """All of them at once; some, as ``letters`` begin with the first."""
+        letters = self.letters[: self.ptr[-1]]
+        if not letters.all():  # the mark is in one of them
+            ends = pairwise(self.ptr.tolist())
+            return [self._decoded(letters[start:end].tobytes()) for start, end in ends]
+        marked = np.insert(letters, self.ptr[1:-1], 0)
+        return self._decoded(marked.tobytes()).split(_MARK)
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, Names):
