@@ -6,22 +6,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from textreg.records.names import Names
 from textreg.training.search.trials import Start
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-
-    from numpy.typing import NDArray
 
     from textreg.features.encoder import Encoder
     from textreg.features.joined import AnyEncoder
     from textreg.model.model import Model
     from textreg.records import Floats, Int64s
     from textreg.tasks import Task
-
-PRIME = 0x9E3779B97F4A7C55
-"""An odd number with many digits, by whose powers letters are multiplied."""
 
 
 def weights_over(model: Model, encoder: AnyEncoder, task: Task) -> tuple[Floats, Floats, Int64s]:
@@ -89,30 +83,5 @@ def _key(part: Encoder) -> tuple[str, str]:
 
 def find_names(names: Sequence[str], others: Sequence[str]) -> Int64s:
     """The index of each name among other names, or -1; each name is there once."""
-    own, other = Names.of(names), Names.of(others)
-    digests = np.concatenate([_digests(own), _digests(other)])
-    order = np.argsort(digests, kind="stable")  # of two that are the same, the own one is first
-    twins = np.flatnonzero(digests[order[1:]] == digests[order[:-1]])
-    at, place = order[twins], order[twins + 1] - len(own)
-    # Where two names of one side have the same digest, a pair is not one of both sides.
-    paired = at.max(initial=-1) < len(own) and place.min(initial=0) >= 0
-    if paired and own.take(at) == other.take(place):
-        found = np.full(len(own), -1, dtype=np.int64)
-        found[at] = place
-        return found
-    number = {name: at for at, name in enumerate(other)}  # two names have one digest
-    return np.array([number.get(name, -1) for name in own], dtype=np.int64)
-
-
-def _digests(names: Names) -> NDArray[np.uint64]:
-    """A number for each name: a polynomial in its letters, modulo 2 to the 64."""
-    ptr = names.ptr
-    sizes = np.diff(ptr)
-    powers = np.full(int(sizes.max(initial=0)) + 1, PRIME, dtype=np.uint64)
-    powers[0] = 1
-    powers = np.cumprod(powers, dtype=np.uint64)
-    place = np.arange(ptr[-1]) - np.repeat(ptr[:-1], sizes)
-    terms = (names.letters[: ptr[-1]].astype(np.uint64) + np.uint64(1)) * powers[place]
-    sums = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(terms, dtype=np.uint64)])
-    digests: NDArray[np.uint64] = sums[ptr[1:]] - sums[ptr[:-1]]  # modulo 2 to the 64 as well
-    return digests
+    number = {name: at for at, name in enumerate(others)}
+    return np.array([number.get(name, -1) for name in names], dtype=np.int64)

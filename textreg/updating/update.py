@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from textreg.builtin.separable import SeparableRegularizer
 from textreg.errors import DataError, DataWarning, ModelError, UsageError
+from textreg.losses import Logistic
 from textreg.model.origin_summary import UpdateSummary
 from textreg.records import Corpus
 from textreg.records.columns import as_column
@@ -58,7 +60,7 @@ def update(  # noqa: PLR0913  # its options are its interface
 
     With ``old`` it is the model of a training on all of them with the settings and strengths of
     ``model``, up to the tolerance, and is found in less time: nothing is searched, and the fit
-    starts from the weights of ``model`` (with groups from zero, which is quicker). Features and
+    starts from the weights of ``model`` where that is quicker than from zero. Features and
     labels that only the new documents have are added. Without ``old`` it is approximate: see
     :mod:`textreg.updating.approximate`.
 
@@ -160,10 +162,19 @@ def update_corpus(  # noqa: PLR0913  # its options are its interface
         settings,
         progress,
         partial=False,
-        # With groups the working sets that grow from zero are quicker than a start.
-        beginning=None if settings.reg.needs == "groups" else beginning,
+        beginning=None if _from_zero(settings, joint=model.task.joint) else beginning,
     )
     return _noted(newer, model, added, len(new), len(old))
+
+
+def _from_zero(settings: TrainingSettings, *, joint: bool) -> bool:
+    """Whether the fit is as quick from zero weights as from the old ones, or quicker."""
+    reg = settings.reg
+    if reg.needs == "groups":  # its working sets grow from zero
+        return True
+    # Dual coordinate ascent takes a ridge there that quickly that a look at the start is dearer.
+    ridge = isinstance(reg, SeparableRegularizer) and not reg.strengths().get("l1")
+    return ridge and isinstance(settings.loss, Logistic) and not joint
 
 
 def _noted(newer: Model, model: Model, added: Added, new: int, old: int | None) -> Model:
