@@ -67,8 +67,9 @@ class MergedColumns:
         factor /= factor[first]
         if len(empty := np.flatnonzero(mergeable & ~occurs)):
             first[empty], factor[empty[1:]] = empty[0], 0.0
-        self.representatives, column = np.unique(first, return_inverse=True)
-        self.column = column.astype(np.int32)
+        own = first == np.arange(len(first))
+        self.representatives = np.flatnonzero(own)
+        self.column = (np.cumsum(own, dtype=np.int32) - np.int32(1))[first]
         length = np.sqrt(np.bincount(self.column, factor**2, len(self.representatives)))
         self.share = factor / length[self.column]
         self._length = length
@@ -134,12 +135,20 @@ def merge_linked_columns(problem: Problem, links: Links) -> tuple[MergedColumns,
 
 def _first_parallel(X: csc_array, curvature: Floats, mergeable: NDArray[np.bool_]) -> Int64s:
     """(p,) The first feature that each is parallel to; itself where there is none before."""
-    first = np.arange(X.shape[1])
-    candidates = np.flatnonzero(np.diff(X.indptr) > 0)
+    first, sizes = np.arange(X.shape[1]), np.diff(X.indptr)
+    candidates = np.flatnonzero(sizes > 0)
+    left = mergeable[candidates]
+    if left.any() and np.ptp(curvature[candidates[left]]) == 0.0:
+        # Most words and pairs of words occur once: all those of a document are parallel.
+        once = candidates[left & (sizes[candidates] == 1)]
+        documents, head = X.indices[X.indptr[once]], np.empty(X.shape[0], dtype=first.dtype)
+        head[documents[::-1]] = once[::-1]  # what is written last, the first of them, stays
+        first[once] = head[documents]
+        left &= sizes[candidates] > 1
     # A hash of the documents alone shows of most columns that they are parallel to no other.
     numbers = mix_bits(np.arange(1, X.shape[0] + 1, dtype=np.uint64))[X.indices]
     hashes = np.add.reduceat(numbers, X.indptr[candidates]) if len(candidates) else numbers
-    candidates, hashes = candidates[mergeable[candidates]], hashes[mergeable[candidates]]
+    candidates, hashes = candidates[left], hashes[left]
     _, group, count = np.unique(hashes, return_inverse=True, return_counts=True)
     candidates = candidates[count[group] > 1]
     X = X[:, candidates]
