@@ -20,12 +20,12 @@ from textreg.penalties import Separable
 from textreg.records import Floats, Problem, Solution, Step
 from textreg.records.block_design import BlockDesign
 from textreg.solvers import dual_ascent
-from textreg.solvers.certificate import relative_gap, ridge_bound
+from textreg.solvers.certificate import balance, dual_value, relative_gap, ridge_bound
 from textreg.solvers.compact_rows import compact_rows
 from textreg.solvers.dual_ascent import Ascent
 from textreg.solvers.engine import IDLE, NOISE, Engine, slope_of_intercept
 from textreg.solvers.outcome import checks_overflow, finish
-from textreg.solvers.requests import Fit, Gradient, Restart, Sweeps, alone
+from textreg.solvers.requests import Fit, Gradient, Products, Restart, Sweeps, alone
 from textreg.solvers.ridge_step import Accuracy, ridge_step
 from textreg.solvers.side_by_side import side_by_side
 
@@ -103,34 +103,42 @@ def _fit(problem: Problem, penalty: Separable, *, sweeps: bool) -> Fit[Solution]
     bound, iteration, idle, exact = -np.inf, 0, 0, True
     sweeps = sweeps and dual_ascent.suits(engine, rows, q)
     ascent: Ascent | None = None
+    swept = False
     while True:
         engine.optimize_intercept()
-        gradient = yield Gradient(engine, None if exact else rows)
         objective = engine.value + penalty.value(engine.w)
-        at_hand = ridge_bound(engine, penalty.q, gradient)
+        if ascent is not None and swept:
+            at_hand = yield from _bound_of_sweeps(engine, ascent)
+            bound = max(bound, at_hand)
+        else:
+            gradient = yield Gradient(engine, None if exact else rows)
+            at_hand = ridge_bound(engine, penalty.q, gradient)
         gap = relative_gap(objective, max(bound, at_hand))
         last = gap <= problem.tol or iteration >= problem.max_iter or idle > IDLE
         if last and not exact:
             yield Restart(engine, engine.w, engine.b)
-            exact = True
+            exact, swept = True, False
             continue
         if exact:
             bound = max(bound, at_hand)
         history.append(Step(iteration, objective, gap))
         stopped = bool(problem.callback and problem.callback(history[-1]))
-        if last or stopped:
-            break
-        iteration, exact = iteration + 1, False
-        if sweeps:
+        if sweeps and not (last or stopped):
             ascent = ascent or Ascent(engine, rows, q, gradient)
             sweeps = ascent.goes_on(gap)
-            if sweeps:
-                z = yield Sweeps(rows, ascent)
-                engine.move_to(rows.expand(ascent.u.astype(np.float64)), ascent.b, z + ascent.b)
-                continue
-            if not objective <= history[0].objective:
+            if not sweeps and not objective <= history[0].objective:
                 yield Restart(engine, *begin)
+                iteration, exact, swept = iteration + 1, False, False
                 continue
+        if swept and (stopped or not sweeps):
+            gradient = yield Gradient(engine, rows)
+        if last or stopped:
+            break
+        iteration, exact, swept = iteration + 1, False, sweeps
+        if ascent is not None and sweeps:
+            z = yield Sweeps(rows, ascent)
+            engine.move_to(rows.expand(ascent.u.astype(np.float64)), ascent.b, z + ascent.b)
+            continue
         if gap > FAR:
             use_crossing_curvature(engine)
         enough = Accuracy(share_for(gap), problem.tol * objective)
@@ -138,6 +146,14 @@ def _fit(problem: Problem, penalty: Separable, *, sweeps: bool) -> Fit[Solution]
         idle = idle + 1 if fall <= NOISE * objective else 0
     slope = gradient + penalty.q * engine.w
     return solution_of(problem, engine, slope, rows.squares, history, stopped)
+
+
+def _bound_of_sweeps(engine: Engine, ascent: Ascent) -> Fit[float]:
+    """The dual value of the sweeps' own dual variables: nearer than that of the fit's scores."""
+    alpha = ascent.alpha.copy()
+    balance(engine, alpha)
+    products = yield Products(engine.design, alpha)
+    return dual_value(engine, alpha) - 0.5 / ascent.q * float(products @ products)
 
 
 def share_for(gap: float) -> float:
