@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from textreg.builtin.separable import SeparableRegularizer
 from textreg.errors import DataError, DataWarning, ModelError, UsageError
+from textreg.kinds import Penalized
 from textreg.losses import Logistic
 from textreg.model.origin_summary import UpdateSummary
 from textreg.records import Corpus
@@ -173,8 +173,10 @@ def _from_zero(settings: TrainingSettings, *, joint: bool) -> bool:
     if reg.needs == "groups":  # its working sets grow from zero
         return True
     # Dual coordinate ascent takes a ridge there that quickly that a look at the start is dearer.
-    ridge = isinstance(reg, SeparableRegularizer) and not reg.strengths().get("l1")
-    return ridge and isinstance(settings.loss, Logistic) and not joint
+    strengths = reg.params()
+    ridge = {*strengths} <= {"l1", "l2"} and not strengths.get("l1")
+    smooth = isinstance(reg, Penalized) and isinstance(settings.loss, Logistic)
+    return ridge and smooth and not joint
 
 
 def _noted(newer: Model, model: Model, added: Added, new: int, old: int | None) -> Model:
