@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from functools import partial
+from io import BytesIO
 from operator import itemgetter, methodcaller
 from typing import TYPE_CHECKING, Any
 
@@ -34,9 +35,13 @@ class SklearnExporter(Exporter):
 
     def export(self, model: PlainModel) -> bytes:
         """The pipeline; load it with ``pickle.load``, and only from those whom you trust."""
-        once = pickle.dumps(pipeline(model), protocol=4)
-        # What was loaded shares the same texts in every process, so equal models are equal files.
-        return pickle.dumps(pickle.loads(once), protocol=4)
+        file = BytesIO()
+        pickler = pickle.Pickler(file, protocol=4)
+        # Else equal texts are written once or twice, as they happen to be one object or two: equal
+        # models would be different files in different processes.
+        pickler.fast = True
+        pickler.dump(pipeline(model))
+        return file.getvalue()
 
 
 def pipeline(model: PlainModel) -> Any:
@@ -187,7 +192,6 @@ def _features(part: PlainPart, model: PlainModel) -> Any:
     others = [name for names in part.others.values() for name in names]
     every = [*part.names, *others]
     options: dict[str, Any] = {
-        "vocabulary": {name: column for column, name in enumerate(every)},
         "binary": part.term == "binary",
         "lowercase": False,  # it warns of capitals that have no small letter
         "dtype": np.float64,
@@ -208,7 +212,8 @@ def _features(part: PlainPart, model: PlainModel) -> Any:
         steps.append(("normalize", FunctionTransformer(each)))
     counting = CountVectorizer(**options)
     # What fit does, but for a number of its own in every process.
-    counting.vocabulary_, counting.fixed_vocabulary_ = options["vocabulary"], True
+    counting.vocabulary_ = {name: column for column, name in enumerate(every)}
+    counting.fixed_vocabulary_ = True
     steps.append(("count", counting))
     if part.term == "log":
         steps.append(("log", FunctionTransformer(np.log1p, accept_sparse=True)))
