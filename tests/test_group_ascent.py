@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from labels import labels_over
 
 from textreg import Group
 from textreg.builtin.sentence import Sentence
@@ -39,13 +40,7 @@ def problems(**options: Any) -> list[Problem]:
     )
     X = random_matrix((N, P), 0.1, rng)
     shared = Problem(X, np.ones(N), **{"tol": 1e-5, "groups": groups, **options})
-    posed = []
-    for label in range(LABELS):
-        scores = shared.design.X @ rng.normal(size=P)
-        y = np.where(scores > np.quantile(scores, 0.5 + 0.1 * label), 1.0, -1.0)
-        weights = rng.integers(0, 4, N).astype(float)
-        posed.append(shared.replace(y=y, sample_weight=weights))
-    return posed
+    return labels_over(shared, LABELS, rng)
 
 
 def bits(solution: Solution) -> tuple[Any, ...]:

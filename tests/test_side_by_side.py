@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from labels import labels_over
 
 import textreg
 from textreg import Ridge
@@ -29,13 +30,7 @@ def problems(seed: int = 0, **options: Any) -> list[Problem]:
     """Labels of a few documents each, over the same matrix, with weights of their own."""
     rng = np.random.default_rng(seed)
     shared = Problem(random_matrix((N, P), 0.1, rng), np.ones(N), **{"tol": 1e-6, **options})
-    posed = []
-    for label in range(LABELS):
-        scores = shared.design.X @ rng.normal(size=P)
-        y = np.where(scores > np.quantile(scores, 0.5 + 0.1 * label), 1.0, -1.0)
-        weights = rng.integers(0, 4, N).astype(float)
-        posed.append(shared.replace(y=y, sample_weight=weights))
-    return posed
+    return labels_over(shared, LABELS, rng)
 
 
 def bits(solution: Solution) -> tuple[Any, ...]:
