@@ -26,6 +26,10 @@ from textreg.solvers.parallel_columns import parallel_columns
 from textreg.solvers.transposing import rows_of_columns, take_compressed
 
 if TYPE_CHECKING:
+    from typing import Any
+
+    from numpy.typing import NDArray
+
     from textreg.records import Design
     from textreg.solvers.parallel_columns import MergedColumns
 
@@ -99,15 +103,7 @@ class CompactRows:
     def norms(self) -> Floats:
         """(n,) the sum of the squared values of every row."""
         indptr, _, data = self.arrays
-        norms = np.zeros(len(self.every))
-        for start in range(0, len(norms), SOME):  # the squares of all values take too much memory
-            here = indptr[start : start + SOME + 1]
-            squares = np.square(data[here[0] : here[-1]], dtype=np.float64)
-            norms[start : start + SOME] = np.add.reduceat(
-                np.append(squares, 0.0), here[:-1] - here[0]
-            )
-        norms[indptr[:-1] == indptr[1:]] = 0.0
-        return norms
+        return squared_norms(indptr, data)
 
     def collapse(self, v: Floats) -> Floats:
         """Weights, or a gradient, (p,) of all features as (size,)."""
@@ -185,3 +181,14 @@ def worth_merging(sizes: Int64s, merged: MergedColumns) -> bool:
     """Whether that makes the matrix, whose columns have so many values, much smaller."""
     left = sizes[merged.representatives]
     return bool(left.sum() <= VALUES * sizes.sum() or len(left) <= COLUMNS * len(sizes))
+
+
+def squared_norms(indptr: NDArray[Any], data: NDArray[Any]) -> Floats:
+    """The sum of the squared values of every row, or column, of a compressed matrix."""
+    norms = np.zeros(len(indptr) - 1)
+    for start in range(0, len(norms), SOME):  # the squares of all values take too much memory
+        here = indptr[start : start + SOME + 1]
+        squares = np.square(data[here[0] : here[-1]], dtype=np.float64)
+        norms[start : start + SOME] = np.add.reduceat(np.append(squares, 0.0), here[:-1] - here[0])
+    norms[indptr[:-1] == indptr[1:]] = 0.0
+    return norms

@@ -77,18 +77,7 @@ def _majorize(problem: Problem, penalty: GroupNorms) -> tuple[Solution, bool]:
         s = touching_points(penalty, fit, warm=problem.start is not None)
         found = reweight(problem, penalty, fit, s, Schedule())
         norms = penalty.copies(found.w, found.u, scales.curvature)
-    solution = Solution(
-        w=found.w,
-        b=found.b,
-        objective=found.objective,
-        gap=found.gap,
-        iterations=found.iterations,
-        converged=found.gap <= problem.tol,
-        history=found.history,
-        group_norms=norms,
-        alpha=found.alpha,
-    )
-    return solution, found.ended
+    return found.solution(problem, norms), found.ended
 
 
 def _over_working_sets(

@@ -17,6 +17,7 @@ from textreg.records.block_design import BlockDesign
 from textreg.records.block_operations import RowBlock
 from textreg.records.design import CompressedArrays
 from textreg.records.ragged import sums
+from textreg.solvers.compact_rows import squared_norms
 from textreg.solvers.parallel_columns import parallel_columns
 from textreg.solvers.transposing import rows_of_columns
 from textreg.text import CsrArrays
@@ -140,11 +141,8 @@ def merged_block(block: RowBlock, column: Int32s) -> tuple[CompressedArrays, Mer
     chosen = np.concatenate([shared, own[merged.representatives]])
     arrays = rows_of_columns(Design.by_columns(X), chosen, divisors, np.float64)
     sizes = np.diff(X.indptr)[chosen].astype(np.int32)
-    squares = np.add.reduceat(np.append(X.data**2, 0.0), X.indptr[:-1]) if X.shape[1] else X.data
-    squares = (squares / divisors**2)[chosen]
-    indptr, _, data = arrays
-    norms = np.add.reduceat(np.append(data**2, 0.0), indptr[:-1])
-    norms[indptr[:-1] == indptr[1:]] = 0.0
+    squares = (squared_norms(X.indptr, X.data) / divisors**2)[chosen]
+    norms = squared_norms(arrays[0], arrays[2])
     told = MergedColumns(merged.column, merged.share, sizes, squares, norms)
     return CompressedArrays(*arrays), told
 

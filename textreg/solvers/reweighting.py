@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from textreg.penalties import GroupNorms
-from textreg.records import Floats, Problem, Step
+from textreg.records import Floats, Problem, Solution, Step
 from textreg.solvers.certificate import Bound, Target, group_bound, relative_gap, value_of
 from textreg.solvers.engine import IDLE
 from textreg.solvers.group_fit import GroupFit, rounded
@@ -136,6 +136,20 @@ class Reweighted(NamedTuple):
     s: Floats
     alpha: Floats
     ended: bool
+
+    def solution(self, problem: Problem, group_norms: Floats) -> Solution:
+        """The solution of one weight vector; group_norms: those of the copies of the groups."""
+        return Solution(
+            w=self.w,
+            b=self.b,
+            objective=self.objective,
+            gap=self.gap,
+            iterations=self.iterations,
+            converged=self.gap <= problem.tol,
+            history=self.history,
+            group_norms=group_norms,
+            alpha=self.alpha,
+        )
 
 
 class Schedule(NamedTuple):
