@@ -16,7 +16,7 @@ from textreg.losses import Logistic
 from textreg.records import Floats
 from textreg.records.block_operations import RowBlock
 from textreg.solvers.block_rows import BlockRows
-from textreg.solvers.dual_ascent import LAG, RANGE
+from textreg.solvers.dual_ascent import LAG, RANGE, shuffled
 from textreg.solvers.engine import Engine
 
 SWEEPS = 2
@@ -61,7 +61,7 @@ def swept_block(
     """
     (indptr, indices, data), (norms, cy, seed) = block.rows, known
     alpha, w, b = (np.array(part)[..., None] for part in point)
-    order = np.random.default_rng(seed).permutation(len(norms)).astype(np.int32)
     values, targets = data.astype(np.float32), np.array(cy)[:, None]
+    order = shuffled(seed, len(norms))
     dual_sweep(indptr, indices, values, order, norms, targets, q, lag, alpha, w, b)
     return alpha[:, 0], w[:, 0], float(b[0])

@@ -19,7 +19,8 @@ import numpy as np
 
 from textreg._core.blocks import block_dots
 from textreg._core.dual import dual_sweep
-from textreg.records import Floats
+from textreg.records import Floats, Int32s
+from textreg.solvers.certificate import balance
 from textreg.solvers.compact_rows import CompactRows
 from textreg.solvers.engine import Engine
 from textreg.solvers.widths import width
@@ -52,7 +53,52 @@ QUARTERS = 6
 """How often the dual variables to start from are quartered, at most."""
 
 
-class Ascent:
+class DualVariables:
+    """The dual variables of a label, begun at those of its scores, and its intercept.
+
+    Parameters
+    ----------
+    engine : Engine
+        Where the fit stands, its intercept at its optimum.
+    conjugate : float
+        That of the penalty, at X'r.
+
+    Attributes
+    ----------
+    cy : ndarray, shape (n,)
+        The weights of the documents times their targets.
+    alpha : ndarray, shape (n,)
+        The dual variables.
+    share : float
+        Of the derivatives r, with the sign changed, that alpha began as.
+    lag : float
+        What the intercept adds to the diagonal; 0 without an intercept.
+    b : float
+        The intercept.
+    sweeps : int
+        How many there have been.
+    """
+
+    def __init__(self, engine: Engine, conjugate: float) -> None:
+        self.cy = engine.c * engine.y
+        self.share = best_share(engine, -engine.r, conjugate)
+        self.alpha: Floats = -self.share * engine.r
+        self.lag, self.b, self.sweeps = 0.0, engine.b, 0
+
+    def move_to(self, alpha: Floats, b: float, sweeps: int) -> None:
+        """Take what some sweeps came to, and move the point that the intercept is held near."""
+        self.sweeps += sweeps
+        self.alpha = alpha.copy()
+        self.b = b + self.lag * float(self.alpha.sum())
+
+    def balanced(self, engine: Engine) -> Floats:
+        """alpha (n,) with a sum of zero where there is an intercept: a point of the dual."""
+        alpha: Floats = self.alpha.copy()
+        balance(engine, alpha)
+        return alpha
+
+
+class Ascent(DualVariables):
     """The dual variables of a label, and the weights that belong to them.
 
     Parameters
@@ -68,23 +114,17 @@ class Ascent:
 
     Attributes
     ----------
-    alpha : ndarray, shape (n,)
-        The dual variables.
     u : float32 ndarray, shape (rows.size,)
         X'alpha / q.
-    b : float
-        The intercept.
-    sweeps : int
-        How many there have been.
     """
 
     def __init__(self, engine: Engine, rows: CompactRows, q: float, gradient: Floats) -> None:
-        self.cy, self.q = engine.c * engine.y, q
-        self.lag = LAG * float(rows.norms.mean()) / q if engine.fit_intercept else 0.0
-        share = best_share(engine, -engine.r, 0.5 / q * float(gradient @ gradient))
-        self.alpha = -share * engine.r
-        self.u: NDArray[np.float32] = (-share / q * rows.collapse(gradient)).astype(np.float32)
-        self.b, self.sweeps, self._last = engine.b, 0, np.inf
+        super().__init__(engine, 0.5 / q * float(gradient @ gradient))
+        self.q, self._last = q, np.inf
+        if engine.fit_intercept:
+            self.lag = LAG * float(rows.norms.mean()) / q
+        u = -self.share / q * rows.collapse(gradient)
+        self.u: NDArray[np.float32] = u.astype(np.float32)
 
     @property
     def number(self) -> int:
@@ -113,15 +153,20 @@ def sweep(rows: CompactRows, ascents: Sequence[Ascent]) -> list[Floats]:
     values, first = data.astype(np.float32, copy=False), ascents[0]
     cy, alpha, W, b = (block([getattr(one, at) for one in ascents]) for at in COLUMNS)
     for number in range(first.sweeps, first.sweeps + first.number):
-        order = np.random.default_rng(number).permutation(len(cy)).astype(np.int32)
+        order = shuffled(number, len(cy))
         dual_sweep(indptr, indices, values, order, rows.norms, cy, first.q, first.lag, alpha, W, b)
     scores = np.empty(cy.shape, dtype=np.float32)
     block_dots(indptr, indices, values, W, scores)
     for at, one in enumerate(ascents):
-        one.sweeps += one.number
-        one.alpha, one.u = alpha[:, at].copy(), W[:, at].copy()
-        one.b = float(b[at]) + one.lag * float(one.alpha.sum())
+        one.move_to(alpha[:, at], float(b[at]), one.number)
+        one.u = W[:, at].copy()
     return [scores[:, at].astype(np.float64) for at in range(len(ascents))]
+
+
+def shuffled(seed: int | Sequence[int], number: int) -> Int32s:
+    """The order in which a sweep takes so many documents."""
+    order: Int32s = np.random.default_rng(seed).permutation(number).astype(np.int32)
+    return order
 
 
 def block(columns: Sequence[Any]) -> NDArray[Any]:
@@ -133,14 +178,15 @@ def block(columns: Sequence[Any]) -> NDArray[Any]:
     return block
 
 
-def best_share(engine: Engine, alpha: Floats, price: float) -> float:
+def best_share(engine: Engine, alpha: Floats, conjugate: float) -> float:
     """The power of 1/4, times these dual variables, where the dual value is largest.
 
-    price: what all of them cost, the penalty's conjugate.
+    conjugate: that of the penalty at X'alpha.
     """
     share, best = 1.0, -np.inf
     for _ in range(QUARTERS):
-        value = engine.loss.dual_value(share * alpha, engine.y, engine.c) - share * share * price
+        value = engine.loss.dual_value(share * alpha, engine.y, engine.c)
+        value -= share * share * conjugate
         if not value > best:
             break
         share, best = 0.25 * share, value

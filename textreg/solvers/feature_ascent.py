@@ -16,14 +16,14 @@ import numpy as np
 from textreg._core.dual import dual_sweep_by_feature
 from textreg.records import Floats
 from textreg.solvers.compact_rows import CompactRows
-from textreg.solvers.dual_ascent import LAG, best_share, block
+from textreg.solvers.dual_ascent import LAG, DualVariables, block, shuffled
 from textreg.solvers.engine import Engine
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-class FeatureAscent:
+class FeatureAscent(DualVariables):
     """The dual variables of a label, and the weights that belong to them.
 
     Parameters
@@ -39,32 +39,25 @@ class FeatureAscent:
 
     Attributes
     ----------
-    alpha : ndarray, shape (n,)
-        The dual variables.
     sums : float32 ndarray, shape (rows.size,)
         X'alpha.
     inverse : float32 ndarray, shape (rows.size,)
         1 / q.
-    b : float
-        The intercept.
-    sweeps : int
-        How many there have been.
     """
 
     def __init__(self, engine: Engine, rows: CompactRows, q: Floats, gradient: Floats) -> None:
-        self.cy, self._rows, self._fit_intercept = engine.c * engine.y, rows, engine.fit_intercept
-        share = best_share(engine, -engine.r, 0.5 * float((gradient / q) @ gradient))
-        self.alpha = -share * engine.r
-        self.sums: NDArray[np.float32] = (-share * rows.collapse(gradient)).astype(np.float32)
-        self.b, self.sweeps = engine.b, 0
+        super().__init__(engine, 0.5 * float((gradient / q) @ gradient))
+        self._rows, self._fit_intercept = rows, engine.fit_intercept
+        sums = -self.share * rows.collapse(gradient)
+        self.sums: NDArray[np.float32] = sums.astype(np.float32)
         self.take(q)
 
     def take(self, q: Floats) -> None:
         """Change the curvature of the penalty to q (p,)."""
         inverse = 1.0 / self._rows.penalty(q)
         self.inverse: NDArray[np.float32] = inverse.astype(np.float32)
-        norm = float(self._rows.squares @ inverse) / max(len(self.alpha), 1)
-        self.lag = LAG * norm if self._fit_intercept else 0.0
+        if self._fit_intercept:
+            self.lag = LAG * (float(self._rows.squares @ inverse) / max(len(self.alpha), 1))
 
     def weights(self) -> Floats:
         """(p,)"""
@@ -74,14 +67,13 @@ class FeatureAscent:
 def sweep_by_feature(rows: CompactRows, ascents: Sequence[FeatureAscent]) -> None:
     """The next sweep for labels that have had as many."""
     indptr, indices, data = rows.arrays
-    values, number = data.astype(np.float32, copy=False), ascents[0].sweeps
+    values = data.astype(np.float32, copy=False)
     cy, alpha, sums, inverse, lag, b = (
         block([getattr(one, at) for one in ascents])
         for at in ("cy", "alpha", "sums", "inverse", "lag", "b")
     )
-    order = np.random.default_rng(number).permutation(len(cy)).astype(np.int32)
+    order = shuffled(ascents[0].sweeps, len(cy))
     dual_sweep_by_feature(indptr, indices, values, order, cy, lag, inverse, alpha, sums, b)
     for at, one in enumerate(ascents):
-        one.sweeps += 1
-        one.alpha, one.sums = alpha[:, at].copy(), sums[:, at].copy()
-        one.b = float(b[at]) + one.lag * float(one.alpha.sum())
+        one.move_to(alpha[:, at], float(b[at]), 1)
+        one.sums = sums[:, at].copy()

@@ -15,7 +15,7 @@ import numpy as np
 from textreg.penalties import GroupNorms
 from textreg.records import Floats, Problem, Solution, Step
 from textreg.solvers import dual_ascent
-from textreg.solvers.certificate import Bound, balance, dual_value, relative_gap, value_of
+from textreg.solvers.certificate import Bound, dual_value, relative_gap, value_of
 from textreg.solvers.compact_rows import compact_rows
 from textreg.solvers.engine import Engine
 from textreg.solvers.feature_ascent import FeatureAscent
@@ -31,7 +31,7 @@ from textreg.solvers.reweighting import (
     reweight,
     touching_points,
 )
-from textreg.solvers.ridge import can_share
+from textreg.solvers.ridge import beginning
 from textreg.solvers.scales import scales_of
 from textreg.solvers.side_by_side import side_by_side
 
@@ -45,11 +45,6 @@ next; else Newton steps are quicker."""
 
 LATER = Schedule(rough=0, first_check=4)
 """Of the rounds by Newton steps, where sweeps have come near."""
-
-
-def suits(problem: Problem, penalty: GroupNorms) -> bool:
-    """Whether the fit can be side by side with others: no l1, a ridge on all features."""
-    return can_share(problem) and penalty.l2 > 0.0 and not penalty.lam.any()
 
 
 @checks_overflow
@@ -75,13 +70,7 @@ def group_ascents(problems: Sequence[Problem], penalty: GroupNorms) -> list[Solu
 def _fit(problem: Problem, penalty: GroupNorms) -> Fit[Solution]:
     """The fit of one problem."""
     warm, scales = problem.start is not None, scales_of(problem)
-    engine = Engine(problem.replace(start=None))
-    if problem.start is None:
-        engine.restart(engine.w, problem.intercept_at_zero())
-    else:
-        w, b = problem.start
-        yield Restart(engine, w.copy(), b if problem.fit_intercept else 0.0)
-        engine.give_up_if_hopeless(problem, penalty.value)
+    engine = yield from beginning(problem, penalty.value)
     engine.optimize_intercept()
     fit = VectorFit(engine, penalty, scales.weight, quick=True)
     s = touching_points(penalty, fit, warm=warm)
@@ -96,18 +85,8 @@ def _fit(problem: Problem, penalty: GroupNorms) -> Fit[Solution]:
         found = rest._replace(
             iterations=found.iterations + rest.iterations, history=found.history + more
         )
-    solution = Solution(
-        w=found.w,
-        b=found.b,
-        objective=found.objective,
-        gap=found.gap,
-        iterations=found.iterations,
-        converged=found.gap <= problem.tol,
-        history=found.history,
-        group_norms=penalty.copies(found.w, found.u, scales.curvature),
-        alpha=found.alpha,
-    )
-    return finish(problem, solution, UNIT, stopped=found.ended)
+    norms = penalty.copies(found.w, found.u, scales.curvature)
+    return finish(problem, found.solution(problem, norms), UNIT, stopped=found.ended)
 
 
 def _sweeps(
@@ -128,8 +107,7 @@ def _sweeps(
         w = ascent.weights()
         norms = penalty.norms(w)
         if round_ >= min(next_look, problem.max_iter):
-            alpha = ascent.alpha.copy()
-            balance(engine, alpha)
+            alpha = ascent.balanced(engine)
             products = yield Products(engine.design, alpha)
             yield Restart(engine, w, ascent.b)
             engine.optimize_intercept()

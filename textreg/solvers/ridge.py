@@ -11,7 +11,7 @@ and at its negative, and lies above it (Jaakkola & Jordan 2000).
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -20,8 +20,8 @@ from textreg.penalties import Separable
 from textreg.records import Floats, Problem, Solution, Step
 from textreg.records.block_design import BlockDesign
 from textreg.solvers import dual_ascent
-from textreg.solvers.certificate import balance, dual_value, relative_gap, ridge_bound
-from textreg.solvers.compact_rows import compact_rows
+from textreg.solvers.certificate import dual_value, relative_gap, ridge_bound
+from textreg.solvers.compact_rows import CompactRows, compact_rows
 from textreg.solvers.dual_ascent import Ascent
 from textreg.solvers.engine import IDLE, NOISE, Engine, slope_of_intercept
 from textreg.solvers.outcome import checks_overflow, finish
@@ -89,26 +89,19 @@ def _penalty(problem: Problem, l2: float) -> Separable:
 def _fit(problem: Problem, penalty: Separable, *, sweeps: bool) -> Fit[Solution]:
     """The fit of one problem. sweeps: whether it begins with some of dual coordinate ascent."""
     q = float(penalty.q.max(initial=0.0)) or 1.0
-    engine = Engine(problem.replace(start=None))
     rows = compact_rows(problem.design, merge=True)
-    if problem.start is None:
-        engine.restart(engine.w, problem.intercept_at_zero())
-    else:  # best are weights of parallel columns in proportion to them
-        w, b = problem.start
-        w = rows.expand(rows.collapse(w))
-        yield Restart(engine, w, b if problem.fit_intercept else 0.0)
-        engine.give_up_if_hopeless(problem, penalty.value)
+    engine = yield from beginning(problem, penalty.value, rows)
     begin = engine.w, engine.b
     history: list[Step] = []
     bound, iteration, idle, exact = -np.inf, 0, 0, True
     sweeps = sweeps and dual_ascent.suits(engine, rows, q)
     ascent: Ascent | None = None
-    swept = False
     while True:
         engine.optimize_intercept()
         objective = engine.value + penalty.value(engine.w)
-        if ascent is not None and swept:
-            at_hand = yield from _bound_of_sweeps(engine, ascent)
+        swept = None if exact else ascent
+        if swept is not None:
+            at_hand = yield from _bound_of_sweeps(engine, swept)
             bound = max(bound, at_hand)
         else:
             gradient = yield Gradient(engine, None if exact else rows)
@@ -117,7 +110,7 @@ def _fit(problem: Problem, penalty: Separable, *, sweeps: bool) -> Fit[Solution]
         last = gap <= problem.tol or iteration >= problem.max_iter or idle > IDLE
         if last and not exact:
             yield Restart(engine, engine.w, engine.b)
-            exact, swept = True, False
+            exact = True
             continue
         if exact:
             bound = max(bound, at_hand)
@@ -125,17 +118,18 @@ def _fit(problem: Problem, penalty: Separable, *, sweeps: bool) -> Fit[Solution]
         stopped = bool(problem.callback and problem.callback(history[-1]))
         if sweeps and not (last or stopped):
             ascent = ascent or Ascent(engine, rows, q, gradient)
-            sweeps = ascent.goes_on(gap)
-            if not sweeps and not objective <= history[0].objective:
-                yield Restart(engine, *begin)
-                iteration, exact, swept = iteration + 1, False, False
-                continue
-        if swept and (stopped or not sweeps):
+            if not ascent.goes_on(gap):
+                sweeps, ascent = False, None
+                if not objective <= history[0].objective:
+                    yield Restart(engine, *begin)
+                    iteration, exact = iteration + 1, False
+                    continue
+        if swept is not None and (stopped or ascent is None):
             gradient = yield Gradient(engine, rows)
         if last or stopped:
             break
-        iteration, exact, swept = iteration + 1, False, sweeps
-        if ascent is not None and sweeps:
+        iteration, exact = iteration + 1, False
+        if ascent is not None:
             z = yield Sweeps(rows, ascent)
             engine.move_to(rows.expand(ascent.u.astype(np.float64)), ascent.b, z + ascent.b)
             continue
@@ -148,10 +142,28 @@ def _fit(problem: Problem, penalty: Separable, *, sweeps: bool) -> Fit[Solution]
     return solution_of(problem, engine, slope, rows.squares, history, stopped)
 
 
+def beginning(
+    problem: Problem, penalty: Callable[[Floats], float], merged: CompactRows | None = None
+) -> Fit[Engine]:
+    """An engine at the start of a problem, or without weights where that is none, or of no use.
+
+    penalty: its value at weights (p,). merged: rows whose parallel columns are one; best are
+    weights of these in proportion to them.
+    """
+    engine = Engine(problem.replace(start=None))
+    if problem.start is None:
+        engine.restart(engine.w, problem.intercept_at_zero())
+        return engine
+    w, b = problem.start
+    w = w.copy() if merged is None else merged.expand(merged.collapse(w))
+    yield Restart(engine, w, b if problem.fit_intercept else 0.0)
+    engine.give_up_if_hopeless(problem, penalty)
+    return engine
+
+
 def _bound_of_sweeps(engine: Engine, ascent: Ascent) -> Fit[float]:
     """The dual value of the sweeps' own dual variables: nearer than that of the fit's scores."""
-    alpha = ascent.alpha.copy()
-    balance(engine, alpha)
+    alpha = ascent.balanced(engine)
     products = yield Products(engine.design, alpha)
     return dual_value(engine, alpha) - 0.5 / ascent.q * float(products @ products)
 
