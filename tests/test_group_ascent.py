@@ -147,3 +147,14 @@ def test_who_shares_passes() -> None:
     assert not calls.shares_passes(Group(group=0.3, l1=0.1, l2=0.1), one)
     assert not calls.shares_passes(Group(group=0.3, l1=0.0, l2=0.0), one)
     assert not calls.shares_passes(PART.replace(solver="admm"), one)
+
+
+def test_a_callback_sees_the_history_as_it_grows() -> None:
+    """Also where rounds by Newton steps follow the sweeps."""
+    seen: list[Any] = []
+    posed = problems(tol=1e-9)[0].replace(callback=lambda step: seen.append(step))
+    (found,) = group_ascent.group_ascents(
+        [posed], Group(group=0.02, l1=0.0, l2=0.001).penalty(posed)
+    )
+    assert tuple(seen) == found.history
+    assert [step.iteration for step in seen] == sorted({step.iteration for step in seen})

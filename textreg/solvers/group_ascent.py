@@ -76,15 +76,15 @@ def _fit(problem: Problem, penalty: GroupNorms) -> Fit[Solution]:
     s = touching_points(penalty, fit, warm=warm)
     found = yield from _sweeps(problem, penalty, engine, fit, s)
     if not (found.gap <= problem.tol or found.ended or found.iterations >= problem.max_iter):
-        most = problem.max_iter - found.iterations
-        schedule = LATER if found.iterations else Schedule()
-        rest = reweight(problem.replace(max_iter=most), penalty, fit, found.s, schedule)
-        more = tuple(
-            step._replace(iteration=found.iterations + step.iteration) for step in rest.history
-        )
-        found = rest._replace(
-            iterations=found.iterations + rest.iterations, history=found.history + more
-        )
+        history, before = list(found.history), found.iterations
+
+        def callback(step: Step) -> bool:
+            history.append(step._replace(iteration=before + step.iteration))
+            return bool(problem.callback and problem.callback(history[-1]))
+
+        options = problem.replace(callback=callback, max_iter=problem.max_iter - before)
+        rest = reweight(options, penalty, fit, found.s, LATER if before else Schedule())
+        found = rest._replace(iterations=before + rest.iterations, history=tuple(history))
     norms = penalty.copies(found.w, found.u, scales.curvature)
     return finish(problem, found.solution(problem, norms), UNIT, stopped=found.ended)
 
