@@ -148,6 +148,26 @@ def test_the_python_file_reads_fields(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("no JSON", "Expecting value"),
+        (json.dumps({**random_rows(1)[0], "price": "cheap"}), "'cheap' is not a number"),
+    ],
+)
+def test_a_line_that_is_no_document_is_named(tmp_path: Path, line: str, reason: str) -> None:
+    file, row = tmp_path / "model.py", random_rows(1, seed=13)[0]
+    file.write_bytes(export(tickets_model(), registry.create("exporter", "python")))
+    given = f"{json.dumps(row)}\n{line}\n"
+    done = subprocess.run(
+        [sys.executable, "-I", file], input=given, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, len(done.stdout.splitlines())) == (1, 1)
+    assert done.stderr.startswith("line 2 is not a document of this model: ")
+    assert reason in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
     ("row", "reason"),
     [
         ("text", "is a dict with the title, body, brand, price, not 'text'"),

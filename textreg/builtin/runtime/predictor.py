@@ -990,7 +990,11 @@ def _interpolated(x: float, xs: list[float], ys: list[float]) -> float:
 
 def main(predictor: Predictor) -> None:
     """Print the answer for every line of the standard input, as JSON."""
-    for line in sys.stdin:
+    for number, line in enumerate(sys.stdin, 1):
         text = line.rstrip("\r\n")
-        given = json.loads(text) if predictor.fields or predictor.tokens else text
-        print(json.dumps({"text": given, "label": predictor.predict(given)}))
+        try:
+            given = json.loads(text) if predictor.fields or predictor.tokens else text
+            label = predictor.predict(given)
+        except ValueError as error:
+            sys.exit(f"line {number} is not a document of this model: {error}")
+        print(json.dumps({"text": given, "label": label}))
