@@ -27,6 +27,7 @@ from textreg.records.design import CompressedArrays
 from textreg.solvers.block_ascent import ascend
 from textreg.solvers.block_rows import BlockRows
 from textreg.solvers.engine import Engine
+from textreg.solvers.kept_in_blocks import left_by_groups
 from textreg.solvers.merged_blocks import MergedBlocks
 from textreg.solvers.over_blocks import over_blocks
 from textreg.solvers.sampled_rows import Sample, SampledRows, draw
@@ -327,6 +328,28 @@ def test_few_passes(reg: Regularizer) -> None:
     assert again.converged
     assert len(again.history) <= len(solution.history)
     assert design.passes > before
+
+
+def test_groups_in_blocks_keep_features_at_zero(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("textreg.solvers.kept_in_blocks.MOST", 1.0)
+    X, y, groups = documents(9)
+    parts, group, l1 = groups_in_blocks(groups, CUTS, Memory()), 0.5, 0.5
+    products = np.abs(X.T @ (y - y.mean())) / 2.0
+    features = np.flatnonzero(products > l1).astype(np.int32)
+    excess, values = products[features] - l1, np.diff(X.tocsc().indptr)[features].astype(np.int32)
+    left = left_by_groups(parts, group, features, excess, values)
+    assert left is not None
+    assert 0 < left.sum() < len(features)
+    # The proportional choice of dual variables covers all others, and stays in every ball.
+    weights, dense = group * groups.weights, np.zeros((len(groups), P))
+    rows = np.repeat(np.arange(len(groups)), np.diff(groups.indptr))
+    dense[rows, groups.indices] = weights[rows]
+    kept = features[~left]
+    u = dense[:, kept] * (excess[~left] / dense[:, kept].sum(axis=0))
+    np.testing.assert_allclose(u.sum(axis=0), excess[~left])
+    assert np.all(np.linalg.norm(u, axis=1) <= weights * (1.0 + 1e-12))
+    monkeypatch.setattr("textreg.solvers.kept_in_blocks.MOST", 0.0)
+    assert left_by_groups(parts, group, features, excess, values) is None
 
 
 def test_without_an_intercept_and_without_a_weight() -> None:

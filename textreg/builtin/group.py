@@ -239,7 +239,7 @@ class Group(Regularizer):
                 f"{self.name}: documents in blocks need l1 above 0, which tells the features that "
                 "matter. Give l1, or train without --memory."
             )
-        return over_blocks(problem, self.l1, self.l2, self.solve)
+        return over_blocks(problem, self.l1, self.l2, self.solve, self.group)
 
     def solve_softmax(
         self, problem: Problem, codes: Int64s, start: tuple[Floats, Floats] | None = None

@@ -21,6 +21,7 @@ from textreg.records import Floats, Int32s, Problem, Solution, Step
 from textreg.records.block_design import BlockDesign, BlockGroups, KnownColumns
 from textreg.solvers.certificate import KAPPAS, relative_gap
 from textreg.solvers.engine import Engine
+from textreg.solvers.kept_in_blocks import left_by_groups
 from textreg.solvers.outcome import checks_overflow, finish
 
 INNER, FIRST = 0.3, 3e-2
@@ -43,7 +44,11 @@ with better dual variables far fewer of them exceed l1 than at the start."""
 
 @checks_overflow
 def over_blocks(
-    problem: Problem, l1: float, l2: float, solve: Callable[[Problem], Solution]
+    problem: Problem,
+    l1: float,
+    l2: float,
+    solve: Callable[[Problem], Solution],
+    group: float = 0.0,
 ) -> Solution:
     """Minimize loss + penalty, for l1 above 0.
 
@@ -57,6 +62,8 @@ def over_blocks(
     solve : callable
         Solves a problem over some of the features, in memory, to its ``tol``; its solution has
         ``alpha``.
+    group : float
+        The strength of the norms of the groups.
 
     Returns
     -------
@@ -70,7 +77,8 @@ def over_blocks(
     w, b, large = _begin(problem, l1)
     most = FEW if problem.groups is None else len(w)
     support = np.flatnonzero(w).astype(np.int32)
-    features = _union(support, _largest(_without(large, support), most))
+    large = _first(problem, group, _without(large, support), l1)
+    features = _union(support, _largest(large, most))
     history: list[Step] = []
     at_zero = problem.loss.dual_value(np.zeros(len(problem.y)), problem.y, problem.sample_weight)
     iterations, tol = 0, max(FIRST, INNER * problem.tol)
@@ -92,7 +100,8 @@ def over_blocks(
         w = np.zeros(len(w))
         w[features], b = found.w, found.b
         iterations += found.iterations
-        large = _without(_large(problem, found.alpha, NEAR * l1), features)
+        every = _large(problem, found.alpha, NEAR * l1)
+        large = _without(every, features)
         missing = large.sizes > l1
         inner = found.objective * (1.0 - found.gap)
         bound = _bound(inner, at_zero, large.sizes[missing] - l1, l1, l2)
@@ -103,6 +112,8 @@ def over_blocks(
         if gap <= problem.tol or stopped or exhausted or number == SETS:
             break
         most *= GROWTH
+        if number == 1 and problem.groups is not None:  # those at the start were too many
+            features, large = np.flatnonzero(w).astype(np.int32), every
         features = _union(features, _largest(large, most))
         tol = INNER * problem.tol
     solution = Solution(
@@ -149,6 +160,16 @@ def _without(large: _Large, features: Int32s) -> _Large:
     """Those that are not among some features, ascending."""
     others = ~np.isin(large.features, features, assume_unique=True)
     return _Large(large.features[others], large.sizes[others])
+
+
+def _first(problem: Problem, group: float, large: _Large, l1: float) -> _Large:
+    """Those that groups do not keep at zero, if these are few, where there is no start."""
+    groups = problem.groups
+    if problem.start is not None or not isinstance(groups, BlockGroups):
+        return large
+    values = _in_blocks(problem).blocks.sizes[large.features]
+    left = left_by_groups(groups, group, large.features, large.sizes - l1, values)
+    return large if left is None else _Large(large.features[left], large.sizes[left])
 
 
 def _largest(large: _Large, most: int) -> Int32s:
