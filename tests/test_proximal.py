@@ -243,3 +243,13 @@ def test_weights_without_a_loss_are_refused_by_name() -> None:
         pytest.raises(PluginError, match=r"Huge\.prox returns weights with a loss of NaN"),
     ):
         proximal(problem(loss="squared"), Huge())
+
+
+@pytest.mark.parametrize("loss", ["logistic", "squared-hinge", "squared"])
+@pytest.mark.parametrize("unit", [1.0, 3.0, 1e-6])
+def test_fine_tolerances_are_met_where_the_loss_is_rounded(loss: str, unit: float) -> None:
+    made = problem(loss=loss, tol=1e-11, max_iter=1000)
+    made = made.replace(X=made.X * unit)
+    found = proximal(made, Separable.constant(12, l1=0.8 * unit, l2=0.05 * unit**2))
+    assert found.converged
+    assert 0.0 <= found.gap <= 1e-11

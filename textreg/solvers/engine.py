@@ -102,14 +102,17 @@ class Engine:
     def _refresh(self) -> None:
         self.value = self.loss.derivatives(self.z, self.y, self.c, self.r, self.h)
 
-    def optimize_intercept(self) -> None:
-        """Move the intercept alone to its optimum, where the derivatives r sum to zero."""
+    def optimize_intercept(self, tol: float = INTERCEPT_SLOPE) -> None:
+        """Move the intercept alone to its optimum, where the derivatives r sum to zero.
+
+        tol: the sum that is taken for zero, relative to that of the absolute derivatives.
+        """
         if not self.fit_intercept:
             return
         low, high = -math.inf, math.inf  # where the slope is known to be negative and positive
         for _ in range(INTERCEPT_STEPS):
             slope, curvature = float(self.r.sum()), float(self.h.sum())
-            if abs(slope) <= INTERCEPT_SLOPE * float(np.abs(self.r).sum()) or curvature <= 0.0:
+            if abs(slope) <= tol * float(np.abs(self.r).sum()) or curvature <= 0.0:
                 return
             value, b, z = self.value, self.b, self.z
             low, high = (b, high) if slope < 0.0 else (low, b)

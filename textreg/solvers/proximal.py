@@ -34,6 +34,14 @@ SHORTEST, LONGEST = 1e-60, 1e100
 NOISE = 1e-12
 """Relative rounding of the loss, which backtracking allows for."""
 
+FINE = 1e-10
+"""Share of the loss below which the curvature over a step is told from derivatives: the rounding of
+the loss would let s grow until the steps no longer converge (Becker et al. 2011)."""
+
+INTERCEPT = 1e-13
+"""Slope of the loss in the intercept that is taken for zero, near the rounding of its sum: what is
+left of it stays in the gap, however exact the weights are."""
+
 TIGHTER = 0.3
 """Factor of the limit on the residual when it is reached but the gap is still too large."""
 
@@ -74,7 +82,7 @@ def proximal(problem: Problem, penalty: Penalty) -> Solution:
 
     References
     ----------
-    beck2009; odonoghue2015.
+    beck2009; becker2011; odonoghue2015.
     """
     engine = Engine(problem, lambda w: _value(penalty, w))
     if problem.start is None:
@@ -139,7 +147,7 @@ def proximal(problem: Problem, penalty: Penalty) -> Solution:
 def _move(engine: Engine, w: Floats, b: float, z: Floats) -> FitPoint:
     """Move the engine to weights w with scores z = Xw + b, and then to the optimal intercept."""
     engine.move_to(w, b, z)
-    engine.optimize_intercept()
+    engine.optimize_intercept(INTERCEPT)
     return FitPoint(w, engine.b, engine.z, engine.value)
 
 
@@ -174,7 +182,7 @@ def _forward(
     """
     if engine.w is not at.w:
         engine.move_to(*at[:3])
-    gradient = engine.gradient()
+    gradient, r = engine.gradient(), engine.r.copy()
     slope = _slope(engine)
     length = min(GROW * length, LONGEST)
     while True:
@@ -186,9 +194,15 @@ def _forward(
                 f"{len(at.w)} finite weights. Fix that method, or tell its authors."
             )
         move = w - at.w
-        new = _move(engine, w, at.b, at.z + engine.design.product(move))
-        model = at.loss + float(gradient @ move) + float(move @ move) / (2.0 * length)
-        if new.loss <= model + NOISE * abs(at.loss):
+        scores = engine.design.product(move)
+        new = _move(engine, w, at.b, at.z + scores)
+        square = float(move @ move) / (2.0 * length)
+        if square > FINE * abs(at.loss):
+            rise = new.loss - at.loss - float(gradient @ move)
+            allowed = square + NOISE * abs(at.loss)
+        else:
+            rise, allowed = 0.5 * float((engine.r - r) @ scores), square
+        if rise <= allowed:
             break
         length *= SHRINK
         if length < SHORTEST:
