@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import sklearn
 from conftest import Cli
 from sklearn import metrics
 
@@ -401,13 +400,6 @@ def test_labels_that_only_dev_has_warn() -> None:
 # Metrics
 
 
-by_counts = pytest.mark.skipif(
-    tuple(map(int, sklearn.__version__.split(".")[:2])) < (1, 4),
-    reason="before scikit-learn 1.4 zero_division stands for each F1 of 0",
-)
-
-
-@by_counts
 @pytest.mark.parametrize("seed", range(4))
 def test_metrics_are_those_of_scikit_learn(seed: int) -> None:
     random = np.random.default_rng(seed)
@@ -541,7 +533,6 @@ def test_labels_of_few_documents(tmp_path: Path) -> None:
 # Comparing
 
 
-@by_counts
 def test_paired_tests_of_sets() -> None:
     random = np.random.default_rng(0)
     y_true = random.random((300, 4)) < 0.3

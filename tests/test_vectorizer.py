@@ -270,7 +270,6 @@ def test_other_data_frames_of_one_column() -> None:
 @pytest.mark.parametrize("container", ["pandas", "polars"])
 def test_output_in_a_data_frame(container: str) -> None:
     pytest.importorskip(container)
-    pytest.importorskip("sklearn", minversion="1.4", reason="knows polars since")
     plain = TextVectorizer(**WORDS).set_output(transform="default")
     assert isinstance(plain.fit_transform(TEXTS), TextMatrix)
     with pytest.raises(ValueError, match=r"outputs a scipy sparse|does not support sparse"):
@@ -281,7 +280,6 @@ def test_output_in_a_data_frame(container: str) -> None:
 
 
 def test_weights_by_metadata_routing() -> None:
-    pytest.importorskip("sklearn", minversion="1.4", reason="pipelines route since")
     weights = np.where(SIDES == 1, 20.0, 1.0)
     with sklearn.config_context(enable_metadata_routing=True):
         linear = LinearClassifier(Ridge(l2=0.1)).set_fit_request(sample_weight=True)

@@ -20,7 +20,8 @@ def fit(X: Any, y: Any, cost: float, share: float) -> tuple[Any, float]:
     """Weights and intercept of a linear SVM on features scaled by their log-count ratios."""
     counts = [np.asarray(X[y == label].sum(axis=0)).ravel() + 1.0 for label in (1, 0)]
     ratio = np.subtract(*(np.log(each / each.sum()) for each in counts))
-    svm = LinearSVC(C=cost, max_iter=5000, random_state=0).fit(X @ diags_array(ratio), y)
+    svm = LinearSVC(C=cost, dual="auto", max_iter=5000, random_state=0)
+    svm.fit(X @ diags_array(ratio), y)
     w = svm.coef_.ravel()
     w = share * w + (1.0 - share) * np.abs(w).mean()  # section 2.3
     return w * ratio, float(svm.intercept_[0])
