@@ -183,7 +183,7 @@ def test_no_index_outside_of_a_matrix_reaches_compiled_code(
 
 def test_a_coordinate_outside_of_a_matrix_is_refused() -> None:
     made = coo_array(np.eye(3))
-    made.coords = (np.array([0, 7, 2]), np.arange(3))
+    made.row = np.array([0, 7, 2])
     with pytest.raises(RecordError, match=r"X.row\[1\] is 7, but indices run from 0 to 2"):
         Problem(made, np.ones(3))
 
