@@ -160,10 +160,12 @@ def test_a_small_model_is_a_small_file() -> None:
     assert len(module_of(model).encode()) < 60_000
 
 
-def test_a_browser_answers_as_the_model(browser: Chrome, tmp_path: Path) -> None:
-    texts = [*TEXTS, *random_texts(100, seed=9), "</script><b>"]
-    texts = [text for text in texts if text.isprintable() or "\ud800" not in text]
-    model = model_of("the default")
+@pytest.mark.parametrize("name", ["the default", "without HTML", "fields"])
+def test_a_browser_answers_as_the_model(name: str, browser: Chrome, tmp_path: Path) -> None:
+    if name == "fields":
+        model, given = tickets_model(), random_rows(100, seed=9)
+    else:
+        model, given = model_of(name), [*TEXTS, *random_texts(100, seed=9), "</script><b>"]
     page = tmp_path / "page.html"
     page.write_text(
         "<!doctype html><meta charset=utf-8><title>model</title>\n"
@@ -176,7 +178,8 @@ def test_a_browser_answers_as_the_model(browser: Chrome, tmp_path: Path) -> None
         """return JSON.stringify(JSON.parse(arguments[0]).map((text) => ({
              scores: model.scores(text), label: model.predict(text),
              probabilities: model.probabilities(text), explanation: model.explain(text) })))""",
-        json.dumps(texts),
+        json.dumps(given),
     )
-    assert difference(counted(json.loads(found), texts), answers(model, texts)) < LIMIT
+    found = counted(json.loads(found), model.encoder.documents(given))
+    assert difference(found, answers(model, given)) < LIMIT
     assert browser.get_log("browser") == []
