@@ -17,8 +17,17 @@ pytestmark = pytest.mark.skipif(
 
 
 @pytest.mark.parametrize("page", ["index", "analyst", "engineer", "researcher", "author"])
-def test_walk(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cli: Cli) -> None:
-    """All commands and programs of a page, from above; one that begins with a path is a file."""
+def test_walk(
+    page: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    cli: Cli,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """All commands and programs of a page, from above; one that begins with a path is a file.
+
+    What stands behind a print as a comment is what it prints.
+    """
     monkeypatch.chdir(tmp_path)
     text = (CHECKOUT / "docs" / f"{page}.md").read_text(encoding="utf-8")
     found = re.findall(r"^```(console|python)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
@@ -31,4 +40,8 @@ def test_walk(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cli: C
         elif path:
             Path(path[1]).write_text(block, encoding="utf-8")
         else:
+            capsys.readouterr()
             exec(compile(block, page, "exec"), namespace)
+            printed = capsys.readouterr().out.splitlines()
+            wanted = re.findall(r"^ *print\(.*\)  # (.*)$", block, re.MULTILINE)
+            assert [line for line in printed if line in wanted] == wanted
