@@ -224,6 +224,15 @@ def test_the_cause_of_a_fault_in_training(file: Path, jobs: int) -> None:
     assert 'mine.py", line 24, in solve' in traceback_of(caught.value.__cause__)
 
 
+def test_the_place_of_a_fault_is_in_the_file(file: Path) -> None:
+    """Not in the package that raised: a wrong name of NumPy is raised in NumPy."""
+    file.write_text(CODE.replace("[[word for", "__import__('numpy').maximun, [[word for"))
+    registry = Registry()
+    registry.register_file(file)
+    with pytest.raises(BrokenPluginError, match=r"AttributeError: .*maximun.* \(.*mine\.py:16\)"):
+        calls.encode(registry.create("tokenizer", "pieces"), ["good film"])
+
+
 def test_a_traceback_begins_in_the_file(file: Path) -> None:
     """Though between textreg's call of a tokenizer and its code there is more of textreg."""
     file.write_text(CODE.replace("[[word for", "1 / [[word for"))

@@ -224,6 +224,17 @@ def test_other_losses(loss: str) -> None:
     assert found.b == pytest.approx(expected.b, abs=1e-3)
 
 
+def test_what_is_no_penalty_is_refused_by_name() -> None:
+    class Forgetful(Penalized):
+        name = "forgetful"
+
+        def penalty(self, problem: Problem) -> Any:
+            Mine(l1=1.0)
+
+    with pytest.raises(PluginError, match=r"Forgetful\.penalty returned None, which has no value"):
+        Forgetful().solve(problem())
+
+
 def test_a_value_that_is_no_number_is_refused_by_name() -> None:
     class Broken(Mine):
         def value(self, w: Floats) -> float:

@@ -11,7 +11,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from textreg.errors import UsageError
+from textreg.errors import PluginError, UsageError
 from textreg.losses import Loss
 from textreg.params import Plugin, check_decided
 from textreg.records import Floats, Graph, Groups, Int64s, MultiSolution, Problem, Solution, Tokens
@@ -513,7 +513,14 @@ class Penalized(Regularizer):
         from textreg.solvers.proximal import proximal
 
         check_decided(self.label(), **self.params())
-        return proximal(problem, self.penalty(problem))
+        penalty = self.penalty(problem)
+        if missing := [name for name in ("value", "prox") if not hasattr(penalty, name)]:
+            raise PluginError(
+                f"{type(self).__name__}.penalty returned {penalty!r}, which has no "
+                f"{' and no '.join(missing)}, instead of a penalty. Fix that method, or tell its "
+                "authors."
+            )
+        return proximal(problem, penalty)
 
 
 class Exporter(Plugin):

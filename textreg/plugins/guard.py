@@ -38,7 +38,7 @@ _RAISE = dis.opmap["RAISE_VARARGS"]
 
 
 def cause_of(error: BaseException) -> str:
-    """An error in one line, with the innermost line of code outside of textreg."""
+    """An error in one line, with the innermost line of the plugin, not of a library it calls."""
     lines = message_of(error).strip().splitlines()
     what = type(error).__name__
     if lines:
@@ -46,10 +46,18 @@ def cause_of(error: BaseException) -> str:
         what += f": {single_line(lines[0][:_MOST])}{more}"
     if isinstance(error, SyntaxError):  # which states its place itself
         return what
+    places: dict[str, str] = {}  # by package, the one last that textreg called
     for frame, line in reversed(list(traceback.walk_tb(error.__traceback__))):
         if not _is_ours(frame):
-            return f"{what} ({frame.f_code.co_filename}:{line})"
-    return what
+            places.setdefault(_package(frame), f"{frame.f_code.co_filename}:{line}")
+            called = _package(frame)
+        elif places:
+            break
+    return f"{what} ({places[called]})" if places else what
+
+
+def _package(frame: FrameType) -> str:
+    return str(frame.f_globals.get("__name__", "")).partition(".")[0]
 
 
 def traceback_of(error: BaseException | None) -> str:
@@ -107,8 +115,7 @@ def is_ctrl_c(error: BaseException) -> bool:
 
 def _is_ours(frame: FrameType) -> bool:
     """Whether a frame belongs to textreg or to the import system."""
-    package = str(frame.f_globals.get("__name__", "")).partition(".")[0]
-    return package in _OURS or frame.f_code.co_filename.startswith("<frozen")
+    return _package(frame) in _OURS or frame.f_code.co_filename.startswith("<frozen")
 
 
 @contextmanager
