@@ -372,6 +372,9 @@ def test_missing_columns(file, name: str, content: str) -> None:
     assert refusal(path, UsageError, text_col="review") == (
         f"{path}:1: no column 'review'. Did you mean 'reviews'? There are: id, reviews, label."
     )
+    assert "To take several columns, repeat the option" in refusal(
+        path, UsageError, text_col="reviews,label"
+    )
     message = refusal(path)
     assert message.startswith(
         f"{path}:1: no column has a usual name of a text (text, review, reviewtext, body ...). "

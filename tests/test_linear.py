@@ -479,3 +479,9 @@ def test_a_regularizer_of_a_program() -> None:
     searched = LinearClassifier(OneSided, cv=2).fit(X, SIDES)
     assert isinstance(searched.reg_, OneSided)
     assert clone(fitted).set_params(reg__l1=1.0).reg == OneSided(l1=1.0)
+
+
+@pytest.mark.parametrize("texts", [["good", "bad"], np.array(["good", "bad"])])
+def test_texts_are_for_another_estimator(texts: Any) -> None:
+    with pytest.raises(UsageError, match=r"X holds texts: take TextClassifier, or make_pipeline"):
+        LinearClassifier("ridge").fit(texts, [0, 1])

@@ -561,6 +561,11 @@ def test_bad_commands(cli: Cli, demo: Path, tmp_path: Path) -> None:
         (["report", trained, corpus, "-o", tmp_path], "is a folder"),
         (["report", trained, corpus, "-o", tmp_path / "no" / "x.html"], "does not exist"),
         (["report", trained, corpus, "-o", trained], "would overwrite"),
+        (["report", trained, corpus, "-o", tmp_path / "x.pdf"], "end its name with .html"),
+        (
+            ["train", corpus, "-o", trained, "--report", tmp_path / "x.doc"],
+            "x.doc: the page is HTML",
+        ),
         (["train", corpus, "-o", trained, "--report", trained], "name two files"),
         (["train", corpus, "-o", trained, "--report", tmp_path], "--report FILE"),
         (["train", corpus, "-o", trained, "--resume", trained], "-o and --resume both name"),

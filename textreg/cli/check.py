@@ -14,7 +14,7 @@ from textreg.checking.findings import NAMED, Example, Finding
 from textreg.checking.settings import check_names
 from textreg.cli import shared
 from textreg.cli.inputs import Reading, reading
-from textreg.cli.output import check_target, percent, print_json, progress_bar
+from textreg.cli.output import check_page, check_target, percent, print_json, progress_bar
 from textreg.cli.settings import setting
 from textreg.errors import UsageError, first_few
 from textreg.report.page import check_report
@@ -41,6 +41,7 @@ class CheckOutput(NamedTuple):
         check_names([name for name in self.fail_on if name != ANY])
         if self.html is not None:
             check_target(Path(self.html), inputs, "--html")
+            check_page(Path(self.html), "--html")
             check_report()
 
     def tell(self, result: CheckResult) -> None:

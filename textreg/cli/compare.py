@@ -23,7 +23,7 @@ from textreg.cli.comparing import (
     write_result,
 )
 from textreg.cli.inputs import Reading, reading
-from textreg.cli.output import check_target, progress_bar
+from textreg.cli.output import check_page, check_target, progress_bar
 from textreg.cli.settings import setting, settings
 from textreg.comparing.benchmarks import Benchmark
 from textreg.comparing.candidates import Candidate
@@ -59,6 +59,7 @@ class CompareOutput(NamedTuple):
             from textreg.report.page import check_report
 
             check_report()
+            check_page(Path(self.report), "--report")
             if not pair:
                 raise UsageError(
                     "--report compares two saved models: name two model files and one corpus, and "

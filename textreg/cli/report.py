@@ -12,7 +12,7 @@ from textreg.checking import corpus_advice
 from textreg.cli import shared
 from textreg.cli.inputs import TRAINING, Reading, reading
 from textreg.cli.marks import read_marked
-from textreg.cli.output import check_target, progress_bar, size
+from textreg.cli.output import check_page, check_target, progress_bar, size
 from textreg.cli.removal_table import load_by_name
 from textreg.cli.settings import settings
 from textreg.errors import TextregError, UsageError
@@ -154,6 +154,7 @@ def command(
     beside.check(files)
     target = Path(out.output) if out.output else Path(Path(model).stem + ".html")
     check_target(target, [model, *files, *train, *unlabeled, *beside.against])
+    check_page(target, "-o")
     loaded = load_model(model)
     others = beside.load(loaded)
     how = how.like(loaded)

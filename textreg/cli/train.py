@@ -15,7 +15,7 @@ import click
 from textreg.cli import shared
 from textreg.cli.again import read_as
 from textreg.cli.inputs import TRAINING, Reading, reading
-from textreg.cli.output import check_target, print_json, progress_bar
+from textreg.cli.output import check_page, check_target, print_json, progress_bar
 from textreg.cli.recipes import RecipeCommand, given_by
 from textreg.cli.settings import settings
 from textreg.errors import UsageError
@@ -255,6 +255,8 @@ def _check_outputs(
         other = flags.setdefault(os.path.abspath(path), flag)
         if other != flag:
             raise UsageError(f"{other} and {flag} both name {path}: name two files.")
+    if report is not None:
+        check_page(Path(report), "--report")
 
 
 def _check_blocks(training: TrainingSettings, report: str | None, dev: Sequence[str]) -> None:

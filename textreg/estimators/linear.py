@@ -230,8 +230,15 @@ class LinearEstimator(PartsEstimator):
 def validated(estimator: Any, X: Any, *, reset: bool) -> Any:
     """X as a matrix of finite numbers, its columns counted and named, or compared if not ``reset``.
 
-    Raises ValueError in the words of scikit-learn.
+    Raises UsageError for texts, and ValueError in the words of scikit-learn.
     """
+    first = X[0] if isinstance(X, (list, tuple)) and X else X
+    if isinstance(first, str) or getattr(getattr(X, "dtype", None), "kind", "") == "U":
+        name = type(estimator).__name__
+        raise UsageError(
+            f"{name} takes a matrix of numbers, and X holds texts: take "
+            f"{name.replace('Linear', 'Text')}, or make_pipeline(TextVectorizer(), {name}())."
+        )
     options = {"accept_sparse": "csr", "dtype": np.float64, "reset": reset}
     try:
         from sklearn.utils.validation import validate_data

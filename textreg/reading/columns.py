@@ -408,7 +408,10 @@ def _column(field: Field, names: Sequence[str], where: str) -> str:
 
 def _no_column(wanted: str, names: Sequence[str], where: str) -> UsageError:
     """The error for a column that was asked for and is not there."""
+    several = "," in wanted and all(_named(part, names) for part in wanted.split(","))
     hint = did_you_mean(wanted, names)
+    if several:
+        hint = " To take several columns, repeat the option, once for each."
     return UsageError(f"{where}: no column '{wanted}'.{hint} There are: {_listed(names)}.")
 
 
