@@ -327,6 +327,25 @@ class Regularizer(Plugin):
         """
         return False
 
+    def gains_from_start(self, loss: Loss, *, softmax: bool) -> bool:
+        """Whether a fit from weights that are near the optimum is quicker than one from zero.
+
+        Where it is False, an update with new documents starts from zero.
+
+        Parameters
+        ----------
+        loss : Loss
+            That of the problem.
+        softmax : bool
+            Whether it is :meth:`solve_softmax` that is called.
+
+        Returns
+        -------
+        bool
+            The default is True.
+        """
+        return True
+
     def objective(self, problem: Problem, w: Floats, b: float) -> float:
         """What :meth:`solve` minimizes, and states as ``Solution.objective``, at any weights.
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from textreg.hookspecs import hookimpl
 from textreg.kinds import Penalized, Regularizer
+from textreg.losses import Logistic, Loss
 from textreg.params import AUTO, LogGrid, check_decided, param
 from textreg.penalties import Separable
 from textreg.records import Floats, Int64s, MultiSolution, Problem, Solution, Step
@@ -92,6 +93,13 @@ class SeparableRegularizer(Penalized):
     def fits_blocks(self) -> bool:
         """Whether some strength is not zero."""
         return any(value is AUTO or value > 0.0 for value in self.strengths().values())
+
+    def gains_from_start(self, loss: Loss, *, softmax: bool) -> bool:
+        """Not for a smooth penalty and the logistic loss.
+
+        Dual coordinate ascent is quicker there than a look at the start.
+        """
+        return bool(self.strengths().get("l1")) or softmax or not isinstance(loss, Logistic)
 
     def penalty(self, problem: Problem) -> Separable:
         """The penalty for the features of ``problem``; UsageError if a strength is not chosen."""

@@ -9,8 +9,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from textreg.errors import DataError, DataWarning, ModelError, UsageError
-from textreg.kinds import Penalized
-from textreg.losses import Logistic
 from textreg.model.origin_summary import UpdateSummary
 from textreg.records import Corpus
 from textreg.records.columns import as_column
@@ -157,26 +155,15 @@ def update_corpus(  # noqa: PLR0913  # its options are its interface
     def beginning(data: Prepared) -> list[Start]:
         return starts_over(model, data.encoder, data.task)
 
+    from_start = settings.reg.gains_from_start(settings.loss, softmax=model.task.joint)
     newer = train_corpus(
         joined(old, new, held_out=holds_out(model)),
         settings,
         progress,
         partial=False,
-        beginning=None if _from_zero(settings, joint=model.task.joint) else beginning,
+        beginning=beginning if from_start else None,
     )
     return _noted(newer, model, added, len(new), len(old))
-
-
-def _from_zero(settings: TrainingSettings, *, joint: bool) -> bool:
-    """Whether the fit is as quick from zero weights as from the old ones, or quicker."""
-    reg = settings.reg
-    if reg.needs == "groups":  # its working sets grow from zero
-        return True
-    # Dual coordinate ascent takes a ridge there that quickly that a look at the start is dearer.
-    strengths = reg.params()
-    ridge = {*strengths} <= {"l1", "l2"} and not strengths.get("l1")
-    smooth = isinstance(reg, Penalized) and isinstance(settings.loss, Logistic)
-    return ridge and smooth and not joint
 
 
 def _noted(newer: Model, model: Model, added: Added, new: int, old: int | None) -> Model:
