@@ -96,7 +96,7 @@ def test_solvers_and_tolerances_never_contradict_each_other(seed: int, l2: float
 
 @pytest.mark.parametrize("name", PARTS)
 def test_the_last_digits_decide_nearly_all(name: str) -> None:
-    problem = text_like(4).replace(tol=1e-8)
+    problem = text_like(4).replace(tol=1e-9)
     found, support = proof(PARTS[name], problem)
     undecided = support.features == 0
     assert not undecided.all()

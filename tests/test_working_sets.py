@@ -138,7 +138,7 @@ def test_no_more_rounds_than_allowed(rounds: int) -> None:
 
 @pytest.mark.usefixtures("always")
 def test_common_words_are_left_to_their_groups() -> None:
-    problem = documents(0)
+    problem = documents(4)
     reg = Sentence(group=0.05, l1=0.05)
     penalty, found = reg.penalty(problem), reg.solve(problem)
     r, h = np.empty(60), np.empty(60)

@@ -14,6 +14,8 @@ length is all that counts, and the u of a group are numbers, as for one weight v
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 
 from textreg._core.columns import column_damping
@@ -134,6 +136,14 @@ class ClassesFit:
     def value_at(self, w: Floats) -> float:
         """The objective at other weights, the intercepts unchanged."""
         return self._classes.loss_at(w) + self._penalty.value_over_classes(w)
+
+    def curvature(self) -> Floats:
+        """(p,) An upper bound in every class, as no probability q has q (1 - q) above 1/4."""
+        return self._bound
+
+    @cached_property
+    def _bound(self) -> Floats:
+        return self._classes.design.curvature(0.25 * self._classes.c)
 
     def duals(self, rates: Floats, out: Floats) -> None:
         """Dual variables of the groups, ragged: rates_g times row norms; written to ``out``."""

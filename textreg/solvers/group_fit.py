@@ -56,6 +56,9 @@ class GroupFit(Protocol):
     def value_at(self, w: Floats) -> float:
         """The objective at other weights, the intercept unchanged."""
 
+    def curvature(self) -> Floats:
+        """(p,) The curvature of the loss in every feature, or an upper bound of it."""
+
     def duals(self, rates: Floats, out: Floats) -> None:
         """Dual variables of the groups, ragged: rates_g w_g, or rates_g times the sizes (M3).
 
@@ -114,6 +117,11 @@ class VectorFit:
     def value_at(self, w: Floats) -> float:
         """The objective at other weights, the intercept unchanged."""
         return self._engine.loss_at(w) + self._penalty.value(w)
+
+    def curvature(self) -> Floats:
+        """(p,) The curvature of the loss in every feature."""
+        engine = self._engine
+        return engine.design.curvature(engine.h) if self._quick else engine.curvature
 
     def duals(self, rates: Floats, out: Floats) -> None:
         """Dual variables of the groups, ragged: rates_g w_g; written to ``out``."""

@@ -9,7 +9,8 @@ majorization-minimization fast:
   max(s_g, ||w_g||) stays inside its ball (M3), and it is dual feasible as soon as the inner problem
   is solved: the bound is tight long before w is;
 - a group that grows nevertheless grows slowly, by the factor ||w_g|| / s_g per round, so its s is
-  multiplied by that factor once more;
+  multiplied by that factor once more, and once, if it goes on, moves to where the group would
+  grow to, were its features independent of each other (M6);
 - s -> ||w_g|| is a fixed-point iteration with a few slow directions, which Anderson acceleration
   from the last rounds removes (M4).
 """
@@ -39,6 +40,9 @@ S_LEAST = 5e-7
 LARGEST_GROWTH = 2.0
 """Largest extra factor of s for a growing group in a round."""
 
+GROWING = 1.01
+"""||w_g|| / s_g above which a group grows, rather than settles."""
+
 POLISH = 10
 """Most iterations of conjugate gradients in a step."""
 
@@ -49,6 +53,10 @@ STALLED, MOST = 1e-3, 8
 """When a check finds a fall below STALLED times the tolerance, and s at the norms, the effort of
 the next round doubles, to MOST: the objective has converged, but the bound still suffers from the
 error of the gradient, which is of first order."""
+
+LONG, SLOW = 32, 0.5
+"""Rounds after which one whose fall is above SLOW of the last one doubles the effort of the next,
+to MOST, and any other halves it: features that are alike take turns slowly."""
 
 FIRST_CHECK = 8
 """Rounds before the first check of the gap."""
@@ -115,6 +123,36 @@ class AndersonAcceleration:
             return image
         stepped: Floats = np.clip(mixed, image - STRIDE, image + STRIDE)
         return stepped
+
+
+class GrowingGroups:
+    """Groups that grow in two rounds in a row move once to where they would come to (M6).
+
+    A group that had nearly vanished would else need a round for every doubling. Only once, as what
+    other groups make of its features is not known.
+    """
+
+    def __init__(self, penalty: GroupNorms, fit: GroupFit) -> None:
+        self._penalty, self._fit = penalty, fit
+        self._grew = np.zeros(len(penalty.strengths), dtype=bool)
+        self._moved = self._grew.copy()
+
+    def raise_points(self, s: Floats, last: Floats, norms: Floats) -> None:
+        """Raise s where groups grow.
+
+        last: s of the round that gave the norms; all (groups,).
+        """
+        grew, self._grew = self._grew, norms > GROWING * last
+        chosen = np.flatnonzero(self._grew & grew & ~self._moved)
+        if not len(chosen):
+            return
+        self._moved[chosen] = True
+        most = S_START * self._fit.unit
+        scaled = np.sqrt(self._fit.curvature()) * self._fit.size()
+        squares, norms = self._penalty.norms(scaled)[chosen] ** 2, norms[chosen]
+        rises = self._penalty.strengths[chosen] * (norms / last[chosen] - 1.0) * norms**2
+        goals = np.divide(rises, squares, out=np.full(len(chosen), most), where=squares > 0.0)
+        s[chosen] = np.maximum(s[chosen], np.minimum(norms + goals, most))
 
 
 class Reweighted(NamedTuple):
@@ -189,6 +227,7 @@ def reweight(
     acceleration = AndersonAcceleration()
     iteration, effort, next_effort, idle, ended, stuck = 0, 1, 1, 0, False, False
     lowest = S_LEAST * fit.unit
+    growing, last_fall, careful = GrowingGroups(penalty, fit), math.inf, 1
 
     while not gap <= problem.tol and iteration < problem.max_iter and not ended and not stuck:
         iteration += 1
@@ -200,7 +239,9 @@ def reweight(
         norms = penalty.norms(size)
         value = fit.value(norms)
         falling = least - value > problem.tol * value
-        effort = 1
+        slow = iteration > LONG and fall > SLOW * last_fall
+        last_fall, careful = fall, min(2 * careful, MOST) if slow else max(careful // 2, 1)
+        effort = careful
         idle = idle + 1 if fall == 0.0 and bool((s <= norms + lowest).all()) else 0
         stuck = idle > IDLE
         due = iteration >= next_check + (PATIENCE if falling else 0)
@@ -217,7 +258,7 @@ def reweight(
             negligible = STALLED * problem.tol * value
             at_norms = float(penalty.strengths @ np.maximum(s - norms, 0.0)) < negligible
             next_effort = min(2 * next_effort, MOST) if at_norms and fall < negligible else 1
-            effort = next_effort
+            effort = max(careful, next_effort)
             history.append(Step(iteration, best, gap))
             ended = bool(problem.callback and problem.callback(history[-1]))
             next_check = iteration + min(
@@ -226,8 +267,11 @@ def reweight(
         if value > least * (1.0 + min(WORSE, problem.tol)):
             acceleration.restart()
         least = min(least, value)
-        accelerated = acceleration if iteration > FIRST_CHECK else None
-        s = _touching_points(accelerated, s, norms, penalty, lowest)
+        if iteration > FIRST_CHECK:
+            last, s = s, _accelerated(acceleration, s, norms, penalty, lowest)
+            growing.raise_points(s, last, norms)
+        else:
+            s = grown(s, norms, lowest)
 
     kept = tuple(history)
     return Reweighted(best_w, best_b, best, gap, iteration, kept, u, s, bound.alpha, ended)
@@ -239,17 +283,12 @@ def grown(s: Floats, norms: Floats, lowest: float) -> Floats:
     return following
 
 
-def _touching_points(
-    acceleration: AndersonAcceleration | None,
-    s: Floats,
-    norms: Floats,
-    penalty: GroupNorms,
-    lowest: float,
+def _accelerated(
+    acceleration: AndersonAcceleration, s: Floats, norms: Floats, penalty: GroupNorms, lowest: float
 ) -> Floats:
-    """The s of the next round: the norms, or more for a growing group, and at least ``lowest``."""
+    """The s of the next round: what rounds before make of :func:`grown`."""
     following = grown(s, norms, lowest)
-    if acceleration is not None:
-        # The logarithms of large groups count most (M4).
-        importance = np.sqrt(penalty.strengths * following)
-        following = np.exp(acceleration.next(np.log(s), np.log(following), importance))
+    # The logarithms of large groups count most (M4).
+    importance = np.sqrt(penalty.strengths * following)
+    following = np.exp(acceleration.next(np.log(s), np.log(following), importance))
     return np.maximum(following, lowest)
