@@ -148,19 +148,21 @@ def test_common_words_are_left_to_their_groups() -> None:
     kept = np.flatnonzero((products > 1.01 * penalty.lam) & (found.w == 0.0))
     assert len(kept)  # not by l1
     support = np.flatnonzero(found.w).astype(np.int32)
-    fit = working_set.WorkingSet(problem, penalty, support, scales_of(problem)).fit(
-        found.w, found.b
-    )
-    assert len(np.setdiff1d(kept, fit.dual().missing))
+    part = working_set.WorkingSet(problem, penalty, support, scales_of(problem))
+    dual = part.fit(found.w, found.b).dual()
+    room = dual.leave_out(part.penalty, np.zeros(len(part.penalty.indices)))
+    assert room is not None
+    assert np.all(room <= part.penalty.strengths)
+    assert len(np.setdiff1d(kept, dual.missing))
 
 
-def test_free_groups_keep_at_zero_what_they_have_room_for() -> None:
+def test_groups_keep_at_zero_what_they_have_room_for() -> None:
     groups = Groups([0, 2, 4, 6], [0, 1, 1, 2, 2, 3], [1.0, 2.0, 4.0], 5)
     penalty = GroupNorms(groups, 0.5, 0.1)
     every = np.arange(5, dtype=np.int32)
 
     def kept(excess: list[float], selected: GroupNorms | None = None) -> list[int]:
-        free = None if selected is None else penalty.free_of(selected)
+        free = penalty.strengths if selected is None else penalty.free_of(selected)
         found = penalty.keep_at_zero(every, np.array(excess), free)
         return np.flatnonzero(found).tolist()
 
@@ -169,6 +171,34 @@ def test_free_groups_keep_at_zero_what_they_have_room_for() -> None:
     assert kept([0.3, 0.9, 1.8, 1.2, 0.0]) == [0, 1, 2, 3]  # 0.6 of each, and 0.72 of a group
     part = penalty.select(np.array([0], dtype=np.int32))
     assert kept([0.1, 0.9, 1.8, 1.2, 0.0], part) == [2, 3]  # of feature 1 0.9 of a group
+
+
+def test_groups_hold_features_together_within_their_balls() -> None:
+    rng = np.random.default_rng(3)
+    members = np.sort(np.argsort(rng.random((40, 12)))[:, :4])
+    groups = Groups(np.arange(0, 41 * 4, 4), members.ravel(), rng.random(40) + 0.5, 12)
+    penalty = GroupNorms(groups, 1.0, 0.1)
+    selected = np.array([2, 3], dtype=np.int32)
+    others = np.setdiff1d(np.arange(12, dtype=np.int32), selected)
+    part = penalty.select(selected)
+    u = rng.normal(size=len(part.indices))
+    u *= np.repeat(0.6 * part.strengths / np.hypot(*u.reshape(-1, 2).T), 2)
+    free = penalty.free_of(part, u)
+    np.testing.assert_allclose(np.unique(np.round(free / penalty.strengths, 9)), [0.0, 0.8, 1.0])
+    alone = np.array(
+        [free[(penalty.indices.reshape(-1, 4) == j).any(axis=1)].sum() for j in others]
+    )
+    for share in (0.2, 0.5, 0.9, 1.5):
+        held, taken = penalty.hold(others, share * alone, 0.99 * share * alone, free)
+        assert np.all(taken <= free)
+        if share == 0.2:  # all get what they want
+            np.testing.assert_array_less(0.99 * share * alone, held)
+        elif share == 1.5:  # none can
+            assert not held.any()
+            assert not taken.any()
+        else:
+            assert np.all(held > 0.4 * alone)
+            assert np.all(held < alone)
 
 
 def test_selected_groups_are_what_is_left_of_them() -> None:

@@ -2,6 +2,7 @@ from textreg._core.reference.groups import admm_copies as admm_copies
 from textreg._core.reference.groups import ball_sweeps as ball_sweeps
 from textreg._core.reference.groups import copy_norms as copy_norms
 from textreg._core.reference.groups import fill_groups as fill_groups
+from textreg._core.reference.groups import group_add as group_add
 from textreg._core.reference.groups import group_gather as group_gather
 from textreg._core.reference.groups import group_norms as group_norms
 from textreg._core.reference.groups import group_scale as group_scale

@@ -11,6 +11,7 @@ from textreg._core.groups import (
     ball_sweeps,
     copy_norms,
     fill_groups,
+    group_add,
     group_gather,
     group_norms,
     group_scale,
@@ -21,8 +22,9 @@ from textreg._core.groups import (
 from textreg.errors import RecordError
 from textreg.penalties.base import check_strengths
 from textreg.penalties.separable import Separable
-from textreg.records import Floats, Groups, Int32s
-from textreg.records.ragged import take_rows
+from textreg.penalties.sharing import shared_out
+from textreg.records import Floats, Groups, Int32s, Int64s
+from textreg.records.ragged import squared_norms, take_rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -253,7 +255,9 @@ class GroupNorms:
         group_gather(self.indices, ragged, out)
         return out
 
-    def improve_duals(self, u: Floats, t: Floats, lam: Floats, sweeps: int) -> None:
+    def improve_duals(
+        self, u: Floats, t: Floats, lam: Floats, sweeps: int, room: Floats | None = None
+    ) -> None:
         """Choose dual variables u that bring every |t_j| down toward lam_j (D2).
 
         Parameters
@@ -266,9 +270,11 @@ class GroupNorms:
             What l1 takes of each feature.
         sweeps : int
             Rounds of block coordinate descent.
+        room : ndarray of shape (merged groups,), optional
+            At most lambda_g, which takes its place.
         """
         ball_sweeps(
-            self.indptr, self.indices, self.strengths, lam, u, t,
+            self.indptr, self.indices, self.strengths if room is None else room, lam, u, t,
             np.empty(self.p, dtype=np.uint8), np.empty(len(self.strengths), dtype=np.int32), sweeps,
         )  # fmt: skip
 
@@ -399,30 +405,97 @@ class GroupNorms:
         holds[take_rows(*self._of_features, features)[1]] = True
         return np.flatnonzero(holds).astype(np.int32)
 
+    def degrees(self, features: Int32s) -> Int64s:
+        """How many merged groups hold each of some features."""
+        ptr = self._of_features[0]
+        return ptr[features + 1] - ptr[features]
+
     @property
     def _of_features(self) -> tuple[Int64s, Int32s]:
         """See ``MergedGroups.holders``."""
         assert self._merged is not None  # not of what select gives
         return self._merged.holders
 
-    def free_of(self, selected: GroupNorms) -> Floats:
-        """The strengths of the merged groups of which :meth:`select` left nothing, 0 of others.
+    def free_of(self, selected: GroupNorms, u: Floats | None = None) -> Floats:
+        """What the merged groups can take of the features that :meth:`select` left out (W5).
 
         Parameters
         ----------
         selected : GroupNorms
             What it gave.
+        u : ndarray, optional
+            Its dual variables, one entry for each feature of each of its groups; by default they
+            take all that these groups have.
+
+        Returns
+        -------
+        ndarray of shape (merged groups,)
+            The strengths of the groups of which nothing was selected, and what u leaves of the
+            others; 0 where one feature was, which has all of the strength.
+        """
+        free = np.where(selected.origin == -1, self.strengths, 0.0)
+        if u is not None:
+            several = selected.origin >= 0
+            left = selected.room(u)
+            free[several] = left[selected.origin[several]]
+        return free
+
+    def room(self, u: Floats) -> Floats:
+        """What dual variables leave of the strength of every group: sqrt(lambda_g^2 - ||u_g||^2).
+
+        Parameters
+        ----------
+        u : ndarray
+            One entry for each feature of each merged group.
 
         Returns
         -------
         ndarray of shape (merged groups,)
         """
-        return np.where(selected.origin == -1, self.strengths, 0.0)
+        room = self.strengths**2
+        room -= squared_norms(self.indptr, u)
+        np.maximum(room, 0.0, out=room)
+        return np.sqrt(room, out=room)
+
+    def hold(
+        self, features: Int32s, wanted: Floats, least: Floats, free: Floats | None = None
+    ) -> tuple[Floats, Floats]:
+        """What groups can take of features without a weight, all at once (docs/maths.md, W5).
+
+        Parameters
+        ----------
+        features : int32 ndarray
+        wanted, least : ndarray, one for each
+            What is to be taken of each, and what would do.
+        free : ndarray of shape (merged groups,), optional
+            What each group can take, by default its strength.
+
+        Returns
+        -------
+        ndarray, one for each feature
+            What is taken of it.
+        ndarray of shape (merged groups,)
+            What each group takes: the length of its dual variables over these features.
+        """
+        free, holders = self.strengths if free is None else free, self._of_features
+        lengths, reach = np.zeros(len(free)), np.empty(len(features))
+        group_sums(*holders, free, features, reach)
+
+        def taken(y: Floats) -> Floats:
+            lengths[:] = 0.0
+            group_add(*holders, y * y, features, lengths)
+            np.sqrt(lengths, out=lengths)
+            sums = np.empty(len(features))
+            group_sums(*holders, free / np.maximum(lengths, 1.0), features, sums)
+            return sums
+
+        _, held = shared_out(wanted, least, reach, taken)
+        return held, free * np.minimum(lengths, 1.0)
 
     def keep_at_zero(
         self, features: Int32s, excess: Floats, free: Floats | None = None
     ) -> NDArray[np.bool_]:
-        """Which of these features their groups keep at zero (docs/maths.md, W2).
+        """Which of these features their groups keep at zero, one after the other (W2).
 
         Parameters
         ----------

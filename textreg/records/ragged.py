@@ -12,6 +12,9 @@ from textreg._core.arrays import Bools, Floats, Int32s, Int64s
 from textreg._core.ragged import copy_rows, equal_rows, hash_rows
 from textreg.errors import RecordError
 
+SOME = 1 << 10
+"""Documents whose values are squared at a time."""
+
 
 def offsets(name: str, ptr: Int64s, total: int) -> None:
     """Check that ``ptr`` cuts a flat array of ``total`` entries into consecutive pieces."""
@@ -133,3 +136,14 @@ def distinct_rows(
     leader = _leaders(hashes, same_rows)
     leads = leader == np.arange(len(rows))
     return np.flatnonzero(leads), (np.cumsum(leads) - 1)[leader]
+
+
+def squared_norms(indptr: NDArray[Any], data: NDArray[Any]) -> Floats:
+    """The sum of the squared values of every row, or column, of a compressed matrix."""
+    norms = np.zeros(len(indptr) - 1)
+    for start in range(0, len(norms), SOME):  # the squares of all values take too much memory
+        here = indptr[start : start + SOME + 1]
+        squares = np.square(data[here[0] : here[-1]], dtype=np.float64)
+        norms[start : start + SOME] = np.add.reduceat(np.append(squares, 0.0), here[:-1] - here[0])
+    norms[indptr[:-1] == indptr[1:]] = 0.0
+    return norms

@@ -294,10 +294,10 @@ class MergedGroups:
         from scipy.sparse import csr_array
 
         groups = self.groups
-        marks = np.ones(len(groups.indices), dtype=np.int8)
-        by_groups = csr_array(
-            (marks, groups.indices, groups.indptr), shape=(len(groups), groups.n_features)
-        )
+        marks, ptr = np.ones(len(groups.indices), dtype=np.int8), groups.indptr
+        if len(marks) <= np.iinfo(np.int32).max:  # offsets of 64 bits would widen all indices
+            ptr = ptr.astype(np.int32)
+        by_groups = csr_array((marks, groups.indices, ptr), shape=(len(groups), groups.n_features))
         by_features = by_groups.tocsc()
         return by_features.indptr.astype(np.int64), by_features.indices.astype(np.int32, copy=False)
 

@@ -179,6 +179,12 @@ class DualPoint(Protocol):
         scale: a factor in [0, 1] of all dual variables.
         """
 
+    def leave_out(self, penalty: GroupNorms, u: Floats) -> Floats | None:
+        """Find ``left_out`` for dual variables u of the groups of a penalty over these p features.
+
+        Returns how long each u_g may become from then on; None for its strength.
+        """
+
     def damp(self, features: Int32s, excess: Floats) -> None:
         """Lower the products of some features by ``excess``, in the documents that hold them."""
 
@@ -203,6 +209,10 @@ class EngineDual:
     def value(self, scale: float = 1.0) -> float:
         """The part of the dual value (D1) that is due to the loss."""
         return dual_value(self._engine, scale * self.alpha)
+
+    def leave_out(self, _penalty: GroupNorms, _u: Floats) -> Floats | None:
+        """Nothing is left out."""
+        return None
 
     def damp(self, features: Int32s, excess: Floats) -> None:
         """Lower the products of some features by ``excess``, in the documents that hold them."""
@@ -256,13 +266,14 @@ def group_bound(
     allowed += dual.lam
     slack = SLACK * tol
     allowed += 0.5 * (slack * penalty.floor)
+    room = dual.leave_out(penalty, u)
     best, best_scale = _scaled_bound(dual, penalty, t)
     alpha = dual.alpha
     enough, fewest = (1.0 - tol) * objective, len(t) + 1
     for _ in range(0 if hopeless else REPAIRS):
         before = best
         for _ in range(REPEATS):
-            penalty.improve_duals(u, t, allowed, SWEEPS)
+            penalty.improve_duals(u, t, allowed, SWEEPS, room)
             bound, scale = _scaled_bound(dual, penalty, t)
             gain = bound - best
             if gain > 0.0:
@@ -280,6 +291,7 @@ def group_bound(
             break  # even without scaling alpha is too far from optimal: improve the primal first
         from_groups = np.subtract(dual.products, t, out=t)
         dual.damp(violated, excess)
+        room = dual.leave_out(penalty, u)
         t = np.subtract(dual.products, from_groups, out=from_groups)
     u *= best_scale
     return Bound(best, best_scale * alpha)

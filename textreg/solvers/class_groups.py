@@ -184,6 +184,10 @@ class ClassesDual:
         """At most the entropy at ``scale`` alpha: it is concave, and 0 where alpha is."""
         return scale * self._value
 
+    def leave_out(self, _penalty: GroupNorms, _u: Floats) -> Floats | None:
+        """Nothing is left out."""
+        return None
+
     def level(self, features: Int32s) -> None:
         """Not known for several classes: products stay as they are."""
 

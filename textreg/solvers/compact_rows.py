@@ -21,23 +21,16 @@ from textreg._core.curvature import (
 )
 from textreg.records import Floats, Int32s, Int64s
 from textreg.records.cache import Cache, derived
-from textreg.records.ragged import sums
+from textreg.records.ragged import squared_norms, sums
 from textreg.solvers.parallel_columns import parallel_columns
 from textreg.solvers.transposing import rows_of_columns, take_compressed
 
 if TYPE_CHECKING:
-    from typing import Any
-
-    from numpy.typing import NDArray
-
     from textreg.records import Design
     from textreg.solvers.parallel_columns import MergedColumns
 
 VALUES, COLUMNS = 0.95, 0.5
 """Parallel columns are merged where at most this share of all values, or of columns, is left."""
-
-SOME = 1 << 10
-"""Documents whose values are squared at a time."""
 
 
 class CompactRows:
@@ -181,14 +174,3 @@ def worth_merging(sizes: Int64s, merged: MergedColumns) -> bool:
     """Whether that makes the matrix, whose columns have so many values, much smaller."""
     left = sizes[merged.representatives]
     return bool(left.sum() <= VALUES * sizes.sum() or len(left) <= COLUMNS * len(sizes))
-
-
-def squared_norms(indptr: NDArray[Any], data: NDArray[Any]) -> Floats:
-    """The sum of the squared values of every row, or column, of a compressed matrix."""
-    norms = np.zeros(len(indptr) - 1)
-    for start in range(0, len(norms), SOME):  # the squares of all values take too much memory
-        here = indptr[start : start + SOME + 1]
-        squares = np.square(data[here[0] : here[-1]], dtype=np.float64)
-        norms[start : start + SOME] = np.add.reduceat(np.append(squares, 0.0), here[:-1] - here[0])
-    norms[indptr[:-1] == indptr[1:]] = 0.0
-    return norms

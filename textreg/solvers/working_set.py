@@ -4,7 +4,8 @@ Where the product of a column with the dual variables of the loss is at most lam
 the weight of the feature at zero. Beyond that, groups of which nothing is in the working set are
 free to keep it there (W2): words that are everywhere are in thousands of them. Without all these
 features the rest of the problem is the same. The dual point of a fit over a working set looks at
-what was left out too, so that its bound holds for the problem over all features.
+what was left out too, so that its bound holds for the problem over all features: there groups of
+the working set help by what its dual variables leave of them (W5).
 """
 
 from __future__ import annotations
@@ -32,6 +33,11 @@ MOST = 0.6
 
 NEAR = 0.9
 """Share of lam above which a product may bring its feature into the next working set."""
+
+
+RARE = 5
+"""Entries of the rarest features that join a set, as a multiple of those of the missing ones; and
+at most half of those of the set."""
 
 
 class Beginning(NamedTuple):
@@ -65,6 +71,12 @@ def first_working_set(problem: Problem, penalty: GroupNorms) -> Beginning | None
 def union(*sets: Int32s) -> Int32s:
     """What is in any of these sets of features, ascending."""
     return np.unique(np.concatenate(sets))
+
+
+def rarest(features: Int32s, entries: Int64s, most: int) -> Int32s:
+    """Those with the fewest entries each, which have so many at most together."""
+    order = np.argsort(entries, kind="stable")
+    return features[order[: np.searchsorted(np.cumsum(entries[order]), most, side="right")]]
 
 
 class WorkingSet:
@@ -128,22 +140,23 @@ class WorkingFit(VectorFit):
         As if all groups were free: those that are not hold little of such a set.
         """
         weighted = self._part.features[self._engine.w != 0.0]
-        return union(weighted, self._dual.near(None))
+        return union(weighted, self._dual.near())
 
     def grown(self) -> Int32s:
-        """The next set: this one, what is missing, and what nearly is."""
-        part = self._part
-        return union(part.features, self.missing, self._dual.near(part.penalty))
+        """The next set: this one, what is missing, and what may be next."""
+        return union(self._part.features, self.missing, self._dual.rare)
 
 
 class WorkingDual(EngineDual):
     """Dual variables of the documents, and what they say of all features.
 
-    missing: those that are not in the working set and should be.
+    missing: those that are not in the working set and should be. rare: others beyond l1, the
+    rarest, for which there are few groups to keep them at zero.
     """
 
     def __init__(self, engine: Engine, part: WorkingSet) -> None:
         self._part = part
+        self.missing = self.rare = np.empty(0, dtype=np.int32)
         super().__init__(engine, part.penalty.lam)
 
     def _multiply(self) -> None:
@@ -153,21 +166,30 @@ class WorkingDual(EngineDual):
         np.abs(products, out=products)
         self._near = np.flatnonzero(products > NEAR * part.lam).astype(np.int32)
         self._sizes = products[self._near]
-        lam = part.lam[self._near]
-        # Those in the working set have no excess here.
-        above = (self._sizes > lam) & ~np.isin(self._near, part.features, assume_unique=True)
-        features, excess = self._near[above], (self._sizes - lam)[above]
-        kept = part.every.keep_at_zero(features, excess, part.every.free_of(part.penalty))
-        self.missing = features[~kept]
-        # sum_j m_j |w_j| <= penalty(w), with the m of the working set and lam of the others (D3).
-        self.left_out = Excess(excess[~kept], part.lam[self.missing])
 
-    def near(self, selected: GroupNorms | None) -> Int32s:
+    def leave_out(self, penalty: GroupNorms, u: Floats) -> Floats | None:
+        """See DualPoint: the groups keep others at zero by what u leaves of their strengths."""
+        part = self._part
+        # Those in the working set have no excess here.
+        others = ~np.isin(self._near, part.features, assume_unique=True)
+        features, sizes = self._near[others], self._sizes[others]
+        lam = part.lam[features]
+        free = part.every.free_of(penalty, u)
+        held, taken = part.every.hold(features, sizes - NEAR * lam, sizes - lam, free)
+        above = sizes - lam > held
+        self.missing = features[above]
+        beyond, every = features[sizes > lam], part.every
+        most = RARE * int(every.degrees(self.missing).sum()), len(penalty.indices) // 2
+        self.rare = rarest(beyond, every.degrees(beyond), min(most))
+        # sum_j m_j |w_j| <= penalty(w), with the m of the working set and lam of the others (D3).
+        self.left_out = Excess((sizes - lam - held)[above], lam[above])
+        return np.sqrt(np.maximum(penalty.strengths**2 - taken[part.kept] ** 2, 0.0))
+
+    def near(self) -> Int32s:
         """The features whose products are near what keeps them at zero, or above.
 
-        selected: what :meth:`GroupNorms.select` gave; None before there is a working set.
+        As if no group had anything else to take.
         """
         near, every = self._near, self._part.every
-        free = None if selected is None else every.free_of(selected)
-        kept = every.keep_at_zero(near, self._sizes - NEAR * every.lam[near], free)
+        kept = every.keep_at_zero(near, self._sizes - NEAR * every.lam[near])
         return near[~kept]
