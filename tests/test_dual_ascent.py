@@ -22,7 +22,7 @@ def large(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def dual_value(X: Any, cy: Any, q: float, lag: float, alpha: Any, b: float) -> float:
-    """That of the problem with the price of the intercept, which was b when alpha was zero."""
+    """That of the problem with the penalty of the intercept, which was b when alpha was zero."""
     c, s = np.abs(cy), np.clip(alpha / cy, 1e-300, 1.0 - 1e-16)
     entropy = -float(c @ (s * np.log(s) + (1.0 - s) * np.log1p(-s)))
     total = float(alpha.sum())

@@ -455,7 +455,7 @@ def test_a_wide_matrix_stays_sparse() -> None:
 
 def test_a_regularizer_of_a_program() -> None:
     class OneSided(Penalized):
-        """A price on weights above zero alone."""
+        """A penalty on weights above zero alone."""
 
         name = "one-sided"
         l1: float = param(default=AUTO, min=0, search=LogGrid(1e-2, 1.0, 4), help="strength")

@@ -527,7 +527,8 @@ class Penalized(Regularizer):
     def solve(self, problem: Problem) -> Solution:
         """Minimize loss + penalty by accelerated proximal gradient.
 
-        Raises UsageError if a parameter is still ``AUTO``.
+        Raises UsageError if a parameter is still ``AUTO``, PluginError if the penalty has no
+        ``value`` or no ``prox``.
         """
         from textreg.solvers.proximal import proximal
 

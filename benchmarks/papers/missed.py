@@ -51,7 +51,7 @@ def missed(tasks: Results) -> list[str]:
             "state how many topics there are and how many words of each form a group, which words "
             "take part, nor when the solver stops. Its models hold "
             f"{min(sizes):g} to {max(sizes):g} percent of the features, ours few: words outside of "
-            "all groups are priced by l1 alone, so that ours resemble the lasso. Of these "
+            "all groups are penalized by l1 alone, so that ours resemble the lasso. Of these "
             "conditions, on three of the worst tasks, accuracy in percent, strengths chosen on dev:"
         ),
         tables.table(["", *(name.removeprefix("amazon-") for name in tried)], rows),

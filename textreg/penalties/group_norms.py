@@ -309,7 +309,7 @@ class GroupNorms:
         return floor
 
     @cached_property
-    def unpriced(self) -> Int32s:
+    def unpenalized(self) -> Int32s:
         """The features without l1 and l2 that are in no group of a positive strength."""
         if self.l2 > 0.0 or self.lam.all():
             return np.empty(0, dtype=np.int32)

@@ -27,7 +27,7 @@ from textreg.solvers.engine import Engine
 from textreg.solvers.group_fit import VectorFit, rounded
 from textreg.solvers.outcome import checks_overflow, finish
 from textreg.solvers.scales import scales_of
-from textreg.solvers.unpriced import watching
+from textreg.solvers.unpenalized import watching
 
 PAPER_ITERATIONS = 100
 """The paper's limit (section 4)."""

@@ -33,7 +33,7 @@ from textreg.solvers.engine import Engine
 from textreg.solvers.group_fit import VectorFit
 from textreg.solvers.outcome import checks_overflow, finish
 from textreg.solvers.scales import scales_of
-from textreg.solvers.unpriced import watching
+from textreg.solvers.unpenalized import watching
 
 
 class Algorithm1Options(Parametrized):
@@ -86,7 +86,7 @@ def algorithm_1(problem: Problem, penalty: GroupNorms, **options: Any) -> Soluti
 
 
 def _run(problem: Problem, penalty: GroupNorms, chosen: Algorithm1Options) -> Solution:
-    """The same, all but features without a price."""
+    """The same, all but features without a penalty."""
     rho, engine = chosen.rho, Engine(problem)
     v = np.zeros(len(penalty.indices))
     u, norms = np.zeros_like(v), np.zeros(len(penalty.strengths))

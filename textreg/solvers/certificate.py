@@ -21,7 +21,7 @@ from textreg._core.columns import column_damping
 from textreg.penalties import GroupNorms, Separable
 from textreg.records import Floats, Int32s
 from textreg.solvers.engine import Engine
-from textreg.solvers.unpriced import level
+from textreg.solvers.unpenalized import level
 
 SLACK = 0.1
 """Share of the tolerance that scaling may use up."""
@@ -189,7 +189,7 @@ class DualPoint(Protocol):
         """Lower the products of some features by ``excess``, in the documents that hold them."""
 
     def level(self, features: Int32s) -> None:
-        """Make the products of some features, which have no price, zero, where that is known."""
+        """Make the products of some features, which have no penalty, zero, where that is known."""
 
 
 class EngineDual:
@@ -223,7 +223,7 @@ class EngineDual:
         self._multiply()
 
     def level(self, features: Int32s) -> None:
-        """Make the products of some features, which have no price, zero (W4)."""
+        """Make the products of some features, which have no penalty, zero (W4)."""
         leveled = level(self._engine, self.alpha, features)
         if leveled is not None:
             self.alpha = leveled
@@ -257,8 +257,8 @@ def group_bound(
     """
     objective, tol = target
     hopeless = relative_gap(objective, dual.value()) > HOPELESS * tol
-    if len(penalty.unpriced) and not hopeless:
-        dual.level(penalty.unpriced)
+    if len(penalty.unpenalized) and not hopeless:
+        dual.level(penalty.unpenalized)
     t = penalty.gather(u)
     np.subtract(dual.products, t, out=t)
     # At the optimum the ridge leaves an excess of 2 l2 |w_j|.

@@ -59,8 +59,8 @@ def approach(
     start = problem.start
     if not has_kinks(problem.loss) or (start is not None and start[0].any()):
         return Approached(problem, 0, False)
-    gradient, priced = np.abs(problem.gradient_at_zero()), strengths > 0.0
-    emptying = float((gradient[priced] / strengths[priced]).max(initial=0.0))
+    gradient, penalized = np.abs(problem.gradient_at_zero()), strengths > 0.0
+    emptying = float((gradient[penalized] / strengths[penalized]).max(initial=0.0))
     strongest, iterations, stopped = WEAK * emptying, 0, False
     if not 1.0 < strongest < math.inf:
         return Approached(problem, 0, False)

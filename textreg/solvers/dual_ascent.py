@@ -4,7 +4,7 @@
 
 A sweep moves the dual variable of every document in turn to its optimum (R4), as in yu2011, and a
 row of X that is read for one label is there for sixteen. In the dual an intercept is the constraint
-sum_i alpha_i = 0, which single moves cannot keep. So b is held near where it was, at the price
+sum_i alpha_i = 0, which single moves cannot keep. So b is held near where it was, by the penalty
 (b - b')^2 / (2 lag), and b' moves to b after some sweeps: the method of multipliers
 (rockafellar1976). Where the ridge is weak and documents contradict each other sweeps are slow, and
 Newton steps take over.

@@ -21,7 +21,7 @@ from textreg.solvers.outcome import checks_overflow, finish
 from textreg.solvers.reweighting import UNIT, Reweighted, Schedule, reweight, touching_points
 from textreg.solvers.ridge import suits
 from textreg.solvers.scales import Scales, scales_of
-from textreg.solvers.unpriced import watching
+from textreg.solvers.unpenalized import watching
 from textreg.solvers.working_set import Beginning, WorkingSet, first_working_set
 
 ROUNDS = 8

@@ -41,7 +41,7 @@ CLOSE = 0.3
 DOCUMENTS = 192
 """The most documents that the preconditioner holds."""
 
-PRICE, GATHERED = 4, 8
+COST, GATHERED = 4, 8
 """What it may cost, in products with all documents, and how much more a gathered entry costs."""
 
 HARD = 0.05
@@ -229,11 +229,11 @@ class RidgeModel:
 
 
 def _affordable(rows: CompactRows) -> int:
-    """How many documents the preconditioner can hold for the price of some products.
+    """How many documents the preconditioner can hold for the cost of some products.
 
     A pair of documents costs their common columns, each GATHERED times an entry of a product.
     """
-    pairs = PRICE * rows.values / (GATHERED * max(rows.shared, 1.0))
+    pairs = COST * rows.values / (GATHERED * max(rows.shared, 1.0))
     return max(1, min(DOCUMENTS, int(math.sqrt(2.0 * pairs))))
 
 

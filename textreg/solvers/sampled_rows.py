@@ -8,7 +8,7 @@ S, each as often as it is likely to be drawn less, and the most frequent feature
         [         0           D_rest ]
 
 (docs/maths.md, R3) conjugate gradients need a third of the products with the Hessian that they need
-with its diagonal. The price is a system over S and F, solved in memory by conjugate gradients.
+with its diagonal. The cost is a system over S and F, solved in memory by conjugate gradients.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from textreg.solvers.group_fit import VectorFit
 from textreg.solvers.scales import Scales
 
 SMALL = 100_000
-"""Values of a matrix for which working sets are not worth their price."""
+"""Values of a matrix for which working sets are not worth their cost."""
 
 LARGE = 1 << 25
 """Entries of the groups above which it would take too much memory to know the groups of a feature.
@@ -51,7 +51,7 @@ class Beginning(NamedTuple):
 def first_working_set(problem: Problem, penalty: GroupNorms) -> Beginning | None:
     """The features that nothing keeps at zero, at the given start or without any weight.
 
-    None where working sets are not worth their price.
+    None where working sets are not worth their cost.
     """
     design = problem.design
     values, entries = len(design.columns.indices), len(penalty.indices)

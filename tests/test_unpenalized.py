@@ -1,4 +1,4 @@
-"""Features that no penalty prices: certified as the intercept is, unless they fit everything."""
+"""Features without a penalty: certified as the intercept is, unless they fit everything."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from textreg.losses import LOSSES
 from textreg.penalties import GroupNorms
 from textreg.records import Groups, Problem
 from textreg.solvers.engine import Engine
-from textreg.solvers.unpriced import level
+from textreg.solvers.unpenalized import level
 
 SOLVERS = ["majorize", "admm"]
 
@@ -63,8 +63,8 @@ def test_where_they_fit_everything_there_is_no_optimum(solver: str, loss: str) -
     assert found.iterations < 100
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        priced = Group(group=2.0, l1=0.0, l2=0.1, solver=solver).solve(problem(60, 90, 70, loss))
-    assert priced.converged
+        penalized = Group(group=2.0, l1=0.0, l2=0.1, solver=solver).solve(problem(60, 90, 70, loss))
+    assert penalized.converged
 
 
 @pytest.mark.parametrize("intercept", [True, False])
@@ -81,9 +81,9 @@ def test_leveled_dual_variables_are_orthogonal(intercept: bool) -> None:
 
 def test_which_features_have_no_price() -> None:
     groups = Groups(np.array([0, 2, 3]), np.array([0, 1, 3]), np.array([1.0, 0.0]), 5)
-    assert GroupNorms(groups, 0.5, 0.0, 0.0).unpriced.tolist() == [2, 3, 4]
-    assert GroupNorms(groups, 0.5, 0.1, 0.0).unpriced.tolist() == []
-    assert GroupNorms(groups, 0.5, 0.0, 0.1).unpriced.tolist() == []
+    assert GroupNorms(groups, 0.5, 0.0, 0.0).unpenalized.tolist() == [2, 3, 4]
+    assert GroupNorms(groups, 0.5, 0.1, 0.0).unpenalized.tolist() == []
+    assert GroupNorms(groups, 0.5, 0.0, 0.1).unpenalized.tolist() == []
 
 
 def test_characters_beside_sentences_of_words() -> None:

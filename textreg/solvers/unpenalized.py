@@ -1,4 +1,4 @@
-"""Features without any price: no l1 or l2 penalty, and in no group of a positive weight.
+"""Features without a penalty: no l1 or l2 penalty, and in no group of a positive weight.
 
 As for the intercept, the dual variables must be orthogonal to their columns; and where they alone
 fit all documents, there is nothing that decides about their weights.
@@ -52,11 +52,11 @@ def level(engine: Engine, alpha: Floats, features: Int32s) -> Floats | None:
 def watching(
     solve: Callable[[Problem], Solution], problem: Problem, penalty: GroupNorms
 ) -> Solution:
-    """A solution, unless features without a price fit all documents: then it says so, and ends.
+    """A solution, unless features without a penalty fit all documents: then it says so, and ends.
 
     Warns with a DataWarning: it is not a matter of iterations.
     """
-    if not len(penalty.unpriced):
+    if not len(penalty.unpenalized):
         return solve(problem)
     b = problem.intercept_at_zero()
     at_zero = problem.loss.value(np.full(len(problem.y), b), problem.y, problem.sample_weight)
@@ -71,8 +71,8 @@ def watching(
     if not fitted:
         return found
     warnings.warn(
-        f"{len(penalty.unpriced):,} features have no penalty, as l1 and l2 are 0 and they are in "
-        "no group, and they fit all documents: the loss falls to zero, and there is no optimum "
+        f"{len(penalty.unpenalized):,} features have no penalty, as l1 and l2 are 0 and they are "
+        "in no group, and they fit all documents: the loss falls to zero, and there is no optimum "
         "that the penalty decides about. Give them a penalty, such as a small l2 (--reg-l2).",
         DataWarning,
         stacklevel=5,
