@@ -161,3 +161,19 @@ def test_changelog_has_the_version() -> None:
 @needs_checkout
 def test_continuous_integration_can_be_run() -> None:
     assert (CHECKOUT / ".ci" / "run").stat().st_mode & stat.S_IXUSR
+
+
+@pytest.mark.skipif(not (CHECKOUT / ".git").exists(), reason="textreg is not a checkout of git")
+def test_the_source_distribution_takes_every_tracked_file() -> None:
+    """In the folders of MANIFEST.in, where ``make dist`` would refuse what it leaves out."""
+    lines = (CHECKOUT / "MANIFEST.in").read_text().splitlines()
+    taken = {
+        folder: patterns
+        for command, folder, *patterns in map(str.split, lines)
+        if command == "recursive-include" and folder != "textreg"  # which package-data adds to
+    }
+    command = ["git", "ls-files", "-z", *taken]
+    listed = subprocess.run(command, cwd=CHECKOUT, capture_output=True, text=True, check=True)
+    for name in listed.stdout.removesuffix("\0").split("\0"):
+        folder = name.partition("/")[0]
+        assert any(map(Path(name).match, taken[folder])), name
