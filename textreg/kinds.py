@@ -527,8 +527,12 @@ class Penalized(Regularizer):
     def solve(self, problem: Problem) -> Solution:
         """Minimize loss + penalty by accelerated proximal gradient.
 
-        Raises UsageError if a parameter is still ``AUTO``, PluginError if the penalty has no
-        ``value`` or no ``prox``.
+        Raises
+        ------
+        UsageError
+            A parameter is still ``AUTO``.
+        PluginError
+            The penalty has no ``value`` or no ``prox``.
         """
         from textreg.solvers.proximal import proximal
 

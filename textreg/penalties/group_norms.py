@@ -406,7 +406,16 @@ class GroupNorms:
         return np.flatnonzero(holds).astype(np.int32)
 
     def degrees(self, features: Int32s) -> Int64s:
-        """How many merged groups hold each of some features."""
+        """How many merged groups hold each of some features.
+
+        Parameters
+        ----------
+        features : int32 ndarray
+
+        Returns
+        -------
+        int64 ndarray, one for each feature
+        """
         ptr = self._of_features[0]
         return ptr[features + 1] - ptr[features]
 
