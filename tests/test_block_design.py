@@ -20,14 +20,16 @@ from textreg.builtin.sentence import Sentence
 from textreg.builtin.separable import Elastic, Lasso, NoRegularizer, Ridge
 from textreg.errors import ConvergenceWarning, DataWarning, UsageError
 from textreg.kinds import Regularizer
+from textreg.penalties import GroupNorms
 from textreg.records import Design, Groups, Problem, Solution
 from textreg.records.block_design import ArrayStore, BlockDesign, BlockGroups, KnownColumns
 from textreg.records.block_operations import GroupBlock
 from textreg.records.design import CompressedArrays
+from textreg.records.ragged import squared_norms
 from textreg.solvers.block_ascent import ascend
 from textreg.solvers.block_rows import BlockRows
 from textreg.solvers.engine import Engine
-from textreg.solvers.kept_in_blocks import left_by_groups
+from textreg.solvers.kept_in_blocks import Selected, held_by_groups, left_by_groups
 from textreg.solvers.merged_blocks import MergedBlocks
 from textreg.solvers.over_blocks import over_blocks
 from textreg.solvers.sampled_rows import Sample, SampledRows, draw
@@ -350,6 +352,28 @@ def test_groups_in_blocks_keep_features_at_zero(monkeypatch: pytest.MonkeyPatch)
     assert np.all(np.linalg.norm(u, axis=1) <= weights * (1.0 + 1e-12))
     monkeypatch.setattr("textreg.solvers.kept_in_blocks.MOST", 0.0)
     assert left_by_groups(parts, group, features, excess, values) is None
+
+
+def test_groups_in_blocks_hold_features_as_in_memory() -> None:
+    _, _, groups = documents(9)
+    parts, group, chance = groups_in_blocks(groups, CUTS, Memory()), 0.5, np.random.default_rng(9)
+    selected = np.flatnonzero(np.arange(P) % 7 == 0).astype(np.int32)
+    others = np.flatnonzero(np.arange(P) % 7 == 1).astype(np.int32)
+    penalty = GroupNorms(groups, group, 0.1)
+    part = penalty.select(selected)
+    u = chance.normal(size=len(part.indices))
+    u /= np.maximum(1.0, np.sqrt(squared_norms(part.indptr, u)) / part.strengths).repeat(part.sizes)
+    used = np.where(part.origin == -1, 0.0, penalty.strengths**2)
+    used[part.origin >= 0] = squared_norms(part.indptr, u)
+    room = penalty.room_of_originals(used)
+    has = np.add.reduceat(np.isin(groups.indices, selected), groups.indptr[:-1]) > 0
+    least = 0.2 * group * chance.random(len(others))
+    held, taken = penalty.hold(others, 1.1 * least, least, penalty.free_of(part, u))
+    known = Selected(selected, room[has])
+    found = held_by_groups(parts, group, others, 1.1 * least, least, known)
+    np.testing.assert_allclose(found, held, rtol=1e-9)
+    assert held.any()
+    assert np.all(taken**2 + used <= penalty.strengths**2 * (1.0 + 1e-12))
 
 
 def test_without_an_intercept_and_without_a_weight() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from textreg.blocks.heap import release_memory
 from textreg.records import Floats, Int32s, Int64s
 from textreg.records.block_design import ArrayStore
 from textreg.records.block_operations import GroupBlock, RowBlock, block_sums
@@ -86,6 +87,7 @@ class StoredRows:
 
     def large_sums(self, r: Floats, least: float) -> tuple[Int32s, Floats]:
         """The features with an absolute value of X'r above ``least``, and these values."""
+        release_memory()  # whoever asks had a problem in memory before
         sums = np.zeros(self.shape[1])
         for number, (start, end) in enumerate(pairwise(self.starts.tolist())):
             block = self.block(number)

@@ -466,6 +466,27 @@ class GroupNorms:
         np.maximum(room, 0.0, out=room)
         return np.sqrt(room, out=room)
 
+    def room_of_originals(self, used: Floats) -> Floats:
+        """The share that is left of the squared strength of every *original* group.
+
+        Parameters
+        ----------
+        used : ndarray of shape (merged groups,)
+            What is taken of that of each.
+
+        Returns
+        -------
+        ndarray of shape (original groups,)
+            0 for groups of one feature, whose strength is all in ``lam``.
+        """
+        squares = self.strengths**2
+        left = np.maximum(squares - used, 0.0)
+        np.divide(left, squares, out=left, where=squares > 0.0)
+        room = np.where(self.origin == -1, 1.0, 0.0)
+        shared = self.origin >= 0
+        room[shared] = left[self.origin[shared]]
+        return room
+
     def hold(
         self, features: Int32s, wanted: Floats, least: Floats, free: Floats | None = None
     ) -> tuple[Floats, Floats]:

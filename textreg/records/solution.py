@@ -81,6 +81,8 @@ class Solution:
     alpha : ndarray, shape (n,), or None
         The dual variables of the documents that give the bound of the gap, where a solver has them:
         -sample_weight_i l'(y_i, z_i) at the optimum.
+    group_room : ndarray, shape (groups,), or None
+        The share of its squared strength that the dual variables of the gap leave of every group.
     report : SolverReport or None
         Further figures, in a class that the solver defines.
     unsmoothed : Unsmoothed or None
@@ -116,6 +118,7 @@ class Solution:
     history: tuple[Step, ...] = ()
     group_norms: Floats | None = None
     alpha: Floats | None = None
+    group_room: Floats | None = None
     report: SolverReport | None = None
     unsmoothed: Unsmoothed | None = None
     support: Support | None = None

@@ -20,6 +20,7 @@ import numpy as np
 from textreg._core.columns import column_damping
 from textreg.penalties import GroupNorms, Separable
 from textreg.records import Floats, Int32s
+from textreg.records.ragged import squared_norms
 from textreg.solvers.engine import Engine
 from textreg.solvers.unpenalized import level
 
@@ -73,10 +74,14 @@ def dual_value(engine: Engine, alpha: Floats) -> float:
 
 
 class Bound(NamedTuple):
-    """A lower bound of the optimum, and the dual variables of the loss that give it."""
+    """A lower bound of the optimum, and the dual variables of the loss that give it.
+
+    used: with groups the squares of the lengths of their dual variables, as of ``DualPoint.used``.
+    """
 
     value: float
     alpha: Floats
+    used: Floats = np.empty(0)
 
 
 def value_of(bound: Bound) -> float:
@@ -185,6 +190,12 @@ class DualPoint(Protocol):
         Returns how long each u_g may become from then on; None for its strength.
         """
 
+    def used(self, penalty: GroupNorms, u: Floats) -> Floats:
+        """What u and features left out take of the squared strength of every group.
+
+        Of all groups, where those of the penalty are what a working set leaves of them.
+        """
+
     def damp(self, features: Int32s, excess: Floats) -> None:
         """Lower the products of some features by ``excess``, in the documents that hold them."""
 
@@ -213,6 +224,10 @@ class EngineDual:
     def leave_out(self, _penalty: GroupNorms, _u: Floats) -> Floats | None:
         """Nothing is left out."""
         return None
+
+    def used(self, penalty: GroupNorms, u: Floats) -> Floats:
+        """The squares of the lengths of u."""
+        return squared_norms(penalty.indptr, u)
 
     def damp(self, features: Int32s, excess: Floats) -> None:
         """Lower the products of some features by ``excess``, in the documents that hold them."""
@@ -268,7 +283,7 @@ def group_bound(
     allowed += 0.5 * (slack * penalty.floor)
     room = dual.leave_out(penalty, u)
     best, best_scale = _scaled_bound(dual, penalty, t)
-    alpha = dual.alpha
+    alpha, used = dual.alpha, dual.used(penalty, u)
     enough, fewest = (1.0 - tol) * objective, len(t) + 1
     for _ in range(0 if hopeless else REPAIRS):
         before = best
@@ -278,6 +293,7 @@ def group_bound(
             gain = bound - best
             if gain > 0.0:
                 best, best_scale, alpha = bound, scale, dual.alpha
+                used = dual.used(penalty, u)
             if best >= enough or gain < GAIN * (enough - best):
                 break
         violated, excess = _violated(t, allowed, slack, penalty.floor)
@@ -294,7 +310,7 @@ def group_bound(
         room = dual.leave_out(penalty, u)
         t = np.subtract(dual.products, from_groups, out=from_groups)
     u *= best_scale
-    return Bound(best, best_scale * alpha)
+    return Bound(best, best_scale * alpha, best_scale**2 * used)
 
 
 def _violated(t: Floats, allowed: Floats, slack: float, floor: Floats) -> tuple[Int32s, Floats]:

@@ -188,6 +188,10 @@ class ClassesDual:
         """Nothing is left out."""
         return None
 
+    def used(self, _penalty: GroupNorms, _u: Floats) -> Floats:
+        """Nobody asks."""
+        return np.empty(0)
+
     def level(self, features: Int32s) -> None:
         """Not known for several classes: products stay as they are."""
 

@@ -127,4 +127,6 @@ def _sweeps(
         s = grown(s, norms, S_LEAST * fit.unit)
         ascent.take(penalty.majorizer(s).q)
     u, kept = penalty.duals(strengths / best_s, best_w), tuple(history)
-    return Reweighted(best_w, best_b, best, gap, round_, kept, u, s, bound.alpha, stopped)
+    return Reweighted(
+        best_w, best_b, best, gap, round_, kept, u, s, bound.alpha, bound.used, stopped
+    )

@@ -1,18 +1,20 @@
-"""Features that groups in blocks keep at zero where no feature has a weight (docs/maths.md, W2).
+"""Features that groups in blocks keep at zero (docs/maths.md, W2 and W5).
 
-As :meth:`textreg.penalties.GroupNorms.keep_at_zero`, but block by block: what a feature takes of
-its groups is one for all blocks; which features the groups have room for is found in each block by
-itself, and those that fit into all of them are kept.
+As :meth:`textreg.penalties.GroupNorms.keep_at_zero` and ``hold``, but block by block. Where no
+feature has a weight, what a feature takes of its groups is one for all blocks; which features the
+groups have room for is found in each block by itself, and those that fit into all of them are kept.
 """
 
 from __future__ import annotations
 
-from itertools import repeat
+from itertools import pairwise, repeat
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from textreg._core.groups import fill_groups, group_spread
+from textreg._core.groups import fill_groups, group_norms, group_spread
+from textreg.penalties.sharing import shared_out
 from textreg.records import Floats, Int32s
 from textreg.records.block_design import BlockGroups
 from textreg.records.block_operations import GroupBlock
@@ -88,3 +90,81 @@ def without_room(block: GroupBlock, features: Int32s, share: Floats, p: int) -> 
     )  # fmt: skip
     left: Bools = taken == 0
     return left
+
+
+class Selected(NamedTuple):
+    """The features of a problem in memory, ascending, and what it leaves of its groups.
+
+    room: of every group with any of these features, as in a Solution; None for nothing.
+    """
+
+    features: Int32s
+    room: Floats | None
+
+
+def held_by_groups(
+    groups: BlockGroups,
+    group: float,
+    features: Int32s,
+    wanted: Floats,
+    least: Floats,
+    selected: Selected,
+) -> Floats:
+    """What groups take of features outside of a problem in memory (W5).
+
+    Parameters
+    ----------
+    groups : BlockGroups
+        All groups.
+    group : float
+        The strength of their norms.
+    features : int32 ndarray
+        Ascending.
+    wanted, least : ndarray, one for each
+        What is to be taken of each, and what would do.
+    selected : Selected
+        The problem in memory.
+    """
+    p, blocks = groups.n_features, groups.blocks
+    counts = list(blocks.map(number_holding, repeat(selected.features), repeat(p)))
+    ends = np.cumsum([0, *counts]).tolist()
+    room = np.zeros(ends[-1]) if selected.room is None else selected.room
+    rooms = [room[start:end] for start, end in pairwise(ends)]
+
+    def taken(y: Floats) -> Floats:
+        sums = np.zeros(len(features))
+        shares = repeat(features), repeat(y), repeat(selected.features), rooms, repeat(p)
+        for part in blocks.map(shared_in_block, *shares):
+            sums += part
+        sums *= group
+        return sums
+
+    return shared_out(wanted, least, taken(np.zeros(len(features))), taken).held
+
+
+def number_holding(block: GroupBlock, features: Int32s, p: int) -> int:
+    """How many groups of a block hold any of some of p features."""
+    return int(np.count_nonzero(_lengths(block, features, np.ones(len(features)), p)))
+
+
+def shared_in_block(
+    block: GroupBlock, features: Int32s, y: Floats, selected: Int32s, room: Floats, p: int
+) -> Floats:
+    """The sum over the groups of each of some of p features of Lambda_g / max(1, ||y_g||).
+
+    y: the shares of the features. selected, room: as in :class:`Selected`, for the groups here.
+    """
+    free = block.weights.copy()
+    free[_lengths(block, selected, np.ones(len(selected)), p) > 0.0] *= np.sqrt(room)
+    free /= np.maximum(_lengths(block, features, y, p), 1.0)
+    sums = np.zeros(p)
+    group_spread(block.indptr, block.indices, free, sums)
+    return sums[features]
+
+
+def _lengths(block: GroupBlock, features: Int32s, values: Floats, p: int) -> Floats:
+    """The length over every group of a block of what some of p features have."""
+    whole, lengths = np.zeros(p), np.empty(len(block.weights))
+    whole[features] = values
+    group_norms(block.indptr, block.indices, whole, lengths)
+    return lengths

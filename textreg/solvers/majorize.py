@@ -77,7 +77,8 @@ def _majorize(problem: Problem, penalty: GroupNorms) -> tuple[Solution, bool]:
         s = touching_points(penalty, fit, warm=problem.start is not None)
         found = reweight(problem, penalty, fit, s, Schedule())
         norms = penalty.copies(found.w, found.u, scales.curvature)
-    return found.solution(problem, norms), found.ended
+    room = penalty.room_of_originals(found.used) if len(found.used) else None
+    return found.solution(problem, norms, room), found.ended
 
 
 def _over_working_sets(

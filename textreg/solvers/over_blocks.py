@@ -17,16 +17,17 @@ from typing import NamedTuple
 import numpy as np
 
 from textreg.errors import DataWarning, UsageError
-from textreg.records import Floats, Int32s, Problem, Solution, Step
+from textreg.records import Bools, Floats, Int32s, Problem, Solution, Step
 from textreg.records.block_design import BlockDesign, BlockGroups, KnownColumns
 from textreg.solvers.certificate import KAPPAS, relative_gap
 from textreg.solvers.engine import Engine
-from textreg.solvers.kept_in_blocks import left_by_groups
+from textreg.solvers.kept_in_blocks import Selected, held_by_groups, left_by_groups
 from textreg.solvers.outcome import checks_overflow, finish
+from textreg.solvers.working_set import RARE, rarest
 
-INNER, FIRST = 0.3, 3e-2
+INNER, FIRST, WITH_GROUPS = 0.3, 3e-2, 3e-3
 """Share of the tolerance to which a problem in memory is solved; and the least for the first one,
-whose features are not the last."""
+whose features are not the last; of few features with groups."""
 
 NEAR = 0.95
 """Share of l1 above which a product may bring its feature into the next problem."""
@@ -77,11 +78,13 @@ def over_blocks(
     w, b, large = _begin(problem, l1)
     most = FEW if problem.groups is None else len(w)
     support = np.flatnonzero(w).astype(np.int32)
-    large = _first(problem, group, _without(large, support), l1)
+    beyond = _without(large, support)
+    large = _first(problem, group, beyond, l1)
+    reduced = len(large.features) < len(beyond.features)
     features = _union(support, _largest(large, most))
     history: list[Step] = []
     at_zero = problem.loss.dual_value(np.zeros(len(problem.y)), problem.y, problem.sample_weight)
-    iterations, tol = 0, max(FIRST, INNER * problem.tol)
+    iterations, tol = 0, max(WITH_GROUPS if reduced else FIRST, INNER * problem.tol)
     warned = stopped = False
     known: KnownColumns | None = None
     elsewhere = _in_blocks(problem).blocks.elsewhere
@@ -102,9 +105,16 @@ def over_blocks(
         iterations += found.iterations
         every = _large(problem, found.alpha, NEAR * l1)
         large = _without(every, features)
-        missing = large.sizes > l1
+        excess = large.sizes - l1
+        if isinstance(problem.groups, BlockGroups):
+            selected = Selected(features, found.group_room)
+            wanted = large.sizes - NEAR * l1
+            excess = excess - held_by_groups(
+                problem.groups, group, large.features, wanted, excess, selected
+            )
+        missing = excess > 0.0
         inner = found.objective * (1.0 - found.gap)
-        bound = _bound(inner, at_zero, large.sizes[missing] - l1, l1, l2)
+        bound = _bound(inner, at_zero, excess[missing], l1, l2)
         gap = relative_gap(found.objective, bound)
         history.append(Step(iterations, found.objective, gap))
         stopped = bool(problem.callback and problem.callback(history[-1]))
@@ -112,9 +122,12 @@ def over_blocks(
         if gap <= problem.tol or stopped or exhausted or number == SETS:
             break
         most *= GROWTH
-        if number == 1 and problem.groups is not None:  # those at the start were too many
-            features, large = np.flatnonzero(w).astype(np.int32), every
-        features = _union(features, _largest(large, most))
+        if problem.groups is None:
+            features = _union(features, _largest(large, most))
+        elif number == 1 and not reduced:  # those at the start were too many
+            features = _union(np.flatnonzero(w).astype(np.int32), every.features)
+        else:
+            features = _union(features, _joining(problem, features, large, missing, l1))
         tol = INNER * problem.tol
     solution = Solution(
         w=w,
@@ -177,6 +190,16 @@ def _largest(large: _Large, most: int) -> Int32s:
     if len(large.features) <= most:
         return large.features
     return large.features[np.argpartition(-large.sizes, most)[:most]]
+
+
+def _joining(
+    problem: Problem, features: Int32s, large: _Large, missing: Bools, l1: float
+) -> Int32s:
+    """Those of the large ones that join the features: what groups do not hold, and rare ones."""
+    sizes = _in_blocks(problem).blocks.sizes.astype(np.int64)
+    beyond = large.features[large.sizes > l1]
+    rare = rarest(beyond, sizes[beyond], int(RARE * sizes[features].sum()))
+    return _union(large.features[missing], rare)
 
 
 def _union(one: Int32s, other: Int32s) -> Int32s:

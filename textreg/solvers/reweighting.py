@@ -159,9 +159,9 @@ class Reweighted(NamedTuple):
     """How a run of :func:`reweight` ended.
 
     w, b, objective: the best weights and intercepts, and their objective. u: ragged, the dual
-    variables of the groups at the last check. s: where the next round would begin. alpha: dual
-    variables of the loss that give the gap. ended: whether the caller stopped it. The others are
-    as in a Solution.
+    variables of the groups at the last check. s: where the next round would begin. alpha, used:
+    dual variables of the loss that give the gap, and what goes with them of groups. ended: whether
+    the caller stopped it. The others are as in a Solution.
     """
 
     w: Floats
@@ -173,10 +173,16 @@ class Reweighted(NamedTuple):
     u: Floats
     s: Floats
     alpha: Floats
+    used: Floats
     ended: bool
 
-    def solution(self, problem: Problem, group_norms: Floats) -> Solution:
-        """The solution of one weight vector; group_norms: those of the copies of the groups."""
+    def solution(
+        self, problem: Problem, group_norms: Floats, group_room: Floats | None = None
+    ) -> Solution:
+        """The solution of one weight vector.
+
+        group_norms: those of the copies of the groups. group_room: as in a Solution.
+        """
         return Solution(
             w=self.w,
             b=self.b,
@@ -187,6 +193,7 @@ class Reweighted(NamedTuple):
             history=self.history,
             group_norms=group_norms,
             alpha=self.alpha,
+            group_room=group_room,
         )
 
 
@@ -274,7 +281,9 @@ def reweight(
             s = grown(s, norms, lowest)
 
     kept = tuple(history)
-    return Reweighted(best_w, best_b, best, gap, iteration, kept, u, s, bound.alpha, ended)
+    return Reweighted(
+        best_w, best_b, best, gap, iteration, kept, u, s, bound.alpha, bound.used, ended
+    )
 
 
 def grown(s: Floats, norms: Floats, lowest: float) -> Floats:

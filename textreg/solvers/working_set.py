@@ -16,6 +16,7 @@ import numpy as np
 
 from textreg.penalties import GroupNorms
 from textreg.records import Design, Floats, Int32s, Int64s, Problem
+from textreg.records.ragged import squared_norms
 from textreg.solvers.certificate import EngineDual, Excess
 from textreg.solvers.engine import Engine
 from textreg.solvers.group_fit import VectorFit
@@ -35,9 +36,8 @@ NEAR = 0.9
 """Share of lam above which a product may bring its feature into the next working set."""
 
 
-RARE = 5
-"""Entries of the rarest features that join a set, as a multiple of those of the missing ones; and
-at most half of those of the set."""
+RARE = 0.4
+"""Entries of the rarest features that join a set, as a share of those of the set."""
 
 
 class Beginning(NamedTuple):
@@ -179,11 +179,17 @@ class WorkingDual(EngineDual):
         above = sizes - lam > held
         self.missing = features[above]
         beyond, every = features[sizes > lam], part.every
-        most = RARE * int(every.degrees(self.missing).sum()), len(penalty.indices) // 2
-        self.rare = rarest(beyond, every.degrees(beyond), min(most))
+        self.rare = rarest(beyond, every.degrees(beyond), int(RARE * len(penalty.indices)))
         # sum_j m_j |w_j| <= penalty(w), with the m of the working set and lam of the others (D3).
         self.left_out = Excess((sizes - lam - held)[above], lam[above])
-        return np.sqrt(np.maximum(penalty.strengths**2 - taken[part.kept] ** 2, 0.0))
+        self._taken = taken**2
+        return np.sqrt(np.maximum(penalty.strengths**2 - self._taken[part.kept], 0.0))
+
+    def used(self, penalty: GroupNorms, u: Floats) -> Floats:
+        """See DualPoint; of groups with one feature here all is used."""
+        used = np.where(penalty.origin <= -2, self._part.every.strengths**2, self._taken)
+        used[self._part.kept] += squared_norms(penalty.indptr, u)
+        return used
 
     def near(self) -> Int32s:
         """The features whose products are near what keeps them at zero, or above.
