@@ -6,7 +6,6 @@ import csv
 import errno
 import io
 import os
-import secrets
 import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -213,7 +212,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             f"{path} cannot be written: there is no folder {path.parent}. Make it "
             f"(mkdir -p {path.parent}), or choose another place."
         )
-    temporary = path.parent / f".textreg-{secrets.token_hex(8)}.tmp"
+    temporary = path.parent / f".textreg-{os.urandom(8).hex()}.tmp"
     with tidying(partial(temporary.unlink, missing_ok=True)):
         try:
             with temporary.open("xb") as file:

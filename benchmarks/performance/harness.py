@@ -97,6 +97,7 @@ with open(sys.argv[1], "w") as file:
 def run(words: Sequence[str]) -> tuple[Sample, str]:
     """A process, on one thread unless it says otherwise: its figures, and what it printed."""
     environment = {**os.environ, **ONE_THREAD}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # modules are compiled once, as installed
     with (
         tempfile.NamedTemporaryFile("r") as figures,
         tempfile.TemporaryFile() as output,

@@ -7,7 +7,6 @@ import builtins
 import keyword
 import os
 import re
-import secrets
 import shutil
 from functools import partial
 from importlib import metadata, resources
@@ -119,7 +118,7 @@ def write_plugin(
         for path, template in files.items()
     }
     try:
-        folder = target.parent / f".textreg-new-{secrets.token_hex(8)}"
+        folder = target.parent / f".textreg-new-{os.urandom(8).hex()}"
         with tidying(partial(shutil.rmtree, folder, ignore_errors=True)):
             made = folder / target.name
             for path, text in texts.items():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import platform
 import sys
 import traceback
 from contextlib import suppress
@@ -91,6 +90,7 @@ def _system(error: OSError) -> str:
 
 
 def _fault(error: BaseException) -> str:
+    import platform
     from importlib.metadata import version
 
     what = " ".join(f"{type(error).__name__}: {error}".split()).rstrip(".: ")
