@@ -56,7 +56,8 @@ textreg.compare(["lasso"], [], seed=1, reg_solver="admm")
 def test_a_type_checker_sees_what_is_wrong(tmp_path: Path) -> None:
     (tmp_path / "mypy.ini").write_text(CONFIG)
     (tmp_path / "program.py").write_text(PROGRAM)
-    checkout = str(Path(textreg.__file__).parents[1])
+    found_in = Path(textreg.__file__).parents[1]
+    checkout = "" if found_in.name == "site-packages" else str(found_in)  # where mypy looks anyway
     done = subprocess.run(
         [sys.executable, "-m", "mypy", "--hide-error-context", "program.py"],
         cwd=tmp_path,

@@ -39,6 +39,9 @@ def fresh(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
     What is installed here is visible there by a .pth file, so nothing has to be fetched.
     """
+    compiler = str(sysconfig.get_config_var("CC") or "cc").split()[0]
+    if sys.platform != "win32" and shutil.which(compiler) is None:
+        pytest.skip("there is no compiler, which the template of a kernel needs")
     folder = tmp_path_factory.mktemp("new")
     home = folder / "venv"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", home], check=True)

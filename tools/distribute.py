@@ -36,6 +36,9 @@ DEPENDENCIES = ("setuptools>=77", "Cython>=3.1")
 TESTS = ("demo", "package", "kernels", "distribution", "threads", "many_threads", "model", "words")
 """The tests that every wheel runs: a sample of what is compiled, installed or depends on Python."""
 
+PROGRAMS = ("cat", "sh", "bash", "echo", "env", "head", "yes")
+"""What is on the path where a wheel is tried: joblib counts cores with cat, tests use others."""
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Make and try all; returns an exit code."""
@@ -134,8 +137,9 @@ def tried(
             "LC_ALL": "C.UTF-8",
             **{name: value for name, value in os.environ.items() if name.startswith("PIP_")},
         }
-        if cat := shutil.which("cat"):
-            (venv / "bin" / "cat").symlink_to(cat)  # joblib reads the number of cores with it
+        for name in PROGRAMS:
+            if found := shutil.which(name):
+                (venv / "bin" / name).symlink_to(found)
         program = str(venv / "bin" / "python")
         install = [program, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
         only = ["--only-binary", ":all:", f"{wheel}[report]", "pytest>=8", "hypothesis>=6.100"]
