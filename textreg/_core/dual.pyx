@@ -97,8 +97,10 @@ cdef inline void _sweep(const long long[::1] indptr, const int[::1] indices, con
         for e in range(indptr[i], end):
             x = <real> data[e]
             row = &W[indices[e], at]
+            for j in range(count):  # in registers, and the next loop is of vectors, too
+                sums[j] = row[j] + x * steps[j]
             for j in range(count):
-                row[j] += x * steps[j]
+                row[j] = sums[j]
 
 
 def dual_sweep_by_feature(const long long[::1] indptr, const int[::1] indices,
@@ -182,7 +184,9 @@ cdef inline void _sweep_by_feature(const long long[::1] indptr, const int[::1] i
             x = data[e]
             row = &T[indices[e], at]
             for j in range(count):
-                row[j] += x * steps[j]
+                sums[j] = row[j] + x * steps[j]
+            for j in range(count):
+                row[j] = sums[j]
 
 
 cdef inline double _step(double margin, double a, double c, double rate) noexcept nogil:
