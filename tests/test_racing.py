@@ -150,7 +150,11 @@ def test_all_are_measured_on_request() -> None:
         assert (model.summary.ruled_out, model.summary.ruled_out_by) == (0, 0)
 
 
-def test_the_command_says_so(cli: Cli, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kept", [racing.KEPT, 2])  # 2 leaves one setting for the last stage
+def test_the_command_says_so(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: int
+) -> None:
+    monkeypatch.setattr(racing, "KEPT", kept)
     table = tmp_path / "table.csv"
     rows = [f"{text},{label}\n" for text, label in zip(*documents(40), strict=True)]
     table.write_text("text,label\n" + "".join(rows))

@@ -157,7 +157,8 @@ def _search_lines(summary: TrainingSummary, seconds: Mapping[str, float]) -> Ite
         return
     name = SPLIT_TITLES[split.kind] + (f", {split.parts} parts" if split.kind == "cv" else "")
     name += f", by {split.by}" if split.by else ""
-    if len(summary.search) > 1:
+    settings = len(summary.search) + summary.ruled_out
+    if settings > 1:
         few = ""
         if summary.ruled_out:
             few = f", {summary.ruled_out} of them ruled out by {summary.ruled_out_by} labels"
@@ -165,7 +166,7 @@ def _search_lines(summary: TrainingSummary, seconds: Mapping[str, float]) -> Ite
         if summary.blocks and summary.blocks.searched is not None:
             part = f" of {summary.blocks.searched:,}"
         yield (
-            f"search: {len(summary.search) + summary.ruled_out} settings of {summary.reg.name} on "
+            f"search: {settings} settings of {summary.reg.name} on "
             f"{dev.documents:,}{part} documents ({name}) by {metric}{few} "
             f"({seconds['search']:.1f} s)"
         )
