@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Collection, Mapping
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +20,10 @@ from textreg.text import count
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+_TURN = Lock()
+"""Held by the one fit of this process: the number of BLAS threads belongs to all threads, and so do
+the filters of warnings, which scikit-learn empties for a moment in every parallel call."""
 
 
 class TopicBuilder(WordGroupBuilder):
@@ -58,7 +63,7 @@ class TopicBuilder(WordGroupBuilder):
                 "raise --groups-max-df."
             )
         # One thread: with several, sums come in another order and a word at the end may change.
-        with threadpool_limits(limits=1):
+        with _TURN, threadpool_limits(limits=1):
             strengths = self.strengths(counts[:, kept])
         # A stable sort: of words as strong as each other, the first by name.
         best = np.argsort(-strengths, axis=1, kind="stable")[:, : self.words]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,9 @@ from textreg_embeddings.vectors import Floats, read_vectors, train_vectors
 
 BLOCK = 1000
 """Clusters whose distances to all words are held at once."""
+
+_TURN = Lock()
+"""Held by the one fit of this process: the number of BLAS threads belongs to all its threads."""
 
 
 class Clusters(WordGroupBuilder):
@@ -44,7 +48,7 @@ class Clusters(WordGroupBuilder):
     def sets(self, tokens: Tokens) -> Mapping[str, Collection[str]]:
         """The words of every cluster; DataError where there are fewer words than clusters."""
         # One thread: with several, sums come in another order and words at a border may change.
-        with threadpool_limits(limits=1):
+        with _TURN, threadpool_limits(limits=1):
             words, vectors = self._vectors(tokens)
         if self.clusters >= len(words):
             raise DataError(
@@ -92,7 +96,7 @@ class Clusters(WordGroupBuilder):
         from sklearn.cluster import KMeans
 
         model = KMeans(self.clusters, n_init=1, max_iter=self.iterations, random_state=self.seed)
-        with threadpool_limits(limits=1):  # after the import, for OpenMP comes with it
+        with _TURN, threadpool_limits(limits=1):  # after the import, for OpenMP comes with it
             model.fit(vectors)
         return model.labels_, model.cluster_centers_
 

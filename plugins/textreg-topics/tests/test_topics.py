@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -55,6 +58,21 @@ def test_the_same_seed_gives_the_same_groups(cls: Any) -> None:
     assert np.array_equal(one.indices, other.indices)
     assert np.array_equal(one.indptr, other.indptr)
     assert list(one.names) == list(other.names)
+
+
+def test_fits_in_threads_leave_the_filters_of_warnings() -> None:
+    tokens = scan_words(texts())
+    builder = Lda(topics=2, words=5, max_df=0.9, iterations=3)
+    builder.build(tokens)  # the first import of scikit-learn adds filters of its own
+    before = list(warnings.filters)
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        with ThreadPoolExecutor(3) as pool:
+            list(pool.map(builder.build, [tokens] * 60))
+    finally:
+        sys.setswitchinterval(interval)
+    assert list(warnings.filters) == before
 
 
 def test_weights_follow_sizes() -> None:
