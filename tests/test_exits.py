@@ -111,6 +111,8 @@ def test_no_temporary_file_stays_behind(tmp_path: Path, name: str) -> None:
         f"os.fsync = lambda number: os.kill(os.getpid(), signal.{name})\n"
         "write_atomically(Path(sys.argv[1]), b'new')\n"
     )
+    if signal.getsignal(getattr(signal, name)) is signal.SIG_IGN:
+        pytest.skip("the tests run under nohup, and so does what they start")
     target = tmp_path / "file"
     target.write_bytes(b"old")
     done = subprocess.run([sys.executable, "-c", code, target], check=False, capture_output=True)

@@ -193,6 +193,7 @@ def test_graphs_are_made_once_where_all_documents_are_known(
 
 
 def test_a_graph_of_groups_is_of_the_sample(benchmark: Benchmark) -> None:
+    pytest.importorskip("textreg_topics")
     ties = {"reg": "network", "reg_alpha": 1.0, "reg_beta": 0.1, "graph": "classes"}
     classes = {"classes": {**ties, "groups": "lsi", "groups_topics": 3}}
     curve = learn_curve(classes, benchmark, sizes=[40], draws=1, by="labels", **OPTIONS)

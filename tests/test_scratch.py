@@ -140,6 +140,8 @@ def test_an_interrupt_while_writing_leaves_no_part(
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_nothing_stays_after_a_signal(number: signal.Signals, tmp_path: Path) -> None:
+    if signal.getsignal(number) is signal.SIG_IGN:
+        pytest.skip("the tests run under nohup, and so does what they start")
     run, folder = started(tmp_path)
     assert folder.is_dir()
     run.send_signal(number)

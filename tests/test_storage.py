@@ -857,8 +857,11 @@ def test_ctrl_c_while_writing_leaves_nothing(path: Path, monkeypatch: pytest.Mon
 
 SAVE_AS_NOBODY = """
 import os, sys
+from importlib import metadata
 from textreg.model.storage import load_model, save_model
 
+version = metadata.version("textreg")
+metadata.version = lambda name: version  # nobody may not look into the packages of root
 model = load_model(sys.argv[1], tokenizer=False)
 save_model(model, sys.argv[2])  # all that this imports, nobody else may be able to read
 if os.geteuid() == 0:
