@@ -233,6 +233,8 @@ def test_read_only_target(
     before = model.read_bytes()
     monkeypatch.setattr(os, "access", lambda path, mode: False)  # root may write anywhere
     refused(cli("train", corpus, "-o", model, "--quiet"), 2, "is not writable", "-o FILE")
+    monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != model)
+    refused(cli("train", corpus, "-o", model, "--quiet"), 2, "good.textreg is read-only", "-o")
     assert model.read_bytes() == before
 
 
@@ -241,6 +243,7 @@ def test_targets_that_cannot_be(cli: Cli, corpus: Path, tmp_path: Path) -> None:
     refused(cli("train", corpus, "-o", tmp_path / "no" / "m.textreg"), 2, "does not exist")
     refused(cli("train", corpus, "-o", corpus), 2, "would overwrite")
     refused(cli("train", corpus, "-o", os.devnull), 2, "not a regular file", "-o")
+    refused(cli("train", corpus, "--resume", "/dev/zero"), 2, "/dev/zero is a device")
 
 
 def test_only_a_model_is_overwritten_by_a_model(cli: Cli, corpus: Path, tmp_path: Path) -> None:
@@ -341,3 +344,10 @@ def test_debug_shows_the_traceback(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert "Traceback" in done.stderr
     assert "none.csv" in done.stderr
+
+
+def test_inputs_in_wrong_places(cli: Cli, corpus: Path, model: Path) -> None:
+    refused(cli("train", model), 2, "is a model, and holds no documents", f"--like {model}")
+    refused(cli("train", corpus, "--config", model), 2, "it is no text in UTF-8")
+    refused(cli("train", "https://example.com/x.csv"), 2, "an address", "Name a file")
+    refused(cli("compare", corpus), 2, "a comparison needs two or more candidates", "--reg")

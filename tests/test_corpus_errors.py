@@ -74,7 +74,7 @@ ROWS = [
         "label\ttext\ngood\ta\rb\n",
         2,
         "not valid TSV (a carriage return outside quotes).",
-        'Put the field in quotes, and write a quote inside it twice ("")',
+        "Put the field in quotes; if all lines end so, save the file as CSV UTF-8",
     ),
     (
         "a.jsonl",
@@ -83,7 +83,13 @@ ROWS = [
         "not valid JSON (Expecting ',' delimiter, character 14).",
         "Fix the row",
     ),
-    ("a.jsonl", "[" * 100_000, 1, "a JSON array, where every line should", "Write its objects"),
+    (
+        "a.jsonl",
+        "[" * 100_000,
+        1,
+        "a JSON array, where every line should",
+        "a name that ends",
+    ),
     (
         "a.jsonl",
         '{"text": ' + "9" * 10_000 + "}",
@@ -97,7 +103,7 @@ ROWS = [
         '[{"text": "a", "label": "x"}]',
         1,
         "a JSON array, where every line should be one object.",
-        "Write its objects one a line (jq -c '.[]' FILE does)",
+        "Give the file a name that ends in .json, or write one object a line (jq -c '.[]')",
     ),
     ("a.jsonl", '{"text": null, "label": "x"}', 1, "'text' is missing.", "Fix the row"),
     ("a.jsonl", '{"text": 7, "label": "x"}', 1, "'text' is 7, not a text.", "Fix the row"),
@@ -225,7 +231,7 @@ def test_empty_files(file, name: str, labeled: bool) -> None:
 
 def test_files_without_documents(file, tmp_path: Path) -> None:
     for path in (file("a.csv", "label,text\n"), file("a.jsonl", "\n \n\n")):
-        assert refusal(path) == f"{path}: the file has no documents. Give a file with some."
+        assert refusal(path) == f"{path}: the file has no documents. Give one with some."
     (tmp_path / "folder").mkdir()
     assert "no documents" in refusal(tmp_path / "folder", labeled=False)
 
@@ -241,6 +247,8 @@ def test_no_row_that_can_be_used(file) -> None:
     assert message.startswith(
         f"{path}:2: label is empty, in column 'label'. None of the 2 rows can be used"
     )
+    message = refusal(file("a.csv", "label,text\n,a\n"), on_error="skip")
+    assert "label is empty, in column 'label'. It is the only row. Check" in message
 
 
 @pytest.mark.parametrize(
@@ -339,7 +347,7 @@ def test_a_stream_that_breaks(monkeypatch) -> None:
 
 
 def test_an_empty_folder(tmp_path: Path) -> None:
-    assert refusal(tmp_path) == f"{tmp_path}: the file has no documents. Give a file with some."
+    assert refusal(tmp_path) == f"{tmp_path}: the folder has no documents. Give one with some."
 
 
 def test_a_folder_without_classes(tmp_path: Path, file) -> None:

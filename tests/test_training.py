@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from textreg.errors import ConvergenceWarning, DataError, UsageError
+from textreg.errors import ConvergenceWarning, DataError, DataWarning, UsageError
 from textreg.kinds import Regularizer
 from textreg.model.fit_summary import RegularizerSummary
 from textreg.model.model import Model
@@ -278,6 +279,16 @@ def test_labels_that_are_no_texts(labels: Any) -> None:
     assert all(type(label) is str for label in model.labels)
     lists = train(["good", "bad"] * 5, [[label] for label in labels] * 5, **options)
     assert lists.predict(["good"]) == [[names[0]]]
+
+
+@pytest.mark.parametrize("reg", ["sentence", "lasso", "ridge"])
+def test_a_feature_that_tells_nothing(reg: str) -> None:
+    """All penalty strengths of the search are zero: it is one setting, measured once."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)
+        model = train(["the"] * 24, LABELS[:24], tokenizer="words", reg=reg)
+    assert model.predict(["the"]) == ["neg"]
+    assert len(model.summary.search) == 1
 
 
 def test_wrong_data() -> None:

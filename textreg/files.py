@@ -240,7 +240,7 @@ def read_toml(path: Path) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         if isinstance(error, tomllib.TOMLDecodeError):
             raise UsageError(f"{path} is not TOML: {error}. Correct that place.") from error
-        cause = getattr(error, "strerror", None) or error
+        cause = getattr(error, "strerror", None) or "it is no text in UTF-8"
         raise UsageError(
             f"{path} cannot be read: {cause}. Check the path, and the file."
         ) from error

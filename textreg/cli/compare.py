@@ -172,7 +172,7 @@ def command(
 
 def _as_trained(how: Reading, candidates: Mapping[str, Candidate]) -> Reading:
     """How to read documents for these models; UsageError if their fields differ."""
-    first = next(iter(candidates.values()))
+    first = next(iter(candidates.values()), None)
     for name, one in candidates.items():
         if not isinstance(one, Model):
             continue

@@ -106,6 +106,8 @@ def check_target(target: Path, inputs: Sequence[str], option: str = "-o") -> Non
             f"the folder {target.parent.absolute()} is not writable: name another "
             f"with {option} FILE."
         )
+    if target.exists() and not os.access(target, os.W_OK):
+        raise UsageError(f"{target} is read-only: name another file with {option} FILE.")
     for path in inputs:
         if path != "-" and target.exists() and os.path.exists(path) and target.samefile(path):
             raise UsageError(f"{option} {target} would overwrite an input file: name another file.")

@@ -237,6 +237,12 @@ def _check_outputs(
     target: Path, report: str | None, journal: str | None, inputs: Sequence[str]
 ) -> None:
     """UsageError if an output file cannot be written or would overwrite another file."""
+    for documents in inputs:
+        if is_container(Path(documents)):
+            raise UsageError(
+                f"{documents} is a model, and holds no documents: name files of documents. To "
+                f"train as this model was trained, pass --like {documents}."
+            )
     check_target(target, inputs)
     if target.exists() and target.stat().st_size and not is_container(target):
         raise UsageError(

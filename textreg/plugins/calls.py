@@ -135,7 +135,10 @@ def export(exporter: Exporter, model: PlainModel) -> bytes:
 
 
 def candidates(part: Regularizer, problem: Problem) -> list[Regularizer]:
-    """``part.candidates``: at least one version of it, without AUTO parameters."""
+    """``part.candidates``: at least one version of it, without AUTO parameters, each once.
+
+    Where no feature tells anything, all strengths are zero.
+    """
     with _handing(part, "candidates", problem=problem) as (given,):
         grid = _in_time(part, "candidates", lambda: list(part.candidates(given)))
     for one in grid:
@@ -145,7 +148,7 @@ def candidates(part: Regularizer, problem: Problem) -> list[Regularizer]:
                 part, "candidates", "parameters that are decided", f"{', '.join(left)} open"
             )
     _require(part, "candidates", bool(grid), "one at least", "none")
-    return grid
+    return list(dict.fromkeys(grid))
 
 
 def scale(part: Regularizer, problem: Problem, parameter: str) -> float:

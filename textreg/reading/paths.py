@@ -161,6 +161,8 @@ def _matches(pattern: str) -> set[str]:
 
 
 def _not_there(path: str) -> UsageError:
+    if "://" in path:
+        return UsageError(f"{path}: an address, and textreg loads nothing. Name a file.")
     if glob.has_magic(path):
         return UsageError(f"{path}: no file matches this pattern.")
     folder, name = os.path.split(path)

@@ -146,8 +146,9 @@ class CorpusReader:
                 empty = False
                 yield row
             if empty:
+                kind = "folder" if os.path.isdir(path) else "file"
                 raise DataError(
-                    f"{name_of(path)}: the file has no documents. Give a file with some."
+                    f"{name_of(path)}: the {kind} has no documents. Give one with some."
                 )
 
     def _file(self, path: str) -> Iterator[tuple[str, Row | UnusableRow]]:

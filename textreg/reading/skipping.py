@@ -93,10 +93,12 @@ class Skipping:
         """The error where no row can be used."""
         skipped = self._rows.rows()
         first = next(iter(skipped))
+        all_rows = "It is the only row."
+        if len(skipped) > 1:
+            all_rows = f"None of the {len(skipped):,} rows can be used, and this is the first."
         return DataError(
-            f"{first.where}: {first.problem} None of the {len(skipped):,} rows can be used, and "
-            f"this is the first.{self._hint()} Check that the file is the right one, and its "
-            "columns."
+            f"{first.where}: {first.problem} {all_rows}{self._hint()} Check that the file is the "
+            "right one, and its columns."
         )
 
     @property

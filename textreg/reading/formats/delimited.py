@@ -22,6 +22,7 @@ TAB = "\t"
 DELIMITERS = f",;{TAB}|"
 
 _QUOTING = 'Put the field in quotes, and write a quote inside it twice ("")'
+_LINE_ENDS = "Put the field in quotes; if all lines end so, save the file as CSV UTF-8"
 
 
 class Csv(Format):
@@ -90,7 +91,8 @@ class Csv(Format):
                         f"{where}: {what} It takes in the lines up to {bounded.given}: probably "
                         f"a quote is open. {_QUOTING}."
                     ) from None
-                problem = lines.damage() or UnusableRow(what, _QUOTING, f"not valid {self.title}")
+                remedy = _LINE_ENDS if bare_return else _QUOTING
+                problem = lines.damage() or UnusableRow(what, remedy, f"not valid {self.title}")
             else:
                 problem = lines.damage()
                 if problem is None:

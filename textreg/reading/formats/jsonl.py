@@ -93,7 +93,8 @@ def _value(line: str, decode: Callable[[str], Any]) -> Any:
         problem = UnusableRow("JSON with a number of thousands of digits, or nested too deep.")
     if isinstance(value, list) or (problem is not None and line.lstrip().startswith("[")):
         what = "a JSON array, where every line should be one object."
-        problem = UnusableRow(what, "Write its objects one a line (jq -c '.[]' FILE does)")
+        remedy = "Give the file a name that ends in .json, or write one object a line (jq -c '.[]')"
+        problem = UnusableRow(what, remedy)
     if problem is not None:
         raise problem
     return value

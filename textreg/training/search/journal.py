@@ -165,8 +165,10 @@ class Journal:
 def check_files(path: str | os.PathLike[str]) -> None:
     """UsageError if a journal was written with a plugin file that is not there with that content.
 
-    Asked before any file runs. What is no journal at all is for :class:`Journal` to say.
+    Asked before any file runs. What is no journal at all is for :class:`Journal` to say, but a
+    device, which may never end.
     """
+    refuse_special(path)
     try:
         with open(path, "rb") as file:
             entry = json.loads(file.readline().partition(b" ")[2])
