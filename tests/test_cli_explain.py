@@ -162,7 +162,8 @@ def test_agreement_with_marked_passages(cli: Cli, model: Path, marked: Path) -> 
 
     code, out, err = cli("explain", model, marked, "--evidence-col", "why")
     assert (code, err) == (0, "")
-    assert "2 documents with marked passages, 1 without" in out
+    assert "marked passages in 2 of 3 documents" in out
+    assert "intervals of so few documents are too narrow" in out
     value = found["measures"]["sentence_auprc"]["value"]
     (line,) = (line for line in out.splitlines() if line.startswith("sentence AUPRC"))
     assert line.split()[2] == f"{value:.3f}"
@@ -208,12 +209,27 @@ def test_two_models_on_the_same_passages(
         values = (found[name][key]["value"] for name in ("measures", "measures_against"))
         first, second = values
         assert difference["value"] == pytest.approx(first - second)
-        assert 0 < difference["p"] <= 1
+        assert 0.5 <= difference["p"] <= 1  # two documents prove nothing
     code, out, err = cli("explain", model, marked, *options)
     assert (code, err) == (0, "")
     assert f"less those of {other}" in out
     same = json.loads(cli("explain", model, marked, *options[:2], "--against", model, "--json").out)
     assert {one["p"] for one in same["differences"].values()} == {1.0}
+
+
+def test_two_models_need_the_same_labels_and_sentences(
+    cli: Cli, model: Path, tmp_path: Path
+) -> None:
+    marked = tmp_path / "dots.jsonl"
+    rows = [{"text": "... Good film.", "why": [[0, 3]]}, {"text": "Bad plot.", "why": [[0, 3]]}]
+    marked.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    other = tmp_path / "other.model"
+    options = ["explain", model, marked, "--evidence-col", "why", "--against", other]
+    texts, labels = ["plot plot", "film", "good plot", "bad"], ["p", "n", "p", "n"]
+    textreg.train(texts, ["yes", "no", "yes", "no"], reg="ridge", reg_l2=9).save(other)
+    assert "has the label 'n' and" in cli(*options).err
+    textreg.train(texts, labels, reg="ridge", reg_l2=9, tokenizer="chars").save(other)
+    assert "split these texts into different sentences" in cli(*options).err
 
 
 @pytest.mark.parametrize(

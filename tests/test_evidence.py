@@ -175,7 +175,7 @@ def test_the_values_of_columns() -> None:
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        ([[0, 5]], r"a.csv:2: 'evidence' has the passage \[0, 5\], but the text has the .* 0 to 4"),
+        ([[0, 5]], r"a.csv:2: 'evidence' has \[0, 5\], but the text has the .* 0 to 4"),
         ([[-1, 2]], r"\[-1, 2\]"),
         ([[2, 2]], "begins before it ends"),
         ("good", "has good, not a list of pairs of offsets"),

@@ -154,6 +154,8 @@ def test_differences_are_paired() -> None:
     assert found.value == pytest.approx(0.01)
     assert found.low == pytest.approx(0.01)
     assert found.p == pytest.approx(2 / 301)
+    few = scores_of(better[:5]).differences(scores_of(table[:5]), resamples=300)
+    assert {one.p for one in few.values()} == {2.0**-4}
     back = scores_of(table).differences(scores_of(better), resamples=300)["sentence_auprc"]
     assert (back.value, back.p) == (pytest.approx(-0.01), found.p)
     without = scores_of(table[:, : len(AGREEMENT)])  # of a model without probabilities
@@ -175,5 +177,5 @@ def test_wrong_tables() -> None:
         scores_of(np.zeros((3, 2)))
     with pytest.raises(RecordError, match="at least one"):
         scores_of(np.zeros((0, len(AGREEMENT))))
-    with pytest.raises(RecordError, match="on the same ones"):
+    with pytest.raises(RecordError, match="into different sentences"):
         scores_of(random_scores(0, 4)).differences(scores_of(random_scores(0, 5)))

@@ -13,11 +13,15 @@ from textreg.cli.output import print_json, print_table
 from textreg.errors import UsageError
 from textreg.explain.agreement import rationale_scores
 from textreg.explain.marks import Columns, MarkedDocument, marked_document, require_columns
+from textreg.explain.removal_table import require_alike
 from textreg.measure.rationale_scores import TITLES, Difference, Estimate, RationaleScores
 from textreg.model.model import Model
 from textreg.model.storage import load_model
 from textreg.records.documents import check_texts
 from textreg.terminal import single_line
+
+FEW = 10
+"""Documents of which a bootstrap says little."""
 
 
 class Marks(NamedTuple):
@@ -59,6 +63,8 @@ def print_agreement(  # noqa: PLR0913  # what a command line gives
     """Print the agreement of a model with the marked passages in a file."""
     check_named([source], "explain")
     other = None if marks.against is None else load_model(marks.against)
+    if other is not None:
+        require_alike({name: model, str(marks.against): other})
     for each in filter(None, (model, other)):
         how.like(each)
     assert marks.evidence_col is not None
@@ -88,13 +94,15 @@ def print_agreement(  # noqa: PLR0913  # what a command line gives
         )
         return
     click.echo(
-        f"{single_line(source)}: {len(scores):,} documents with marked passages, "
-        f"{scores.left_out:,} without\n"
+        f"{single_line(source)}: marked passages in {len(scores):,} of {len(documents):,} "
+        "documents\n"
         f"marked: {scores.marked_sentences:.1%} of the sentences, {scores.marked_tokens:.1%} of "
         "the tokens; the rationale\n"
         f"is the {scores.rationale_share:.1%} of the tokens with the most evidence\n"
     )
     _tell(measures)
+    if len(scores) < FEW:
+        click.echo("\nintervals of so few documents are too narrow")
     if against is not None and differences is not None:
         click.echo(f"\nless those of {single_line(str(marks.against))}")
         _tell_differences(against.measures(), differences)

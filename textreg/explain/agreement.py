@@ -105,8 +105,9 @@ def rationale_scores(
     ]
     if not judged:
         raise DataError(
-            f"none of the {len(documents):,} documents has a marked passage with a word: name the "
-            "column that has the passages."
+            f"none of the {len(documents):,} documents has a marked passage with a word, in one of "
+            "its sentences: name the column that has the passages, and if sentences are given "
+            "theirs."
         )
     token_share = float(np.mean([one.marked_tokens.mean() for one in judged]))
     share = token_share if share is None else share

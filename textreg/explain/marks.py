@@ -117,10 +117,10 @@ def _spans(value: Any, length: int, place: str) -> Int64s:
         start, end = pair
         if not 0 <= start < end <= length:
             raise DataError(
-                f"{place} has the passage [{start}, {end}], but the text has the characters 0 to "
-                f"{length}, and a passage begins before it ends. Offsets count the characters of "
-                "the text as it was read, and the end is the first character after the passage: "
-                "correct the row."
+                f"{place} has [{start}, {end}], but the text has the characters 0 to {length}, and "
+                "a passage begins before it ends. Offsets count characters, not bytes, of the text "
+                "as it was read, and the end is the first character after the passage: correct the "
+                "row."
             )
     return np.array(value, dtype=np.int64).reshape(-1, 2)
 

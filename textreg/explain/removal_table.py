@@ -121,7 +121,7 @@ def removal_tables(
     """
     if not models:
         raise UsageError("name at least one model.")
-    _check_alike(models)
+    require_alike(models)
     if of is not None:
         next(iter(models.values())).task.side(of)
     return _tables(models, texts, of)
@@ -191,8 +191,8 @@ def _selected(model: Model, batch: ExplainedBatch) -> Bools:
     return selected
 
 
-def _check_alike(models: Mapping[str, Model]) -> None:
-    """UsageError if a model does not answer the question of the first one."""
+def require_alike(models: Mapping[str, Model]) -> None:
+    """UsageError if a model by name does not answer the question of the first one."""
     first, leading = next(iter(models.items()))
     fields = [(field.name, field.kind) for field in leading.encoder.fields]
     for name, model in models.items():

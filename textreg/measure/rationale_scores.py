@@ -147,16 +147,21 @@ class RationaleScores:
 
         The same documents are drawn for both. The p-value is the smallest level at which the
         percentile interval leaves out 0 (efron1993, chapter 13): twice the share of resamples with
-        the rarer sign, where those without a difference count half for each.
+        the rarer sign, where those without a difference count half for each. A bootstrap of few
+        documents finds too much, so it is no smaller than that of a sign test that n documents
+        pass without exception, 2 to the power of 1 - n.
 
         Raises
         ------
         RecordError
-            If the other one has another number of documents.
+            If the other one has another number of documents, or another share of marked sentences:
+            the models split the documents into different sentences.
         """
-        if len(self) != len(other):
+        if len(self) != len(other) or self.marked_sentences != other.marked_sentences:
             raise RecordError(
-                f"{len(self)} and {len(other)} documents: compare two models on the same ones."
+                "the two models split these texts into different sentences, "
+                f"{self.marked_sentences:.1%} and {other.marked_sentences:.1%} of them marked: "
+                "measure both by the same sentences, given as a column (--sentences-col)."
             )
         names = self.names if len(self.names) < len(other.names) else other.names
         both = np.hstack([self.table[:, : len(names)], other.table[:, : len(names)]])
@@ -167,7 +172,8 @@ class RationaleScores:
         for name in first:
             change = one[name] - two[name]
             value = float(first[name][0] - second[name][0])
-            found[name] = Difference(value, *_interval(change), _p_value(change))
+            p = max(_p_value(change), 2.0 ** (1 - len(self)))
+            found[name] = Difference(value, *_interval(change), p)
         return found
 
 
