@@ -84,7 +84,7 @@ def serve(make: Callable[..., Any], texts: list[str], labels: list[str], port: A
     assert spec.loader is not None
     module = module_from_spec(spec)
     spec.loader.exec_module(module)
-    app = module.make_app(make(texts, labels))
+    app = module.service(make(texts, labels))
     config = uvicorn.Config(app, port=0, access_log=False, log_level="warning")
     socket = config.bind_socket()
     port.send(socket.getsockname()[1])

@@ -61,7 +61,7 @@ def model() -> textreg.Model:
 def client(program: Any, model: textreg.Model) -> TestClient:
     from starlette.testclient import TestClient
 
-    return TestClient(program.make_app(model), raise_server_exceptions=False)
+    return TestClient(program.service(model), raise_server_exceptions=False)
 
 
 def test_predicts_as_the_model_does(client: TestClient, model: textreg.Model) -> None:
@@ -88,10 +88,12 @@ def test_explains_by_sentences(client: TestClient, model: textreg.Model) -> None
 @pytest.mark.parametrize(
     ("address", "body", "status", "message"),
     [
-        ("/predict", b"no JSON", 400, "not JSON"),
-        ("/predict", b"[" * 100_000, 400, "not JSON"),
+        ("/predict", b"no JSON", 400, "a JSON object"),
+        ("/predict", b"[" * 100_000, 400, "a JSON object"),
+        ("/predict", b"\xff", 400, "a JSON object"),
         ("/predict", b'{"text": "x"}', 400, 'with "texts"'),
-        ("/predict", b'["x"]', 400, "object"),
+        ("/predict", b'["x"]', 400, "a JSON object"),
+        ("/predict", b"7", 400, "a JSON object"),
         ("/predict", b'{"texts": "x"}', 400, "list"),
         ("/predict", b'{"texts": [1]}', 400, "list"),
         ("/predict", b'{"texts": []}', 400, "1 to 1,000"),
@@ -145,7 +147,7 @@ def test_fields(program: Any) -> None:
     rows = [{"title": "good", "body": "so good"}, {"title": "bad", "body": "so bad"}] * 4
     given: Any = {"fields": {"title": "text", "body": "text"}, "reg": "ridge", "reg_l2": 0.1}
     model = textreg.train(rows, ["p", "n"] * 4, **given)  # type: ignore[arg-type]
-    client = TestClient(program.make_app(model), raise_server_exceptions=False)
+    client = TestClient(program.service(model), raise_server_exceptions=False)
     assert client.post("/predict", json={"texts": rows[:2]}).json()["predictions"] == ["p", "n"]
     assert client.post("/explain", json={"text": rows[0]}).json()["label"] == "p"
     reply = client.post("/predict", json={"texts": [{"title": "good"}]})
@@ -163,9 +165,11 @@ def service(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], int, Path]]
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    words = [sys.executable, str(PROGRAM), str(path), "--port", str(port), "--processes", "2"]
+    words = [sys.executable, "-m", "uvicorn", "serve:app", "--factory", "--workers", "2"]
+    words += ["--app-dir", str(PROGRAM.parent), "--port", str(port)]
+    env = {**os.environ, "MODEL": str(path)}
     log = (tmp_path / "log").open("w")
-    with log, subprocess.Popen(words, stdout=log, stderr=log, text=True) as process:
+    with log, subprocess.Popen(words, stdout=log, stderr=log, text=True, env=env) as process:
         try:
             yield process, port, path
         finally:
@@ -188,7 +192,16 @@ def answer_of(port: int, text: str) -> Any:
     raise AssertionError("the service did not begin")
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked")
+def wait_for(log: Path, words: str, times: int) -> None:
+    """Wait for a line of the log."""
+    for _ in range(600):
+        if log.read_text(encoding="utf-8").count(words) >= times:
+            return
+        threading.Event().wait(0.1)
+    raise AssertionError(f"no '{words}' in the log:\n{log.read_text(encoding='utf-8')}")
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="there is no such signal")
 def test_the_program_its_page_and_reloading(
     service: tuple[subprocess.Popen[str], int, Path], browser: Chrome
 ) -> None:
@@ -209,20 +222,14 @@ def test_the_program_its_page_and_reloading(
     other = textreg.train(["superb", "dull"] * 3, ["new", "old"] * 3, reg="ridge", reg_l2=0.1)
     other.save(path)
     process.send_signal(signal.SIGHUP)
-    for _ in range(600):
-        if answer_of(port, "superb") == "new":
-            break
-        threading.Event().wait(0.1)
+    log = path.parent / "log"
+    wait_for(log, "Finished server process", 2)  # each of the two workers, after its successor
     assert answer_of(port, "superb") == "new"
     path.write_bytes(b"no model")
     process.send_signal(signal.SIGHUP)
-    log = path.parent / "log"
-    for _ in range(600):
-        if "The model before it stays" in log.read_text(encoding="utf-8"):
-            break
-        threading.Event().wait(0.1)
+    wait_for(log, "keeping worker", 1)
     assert answer_of(port, "superb") == "new"
     process.send_signal(signal.SIGTERM)
     assert process.wait(60) == 0
     assert "superb" not in log.read_text(encoding="utf-8")
-    assert "The model before it stays" in log.read_text(encoding="utf-8")
+    assert "is not a textreg model file" in log.read_text(encoding="utf-8")
