@@ -75,6 +75,10 @@ def test_more_documents_help_where_half_of_them_is_worse() -> None:
     assert "+3.0 points, 95\N{NO-BREAK SPACE}% interval +2.0 to +4.0, p = " in found.why
     assert "most for “b” (+27)" in found.why
     assert found.gain == 15
+    both = [Gain("a", 20, 0), Gain("b", 30, 3)]
+    (found,) = learning_still(both, difference, (50, 3), "the accuracy", 1.0)
+    assert found.what == "Add training documents, of all labels."
+    assert "most for “b” (+27) and “a” (+20)" in found.why
     even = [Gain("a", 10, 4), Gain("b", 10, 4)]
     (found,) = learning_still(even, difference, (20, 8), "the accuracy", 1.0)
     assert found.what == "Add training documents, of all labels."

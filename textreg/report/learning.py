@@ -96,8 +96,10 @@ def learning_still(
     ]
     clear.sort(key=lambda one: (one.lost - one.won, one.label))
     told = [f"{quoted(it.label)} (+{it.won - it.lost:,})" for it in clear[:NAMED]]
-    of = listed([quoted(it.label) for it in clear[:NAMED]])
-    what = f"Add training documents, {f'above all of {of}' if of else 'of all labels'}."
+    of = "of all labels"
+    if 0 < len(clear) < len(gains):
+        of = f"above all of {listed([quoted(it.label) for it in clear[:NAMED]])}"
+    what = f"Add training documents, {of}."
     most = f", most for {listed(told)}" if told else ", for no label measurably more than others"
     yield Suggestion(
         what,
