@@ -48,7 +48,8 @@ class Separable:
         Separable
         """
         check_strengths(l1=l1, l2=l2)
-        return cls(np.full(p, 2.0 * l2), np.zeros(p), np.full(p, float(l1)))
+        zeros = np.zeros(p)
+        return cls(np.full(p, 2.0 * l2), zeros, np.full(p, float(l1)) if l1 else zeros)
 
     def value(self, w: Floats) -> float:
         """The penalty.
@@ -62,8 +63,10 @@ class Separable:
         -------
         float
         """
-        gap = w - self.mu
-        return float(0.5 * (self.q @ (gap * gap)) + self.lam @ np.abs(w))
+        sizes = w - self.mu
+        sizes *= sizes
+        quadratic = 0.5 * (self.q @ sizes)
+        return float(quadratic + self.lam @ np.abs(w, out=sizes))
 
     def times(self, factor: float) -> Separable:
         """The same with all l1 strengths times ``factor``.

@@ -33,7 +33,7 @@ def row_of(ptr: NDArray[np.integer[Any]]) -> Int64s:
 
 def sums(bins: NDArray[Any], values: Floats, size: int) -> Floats:
     """The sum of ``values`` in each of ``size`` bins; bincount gives integers where it has none."""
-    return np.bincount(bins, weights=values, minlength=size).astype(np.float64)
+    return np.bincount(bins, weights=values, minlength=size).astype(np.float64, copy=False)
 
 
 def take_rows(ptr: Int64s, flat: NDArray[Any], rows: NDArray[Any]) -> tuple[Int64s, NDArray[Any]]:

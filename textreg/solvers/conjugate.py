@@ -42,14 +42,19 @@ def conjugate_gradients(
     accuracy: float = 0.0,
     enough: Callable[[Floats, float], bool] | None = None,
 ) -> Direction:
-    """Solve ``system`` x = target, by :func:`conjugate_rounds`."""
+    """Solve ``system`` x = target, by :func:`conjugate_rounds`; the arguments stay as they are."""
 
     def asked(rest: Floats, rest_b: float) -> Generator[Any, Any, bool]:
         yield from ()
         return enough is not None and enough(rest, rest_b)
 
     steps = conjugate_rounds(
-        system.precondition, residual, start, rounds=rounds, accuracy=accuracy, enough=asked
+        system.precondition,
+        (residual[0].copy(), residual[1]),
+        Direction(start.w.copy(), start.b, start.z.copy()),
+        rounds=rounds,
+        accuracy=accuracy,
+        enough=asked,
     )
     try:
         at = next(steps)
@@ -78,9 +83,9 @@ def conjugate_rounds(
     precondition : callable
         As :meth:`LinearSystem.precondition`.
     residual : tuple of ndarray and float
-        The target less the product of ``start``, for the weights and for the intercept.
+        The target less the product of ``start``, for the weights and for the intercept; changed.
     start : Direction
-        Where to begin.
+        Where to begin; its arrays become those of the result.
     rounds : int
         Most products with the matrix.
     accuracy : float, default 0
@@ -93,8 +98,7 @@ def conjugate_rounds(
     Direction
         x. Where the curvature has underflowed, the best so far.
     """
-    w, b, z = start.w.copy(), start.b, start.z.copy()
-    rest, rest_b = residual[0].copy(), residual[1]
+    (w, b, z), (rest, rest_b) = start, residual
     direction, direction_b, size, first = w, 0.0, 0.0, 0.0
     for done in range(rounds):
         scaled, scaled_b = precondition(rest, rest_b)
@@ -105,6 +109,7 @@ def conjugate_rounds(
             direction *= size / last
             direction += scaled
             direction_b = scaled_b + (size / last) * direction_b
+        del scaled  # every vector less counts where there are millions of weights
         if size <= accuracy**2 * first or (yield from enough(rest, rest_b)):
             break
         image, image_b, moved = yield direction, direction_b
@@ -118,4 +123,5 @@ def conjugate_rounds(
         image *= length
         rest -= image
         rest_b -= length * image_b
+        del image, moved
     return Direction(w, b, z)

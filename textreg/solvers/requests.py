@@ -93,6 +93,7 @@ def alone(fit: Fit[T]) -> T:
             found: T = end.value
             return found
         answer = answered(request)
+        del request  # whose arrays the fit need not keep
 
 
 def answered(request: Request) -> Any:

@@ -117,8 +117,23 @@ def _step(
     accuracy: Accuracy,
 ) -> Fit[Advance]:
     """The step for the second derivatives as they stand."""
-    slope, slope_b = gradient + q * engine.w, float(engine.r.sum()) if engine.fit_intercept else 0.0
-    strengths, rest = rows.penalty(q), -rows.collapse(slope)
+    slope_b = float(engine.r.sum()) if engine.fit_intercept else 0.0
+    slope = q * engine.w
+    slope += gradient
+    change = yield from _direction(engine, rows, q, (slope, slope_b), accuracy)
+    return advance(engine, q, (slope, slope_b), change)
+
+
+def _direction(
+    engine: Engine,
+    rows: CompactRows,
+    q: Floats,
+    slope: tuple[Floats, float],
+    accuracy: Accuracy,
+) -> Fit[Direction]:
+    """Where the step leads, by the quadratic model. slope: of the objective."""
+    strengths, rest = rows.penalty(q), rows.collapse(slope[0])
+    np.negative(rest, out=rest)
     model = RidgeModel(engine, rows, strengths, NEGLIGIBLE * accuracy.share)
     sums: Floats | None = None
 
@@ -140,7 +155,7 @@ def _step(
 
     rounds = conjugate_rounds(
         model.precondition,
-        (rest, -slope_b),
+        (rest, -slope[1]),
         Direction(np.zeros(rows.size), 0.0, np.zeros(len(engine.z))),
         rounds=ROUNDS,
         accuracy=accuracy.share,
@@ -148,7 +163,7 @@ def _step(
     )
     change, change_b, move = yield from model.answering(rounds)
     rows.scores(model.flat, change, change_b, move)
-    return advance(engine, q, (slope, slope_b), Direction(rows.expand(change), change_b, move))
+    return Direction(rows.expand(change), change_b, move)
 
 
 def advance(engine: Engine, q: Floats, slope: tuple[Floats, float], change: Direction) -> Advance:
@@ -156,12 +171,11 @@ def advance(engine: Engine, q: Floats, slope: tuple[Floats, float], change: Dire
 
     q: curvature of the penalty. slope: of the objective, in the weights (p,) and the intercept.
     """
-    weighted, weights = q * change.w, q * engine.w
-    penalty = Parabola(
-        0.5 * float(weights @ engine.w),
-        float(weights @ change.w),
-        0.5 * float(weighted @ change.w),
-    )
+    weighted = q * engine.w
+    value, linear = 0.5 * float(weighted @ engine.w), float(weighted @ change.w)
+    np.multiply(q, change.w, out=weighted)
+    penalty = Parabola(value, linear, 0.5 * float(weighted @ change.w))
+    del weighted
     return go_along(engine, change, float(slope[0] @ change.w) + slope[1] * change.b, penalty)
 
 
@@ -196,19 +210,21 @@ class RidgeModel:
         try:
             while True:
                 asked = rounds.send(answer)
+                del answer  # makes room
                 if isinstance(asked, WeightedSum):
                     answer = yield asked
-                    continue
-                w, b = asked
-                out, scores = self._q * w, np.zeros(len(self._h))
-                total = yield HessianProduct(
-                    self._rows, self._documents, self._h, w, b, scores, out
-                )
-                total += self._flat_b * b
-                answer = out, total if self._fit_intercept else 0.0, scores
+                else:
+                    answer = yield from self._product(*asked)
         except StopIteration as end:
             found: Direction = end.value
             return found
+
+    def _product(self, w: Floats, b: float) -> Fit[tuple[Floats, float, Floats]]:
+        """The Hessian times (w, b), and the scores."""
+        out, scores = self._q * w, np.zeros(len(self._h))
+        total = yield HessianProduct(self._rows, self._documents, self._h, w, b, scores, out)
+        total += self._flat_b * b
+        return out, total if self._fit_intercept else 0.0, scores
 
     def weighted_sum(self) -> WeightedSum:
         """sum_i h_i x_i."""

@@ -56,6 +56,7 @@ def go_along(engine: Engine, change: Direction, slope: float, penalty: Parabola)
 
     advance = backtrack(fall_at, slope, noise)
     if length := advance.length:
-        w, b = engine.w + length * change.w, engine.b + length * change.b
-        engine.move_to(w, b, engine.z + length * change.z)
+        w = length * change.w
+        w += engine.w
+        engine.move_to(w, engine.b + length * change.b, engine.z + length * change.z)
     return advance
