@@ -161,7 +161,9 @@ def _search_lines(summary: TrainingSummary, seconds: Mapping[str, float]) -> Ite
     if settings > 1:
         few = ""
         if summary.ruled_out:
-            few = f", {summary.ruled_out} of them ruled out by {summary.ruled_out_by} labels"
+            few = f", {summary.ruled_out} of them ruled out"
+            few += f" by {summary.ruled_out_by} labels" if summary.ruled_out_by else ""
+            few += f" on {summary.ruled_out_on:,} documents" if summary.ruled_out_on else ""
         part = ""
         if summary.blocks and summary.blocks.searched is not None:
             part = f" of {summary.blocks.searched:,}"

@@ -35,9 +35,12 @@ class DocumentRows(ABC):
     ----------
     shape : tuple of int
         Number of documents and of features.
+    size : int
+        Number of entries, or of the occurrences that are counted there.
     """
 
     shape: tuple[int, int]
+    size: int
 
     @abstractmethod
     def matrix(self, documents: NDArray[np.intp] | None = None) -> csr_array:
@@ -58,7 +61,7 @@ class MatrixRows(DocumentRows):
 
     def __init__(self, X: csr_array) -> None:
         self._X = X
-        self.shape = X.shape
+        self.shape, self.size = X.shape, X.nnz
 
     def matrix(self, documents: NDArray[np.intp] | None = None) -> csr_array:
         """Rows of the matrix; all are the matrix itself."""
@@ -148,6 +151,7 @@ class CountedRows(DocumentRows):
         self._parts = parts
         self._starts = np.cumsum([0, *(len(part.tokens.vocabulary) for part in parts)])
         self.shape = parts[0].tokens.n_documents, int(self._starts[-1])
+        self.size = sum(len(part.tokens.ids) for part in parts)
 
     def matrix(self, documents: NDArray[np.intp] | None = None) -> csr_array:
         """The rows of some documents, in the order of their indices, or of all."""

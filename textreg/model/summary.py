@@ -90,9 +90,9 @@ class TrainingSummary:
         Time limit of the training, in seconds.
     planned : int
         Number of settings that the search was to measure.
-    ruled_out, ruled_out_by : int, default 0
-        How many of them were fitted for a few of many labels only, which had ruled them out, and
-        how many labels these were.
+    ruled_out, ruled_out_by, ruled_out_on : int, default 0
+        How many of them were fitted only for a few of many labels, or to some of many documents,
+        which had ruled them out; how many labels and documents these were, 0 where all were there.
     chosen : dict of str to Any
         What was chosen besides hyperparameters of the regularizer, by the names of the options.
     dev : DevMetrics or None
@@ -184,6 +184,7 @@ class TrainingSummary:
     order_groups: tuple[tuple[GroupStep, ...], ...] = ()
     ruled_out: int = 0
     ruled_out_by: int = 0
+    ruled_out_on: int = 0
     support: SupportSummary | None = None
     parts: tuple[tuple[int, ...], ...] = ()
     updates: tuple[UpdateSummary, ...] = ()

@@ -121,7 +121,7 @@ def _fit_one(
 ) -> FinalFit:
     """Fit one setting on all documents; without ``refit`` on those it was searched on."""
     settings = context.settings
-    data, folds, _ = context.prepared_for(best)
+    data, folds = context.prepared_for(best).whole()
     regularizer = best.regularizer if best else settings.reg
     starts: Sequence[Start | None] | None = best.starts if best else None
     learned = _learn_from_held(regularizer, data, folds, context, work, starts)

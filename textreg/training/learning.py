@@ -17,6 +17,7 @@ from textreg.training.regularization_path import fit_path
 from textreg.training.running import Work
 from textreg.training.search.cluster import connected
 from textreg.training.search.context import SearchContext
+from textreg.training.search.halving import on_part
 from textreg.training.search.searching import SearchResult, run_search
 from textreg.training.settings import TrainingSettings
 
@@ -51,10 +52,12 @@ def learn(context: SearchContext, work: Work, beginning: Beginning | None = None
         allowing(work.threads),
     ):
         work.report("features", 0, n)
+        part = on_part(context)
+        (context if part is None else part).prepared(context.first).whole()
         n_features = context.prepared(context.first).data.rows.shape[1]
         work.report("features", n, n)
         logged.LOG.info("%d features in %.2f s", n_features, clock.stop("features"))
-        result = run_search(context, replace(work, cluster=cluster))
+        result = run_search(context, replace(work, cluster=cluster), part)
     warn_if_stopped(result, settings)
     logged.searched(context, result, clock.stop("search"))
     with limited(work.deadline, limit), allowing(work.threads):

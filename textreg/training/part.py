@@ -7,7 +7,6 @@ to all documents.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,22 +20,17 @@ from textreg.training.posing import Training
 from textreg.training.running import Work
 from textreg.training.search.context import SearchContext, journal_of
 from textreg.training.search.documents import SplitCorpus
+from textreg.training.search.halving import drawn
 from textreg.training.search.searching import SearchResult, run_search
 from textreg.training.search.splitting import splits_of
 from textreg.training.search.trials import Problems
 from textreg.training.settings import TrainingSettings
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 PART, CHARACTERS = 30_000, 10_000_000
 """Most documents, and characters of theirs, that hyperparameters are searched on."""
 
 MEASURED = 1_000
 """Documents that tell how long documents are."""
-
-OF_LABEL = 20
-"""The least documents of every label in the part, if there are as many."""
 
 DIGITS = 4
 """Digits of the strengths that are carried over."""
@@ -45,26 +39,13 @@ DIGITS = 4
 def part_context(training: Training, settings: TrainingSettings) -> SearchContext:
     """The search, on some of the documents."""
     corpus, (task, y) = training.corpus, training.target
-    rows = _part_of(training, settings.seed)
+    most = min(PART, int(CHARACTERS / max(mean_length(training), 1.0)))
+    rows = drawn(training.target, np.arange(len(corpus)), most, settings.seed)
     part = corpus.select(rows)
     target = Target(task, y[rows])
     splits = splits_of(part, target, settings)
     documents = SplitCorpus(target, splits, training.rare, None, corpus=part, keep=True)
     return SearchContext(documents, settings, None, journal_of(part, settings))
-
-
-def _part_of(training: Training, seed: int) -> NDArray[np.intp]:
-    """The documents of the part, ascending: drawn by chance, with a few of every label."""
-    n = len(training.corpus)
-    order = np.random.default_rng(seed).permutation(n)
-    most = min(PART, int(CHARACTERS / max(mean_length(training), 1.0)))
-    chosen = np.zeros(n, dtype=bool)
-    chosen[order[:most]] = True
-    has, labels = training.target.task.memberships(training.target.y[order])
-    for number in range(len(labels)):
-        of_label = has[:, number] if has.ndim == 2 else has == number
-        chosen[order[np.flatnonzero(of_label)[:OF_LABEL]]] = True
-    return np.flatnonzero(chosen)
 
 
 def mean_length(training: Training) -> float:

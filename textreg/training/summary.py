@@ -96,6 +96,7 @@ def training_summary(
         planned=result.planned,
         ruled_out=result.ruled_out,
         ruled_out_by=result.labels,
+        ruled_out_on=result.documents,
         chosen={} if best is None else dict(best.changes),
         dev=None if best is None else _dev_metrics(context, best),
         search=() if best is None else _search_points(settings, result.measured),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from importlib import metadata
 from typing import Any
 
@@ -10,7 +11,7 @@ from textreg.features.vectorize import Features
 from textreg.kinds import Regularizer
 from textreg.records import Corpus
 from textreg.training.running import Run
-from textreg.training.search.choice import choose, promising
+from textreg.training.search.choice import BEST, choose, promising
 from textreg.training.search.documents import (
     DocumentCache,
     FeatureValues,
@@ -27,6 +28,7 @@ from textreg.training.search.selection import (
     measure_grid,
 )
 from textreg.training.search.spaces import changed, combinations
+from textreg.training.search.splits import Split
 from textreg.training.search.tuning import Tuning
 from textreg.training.settings import TrainingSettings
 
@@ -95,6 +97,23 @@ class SearchContext:
         return self.settings.metric or self.documents.target.task.default_metric
 
     @property
+    def rules_out(self) -> bool:
+        """Whether settings may be left out that some labels or documents show to be worse.
+
+        Not with another search than "narrow", where the rule of the choice asks for more than the
+        best, and where time may be up before any setting is measured on everything.
+        """
+        tuning = self.settings.tuning
+        return tuning.search == "narrow" and tuning.rule == BEST and tuning.budget is None
+
+    def with_splits(self, splits: Sequence[Split]) -> SearchContext:
+        """The same search with other splits of the same documents, whose features are shared."""
+        documents = replace(self.documents, splits=splits)
+        other = SearchContext(documents, self.settings, journal=self.journal)
+        other._cache = self._cache.with_splits(documents)
+        return other
+
+    @property
     def first(self) -> FeatureValues:
         """The values that are tried first."""
         return tuple(one.values[0] for one in self.space)
@@ -112,6 +131,11 @@ class SearchContext:
     def keep(self, best: MeasuredSetting) -> None:
         """Keep the documents of this setting in memory until another one is kept."""
         self._cache.best = self.values_of(best)
+
+    def drop_folds(self) -> None:
+        """Drop the matrices of all folds from memory, but not the features."""
+        self._cache.drop_folds()
+        self._best = BestSoFar(self)
 
     def release(self) -> None:
         """Drop all documents from memory."""

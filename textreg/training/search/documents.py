@@ -7,7 +7,8 @@ from abc import ABC, abstractmethod
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from functools import cached_property
+from typing import Any
 
 from textreg.features.vectorize import Features
 from textreg.records import Corpus
@@ -72,15 +73,31 @@ class SplitCorpus(SplitDocuments):
         return prepare(self.corpus, self.target, settings, made[key])
 
 
-class PreparedFolds(NamedTuple):
+class PreparedFolds:
     """Documents under one setting of the features, whole and as folds.
 
-    seconds: how long a fold took to prepare, with its groups and graph.
+    Attributes
+    ----------
+    data : Prepared
+    seconds : float
+        How long a fold took to prepare, with its groups and graph; 0 before.
     """
 
-    data: Prepared
-    folds: list[Fold]
-    seconds: float
+    def __init__(self, data: Prepared, splits: Sequence[Split]) -> None:
+        self.data, self.seconds = data, 0.0
+        self._splits = splits
+
+    @cached_property
+    def folds(self) -> list[Fold]:
+        """Made when they are first asked for: their matrices are as large as all documents."""
+        began = time.perf_counter()
+        folds = [self.data.fold(split) for split in self._splits]
+        self.seconds = (time.perf_counter() - began) / max(1, len(folds))
+        return folds
+
+    def whole(self) -> tuple[Prepared, list[Fold]]:
+        """The documents, and the folds."""
+        return self.data, self.folds
 
 
 class DocumentCache:
@@ -101,7 +118,7 @@ class DocumentCache:
         features: Features | None = None,
     ) -> None:
         self.best: FeatureValues | None = None
-        self._documents = documents
+        self._documents, self._settings = documents, settings
         # The features made last, or those given, which are of the settings as they are.
         self._features: dict[Any, Features] = {}
         if features is not None:
@@ -118,13 +135,21 @@ class DocumentCache:
             del self._prepared[oldest]
         return self._prepared[values]
 
+    def with_splits(self, documents: SplitDocuments) -> DocumentCache:
+        """The same documents with other splits; features made for one are there for both."""
+        other = DocumentCache(documents, self._settings)
+        other._features = self._features
+        return other
+
+    def drop_folds(self) -> None:
+        """Drop everything but the features."""
+        self._prepared.clear()
+
     def clear(self) -> None:
         """Drop everything; it is prepared again if it is asked for."""
-        self._prepared.clear()
+        self.drop_folds()
         self._features.clear()
 
     def _prepare(self, settings: TrainingSettings) -> PreparedFolds:
         data = self._documents.prepare(settings, self._features)
-        began = time.perf_counter()
-        folds = [data.fold(split) for split in self._documents.splits]
-        return PreparedFolds(data, folds, (time.perf_counter() - began) / max(1, len(folds)))
+        return PreparedFolds(data, self._documents.splits)

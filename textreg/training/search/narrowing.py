@@ -121,11 +121,14 @@ class Lattice:
         ]
         return sorted(place for where in itertools.product(*few) for place in self._places[where])
 
-    def neighbors(self, regularizer: Regularizer) -> list[int]:
-        """The places of those that differ by one step of one hyperparameter."""
+    def neighbors(self, regularizer: Regularizer, steps: Sequence[int] = (-1, 1)) -> list[int]:
+        """The places of those that differ by one step of one hyperparameter.
+
+        A step of 1 is to the next value in the order of the grid: of a penalty, to a weaker one.
+        """
         where = self._coordinates[self.grid.index(regularizer)]
         places: list[int] = []
         for at, ordered in enumerate(self._ordered):
-            for other in (where[at] - 1, where[at] + 1) if ordered else ():
+            for other in [where[at] + step for step in steps] if ordered else ():
                 places += self._places.get((*where[:at], other, *where[at + 1 :]), [])
         return places

@@ -18,7 +18,6 @@ import numpy as np
 from textreg.kinds import Regularizer
 from textreg.tasks.classification import Multiclass
 from textreg.training.running import Run
-from textreg.training.search.choice import BEST
 from textreg.training.search.context import BestSoFar, SearchContext
 from textreg.training.search.documents import FeatureValues
 from textreg.training.search.selection import (
@@ -132,11 +131,9 @@ class Race:
 def race(context: SearchContext) -> Race | None:
     """A race, where there are many labels; None where every setting is measured on all of them.
 
-    They are with another search than "narrow", where the rule of the choice asks for more than the
-    best, and where time may be up before any setting is measured on everything.
+    They also are where the search rules no setting out.
     """
-    tuning = context.settings.tuning
-    if tuning.search != "narrow" or tuning.rule != BEST or tuning.budget is not None:
+    if not context.rules_out:
         return None
     stages = label_stages(context.prepared(context.first).folds)
     return None if stages is None else Race(context, stages)

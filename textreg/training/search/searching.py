@@ -6,13 +6,15 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from textreg.blocks.heap import release_memory
 from textreg.errors import UsageError
 from textreg.logs import logger
-from textreg.training.running import Work
+from textreg.training.running import Run, Work
 from textreg.training.search.context import SearchContext
 from textreg.training.search.documents import FeatureValues
-from textreg.training.search.narrowing import narrowed
-from textreg.training.search.racing import race
+from textreg.training.search.halving import Ranking
+from textreg.training.search.narrowing import Plan, narrowed
+from textreg.training.search.racing import Race, race
 from textreg.training.search.sampling import sampled
 from textreg.training.search.selection import MeasuredSetting
 
@@ -29,7 +31,8 @@ class SearchResult:
     measured: the settings. best: the chosen one, None if nothing was searched. planned: number of
     settings that were to be measured. stopped: "interrupted" or "budget" if some were left out.
     ruled_out: how many of them were not measured on everything, because a few labels, ``labels`` of
-    them, had ruled them out.
+    them, or fits to some of the documents, ``documents`` of them, had ruled them out; 0 where all
+    had been there.
     """
 
     measured: list[MeasuredSetting]
@@ -38,10 +41,15 @@ class SearchResult:
     stopped: str | None = None
     ruled_out: int = 0
     labels: int = 0
+    documents: int = 0
 
 
-def run_search(context: SearchContext, work: Work) -> SearchResult:
+def run_search(
+    context: SearchContext, work: Work, part: SearchContext | None = None
+) -> SearchResult:
     """Search the whole space, but leave time for the final fit.
+
+    part: the same search with fewer documents to fit, where settings are to be ranked first.
 
     Nothing is searched if there is no split. Raises KeyboardInterrupt if nothing was measured
     before the first Ctrl-C, and UsageError if nothing was before time was up.
@@ -49,33 +57,25 @@ def run_search(context: SearchContext, work: Work) -> SearchResult:
     if not context.documents.splits:
         return SearchResult([], None, planned=0)
     run = work.run("search", 0)
+    ranking, racing = None, None
     measured: list[MeasuredSetting] = []
-    planned = 0
-    racing = race(context)
-    plan = sampled(context) if context.settings.tuning.search == "tpe" else narrowed(context)
     with run.stopper.listening():
-        batch = next(plan)
-        while batch is not None:
-            planned += len(batch.settings)
-            run.stopper.reserve = _final_fit_seconds(context, batch.values, work)
-            folds = context.prepared(batch.values).folds
-            labels = len(folds[0].rows) if racing is None else len(racing.stages[0])
-            run.counter.total = (planned + batch.remaining) * labels * len(folds)
-            new = (racing or context).measure(batch.values, batch.settings, run)
-            _log(new, len(measured), planned + batch.remaining, context.metric)
-            measured += new
-            if run.stopped:
-                planned += batch.remaining
-                break
-            context.keep(context.promising(measured, 1)[0])
-            try:
-                batch = plan.send(new)
-            except StopIteration:
-                break
-        ruled_out = 0
-        if racing is not None:
-            measured = [] if run.stopped else racing.finish(run)
-            ruled_out = planned - len(measured)
+        if part is not None:
+            ranked, _ = _measure(part, narrowed(part), race(part), run)
+            ranking = None if run.stopped else Ranking(part, ranked)
+            part.drop_folds()
+            release_memory()
+        if not run.stopped:
+            racing = race(context)
+            tpe = context.settings.tuning.search == "tpe"
+            plan = sampled(context) if tpe else narrowed(context)
+            plan = plan if ranking is None else ranking.confirmed(context)
+            measured, planned = _measure(context, plan, racing, run)
+            ruled_out = 0 if ranking is None else ranking.ruled_out
+            planned += ruled_out
+            if racing is not None:
+                measured = [] if run.stopped else racing.finish(run)
+                ruled_out = planned - len(measured)
     interrupted = run.stopper.interrupted
     if not measured and interrupted:
         raise KeyboardInterrupt
@@ -92,7 +92,36 @@ def run_search(context: SearchContext, work: Work) -> SearchResult:
         else None
     )
     few = len(racing.stages[0]) if racing is not None and ruled_out else 0
-    return SearchResult(measured, context.best(measured), planned, stopped, ruled_out, few)
+    documents = ranking.documents if ranking is not None and ruled_out else 0
+    best = context.best(measured)
+    return SearchResult(measured, best, planned, stopped, ruled_out, few, documents)
+
+
+def _measure(
+    context: SearchContext, plan: Plan, racing: Race | None, run: Run
+) -> tuple[list[MeasuredSetting], int]:
+    """The settings of a plan that were measured before the run was stopped; and how many it had."""
+    measured: list[MeasuredSetting] = []
+    planned, before = 0, run.counter.total
+    batch = next(plan)
+    while batch is not None:
+        planned += len(batch.settings)
+        run.stopper.reserve = _final_fit_seconds(context, batch.values, run.work)
+        folds = context.prepared(batch.values).folds
+        labels = len(folds[0].rows) if racing is None else len(racing.stages[0])
+        run.counter.total = before + (planned + batch.remaining) * labels * len(folds)
+        new = (racing or context).measure(batch.values, batch.settings, run)
+        _log(new, len(measured), planned + batch.remaining, context.metric)
+        measured += new
+        if run.stopped:
+            planned += batch.remaining
+            break
+        context.keep(context.promising(measured, 1)[0])
+        try:
+            batch = plan.send(new)
+        except StopIteration:
+            break
+    return measured, planned
 
 
 def _log(new: Sequence[MeasuredSetting], before: int, planned: int, metric: str) -> None:

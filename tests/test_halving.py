@@ -1,0 +1,204 @@
+"""Many documents: settings are ranked on a part of them, the best are measured on all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import Cli
+
+import textreg
+from textreg.builtin.separable import Elastic
+from textreg.kinds import Regularizer
+from textreg.records import Problem
+from textreg.tasks import Target
+from textreg.tasks.classification import Binary
+from textreg.tasks.multilabel import Multilabel
+from textreg.training.search import halving, trials
+from textreg.training.search.choice import BEST, promising
+from textreg.training.search.halving import Ranking, drawn
+from textreg.training.search.selection import MeasuredSetting
+
+
+def documents(each: int = 150, labels: str = "ab", seed: int = 0) -> tuple[list[str], list[str]]:
+    rng = np.random.default_rng(seed)
+    y = list(labels) * each
+    texts = []
+    for label in y:
+        words = [f"w{number}" for number in rng.integers(60, size=8)]
+        own = label if rng.random() < 0.8 else str(rng.choice(list(labels)))
+        texts.append(" ".join([*words, own * 2, own * 3]))
+    return texts, y
+
+
+@pytest.fixture
+def few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Parts of a few documents."""
+    monkeypatch.setattr(halving, "DOCUMENTS", 60)
+    monkeypatch.setattr(halving, "ENTRIES", 100)
+
+
+@pytest.fixture
+def fits(monkeypatch: pytest.MonkeyPatch) -> dict[int, list[Regularizer]]:
+    """By their number of documents, the settings of a search, in turn."""
+    found: dict[int, list[Regularizer]] = {}
+    solve = trials.solve_chunk
+
+    def noted(chunk: Any, *rest: Any) -> Any:
+        some = found.setdefault(chunk.fold.problem.design.shape[0], [])
+        some += [setting for setting in chunk.settings if setting not in some]
+        return solve(chunk, *rest)
+
+    monkeypatch.setattr("textreg.training.search.selection.solve_chunk", noted)
+    return found
+
+
+def trained(**options: Any) -> textreg.Model:
+    how = {"tokenizer": "words", "reg": "sentence", **options}
+    return textreg.train(*documents(), **how)
+
+
+def summary(model: textreg.Model) -> Any:
+    assert model.summary is not None
+    return model.summary
+
+
+@pytest.mark.usefixtures("few")
+def test_only_the_best_are_fitted_to_all(fits: dict[int, list[Regularizer]]) -> None:
+    told = summary(trained())
+    part, whole = fits[60], fits[270]
+    assert sorted(fits) == [60, 270]
+    assert halving.KEPT <= len(whole) < len(part)
+    assert len(told.search) == len(whole)
+    assert told.ruled_out >= len(part) - len(whole) > 0
+    assert (told.ruled_out_by, told.ruled_out_on) == (0, 60)
+    assert told.planned == told.ruled_out + len(whole)
+
+
+def test_weaker_neighbors_of_the_best_follow() -> None:
+    grid = [Elastic(l1=1.0, l2=10.0**-at) for at in range(5)]
+    losses = {1.0: 0.5, 0.1: 0.4, 0.01: 0.3, 0.001: 0.6, 1e-4: 0.9}
+
+    def measured(ones: Sequence[Regularizer], losses: Mapping[float, float]) -> Any:
+        return [
+            MeasuredSetting(one, {"log-loss": losses[one.params()["l2"]]}, 1.0, ()) for one in ones
+        ]
+
+    context: Any = SimpleNamespace(
+        documents=SimpleNamespace(splits=[SimpleNamespace(train=np.arange(7))]),
+        grid=lambda values: grid,
+        values_of=lambda setting: (),
+        promising=lambda points, number: [
+            points[at] for at in promising(points, "log-loss", BEST, number)
+        ],
+    )
+    # On the part the strongest is the best, and the next one after it.
+    ranking = Ranking(context, measured(grid[:3], {1.0: 0.1, 0.1: 0.2, 0.01: 0.3}))
+    assert (ranking.documents, ranking.places) == (7, [((), 0), ((), 1), ((), 2)])
+    plan, fitted = ranking.confirmed(context), []
+    settings: Sequence[Regularizer] = next(plan).settings
+    while settings:
+        fitted.append([one.params()["l2"] for one in settings])
+        try:
+            settings = plan.send(measured(settings, losses)).settings
+        except StopIteration:
+            settings = ()
+    assert fitted == [[1.0, 0.1], [0.01], [0.001]]  # which is worse, so 1e-4 is not tried
+    assert ranking.ruled_out == 0
+    plan = ranking.confirmed(context)
+    batch = next(plan)
+    with pytest.raises(StopIteration):
+        plan.send(measured(batch.settings, {1.0: 0.1, 0.1: 0.2}))
+    assert ranking.ruled_out == 1
+
+
+@pytest.mark.usefixtures("few")
+@pytest.mark.parametrize("labels", ["ab", "abcdefghijklmnopqrstuvwxyz"])
+def test_the_same_for_any_number_of_jobs(labels: str) -> None:
+    texts, y = documents(300 if labels == "ab" else 40, labels)
+    how = {"tokenizer": "words", "reg": "elastic", "holdout": 0.5}
+    one, two = (textreg.train(texts, y, jobs=jobs, **how) for jobs in (1, 2))
+    assert summary(one) == summary(two)
+    assert summary(one).ruled_out_on > 0
+    assert (summary(one).ruled_out_by > 0) == (len(labels) > 2)
+    np.testing.assert_array_equal(one.weights, two.weights)
+
+
+@pytest.mark.usefixtures("few")
+def test_all_documents_on_request(fits: dict[int, list[Regularizer]]) -> None:
+    for options in ({"search": "grid"}, {"select": "1se"}, {"budget": "1h"}):
+        fits.clear()
+        assert summary(trained(reg="lasso", **options)).ruled_out_on == 0
+        assert list(fits) == [270]
+
+
+def test_a_part_that_is_hardly_smaller_is_none(fits: dict[int, list[Regularizer]]) -> None:
+    assert summary(trained()).ruled_out_on == 0
+    assert list(fits) == [270]
+
+
+class Counting(Elastic):
+    """Its grid is longer for more documents."""
+
+    name = "counting"
+
+    def candidates(self, problem: Problem) -> list[Regularizer]:
+        more = 1 + (problem.design.shape[0] > 100)
+        return [self.replace(l1=float(l1), l2=1.0) for l1 in np.geomspace(9.0, 1.0, 5 * more)]
+
+
+@pytest.mark.usefixtures("few")
+def test_a_grid_of_another_length_is_searched_anew(fits: dict[int, list[Regularizer]]) -> None:
+    told = summary(trained(reg=Counting()))
+    assert len(fits[60]) == 5
+    assert len(fits[270]) == len(told.search) == 10
+    assert (told.planned, told.ruled_out) == (10, 0)
+
+
+@pytest.mark.usefixtures("few")
+def test_a_search_resumes(tmp_path: Path, fits: dict[int, list[Regularizer]]) -> None:
+    journal = str(tmp_path / "journal")
+    first = trained(resume=journal)
+    fits.clear()
+    again = trained(resume=journal)
+    assert not fits
+    np.testing.assert_array_equal(first.weights, again.weights)
+
+
+@pytest.mark.usefixtures("few")
+def test_features_are_searched_too(fits: dict[int, list[Regularizer]]) -> None:
+    told = summary(trained(reg="ridge", search_space={"ngrams": [1, 2]}))
+    assert told.ruled_out_on == 60
+    assert told.chosen["ngrams"] in (1, 2)
+    assert 60 in fits
+
+
+@pytest.mark.usefixtures("few")
+def test_the_command_says_so(cli: Cli, tmp_path: Path) -> None:
+    table = tmp_path / "table.csv"
+    rows = [f"{text},{label}\n" for text, label in zip(*documents(), strict=True)]
+    table.write_text("text,label\n" + "".join(rows))
+    code, out, _ = cli("train", table, "--tokenizer", "words", "-o", tmp_path / "model")
+    assert code == 0
+    assert " of them ruled out on 60 documents (" in out
+
+
+def test_some_documents_of_every_label() -> None:
+    y = np.array([0] * 990 + [1] * 10)
+    target = Target(Binary(("a", "b")), y)
+    rows = np.arange(0, 1000, 2)
+    some = drawn(target, rows, 50, seed=3)
+    assert np.isin(some, rows).all()
+    assert (np.diff(some) > 0).all()
+    assert (y[some] == 1).sum() == 5  # all there are
+    assert 50 <= len(some) <= 55
+    np.testing.assert_array_equal(some, drawn(target, rows, 50, seed=3))
+    assert not np.array_equal(some, drawn(target, rows, 50, seed=4))
+    sets = np.zeros((1000, 2), dtype=bool)
+    sets[:25, 1] = True
+    many = drawn(Target(Multilabel(("a", "b")), sets), np.arange(1000), 50, seed=3)
+    assert sets[many, 1].sum() >= halving.OF_LABEL
