@@ -295,7 +295,8 @@ class GroupNorms:
         """
         q = self.spread(self.strengths / s)
         q += 2.0 * self.l2
-        return Separable(q, np.zeros(self.p), self.lam)
+        # Without an l1 strength one array of zeros does for both.
+        return Separable(q, np.zeros(self.p) if self.lam.any() else self.lam, self.lam)
 
     @cached_property
     def floor(self) -> Floats:
@@ -303,7 +304,8 @@ class GroupNorms:
         if self._merged is None:
             floor = self.spread(self.strengths / np.sqrt(self.sizes))
         else:
-            floor = self._group * self._merged.least_reach
+            floor = self._merged.least_reach
+            floor *= self._group
         floor += self.lam
         np.maximum(floor, np.finfo(np.float64).tiny, out=floor)
         return floor

@@ -306,9 +306,9 @@ class MergedGroups:
         """(features,) The sum of the weights of the groups that hold a feature."""
         return self._sums(self.groups.weights)
 
-    @cached_property
+    @property
     def least_reach(self) -> Floats:
-        """(features,) The same of weights divided by the root of the size of their group."""
+        """The same of weights divided by the root of the size of their group; made anew."""
         return self._sums(self.groups.weights / np.sqrt(np.diff(self.groups.indptr)))
 
     def _sums(self, values: Floats) -> Floats:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -60,7 +61,7 @@ class Engine:
     design, loss, y, c, fit_intercept
         The problem: matrix, loss, targets, weights of the documents.
     curvature : ndarray, shape (p,)
-        sum_i h_i x_ij^2 for the active features of the last step.
+        sum_i h_i x_ij^2 for the active features of the last step; made by the first one.
     """
 
     def __init__(self, problem: Problem, penalty: Callable[[Floats], float] | None = None) -> None:
@@ -70,7 +71,6 @@ class Engine:
         self.y, self.c, self.fit_intercept = problem.y, problem.sample_weight, problem.fit_intercept
         n, p = self.design.shape
         self.z, self.r, self.h = np.empty(n), np.empty(n), np.empty(n)
-        self.curvature = np.zeros(p)
         self.value = 0.0
         if problem.start is None:
             self.restart(np.zeros(p), 0.0)
@@ -79,6 +79,10 @@ class Engine:
         self.restart(w.copy(), b if self.fit_intercept else 0.0)
         if penalty is not None:
             self.give_up_if_hopeless(problem, penalty)
+
+    @cached_property
+    def curvature(self) -> Floats:
+        return np.zeros(len(self.w))
 
     def give_up_if_hopeless(self, problem: Problem, penalty: Callable[[Floats], float]) -> None:
         """Move to zero weights where the start is of no use. penalty: its value at weights (p,)."""
