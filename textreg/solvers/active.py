@@ -21,8 +21,9 @@ from textreg.solvers.conjugate import Direction, conjugate_gradients
 from textreg.solvers.line_search import Advance, backtrack, step_with_fallback
 from textreg.solvers.unit_columns import UnitColumns
 
-PASSES = 12
-"""Most rounds of coordinate descent on each quadratic model."""
+PASSES = 3
+"""Most rounds of coordinate descent on each quadratic model. More of them make a model more exact
+than it is true, as most steps are the only one between two selections."""
 
 SLOW = 0.5
 """Conjugate gradients are used once a step leaves more than this share of the radius."""
