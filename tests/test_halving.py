@@ -97,7 +97,8 @@ def test_weaker_neighbors_of_the_best_follow() -> None:
         ],
     )
     # On the part the strongest is the best, and the next one after it.
-    ranking = Ranking(context, measured(grid[:3], {1.0: 0.1, 0.1: 0.2, 0.01: 0.3}))
+    ranked = measured(grid[:3], {1.0: 0.1, 0.1: 0.2, 0.01: 0.3})
+    ranking = Ranking(context, ranked, planned=3)
     assert (ranking.documents, ranking.places) == (7, [((), 0), ((), 1), ((), 2)])
     plan, fitted = ranking.confirmed(context), []
     settings: Sequence[Regularizer] = next(plan).settings
@@ -109,11 +110,12 @@ def test_weaker_neighbors_of_the_best_follow() -> None:
             settings = ()
     assert fitted == [[1.0, 0.1], [0.01], [0.001]]  # which is worse, so 1e-4 is not tried
     assert ranking.ruled_out == 0
+    ranking = Ranking(context, ranked, planned=5)
     plan = ranking.confirmed(context)
     batch = next(plan)
     with pytest.raises(StopIteration):
         plan.send(measured(batch.settings, {1.0: 0.1, 0.1: 0.2}))
-    assert ranking.ruled_out == 1
+    assert ranking.ruled_out == 3
 
 
 @pytest.mark.usefixtures("few")

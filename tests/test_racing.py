@@ -14,7 +14,7 @@ import textreg
 from textreg.tasks.classification import OneVsRest
 from textreg.tasks.multilabel import Multilabel
 from textreg.training.search import racing, trials
-from textreg.training.search.racing import LABELS, few_labels, label_stages
+from textreg.training.search.racing import LABELS, behind, few_labels, label_stages
 from textreg.training.search.trials import Fold
 
 LETTERS = [chr(at) for at in range(ord("a"), ord("z") + 1)]
@@ -113,6 +113,43 @@ def test_few_labels_are_of_all_frequencies() -> None:
 def test_too_few_documents_rule_nothing_out(few: int) -> None:
     assert few_labels([fold(few)]) is None
     assert label_stages([fold(few)]) is None
+
+
+def test_clearly_behind() -> None:
+    rng = np.random.default_rng(0)
+    best = rng.random(100)
+    noise = rng.normal(size=100)
+    noise -= noise.mean()  # its standard error is 0.1
+    assert behind(best + noise + 0.3, best)
+    assert not behind(best + noise + 0.1, best)  # within two standard errors
+    assert not behind(best + noise - 0.3, best)
+    assert not behind(best, best)
+    assert not behind(None, best)
+    assert not behind(best + 1.0, None)
+
+
+def test_neighbors_that_are_clearly_behind_are_fitted_for_few_labels(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    fits: dict[Any, set[Any]] = {}
+    solve = trials.solve_chunk
+
+    def counted(chunk: Any, *rest: Any) -> Any:
+        for setting in chunk.settings:
+            fits.setdefault(setting, set()).update(chunk.rows)
+        return solve(chunk, *rest)
+
+    monkeypatch.setattr("textreg.training.search.selection.solve_chunk", counted)
+    monkeypatch.setattr(racing, "behind", lambda losses, best: losses is not best)
+    model = searched(jobs=1)
+    sizes = [len(rows) for rows in fits.values()]
+    neighbors = sizes.count(racing.FIRST)
+    assert neighbors > 0
+    assert sizes[-neighbors:] == [racing.FIRST] * neighbors  # the first batch has no best to beat
+    assert sorted(sizes[:-neighbors]) == [LABELS] * (len(sizes) - neighbors - 1) + [26]
+    assert model.summary is not None
+    assert model.summary.planned == len(sizes)
+    assert model.summary.ruled_out == len(sizes) - 1
 
 
 def test_part_of_a_task() -> None:

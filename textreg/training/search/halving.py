@@ -77,6 +77,14 @@ def drawn(target: Target, rows: NDArray[np.intp], number: int, seed: int) -> NDA
 class Ranking:
     """The settings of a search on a part, from the best on, by their places.
 
+    Parameters
+    ----------
+    part : SearchContext
+    measured : sequence of MeasuredSetting
+        What it measured.
+    planned : int
+        How many settings it had, those included that a few labels had ruled out.
+
     Attributes
     ----------
     documents : int
@@ -86,7 +94,10 @@ class Ranking:
         How many of them were not fitted to all documents.
     """
 
-    def __init__(self, part: SearchContext, measured: Sequence[MeasuredSetting]) -> None:
+    def __init__(
+        self, part: SearchContext, measured: Sequence[MeasuredSetting], planned: int
+    ) -> None:
+        self._left_out = planned - len(measured)
         self.documents = len(part.documents.splits[0].train)
         best = part.promising(measured, len(measured))
         values = [part.values_of(setting) for setting in best]
@@ -115,7 +126,7 @@ class Ranking:
                 own = [place for values, place in wanted if values == some]
                 measured += yield lattices[some].batch(some, own, 0)
             done |= set(wanted)
-            self.ruled_out = len(set(self.places) - done)
+            self.ruled_out = self._left_out + len(set(self.places) - done)
             best = context.promising(measured, 1)[0]
             values = context.values_of(best)
             weaker = lattices[values].neighbors(best.regularizer, steps=(1,))

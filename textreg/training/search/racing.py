@@ -1,17 +1,19 @@
 """Many labels: settings that a few of the labels rule out are not fitted for the others.
 
 A search fits its settings for some labels only, and measures them on the documents of these alone,
-as if there were no other labels. The best few of them are then fitted for twice as many labels, the
-best of these for twice as many again, until one is left and fitted for all: successive halving
+as if there were no other labels. The best few of them, as far as they are not clearly behind, are
+then fitted for twice as many labels, the best of these for twice as many again, until one is left
+and fitted for all: successive halving
 (Jamieson & Talwalkar 2016) over labels in place of documents, as strengths that fit a part of the
 documents do not fit all of them.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -22,7 +24,6 @@ from textreg.training.search.context import BestSoFar, SearchContext
 from textreg.training.search.documents import FeatureValues
 from textreg.training.search.selection import (
     MeasuredSetting,
-    Measuring,
     Results,
     Solving,
     held_weights,
@@ -39,8 +40,14 @@ LABELS, LEAST = 12, 10
 DOCUMENTS = 200
 """The fewest documents, held out, that settings are ruled out by."""
 
+FIRST = 4
+"""Labels of these that rule out a setting which is clearly behind the best so far."""
+
 KEPT = 4
-"""How many settings the first labels leave; the next ones leave half of them, and so on."""
+"""How many settings the first labels leave at most; the next ones leave half of them, and so on."""
+
+ERRORS = 2.0
+"""Standard errors by which a setting is behind the best where it is left out in any case."""
 
 Place = tuple[FeatureValues, Regularizer]
 """A setting of the whole space."""
@@ -60,6 +67,7 @@ class Race:
         self.stages = stages
         self._context = context
         self._results: dict[Place, Results] = {}
+        self._losses: dict[Place, Floats | None] = {}
         self._best = BestSoFar(context)
 
     def measure(
@@ -67,13 +75,47 @@ class Race:
     ) -> list[MeasuredSetting]:
         """The settings of a grid, measured on the labels of the first stage alone.
 
-        Each starts from the best so far under these values, if there is one.
+        Each starts from the best so far under these values, if there is one. Those that a few of
+        these labels show to be clearly behind it are left out: weak penalties of groups take most
+        of the time where they do nothing.
         """
-        places = [(values, one) for one in grid]
-        new = self._measure(places, 0, run, self._best.near(values))
+        places, near = [(values, one) for one in grid], self._best.near(values)
+        if near is not None:
+            places = self._not_behind(places, near, run)
+        new = self._measure(places, 0, run, near)
         pairs = {one: (setting, self._results[values, one]) for (_, one), setting in new.items()}
         self._best.take(values, pairs)
         return list(new.values())
+
+    def _not_behind(self, places: Sequence[Place], near: Results, run: Run) -> list[Place]:
+        """Those of some settings, under the same values, that the first labels do not rule out."""
+        rows, folds = self.stages[0], self._folds(places[0][0])
+        first = rows[np.linspace(0, len(rows) - 1, min(FIRST, len(rows))).round().astype(np.int64)]
+        self._solve(places, first, run, near)
+        if run.stopped:
+            return []
+        best = _on_labels(folds, near, first).losses(self._context.metric)
+        left = []
+        for place in places:
+            measured = _on_labels(folds, self._results[place], first)
+            if behind(measured.losses(self._context.metric), best):
+                del self._results[place]
+                run.counter.total -= (len(rows) - len(first)) * len(folds)
+            else:
+                left.append(place)
+        return left
+
+    def _solve(
+        self, places: Sequence[Place], rows: Int64s, run: Run, near: Results | None
+    ) -> Sequence[Results]:
+        """Fit settings under the same values for some labels, as far as they are not yet."""
+        values, grid = places[0][0], [regularizer for _, regularizer in places]
+        own = [self._results.setdefault(place, {}) for place in places]
+        new = [row for row in rows.tolist() if any((0, row) not in results for results in own)]
+        if new:
+            journal = self._context.measuring(values).journal
+            Solving(self._folds(values), run, journal, near).add_trials(new, grid, own)
+        return own
 
     def finish(self, run: Run) -> list[MeasuredSetting]:
         """The best settings, measured on all labels; none if the run was stopped before.
@@ -88,6 +130,8 @@ class Race:
                 (place for place in kept if ranked.get(place) in best),
                 key=lambda place: best.index(ranked[place]),
             )
+            first = self._losses[kept[0]]
+            kept = [place for place in kept if not behind(self._losses[place], first)]
             self._results = {place: self._results[place] for place in kept}
             more = len(self.stages[stage]) - len(self.stages[stage - 1])
             run.counter.total += len(kept) * more * len(self._folds(kept[0][0]))
@@ -106,22 +150,25 @@ class Race:
     ) -> dict[Place, MeasuredSetting]:
         """The settings that were fitted for all labels of a stage before the run was stopped."""
         measured: dict[Place, MeasuredSetting] = {}
-        rows = self.stages[stage].tolist()
+        rows, metric = self.stages[stage], self._context.metric
         for values, some in groupby(places, key=lambda place: place[0]):
-            grid = [regularizer for _, regularizer in some]
+            under = list(some)
             folds, measuring = self._folds(values), self._context.measuring(values)
-            own = [self._results.setdefault((values, one), {}) for one in grid]
-            new = [row for row in rows if any((0, row) not in results for results in own)]
-            if new:
-                Solving(folds, run, measuring.journal, near).add_trials(new, grid, own)
-            for one, results in zip(grid, own, strict=True):
-                if all((at, row) in results for at in range(len(folds)) for row in rows):
-                    last = stage == len(self.stages) - 1
-                    measured[values, one] = (
-                        measured_setting(one, folds, results, measuring)
-                        if last
-                        else _on_part(one, folds, results, self.stages[stage], measuring)
-                    )
+            for place, results in zip(under, self._solve(under, rows, run, near), strict=True):
+                if any((at, row) not in results for at in range(len(folds)) for row in rows):
+                    continue
+                if stage == len(self.stages) - 1:
+                    measured[place] = measured_setting(place[1], folds, results, measuring)
+                    continue
+                found = _on_labels(folds, results, rows)
+                self._losses[place] = found.losses(metric)
+                measured[place] = MeasuredSetting(
+                    regularizer=place[1],
+                    metrics=found.task.measure(found.scores, found.y, found.weights),
+                    nonzero=found.nonzero,
+                    starts=(),
+                    changes=measuring.changes,
+                )
         return measured
 
     def _folds(self, values: FeatureValues) -> Sequence[Fold]:
@@ -182,14 +229,34 @@ def few_labels(folds: Sequence[Fold]) -> Int64s | None:
     return None
 
 
-def _on_part(
-    regularizer: Regularizer,
-    folds: Sequence[Fold],
-    results: Results,
-    rows: Int64s,
-    measuring: Measuring,
-) -> MeasuredSetting:
-    """A setting measured on the documents of a few labels, by their scores alone."""
+def behind(losses: Floats | None, best: Floats | None) -> bool:
+    """Whether a setting is certainly worse than the best, by the losses of the same documents."""
+    if losses is None or best is None:
+        return False
+    worse = losses - best
+    return bool(worse.mean() > ERRORS * worse.std() / math.sqrt(len(worse)))
+
+
+class OnLabels(NamedTuple):
+    """Scores of the held-out documents of a few labels, by these alone.
+
+    task, y, weights: what they are measured by; None for weights that are all the same. nonzero:
+    features with a weight in the first fold.
+    """
+
+    task: Multiclass
+    scores: Floats
+    y: Any
+    weights: Floats | None
+    nonzero: float
+
+    def losses(self, metric: str) -> Floats | None:
+        """(n,) what a metric is the mean of, where there is such and documents count the same."""
+        return self.task.losses(metric, self.scores, self.y) if self.weights is None else None
+
+
+def _on_labels(folds: Sequence[Fold], results: Results, rows: Int64s) -> OnLabels:
+    """The trials of a setting for a few labels."""
     tables: list[Floats] = []
     targets: list[Any] = []
     counts: list[Bools] = []
@@ -201,12 +268,11 @@ def _on_part(
         tables.append(np.column_stack([trial.scores for trial in trials])[count])
         targets.append(y)
         counts.append(count)
-    counted = None if every is None else every[np.concatenate(counts)]
     used = [trial.used for row in rows.tolist() for trial in results[0, row]]
-    return MeasuredSetting(
-        regularizer=regularizer,
-        metrics=task.measure(np.vstack(tables), np.concatenate(targets), counted),
+    return OnLabels(
+        task=task,
+        scores=np.vstack(tables),
+        y=np.concatenate(targets),
+        weights=None if every is None else every[np.concatenate(counts)],
         nonzero=float(np.unpackbits(np.bitwise_or.reduce(used)).sum()),
-        starts=(),
-        changes=measuring.changes,
     )

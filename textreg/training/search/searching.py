@@ -61,8 +61,8 @@ def run_search(
     measured: list[MeasuredSetting] = []
     with run.stopper.listening():
         if part is not None:
-            ranked, _ = _measure(part, narrowed(part), race(part), run)
-            ranking = None if run.stopped else Ranking(part, ranked)
+            ranked, planned = _measure(part, narrowed(part), race(part), run)
+            ranking = None if run.stopped else Ranking(part, ranked, planned)
             part.drop_folds()
             release_memory()
         if not run.stopped:
