@@ -299,8 +299,9 @@ def group_bound(
         violated, excess = _violated(t, allowed, slack, penalty.floor)
         if len(violated) == 0 or relative_gap(objective, best) <= tol:
             break
-        # One feature that block updates have raised hides that all others have come down.
-        if best <= before and len(violated) >= fewest:
+        # One feature that block updates have raised hides that all others have come down; but where
+        # a ridge pays for every excess, the bound sees them all.
+        if best <= before and (penalty.l2 > 0.0 or len(violated) >= fewest):
             break
         fewest = min(fewest, len(violated))
         if relative_gap(objective, dual.value()) > tol:
