@@ -240,7 +240,7 @@ class Comparison:
             return f"{name} is worse than {base}{over}: {figures}: use {base}"
         verdict = f"{name} and {base} are level{over}: {figures}"
         size, usual = self.mean(name).features, self.mean(base).features
-        if size <= MUCH_SMALLER * usual:
+        if size <= MUCH_SMALLER * usual < usual:
             return (
                 f"{verdict}; {name} for the smaller model ({size:,.0f} features, not {usual:,.0f})"
             )
