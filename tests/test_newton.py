@@ -232,6 +232,16 @@ def test_documents_without_words(reg: Regularizer) -> None:
     assert solution.b == pytest.approx(math.log(2.0))
 
 
+@pytest.mark.parametrize("seed", [5, 9, 10, 12, 18])
+def test_weights_whose_documents_have_no_curvature_move(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 4, size=(20, 4)) * (rng.random((20, 4)) < 0.5).astype(float)
+    y = np.where(X @ [1.0, -1.0, 0.5, -0.5] + rng.normal(size=20) > 0, 1.0, -1.0)
+    problem = Problem(X, y, loss="hinge", tol=1e-6)
+    for share in (0.3, 0.1, 0.03):
+        assert Lasso(l1=share * problem.largest_gradient_at_zero()).solve(problem).converged
+
+
 @pytest.mark.parametrize("reg", ALL, ids=name)
 def test_no_feature_at_all(reg: Regularizer) -> None:
     solution = reg.solve(Problem(np.zeros((3, 0)), np.array([1.0, 1.0, -1.0])))

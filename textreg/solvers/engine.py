@@ -155,12 +155,14 @@ class Engine:
         number and accuracy, and how often the two take turns, if weights become zero in between.
         Returns the fall of the objective, 0.0 if it is lost in rounding.
         """
+        # A fall that is rounding is none: weights whose documents have no curvature have not moved.
+        noise = NOISE * abs(self.value)
         fall = step_with_fallback(
             lambda: self._step(active, penalty, passes, polish, effort),
             self.use_curvature_bound,
-            failed=lambda advance: advance.fall == 0.0,
+            failed=lambda advance: advance.fall <= noise,
         )
-        if fall == 0.0:
+        if fall <= noise:
             self._refresh()  # the second derivatives again, in place of their bound
         return fall
 
