@@ -73,12 +73,13 @@ def defaults() -> dict[str, Options]:
 
 
 def variants() -> dict[str, Options]:
-    """Groups of topics under conditions that Skianis et al. do not state."""
+    """Groups of topics as Skianis et al. have them, and under conditions that they leave open."""
     grid = {"reg_group": RIDGES, "reg_l1": RIDGES}
     large = {"groups_topics": 20, "groups_words": 1000, "groups_min_df": 1}
     small = {"groups_topics": 200, "groups_words": 10, "groups_min_df": 1}
     early = {**PRINTED, "search_space": {**grid, "reg_rho": RHOS[1:]}}
     changes: dict[str, Options] = {
+        "1000 topics of 10 words": {**small, "groups_topics": 1000},
         "50 topics of 20 words": {},
         "200 topics of 10 words": small,
         "20 topics of 1,000 words": large,
