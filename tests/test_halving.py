@@ -132,7 +132,8 @@ def test_the_same_for_any_number_of_jobs(labels: str) -> None:
 
 @pytest.mark.usefixtures("few")
 def test_all_documents_on_request(fits: dict[int, list[Regularizer]]) -> None:
-    for options in ({"search": "grid"}, {"select": "1se"}, {"budget": "1h"}):
+    how = ({"search": "grid"}, {"select": "1se"}, {"budget": "1h"}, {"metric": "accuracy"})
+    for options in how:
         fits.clear()
         assert summary(trained(reg="lasso", **options)).ruled_out_on == 0
         assert list(fits) == [270]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from textreg.measure.metrics import SMALLER
 from textreg.training.search.context import SearchContext
 from textreg.training.search.documents import FeatureValues
 from textreg.training.search.narrowing import Lattice, Plan, narrowed
@@ -44,9 +45,13 @@ Place = tuple[FeatureValues, int]
 
 
 def on_part(context: SearchContext) -> SearchContext | None:
-    """The same search with a part of the fitted documents; None where that is not worth it."""
+    """The same search with a part of the fitted documents; None where that is not worth it.
+
+    Only losses rank settings on a part as on the whole. By counts, such as F1, on goemotions the
+    best two of a part were the best of no more than that: micro-F1 55.5 in place of 58.1.
+    """
     splits = context.documents.splits
-    if not context.rules_out or not splits:
+    if not context.rules_out or not splits or context.metric not in SMALLER:
         return None
     rows = context.prepared(context.first).data.rows
     fewest = min(len(split.train) for split in splits)
