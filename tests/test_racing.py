@@ -71,16 +71,22 @@ def test_the_one_left_is_measured_as_ever() -> None:
     assert row.metrics["calibrated-log-loss"] == pytest.approx(best, rel=0.05)
 
 
-def test_fewer_fits_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    fits: dict[Any, set[Any]] = {}
+@pytest.fixture
+def fits(monkeypatch: pytest.MonkeyPatch) -> dict[Any, set[Any]]:
+    """The labels that every setting of a search was fitted for."""
+    found: dict[Any, set[Any]] = {}
     solve = trials.solve_chunk
 
     def counted(chunk: Any, *rest: Any) -> Any:
         for setting in chunk.settings:
-            fits.setdefault(setting, set()).update(chunk.rows)
+            found.setdefault(setting, set()).update(chunk.rows)
         return solve(chunk, *rest)
 
     monkeypatch.setattr("textreg.training.search.selection.solve_chunk", counted)
+    return found
+
+
+def test_fewer_fits_are_made(fits: dict[Any, set[Any]]) -> None:
     model = searched(jobs=1)
     sizes = sorted(map(len, fits.values()), reverse=True)
     assert model.summary is not None
@@ -129,17 +135,8 @@ def test_clearly_behind() -> None:
 
 
 def test_neighbors_that_are_clearly_behind_are_fitted_for_few_labels(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, fits: dict[Any, set[Any]]
 ) -> None:
-    fits: dict[Any, set[Any]] = {}
-    solve = trials.solve_chunk
-
-    def counted(chunk: Any, *rest: Any) -> Any:
-        for setting in chunk.settings:
-            fits.setdefault(setting, set()).update(chunk.rows)
-        return solve(chunk, *rest)
-
-    monkeypatch.setattr("textreg.training.search.selection.solve_chunk", counted)
     monkeypatch.setattr(racing, "behind", lambda losses, best: losses is not best)
     model = searched(jobs=1)
     sizes = [len(rows) for rows in fits.values()]
