@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from textreg._core.dual import dual_sweep
+from textreg._core.dual import dual_sweep, dual_sweep_by_feature
 from textreg.records import Problem, Solution
 from textreg.solvers import dual_ascent
 from textreg.solvers import ridge as steps
@@ -119,3 +119,33 @@ def test_values_without_the_range_of_float32_are_left_to_newton(
     found, sweeps = sweeps_of(monkeypatch, problems, 5.0 * scale**2)
     assert sweeps == 0
     assert all(one.converged for one in found)
+
+
+def test_a_label_moves_alike_alone_and_beside_others() -> None:
+    """Labels are moved as vectors; some need more Newton steps than those beside them."""
+    rng = np.random.default_rng(3)
+    X = random_matrix((30, 12), 0.4, rng)
+    arrays = X.indptr.astype(np.int64), X.indices.astype(np.int32), X.data.astype(np.float32)
+    squares = np.asarray(X.multiply(X).sum(axis=1)).ravel()
+    order = rng.permutation(30).astype(np.int32)
+    cy = np.where(rng.random((30, 29)) < 0.2, 1.0, -1.0) * rng.random(29) ** 8 * 100.0
+    first = cy * rng.random((30, 29))
+    lag, inverse = rng.random(29), rng.random((12, 29)).astype(np.float32)
+
+    def moved(labels: slice) -> list[Any]:
+        alpha = [first[:, labels].copy() for _ in range(2)]
+        weights = [np.zeros((12, alpha[0].shape[1]), np.float32) for _ in range(2)]
+        b = [np.zeros(alpha[0].shape[1]) for _ in range(2)]
+        own = np.ascontiguousarray(cy[:, labels])
+        dual_sweep(*arrays, order, squares, own, 0.3, 0.2, alpha[0], weights[0], b[0])
+        shares = np.ascontiguousarray(inverse[:, labels])
+        dual_sweep_by_feature(
+            *arrays, order, own, lag[labels].copy(), shares, alpha[1], weights[1], b[1]
+        )
+        return [*alpha, *weights, *(row[None] for row in b)]
+
+    together = moved(slice(None))
+    for label in range(29):
+        alone = moved(slice(label, label + 1))
+        for all_labels, own in zip(together, alone, strict=True):
+            assert np.array_equal(all_labels[:, label], own[:, 0])

@@ -14,6 +14,8 @@ from sklearn.linear_model import Lasso as SklearnLasso
 from sklearn.linear_model import Ridge as SklearnRidge
 from sklearn.svm import LinearSVC
 
+from textreg._core.logistic import logistic_derivatives, logistic_value
+from textreg._core.reference import logistic as twin
 from textreg.errors import DataError, UsageError
 from textreg.losses import LOSSES, SmoothedHinge, find_loss
 from textreg.penalties import Separable
@@ -271,3 +273,24 @@ def test_a_lasso_under_a_hard_hinge_does_not_crawl() -> None:
         Separable.constant(P, l1=0.5),
     )
     assert found.converged
+
+
+def test_logistic_loss_of_any_margin() -> None:
+    """Powers of e are computed in blocks: their ends, large margins, infinities and NaN."""
+    z = np.array([0.0, -0.0, 1e-300, 1e-8, 0.3, 0.88137, 37.0, 709.0, 800.0, 1e300, np.inf])
+    z = np.concatenate([z, -z, np.linspace(-40.0, 40.0, 1001)])
+    for size in (1, 15, 16, 17, z.size):
+        part, ones = z[:size], np.ones(size)
+        r, h, true_r, true_h = np.empty((4, size))
+        value = logistic_derivatives(part, ones, ones, r, h)
+        true_value = twin.logistic_derivatives(part, ones, ones, true_r, true_h)
+        assert value == logistic_value(part, ones, ones)
+        assert value == pytest.approx(true_value, rel=1e-15)
+        np.testing.assert_allclose(r, true_r, rtol=1e-14, atol=1e-307)
+        np.testing.assert_allclose(h, true_h, rtol=1e-14, atol=1e-307)
+    for m in z[np.isfinite(z)]:
+        one, r, h = np.array([m]), np.empty(1), np.empty(1)
+        expected = twin.logistic_value(one, np.ones(1), np.ones(1))
+        found = logistic_derivatives(one, np.ones(1), np.ones(1), r, h)
+        assert found == pytest.approx(expected, rel=1e-15, abs=1e-307)
+    assert np.isnan(logistic_value(np.array([np.nan]), np.ones(1), np.ones(1)))

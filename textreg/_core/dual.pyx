@@ -4,7 +4,9 @@ The matrix is three arrays by rows, as in ``rows``: the entries of document i ar
 ``indptr[i]:indptr[i + 1]``. What a label gets does not depend on the others.
 """
 
-from libc.math cimport exp, fabs
+from libc.math cimport fabs
+
+from textreg._core.vectors cimport LANES, exp_of_negative, wide
 
 cdef extern from *:
     """
@@ -38,25 +40,34 @@ def dual_sweep(const long long[::1] indptr, const int[::1] indices, const float[
     times its target, 1 or -1. alpha: (n, B), y_i times a number between 0 and c_i. W: (columns, B),
     b: (B,). All of the last three are changed in place.
     """
-    cdef Py_ssize_t at = 0, width = W.shape[1]
+    cdef Py_ssize_t width = W.shape[1]
     if (squares.shape[0] != indptr.shape[0] - 1 or cy.shape[0] != squares.shape[0]
             or alpha.shape[0] != squares.shape[0]):
         raise ValueError("squares, cy and alpha must have one entry per document")
     if cy.shape[1] != width or alpha.shape[1] != width or b.shape[0] != width:
         raise ValueError("cy, alpha, W and b must have one entry per label")
     with nogil:
-        while at + 16 <= width:
-            _sweep(indptr, indices, data, order, squares, cy, q, lag, alpha, W, b, at, 16)
-            at += 16
-        if at + 8 <= width:
-            _sweep(indptr, indices, data, order, squares, cy, q, lag, alpha, W, b, at, 8)
-            at += 8
-        if at + 4 <= width:
-            _sweep(indptr, indices, data, order, squares, cy, q, lag, alpha, W, b, at, 4)
-            at += 4
-        while at < width:
-            _sweep(indptr, indices, data, order, squares, cy, q, lag, alpha, W, b, at, 1)
-            at += 1
+        _all_labels(indptr, indices, data, order, squares, cy, q, lag, alpha, W, b)
+
+
+cdef wide _all_labels(const long long[::1] indptr, const int[::1] indices, const float[::1] data,
+                      const int[::1] order, const double[::1] squares, const double[:, ::1] cy,
+                      double q, double lag, double[:, ::1] alpha, real[:, ::1] W,
+                      double[::1] b) noexcept nogil:
+    """The same, for blocks of labels."""
+    cdef Py_ssize_t at = 0, width = W.shape[1]
+    while at + 16 <= width:
+        _sweep(indptr, indices, data, order, squares, cy, q, lag, alpha, W, b, at, 16)
+        at += 16
+    if at + 8 <= width:
+        _sweep(indptr, indices, data, order, squares, cy, q, lag, alpha, W, b, at, 8)
+        at += 8
+    if at + 4 <= width:
+        _sweep(indptr, indices, data, order, squares, cy, q, lag, alpha, W, b, at, 4)
+        at += 4
+    while at < width:
+        _sweep(indptr, indices, data, order, squares, cy, q, lag, alpha, W, b, at, 1)
+        at += 1
 
 
 cdef inline void _sweep(const long long[::1] indptr, const int[::1] indices, const float[::1] data,
@@ -64,14 +75,17 @@ cdef inline void _sweep(const long long[::1] indptr, const int[::1] indices, con
                         double q, double lag, double[:, ::1] alpha, real[:, ::1] W,
                         double[::1] b, Py_ssize_t at, int count) noexcept nogil:
     """The same for ``count`` labels, a constant, from ``at`` on."""
-    cdef real[16] sums
-    cdef real[16] steps
+    cdef real[LANES] sums
+    cdef real[LANES] steps
+    cdef double[LANES] scores
+    cdef double[LANES] rates
+    cdef double[LANES] moves
     cdef Py_ssize_t k, i
     cdef long long e, end
     cdef int j
     cdef real x
     cdef real* row
-    cdef double y, move, rate
+    cdef double rate
     for k in range(order.shape[0]):
         i = order[k]
         rate = squares[i] / q + lag
@@ -88,12 +102,13 @@ cdef inline void _sweep(const long long[::1] indptr, const int[::1] indices, con
             for j in range(count):
                 sums[j] += x * row[j]
         for j in range(count):
-            y = 1.0 if cy[i, at + j] > 0.0 else -1.0
-            move = y * _step(y * (sums[j] + b[at + j]), y * alpha[i, at + j],
-                             fabs(cy[i, at + j]), rate)
-            alpha[i, at + j] += move
-            b[at + j] += lag * move
-            steps[j] = <real> (move / q)
+            scores[j] = sums[j] + b[at + j]
+            rates[j] = rate
+        _moves(scores, &alpha[i, at], &cy[i, at], rates, moves, count)
+        for j in range(count):
+            alpha[i, at + j] += moves[j]
+            b[at + j] += lag * moves[j]
+            steps[j] = <real> (moves[j] / q)
         for e in range(indptr[i], end):
             x = <real> data[e]
             row = &W[indices[e], at]
@@ -112,7 +127,7 @@ def dual_sweep_by_feature(const long long[::1] indptr, const int[::1] indices,
     inverse: (columns, B), 1 / q_j. T: (columns, B), the sums X'alpha, of which w_j = T_j / q_j; so
     whoever changes q need not change them. lag: (B,).
     """
-    cdef Py_ssize_t at = 0, width = T.shape[1]
+    cdef Py_ssize_t width = T.shape[1]
     if cy.shape[0] != indptr.shape[0] - 1 or alpha.shape[0] != cy.shape[0]:
         raise ValueError("cy and alpha must have one entry per document")
     if inverse.shape[0] != T.shape[0]:
@@ -121,18 +136,28 @@ def dual_sweep_by_feature(const long long[::1] indptr, const int[::1] indices,
             or lag.shape[0] != width or inverse.shape[1] != width):
         raise ValueError("cy, lag, inverse, alpha, T and b must have one entry per label")
     with nogil:
-        while at + 16 <= width:
-            _sweep_by_feature(indptr, indices, data, order, cy, lag, inverse, alpha, T, b, at, 16)
-            at += 16
-        if at + 8 <= width:
-            _sweep_by_feature(indptr, indices, data, order, cy, lag, inverse, alpha, T, b, at, 8)
-            at += 8
-        if at + 4 <= width:
-            _sweep_by_feature(indptr, indices, data, order, cy, lag, inverse, alpha, T, b, at, 4)
-            at += 4
-        while at < width:
-            _sweep_by_feature(indptr, indices, data, order, cy, lag, inverse, alpha, T, b, at, 1)
-            at += 1
+        _all_labels_by_feature(indptr, indices, data, order, cy, lag, inverse, alpha, T, b)
+
+
+cdef wide _all_labels_by_feature(const long long[::1] indptr, const int[::1] indices,
+                                 const float[::1] data, const int[::1] order,
+                                 const double[:, ::1] cy, const double[::1] lag,
+                                 const float[:, ::1] inverse, double[:, ::1] alpha,
+                                 float[:, ::1] T, double[::1] b) noexcept nogil:
+    """The same, for blocks of labels."""
+    cdef Py_ssize_t at = 0, width = T.shape[1]
+    while at + 16 <= width:
+        _sweep_by_feature(indptr, indices, data, order, cy, lag, inverse, alpha, T, b, at, 16)
+        at += 16
+    if at + 8 <= width:
+        _sweep_by_feature(indptr, indices, data, order, cy, lag, inverse, alpha, T, b, at, 8)
+        at += 8
+    if at + 4 <= width:
+        _sweep_by_feature(indptr, indices, data, order, cy, lag, inverse, alpha, T, b, at, 4)
+        at += 4
+    while at < width:
+        _sweep_by_feature(indptr, indices, data, order, cy, lag, inverse, alpha, T, b, at, 1)
+        at += 1
 
 
 cdef inline void _sweep_by_feature(const long long[::1] indptr, const int[::1] indices,
@@ -142,21 +167,23 @@ cdef inline void _sweep_by_feature(const long long[::1] indptr, const int[::1] i
                                    float[:, ::1] T, double[::1] b, Py_ssize_t at,
                                    int count) noexcept nogil:
     """The same for ``count`` labels, a constant, from ``at`` on."""
-    cdef float[16] sums
-    cdef float[16] rates
-    cdef float[16] steps
+    cdef float[LANES] sums
+    cdef float[LANES] squares
+    cdef float[LANES] steps
+    cdef double[LANES] scores
+    cdef double[LANES] rates
+    cdef double[LANES] moves
     cdef Py_ssize_t k, i
     cdef long long e, end
     cdef int j
     cdef float x, part
     cdef float* row
     cdef const float* share
-    cdef double y, move, rate
     for k in range(order.shape[0]):
         i = order[k]
         for j in range(count):
             sums[j] = 0
-            rates[j] = 0
+            squares[j] = 0
         end = indptr[i + 1]
         for e in range(indptr[i], end):
             if e + AHEAD < end:
@@ -168,18 +195,15 @@ cdef inline void _sweep_by_feature(const long long[::1] indptr, const int[::1] i
             for j in range(count):
                 part = x * share[j]
                 sums[j] += part * row[j]
-                rates[j] += part * x
+                squares[j] += part * x
         for j in range(count):
-            steps[j] = 0
-            rate = rates[j] + lag[at + j]
-            if rate <= 0.0:
-                continue
-            y = 1.0 if cy[i, at + j] > 0.0 else -1.0
-            move = y * _step(y * (sums[j] + b[at + j]), y * alpha[i, at + j],
-                             fabs(cy[i, at + j]), rate)
-            alpha[i, at + j] += move
-            b[at + j] += lag[at + j] * move
-            steps[j] = <float> move
+            scores[j] = sums[j] + b[at + j]
+            rates[j] = squares[j] + lag[at + j]
+        _moves(scores, &alpha[i, at], &cy[i, at], rates, moves, count)
+        for j in range(count):
+            alpha[i, at + j] += moves[j]
+            b[at + j] += lag[at + j] * moves[j]
+            steps[j] = <float> moves[j]
         for e in range(indptr[i], end):
             x = data[e]
             row = &T[indices[e], at]
@@ -189,23 +213,56 @@ cdef inline void _sweep_by_feature(const long long[::1] indptr, const int[::1] i
                 row[j] = sums[j]
 
 
-cdef inline double _step(double margin, double a, double c, double rate) noexcept nogil:
-    """How far a goes to where a = c s(-m) for the logistic function s and the margin m then.
+cdef inline void _moves(const double* scores, const double* alpha, const double* cy,
+                        const double* rate, double* moves, int count) noexcept nogil:
+    """How far every a moves, to where a = c s(-m) for the logistic function s and the new margin m.
 
-    That is a root of m - margin - rate (c s(-m) - a), whose sign is known: on either side of zero
-    Newton's method cannot pass it twice.
+    a is y alpha, and c is y cy. Such an m is a root of m - margin - rate (c s(-m) - a), whose sign
+    is known: on either side of zero Newton's method cannot pass it twice. A label's steps end when
+    one of its own is small, whatever those beside it do. Where rate is not positive a stays.
     """
-    cdef double m = margin, e, s, step, new
-    cdef bint positive = margin + rate * (0.5 * c - a) > 0.0
-    cdef int _try
+    cdef double[LANES] y
+    cdef double[LANES] m
+    cdef double[LANES] minus
+    cdef double[LANES] e
+    cdef double[LANES] side
+    cdef double[LANES] going
+    cdef double margin, a, c, s, inverse, step
+    cdef int j, _try
+    for j in range(count):
+        y[j] = 1.0 if cy[j] > 0.0 else -1.0
+        m[j] = y[j] * scores[j]
+        side[j] = 1.0 if m[j] + rate[j] * (0.5 * y[j] * cy[j] - y[j] * alpha[j]) > 0.0 else -1.0
+        going[j] = 1.0
     for _try in range(TRIES):
-        if positive != (m > 0.0):
-            m = 0.0
-        e = exp(-fabs(m))
-        s = (e if m > 0.0 else 1.0) / (1.0 + e)
-        step = (m - margin - rate * (c * s - a)) / (1.0 + rate * c * e / ((1.0 + e) * (1.0 + e)))
-        m -= step
-        if fabs(step) < NEAR:
+        for j in range(count):
+            m[j] = m[j] if side[j] * m[j] > 0.0 else 0.0
+            minus[j] = -fabs(m[j])
+        exp_of_negative(minus, e, count)
+        for j in range(count):
+            margin = y[j] * scores[j]
+            a = y[j] * alpha[j]
+            c = y[j] * cy[j]
+            inverse = 1.0 / (1.0 + e[j])
+            s = inverse * (e[j] if m[j] > 0.0 else 1.0)
+            step = ((m[j] - margin - rate[j] * (c * s - a))
+                    / (1.0 + rate[j] * c * e[j] * inverse * inverse))
+            m[j] -= going[j] * step
+            going[j] = going[j] if fabs(step) >= NEAR else 0.0
+        if not _any(going, count):
             break
-    new = a + (m - margin) / rate
-    return min(max(new, 0.0), c) - a
+    for j in range(count):
+        a = y[j] * alpha[j]
+        c = y[j] * cy[j]
+        step = a + (m[j] - y[j] * scores[j]) / rate[j]
+        step = step if step > 0.0 else 0.0
+        step = step if step < c else c
+        moves[j] = y[j] * (step - a) if rate[j] > 0.0 else 0.0
+
+
+cdef inline bint _any(const double* going, int count) noexcept nogil:
+    cdef int j
+    for j in range(count):
+        if going[j] != 0.0:
+            return True
+    return False

@@ -1,52 +1,91 @@
 """The logistic loss c log(1 + exp(-y z)), its derivatives in z, and its conjugate."""
 
-from libc.math cimport exp, fabs, log, log1p
+from libc.math cimport fabs, log, log1p
+
+from textreg._core.vectors cimport LANES, exp_of_negative, log1p_of_unit, wide
 
 
 def logistic_value(const double[::1] z, const double[::1] y, const double[::1] c):
     """sum_i c_i log(1 + exp(-y_i z_i)); all (n,)."""
-    cdef double total
+    cdef double total = 0.0
     if y.shape[0] != z.shape[0] or c.shape[0] != z.shape[0]:
         raise ValueError("z, y and c must have the same length")
     with nogil:
-        total = _value(z, y, c)
+        _value(z, y, c, &total)
     return total
 
 
-cdef double _value(const double[::1] z, const double[::1] y, const double[::1] c) noexcept nogil:
-    cdef Py_ssize_t i
-    cdef double m, total = 0.0
-    for i in range(z.shape[0]):
-        m = y[i] * z[i]
+cdef wide _value(const double[::1] z, const double[::1] y, const double[::1] c,
+                 double* total) noexcept nogil:
+    cdef double[LANES] e
+    cdef Py_ssize_t at = 0, n = z.shape[0]
+    while at + LANES <= n:
+        _powers(&z[at], &y[at], e, LANES)
+        total[0] = _add_values(total[0], &z[at], &y[at], &c[at], e, LANES)
+        at += LANES
+    if at < n:
+        _powers(&z[at], &y[at], e, <int> (n - at))
+        total[0] = _add_values(total[0], &z[at], &y[at], &c[at], e, <int> (n - at))
+
+
+cdef inline void _powers(const double* z, const double* y, double* e, int count) noexcept nogil:
+    """e = exp(-|m|) for the margins m = y z of ``count`` documents."""
+    cdef double[LANES] minus
+    cdef int j
+    for j in range(count):
+        minus[j] = -fabs(y[j] * z[j])
+    exp_of_negative(minus, e, count)
+
+
+cdef inline double _add_values(double total, const double* z, const double* y, const double* c,
+                               const double* e, int count) noexcept nogil:
+    """total plus the values of ``count`` documents, in their order."""
+    cdef double[LANES] value
+    cdef int j
+    for j in range(count):
         # log(1 + exp(-m)) for either sign of m, without an overflow.
-        total += c[i] * (log1p(exp(-fabs(m))) + (0.0 if m > 0.0 else -m))
+        value[j] = c[j] * (log1p_of_unit(e[j]) + (0.0 if y[j] * z[j] > 0.0 else -(y[j] * z[j])))
+    for j in range(count):
+        total += value[j]
     return total
 
 
 def logistic_derivatives(const double[::1] z, const double[::1] y, const double[::1] c,
                          double[::1] r, double[::1] h):
     """First (r) and second (h) derivatives in z; returns the value. All (n,), r and h written."""
-    cdef double total
+    cdef double total = 0.0
     if (y.shape[0] != z.shape[0] or c.shape[0] != z.shape[0] or r.shape[0] != z.shape[0]
             or h.shape[0] != z.shape[0]):
         raise ValueError("z, y, c, r and h must have the same length")
     with nogil:
-        total = _derivatives(z, y, c, r, h)
+        _derivatives(z, y, c, r, h, &total)
     return total
 
 
-cdef double _derivatives(const double[::1] z, const double[::1] y, const double[::1] c,
-                         double[::1] r, double[::1] h) noexcept nogil:
-    cdef Py_ssize_t i
-    cdef double m, e, s, total = 0.0
-    for i in range(z.shape[0]):
-        m = y[i] * z[i]
-        e = exp(-fabs(m))
-        total += c[i] * (log1p(e) + (0.0 if m > 0.0 else -m))
-        s = (e if m > 0.0 else 1.0) / (1.0 + e)  # sigmoid(-m)
-        r[i] = -c[i] * y[i] * s
-        h[i] = c[i] * e / ((1.0 + e) * (1.0 + e))
-    return total
+cdef wide _derivatives(const double[::1] z, const double[::1] y, const double[::1] c,
+                       double[::1] r, double[::1] h, double* total) noexcept nogil:
+    cdef double[LANES] e
+    cdef Py_ssize_t at = 0, n = z.shape[0]
+    while at + LANES <= n:
+        _powers(&z[at], &y[at], e, LANES)
+        total[0] = _add_values(total[0], &z[at], &y[at], &c[at], e, LANES)
+        _slopes(&z[at], &y[at], &c[at], e, &r[at], &h[at], LANES)
+        at += LANES
+    if at < n:
+        _powers(&z[at], &y[at], e, <int> (n - at))
+        total[0] = _add_values(total[0], &z[at], &y[at], &c[at], e, <int> (n - at))
+        _slopes(&z[at], &y[at], &c[at], e, &r[at], &h[at], <int> (n - at))
+
+
+cdef inline void _slopes(const double* z, const double* y, const double* c, const double* e,
+                         double* r, double* h, int count) noexcept nogil:
+    """Both derivatives for ``count`` documents."""
+    cdef double inverse
+    cdef int j
+    for j in range(count):
+        inverse = 1.0 / (1.0 + e[j])
+        r[j] = -c[j] * y[j] * ((e[j] if y[j] * z[j] > 0.0 else 1.0) * inverse)  # sigmoid(-m)
+        h[j] = c[j] * (e[j] * inverse * inverse)
 
 
 def logistic_entropy(const double[::1] alpha, const double[::1] y, const double[::1] c):
