@@ -155,9 +155,7 @@ def compare(name: str, data: Path, on: str, options: Sequence[str]) -> Result:
         means = pairs[0][0], pairs[1][0]
     summary = model.summary
     chosen = {**summary.chosen, **summary.reg.params} if summary else {}
-    setting = " ".join(
-        f"{k}={v:.2g}" if isinstance(v, float) else str(v) for k, v in chosen.items()
-    )
+    setting = " ".join(f"{k}={v:.2g}" for k, v in chosen.items() if isinstance(v, float))
     row = (
         *(name, f"{len(model.labels)}", figures[0], f"{their_seconds:.1f}", figures[1]),
         *(f"{seconds:.1f}", f"{size / 1024:,.0f}", apart, f"{np.count_nonzero(model.weights):,}"),
