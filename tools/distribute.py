@@ -151,7 +151,8 @@ def tried(
         print(run(trial, env=env, cwd=place).strip() or "demo and predictions: as they should be")
         rest = place / "sources"  # all but textreg, which is to be the installed one
         shutil.copytree(sources, rest, ignore=shutil.ignore_patterns("textreg*", "setup.py"))
-        tests = [] if full else [f"tests/test_{name}.py" for name in TESTS]
+        workers = ["-n", "auto", "--dist", "worksteal"]
+        tests = workers if full else [f"tests/test_{name}.py" for name in TESTS]
         pytest = [program, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests]
         if "TEXTREG_DATA" in os.environ:
             env["TEXTREG_DATA"] = os.environ["TEXTREG_DATA"]
