@@ -22,7 +22,7 @@ from textreg.params import Parametrized, param
 from textreg.penalties import GroupNorms, Separable
 from textreg.records import Floats, Problem, Solution, SolverReport, Step
 from textreg.solvers.certificate import Bound, Target, group_bound, relative_gap, value_of
-from textreg.solvers.continuation import Approached, approach, has_kinks
+from textreg.solvers.continuation import Approached, approach, has_kinks, strongest_l1
 from textreg.solvers.engine import Engine
 from textreg.solvers.group_fit import VectorFit, rounded
 from textreg.solvers.outcome import checks_overflow, finish
@@ -126,7 +126,9 @@ def _approached(problem: Problem, penalty: GroupNorms, chosen: AdmmOptions) -> S
     near = Approached(problem, 0, False)
     if chosen.stop != "paper":
         near = approach(
-            problem, penalty.with_l1, lambda part, k: _admm(part, penalty.times(k), chosen)[0]
+            problem,
+            lambda part: strongest_l1(part, penalty.with_l1),
+            lambda part, k: _admm(part, penalty.times(k), chosen)[0],
         )
     solution, stopped = _admm(near.problem, penalty, chosen)
     solution = replace(solution, iterations=near.iterations + solution.iterations)

@@ -1,4 +1,4 @@
-"""Weak penalties of sparsity are approached from stronger ones, where the loss has kinks.
+"""Weak penalties are approached from stronger ones, where the loss has kinks.
 
 A hinge is flat beyond the margin. With a weak penalty the first steps take all documents there, by
 far too many weights, and from then on every step is short: documents beyond the margin do not bend
@@ -18,7 +18,7 @@ from textreg.losses import Loss
 from textreg.records import Floats, Problem, Solution, Step
 
 WEAK = 0.03
-"""Share of the strength that leaves no weight below which a penalty is approached."""
+"""Share of the strength that leaves no weight below which a penalty of sparsity is weak."""
 
 FACTOR = 10.0
 """Strengths fall by this factor at most, from one to the next."""
@@ -42,8 +42,28 @@ def has_kinks(loss: Loss) -> bool:
     return math.isinf(loss.third_derivative_bound)
 
 
+def strongest_l1(problem: Problem, strengths: Floats) -> float:
+    """Times which factor a penalty is no longer weak, if it is at least sum_j m_j |w_j|.
+
+    strengths: (p,), m_j >= 0.
+    """
+    gradient, penalized = np.abs(problem.gradient_at_zero()), strengths > 0.0
+    return WEAK * float((gradient[penalized] / strengths[penalized]).max(initial=0.0))
+
+
+def strongest_ridge(problem: Problem, q: Floats) -> float:
+    """Times which factor a ridge sum_j q_j w_j^2 / 2 holds the scores within the margin.
+
+    q: (p,), positive. That is the largest score after a step from zero weights w_j = -g_j / q_j.
+    """
+    weights = problem.gradient_at_zero() / q
+    return float(np.abs(problem.design.product(weights)).max(initial=0.0))
+
+
 def approach(
-    problem: Problem, strengths: Floats, solve: Callable[[Problem, float], Solution]
+    problem: Problem,
+    strongest_for: Callable[[Problem], float],
+    solve: Callable[[Problem, float], Solution],
 ) -> Approached:
     """Solve with stronger penalties first, where that pays.
 
@@ -51,17 +71,15 @@ def approach(
     ----------
     problem : Problem
         What to fit. A given start with weights is used as it is.
-    strengths : ndarray, shape (p,)
-        m_j >= 0 with sum_j m_j |w_j| at most the penalty.
+    strongest_for : callable
+        The factor of the first penalty; none is stronger if that is 1 or less.
     solve : callable
         Solves a problem whose penalty is multiplied by a factor.
     """
     start = problem.start
     if not has_kinks(problem.loss) or (start is not None and start[0].any()):
         return Approached(problem, 0, False)
-    gradient, penalized = np.abs(problem.gradient_at_zero()), strengths > 0.0
-    emptying = float((gradient[penalized] / strengths[penalized]).max(initial=0.0))
-    strongest, iterations, stopped = WEAK * emptying, 0, False
+    strongest, iterations, stopped = strongest_for(problem), 0, False
     if not 1.0 < strongest < math.inf:
         return Approached(problem, 0, False)
 

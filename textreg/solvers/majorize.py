@@ -14,7 +14,7 @@ import numpy as np
 
 from textreg.penalties import GroupNorms
 from textreg.records import Floats, Problem, Solution, Step
-from textreg.solvers.continuation import approach
+from textreg.solvers.continuation import approach, strongest_l1
 from textreg.solvers.engine import Engine
 from textreg.solvers.group_fit import VectorFit
 from textreg.solvers.outcome import checks_overflow, finish
@@ -60,7 +60,11 @@ def majorize(problem: Problem, penalty: GroupNorms) -> Solution:
 
 def _approached(problem: Problem, penalty: GroupNorms) -> Solution:
     """The same, a weak l1 penalty from stronger ones."""
-    near = approach(problem, penalty.with_l1, lambda part, k: _majorize(part, penalty.times(k))[0])
+    near = approach(
+        problem,
+        lambda part: strongest_l1(part, penalty.with_l1),
+        lambda part, k: _majorize(part, penalty.times(k))[0],
+    )
     solution, stopped = _majorize(near.problem, penalty)
     solution = replace(solution, iterations=near.iterations + solution.iterations)
     return finish(problem, solution, UNIT, stopped=stopped or near.stopped)

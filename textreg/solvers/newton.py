@@ -25,7 +25,7 @@ from textreg.solvers.certificate import (
     separable_bound,
     value_of,
 )
-from textreg.solvers.continuation import approach
+from textreg.solvers.continuation import Approached, approach, strongest_l1, strongest_ridge
 from textreg.solvers.engine import IDLE, NOISE, Engine, slope_of_intercept
 from textreg.solvers.outcome import checks_overflow, finish
 from textreg.solvers.scales import document_norm
@@ -65,10 +65,25 @@ def newton(problem: Problem, penalty: Separable) -> Solution:
     ----------
     yuan2012; friedman2010 for coordinate descent.
     """
-    near = approach(problem, penalty.lam, lambda part, k: _newton(part, penalty.times(k))[0])
+    near = _approached(problem, penalty)
     solution, stopped = _newton(near.problem, penalty)
     solution = replace(solution, iterations=near.iterations + solution.iterations)
     return finish(problem, solution, "Newton steps", stopped=stopped or near.stopped)
+
+
+def _approached(problem: Problem, penalty: Separable) -> Approached:
+    """A weak l1 penalty, or a weak ridge of all weights, from stronger ones."""
+    if penalty.lam.any() or penalty.mu.any() or not penalty.q.all():
+        return approach(
+            problem,
+            lambda part: strongest_l1(part, penalty.lam),
+            lambda part, k: _newton(part, penalty.times(k))[0],
+        )
+    return approach(
+        problem,
+        lambda part: strongest_ridge(part, penalty.q),
+        lambda part, k: _newton(part, Separable(k * penalty.q, penalty.mu, penalty.lam))[0],
+    )
 
 
 def _newton(problem: Problem, penalty: Separable) -> tuple[Solution, bool]:
