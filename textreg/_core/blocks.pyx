@@ -6,15 +6,7 @@ A matrix is three arrays, as in ``columns``: the entries of line k, a row or a c
 in their order, so the bits of a vector's result do not depend on the others.
 """
 
-cdef extern from *:
-    """
-    #if defined(__GNUC__) || defined(__clang__)
-    #define PREFETCH(p) __builtin_prefetch(p)
-    #else
-    #define PREFETCH(p)
-    #endif
-    """
-    void PREFETCH(const void* p) noexcept nogil
+from textreg._core.compilers cimport PREFETCH
 
 ctypedef fused value:
     float

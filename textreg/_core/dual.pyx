@@ -6,17 +6,8 @@ The matrix is three arrays by rows, as in ``rows``: the entries of document i ar
 
 from libc.math cimport fabs
 
-from textreg._core.vectors cimport LANES, exp_of_negative, wide
-
-cdef extern from *:
-    """
-    #if defined(__GNUC__) || defined(__clang__)
-    #define PREFETCH(p) __builtin_prefetch(p)
-    #else
-    #define PREFETCH(p)
-    #endif
-    """
-    void PREFETCH(const void* p) noexcept nogil
+from textreg._core.compilers cimport PREFETCH, wide
+from textreg._core.vectors cimport LANES, exp_of_negative
 
 ctypedef fused real:
     float

@@ -2,7 +2,8 @@
 
 from libc.math cimport fabs, log, log1p
 
-from textreg._core.vectors cimport LANES, exp_of_negative, log1p_of_unit, wide
+from textreg._core.compilers cimport wide
+from textreg._core.vectors cimport LANES, exp_of_negative, log1p_of_unit
 
 
 def logistic_value(const double[::1] z, const double[::1] y, const double[::1] c):
@@ -20,33 +21,25 @@ cdef wide _value(const double[::1] z, const double[::1] y, const double[::1] c,
     cdef double[LANES] e
     cdef Py_ssize_t at = 0, n = z.shape[0]
     while at + LANES <= n:
-        _powers(&z[at], &y[at], e, LANES)
         total[0] = _add_values(total[0], &z[at], &y[at], &c[at], e, LANES)
         at += LANES
     if at < n:
-        _powers(&z[at], &y[at], e, <int> (n - at))
         total[0] = _add_values(total[0], &z[at], &y[at], &c[at], e, <int> (n - at))
 
 
-cdef inline void _powers(const double* z, const double* y, double* e, int count) noexcept nogil:
-    """e = exp(-|m|) for the margins m = y z of ``count`` documents."""
-    cdef double[LANES] minus
+cdef inline double _add_values(double total, const double* z, const double* y, const double* c,
+                               double* e, int count) noexcept nogil:
+    """total plus the values of ``count`` documents, in their order; e = exp(-|y z|) is written."""
+    cdef double[LANES] work
     cdef int j
     for j in range(count):
-        minus[j] = -fabs(y[j] * z[j])
-    exp_of_negative(minus, e, count)
-
-
-cdef inline double _add_values(double total, const double* z, const double* y, const double* c,
-                               const double* e, int count) noexcept nogil:
-    """total plus the values of ``count`` documents, in their order."""
-    cdef double[LANES] value
-    cdef int j
+        work[j] = -fabs(y[j] * z[j])
+    exp_of_negative(work, e, count)
     for j in range(count):
         # log(1 + exp(-m)) for either sign of m, without an overflow.
-        value[j] = c[j] * (log1p_of_unit(e[j]) + (0.0 if y[j] * z[j] > 0.0 else -(y[j] * z[j])))
+        work[j] = c[j] * (log1p_of_unit(e[j]) + (0.0 if y[j] * z[j] > 0.0 else -(y[j] * z[j])))
     for j in range(count):
-        total += value[j]
+        total += work[j]
     return total
 
 
@@ -64,28 +57,26 @@ def logistic_derivatives(const double[::1] z, const double[::1] y, const double[
 
 cdef wide _derivatives(const double[::1] z, const double[::1] y, const double[::1] c,
                        double[::1] r, double[::1] h, double* total) noexcept nogil:
-    cdef double[LANES] e
     cdef Py_ssize_t at = 0, n = z.shape[0]
     while at + LANES <= n:
-        _powers(&z[at], &y[at], e, LANES)
-        total[0] = _add_values(total[0], &z[at], &y[at], &c[at], e, LANES)
-        _slopes(&z[at], &y[at], &c[at], e, &r[at], &h[at], LANES)
+        total[0] = _add_slopes(total[0], &z[at], &y[at], &c[at], &r[at], &h[at], LANES)
         at += LANES
     if at < n:
-        _powers(&z[at], &y[at], e, <int> (n - at))
-        total[0] = _add_values(total[0], &z[at], &y[at], &c[at], e, <int> (n - at))
-        _slopes(&z[at], &y[at], &c[at], e, &r[at], &h[at], <int> (n - at))
+        total[0] = _add_slopes(total[0], &z[at], &y[at], &c[at], &r[at], &h[at], <int> (n - at))
 
 
-cdef inline void _slopes(const double* z, const double* y, const double* c, const double* e,
-                         double* r, double* h, int count) noexcept nogil:
-    """Both derivatives for ``count`` documents."""
+cdef inline double _add_slopes(double total, const double* z, const double* y, const double* c,
+                               double* r, double* h, int count) noexcept nogil:
+    """As ``_add_values``, and both derivatives are written."""
+    cdef double[LANES] e
     cdef double inverse
     cdef int j
+    total = _add_values(total, z, y, c, e, count)
     for j in range(count):
         inverse = 1.0 / (1.0 + e[j])
         r[j] = -c[j] * y[j] * ((e[j] if y[j] * z[j] > 0.0 else 1.0) * inverse)  # sigmoid(-m)
         h[j] = c[j] * (e[j] * inverse * inverse)
+    return total
 
 
 def logistic_entropy(const double[::1] alpha, const double[::1] y, const double[::1] c):

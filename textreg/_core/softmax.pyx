@@ -4,15 +4,7 @@ A matrix is three arrays: ``indptr`` int64 (n + 1), ``indices`` int32, ``data``.
 float32, or all are float64. The last row of weights (p + 1, classes) holds the intercepts.
 """
 
-cdef extern from *:
-    """
-    #if defined(__GNUC__) || defined(__clang__)
-    #define PREFETCH(p) __builtin_prefetch(p)
-    #else
-    #define PREFETCH(p)
-    #endif
-    """
-    void PREFETCH(const void* p) noexcept nogil
+from textreg._core.compilers cimport PREFETCH
 
 ctypedef fused real:
     float

@@ -8,21 +8,6 @@ of a library's ``exp`` may depend on the processor.
 from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy
 
-cdef extern from *:
-    """
-    /* Two versions of a function and all that it calls, one with wider vectors for processors that
-       have them: their results are the same bits. It needs GCC and the loader of glibc. */
-    #if !defined(__GNUC__)
-    #define TEXTREG_WIDE
-    #elif defined(__clang__) || !defined(__x86_64__) || !defined(__GLIBC__) \\
-        || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    #define TEXTREG_WIDE __attribute__((flatten))
-    #else
-    #define TEXTREG_WIDE __attribute__((flatten, target_clones("avx2", "default")))
-    #endif
-    """
-    ctypedef void wide "TEXTREG_WIDE void"
-
 cdef enum:
     LANES = 16
 
@@ -33,21 +18,21 @@ cdef inline void exp_of_negative(const double* x, double* e, int count) noexcept
     x = k log 2 + r with a whole k and |r| <= log(2) / 2; exp(r) is its Taylor polynomial, and k is
     added to the exponent of the result. What would be less than 3e-308 is 0.
     """
-    cdef double[16] t
-    cdef int64_t[16] bits
-    cdef double[16] scale
+    cdef double[LANES] t
+    cdef int64_t[LANES] bits
+    cdef double[LANES] scale
     cdef double k, r, p
     cdef double to_whole = 6755399441055744.0  # 1.5 * 2^52: sums with it are whole numbers
     cdef int j
     for j in range(count):
-        t[j] = (-708.0 if x[j] < -708.0 else x[j]) * 1.4426950408889634 + to_whole
+        t[j] = x[j] * 1.4426950408889634 + to_whole
     memcpy(&bits[0], &t[0], count * sizeof(double))
     for j in range(count):
         bits[j] = <int64_t> ((<uint64_t> bits[j] + 1023) << 52)
     memcpy(&scale[0], &bits[0], count * sizeof(double))
     for j in range(count):
         k = t[j] - to_whole
-        r = (-708.0 if x[j] < -708.0 else x[j]) - k * 0.6931471803691238  # 32 bits of log 2
+        r = x[j] - k * 0.6931471803691238  # 32 bits of log 2
         r -= k * 1.9082149292705877e-10
         p = 1.6059043836821613e-10  # 1 / 13!
         p = p * r + 2.08767569878681e-09
