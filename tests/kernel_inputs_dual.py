@@ -21,7 +21,8 @@ def dual_sweep(rng: np.random.Generator, n: int, p: int) -> Arguments:
         "cy": weights * y, "q": float(rng.uniform(0.01, 2.0)),
         "lag": float(rng.choice([0.0, 1.5])),
         "alpha": y * weights * rng.random((n, width)), "W": rng.normal(size=(p, width)),
-        "b": rng.normal(size=width),
+        "b": rng.normal(size=width), "curvature": float(rng.choice([0.0, 2.0, 10.0])),
+        "largest": float(rng.choice([1.0, np.inf])),
     }  # fmt: skip
 
 

@@ -20,6 +20,7 @@ from textreg.builtin.sentence import Sentence
 from textreg.builtin.separable import Elastic, Lasso, NoRegularizer, Ridge
 from textreg.errors import ConvergenceWarning, DataWarning, UsageError
 from textreg.kinds import Regularizer
+from textreg.losses import find_loss
 from textreg.penalties import GroupNorms
 from textreg.records import Design, Groups, Problem, Solution
 from textreg.records.block_design import ArrayStore, BlockDesign, BlockGroups, KnownColumns
@@ -247,12 +248,24 @@ def test_sweeps_over_blocks_lead_near_the_optimum(monkeypatch: pytest.MonkeyPatc
         design = in_blocks(X, CUTS, Memory())
         engine = Engine(Problem(design, y))
         rows = BlockRows(design, np.asarray(X.power(2).sum(axis=1)))
-        w, b = ascend(engine, rows, 2.0 * l2)
-        assert design.passes == sweeps
+        assert ascend(engine, rows, 2.0 * l2, tol=1e-9) == -np.inf
+        assert design.passes == sweeps + 1  # for the scores
         optimum = Ridge(l2=l2).solve(Problem(X, y, tol=1e-9))
-        engine.restart(w, b)
-        assert engine.value + l2 * w @ w <= optimum.objective * 1.001
-        assert b == pytest.approx(optimum.b, abs=0.02)
+        assert engine.value + l2 * engine.w @ engine.w <= optimum.objective * 1.001
+        assert engine.b == pytest.approx(optimum.b, abs=0.02)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared-hinge"])
+@pytest.mark.parametrize("l2", [3.0, 0.03])
+def test_sweeps_of_a_hinge_over_blocks_end_at_the_optimum(loss: str, l2: float) -> None:
+    X, y, _ = documents(1)
+    whole = Problem(X, y, loss=find_loss(loss))
+    blocks = whole.replace(X=in_blocks(X, CUTS, Memory()))
+    found = Ridge(l2=l2).solve(blocks)
+    assert found.converged
+    assert found.iterations == 0  # no Newton steps
+    expected = Ridge(l2=l2).solve(whole.replace(tol=1e-9)).objective
+    assert expected * (1 - 1e-8) <= found.objective <= expected * (1 + 1.1 * found.gap)
 
 
 def test_passes_of_a_ridge_are_fewer_than_with_the_diagonal(

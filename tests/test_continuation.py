@@ -52,6 +52,17 @@ def test_a_weak_ridge_converges(loss: str, share: float) -> None:
         assert found.gap <= problem.tol
 
 
+@pytest.mark.parametrize("share", [0.1, 0.03])
+def test_steps_are_not_held_up_at_the_kinks_of_a_hinge(share: float) -> None:
+    """Without curvature where the loss is straight these took 210 and 134, not 20 and 23."""
+    rng = np.random.default_rng(4)
+    X = random_matrix((800, 100), 0.03, rng)
+    X.data[:] = 1.0
+    y = np.where(X @ rng.normal(size=100) + 0.5 * rng.normal(size=800) > 1.5, 1.0, -1.0)
+    problem = Problem(X, y, loss=find_loss("hinge"), max_iter=50)
+    assert Lasso(l1=share * problem.largest_gradient_at_zero()).solve(problem).converged
+
+
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("group", [0.1, 1.0])
 def test_weak_groups_converge(loss: str, group: float) -> None:

@@ -286,6 +286,7 @@ def test_weights_by_metadata_routing() -> None:
         linear.set_score_request(sample_weight=True)
         steps = make_pipeline(TextVectorizer(**WORDS), linear)
         routed = steps.fit(TEXTS, SIDES, sample_weight=weights)
+        steps.set_score_request(sample_weight=True)  # asked for before scikit-learn 1.8
         search = GridSearchCV(clone(steps), {"linearclassifier__reg__l2": [0.1]}, cv=2)
         search.fit(TEXTS, SIDES, sample_weight=weights)
     X = routed[0].transform(TEXTS)

@@ -22,14 +22,16 @@ cdef double NEAR = 1e-3  # a smaller step ends them, as the next one is about it
 
 def dual_sweep(const long long[::1] indptr, const int[::1] indices, const float[::1] data,
                const int[::1] order, const double[::1] squares, const double[:, ::1] cy, double q,
-               double lag, double[:, ::1] alpha, real[:, ::1] W, double[::1] b):
+               double lag, double[:, ::1] alpha, real[:, ::1] W, double[::1] b,
+               double curvature=0.0, double largest=1.0):
     """Moves the dual variable of every document in turn to where the dual value is largest.
 
-    The dual of sum_i c_i log(1 + exp(-y_i z_i)) + q/2 ||w||^2 + (b - b')^2 / (2 lag), at any b':
-    with a step d of alpha_i, w moves by d x_i / q and b by d lag. A lag of 0 holds b where it is.
-    order: the documents in their turn. squares: ||x_i||^2. cy: (n, B) the weight of a document
-    times its target, 1 or -1. alpha: (n, B), y_i times a number between 0 and c_i. W: (columns, B),
-    b: (B,). All of the last three are changed in place.
+    The dual of sum_i c_i l(y_i z_i) + q/2 ||w||^2 + (b - b')^2 / (2 lag), at any b': with a step d
+    of alpha_i, w moves by d x_i / q and b by d lag. A lag of 0 holds b where it is. order: the
+    documents in their turn. squares: ||x_i||^2. cy: (n, B) the weight of a document times its
+    target, 1 or -1. alpha: (n, B), y_i times a number between 0 and largest c_i. W: (columns, B),
+    b: (B,). These three are changed in place. curvature: 0 for the logistic loss. Else l is a
+    hinge: its slope at a margin m is -min(largest, max(0, curvature (1 - m))).
     """
     cdef Py_ssize_t width = W.shape[1]
     if (squares.shape[0] != indptr.shape[0] - 1 or cy.shape[0] != squares.shape[0]
@@ -38,33 +40,39 @@ def dual_sweep(const long long[::1] indptr, const int[::1] indices, const float[
     if cy.shape[1] != width or alpha.shape[1] != width or b.shape[0] != width:
         raise ValueError("cy, alpha, W and b must have one entry per label")
     with nogil:
-        _all_labels(indptr, indices, data, order, squares, cy, q, lag, alpha, W, b)
+        _all_labels(indptr, indices, data, order, squares, cy, q, lag, alpha, W, b,
+                    curvature, largest)
 
 
 cdef wide _all_labels(const long long[::1] indptr, const int[::1] indices, const float[::1] data,
                       const int[::1] order, const double[::1] squares, const double[:, ::1] cy,
-                      double q, double lag, double[:, ::1] alpha, real[:, ::1] W,
-                      double[::1] b) noexcept nogil:
+                      double q, double lag, double[:, ::1] alpha, real[:, ::1] W, double[::1] b,
+                      double curvature, double largest) noexcept nogil:
     """The same, for blocks of labels."""
     cdef Py_ssize_t at = 0, width = W.shape[1]
     while at + 16 <= width:
-        _sweep(indptr, indices, data, order, squares, cy, q, lag, alpha, W, b, at, 16)
+        _sweep(indptr, indices, data, order, squares, cy, q, lag, alpha, W, b, curvature, largest,
+               at, 16)
         at += 16
     if at + 8 <= width:
-        _sweep(indptr, indices, data, order, squares, cy, q, lag, alpha, W, b, at, 8)
+        _sweep(indptr, indices, data, order, squares, cy, q, lag, alpha, W, b, curvature, largest,
+               at, 8)
         at += 8
     if at + 4 <= width:
-        _sweep(indptr, indices, data, order, squares, cy, q, lag, alpha, W, b, at, 4)
+        _sweep(indptr, indices, data, order, squares, cy, q, lag, alpha, W, b, curvature, largest,
+               at, 4)
         at += 4
     while at < width:
-        _sweep(indptr, indices, data, order, squares, cy, q, lag, alpha, W, b, at, 1)
+        _sweep(indptr, indices, data, order, squares, cy, q, lag, alpha, W, b, curvature, largest,
+               at, 1)
         at += 1
 
 
 cdef inline void _sweep(const long long[::1] indptr, const int[::1] indices, const float[::1] data,
                         const int[::1] order, const double[::1] squares, const double[:, ::1] cy,
                         double q, double lag, double[:, ::1] alpha, real[:, ::1] W,
-                        double[::1] b, Py_ssize_t at, int count) noexcept nogil:
+                        double[::1] b, double curvature, double largest, Py_ssize_t at,
+                        int count) noexcept nogil:
     """The same for ``count`` labels, a constant, from ``at`` on."""
     cdef real[LANES] sums
     cdef real[LANES] steps
@@ -95,7 +103,10 @@ cdef inline void _sweep(const long long[::1] indptr, const int[::1] indices, con
         for j in range(count):
             scores[j] = sums[j] + b[at + j]
             rates[j] = rate
-        _moves(scores, &alpha[i, at], &cy[i, at], rates, moves, count)
+        if curvature > 0.0:
+            _hinge_moves(scores, &alpha[i, at], &cy[i, at], rate, curvature, largest, moves, count)
+        else:
+            _moves(scores, &alpha[i, at], &cy[i, at], rates, moves, count)
         for j in range(count):
             alpha[i, at + j] += moves[j]
             b[at + j] += lag * moves[j]
@@ -249,6 +260,22 @@ cdef inline void _moves(const double* scores, const double* alpha, const double*
         step = step if step > 0.0 else 0.0
         step = step if step < c else c
         moves[j] = y[j] * (step - a) if rate[j] > 0.0 else 0.0
+
+
+cdef inline void _hinge_moves(const double* scores, const double* alpha, const double* cy,
+                              double rate, double curvature, double largest, double* moves,
+                              int count) noexcept nogil:
+    """The same for a hinge, to where a = c min(largest, max(0, curvature (1 - m)))."""
+    cdef double y, a, c, to
+    cdef int j
+    for j in range(count):
+        y = 1.0 if cy[j] > 0.0 else -1.0
+        a = y * alpha[j]
+        c = y * cy[j]
+        to = (c * curvature * (1.0 - y * scores[j] + rate * a)) / (1.0 + c * curvature * rate)
+        to = to if to > 0.0 else 0.0
+        to = c * largest if to > c * largest else to  # also where that is 0 times infinity
+        moves[j] = y * (to - a)
 
 
 cdef inline bint _any(const double* going, int count) noexcept nogil:

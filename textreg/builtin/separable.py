@@ -17,6 +17,7 @@ from textreg.penalties import Separable
 from textreg.records import Floats, Int64s, MultiSolution, Problem, Solution, Step
 from textreg.records.block_design import BlockDesign
 from textreg.records.support import Support
+from textreg.solvers import hinge_ridge
 from textreg.solvers.class_steps import SeparableStep
 from textreg.solvers.merged_blocks import merged_blocks
 from textreg.solvers.newton import newton
@@ -51,6 +52,8 @@ class SeparableRegularizer(Penalized):
             return newton(problem, penalty)
         if l2 and suits(problem):
             return ridge(problem, l2)
+        if l2 and hinge_ridge.suits(problem):
+            return hinge_ridge.hinge_ridge(problem, l2)
         # A ridge cannot tell parallel columns apart, and most features of text are in one.
         merged = merge_parallel_columns(problem)
         small = merged.merge_problem(problem)
@@ -60,14 +63,15 @@ class SeparableRegularizer(Penalized):
         """The same for several labels; those of a ridge share their passes over the matrix."""
         if not all(map(self.shares_passes, problems)):
             return super().solve_each(problems)
-        return ridges(problems, self.strengths()["l2"])
+        several = ridges if can_share(problems[0]) else hinge_ridge.hinge_ridges
+        return several(problems, self.strengths()["l2"])
 
     def shares_passes(self, problem: Problem) -> bool:
-        """Whether it is a ridge, on a matrix that is not small."""
+        """Whether it is a ridge of a hinge, or of log loss on a matrix that is not small."""
         strengths = self.strengths()
         check_decided(self.name, **strengths)
         l1, l2 = (strengths.get(name, 0.0) for name in ("l1", "l2"))
-        return l1 == 0.0 < l2 and can_share(problem)
+        return l1 == 0.0 < l2 and (can_share(problem) or hinge_ridge.suits(problem))
 
     def solve_softmax(
         self, problem: Problem, codes: Int64s, start: tuple[Floats, Floats] | None = None

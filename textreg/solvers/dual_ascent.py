@@ -1,4 +1,4 @@
-"""Dual coordinate ascent for a ridge of the logistic loss, several labels in one pass.
+"""Dual coordinate ascent for a ridge of the logistic loss or a hinge, several labels in one pass.
 
     min  sum_i c_i l(y_i, x_i w + b) + q/2 ||w||^2,    w = X'alpha / q
 
@@ -19,6 +19,7 @@ import numpy as np
 
 from textreg._core.blocks import block_dots
 from textreg._core.dual import dual_sweep
+from textreg.losses import Loss, SmoothedHinge, SquaredHinge
 from textreg.records import Floats, Int32s
 from textreg.solvers.certificate import balance
 from textreg.solvers.compact_rows import CompactRows
@@ -49,8 +50,29 @@ STIFF = 2_000.0
 RANGE = 1e20
 """Largest square of a row, weight in the ridge's curvature, and such curvature, for float32."""
 
+HINGES = SmoothedHinge | SquaredHinge
+"""Losses for which the optimum of a dual variable has a closed form."""
+
 QUARTERS = 6
 """How often the dual variables to start from are quartered, at most."""
+
+
+class Patience:
+    """Tells when sweeps no longer bring the gap of a hinge down: it falls, but not at every look.
+
+    They end where none of LOOKS in a row has found it below FALL times the least before.
+    """
+
+    LOOKS, FALL = 12, 0.8
+
+    def __init__(self) -> None:
+        self.least, self._looks = np.inf, 0
+
+    def ends(self, gap: float) -> bool:
+        """Whether to look no further. gap: what has been found now."""
+        self._looks = 0 if gap <= self.FALL * self.least else self._looks + 1
+        self.least = min(self.least, gap)
+        return self._looks >= self.LOOKS
 
 
 class DualVariables:
@@ -120,7 +142,7 @@ class Ascent(DualVariables):
 
     def __init__(self, engine: Engine, rows: CompactRows, q: float, gradient: Floats) -> None:
         super().__init__(engine, 0.5 / q * float(gradient @ gradient))
-        self.q, self._last = q, np.inf
+        self.q, self.slope, self._last = q, slope_of(engine.loss), np.inf
         if engine.fit_intercept:
             self.lag = LAG * float(rows.norms.mean()) / q
         u = -self.share / q * rows.collapse(gradient)
@@ -141,10 +163,14 @@ class Ascent(DualVariables):
 
 def suits(engine: Engine, rows: CompactRows, q: float) -> bool:
     """Whether sweeps promise to be quick, and values and weights have the range of float32."""
-    largest = float(rows.norms.max(initial=0.0)), float(engine.c.max(initial=0.0)) / q
-    if rows.arrays[2].dtype != np.float32 or max(largest) > RANGE or q > RANGE:
-        return False
-    return float(engine.c @ rows.norms) <= 4.0 * STIFF * q * float(engine.c.sum())
+    stiff = float(engine.c @ rows.norms) > 4.0 * STIFF * q * float(engine.c.sum())
+    return in_range(engine, rows, q) and not stiff
+
+
+def in_range(engine: Engine, rows: CompactRows, q: float) -> bool:
+    """Whether values and weights have the range of float32."""
+    largest = float(rows.norms.max(initial=0.0)), float(engine.c.max(initial=0.0)) / q, q
+    return rows.arrays[2].dtype == np.float32 and max(largest) <= RANGE
 
 
 def sweep(rows: CompactRows, ascents: Sequence[Ascent]) -> list[Floats]:
@@ -154,13 +180,27 @@ def sweep(rows: CompactRows, ascents: Sequence[Ascent]) -> list[Floats]:
     cy, alpha, W, b = (block([getattr(one, at) for one in ascents]) for at in COLUMNS)
     for number in range(first.sweeps, first.sweeps + first.number):
         order = shuffled(number, len(cy))
-        dual_sweep(indptr, indices, values, order, rows.norms, cy, first.q, first.lag, alpha, W, b)
+        dual_sweep(
+            indptr, indices, values, order, rows.norms, cy, first.q, first.lag, alpha, W, b,
+            *first.slope,
+        )  # fmt: skip
     scores = np.empty(cy.shape, dtype=np.float32)
     block_dots(indptr, indices, values, W, scores)
     for at, one in enumerate(ascents):
         one.move_to(alpha[:, at], float(b[at]), one.number)
         one.u = W[:, at].copy()
     return [scores[:, at].astype(np.float64) for at in range(len(ascents))]
+
+
+def slope_of(loss: Loss) -> tuple[float, float]:
+    """How the slope of a loss that sweeps are for depends on the margin (R4, R5).
+
+    (k, s) for a hinge whose slope at the margin m is -min(s, max(0, k (1 - m))); (0, 1) for the
+    logistic loss.
+    """
+    if isinstance(loss, SmoothedHinge):
+        return 1.0 / loss.smoothing, 1.0
+    return (2.0, np.inf) if isinstance(loss, SquaredHinge) else (0.0, 1.0)
 
 
 def shuffled(seed: int | Sequence[int], number: int) -> Int32s:

@@ -41,6 +41,14 @@ FLAT = 1e3
 """A longer Newton step on the intercept shows that the loss is flat there: between two points that
 enclose the optimum the next one is halfway."""
 
+BEND, LEAST_BEND = 0.3, 0.01
+"""Where a loss is straight, the share of the parabola above it that a model has for a curvature: at
+first, and at least."""
+
+BENT_MORE, BENT_LESS, HALF = 3.0, 1.0 / 3.0, 0.5
+"""Its factors after a step that goes less than half of its way, and after one that goes all of it.
+"""
+
 CG_TOLERANCE = 0.1
 """Share of the residual at which conjugate gradients stop, divided by the effort."""
 
@@ -71,7 +79,7 @@ class Engine:
         self.y, self.c, self.fit_intercept = problem.y, problem.sample_weight, problem.fit_intercept
         n, p = self.design.shape
         self.z, self.r, self.h = np.empty(n), np.empty(n), np.empty(n)
-        self.value = 0.0
+        self.value, self._bend = 0.0, BEND
         if problem.start is None:
             self.restart(np.zeros(p), 0.0)
             return
@@ -158,13 +166,32 @@ class Engine:
         # A fall that is rounding is none: weights whose documents have no curvature have not moved.
         noise = NOISE * abs(self.value)
         fall = step_with_fallback(
-            lambda: self._step(active, penalty, passes, polish, effort),
+            lambda: self.bent(lambda: self._step(active, penalty, passes, polish, effort)),
             self.use_curvature_bound,
             failed=lambda advance: advance.fall <= noise,
         )
         if fall <= noise:
             self._refresh()  # the second derivatives again, in place of their bound
         return fall
+
+    def bent(self, step: Callable[[], Advance]) -> Advance:
+        """What a ``step`` gives for a model that is nowhere straight.
+
+        Beyond the kink of a hinge no second derivative holds documents back from going past it; so
+        steps would end there. They get a share of the curvature that a parabola above the loss has,
+        and less of it the farther steps go.
+        """
+        straight = (self.h == 0.0) & (self.r != 0.0)
+        if not straight.any():
+            return step()
+        above = self.loss.curvature_above(self.z, self.y, self.c)
+        self.h = np.where(straight, self._bend * above, self.h)
+        advance = step()
+        if advance.length < HALF:
+            self._bend = min(BENT_MORE * self._bend, 1.0)
+        elif advance.length == 1.0:
+            self._bend = max(BENT_LESS * self._bend, LEAST_BEND)
+        return advance
 
     def use_curvature_bound(self) -> None:
         """Put the curvature of a model above the loss in the place of h, until the next move."""

@@ -133,7 +133,7 @@ class NewtonSteps:
 
     def step(self, share: float) -> float:
         """One step, the model solved down to ``share`` of its gradient; the objective's fall."""
-        return smooth_step(self.engine, lambda: self._step(share))
+        return smooth_step(self.engine, lambda: self.engine.bent(lambda: self._step(share)))
 
     def _step(self, share: float) -> Advance:
         """The step for the second derivatives as they stand."""

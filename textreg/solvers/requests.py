@@ -104,7 +104,8 @@ def answered(request: Request) -> Any:
     if isinstance(request, Products):
         return request.design.transposed_product(request.v)
     if isinstance(request, Restart):
-        request.engine.restart(request.w, request.b)
+        scores = request.engine.design.product(request.w)  # summed as beside other labels
+        request.engine.move_to(request.w, request.b, scores + request.b)
         return None
     if isinstance(request, Sweeps):
         return sweep(request.rows, [request.ascent])[0]

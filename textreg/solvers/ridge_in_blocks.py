@@ -58,16 +58,13 @@ def ridge_in_blocks(problem: Problem, l2: float, squares: Floats, norms: Floats)
     penalty = Separable.constant(problem.design.shape[1], l2=l2)
     engine = Engine(problem, penalty.value)
     assert isinstance(problem.design, BlockDesign)
-    rows = BlockRows(problem.design, norms)
+    rows, bound = BlockRows(problem.design, norms), -np.inf
     if problem.start is None:
         engine.restart(engine.w, problem.intercept_at_zero())
         if block_ascent.suits(engine, rows, 2.0 * l2):
-            begin, worst = (engine.w, engine.b), engine.value
-            engine.restart(*block_ascent.ascend(engine, rows, 2.0 * l2))
-            if not engine.value + penalty.value(engine.w) <= worst:
-                engine.restart(*begin)
+            bound = block_ascent.ascend(engine, rows, 2.0 * l2, problem.tol)
     history: list[Step] = []
-    bound, gap, iteration, idle = -np.inf, np.inf, 0, 0
+    gap, iteration, idle = np.inf, 0, 0
     while True:
         engine.optimize_intercept()
         expected = FALL * gap

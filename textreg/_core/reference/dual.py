@@ -27,6 +27,8 @@ def dual_sweep(
     alpha: Floats,
     W: NDArray[Any],
     b: Floats,
+    curvature: float = 0.0,
+    largest: float = 1.0,
 ) -> None:
     """Twin of :func:`textreg._core.dual.dual_sweep`."""
     for i in order:
@@ -38,7 +40,11 @@ def dual_sweep(
         scores = (values[:, None] * W[places]).sum(axis=0) + b
         y = np.where(cy[i] > 0.0, 1.0, -1.0)
         own = zip(y * scores, y * alpha[i], np.abs(cy[i]), strict=True)
-        moves = y * np.array([_step(margin, a, c, rate) for margin, a, c in own])
+        if curvature > 0.0:
+            steps = [_hinge_step(*one, rate, curvature, largest) for one in own]
+        else:
+            steps = [_step(*one, rate) for one in own]
+        moves = y * np.array(steps)
         alpha[i] += moves
         b += lag * moves
         np.add.at(W, places, np.outer(values, (moves / q).astype(W.dtype)))
@@ -86,3 +92,13 @@ def _step(margin: float, a: float, c: float, rate: float) -> float:
         if abs(step) < NEAR:
             break
     return min(max(a + (m - margin) / rate, 0.0), c) - a
+
+
+def _hinge_step(
+    margin: float, a: float, c: float, rate: float, curvature: float, largest: float
+) -> float:
+    """The same to a = c min(largest, max(0, curvature (1 - m)))."""
+    if c == 0.0:
+        return -a
+    best = c * curvature * (1.0 - margin + rate * a) / (1.0 + c * curvature * rate)
+    return min(max(best, 0.0), c * largest) - a
