@@ -193,7 +193,7 @@ def sweep(rows: CompactRows, ascents: Sequence[Ascent]) -> list[Floats]:
 
 
 def slope_of(loss: Loss) -> tuple[float, float]:
-    """How the slope of a loss that sweeps are for depends on the margin (R4, R5).
+    """How the slope of a loss that sweeps are for depends on the margin (R4 to R5).
 
     (k, s) for a hinge whose slope at the margin m is -min(s, max(0, k (1 - m))); (0, 1) for the
     logistic loss.

@@ -34,8 +34,10 @@ NEAR = 0.1
 
 
 def suits(problem: Problem) -> bool:
-    """Whether the loss is a hinge, and the matrix is there whole."""
-    return isinstance(problem.loss, HINGES) and not isinstance(problem.design, BlockDesign)
+    """Whether the loss is a hinge, and the matrix is there whole and not empty."""
+    design = problem.design
+    whole = not isinstance(design, BlockDesign) and 0 not in design.shape
+    return whole and isinstance(problem.loss, HINGES)
 
 
 @checks_overflow
