@@ -46,18 +46,18 @@ class Command:
 
     words: program and arguments. facts: figures known before. then: called with the standard output
     of the first run, for figures that are not timed. reports: the process prints its figures as
-    JSON, and these count. busy: busy loops that run beside it.
+    JSON, and these count. beside: the words of what runs at the same time, until it has ended.
     """
 
     words: Sequence[str]
     facts: Mapping[str, float] = field(default_factory=dict)
     then: Callable[[str], Sample] | None = None
     reports: bool = False
-    busy: int = 0
+    beside: Sequence[Sequence[str]] = ()
 
     def __call__(self, first: bool = False) -> Sample:
         """Run it once."""
-        with busy_loops(self.busy):
+        with running(self.beside):
             sample, output = run(self.words)
         if self.reports:
             sample |= json.loads(output)
@@ -123,25 +123,30 @@ def run(words: Sequence[str]) -> tuple[Sample, str]:
         return sample, output.read().decode()
 
 
-BUSY = """
+_BUSY = """
 import os
 parent = os.getppid()
 while os.getppid() == parent:  # it ends with the benchmark, however that ends
     for _ in range(1_000_000):
         pass
 """
+BUSY = (sys.executable, "-S", "-E", "-c", _BUSY)
+"""The words of a busy loop."""
 
 
 @contextmanager
-def busy_loops(number: int) -> Iterator[None]:
-    """So many processes that do nothing but use a core each."""
-    loops = [subprocess.Popen([sys.executable, "-S", "-E", "-c", BUSY]) for _ in range(number)]
+def running(commands: Sequence[Sequence[str]]) -> Iterator[None]:
+    """These run meanwhile, and are killed after it."""
+    processes = [
+        subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        for words in commands
+    ]
     try:
         yield
     finally:
-        for loop in loops:
-            loop.kill()
-            loop.wait()
+        for process in processes:
+            process.kill()
+            process.wait()
 
 
 def forked(call: Callable[[], Mapping[str, float] | None], limit: int = LIMIT) -> Sample:

@@ -12,6 +12,7 @@ from math import log
 from pathlib import Path
 from typing import Any
 
+from benchmarks.performance.growth import ONE, TWICE
 from benchmarks.performance.line import Line, Samples, value
 from benchmarks.performance.rows import lines_table, points_of, short, table
 from benchmarks.performance.table import LINES, TOPICS
@@ -190,10 +191,16 @@ def _jobs(known: Mapping[Line, Samples]) -> list[str]:
         )
         blocks += [
             _fill(f"{line.what}, from file to file, by the clock. To reach: {goals}. "
-                  f"Before: {line.before}."),
+                  f"Before: {line.before}. Bound: two processes that share nothing but the machine "
+                  f"do {_at_once(sides):.2f} times the work of one in the same time."),
             table(["", "s by the clock", "CPU s", "MB"], rows),
         ]  # fmt: skip
     return blocks
+
+
+def _at_once(sides: Samples) -> float:
+    """How much more work two processes do at once than one."""
+    return 2.0 * value(sides[ONE], "wall") / value(sides[TWICE], "wall")
 
 
 def _methods(known: Mapping[Line, Samples]) -> list[str]:
