@@ -1,6 +1,6 @@
 """The service of docs/programs/serve.py under load, beside the same around scikit-learn.
 
-    python benchmarks/serve.py --requests 3000 --clients 8
+    python benchmarks/serve.py --data DIR --requests 3000 --clients 8
 
 Both predict reviews of IMDb, one text a request: textreg with ridge, scikit-learn with
 TfidfVectorizer and LogisticRegression, in the same application on one process. Requests go over
@@ -19,7 +19,7 @@ import os
 import sys
 import time
 from collections.abc import Callable
-from importlib.util import module_from_spec, spec_from_file_location
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -29,11 +29,10 @@ import numpy as np
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def reviews(count: int) -> tuple[list[str], list[str]]:
-    """Texts and labels of every tenth review of the training part."""
-    folder = Path(os.environ["TEXTREG_DATA"]) / "data" / "imdb"
+def reviews(data: Path, count: int) -> tuple[list[str], list[str]]:
+    """Texts and labels of so many reviews of the training part."""
     texts, labels = [], []
-    with gzip.open(folder / "train.jsonl.gz", "rt", encoding="utf-8") as file:
+    with gzip.open(data / "imdb" / "train.jsonl.gz", "rt", encoding="utf-8") as file:
         for line in file:
             row = json.loads(line)
             texts.append(row["text"])
@@ -132,7 +131,7 @@ def resident(pid: int) -> float:
 
 def measure(name: str, make: Callable[..., Any], given: argparse.Namespace) -> None:
     """One row of the table."""
-    texts, labels = reviews(given.documents)
+    texts, labels = reviews(given.data, given.documents)
     here, there = multiprocessing.Pipe()
     process = multiprocessing.get_context("fork").Process(
         target=serve, args=(make, texts, labels, there), daemon=True
@@ -162,10 +161,13 @@ def measure(name: str, make: Callable[..., Any], given: argparse.Namespace) -> N
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, required=True, help="the folder of the corpora")
     parser.add_argument("--requests", type=int, default=3000)
     parser.add_argument("--clients", type=int, default=8)
     parser.add_argument("--documents", type=int, default=5000)
     given = parser.parse_args()
+    if find_spec("uvloop") is None:
+        parser.error("uvloop is not installed; without it every answer waits 40 ms for the network")
     print("| service | requests/s | p50 (ms) | p99 (ms) | MB before | halfway | after |")
     print("|---|---:|---:|---:|---:|---:|---:|", flush=True)
     for name, make in {"textreg": of_textreg, "scikit-learn": of_sklearn}.items():

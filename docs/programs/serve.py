@@ -1,6 +1,6 @@
 """A service that predicts and explains with a model of textreg, and a page to try it.
 
-pip install textreg starlette 'uvicorn>=0.52'
+pip install textreg starlette 'uvicorn[standard]>=0.52'
 MODEL=reviews.textreg uvicorn serve:app --factory --workers 2
 """
 
