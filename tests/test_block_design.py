@@ -22,7 +22,7 @@ from textreg.errors import ConvergenceWarning, DataWarning, UsageError
 from textreg.kinds import Regularizer
 from textreg.losses import find_loss
 from textreg.penalties import GroupNorms
-from textreg.records import Design, Groups, Problem, Solution
+from textreg.records import Design, Groups, Problem, Solution, Step
 from textreg.records.block_design import ArrayStore, BlockDesign, BlockGroups, KnownColumns
 from textreg.records.block_operations import GroupBlock
 from textreg.records.design import CompressedArrays
@@ -246,9 +246,10 @@ def test_sweeps_over_blocks_lead_near_the_optimum(monkeypatch: pytest.MonkeyPatc
     for l2, sweeps in ((3.0, 12), (0.3, 40)):
         monkeypatch.setattr("textreg.solvers.block_ascent.SWEEPS", sweeps)
         design = in_blocks(X, CUTS, Memory())
-        engine = Engine(Problem(design, y))
+        problem = Problem(design, y, tol=1e-9)
+        engine = Engine(problem)
         rows = BlockRows(design, np.asarray(X.power(2).sum(axis=1)))
-        assert ascend(engine, rows, 2.0 * l2, tol=1e-9) == -np.inf
+        assert ascend(engine, rows, 2.0 * l2, problem) == -np.inf
         assert design.passes == sweeps + 1  # for the scores
         optimum = Ridge(l2=l2).solve(Problem(X, y, tol=1e-9))
         assert engine.value + l2 * engine.w @ engine.w <= optimum.objective * 1.001
@@ -264,6 +265,15 @@ def test_sweeps_of_a_hinge_over_blocks_end_at_the_optimum(loss: str, l2: float) 
     found = Ridge(l2=l2).solve(blocks)
     assert found.converged
     assert found.iterations == 0  # no Newton steps
+    steps: list[int] = []
+
+    def stop(step: Step) -> bool:
+        steps.append(step.iteration)
+        return True
+
+    stopped = Ridge(l2=l2).solve(blocks.replace(callback=stop, tol=1e-12))
+    assert not stopped.converged
+    assert steps == [1, 0]  # the first look of the sweeps, and that of Newton's steps
     expected = Ridge(l2=l2).solve(whole.replace(tol=1e-9)).objective
     assert expected * (1 - 1e-8) <= found.objective <= expected * (1 + 1.1 * found.gap)
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from textreg._core.dual import dual_sweep
 from textreg.losses import Logistic
-from textreg.records import Floats
+from textreg.records import Floats, Problem, Step
 from textreg.records.block_operations import RowBlock
 from textreg.solvers.block_rows import BlockRows
 from textreg.solvers.certificate import balance, dual_value, relative_gap
@@ -30,14 +30,15 @@ def suits(engine: Engine, rows: BlockRows, q: float) -> bool:
     return isinstance(engine.loss, Logistic | HINGES) and max(largest) <= RANGE
 
 
-def ascend(engine: Engine, rows: BlockRows, q: float, tol: float) -> float:
+def ascend(engine: Engine, rows: BlockRows, q: float, problem: Problem) -> float:
     """Move an engine without weights, its intercept at its optimum, to where sweeps lead.
 
-    q: curvature of the penalty. tol: the relative gap that is small enough. Returns a lower bound
-    on the objective, -inf if none is known.
+    q: curvature of the penalty. problem: says how small a gap is enough, and how many looks at it
+    there may be; each is a step for its caller, who may stop there. Returns a lower bound on the
+    objective, -inf if none is known.
     """
     begin, least, bound = (engine.w, engine.b), engine.value, -np.inf
-    sweeps, patience = _Sweeps(engine, rows, q), Patience()
+    sweeps, patience, looks = _Sweeps(engine, rows, q), Patience(), 0
     while True:
         sweeps.make(BETWEEN if isinstance(engine.loss, HINGES) else SWEEPS)
         engine.restart(sweeps.w.copy(), sweeps.b)
@@ -50,8 +51,9 @@ def ascend(engine: Engine, rows: BlockRows, q: float, tol: float) -> float:
         balance(engine, alpha)
         products = engine.design.transposed_product(alpha)
         bound = max(bound, dual_value(engine, alpha) - 0.5 / q * float(products @ products))
-        gap = relative_gap(least, bound)
-        if gap <= tol or patience.ends(gap):
+        looks, gap = looks + 1, relative_gap(least, bound)
+        stopped = problem.callback and problem.callback(Step(looks, least, gap))
+        if stopped or gap <= problem.tol or patience.ends(gap) or looks >= problem.max_iter:
             break
     if engine.w is not begin[0]:
         engine.restart(*begin)

@@ -62,7 +62,7 @@ def ridge_in_blocks(problem: Problem, l2: float, squares: Floats, norms: Floats)
     if problem.start is None:
         engine.restart(engine.w, problem.intercept_at_zero())
         if block_ascent.suits(engine, rows, 2.0 * l2):
-            bound = block_ascent.ascend(engine, rows, 2.0 * l2, problem.tol)
+            bound = block_ascent.ascend(engine, rows, 2.0 * l2, problem)
     history: list[Step] = []
     gap, iteration, idle = np.inf, 0, 0
     while True:
