@@ -20,7 +20,7 @@ from textreg.records.support import Support
 from textreg.solvers import hinge_ridge
 from textreg.solvers.class_steps import SeparableStep
 from textreg.solvers.merged_blocks import merged_blocks
-from textreg.solvers.newton import newton
+from textreg.solvers.newton import merged_newton, newton
 from textreg.solvers.over_blocks import over_blocks
 from textreg.solvers.parallel_columns import merge_parallel_columns
 from textreg.solvers.ridge import can_share, ridge, ridges, suits
@@ -53,11 +53,8 @@ class SeparableRegularizer(Penalized):
         if l2 and suits(problem):
             return ridge(problem, l2)
         if l2 and hinge_ridge.suits(problem):
-            return hinge_ridge.hinge_ridge(problem, l2)
-        # A ridge cannot tell parallel columns apart, and most features of text are in one.
-        merged = merge_parallel_columns(problem)
-        small = merged.merge_problem(problem)
-        return merged.expand_solution(newton(small, self.penalty(small)))
+            return hinge_ridge.hinge_ridges([problem], l2)[0]
+        return merged_newton(problem, l2)
 
     def solve_each(self, problems: Sequence[Problem]) -> list[Solution]:
         """The same for several labels; those of a ridge share their passes over the matrix."""

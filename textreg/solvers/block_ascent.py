@@ -37,15 +37,16 @@ def ascend(engine: Engine, rows: BlockRows, q: float, problem: Problem) -> float
     there may be; each is a step for its caller, who may stop there. Returns a lower bound on the
     objective, -inf if none is known.
     """
-    begin, least, bound = (engine.w, engine.b), engine.value, -np.inf
+    best, least, bound = (engine.w, engine.b), engine.value, -np.inf
     sweeps, patience, looks = _Sweeps(engine, rows, q), Patience(), 0
+    hinge = isinstance(engine.loss, HINGES)
     while True:
-        sweeps.make(BETWEEN if isinstance(engine.loss, HINGES) else SWEEPS)
+        sweeps.make(BETWEEN if hinge else SWEEPS)
         engine.restart(sweeps.w.copy(), sweeps.b)
         objective = engine.value + 0.5 * q * float(engine.w @ engine.w)
         if objective <= least:
-            begin, least = (engine.w, engine.b), objective
-        if not isinstance(engine.loss, HINGES):
+            best, least = (engine.w, engine.b), objective
+        if not hinge:
             break
         alpha = sweeps.alpha.copy()
         balance(engine, alpha)
@@ -55,8 +56,8 @@ def ascend(engine: Engine, rows: BlockRows, q: float, problem: Problem) -> float
         stopped = problem.callback and problem.callback(Step(looks, least, gap))
         if stopped or gap <= problem.tol or patience.ends(gap) or looks >= problem.max_iter:
             break
-    if engine.w is not begin[0]:
-        engine.restart(*begin)
+    if engine.w is not best[0]:
+        engine.restart(*best)
     return bound
 
 

@@ -19,14 +19,13 @@ from textreg.penalties import Separable
 from textreg.records import Problem, Solution, Step
 from textreg.records.block_design import BlockDesign
 from textreg.solvers import dual_ascent
-from textreg.solvers.certificate import dual_value, relative_gap
+from textreg.solvers.certificate import relative_gap
 from textreg.solvers.compact_rows import compact_rows
 from textreg.solvers.dual_ascent import HINGES, Ascent, Patience
-from textreg.solvers.newton import newton
+from textreg.solvers.newton import merged_newton
 from textreg.solvers.outcome import checks_overflow
-from textreg.solvers.parallel_columns import merge_parallel_columns
-from textreg.solvers.requests import Fit, Gradient, Products, Restart, Sweeps, alone
-from textreg.solvers.ridge import beginning, solution_of
+from textreg.solvers.requests import Fit, Gradient, Restart, Sweeps
+from textreg.solvers.ridge import beginning, bound_of_sweeps, solution_of
 from textreg.solvers.side_by_side import side_by_side
 
 NEAR = 0.1
@@ -41,12 +40,12 @@ def suits(problem: Problem) -> bool:
 
 
 @checks_overflow
-def hinge_ridge(problem: Problem, l2: float) -> Solution:
-    """Minimize loss + l2 ||w||^2, for l2 above 0.
+def hinge_ridges(problems: Sequence[Problem], l2: float) -> list[Solution]:
+    """Minimize loss + l2 ||w||^2, for l2 above 0, for problems that share their matrix.
 
     Parameters
     ----------
-    problem : Problem
+    problems : sequence of Problem
         What to fit, with a hinge loss; ``tol`` is the relative duality gap to stop at,
         ``max_iter`` the most looks at the gap and Newton steps.
     l2 : float
@@ -54,30 +53,23 @@ def hinge_ridge(problem: Problem, l2: float) -> Solution:
 
     Returns
     -------
-    Solution
+    list of Solution
+        One for each, the same with the others and without.
 
     References
     ----------
     hsieh2008, for the sweeps.
     """
-    return alone(_fit(problem, l2))
-
-
-@checks_overflow
-def hinge_ridges(problems: Sequence[Problem], l2: float) -> list[Solution]:
-    """The same for several problems that share their matrix, side by side."""
     return side_by_side([_fit(problem, l2) for problem in problems])
 
 
 def _fit(problem: Problem, l2: float) -> Fit[Solution]:
     """The fit of one problem."""
-    penalty = Separable.constant(problem.design.shape[1], l2=l2)
-    q = 2.0 * l2
+    penalty, q = Separable.constant(problem.design.shape[1], l2=l2), 2.0 * l2
     rows = compact_rows(problem.design, merge=True)
     engine = yield from beginning(problem, penalty.value, rows)
     history: list[Step] = []
-    stopped, bound, patience = False, -np.inf, Patience()
-    start = problem.start
+    bound, patience, start = -np.inf, Patience(), problem.start
     if dual_ascent.in_range(engine, rows, q):
         engine.optimize_intercept()
         gradient = yield Gradient(engine, rows)
@@ -87,9 +79,8 @@ def _fit(problem: Problem, l2: float) -> Fit[Solution]:
             z = yield Sweeps(rows, ascent)
             engine.move_to(rows.expand(ascent.u.astype(np.float64)), ascent.b, z + ascent.b)
             engine.optimize_intercept()
-            alpha = ascent.balanced(engine)
-            products = yield Products(engine.design, alpha)
-            bound = max(bound, dual_value(engine, alpha) - 0.5 / q * float(products @ products))
+            at_hand = yield from bound_of_sweeps(engine, ascent)
+            bound = max(bound, at_hand)
             gap = relative_gap(engine.value + penalty.value(engine.w), bound)
             if gap <= problem.tol:  # by scores that are rounded
                 yield Restart(engine, engine.w, engine.b)
@@ -105,13 +96,5 @@ def _fit(problem: Problem, l2: float) -> Fit[Solution]:
                 start = engine.w, engine.b
             ended = patience.ends(gap)
     left = max(problem.max_iter - len(history), 0)
-    found = _newton(problem.replace(start=start, max_iter=left), l2)
+    found = merged_newton(problem.replace(start=start, max_iter=left), l2)
     return replace(found, iterations=len(history) + found.iterations)
-
-
-def _newton(problem: Problem, l2: float) -> Solution:
-    """The solution by Newton steps, from where the problem says."""
-    merged = merge_parallel_columns(problem)
-    small = merged.merge_problem(problem)
-    penalty = Separable.constant(small.design.shape[1], l2=l2)
-    return merged.expand_solution(newton(small, penalty))

@@ -28,6 +28,7 @@ from textreg.solvers.certificate import (
 from textreg.solvers.continuation import Approached, approach, strongest_l1, strongest_ridge
 from textreg.solvers.engine import IDLE, NOISE, Engine, slope_of_intercept
 from textreg.solvers.outcome import checks_overflow, finish
+from textreg.solvers.parallel_columns import merge_parallel_columns
 from textreg.solvers.scales import document_norm
 
 PASSES, POLISH = 5, 10
@@ -69,6 +70,17 @@ def newton(problem: Problem, penalty: Separable) -> Solution:
     solution, stopped = _newton(near.problem, penalty)
     solution = replace(solution, iterations=near.iterations + solution.iterations)
     return finish(problem, solution, "Newton steps", stopped=stopped or near.stopped)
+
+
+def merged_newton(problem: Problem, l2: float) -> Solution:
+    """The same for loss + l2 ||w||^2, with parallel columns merged.
+
+    A ridge cannot tell them apart, and most features of text are in one.
+    """
+    merged = merge_parallel_columns(problem)
+    small = merged.merge_problem(problem)
+    penalty = Separable.constant(small.design.shape[1], l2=l2)
+    return merged.expand_solution(newton(small, penalty))
 
 
 def _approached(problem: Problem, penalty: Separable) -> Approached:

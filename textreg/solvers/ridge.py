@@ -101,7 +101,7 @@ def _fit(problem: Problem, penalty: Separable, *, sweeps: bool) -> Fit[Solution]
         objective = engine.value + penalty.value(engine.w)
         swept = None if exact else ascent
         if swept is not None:
-            at_hand = yield from _bound_of_sweeps(engine, swept)
+            at_hand = yield from bound_of_sweeps(engine, swept)
             bound = max(bound, at_hand)
         else:
             gradient = yield Gradient(engine, None if exact else rows)
@@ -161,7 +161,7 @@ def beginning(
     return engine
 
 
-def _bound_of_sweeps(engine: Engine, ascent: Ascent) -> Fit[float]:
+def bound_of_sweeps(engine: Engine, ascent: Ascent) -> Fit[float]:
     """The dual value of the sweeps' own dual variables: nearer than that of the fit's scores."""
     alpha = ascent.balanced(engine)
     products = yield Products(engine.design, alpha)
