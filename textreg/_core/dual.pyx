@@ -15,6 +15,8 @@ ctypedef fused real:
 
 cdef enum:
     AHEAD = 8  # entries between the one that is read and the one that is sent for
+    LINE = 16  # entries in a line of the cache
+    BEGINNING = 128  # entries of a document that are sent for; the processor sees what follows
     TRIES = 8  # Newton steps on the score of a document, at most
 
 cdef double NEAR = 1e-3  # a smaller step ends them, as the next one is about its square
@@ -87,6 +89,7 @@ cdef inline void _sweep(const long long[::1] indptr, const int[::1] indices, con
     cdef double rate
     for k in range(order.shape[0]):
         i = order[k]
+        _send_for(indptr, indices, data, order, cy, alpha, k, at, count)
         rate = squares[i] / q + lag
         if rate <= 0.0:
             continue
@@ -183,6 +186,7 @@ cdef inline void _sweep_by_feature(const long long[::1] indptr, const int[::1] i
     cdef const float* share
     for k in range(order.shape[0]):
         i = order[k]
+        _send_for(indptr, indices, data, order, cy, alpha, k, at, count)
         for j in range(count):
             sums[j] = 0
             squares[j] = 0
@@ -213,6 +217,32 @@ cdef inline void _sweep_by_feature(const long long[::1] indptr, const int[::1] i
                 sums[j] = row[j] + x * steps[j]
             for j in range(count):
                 row[j] = sums[j]
+
+
+cdef inline void _send_for(const long long[::1] indptr, const int[::1] indices,
+                           const float[::1] data, const int[::1] order,
+                           const double[:, ::1] cy, const double[:, ::1] alpha, Py_ssize_t k,
+                           Py_ssize_t at, int count) noexcept nogil:
+    """Send for the next document in turn, and for where the one after that lies.
+
+    Documents in their turn lie anywhere: without it a third of a sweep is spent on waiting.
+    """
+    cdef Py_ssize_t i
+    cdef long long e, end
+    if k + 2 < order.shape[0]:
+        PREFETCH(&indptr[order[k + 2]])
+    if k + 1 < order.shape[0]:
+        i = order[k + 1]
+        PREFETCH(&cy[i, at])
+        PREFETCH(&cy[i, at + count - 1])
+        PREFETCH(&alpha[i, at])
+        PREFETCH(&alpha[i, at + count - 1])
+        end = indptr[i + 1]
+        if end > indptr[i] + BEGINNING:
+            end = indptr[i] + BEGINNING
+        for e from indptr[i] <= e < end by LINE:
+            PREFETCH(&indices[e])
+            PREFETCH(&data[e])
 
 
 cdef inline void _moves(const double* scores, const double* alpha, const double* cy,
