@@ -179,9 +179,9 @@ class Group(Regularizer):
 
     def objective(self, problem: Problem, w: Floats, b: float) -> float:
         """The loss and the penalty, also where documents lie in blocks."""
+        if (simpler := self.reduced()) is not None:
+            return simpler.objective(problem, w, b)
         if isinstance(problem.groups, BlockGroups):
-            if (simpler := self.reduced()) is not None:
-                return simpler.objective(problem, w, b)
             features = np.flatnonzero(w).astype(np.int32)
             return super().objective(over_features(problem, features), w[features], b)
         return super().objective(problem, w, b)
