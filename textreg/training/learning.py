@@ -42,6 +42,8 @@ def learn(context: SearchContext, work: Work, beginning: Beginning | None = None
 
     Warns with a ConvergenceWarning where the search was stopped, or the fit misses its tolerance.
     """
+    from threadpoolctl import threadpool_limits
+
     settings, documents = context.settings, context.documents
     n, limit = len(documents.target.y), settings.tuning.seconds
     address = settings.tuning.address if documents.splits else None
@@ -50,6 +52,7 @@ def learn(context: SearchContext, work: Work, beginning: Beginning | None = None
         connected(address, settings.reg) as cluster,
         limited(work.deadline, limit),
         allowing(work.threads),
+        threadpool_limits(limits=1),  # BLAS waits for its threads where the machine is busy
     ):
         work.report("features", 0, n)
         part = on_part(context)
@@ -60,7 +63,7 @@ def learn(context: SearchContext, work: Work, beginning: Beginning | None = None
         result = run_search(context, replace(work, cluster=cluster), part)
     warn_if_stopped(result, settings)
     logged.searched(context, result, clock.stop("search"))
-    with limited(work.deadline, limit), allowing(work.threads):
+    with limited(work.deadline, limit), allowing(work.threads), threadpool_limits(limits=1):
         fit = fit_best(context, result, work, beginning)
     logged.fitted(fit, clock.stop("fit"))
     path = None
