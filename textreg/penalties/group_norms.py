@@ -298,11 +298,16 @@ class GroupNorms:
         # Without an l1 strength one array of zeros does for both.
         return Separable(q, np.zeros(self.p) if self.lam.any() else self.lam, self.lam)
 
+    @property
+    def distinct(self) -> Groups | None:
+        """The merged groups; None of what :meth:`select` gives."""
+        return None if self._merged is None else self._merged.groups
+
     @cached_property
     def floor(self) -> Floats:
         """(p,) m > 0 with sum_j m_j |w_j| <= value(w), since ||w_g||_2 >= ||w_g||_1 / sqrt(|g|)."""
         if self._merged is None:
-            floor = self.spread(self.strengths / np.sqrt(self.sizes))
+            floor = self.spread(self.strengths / np.sqrt(np.maximum(self.sizes, 1)))
         else:
             floor = self._merged.least_reach
             floor *= self._group
@@ -389,6 +394,33 @@ class GroupNorms:
         other.indptr, other.strengths = indptr[: count + 1], strengths[:count]
         other.indices = indices[: indptr[count]].copy()  # not the room for all
         other.sizes = np.diff(other.indptr)
+        return other
+
+    def standing_for_all(self, features: Int64s) -> GroupNorms:
+        """The same without l1 over some features, each of which stands for others (F2).
+
+        These others are in the same groups, or never have a weight. Groups may be left empty.
+
+        Parameters
+        ----------
+        features : ndarray of int64
+            Ascending.
+
+        Returns
+        -------
+        GroupNorms
+        """
+        other = object.__new__(GroupNorms)
+        vars(other).update(vars(self))
+        vars(other).pop("floor", None)
+        place = np.full(self.p, -1, dtype=np.int32)
+        place[features] = np.arange(len(features), dtype=np.int32)
+        indices = place[self.indices]
+        left = indices >= 0
+        other.indices = indices[left]
+        other.indptr = np.append(0, np.cumsum(left, dtype=np.int64))[self.indptr]
+        other.sizes, other.p = np.diff(other.indptr), len(features)
+        other.lam, other._merged = np.zeros(other.p), None
         return other
 
     def holders(self, features: Int32s) -> Int32s:

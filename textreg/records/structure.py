@@ -258,6 +258,18 @@ class Singles(NamedTuple):
     weights: Floats = np.empty(0)
 
 
+def holders_of(groups: Groups) -> tuple[Int64s, Int32s]:
+    """Offsets and, feature by feature, the index of the groups that hold it, ascending."""
+    from scipy.sparse import csr_array
+
+    marks, ptr = np.ones(len(groups.indices), dtype=np.int8), groups.indptr
+    if len(marks) <= np.iinfo(np.int32).max:  # offsets of 64 bits would widen all indices
+        ptr = ptr.astype(np.int32)
+    by_groups = csr_array((marks, groups.indices, ptr), shape=(len(groups), groups.n_features))
+    by_features = by_groups.tocsc()
+    return by_features.indptr.astype(np.int64), by_features.indices.astype(np.int32, copy=False)
+
+
 @dataclass(frozen=True)
 class MergedGroups:
     """Groups after two simplifications that leave the penalty as it is.
@@ -291,15 +303,7 @@ class MergedGroups:
     @cached_property
     def holders(self) -> tuple[Int64s, Int32s]:
         """Offsets and, feature by feature, the index in ``groups`` of those that hold it."""
-        from scipy.sparse import csr_array
-
-        groups = self.groups
-        marks, ptr = np.ones(len(groups.indices), dtype=np.int8), groups.indptr
-        if len(marks) <= np.iinfo(np.int32).max:  # offsets of 64 bits would widen all indices
-            ptr = ptr.astype(np.int32)
-        by_groups = csr_array((marks, groups.indices, ptr), shape=(len(groups), groups.n_features))
-        by_features = by_groups.tocsc()
-        return by_features.indptr.astype(np.int64), by_features.indices.astype(np.int32, copy=False)
+        return holders_of(self.groups)
 
     @cached_property
     def reach(self) -> Floats:

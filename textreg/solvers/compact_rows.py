@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 VALUES, COLUMNS = 0.95, 0.5
 """Parallel columns are merged where at most this share of all values, or of columns, is left."""
 
+COMPACT = "compact rows"
+"""What a matrix keeps one variant of for each thread: all of them would take too much memory."""
+
 
 class CompactRows:
     """See above.
@@ -152,7 +155,7 @@ def compact_rows(design: Design, merge: bool) -> CompactRows:
     def make() -> CompactRows:
         return CompactRows(design, parallel_columns(design) if merge else None)
 
-    return design.cache.last("compact rows", merge, make)
+    return design.cache.last(COMPACT, merge, make)
 
 
 def significant(h: Floats, c: Floats, share: float) -> tuple[Int32s, Int32s]:

@@ -17,6 +17,7 @@ from textreg.records import Floats, Problem, Solution, Step
 from textreg.solvers.continuation import approach, strongest_l1
 from textreg.solvers.engine import Engine
 from textreg.solvers.group_fit import VectorFit
+from textreg.solvers.merged_features import merged_features
 from textreg.solvers.outcome import checks_overflow, finish
 from textreg.solvers.reweighting import UNIT, Reweighted, Schedule, reweight, touching_points
 from textreg.solvers.ridge import suits
@@ -55,7 +56,14 @@ def majorize(problem: Problem, penalty: GroupNorms) -> Solution:
     -----
     Equations (M1) to (M4) of docs/maths.md; anderson1965 and walker2011 for the acceleration.
     """
-    return watching(lambda watched: _approached(watched, penalty), problem, penalty)
+    merged = merged_features(problem, penalty)
+    if merged is None:
+        return watching(lambda watched: _approached(watched, penalty), problem, penalty)
+    smaller = merged.penalty(penalty)
+    found = watching(
+        lambda watched: _approached(watched, smaller), merged.problem(problem), smaller
+    )
+    return merged.solution(found)
 
 
 def _approached(problem: Problem, penalty: GroupNorms) -> Solution:

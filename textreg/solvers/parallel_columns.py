@@ -32,6 +32,9 @@ DIGITS = 9
 SAME = 1e-13
 """Relative difference of these ratios that is due to rounding."""
 
+PIECE = 1 << 14
+"""Columns that are multiplied at a time: factors of all their values are as large as the matrix."""
+
 
 class MergedColumns:
     """A problem over fewer features, and the way back to the weights of all.
@@ -40,10 +43,11 @@ class MergedColumns:
     ----------
     design : Design
         The matrix of all p features.
-    curvature : ndarray, shape (p,)
-        q: features are merged only if these are equal.
+    kind : ndarray, shape (p,)
+        Features are merged only if these numbers are equal: the curvature q of their penalty, or
+        which groups they are in.
     mergeable : bool ndarray, shape (p,)
-        Features with the penalty q w_j^2 and no other.
+        Features with the penalty q w_j^2 and no other, or in the same groups.
 
     Attributes
     ----------
@@ -56,12 +60,12 @@ class MergedColumns:
         c_j / ||c||; 0 for features that occur in no document, except the first.
     """
 
-    def __init__(self, design: Design, curvature: Floats, mergeable: NDArray[np.bool_]) -> None:
+    def __init__(self, design: Design, kind: Floats, mergeable: NDArray[np.bool_]) -> None:
         X = design.X_csc
         if not X.data.all():
             X = X.copy()
             X.eliminate_zeros()
-        first = _first_parallel(X, curvature, mergeable)
+        first = _first_parallel(X, kind, mergeable)
         factor, occurs = np.ones(len(first)), np.diff(X.indptr) > 0
         factor[occurs] = X.data[X.indptr[:-1][occurs]]
         factor /= factor[first]
@@ -76,14 +80,20 @@ class MergedColumns:
 
     def merge_problem(self, problem: Problem) -> Problem:
         """The smaller problem, with the labels and options of ``problem``."""
+        whole = problem.design
+        return self.over(whole.cache.get(self, lambda: self.design(whole)), problem)
+
+    def design(self, whole: Design) -> Design:
+        """The matrix of the smaller problem. whole: that of all features."""
+        X = whole.X_csc[:, self.representatives]
+        for start in range(0, len(self._length), PIECE):
+            here = X.indptr[start : start + PIECE + 1]
+            X.data[here[0] : here[-1]] *= np.repeat(self._length[start : start + PIECE], np.diff(here))
+        return Design.by_columns(X)
+
+    def over(self, design: Design, problem: Problem) -> Problem:
+        """The smaller problem, whose matrix is there."""
         start = problem.start and (self.merge(problem.start[0]), problem.start[1])
-
-        def make() -> Design:
-            X = problem.X_csc[:, self.representatives]
-            X.data *= np.repeat(self._length, np.diff(X.indptr))
-            return Design(X)
-
-        design = problem.design.cache.get(self, make)
         return problem.replace(X=design, groups=None, graph=None, validation=None, start=start)
 
     def merge(self, w: Floats) -> Any:
@@ -133,17 +143,21 @@ def merge_linked_columns(problem: Problem, links: Links) -> tuple[MergedColumns,
     return problem.design.cache.get(links, make)
 
 
-def _first_parallel(X: csc_array, curvature: Floats, mergeable: NDArray[np.bool_]) -> Int64s:
+def _first_parallel(X: csc_array, kind: Floats, mergeable: NDArray[np.bool_]) -> Int64s:
     """(p,) The first feature that each is parallel to; itself where there is none before."""
     first, sizes = np.arange(X.shape[1]), np.diff(X.indptr)
     candidates = np.flatnonzero(sizes > 0)
     left = mergeable[candidates]
-    if left.any() and np.ptp(curvature[candidates[left]]) == 0.0:
-        # Most words and pairs of words occur once: all those of a document are parallel.
-        once = candidates[left & (sizes[candidates] == 1)]
-        documents, head = X.indices[X.indptr[once]], np.empty(X.shape[0], dtype=first.dtype)
-        head[documents[::-1]] = once[::-1]  # what is written last, the first of them, stays
-        first[once] = head[documents]
+    # Most words and pairs of words occur once: all those of a document are parallel.
+    once = candidates[left & (sizes[candidates] == 1)]
+    if len(once):
+        places = X.indices[X.indptr[once]].astype(np.int64)
+        if np.ptp(kind[once]) > 0.0:
+            kinds, of = np.unique(kind[once], return_inverse=True)
+            _, places = np.unique(len(kinds) * places + of, return_inverse=True)
+        head = np.empty(int(places.max()) + 1, dtype=first.dtype)
+        head[places[::-1]] = once[::-1]  # what is written last, the first of them, stays
+        first[once] = head[places]
         left &= sizes[candidates] > 1
     # A hash of the documents alone shows of most columns that they are parallel to no other.
     numbers = mix_bits(np.arange(1, X.shape[0] + 1, dtype=np.uint64))[X.indices]
@@ -162,5 +176,5 @@ def _first_parallel(X: csc_array, curvature: Floats, mergeable: NDArray[np.bool_
         same: NDArray[np.bool_] = near & (documents[one] == documents[two])
         return same
 
-    first[candidates] = candidates[first_equal(indptr, numbers, equal, curvature[candidates])]
+    first[candidates] = candidates[first_equal(indptr, numbers, equal, kind[candidates])]
     return first
