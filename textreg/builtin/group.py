@@ -202,6 +202,8 @@ class Group(Regularizer):
             found = simpler.solve(problem)
             norms = penalty.original_norms(penalty.norms(found.w), found.w)
             return replace(found, group_norms=norms)
+        if self.shares_passes(problem):
+            return group_ascents([problem], penalty)[0]
         solve = SOLVERS[self.solver].solve
         return solve(problem, penalty, **self.params_of("solver"))
 

@@ -1,4 +1,4 @@
-"""Overlapping groups without l1, of several labels side by side, by dual coordinate ascent.
+"""Overlapping groups without l1, one label or several side by side, by dual coordinate ascent.
 
 With touching points s fixed a group is a ridge of its features (docs/maths.md, M2). A sweep of dual
 coordinate ascent comes as near to the optimum under it as s is to the norms, so s moves after every

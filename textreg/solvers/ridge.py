@@ -1,7 +1,8 @@
-"""Newton's method for a ridge, whose steps read the rows of the matrix (see :mod:`.ridge_step`).
+"""A ridge: sweeps of dual coordinate ascent, then Newton's method (see :mod:`.ridge_step`).
 
     min  F(w, b) = sum_i c_i l(y_i, x_i w + b) + 1/2 sum_j q_j w_j^2
 
+Sweeps come near in a few passes, and end where the ridge is weak (see :mod:`.dual_ascent`).
 Far from the optimum the scores of documents on the wrong side of the border have to change sign,
 and on the way their curvature is much larger than where they are: steps for the second derivatives
 lead far beyond. Their curvature is then that of the parabola that touches the loss at their score
@@ -71,14 +72,14 @@ def ridge(problem: Problem, l2: float) -> Solution:
     ----------
     dembo1982, for the accuracy of a step.
     """
-    return alone(_fit(problem, _penalty(problem, l2), sweeps=False))
+    return alone(_fit(problem, _penalty(problem, l2)))
 
 
 @checks_overflow
 def ridges(problems: Sequence[Problem], l2: float) -> list[Solution]:
     """The same for several problems that share their matrix, side by side."""
     penalty = _penalty(problems[0], l2)
-    return side_by_side([_fit(problem, penalty, sweeps=True) for problem in problems])
+    return side_by_side([_fit(problem, penalty) for problem in problems])
 
 
 def _penalty(problem: Problem, l2: float) -> Separable:
@@ -86,15 +87,15 @@ def _penalty(problem: Problem, l2: float) -> Separable:
     return Separable.constant(problem.design.shape[1], l2=l2)
 
 
-def _fit(problem: Problem, penalty: Separable, *, sweeps: bool) -> Fit[Solution]:
-    """The fit of one problem. sweeps: whether it begins with some of dual coordinate ascent."""
+def _fit(problem: Problem, penalty: Separable) -> Fit[Solution]:
+    """The fit of one problem: sweeps of dual coordinate ascent, then Newton's steps."""
     q = float(penalty.q.max(initial=0.0)) or 1.0
     rows = compact_rows(problem.design, merge=True)
     engine = yield from beginning(problem, penalty.value, rows)
     begin = engine.w, engine.b
     history: list[Step] = []
     bound, iteration, idle, exact = -np.inf, 0, 0, True
-    sweeps = sweeps and dual_ascent.suits(engine, rows, q)
+    sweeps = dual_ascent.suits(engine, rows, q)
     ascent: Ascent | None = None
     while True:
         engine.optimize_intercept()
