@@ -38,9 +38,13 @@ def sums(bins: NDArray[Any], values: Floats, size: int) -> Floats:
 
 def take_rows(ptr: Int64s, flat: NDArray[Any], rows: NDArray[Any]) -> tuple[Int64s, NDArray[Any]]:
     """The ragged rows ``rows``, as a new pair of offsets and flat array."""
-    chosen = np.arange(len(ptr) - 1)[rows]  # IndexError for rows that are not there
+    rows = np.asarray(rows)
+    if len(rows) and rows.dtype.kind == "i" and 0 <= rows.min() <= rows.max() < len(ptr) - 1:
+        chosen = rows.astype(np.int64, copy=False)
+    else:  # masks, from the end, and IndexError for rows that are not there
+        chosen = np.arange(len(ptr) - 1)[rows]
     new = np.zeros(len(chosen) + 1, dtype=np.int64)
-    np.cumsum(np.diff(ptr)[chosen], out=new[1:])
+    np.cumsum(ptr[chosen + 1] - ptr[chosen], out=new[1:])
     taken = np.empty(int(new[-1]), dtype=flat.dtype)
     copy_rows(ptr, flat, chosen, new, taken)
     return new, taken
