@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
@@ -25,11 +23,10 @@ def problem(parallel: int) -> Problem:
     return Problem(csr_array(X), np.where(random.random(N) < 0.5, -1.0, 1.0))
 
 
-@pytest.mark.parametrize(("parallel", "merge"), [(8, True), (8, False), (0, True)])
-def test_scores_and_products_are_those_of_the_matrix(parallel: int, merge: bool) -> None:
-    given = problem(parallel)
-    rows = compact_rows(given.design, merge)
-    assert rows.size == P - (parallel if merge else 0)
+def test_scores_and_products_are_those_of_the_matrix() -> None:
+    given = problem(8)
+    rows = compact_rows(given.design)
+    assert rows.size == P
     random = np.random.default_rng(1)
     u, h, out = random.normal(size=rows.size), random.random(N), np.zeros(rows.size)
     scores, expected = np.zeros(N), given.X @ rows.expand(u) + 0.25
@@ -39,11 +36,10 @@ def test_scores_and_products_are_those_of_the_matrix(parallel: int, merge: bool)
     assert total == pytest.approx(weighted.sum(), rel=1e-6)
     np.testing.assert_allclose(out, rows.collapse(given.X.T @ weighted), atol=1e-5)
     np.testing.assert_allclose(rows.collapse(rows.expand(u)), u, atol=1e-12)
-    assert rows.penalty(np.full(P, 0.5)).tolist() == [0.5] * rows.size
 
 
 def test_frequent_columns_come_first() -> None:
-    rows = compact_rows(problem(0).design, False)
+    rows = compact_rows(problem(0).design)
     frequency = np.bincount(rows.arrays[1], minlength=P)
     assert (np.diff(frequency) <= 0).all()
 
@@ -51,7 +47,7 @@ def test_frequent_columns_come_first() -> None:
 @pytest.mark.parametrize(("value", "kept"), [(1e-35, "f8"), (0.1, "f4")])
 def test_values_out_of_range_stay_float64(value: float, kept: str) -> None:
     X = csr_array(np.array([[1.0, value], [0.0, 2.0]]))
-    assert CompactRows(Design(X), None).arrays[2].dtype == np.dtype(kept)
+    assert CompactRows(Design(X)).arrays[2].dtype == np.dtype(kept)
 
 
 def test_the_flattest_documents_are_left_out() -> None:
@@ -74,7 +70,7 @@ def test_a_weight_of_two_is_a_document_twice() -> None:
 
 def test_the_curvature_of_all_classes_in_float32_is_that_in_float64() -> None:
     random = np.random.default_rng(7)
-    indptr, indices, data = compact_rows(problem(0).design, False).arrays
+    indptr, indices, data = compact_rows(problem(0).design).arrays
     c, P = random.random(N), random.dirichlet(np.ones(21), N)
     V = random.normal(size=(P.shape[1], P.shape[1]))
     results = []
@@ -94,18 +90,3 @@ def test_weights_out_of_range_of_float32_are_fitted_by_turns() -> None:
     found = Ridge(l2=1e-58).solve_softmax(small, codes)
     same = Ridge(l2=1e2).solve_softmax(given.replace(tol=1e-6), codes)
     assert found.objective == pytest.approx(same.objective, rel=1e-5)
-
-
-def test_a_thread_keeps_the_rows_that_it_asked_for_last() -> None:
-    design = problem(8).design
-    merged = compact_rows(design, True)
-    assert compact_rows(design, True) is merged
-    with ThreadPoolExecutor(1) as pool:
-        assert pool.submit(compact_rows, design, True).result() is merged
-        whole = compact_rows(design, False)
-        assert pool.submit(compact_rows, design, True).result() is merged
-        assert pool.submit(compact_rows, design, False).result() is whole
-        assert compact_rows(design, True) is not merged
-    assert compact_rows(design, False) is whole  # of a thread that has ended
-    assert compact_rows(design, True) is not merged  # and now there was no room for it
-    assert compact_rows(design, False) is not whole

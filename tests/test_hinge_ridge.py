@@ -72,7 +72,7 @@ def test_sweeps_alone_find_the_optimum(
 ) -> None:
     problem = posed(loss, fit_intercept=fit_intercept)
     expected = by_newton(problem.replace(tol=1e-10), l2)
-    monkeypatch.setattr(hinge_ridge, "merged_newton", None)
+    monkeypatch.setattr(hinge_ridge, "newton", None)
     found = Ridge(l2=l2).solve(problem)
     assert found.converged
     assert 0.0 <= found.gap <= problem.tol

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
@@ -10,7 +12,11 @@ from textreg.penalties import Links, Quadratic, Separable
 from textreg.plugins import registry
 from textreg.records import Graph, Problem
 from textreg.solvers.newton import newton
-from textreg.solvers.parallel_columns import merge_linked_columns, merge_parallel_columns
+from textreg.solvers.parallel_columns import (
+    MergedColumns,
+    merge_linked_columns,
+    merge_parallel_columns,
+)
 from textreg.solvers.quadratic import quadratic
 
 N, P = 40, 30
@@ -64,6 +70,23 @@ def test_a_stored_zero_is_no_value():
         stored.share, merge_parallel_columns(Problem(clean, given.y)).share
     )
     assert Problem(X, given.y).X.nnz == given.X.nnz
+
+
+def test_a_thread_keeps_the_matrix_that_it_asked_for_last() -> None:
+    given = problem()
+    every = np.ones(P, dtype=bool)
+    one, two = (MergedColumns(given.design, kind, every) for kind in (np.zeros(P), np.arange(P)))
+    ones = one.merge_problem(given).design
+    assert one.merge_problem(given).design is ones
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(one.merge_problem, given).result().design is ones
+        twos = two.merge_problem(given).design
+        assert pool.submit(one.merge_problem, given).result().design is ones
+        assert pool.submit(two.merge_problem, given).result().design is twos
+        assert one.merge_problem(given).design is not ones
+    assert two.merge_problem(given).design is twos  # of a thread that has ended
+    assert one.merge_problem(given).design is not ones  # and now there was no room for it
+    assert two.merge_problem(given).design is not twos
 
 
 def test_nearly_parallel_is_not_parallel():

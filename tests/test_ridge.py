@@ -102,7 +102,7 @@ def test_curvature_of_documents_that_cross_is_that_of_a_parabola_above_their_los
 
 def test_a_residual_without_the_intercept_is_that_after_its_step() -> None:
     given, rng = problem(), np.random.default_rng(2)
-    engine, rows = Engine(given), compact_rows(given.design, merge=False)
+    engine, rows = Engine(given), compact_rows(given.design)
     model = RidgeModel(engine, rows, np.full(P, 0.1), 0.0)
     rest, rest_b = rng.normal(size=P), 0.7
     sums = answered(model.weighted_sum())

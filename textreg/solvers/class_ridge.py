@@ -72,7 +72,7 @@ class _CompactModel:
     def __init__(self, classes: Classes, P: Floats, q: Floats) -> None:
         """P: (n, classes), probabilities."""
         design = classes.design
-        rows = compact_rows(design, merge=False)
+        rows = compact_rows(design)
         indptr, indices, values = rows.arrays
         self._place, self._intercept = rows.place, float(classes.has_intercept)
         self._arrays = indptr, indices, values.astype(np.float32, copy=False)

@@ -1,10 +1,9 @@
 """The matrix by rows as the inner products of Newton's method read it, hundreds of times.
 
-Where there are many parallel columns they are one, which the caller allows if their penalty is the
-same square. Columns
-are sorted by their number of documents, so that the weights of the words that make up most of a
-text lie together in the nearest cache. Values are float32 where they have the range: only the way
-to the solution depends on them, as the loss and its gradient are computed from the matrix itself.
+Columns are sorted by their number of documents, so that the weights of the words that make up most
+of a text lie together in the nearest cache. Values are float32 where they have the range: only the
+way to the solution depends on them, as the loss and its gradient are computed from the matrix
+itself.
 """
 
 from __future__ import annotations
@@ -21,19 +20,11 @@ from textreg._core.curvature import (
 )
 from textreg.records import Floats, Int32s, Int64s
 from textreg.records.cache import Cache, derived
-from textreg.records.ragged import squared_norms, sums
-from textreg.solvers.parallel_columns import parallel_columns
+from textreg.records.ragged import squared_norms
 from textreg.solvers.transposing import rows_of_columns, take_compressed
 
 if TYPE_CHECKING:
     from textreg.records import Design
-    from textreg.solvers.parallel_columns import MergedColumns
-
-VALUES, COLUMNS = 0.95, 0.5
-"""Parallel columns are merged where at most this share of all values, or of columns, is left."""
-
-COMPACT = "compact rows"
-"""What a matrix keeps one variant of for each thread: all of them would take too much memory."""
 
 
 class CompactRows:
@@ -43,13 +34,11 @@ class CompactRows:
     ----------
     design : Design
         The matrix.
-    merged : MergedColumns, optional
-        Which of its columns are parallel; without it all columns stay.
 
     Attributes
     ----------
     size : int
-        Number of columns that are left.
+        Number of columns.
     values : int
         Number of values that are not zero.
     arrays : tuple of ndarray
@@ -64,26 +53,19 @@ class CompactRows:
         The sum of the squared values of every column.
     """
 
-    def __init__(self, design: Design, merged: MergedColumns | None) -> None:
+    def __init__(self, design: Design) -> None:
         n, p = design.shape
-        sizes, features = np.diff(design.columns.indptr), np.arange(p)
-        if merged is not None and worth_merging(sizes, merged):
-            features = merged.representatives
-        else:
-            merged = None
-        self.size = len(features)
-        self.shared = float(np.square(sizes[features] / max(n, 1)).sum())
-        order = np.argsort(-sizes[features], kind="stable")
-        rank = np.empty(self.size, dtype=np.int32)
-        rank[order] = np.arange(self.size, dtype=np.int32)
-        self.place = rank if merged is None else rank[merged.column]
-        self._share = None if merged is None else merged.share
-        chosen = features[order]
-        self.arrays = rows_of_columns(design, chosen, None if merged is None else merged.share)
+        sizes = np.diff(design.columns.indptr)
+        self.size = p
+        self.shared = float(np.square(sizes / max(n, 1)).sum())
+        order = np.argsort(-sizes, kind="stable")
+        self.place = np.empty(p, dtype=np.int32)
+        self.place[order] = np.arange(p, dtype=np.int32)
+        self.arrays = rows_of_columns(design, order)
         self.values = len(self.arrays[1])
         self.every = np.arange(n, dtype=np.int32)
         self.cache = Cache()
-        self.squares = np.zeros(self.size)
+        self.squares = np.zeros(p)
         self.add_diagonal(self.every, np.ones(n), self.squares)
 
     @derived
@@ -102,14 +84,15 @@ class CompactRows:
         return squared_norms(indptr, data)
 
     def collapse(self, v: Floats) -> Floats:
-        """Weights, or a gradient, (p,) of all features as (size,)."""
-        v = v if self._share is None else self._share * v
-        return sums(self.place, v, self.size)
+        """Weights, or a gradient, (p,) of the features in the order of the columns."""
+        u = np.empty(self.size)
+        u[self.place] = v
+        return u
 
     def expand(self, u: Floats) -> Floats:
-        """The weights, or the gradient, of all features (p,) from those of the columns (size,)."""
+        """The same back in the order of the features."""
         w: Floats = u[self.place]
-        return w if self._share is None else w * self._share
+        return w
 
     def gradient(self, r: Floats) -> Floats:
         """X'r (p,) for r (n,), as exact as the values are here."""
@@ -142,20 +125,10 @@ class CompactRows:
         """Offsets, columns and values of some documents."""
         return take_compressed(*self.arrays, rows)
 
-    def penalty(self, q: Floats) -> Floats:
-        """The curvature (p,) of a penalty, the same for columns that are one, as (size,)."""
-        of = np.empty(self.size)
-        of[self.place] = q
-        return of
 
-
-def compact_rows(design: Design, merge: bool) -> CompactRows:
-    """With parallel columns as one if ``merge``; a matrix keeps those that were asked for last."""
-
-    def make() -> CompactRows:
-        return CompactRows(design, parallel_columns(design) if merge else None)
-
-    return design.cache.last(COMPACT, merge, make)
+def compact_rows(design: Design) -> CompactRows:
+    """Made once for a matrix."""
+    return design.cache.get("compact rows", lambda: CompactRows(design))
 
 
 def significant(h: Floats, c: Floats, share: float) -> tuple[Int32s, Int32s]:
@@ -171,9 +144,3 @@ def significant(h: Floats, c: Floats, share: float) -> tuple[Int32s, Int32s]:
     least = flatness[order[first]] if first < len(h) else np.inf
     large = flatness >= least
     return np.flatnonzero(large).astype(np.int32), np.flatnonzero(~large).astype(np.int32)
-
-
-def worth_merging(sizes: Int64s, merged: MergedColumns) -> bool:
-    """Whether that makes the matrix, whose columns have so many values, much smaller."""
-    left = sizes[merged.representatives]
-    return bool(left.sum() <= VALUES * sizes.sum() or len(left) <= COLUMNS * len(sizes))

@@ -54,7 +54,7 @@ class FeatureAscent(DualVariables):
 
     def take(self, q: Floats) -> None:
         """Change the curvature of the penalty to q (p,)."""
-        inverse = 1.0 / self._rows.penalty(q)
+        inverse = 1.0 / self._rows.collapse(q)
         self.inverse: NDArray[np.float32] = inverse.astype(np.float32)
         if self._fit_intercept:
             self.lag = LAG * (float(self._rows.squares @ inverse) / max(len(self.alpha), 1))

@@ -99,7 +99,7 @@ def _sweeps(
     problem: Problem, penalty: GroupNorms, engine: Engine, fit: VectorFit, s: Floats
 ) -> Fit[Reweighted]:
     """Rounds of one sweep each, until the gap is closed or sweeps are slow."""
-    rows, strengths = compact_rows(problem.design, merge=False), penalty.strengths
+    rows, strengths = compact_rows(problem.design), penalty.strengths
     best_w, best_b, best, best_s = engine.w, engine.b, np.inf, s
     bound, gap, history, stopped = Bound(-np.inf, np.empty(0)), np.inf, list[Step](), False
     round_, next_look = 0, COLD if problem.start is None else WARM

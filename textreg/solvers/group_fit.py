@@ -88,7 +88,7 @@ class VectorFit:
         """One proximal Newton step."""
         engine = self._engine
         if self._quick and not inner.lam.any() and inner.q.all():
-            rows, accuracy = compact_rows(engine.design, merge=False), Accuracy(ROUGH / effort, 0.0)
+            rows, accuracy = compact_rows(engine.design), Accuracy(ROUGH / effort, 0.0)
             fall = alone(ridge_step(engine, rows, inner.q, engine.gradient(), accuracy))
             engine.restart(engine.w, engine.b)
             return fall

@@ -22,8 +22,9 @@ from textreg.solvers import dual_ascent
 from textreg.solvers.certificate import relative_gap
 from textreg.solvers.compact_rows import compact_rows
 from textreg.solvers.dual_ascent import HINGES, Ascent, Patience
-from textreg.solvers.newton import merged_newton
+from textreg.solvers.newton import newton
 from textreg.solvers.outcome import checks_overflow
+from textreg.solvers.parallel_columns import over_merged_columns
 from textreg.solvers.requests import Fit, Gradient, Restart, Sweeps
 from textreg.solvers.ridge import beginning, bound_of_sweeps, solution_of
 from textreg.solvers.side_by_side import side_by_side
@@ -60,14 +61,16 @@ def hinge_ridges(problems: Sequence[Problem], l2: float) -> list[Solution]:
     ----------
     hsieh2008, for the sweeps.
     """
-    return side_by_side([_fit(problem, l2) for problem in problems])
+    return over_merged_columns(
+        problems, lambda some: side_by_side([_fit(problem, l2) for problem in some])
+    )
 
 
 def _fit(problem: Problem, l2: float) -> Fit[Solution]:
     """The fit of one problem."""
     penalty, q = Separable.constant(problem.design.shape[1], l2=l2), 2.0 * l2
-    rows = compact_rows(problem.design, merge=True)
-    engine = yield from beginning(problem, penalty.value, rows)
+    rows = compact_rows(problem.design)
+    engine = yield from beginning(problem, penalty.value)
     history: list[Step] = []
     bound, patience, start = -np.inf, Patience(), problem.start
     if dual_ascent.in_range(engine, rows, q):
@@ -96,5 +99,5 @@ def _fit(problem: Problem, l2: float) -> Fit[Solution]:
                 start = engine.w, engine.b
             ended = patience.ends(gap)
     left = max(problem.max_iter - len(history), 0)
-    found = merged_newton(problem.replace(start=start, max_iter=left), l2)
+    found = newton(problem.replace(start=start, max_iter=left), penalty)
     return replace(found, iterations=len(history) + found.iterations)

@@ -14,8 +14,7 @@ from textreg.penalties import GroupNorms
 from textreg.records import Design, Floats, Groups, Problem, Solution
 from textreg.records.ragged import distinct_rows
 from textreg.records.structure import holders_of
-from textreg.solvers.compact_rows import COMPACT
-from textreg.solvers.parallel_columns import MergedColumns
+from textreg.solvers.parallel_columns import MERGED, MergedColumns
 
 LARGE = 1 << 25
 """Entries of the groups above which it would take too much memory to compare those of features."""
@@ -38,10 +37,8 @@ class MergedFeatures:
         self.worth_it = left <= SHARE * design.shape[1]
 
     def problem(self, problem: Problem) -> Problem:
-        """The smaller problem. Its matrix takes the place of the rows that ridges read."""
-        whole, columns = problem.design, self.columns
-        design = whole.cache.last(COMPACT, id(self.groups), lambda: columns.design(whole))
-        return columns.over(design, problem)
+        """The smaller problem."""
+        return self.columns.merge_problem(problem)
 
     def penalty(self, penalty: GroupNorms) -> GroupNorms:
         """The penalty of the smaller problem."""
@@ -57,12 +54,16 @@ def merged_features(problem: Problem, penalty: GroupNorms) -> MergedFeatures | N
 
     Made once for a matrix and its groups.
     """
-    groups = penalty.distinct
+    groups, design = penalty.distinct, problem.design
     if groups is None or penalty.lam.any() or len(groups.indices) > LARGE:
         return None
-    made = problem.design.cache.get(
-        ("merged features", id(groups)), lambda: MergedFeatures(problem.design, groups)
-    )
+    kept = groups
+
+    def make() -> MergedFeatures:
+        design.cache.make_room(MERGED)  # to compare columns takes as much as a matrix
+        return MergedFeatures(design, kept)
+
+    made = design.cache.get(("merged features", id(groups)), make)
     return made if made.worth_it else None
 
 

@@ -10,6 +10,7 @@ place: same scores, same penalty, same minimum, and every bound on it holds for 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -31,6 +32,12 @@ DIGITS = 9
 
 SAME = 1e-13
 """Relative difference of these ratios that is due to rounding."""
+
+VALUES, COLUMNS = 0.95, 0.5
+"""A problem is much smaller where at most this share of all values, or of columns, is left."""
+
+MERGED = "merged matrix"
+"""What a matrix keeps one variant of for each thread: all of them would take too much memory."""
 
 PIECE = 1 << 14
 """Columns that are multiplied at a time: factors of all their values are as large as the matrix."""
@@ -58,6 +65,8 @@ class MergedColumns:
         The feature of the smaller problem that each feature is part of.
     share : ndarray, shape (p,)
         c_j / ||c||; 0 for features that occur in no document, except the first.
+    worth_it : bool
+        Whether the smaller problem is much smaller.
     """
 
     def __init__(self, design: Design, kind: Floats, mergeable: NDArray[np.bool_]) -> None:
@@ -77,24 +86,29 @@ class MergedColumns:
         length = np.sqrt(np.bincount(self.column, factor**2, len(self.representatives)))
         self.share = factor / length[self.column]
         self._length = length
+        sizes = np.diff(X.indptr)
+        left = sizes[self.representatives]
+        self.worth_it = bool(
+            left.sum() <= VALUES * sizes.sum() or len(left) <= COLUMNS * len(sizes)
+        )
 
     def merge_problem(self, problem: Problem) -> Problem:
-        """The smaller problem, with the labels and options of ``problem``."""
-        whole = problem.design
-        return self.over(whole.cache.get(self, lambda: self.design(whole)), problem)
+        """The smaller problem, with the labels and options of ``problem``.
 
-    def design(self, whole: Design) -> Design:
+        A matrix keeps the smaller one that was asked for last.
+        """
+        whole = problem.design
+        design = whole.cache.last(MERGED, id(self), lambda: self._design(whole))
+        start = problem.start and (self.merge(problem.start[0]), problem.start[1])
+        return problem.replace(X=design, groups=None, graph=None, validation=None, start=start)
+
+    def _design(self, whole: Design) -> Design:
         """The matrix of the smaller problem. whole: that of all features."""
         X = whole.X_csc[:, self.representatives]
         for start in range(0, len(self._length), PIECE):
             here = X.indptr[start : start + PIECE + 1]
             X.data[here[0] : here[-1]] *= np.repeat(self._length[start : start + PIECE], np.diff(here))
         return Design.by_columns(X)
-
-    def over(self, design: Design, problem: Problem) -> Problem:
-        """The smaller problem, whose matrix is there."""
-        start = problem.start and (self.merge(problem.start[0]), problem.start[1])
-        return problem.replace(X=design, groups=None, graph=None, validation=None, start=start)
 
     def merge(self, w: Floats) -> Any:
         """Weights of the smaller problem that give the scores of w (..., p)."""
@@ -128,6 +142,22 @@ def parallel_columns(design: Design) -> MergedColumns:
     return design.cache.get(
         "merged columns", lambda: MergedColumns(design, np.zeros(p), np.ones(p, dtype=bool))
     )
+
+
+def over_merged_columns(
+    problems: Sequence[Problem], solve: Callable[[Sequence[Problem]], list[Solution]]
+) -> list[Solution]:
+    """Solutions of problems that share their matrix, by ``solve`` over fewer columns if it pays.
+
+    Their penalty is the same square of every weight.
+    """
+    if not problems:
+        return []
+    merged = parallel_columns(problems[0].design)
+    if not merged.worth_it:
+        return solve(problems)
+    smaller = [merged.merge_problem(problem) for problem in problems]
+    return [merged.expand_solution(found) for found in solve(smaller)]
 
 
 def merge_linked_columns(problem: Problem, links: Links) -> tuple[MergedColumns, Links]:

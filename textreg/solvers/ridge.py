@@ -22,10 +22,11 @@ from textreg.records import Floats, Problem, Solution, Step
 from textreg.records.block_design import BlockDesign
 from textreg.solvers import dual_ascent
 from textreg.solvers.certificate import dual_value, relative_gap, ridge_bound
-from textreg.solvers.compact_rows import CompactRows, compact_rows
+from textreg.solvers.compact_rows import compact_rows
 from textreg.solvers.dual_ascent import Ascent
 from textreg.solvers.engine import IDLE, NOISE, Engine, slope_of_intercept
 from textreg.solvers.outcome import checks_overflow, finish
+from textreg.solvers.parallel_columns import over_merged_columns
 from textreg.solvers.requests import Fit, Gradient, Products, Restart, Sweeps, alone
 from textreg.solvers.ridge_step import Accuracy, ridge_step
 from textreg.solvers.side_by_side import side_by_side
@@ -72,26 +73,30 @@ def ridge(problem: Problem, l2: float) -> Solution:
     ----------
     dembo1982, for the accuracy of a step.
     """
-    return alone(_fit(problem, _penalty(problem, l2)))
+    return over_merged_columns([problem], lambda one: [alone(_fit(one[0], _penalty(one, l2)))])[0]
 
 
 @checks_overflow
 def ridges(problems: Sequence[Problem], l2: float) -> list[Solution]:
     """The same for several problems that share their matrix, side by side."""
-    penalty = _penalty(problems[0], l2)
-    return side_by_side([_fit(problem, penalty) for problem in problems])
+
+    def solve(some: Sequence[Problem]) -> list[Solution]:
+        penalty = _penalty(some, l2)
+        return side_by_side([_fit(problem, penalty) for problem in some])
+
+    return over_merged_columns(problems, solve)
 
 
-def _penalty(problem: Problem, l2: float) -> Separable:
+def _penalty(problems: Sequence[Problem], l2: float) -> Separable:
     """The penalty, which labels share, as its arrays are as long as their weights."""
-    return Separable.constant(problem.design.shape[1], l2=l2)
+    return Separable.constant(problems[0].design.shape[1], l2=l2)
 
 
 def _fit(problem: Problem, penalty: Separable) -> Fit[Solution]:
     """The fit of one problem: sweeps of dual coordinate ascent, then Newton's steps."""
     q = float(penalty.q.max(initial=0.0)) or 1.0
-    rows = compact_rows(problem.design, merge=True)
-    engine = yield from beginning(problem, penalty.value, rows)
+    rows = compact_rows(problem.design)
+    engine = yield from beginning(problem, penalty.value)
     begin = engine.w, engine.b
     history: list[Step] = []
     bound, iteration, idle, exact = -np.inf, 0, 0, True
@@ -143,21 +148,17 @@ def _fit(problem: Problem, penalty: Separable) -> Fit[Solution]:
     return solution_of(problem, engine, slope, rows.squares, history, stopped)
 
 
-def beginning(
-    problem: Problem, penalty: Callable[[Floats], float], merged: CompactRows | None = None
-) -> Fit[Engine]:
+def beginning(problem: Problem, penalty: Callable[[Floats], float]) -> Fit[Engine]:
     """An engine at the start of a problem, or without weights where that is none, or of no use.
 
-    penalty: its value at weights (p,). merged: rows whose parallel columns are one; best are
-    weights of these in proportion to them.
+    penalty: its value at weights (p,).
     """
     engine = Engine(problem.replace(start=None))
     if problem.start is None:
         engine.restart(engine.w, problem.intercept_at_zero())
         return engine
     w, b = problem.start
-    w = w.copy() if merged is None else merged.expand(merged.collapse(w))
-    yield Restart(engine, w, b if problem.fit_intercept else 0.0)
+    yield Restart(engine, w.copy(), b if problem.fit_intercept else 0.0)
     engine.give_up_if_hopeless(problem, penalty)
     return engine
 

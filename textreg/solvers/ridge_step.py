@@ -87,8 +87,7 @@ def ridge_step(
     engine : Engine
         Where the fit stands; moved.
     rows : CompactRows
-        Those of the matrix; where parallel columns are merged, the weights are those of
-        ``rows.expand``.
+        Those of the matrix.
     q : ndarray, shape (p,)
         Curvature of the penalty, above 0.
     gradient : ndarray, shape (p,)
@@ -132,7 +131,7 @@ def _direction(
     accuracy: Accuracy,
 ) -> Fit[Direction]:
     """Where the step leads, by the quadratic model. slope: of the objective."""
-    strengths, rest = rows.penalty(q), rows.collapse(slope[0])
+    strengths, rest = rows.collapse(q), rows.collapse(slope[0])
     np.negative(rest, out=rest)
     model = RidgeModel(engine, rows, strengths, NEGLIGIBLE * accuracy.share)
     sums: Floats | None = None
