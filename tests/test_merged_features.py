@@ -30,7 +30,8 @@ def problem(seed: int = 0, **options: object) -> Problem:
     y = np.where(X[:, 0] - X[:, 1] + random.standard_normal(N) > 0.0, 1.0, -1.0)
     members = [random.choice(WORDS, 5, replace=False) for _ in range(30)]
     sets = [np.sort(np.concatenate([one + at * WORDS for at in range(COPIES)])) for one in members]
-    sets += [3 * WORDS + np.sort(random.choice(WORDS, 8, replace=False)), COPIES * WORDS + np.r_[:5]]
+    sets.append(3 * WORDS + np.sort(random.choice(WORDS, 8, replace=False)))
+    sets.append(COPIES * WORDS + np.arange(5))
     indptr = np.cumsum([0, *map(len, sets)])
     strengths = random.uniform(0.5, 2.0, len(sets))
     groups = Groups(indptr, np.concatenate(sets), strengths, n_features=X.shape[1])

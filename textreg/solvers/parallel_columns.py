@@ -106,8 +106,8 @@ class MergedColumns:
         """The matrix of the smaller problem. whole: that of all features."""
         X = whole.X_csc[:, self.representatives]
         for start in range(0, len(self._length), PIECE):
-            here = X.indptr[start : start + PIECE + 1]
-            X.data[here[0] : here[-1]] *= np.repeat(self._length[start : start + PIECE], np.diff(here))
+            here, some = X.indptr[start : start + PIECE + 1], slice(start, start + PIECE)
+            X.data[here[0] : here[-1]] *= np.repeat(self._length[some], np.diff(here))
         return Design.by_columns(X)
 
     def merge(self, w: Floats) -> Any:
