@@ -40,7 +40,7 @@ def take_rows(ptr: Int64s, flat: NDArray[Any], rows: NDArray[Any]) -> tuple[Int6
     """The ragged rows ``rows``, as a new pair of offsets and flat array."""
     rows = np.asarray(rows)
     if len(rows) and rows.dtype.kind == "i" and 0 <= rows.min() <= rows.max() < len(ptr) - 1:
-        chosen = rows.astype(np.int64, copy=False)
+        chosen = np.ascontiguousarray(rows, dtype=np.int64)
     else:  # masks, from the end, and IndexError for rows that are not there
         chosen = np.arange(len(ptr) - 1)[rows]
     new = np.zeros(len(chosen) + 1, dtype=np.int64)
