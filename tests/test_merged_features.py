@@ -50,9 +50,10 @@ def test_scores_and_norms_are_kept() -> None:
     given = problem()
     assert given.groups is not None
     penalty = GroupNorms(given.groups, 0.3, 0.0, 0.1)
-    merged = merged_features(given, penalty)
+    merged = merged_features(given.design, penalty)
     assert merged is not None
-    small, smaller = merged.problem(given), merged.penalty(penalty)
+    small = merged.columns.merge_problem(given)
+    smaller = penalty.standing_for_all(merged.columns.representatives)
     alike = kinds_of(given.groups)[3 * WORDS : 4 * WORDS] == kinds_of(given.groups)[:WORDS]
     assert 0 < alike.sum() < WORDS
     assert small.design.shape[1] == smaller.p == 2 * WORDS - alike.sum() + 1
@@ -106,4 +107,4 @@ def test_labels_side_by_side_are_merged_too(monkeypatch: pytest.MonkeyPatch) -> 
 def test_an_l1_penalty_can_tell_them_apart() -> None:
     given = problem()
     assert given.groups is not None
-    assert merged_features(given, GroupNorms(given.groups, 0.3, 0.1)) is None
+    assert merged_features(given.design, GroupNorms(given.groups, 0.3, 0.1)) is None

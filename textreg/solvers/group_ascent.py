@@ -20,7 +20,7 @@ from textreg.solvers.compact_rows import compact_rows
 from textreg.solvers.engine import Engine
 from textreg.solvers.feature_ascent import FeatureAscent
 from textreg.solvers.group_fit import VectorFit, rounded
-from textreg.solvers.merged_features import merged_features
+from textreg.solvers.merged_features import over_merged_features
 from textreg.solvers.outcome import checks_overflow, finish
 from textreg.solvers.requests import FeatureSweep, Fit, Gradient, Products, Restart
 from textreg.solvers.reweighting import (
@@ -65,12 +65,11 @@ def group_ascents(problems: Sequence[Problem], penalty: GroupNorms) -> list[Solu
         One for each; ``group_norms`` are those of the copies of the groups, as of
         :func:`.majorize.majorize`.
     """
-    merged = merged_features(problems[0], penalty)
-    if merged is None:
-        return side_by_side([_fit(problem, penalty) for problem in problems])
-    smaller = merged.penalty(penalty)
-    fits = [_fit(merged.problem(problem), smaller) for problem in problems]
-    return [merged.solution(found) for found in side_by_side(fits)]
+    return over_merged_features(
+        problems,
+        penalty,
+        lambda some, norms: side_by_side([_fit(problem, norms) for problem in some]),
+    )
 
 
 def _fit(problem: Problem, penalty: GroupNorms) -> Fit[Solution]:

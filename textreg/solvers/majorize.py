@@ -8,6 +8,7 @@ one product with the whole matrix shows which ones were left out wrongly.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -17,7 +18,7 @@ from textreg.records import Floats, Problem, Solution, Step
 from textreg.solvers.continuation import approach, strongest_l1
 from textreg.solvers.engine import Engine
 from textreg.solvers.group_fit import VectorFit
-from textreg.solvers.merged_features import merged_features
+from textreg.solvers.merged_features import over_merged_features
 from textreg.solvers.outcome import checks_overflow, finish
 from textreg.solvers.reweighting import UNIT, Reweighted, Schedule, reweight, touching_points
 from textreg.solvers.ridge import suits
@@ -56,14 +57,11 @@ def majorize(problem: Problem, penalty: GroupNorms) -> Solution:
     -----
     Equations (M1) to (M4) of docs/maths.md; anderson1965 and walker2011 for the acceleration.
     """
-    merged = merged_features(problem, penalty)
-    if merged is None:
-        return watching(lambda watched: _approached(watched, penalty), problem, penalty)
-    smaller = merged.penalty(penalty)
-    found = watching(
-        lambda watched: _approached(watched, smaller), merged.problem(problem), smaller
-    )
-    return merged.solution(found)
+
+    def solve(one: Sequence[Problem], norms: GroupNorms) -> list[Solution]:
+        return [watching(lambda watched: _approached(watched, norms), one[0], norms)]
+
+    return over_merged_features([problem], penalty, solve)[0]
 
 
 def _approached(problem: Problem, penalty: GroupNorms) -> Solution:

@@ -8,6 +8,9 @@ F2): same scores, same norms of all groups, same minimum, and every bound on it 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
 import numpy as np
 
 from textreg.penalties import GroupNorms
@@ -23,45 +26,49 @@ SHARE = 0.5
 """Features are merged where at most this share of them is left."""
 
 
-class MergedFeatures:
-    """The features that are left, and what a problem and its penalty are over them.
+class MergedFeatures(NamedTuple):
+    """Which columns are one. groups: what that holds for; here, their id stays their own."""
 
-    groups: those of the penalty, without equal ones.
+    columns: MergedColumns
+    groups: Groups
+
+    @property
+    def worth_it(self) -> bool:
+        """Whether there are much fewer features."""
+        return len(self.columns.representatives) <= SHARE * len(self.columns.column)
+
+
+def over_merged_features(
+    problems: Sequence[Problem],
+    penalty: GroupNorms,
+    solve: Callable[[Sequence[Problem], GroupNorms], list[Solution]],
+) -> list[Solution]:
+    """Solutions of problems that share their matrix, by ``solve`` over fewer features if it pays.
+
+    It is called with problems and their penalty.
     """
-
-    def __init__(self, design: Design, groups: Groups) -> None:
-        self.groups = groups  # kept, so that its id stays its own
-        every = np.ones(design.shape[1], dtype=bool)
-        self.columns = MergedColumns(design, kinds_of(groups), every)
-        left = len(self.columns.representatives)
-        self.worth_it = left <= SHARE * design.shape[1]
-
-    def problem(self, problem: Problem) -> Problem:
-        """The smaller problem."""
-        return self.columns.merge_problem(problem)
-
-    def penalty(self, penalty: GroupNorms) -> GroupNorms:
-        """The penalty of the smaller problem."""
-        return penalty.standing_for_all(self.columns.representatives)
-
-    def solution(self, solution: Solution) -> Solution:
-        """A solution of the smaller problem as one of the larger."""
-        return self.columns.expand_solution(solution)
+    merged = merged_features(problems[0].design, penalty) if problems else None
+    if merged is None:
+        return solve(problems, penalty)
+    columns = merged.columns
+    smaller = penalty.standing_for_all(columns.representatives)
+    found = solve([columns.merge_problem(problem) for problem in problems], smaller)
+    return [columns.expand_solution(one) for one in found]
 
 
-def merged_features(problem: Problem, penalty: GroupNorms) -> MergedFeatures | None:
-    """What is left of the features; None where that is not worth it, or there is an l1 penalty.
+def merged_features(design: Design, penalty: GroupNorms) -> MergedFeatures | None:
+    """Which features are one; None where that is not worth it, or there is an l1 penalty.
 
     Made once for a matrix and its groups.
     """
-    groups, design = penalty.distinct, problem.design
+    groups = penalty.distinct
     if groups is None or penalty.lam.any() or len(groups.indices) > LARGE:
         return None
-    kept = groups
 
-    def make() -> MergedFeatures:
+    def make(groups: Groups = groups) -> MergedFeatures:
         design.cache.make_room(MERGED)  # to compare columns takes as much as a matrix
-        return MergedFeatures(design, kept)
+        every = np.ones(design.shape[1], dtype=bool)
+        return MergedFeatures(MergedColumns(design, kinds_of(groups), every), groups)
 
     made = design.cache.get(("merged features", id(groups)), make)
     return made if made.worth_it else None
