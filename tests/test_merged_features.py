@@ -39,7 +39,8 @@ def problem(seed: int = 0, **options: object) -> Problem:
 
 
 def test_kinds_tell_who_is_in_the_same_groups() -> None:
-    groups = Groups([0, 3, 5, 6], [0, 1, 3, 1, 3, 4], np.ones(3), n_features=6)
+    members = np.array([0, 1, 3, 1, 3, 4], dtype=np.int32)
+    groups = Groups(np.array([0, 3, 5, 6]), members, np.ones(3), n_features=6)
     kinds = kinds_of(groups)
     assert kinds[1] == kinds[3]
     assert len(set(kinds.tolist())) == 4
