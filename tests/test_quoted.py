@@ -63,6 +63,11 @@ FIGURES = {
     "fit 22,601": ("performance", "sentence, science, one setting to 1e-3", ("textreg", "peers")),
     "fit a lasso": ("performance", "lasso, imdb, to 1e-6", ("textreg",)),
     "count the words": ("performance", "20news to counts of words", ("textreg", "peers")),
+    "train on words": (
+        "performance",
+        "20news, words and pairs, the grid of the default",
+        ("textreg", "peers"),
+    ),
     "train on 77": ("performance", "banking77, the default", ("textreg", "peers")),
 }
 """Rows of README's table by their first words, and where their figures stand."""
