@@ -12,9 +12,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 import textreg
 from textreg.plugins.registry import Registry
+from textreg.training.running import one_thread_in_blas
 
 THREADS = 4
 TIMES = 2
@@ -92,3 +94,17 @@ def test_the_gil_stays_off() -> None:
         pytest.skip("this Python has a GIL")
     trained(reg="ridge", reg_l2=1.0)
     assert not sys._is_gil_enabled()  # type: ignore[attr-defined]
+
+
+def test_blas_has_its_threads_back_after_the_last_of_several() -> None:
+    def threads() -> list[int]:
+        return [one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"]
+
+    with threadpool_limits(limits=2):
+        before, first, second = threads(), one_thread_in_blas(), one_thread_in_blas()
+        first.__enter__()
+        second.__enter__()
+        first.__exit__(None, None, None)
+        assert set(threads()) == {1}
+        second.__exit__(None, None, None)
+        assert threads() == before

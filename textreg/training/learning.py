@@ -14,7 +14,7 @@ from textreg.plugins.overdue import limited
 from textreg.training import logged
 from textreg.training.fitting import Beginning, FinalFit, fit_best
 from textreg.training.regularization_path import fit_path
-from textreg.training.running import Work
+from textreg.training.running import Work, one_thread_in_blas
 from textreg.training.search.cluster import connected
 from textreg.training.search.context import SearchContext
 from textreg.training.search.halving import on_part
@@ -42,8 +42,6 @@ def learn(context: SearchContext, work: Work, beginning: Beginning | None = None
 
     Warns with a ConvergenceWarning where the search was stopped, or the fit misses its tolerance.
     """
-    from threadpoolctl import threadpool_limits
-
     settings, documents = context.settings, context.documents
     n, limit = len(documents.target.y), settings.tuning.seconds
     address = settings.tuning.address if documents.splits else None
@@ -52,7 +50,7 @@ def learn(context: SearchContext, work: Work, beginning: Beginning | None = None
         connected(address, settings.reg) as cluster,
         limited(work.deadline, limit),
         allowing(work.threads),
-        threadpool_limits(limits=1),  # BLAS waits for its threads where the machine is busy
+        one_thread_in_blas(),  # which waits for others where the machine is busy
     ):
         work.report("features", 0, n)
         part = on_part(context)
@@ -63,7 +61,7 @@ def learn(context: SearchContext, work: Work, beginning: Beginning | None = None
         result = run_search(context, replace(work, cluster=cluster), part)
     warn_if_stopped(result, settings)
     logged.searched(context, result, clock.stop("search"))
-    with limited(work.deadline, limit), allowing(work.threads), threadpool_limits(limits=1):
+    with limited(work.deadline, limit), allowing(work.threads), one_thread_in_blas():
         fit = fit_best(context, result, work, beginning)
     logged.fitted(fit, clock.stop("fit"))
     path = None

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import threading
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from contextvars import copy_context
 from dataclasses import dataclass
 from typing import Any
@@ -116,13 +117,36 @@ class Run:
             raise
 
 
+_LOCK = threading.Lock()
+_limits: list[Any] = []
+"""The limit of BLAS that was set, once for each of those who work under it."""
+
+
+@contextmanager
+def one_thread_in_blas() -> Iterator[None]:
+    """A time in which BLAS keeps to one thread: the last who leaves it ends it.
+
+    Each by itself would restore what it found, which another may have set.
+    """
+    from threadpoolctl import threadpool_limits
+
+    with _LOCK:
+        _limits.append(_limits[0] if _limits else threadpool_limits(limits=1))
+    try:
+        yield
+    finally:
+        with _LOCK:
+            limit = _limits.pop()
+            if not _limits:
+                limit.restore_original_limits()
+
+
 def in_threads(call: Callable[..., Any], pieces: Sequence[tuple[Any, ...]], jobs: int) -> list[Any]:
     """``[call(*piece) for piece in pieces]``, each piece in a thread of its own.
 
     A ConvergenceWarning is left to the caller, who knows which of the fits matter.
     """
     from joblib import Parallel, delayed
-    from threadpoolctl import threadpool_limits
 
     causes: dict[TextregError, BaseException | None] = {}
 
@@ -138,7 +162,7 @@ def in_threads(call: Callable[..., Any], pieces: Sequence[tuple[Any, ...]], jobs
         calls = [(copy_context().run, piece) for piece in pieces]
     try:
         # One thread a piece: BLAS adds in another order when it has several.
-        with warnings.catch_warnings(), threadpool_limits(limits=1):
+        with warnings.catch_warnings(), one_thread_in_blas():
             warnings.simplefilter("ignore", ConvergenceWarning)
             parallel = Parallel(n_jobs=jobs, prefer="threads")
             return list(parallel(delayed(run)(keeping_cause, *piece) for run, piece in calls))
