@@ -82,9 +82,9 @@ MISSED = (
     """**OMP** spends its time on coordinate descent over the features it has. Growing buffers
     gained nothing, nor did variants of the kernel.""",
     """**One text from the shell**: importing NumPy is half of the time.""",
-    """**Two jobs**: two processes that share nothing do not reach it either; see the bound.
-    Fits of single settings in place of chains gained 3 of 39 seconds, and changed where fits
-    start.""",
+    """**Two jobs**: at training two processes that share nothing do not reach it either; see the
+    bound. Fits of single settings in place of chains gained 3 of 39 seconds, and changed where
+    fits start.""",
 )
 
 PEERS = (

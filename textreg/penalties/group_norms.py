@@ -122,11 +122,16 @@ class GroupNorms:
         -------
         GroupNorms
         """
+        other = self._copy()
+        other.strengths, other.lam = factor * self.strengths, factor * self.lam
+        other._group = factor * self._group
+        return other
+
+    def _copy(self) -> GroupNorms:
+        """The same, to be changed: without what follows from strengths and features."""
         other = object.__new__(GroupNorms)
         vars(other).update(vars(self))
         vars(other).pop("floor", None)
-        other.strengths, other.lam = factor * self.strengths, factor * self.lam
-        other._group = factor * self._group
         return other
 
     def norms(self, w: Floats) -> Floats:
@@ -410,9 +415,7 @@ class GroupNorms:
         -------
         GroupNorms
         """
-        other = object.__new__(GroupNorms)
-        vars(other).update(vars(self))
-        vars(other).pop("floor", None)
+        other = self._copy()
         place = np.full(self.p, -1, dtype=np.int32)
         place[features] = np.arange(len(features), dtype=np.int32)
         indices = place[self.indices]

@@ -50,10 +50,8 @@ def over_merged_features(
     merged = merged_features(problems[0].design, penalty) if problems else None
     if merged is None:
         return solve(problems, penalty)
-    columns = merged.columns
-    smaller = penalty.standing_for_all(columns.representatives)
-    found = solve([columns.merge_problem(problem) for problem in problems], smaller)
-    return [columns.expand_solution(one) for one in found]
+    smaller = penalty.standing_for_all(merged.columns.representatives)
+    return merged.columns.solve(problems, lambda some: solve(some, smaller))
 
 
 def merged_features(design: Design, penalty: GroupNorms) -> MergedFeatures | None:

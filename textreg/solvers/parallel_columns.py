@@ -98,7 +98,7 @@ class MergedColumns:
         A matrix keeps the smaller one that was asked for last.
         """
         whole = problem.design
-        design = whole.cache.last(MERGED, id(self), lambda: self._design(whole))
+        design = whole.cache.last(MERGED, self, lambda: self._design(whole))
         start = problem.start and (self.merge(problem.start[0]), problem.start[1])
         return problem.replace(X=design, groups=None, graph=None, validation=None, start=start)
 
@@ -130,6 +130,13 @@ class MergedColumns:
         """A solution of the smaller problem as a solution of the larger one."""
         return replace(solution, w=self.expand(solution.w))
 
+    def solve(
+        self, problems: Sequence[Problem], solve: Callable[[Sequence[Problem]], list[Solution]]
+    ) -> list[Solution]:
+        """Solutions of larger problems, by ``solve``, which gives those of smaller ones."""
+        smaller = [self.merge_problem(problem) for problem in problems]
+        return [self.expand_solution(found) for found in solve(smaller)]
+
 
 def merge_parallel_columns(problem: Problem) -> MergedColumns:
     """For penalties that are the same square of every weight, or zero; made once per matrix."""
@@ -156,8 +163,7 @@ def over_merged_columns(
     merged = parallel_columns(problems[0].design)
     if not merged.worth_it:
         return solve(problems)
-    smaller = [merged.merge_problem(problem) for problem in problems]
-    return [merged.expand_solution(found) for found in solve(smaller)]
+    return merged.solve(problems, solve)
 
 
 def merge_linked_columns(problem: Problem, links: Links) -> tuple[MergedColumns, Links]:

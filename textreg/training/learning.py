@@ -12,9 +12,10 @@ from textreg.errors import ConvergenceWarning
 from textreg.model.regularization_path import SolutionPath
 from textreg.plugins.overdue import limited
 from textreg.training import logged
+from textreg.training.blas import one_thread_in_blas
 from textreg.training.fitting import Beginning, FinalFit, fit_best
 from textreg.training.regularization_path import fit_path
-from textreg.training.running import Work, one_thread_in_blas
+from textreg.training.running import Work
 from textreg.training.search.cluster import connected
 from textreg.training.search.context import SearchContext
 from textreg.training.search.halving import on_part

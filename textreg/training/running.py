@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 import threading
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from contextvars import copy_context
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +14,7 @@ from textreg._core.threads import allowed, allowing
 from textreg.errors import ConvergenceWarning, TextregError
 from textreg.jobs import check_jobs
 from textreg.logs import logger
+from textreg.training.blas import one_thread_in_blas
 from textreg.training.search.cluster import Cluster
 from textreg.training.stopping import Stopper
 
@@ -115,30 +115,6 @@ class Run:
         except KeyboardInterrupt:
             self.stopper.interrupted = True
             raise
-
-
-_LOCK = threading.Lock()
-_limits: list[Any] = []
-"""The limit of BLAS that was set, once for each of those who work under it."""
-
-
-@contextmanager
-def one_thread_in_blas() -> Iterator[None]:
-    """A time in which BLAS keeps to one thread: the last who leaves it ends it.
-
-    Each by itself would restore what it found, which another may have set.
-    """
-    from threadpoolctl import threadpool_limits
-
-    with _LOCK:
-        _limits.append(_limits[0] if _limits else threadpool_limits(limits=1))
-    try:
-        yield
-    finally:
-        with _LOCK:
-            limit = _limits.pop()
-            if not _limits:
-                limit.restore_original_limits()
 
 
 def in_threads(call: Callable[..., Any], pieces: Sequence[tuple[Any, ...]], jobs: int) -> list[Any]:

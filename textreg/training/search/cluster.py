@@ -19,6 +19,7 @@ from textreg.cluster import connection
 from textreg.cluster.connection import Connection
 from textreg.errors import ConvergenceWarning
 from textreg.kinds import Plugin
+from textreg.training.blas import one_thread_in_blas
 from textreg.training.search.trials import Chunk, Fold, Trials, solve_chunk
 from textreg.training.stopping import Stopper
 
@@ -80,11 +81,9 @@ def connected(address: str | None, part: Plugin) -> Iterator[Cluster | None]:
 
 def _solve(fold: Fold, rows: Any, parts: Any, starts: Any, ends: float) -> Trials:
     """What a worker does with a piece."""
-    from threadpoolctl import threadpool_limits
-
     if not isinstance(fold, Fold):
         fold = fold.result()  # all workers but one have gone meanwhile, and joblib works here
-    with warnings.catch_warnings(), threadpool_limits(limits=1):
+    with warnings.catch_warnings(), one_thread_in_blas():
         warnings.simplefilter("ignore", ConvergenceWarning)
         # The clock of this machine is thought to be right.
         stopper = Stopper(time.monotonic() + ends - time.time())
