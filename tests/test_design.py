@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import pickle
 import threading
+import weakref
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
@@ -13,8 +15,9 @@ import pytest
 from scipy.sparse import bsr_array, coo_array, csc_array, csr_array, dok_array, lil_array
 
 from textreg.errors import RecordError
-from textreg.records import Design, Floats, Problem
+from textreg.records import Design, Floats, Problem, scaled_columns
 from textreg.records.cache import Cache
+from textreg.records.scaled_columns import ScaledColumns
 
 N, P = 9, 7
 Y = np.where(np.arange(N) % 2, 1.0, -1.0)
@@ -51,15 +54,28 @@ MATRICES: dict[str, Callable[[], Any]] = {
 }
 
 
-@pytest.mark.parametrize("kind", MATRICES)
-def test_products_of_any_matrix(kind: str) -> None:
-    given, X, random = MATRICES[kind](), dense(), np.random.default_rng(1)
-    design = Design(given)
+def scaled() -> ScaledColumns:
+    """The same matrix, each column a sixth of one of another matrix, which has more of them."""
+    others = np.random.default_rng(2).random((N, P))
+    return ScaledColumns(
+        Design(np.hstack([others, 6.0 * dense()[:, ::-1]])),
+        np.arange(2 * P - 1, P - 1, -1),
+        np.full(P, 1.0 / 6.0),
+    )
+
+
+@pytest.mark.parametrize("kind", [*MATRICES, "scaled columns", "scaled columns by pieces"])
+def test_products_of_any_matrix(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    X, random = dense(), np.random.default_rng(1)
+    if kind.endswith("pieces"):
+        monkeypatch.setattr(scaled_columns, "PIECE", 3)
+    design = Design(MATRICES[kind]()) if kind in MATRICES else scaled()
     assert design.shape == (N, P)
+    np.testing.assert_array_equal(design.sizes, np.diff(design.X_csc.indptr))
     assert design.X.has_canonical_format
     assert design.X_csc.has_canonical_format
-    np.testing.assert_array_equal(design.X.toarray(), X)
-    np.testing.assert_array_equal(design.X_csc.toarray(), X)
+    np.testing.assert_allclose(design.X.toarray(), X, rtol=1e-15)
+    np.testing.assert_allclose(design.X_csc.toarray(), X, rtol=1e-15)
     few = np.array([1, 4, 5], dtype=np.int32)
     r, h = random.standard_normal(N), random.random(N)
     for shape in ((P,), (P, 1), (P, 3)):
@@ -80,10 +96,11 @@ def test_products_of_any_matrix(kind: str) -> None:
     np.testing.assert_allclose(design.curvature(h, few), h @ X[:, few] ** 2, atol=1e-12)
 
 
+@pytest.mark.parametrize("design", [Design(dense() / 3.0), scaled()], ids=["own", "scaled"])
 @pytest.mark.parametrize("nonzero", range(P + 1))
-def test_several_right_hand_sides_give_the_bits_of_one(nonzero: int) -> None:
+def test_several_right_hand_sides_give_the_bits_of_one(nonzero: int, design: Design) -> None:
     """Whether a product goes by rows or by columns is a matter of speed alone."""
-    design, random = Design(dense() / 3.0), np.random.default_rng(nonzero)
+    random = np.random.default_rng(nonzero)
     W, R = np.zeros((P, 4)), random.standard_normal((N, 4))
     W[random.permutation(P)[:nonzero]] = random.standard_normal((nonzero, 4))
     every = np.arange(P, dtype=np.int32)
@@ -96,10 +113,12 @@ def test_several_right_hand_sides_give_the_bits_of_one(nonzero: int) -> None:
         )
 
 
+@pytest.mark.parametrize("chosen", [False, True])
 @pytest.mark.parametrize("shape", [(0, 0), (0, 3), (3, 0), (3, 2)])
-def test_matrix_without_documents_features_or_values(shape: tuple[int, int]) -> None:
+def test_matrix_without_documents_features_or_values(shape: tuple[int, int], chosen: bool) -> None:
     n, p = shape
-    design = Design(csr_array(shape))
+    other = ScaledColumns(Design(csr_array(shape)), np.arange(p), np.ones(p))
+    design = other if chosen else Design(csr_array(shape))
     np.testing.assert_array_equal(design.product(np.ones(p), intercept=2.0), np.full(n, 2.0))
     np.testing.assert_array_equal(design.product(np.ones((p, 2))), np.zeros((n, 2)))
     np.testing.assert_array_equal(design.transposed_product(np.ones(n)), np.zeros(p))
@@ -203,3 +222,20 @@ def test_a_copy_in_another_process_starts_with_an_empty_cache() -> None:
 def test_a_design_is_shown_in_a_line() -> None:
     values = np.count_nonzero(dense())
     assert repr(Design(dense())) == f"<Design: {N} documents, {P} features, {values} values>"
+
+
+def _keep(design: Design, made: Design) -> None:
+    design.cache.get("some", lambda: made)
+
+
+def test_columns_of_a_matrix_that_keeps_them_are_freed_with_it() -> None:
+    design = Design(dense())
+    made = ScaledColumns(design, np.arange(2), np.ones(2))
+    _keep(design, made)
+    ends = weakref.ref(design.X_csc), weakref.ref(made)
+    gc.disable()
+    try:
+        del design, made
+        assert [end() for end in ends] == [None, None]
+    finally:
+        gc.enable()

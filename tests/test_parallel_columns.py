@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 from textreg.penalties import Links, Quadratic, Separable
 from textreg.plugins import registry
 from textreg.records import Graph, Problem
+from textreg.solvers import parallel_columns
 from textreg.solvers.newton import newton
 from textreg.solvers.parallel_columns import (
     MergedColumns,
@@ -20,6 +21,12 @@ from textreg.solvers.parallel_columns import (
 from textreg.solvers.quadratic import quadratic
 
 N, P = 40, 30
+
+
+@pytest.fixture(params=[0, parallel_columns.COPIED], ids=["shared", "copied"], autouse=True)
+def _values(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether the merged matrix shares the values of the whole one, or copies them."""
+    monkeypatch.setattr(parallel_columns, "COPIED", request.param)
 
 
 def problem(seed: int = 0) -> Problem:

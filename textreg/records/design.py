@@ -15,6 +15,7 @@ from textreg.errors import RecordError
 from textreg.records.cache import Cache, derived
 from textreg.records.convert import check_squares, entry_of
 from textreg.records.matrix import checked_csr
+from textreg.records.ragged import take_rows
 
 if TYPE_CHECKING:
     from scipy.sparse import csc_array, csr_array
@@ -64,6 +65,8 @@ class Design:
         The matrix by columns.
     columns, rows : CompressedArrays
         The arrays of the matrix by columns and by rows, as compiled kernels take them.
+    sizes : ndarray, shape (p,)
+        Number of values of every column.
     squares : ndarray
         The squared values of ``columns``, for sums of several vectors over them.
     cache : Cache
@@ -175,6 +178,11 @@ class Design:
         """The arrays of the matrix by rows."""
         return _arrays(self.X)
 
+    @property
+    def sizes(self) -> Int64s:
+        """(p,) Number of values of every column."""
+        return np.diff(self.columns.indptr)
+
     @derived
     def squares(self) -> Floats:
         """The squared values of ``columns``, for curvature of several vectors at once."""
@@ -185,6 +193,21 @@ class Design:
     def features(self) -> Int32s:
         """The index of every feature, for kernels that take a choice of them."""
         return _read_only(np.arange(self.shape[1]), np.int32)
+
+    def take_columns(self, features: NDArray[np.integer[Any]]) -> CompressedArrays:
+        """Some columns, copied.
+
+        Parameters
+        ----------
+        features : ndarray of int
+            Their indices, in any order.
+
+        Returns
+        -------
+        CompressedArrays
+            By columns; theirs to change.
+        """
+        return take_lines(self.columns, features)
 
     def product(self, w: Floats, features: Int32s | None = None, intercept: float = 0.0) -> Floats:
         """X w + intercept.
@@ -278,6 +301,13 @@ class Design:
                 raise RecordError(
                     f"features from {low} to {high} of a matrix with {self.shape[1]} features."
                 )
+
+
+def take_lines(arrays: CompressedArrays, lines: NDArray[np.integer[Any]]) -> CompressedArrays:
+    """Some columns, or rows, of a matrix, copied."""
+    indptr, indices, data = arrays
+    taken, places = take_rows(indptr, indices, lines)
+    return CompressedArrays(taken, places, take_rows(indptr, data, lines)[1])
 
 
 def _arrays(X: csr_array | csc_array) -> CompressedArrays:

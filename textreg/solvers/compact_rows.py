@@ -55,7 +55,7 @@ class CompactRows:
 
     def __init__(self, design: Design) -> None:
         n, p = design.shape
-        sizes = np.diff(design.columns.indptr)
+        sizes = design.sizes
         self.size = p
         self.shared = float(np.square(sizes / max(n, 1)).sum())
         order = np.argsort(-sizes, kind="stable")

@@ -16,10 +16,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from textreg._core.ragged import hash_rows
 from textreg.penalties import Links
 from textreg.records import Design, Floats, Int64s, MultiSolution, Problem, Solution
 from textreg.records.convert import as_finite
-from textreg.records.ragged import first_equal, hash_entries, mix_bits
+from textreg.records.ragged import first_equal, hash_entries
+from textreg.records.scaled_columns import ScaledColumns
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -39,8 +41,8 @@ VALUES, COLUMNS = 0.95, 0.5
 MERGED = "merged matrix"
 """What a matrix keeps one variant of for each thread: all of them would take too much memory."""
 
-PIECE = 1 << 14
-"""Columns that are multiplied at a time: factors of all their values are as large as the matrix."""
+COPIED = 1 << 22
+"""Most values that are copied, for the sake of solvers that need their arrays."""
 
 
 class MergedColumns:
@@ -104,11 +106,9 @@ class MergedColumns:
 
     def _design(self, whole: Design) -> Design:
         """The matrix of the smaller problem. whole: that of all features."""
-        X = whole.X_csc[:, self.representatives]
-        for start in range(0, len(self._length), PIECE):
-            here, some = X.indptr[start : start + PIECE + 1], slice(start, start + PIECE)
-            X.data[here[0] : here[-1]] *= np.repeat(self._length[some], np.diff(here))
-        return Design.by_columns(X)
+        merged = ScaledColumns(whole, self.representatives, self._length)
+        small = merged.sizes.sum() <= COPIED
+        return Design.by_columns(merged.X_csc) if small else merged
 
     def merge(self, w: Floats) -> Any:
         """Weights of the smaller problem that give the scores of w (..., p)."""
@@ -196,9 +196,9 @@ def _first_parallel(X: csc_array, kind: Floats, mergeable: NDArray[np.bool_]) ->
         first[once] = head[places]
         left &= sizes[candidates] > 1
     # A hash of the documents alone shows of most columns that they are parallel to no other.
-    numbers = mix_bits(np.arange(1, X.shape[0] + 1, dtype=np.uint64))[X.indices]
-    hashes = np.add.reduceat(numbers, X.indptr[candidates]) if len(candidates) else numbers
-    candidates, hashes = candidates[left], hashes[left]
+    candidates = candidates[left]
+    hashes = np.empty(len(candidates), dtype=np.uint64)
+    hash_rows(X.indptr.astype(np.int64, copy=False), X.indices, candidates, hashes)
     _, group, count = np.unique(hashes, return_inverse=True, return_counts=True)
     candidates = candidates[count[group] > 1]
     X = X[:, candidates]

@@ -15,8 +15,6 @@ from textreg.records.ragged import take_rows
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from textreg.records.design import CompressedArrays
-
 BLOCK = 1 << 20
 """Values that are copied at a time."""
 
@@ -50,7 +48,7 @@ def rows_of_columns(
     """
     counts = np.zeros(design.shape[0], dtype=np.int64)
     least = largest = 1.0
-    for _, _, rows, values in _blocks(design.columns, chosen, divisors):
+    for _, _, rows, values in _blocks(design, chosen, divisors):
         counts += np.bincount(rows, minlength=len(counts))
         sizes = np.abs(values)
         least, largest = min(least, float(sizes.min())), max(largest, float(sizes.max()))
@@ -59,7 +57,7 @@ def rows_of_columns(
         kind = np.float64
     indices, data = np.empty(indptr[-1], dtype=np.int32), np.empty(indptr[-1], dtype=kind)
     place = indptr[:-1].copy()
-    for first, ends, rows, values in _blocks(design.columns, chosen, divisors):
+    for first, ends, rows, values in _blocks(design, chosen, divisors):
         scatter_rows(ends, rows, values, first, place, indices, data)
     return indptr, indices, data
 
@@ -74,16 +72,14 @@ def take_compressed(
 
 
 def _blocks(
-    columns: CompressedArrays, chosen: NDArray[np.intp], divisors: Floats | None
+    design: Design, chosen: NDArray[np.intp], divisors: Floats | None
 ) -> Iterator[tuple[int, Int64s, Int32s, Floats]]:
     """Values, not none, at a time: their first column, offsets, rows, and the values themselves."""
-    indptr, indices, data = columns
-    ends = np.cumsum(np.diff(indptr)[chosen])
+    ends = np.cumsum(design.sizes[chosen])
     cuts = np.searchsorted(ends, np.arange(BLOCK, ends[-1] if len(ends) else 0, BLOCK))
     for first, end in pairwise([0, *np.unique(cuts).tolist(), len(chosen)]):
         some = chosen[first:end]
-        begins, rows = take_rows(indptr, indices, some)
-        values = take_rows(indptr, data, some)[1]
+        begins, rows, values = design.take_columns(some)
         if divisors is not None:
             values /= np.repeat(divisors[some], np.diff(begins))
         if len(values):
