@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import Cli, plain
+from local_cluster import started
 from scipy.sparse import csr_array
 
 import textreg
@@ -27,8 +28,6 @@ from textreg.tasks import classification
 from textreg.training.search import cluster
 from textreg.training.search.trials import Fold
 
-distributed = pytest.importorskip("distributed")
-
 TEXTS = ["good kettle", "fine lamp", "bad kettle", "poor lamp", "so so"] * 10
 LABELS = ["pos", "pos", "neg", "neg", "mid"] * 10
 TEST = os.getpid()
@@ -39,12 +38,6 @@ def address() -> Iterator[str]:
     """The scheduler of two workers, each a process with one thread."""
     with started(2) as local:
         yield local.scheduler_address
-
-
-def started(workers: int, threads: int = 1) -> Any:
-    return distributed.LocalCluster(
-        n_workers=workers, threads_per_worker=threads, processes=True, dashboard_address=":0"
-    )
 
 
 def dask(address: str) -> dict[str, Any]:
@@ -107,8 +100,10 @@ def test_all_data_lost_with_the_only_worker(tmp_path: Path) -> None:
     fits.mkdir()
     reg = dying(fits, after=10)
     here = textreg.train(TEXTS, LABELS, reg=reg)
+    before = dict(os.environ)
     with started(1, threads=2) as local:
         there = textreg.train(TEXTS, LABELS, reg=reg, **dask(local.scheduler_address))
+    assert os.environ == before, "what Dask sets for workers stays set for later tests"
     assert (tmp_path / "killed").exists()
     assert plain(there) == plain(here)
     assert there.weights.tobytes() == here.weights.tobytes()

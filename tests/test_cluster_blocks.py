@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import Cli
+from local_cluster import started
 from scipy.sparse import csr_array
 from test_in_blocks import documents, weights, write
 
@@ -30,19 +31,7 @@ from textreg.errors import UsageError
 from textreg.records.design import CompressedArrays, Design
 from textreg.training import part
 
-distributed = pytest.importorskip("distributed")
-
 DASK = {"backend": "dask", "memory": "4GB"}
-
-
-def started(workers: int, memory: str = "4GB") -> Any:
-    return distributed.LocalCluster(
-        n_workers=workers,
-        threads_per_worker=1,
-        processes=True,
-        dashboard_address=":0",
-        memory_limit=memory,
-    )
 
 
 @pytest.fixture(scope="module")

@@ -30,6 +30,7 @@ from textreg.testing.problems import (
     solved,
 )
 from textreg.testing.runs import elsewhere
+from textreg.training.blas import one_thread_in_blas
 
 MEGABYTES = 300
 """What a fit of the large sparse problem may take at its peak; as dense it would be 4,000."""
@@ -183,8 +184,10 @@ def _callback(part: Regularizer) -> None:
 
 
 def _weights_of(part: Regularizer, seed: int) -> list[float]:
-    """The solution of a problem, as it is computed in another process."""
-    found = solved(part, hard(seed))
+    """The solution of a problem, as it is computed in another process: BLAS has one thread, as in
+    trainings, where its number here may come from the environment."""
+    with one_thread_in_blas():
+        found = solved(part, hard(seed))
     return [*found.w.tolist(), found.b]
 
 
