@@ -68,7 +68,7 @@ def scaled() -> ScaledColumns:
 def test_products_of_any_matrix(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     X, random = dense(), np.random.default_rng(1)
     if kind.endswith("pieces"):
-        monkeypatch.setattr(scaled_columns, "PIECE", 3)
+        monkeypatch.setattr(scaled_columns, "PIECE", 9)
     design = Design(MATRICES[kind]()) if kind in MATRICES else scaled()
     assert design.shape == (N, P)
     np.testing.assert_array_equal(design.sizes, np.diff(design.X_csc.indptr))

@@ -405,6 +405,22 @@ def test_records_are_shown_in_a_line() -> None:
     assert repr(tokens) == "<Tokens: 3 in 2 sentences of 1 documents, 1 features>"
 
 
+@pytest.mark.parametrize(
+    ("sizes", "cuts"),
+    [
+        ([], [0, 0]),
+        ([0, 0], [0, 2]),
+        ([3, 3, 3, 3, 3], [0, 1, 3, 5]),
+        ([9, 1, 0, 1, 9], [0, 1, 4, 5]),
+        ([30, 1], [0, 2]),
+    ],
+)
+def test_pieces_of_about_so_many_entries(sizes: list[int], cuts: list[int]) -> None:
+    found = list(ragged.pieces(np.array(sizes, dtype=np.int64), 5))
+    assert [0, *(piece.stop for piece in found)] == cuts
+    assert [piece.start for piece in found] == cuts[:-1]
+
+
 @given(rows=st.lists(st.lists(st.integers(0, 2), min_size=1, max_size=3), max_size=20))
 @pytest.mark.parametrize("collide", [False, True])
 def test_the_first_equal_row(collide: bool, rows: list[list[int]]) -> None:

@@ -14,7 +14,7 @@ from textreg._core import text_counts
 from textreg._core.ragged import scatter_rows
 from textreg.features.joined import side_by_side
 from textreg.records import Design
-from textreg.records.ragged import take_rows
+from textreg.records.ragged import pieces, take_rows
 from textreg.text import CsrArrays
 
 if TYPE_CHECKING:
@@ -130,10 +130,8 @@ class PartCounts(NamedTuple):
         """Some documents, or all, a few at a time; with each few the place of the first."""
         sizes = np.diff(self.tokens.token_document_ptr)
         every = np.arange(len(sizes)) if documents is None else documents
-        ends = np.cumsum(sizes[every])
-        cuts = np.searchsorted(ends, np.arange(BLOCK, ends[-1] if len(ends) else 0, BLOCK))
-        for first, end in pairwise([0, *cuts.tolist(), len(every)]):
-            yield first, every[first:end]
+        for piece in pieces(sizes[every], BLOCK):
+            yield piece.start, every[piece]
 
 
 class CountedRows(DocumentRows):

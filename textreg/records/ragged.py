@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -48,6 +49,17 @@ def take_rows(ptr: Int64s, flat: NDArray[Any], rows: NDArray[Any]) -> tuple[Int6
     taken = np.empty(int(new[-1]), dtype=flat.dtype)
     copy_rows(ptr, flat, chosen, new, taken)
     return new, taken
+
+
+def pieces(sizes: NDArray[np.integer[Any]], most: int) -> Iterator[slice]:
+    """Consecutive rows of the given sizes, a few at a time: about ``most`` entries, or one row.
+
+    Where there is no entry at all, all rows are one piece.
+    """
+    ends = np.cumsum(sizes)
+    cuts = np.searchsorted(ends, np.arange(most, ends[-1] if len(ends) else 0, most))
+    for first, end in pairwise([0, *np.unique(cuts[cuts > 0]).tolist(), len(sizes)]):
+        yield slice(first, end)
 
 
 def first_equal(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,13 +11,14 @@ from textreg._core.blocks import block_dots, block_sums
 from textreg._core.columns import column_curvature, column_dots, column_sums
 from textreg.records.cache import Cache, derived
 from textreg.records.design import CompressedArrays, Design, take_lines
+from textreg.records.ragged import pieces
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy.sparse import csc_array
 
-PIECE = 1 << 14
-"""Columns that are copied at a time, for products with several vectors."""
+PIECE = 1 << 20
+"""Values that are copied at a time, for products with several vectors."""
 
 
 class ScaledColumns(Design):
@@ -87,7 +87,7 @@ class ScaledColumns(Design):
         if w.ndim == 1:
             column_sums(*self._columns, w, chosen, scores)
         else:
-            for some in _pieces(len(chosen)):
+            for some in pieces(self.sizes[features], PIECE):
                 columns = take_lines(self._columns, chosen[some])
                 block_sums(*columns, np.ascontiguousarray(w[some]), scores)
         return scores
@@ -101,7 +101,7 @@ class ScaledColumns(Design):
         if r.ndim == 1:
             column_dots(*self._columns, r, chosen, products)
         else:
-            for some in _pieces(len(chosen)):
+            for some in pieces(self.sizes[features], PIECE):
                 block_dots(*take_lines(self._columns, chosen[some]), r, products[some])
         products.T[:] *= self._factors[features]
         return products
@@ -114,8 +114,3 @@ class ScaledColumns(Design):
         column_curvature(*self._columns, h, self._chosen[features], curvature)
         curvature *= self._factors[features] ** 2
         return curvature
-
-
-def _pieces(size: int) -> Iterator[slice]:
-    """A few of so many columns at a time."""
-    return (slice(start, start + PIECE) for start in range(0, size, PIECE))

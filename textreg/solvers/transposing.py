@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from textreg._core.ragged import scatter_rows
 from textreg.records import Design, Floats, Int32s, Int64s
-from textreg.records.ragged import take_rows
+from textreg.records.ragged import pieces, take_rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -75,12 +74,10 @@ def _blocks(
     design: Design, chosen: NDArray[np.intp], divisors: Floats | None
 ) -> Iterator[tuple[int, Int64s, Int32s, Floats]]:
     """Values, not none, at a time: their first column, offsets, rows, and the values themselves."""
-    ends = np.cumsum(design.sizes[chosen])
-    cuts = np.searchsorted(ends, np.arange(BLOCK, ends[-1] if len(ends) else 0, BLOCK))
-    for first, end in pairwise([0, *np.unique(cuts).tolist(), len(chosen)]):
-        some = chosen[first:end]
+    for piece in pieces(design.sizes[chosen], BLOCK):
+        some = chosen[piece]
         begins, rows, values = design.take_columns(some)
         if divisors is not None:
             values /= np.repeat(divisors[some], np.diff(begins))
         if len(values):
-            yield first, begins, rows, values
+            yield piece.start, begins, rows, values
