@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 
 from textreg.penalties import Links, Quadratic, Separable
 from textreg.plugins import registry
-from textreg.records import Graph, Problem
+from textreg.records import Design, Graph, Problem
 from textreg.solvers import parallel_columns
 from textreg.solvers.newton import newton
 from textreg.solvers.parallel_columns import (
@@ -147,3 +147,11 @@ def test_features_of_another_strength_stay_apart():
     merged, links = merge_linked_columns(given, Links(rows))
     assert merged.representatives.tolist() == [0, 1]
     np.testing.assert_array_equal(links.diagonal, [1.0, 4.0])
+
+
+def test_indices_of_64_bits() -> None:
+    given = problem()
+    X = given.design.X_csc.copy()
+    X.indices, X.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
+    wide = parallel_columns.parallel_columns(Design.by_columns(X))
+    np.testing.assert_array_equal(wide.column, merge_parallel_columns(given).column)
