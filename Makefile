@@ -47,7 +47,9 @@ demo: $(VENV)/.stamp-textreg
 	$(call run,show demo/model.textreg)
 	$(call run,report demo/model.textreg demo/test.jsonl -o demo/report.html)
 
+# Hundreds of tests start the program, which is quicker where its modules are compiled.
 test: $(VENV)/.stamp-test $(VENV)/.stamp-plugins
+	@$(BIN)/python -m compileall -q textreg plugins/*/textreg_*
 	$(BIN)/python -m pytest $(if $(ARGS),$(ARGS),-n $(WORKERS) --dist worksteal $(THOROUGH))
 	@$(if $(ARGS),,for folder in $(dir $(PLUGINS)); do \
 		echo "$$folder"; (cd "$$folder" && "$(abspath $(BIN))/python" -m pytest) || exit 1; \

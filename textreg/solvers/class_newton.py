@@ -16,13 +16,13 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
-from scipy.special import softmax
 
 from textreg.penalties import Separable
 from textreg.records import Floats, Int32s
 from textreg.solvers.class_ridge import ridge_together
 from textreg.solvers.classes import Classes
 from textreg.solvers.conjugate import Direction, conjugate_gradients
+from textreg.solvers.special import softmax
 
 ROUNDS, ACCURACY = 20, 0.1
 """Most iterations of conjugate gradients, and the share of the residual at which they stop."""

@@ -9,12 +9,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import softmax
 
 from textreg._core.blocks import block_dots
 from textreg._core.softmax import softmax_product
 from textreg.solvers.compact_rows import compact_rows
 from textreg.solvers.conjugate import Direction, conjugate_gradients
+from textreg.solvers.special import softmax
 
 if TYPE_CHECKING:
     from typing import Any

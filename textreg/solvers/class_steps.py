@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Protocol
 
 import numpy as np
-from scipy.special import logsumexp
 
 from textreg.penalties import Quadratic, Separable
 from textreg.records import Floats, Problem
@@ -13,6 +12,7 @@ from textreg.solvers.class_newton import newton_together
 from textreg.solvers.classes import Classes
 from textreg.solvers.engine import NOISE, Engine
 from textreg.solvers.quadratic import NewtonSteps
+from textreg.solvers.special import logsumexp
 
 PASSES, POLISH = 3, 10
 """Rounds of coordinate descent and of conjugate gradients in a step over one class."""

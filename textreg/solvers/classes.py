@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from scipy.special import logsumexp, softmax, xlogy
 
 from textreg.errors import UsageError
 from textreg.losses import Logistic
@@ -13,6 +12,7 @@ from textreg.records import Floats, Int64s, Problem
 from textreg.records.convert import as_finite
 from textreg.records.fit import checked_codes
 from textreg.solvers.engine import HOPELESS
+from textreg.solvers.special import logsumexp, softmax, xlogy
 
 LARGE = 0.5
 """Probability above which the sum over the other classes is not taken from that over all."""

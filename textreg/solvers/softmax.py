@@ -20,7 +20,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.special import logsumexp
 
 from textreg.records import Floats, Int64s, MultiSolution, Problem, Step
 from textreg.solvers.certificate import relative_gap
@@ -28,6 +27,7 @@ from textreg.solvers.class_steps import ClassStep, take_turns
 from textreg.solvers.classes import Classes
 from textreg.solvers.engine import NOISE
 from textreg.solvers.outcome import check_finite, checks_overflow, warn_unless_converged
+from textreg.solvers.special import logsumexp
 
 IDLE = 3
 """Rounds over all classes without progress, after which the tolerance is beyond floating point."""

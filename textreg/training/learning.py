@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import time
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from textreg._core.threads import allowing
 from textreg.errors import ConvergenceWarning
@@ -16,11 +18,14 @@ from textreg.training.blas import one_thread_in_blas
 from textreg.training.fitting import Beginning, FinalFit, fit_best
 from textreg.training.regularization_path import fit_path
 from textreg.training.running import Work
-from textreg.training.search.cluster import connected
 from textreg.training.search.context import SearchContext
 from textreg.training.search.halving import on_part
 from textreg.training.search.searching import SearchResult, run_search
 from textreg.training.settings import TrainingSettings
+
+if TYPE_CHECKING:
+    from textreg.kinds import Plugin
+    from textreg.training.search.cluster import Cluster
 
 
 class Learned(NamedTuple):
@@ -36,6 +41,18 @@ class Learned(NamedTuple):
     seconds: dict[str, float]
 
 
+@contextmanager
+def _connected(address: str | None, part: Plugin) -> Iterator[Cluster | None]:
+    """The cluster at an address, and None where there is none."""
+    if address is None:
+        yield None
+        return
+    from textreg.training.search.cluster import connected
+
+    with connected(address, part) as cluster:
+        yield cluster
+
+
 def learn(context: SearchContext, work: Work, beginning: Beginning | None = None) -> Learned:
     """Search, fit the best setting on all documents, and its path if that is asked for.
 
@@ -48,7 +65,7 @@ def learn(context: SearchContext, work: Work, beginning: Beginning | None = None
     address = settings.tuning.address if documents.splits else None
     clock = Clock()
     with (
-        connected(address, settings.reg) as cluster,
+        _connected(address, settings.reg) as cluster,
         limited(work.deadline, limit),
         allowing(work.threads),
         one_thread_in_blas(),  # which waits for others where the machine is busy

@@ -8,15 +8,17 @@ import warnings
 from collections.abc import Callable, Sequence
 from contextvars import copy_context
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from textreg._core.threads import allowed, allowing
 from textreg.errors import ConvergenceWarning, TextregError
-from textreg.jobs import check_jobs
+from textreg.jobs import check_jobs, threads_of
 from textreg.logs import logger
 from textreg.training.blas import one_thread_in_blas
-from textreg.training.search.cluster import Cluster
 from textreg.training.stopping import Stopper
+
+if TYPE_CHECKING:
+    from textreg.training.search.cluster import Cluster
 
 LOG = logger("training")
 
@@ -57,9 +59,7 @@ class Work:
     @property
     def threads(self) -> int:
         """The number of threads."""
-        from joblib import effective_n_jobs
-
-        return int(effective_n_jobs(self.jobs))
+        return threads_of(self.jobs)
 
     def rounds(self, pieces: int) -> int:
         """How many pieces the busiest thread works on."""
@@ -122,8 +122,6 @@ def in_threads(call: Callable[..., Any], pieces: Sequence[tuple[Any, ...]], jobs
 
     A ConvergenceWarning is left to the caller, who knows which of the fits matter.
     """
-    from joblib import Parallel, delayed
-
     causes: dict[TextregError, BaseException | None] = {}
 
     def keeping_cause(*piece: Any) -> Any:
@@ -140,7 +138,11 @@ def in_threads(call: Callable[..., Any], pieces: Sequence[tuple[Any, ...]], jobs
         # One thread a piece: BLAS adds in another order when it has several.
         with warnings.catch_warnings(), one_thread_in_blas():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            parallel = Parallel(n_jobs=jobs, prefer="threads")
+            if jobs == 1 or len(calls) == 1:
+                return [run(keeping_cause, *piece) for run, piece in calls]
+            from joblib import Parallel, delayed
+
+            parallel = Parallel(n_jobs=threads_of(jobs), prefer="threads")
             return list(parallel(delayed(run)(keeping_cause, *piece) for run, piece in calls))
     except TextregError as error:
         # With several threads joblib replaces the cause by a text.

@@ -19,7 +19,6 @@ from textreg.records.columns import as_column
 from textreg.records.documents import check_documents
 from textreg.records.fields import as_fields, fielded
 from textreg.training import logged
-from textreg.training.in_blocks import check_settings, learn_in_blocks
 from textreg.training.learning import learn
 from textreg.training.posing import pose
 from textreg.training.prepare import CUT_ALREADY, for_documents
@@ -192,6 +191,8 @@ def train_corpus(  # noqa: PLR0913  # its options are its interface
     if features is None and not settings.vectorizer.strip_html:
         warn_of_html(corpus)
     if settings.memory is not None:
+        from textreg.training.in_blocks import check_settings, learn_in_blocks
+
         check_settings(settings)
         with nullcontext(scratch) if scratch is not None else Scratch(settings.scratch) as folder:
             context, result, fit, elapsed = learn_in_blocks(training, settings, folder, work)

@@ -66,14 +66,11 @@ class Cluster:
 
 
 @contextmanager
-def connected(address: str | None, part: Plugin) -> Iterator[Cluster | None]:
-    """The cluster at an address, and None where there is none; its workers know ``part``.
+def connected(address: str, part: Plugin) -> Iterator[Cluster]:
+    """The cluster at an address, whose workers know ``part``.
 
     Raises UsageError where it cannot be reached, or cannot work as we do here.
     """
-    if address is None:
-        yield None
-        return
     with connection.connected(address) as made:
         made.check([part])
         yield Cluster(made)
