@@ -47,12 +47,14 @@ demo: $(VENV)/.stamp-textreg
 	$(call run,show demo/model.textreg)
 	$(call run,report demo/model.textreg demo/test.jsonl -o demo/report.html)
 
-# Hundreds of tests start the program, which is quicker where its modules are compiled.
+# Hundreds of tests start the program, which is quicker where its modules are compiled. Several of
+# them run side by side: if each had as many threads of BLAS as there are cores, these would wait for
+# each other.
 test: $(VENV)/.stamp-test $(VENV)/.stamp-plugins
 	@$(BIN)/python -m compileall -q textreg plugins/*/textreg_*
-	$(BIN)/python -m pytest $(if $(ARGS),$(ARGS),-n $(WORKERS) --dist worksteal $(THOROUGH))
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest $(if $(ARGS),$(ARGS),-n $(WORKERS) --dist worksteal $(THOROUGH))
 	@$(if $(ARGS),,for folder in $(dir $(PLUGINS)); do \
-		echo "$$folder"; (cd "$$folder" && "$(abspath $(BIN))/python" -m pytest) || exit 1; \
+		echo "$$folder"; (cd "$$folder" && OMP_NUM_THREADS=1 "$(abspath $(BIN))/python" -m pytest) || exit 1; \
 	done)
 
 test-all:
