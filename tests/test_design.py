@@ -72,6 +72,7 @@ def test_products_of_any_matrix(kind: str, monkeypatch: pytest.MonkeyPatch) -> N
     design = Design(MATRICES[kind]()) if kind in MATRICES else scaled()
     assert design.shape == (N, P)
     np.testing.assert_array_equal(design.sizes, np.diff(design.X_csc.indptr))
+    assert design.values == design.X_csc.nnz
     assert design.X.has_canonical_format
     assert design.X_csc.has_canonical_format
     np.testing.assert_allclose(design.X.toarray(), X, rtol=1e-15)

@@ -65,6 +65,8 @@ class Design:
         The matrix by columns.
     columns, rows : CompressedArrays
         The arrays of the matrix by columns and by rows, as compiled kernels take them.
+    values : int
+        Number of values.
     sizes : ndarray, shape (p,)
         Number of values of every column.
     squares : ndarray
@@ -149,8 +151,8 @@ class Design:
         return "X" in vars(self)
 
     def __repr__(self) -> str:
-        (n, p), values = self.shape, self._any.nnz
-        return f"<Design: {n:,} documents, {p:,} features, {values:,} values>"
+        (n, p), kind = self.shape, type(self).__name__
+        return f"<{kind}: {n:,} documents, {p:,} features, {self.values:,} values>"
 
     @property
     def _any(self) -> csr_array | csc_array:
@@ -177,6 +179,11 @@ class Design:
     def rows(self) -> CompressedArrays:
         """The arrays of the matrix by rows."""
         return _arrays(self.X)
+
+    @property
+    def values(self) -> int:
+        """Number of values."""
+        return len(self._any.data)
 
     @property
     def sizes(self) -> Int64s:

@@ -57,9 +57,10 @@ class ScaledColumns(Design):
         """Number of documents and of features."""
         return self._documents, len(self._chosen)
 
-    def __repr__(self) -> str:
-        n, p = self.shape
-        return f"<ScaledColumns: {n:,} documents, {p:,} features, {self.sizes.sum():,} values>"
+    @derived
+    def values(self) -> int:
+        """Number of values."""
+        return int(self.sizes.sum())
 
     @derived
     def X_csc(self) -> csc_array:

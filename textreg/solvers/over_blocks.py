@@ -222,7 +222,7 @@ def over_features(problem: Problem, features: Int32s, known: KnownColumns | None
 def _warn_of_memory(problem: Problem, part: Problem) -> bool:
     """DataWarning where a problem over some features needs more memory than there is to be."""
     design = _in_blocks(problem)
-    needed = A_VALUE * len(part.design.columns.indices)
+    needed = A_VALUE * part.design.values
     if part.groups is not None:
         needed += AN_ENTRY * int(part.groups.indptr[-1])
     if needed <= design.memory:

@@ -107,7 +107,7 @@ class MergedColumns:
     def _design(self, whole: Design) -> Design:
         """The matrix of the smaller problem. whole: that of all features."""
         merged = ScaledColumns(whole, self.representatives, self._length)
-        small = merged.sizes.sum() <= COPIED
+        small = merged.values <= COPIED
         return Design.by_columns(merged.X_csc) if small else merged
 
     def merge(self, w: Floats) -> Any:

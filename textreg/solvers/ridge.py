@@ -46,7 +46,7 @@ def suits(problem: Problem) -> bool:
 
     The curvature of other losses jumps, where steps that leave documents out lead nowhere.
     """
-    return isinstance(problem.loss, Logistic) and problem.design.sizes.sum() > SMALL
+    return isinstance(problem.loss, Logistic) and problem.design.values > SMALL
 
 
 def can_share(problem: Problem) -> bool:

@@ -54,7 +54,7 @@ def first_working_set(problem: Problem, penalty: GroupNorms) -> Beginning | None
     None where working sets are not worth their cost.
     """
     design = problem.design
-    values, entries = len(design.columns.indices), len(penalty.indices)
+    values, entries = design.values, len(penalty.indices)
     if values <= SMALL or entries > LARGE or not penalty.lam.all():
         return None
     engine = Engine(problem, penalty.value)
@@ -63,7 +63,7 @@ def first_working_set(problem: Problem, penalty: GroupNorms) -> Beginning | None
     above = np.flatnonzero(sizes > penalty.lam).astype(np.int32)
     kept = penalty.keep_at_zero(above, sizes[above] - penalty.lam[above])
     features = union(np.flatnonzero(engine.w).astype(np.int32), above[~kept])
-    if np.diff(design.columns.indptr)[features].sum() > MOST * values:
+    if design.sizes[features].sum() > MOST * values:
         return None
     return Beginning(features, engine.w, engine.b)
 

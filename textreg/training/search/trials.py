@@ -118,7 +118,7 @@ class Fold(Problems):
         documents that are not fitted; by default :attr:`X_held`.
         """
         known = np.zeros(self.X_held.shape[1], dtype=bool)
-        known[np.diff(self.problem.design.columns.indptr) > 0] = True
+        known[self.problem.design.sizes > 0] = True
         X = (self.X_held if rows is None else rows).copy()
         X.data[~known[X.indices]] = 0.0
         document = row_of(X.indptr)
