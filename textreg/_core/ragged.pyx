@@ -6,6 +6,7 @@ ctypedef fused entry:
     uint8_t
     int32_t
     int64_t
+    float
     double
 
 ctypedef fused value:

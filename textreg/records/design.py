@@ -15,7 +15,7 @@ from textreg.errors import RecordError
 from textreg.records.cache import Cache, derived
 from textreg.records.convert import check_squares, entry_of
 from textreg.records.matrix import checked_csr
-from textreg.records.ragged import take_rows
+from textreg.records.ragged import take_lines
 
 if TYPE_CHECKING:
     from scipy.sparse import csc_array, csr_array
@@ -214,7 +214,7 @@ class Design:
         CompressedArrays
             By columns; theirs to change.
         """
-        return take_lines(self.columns, features)
+        return CompressedArrays(*take_lines(*self.columns, features))
 
     def product(self, w: Floats, features: Int32s | None = None, intercept: float = 0.0) -> Floats:
         """X w + intercept.
@@ -308,13 +308,6 @@ class Design:
                 raise RecordError(
                     f"features from {low} to {high} of a matrix with {self.shape[1]} features."
                 )
-
-
-def take_lines(arrays: CompressedArrays, lines: NDArray[np.integer[Any]]) -> CompressedArrays:
-    """Some columns, or rows, of a matrix, copied."""
-    indptr, indices, data = arrays
-    taken, places = take_rows(indptr, indices, lines)
-    return CompressedArrays(taken, places, take_rows(indptr, data, lines)[1])
 
 
 def _arrays(X: csr_array | csc_array) -> CompressedArrays:

@@ -51,6 +51,14 @@ def take_rows(ptr: Int64s, flat: NDArray[Any], rows: NDArray[Any]) -> tuple[Int6
     return new, taken
 
 
+def take_lines(
+    indptr: Int64s, indices: Int32s, data: NDArray[Any], lines: NDArray[Any]
+) -> tuple[Int64s, Int32s, NDArray[Any]]:
+    """Some rows, or columns, of a sparse matrix: their offsets, indices and values."""
+    taken, places = take_rows(indptr, indices, lines)
+    return taken, places, take_rows(indptr, data, lines)[1]
+
+
 def pieces(sizes: NDArray[np.integer[Any]], most: int) -> Iterator[slice]:
     """Consecutive rows of the given sizes, a few at a time: about ``most`` entries, or one row.
 

@@ -10,8 +10,8 @@ from textreg._core.arrays import Floats, Int32s, Int64s
 from textreg._core.blocks import block_dots, block_sums
 from textreg._core.columns import column_curvature, column_dots, column_sums
 from textreg.records.cache import Cache, derived
-from textreg.records.design import CompressedArrays, Design, take_lines
-from textreg.records.ragged import pieces
+from textreg.records.design import CompressedArrays, Design
+from textreg.records.ragged import pieces, take_lines
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -75,7 +75,7 @@ class ScaledColumns(Design):
 
     def take_columns(self, features: NDArray[np.integer[Any]]) -> CompressedArrays:
         """Some columns, copied."""
-        indptr, indices, data = take_lines(self._columns, self._chosen[features])
+        indptr, indices, data = take_lines(*self._columns, self._chosen[features])
         data *= np.repeat(self._factors[features], np.diff(indptr))
         return CompressedArrays(indptr, indices, data)
 
@@ -89,7 +89,7 @@ class ScaledColumns(Design):
             column_sums(*self._columns, w, chosen, scores)
         else:
             for some in pieces(self.sizes[features], PIECE):
-                columns = take_lines(self._columns, chosen[some])
+                columns = take_lines(*self._columns, chosen[some])
                 block_sums(*columns, np.ascontiguousarray(w[some]), scores)
         return scores
 
@@ -103,7 +103,7 @@ class ScaledColumns(Design):
             column_dots(*self._columns, r, chosen, products)
         else:
             for some in pieces(self.sizes[features], PIECE):
-                block_dots(*take_lines(self._columns, chosen[some]), r, products[some])
+                block_dots(*take_lines(*self._columns, chosen[some]), r, products[some])
         products.T[:] *= self._factors[features]
         return products
 

@@ -13,10 +13,10 @@ from textreg.records import Floats, Int32s
 from textreg.records.block_design import BlockDesign
 from textreg.records.block_operations import RowBlock, joined_rows, renumbered
 from textreg.records.design import CompressedArrays
+from textreg.records.ragged import take_lines
 from textreg.solvers.compact_rows import significant
 from textreg.solvers.engine import Engine
 from textreg.solvers.sampled_rows import Sample, draw
-from textreg.solvers.transposing import take_compressed
 
 FREQUENT = 200_000
 """The most features in the preconditioner."""
@@ -235,5 +235,5 @@ def block_reading(
     curvature_diagonal(*block.rows, rows, h, diagonal)
     curvature_diagonal(*block.rows, rows[flat_h > 0.0], flat_h, flat_diagonal)
     row_sums(*block.rows, rows, h - flat_h, sums)
-    taken = CompressedArrays(*take_compressed(*block.rows, sampled))
+    taken = CompressedArrays(*take_lines(*block.rows, sampled))
     return renumbered(taken, place), gradient, diagonal, flat_diagonal, sums

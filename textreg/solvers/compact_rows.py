@@ -20,8 +20,8 @@ from textreg._core.curvature import (
 )
 from textreg.records import Floats, Int32s, Int64s
 from textreg.records.cache import Cache, derived
-from textreg.records.ragged import squared_norms
-from textreg.solvers.transposing import rows_of_columns, take_compressed
+from textreg.records.ragged import squared_norms, take_lines
+from textreg.solvers.transposing import rows_of_columns
 
 if TYPE_CHECKING:
     from textreg.records import Design
@@ -123,7 +123,7 @@ class CompactRows:
 
     def take(self, rows: Int32s) -> tuple[Int64s, Int32s, Floats]:
         """Offsets, columns and values of some documents."""
-        return take_compressed(*self.arrays, rows)
+        return take_lines(*self.arrays, rows)
 
 
 def compact_rows(design: Design) -> CompactRows:

@@ -107,8 +107,9 @@ class MergedColumns:
     def _design(self, whole: Design) -> Design:
         """The matrix of the smaller problem. whole: that of all features."""
         merged = ScaledColumns(whole, self.representatives, self._length)
-        small = merged.values <= COPIED
-        return Design.by_columns(merged.X_csc) if small else merged
+        if merged.values > COPIED:
+            return merged
+        return Design.of_columns(merged.shape[0], *merged.take_columns(merged.features))
 
     def merge(self, w: Floats) -> Any:
         """Weights of the smaller problem that give the scores of w (..., p)."""

@@ -1,4 +1,4 @@
-"""Columns of a matrix as rows, a few of them at a time; and some of its rows."""
+"""Columns of a matrix as rows, a few of them at a time."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from textreg._core.ragged import scatter_rows
 from textreg.records import Design, Floats, Int32s, Int64s
-from textreg.records.ragged import pieces, take_rows
+from textreg.records.ragged import pieces
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -59,15 +59,6 @@ def rows_of_columns(
     for first, ends, rows, values in _blocks(design, chosen, divisors):
         scatter_rows(ends, rows, values, first, place, indices, data)
     return indptr, indices, data
-
-
-def take_compressed(
-    indptr: Int64s, indices: Int32s, data: Floats, rows: Int32s
-) -> tuple[Int64s, Int32s, Floats]:
-    """Offsets, columns and values of a few rows of a matrix."""
-    ends, columns = take_rows(indptr, indices, rows)
-    values = [data[indptr[row] : indptr[row + 1]] for row in rows]
-    return ends, columns, np.concatenate([data[:0], *values])
 
 
 def _blocks(
