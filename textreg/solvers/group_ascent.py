@@ -2,8 +2,9 @@
 
 With touching points s fixed a group is a ridge of its features (docs/maths.md, M2). A sweep of dual
 coordinate ascent comes as near to the optimum under it as s is to the norms, so s moves after every
-sweep (M5); and a row of X that is read for one label is there for sixteen. The certificate is that
-of :mod:`.reweighting`, whose rounds by Newton steps take over where sweeps are slow.
+sweep (M5); and a row of X that is read for one label is there for sixteen. That holds where the
+penalty's own ridge is weak, too: the groups' is stronger. The certificate is that of
+:mod:`.reweighting`, whose rounds by Newton steps take over where sweeps are slow.
 """
 
 from __future__ import annotations
@@ -36,13 +37,16 @@ from textreg.solvers.ridge import beginning
 from textreg.solvers.scales import scales_of
 from textreg.solvers.side_by_side import side_by_side
 
-WARM, COLD, NEXT = 5, 7, 1
-"""Sweeps before the first look at the gap, from a given start and without, and between two looks.
-"""
+WARM, COLD = 5, 7
+"""Sweeps before the first look at the gap, from a given start and without."""
 
-PATIENCE, RATE = 2, 0.9
-"""Looks at the gap before the rate counts, and the largest share of it that may be left at the
-next; else Newton steps are quicker."""
+NEXT = 6
+"""The next look comes after one more sweep for every NEXT of all before, rounded up: a look takes as
+long as a sweep."""
+
+PATIENCE, RATE = 2, 0.95
+"""Looks at the gap before the rate counts, and the largest share of it that a sweep may leave; else
+Newton steps are quicker, though each takes as long as six sweeps or more."""
 
 LATER = Schedule(rough=0, first_check=4)
 """Of the rounds by Newton steps, where sweeps have come near."""
@@ -101,8 +105,8 @@ def _sweeps(
     rows, strengths = compact_rows(problem.design), penalty.strengths
     best_w, best_b, best, best_s = engine.w, engine.b, np.inf, s
     bound, gap, history, stopped = Bound(-np.inf, np.empty(0)), np.inf, list[Step](), False
-    round_, next_look = 0, COLD if problem.start is None else WARM
-    quick = dual_ascent.suits(engine, rows, 2.0 * penalty.l2)
+    round_, looked, next_look = 0, 0, COLD if problem.start is None else WARM
+    quick = dual_ascent.in_range(engine, rows, 2.0 * penalty.l2)
     if quick:
         gradient = yield Gradient(engine)
         ascent = FeatureAscent(engine, rows, penalty.majorizer(s).q, gradient)
@@ -125,10 +129,11 @@ def _sweeps(
                 w, objective = rounded(fit, objective, problem.tol)
             if objective < best:
                 best_w, best_b, best, best_s = w, engine.b, objective, closer
-            gap, next_look = relative_gap(best, bound.value), round_ + NEXT
+            gap, sweeps = relative_gap(best, bound.value), round_ - looked
+            looked, next_look = round_, round_ + -(-round_ // NEXT)
             history.append(Step(round_, best, gap))
             stopped = bool(problem.callback and problem.callback(history[-1]))
-            quick = len(history) < PATIENCE or gap <= RATE * last
+            quick = len(history) < PATIENCE or gap <= RATE**sweeps * last
         s = grown(s, norms, S_LEAST * fit.unit)
         ascent.take(penalty.majorizer(s).q)
     u, kept = penalty.duals(strengths / best_s, best_w), tuple(history)
