@@ -41,7 +41,7 @@ WARM, COLD = 5, 7
 """Sweeps before the first look at the gap, from a given start and without."""
 
 NEXT = 6
-"""The next look comes after one more sweep for every NEXT of all before, rounded up: a look takes as
+"""The next look comes after one more sweep for every NEXT of all before, rounded up: it takes as
 long as a sweep."""
 
 PATIENCE, RATE = 2, 0.95
