@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import threading
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,10 @@ from textreg.text import cooccurrences, count
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+
+_DRAWING = threading.Lock()
+"""Held by the thread whose generator igraph draws from."""
 
 
 class Communities(WordGroupBuilder):
@@ -80,17 +85,19 @@ class Communities(WordGroupBuilder):
         upper = upper[:, upper[0] < upper[1]]
         network = igraph.Graph(n=graph.shape[0], edges=upper.T.tolist())
         weights = np.asarray(graph[upper[0], upper[1]]).tolist()
-        # igraph draws from one generator for the whole process: it is lent one for this call.
-        igraph.set_random_number_generator(random.Random(self.seed))
-        try:
-            if self.algorithm == "louvain":
-                found = network.community_multilevel(weights, resolution=self.resolution)
-            else:
-                found = network.community_leiden(
-                    "modularity", weights, resolution=self.resolution, n_iterations=-1
-                )
-        finally:
-            igraph.set_random_number_generator(random)
+        # igraph draws from one generator for the whole process: it is lent one for this call, in
+        # which no other thread may draw from it.
+        with _DRAWING:
+            igraph.set_random_number_generator(random.Random(self.seed))
+            try:
+                if self.algorithm == "louvain":
+                    found = network.community_multilevel(weights, resolution=self.resolution)
+                else:
+                    found = network.community_leiden(
+                        "modularity", weights, resolution=self.resolution, n_iterations=-1
+                    )
+            finally:
+                igraph.set_random_number_generator(random)
         labels = np.asarray(found.membership)
         sizes = np.bincount(labels)
         rank = np.empty(len(sizes), dtype=np.intp)

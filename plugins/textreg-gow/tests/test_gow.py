@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -61,6 +63,21 @@ def test_the_same_seed_gives_the_same_and_chance_is_left_alone(algorithm: str) -
     assert np.array_equal(one.indices, other.indices)
     random.seed(5)
     assert random.random() == after
+
+
+@pytest.mark.parametrize("algorithm", ["louvain", "leiden"])
+def test_builds_at_the_same_time_do_not_share_their_chance(algorithm: str) -> None:
+    tokens, builder = at_random(), Communities(algorithm=algorithm, max_df=1.0, seed=3)
+    alone = builder.build(tokens)
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            together = list(pool.map(lambda _: builder.build(tokens), range(24)))
+    finally:
+        sys.setswitchinterval(before)
+    for one in together:
+        assert np.array_equal(one.indices, alone.indices)
 
 
 def test_a_larger_resolution_gives_more_communities() -> None:
