@@ -47,14 +47,16 @@ demo: $(VENV)/.stamp-textreg
 	$(call run,show demo/model.textreg)
 	$(call run,report demo/model.textreg demo/test.jsonl -o demo/report.html)
 
-# Hundreds of tests start the program, which is quicker where its modules are compiled. Several of
-# them run side by side: if each had as many threads of BLAS as there are cores, these would wait for
-# each other.
+# Several processes run side by side: if each had as many threads of BLAS as there are cores, these
+# would wait for each other.
+test fuzz sanitize results: export OMP_NUM_THREADS := 1
+
+# Hundreds of tests start the program, which is quicker where its modules are compiled.
 test: $(VENV)/.stamp-test $(VENV)/.stamp-plugins
 	@$(BIN)/python -m compileall -q textreg plugins/*/textreg_*
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest $(if $(ARGS),$(ARGS),-n $(WORKERS) --dist worksteal $(THOROUGH))
+	$(BIN)/python -m pytest $(if $(ARGS),$(ARGS),-n $(WORKERS) --dist worksteal $(THOROUGH))
 	@$(if $(ARGS),,for folder in $(dir $(PLUGINS)); do \
-		echo "$$folder"; (cd "$$folder" && OMP_NUM_THREADS=1 "$(abspath $(BIN))/python" -m pytest) || exit 1; \
+		echo "$$folder"; (cd "$$folder" && "$(abspath $(BIN))/python" -m pytest) || exit 1; \
 	done)
 
 test-all:
@@ -75,11 +77,11 @@ test-newest:
 		PYTHON="$(lastword $(PYTHONS))" VENV=.venv-newest
 
 fuzz: $(VENV)/.stamp-test $(VENV)/.stamp-plugins
-	OMP_NUM_THREADS=1 $(BIN)/python tests/fuzz/frame.py $(AREA) --seed $(SEED) \
+	$(BIN)/python tests/fuzz/frame.py $(AREA) --seed $(SEED) \
 		$(if $(CASE),--case $(CASE),--cases $(CASES))
 
 sanitize: $(VENV)/.stamp-test $(VENV)/.stamp-plugins
-	OMP_NUM_THREADS=1 $(BIN)/python tests/sanitize.py $(ARGS)
+	$(BIN)/python tests/sanitize.py $(ARGS)
 
 lint: $(VENV)/.stamp-lint
 	$(BIN)/ruff check .
@@ -106,7 +108,7 @@ pictures: $(VENV)/.stamp-docs
 	$(BIN)/python docs/pictures.py
 
 results: $(VENV)/.stamp-test $(VENV)/.stamp-plugins
-	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.papers
+	$(BIN)/python -m benchmarks.papers
 
 bench: $(BENCH)/.stamp
 	@test -d "$(TEXTREG_DATA)/data" || { \

@@ -87,3 +87,10 @@ def cli(capsys: pytest.CaptureFixture[str]) -> Cli:
 def plain(model: Model) -> dict[str, Any]:
     """What a model says of its training."""
     return model.summary.to_json()
+
+
+@pytest.fixture(params=["shared", "copied"])
+def merged_values(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether a matrix with parallel columns as one shares the values of the whole, or copies."""
+    if request.param == "shared":
+        monkeypatch.setattr("textreg.solvers.parallel_columns.COPIED", 0)

@@ -12,17 +12,13 @@ from textreg.penalties import GroupNorms
 from textreg.plugins import calls
 from textreg.records import Groups, Problem
 from textreg.solvers import merged_features as merging
-from textreg.solvers import parallel_columns, ridge
+from textreg.solvers import ridge
 from textreg.solvers.majorize import majorize
 from textreg.solvers.merged_features import kinds_of, merged_features
 
 N, WORDS, COPIES = 60, 25, 4
 
-
-@pytest.fixture(params=[0, parallel_columns.COPIED], ids=["shared", "copied"], autouse=True)
-def _values(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whether the merged matrix shares the values of the whole one, or copies them."""
-    monkeypatch.setattr(parallel_columns, "COPIED", request.param)
+pytestmark = pytest.mark.usefixtures("merged_values")
 
 
 def problem(seed: int = 0, **options: object) -> Problem:

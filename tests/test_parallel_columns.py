@@ -22,11 +22,7 @@ from textreg.solvers.quadratic import quadratic
 
 N, P = 40, 30
 
-
-@pytest.fixture(params=[0, parallel_columns.COPIED], ids=["shared", "copied"], autouse=True)
-def _values(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whether the merged matrix shares the values of the whole one, or copies them."""
-    monkeypatch.setattr(parallel_columns, "COPIED", request.param)
+pytestmark = pytest.mark.usefixtures("merged_values")
 
 
 def problem(seed: int = 0) -> Problem:

@@ -22,7 +22,6 @@ from textreg.records import Floats, Int32s
 from textreg.solvers.class_ridge import ridge_together
 from textreg.solvers.classes import Classes
 from textreg.solvers.conjugate import Direction, conjugate_gradients
-from textreg.solvers.special import softmax
 
 ROUNDS, ACCURACY = 20, 0.1
 """Most iterations of conjugate gradients, and the share of the residual at which they stop."""
@@ -81,6 +80,8 @@ class _SupportModel:
     """
 
     def __init__(self, classes: Classes, penalty: Separable) -> None:
+        from scipy.special import softmax
+
         self._design, k = classes.design, len(classes.b)
         free_of_l1 = np.broadcast_to(penalty.lam == 0.0, classes.W.shape)
         self._rows, places = np.nonzero((classes.W != 0.0) | free_of_l1)

@@ -14,7 +14,6 @@ from textreg._core.blocks import block_dots
 from textreg._core.softmax import softmax_product
 from textreg.solvers.compact_rows import compact_rows
 from textreg.solvers.conjugate import Direction, conjugate_gradients
-from textreg.solvers.special import softmax
 
 if TYPE_CHECKING:
     from typing import Any
@@ -38,6 +37,8 @@ SHORTEST = 0.1
 
 def ridge_together(classes: Classes, q: Floats) -> bool:
     """Lower the loss and 1/2 sum_j q_j w_j^2, the same for every class; whether a step did."""
+    from scipy.special import softmax
+
     P = np.ascontiguousarray(softmax(classes.Z, axis=0).T)
     R = classes.c[:, None] * P - np.ascontiguousarray(classes.targets().T)
     model = _CompactModel(classes, P, q)

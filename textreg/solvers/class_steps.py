@@ -12,7 +12,6 @@ from textreg.solvers.class_newton import newton_together
 from textreg.solvers.classes import Classes
 from textreg.solvers.engine import NOISE, Engine
 from textreg.solvers.quadratic import NewtonSteps
-from textreg.solvers.special import logsumexp
 
 PASSES, POLISH = 3, 10
 """Rounds of coordinate descent and of conjugate gradients in a step over one class."""
@@ -53,6 +52,8 @@ def take_turns(classes: Classes, step: ClassStep) -> None:
 
     Smooth penalties need no turns, except far from the optimum, where Newton's method may fail.
     """
+    from scipy.special import logsumexp
+
     if step.smooth() and step.together(classes):
         return
     engine, total = step.engine, logsumexp(classes.Z, axis=0)

@@ -12,7 +12,6 @@ from textreg.records import Floats, Int64s, Problem
 from textreg.records.convert import as_finite
 from textreg.records.fit import checked_codes
 from textreg.solvers.engine import HOPELESS
-from textreg.solvers.special import logsumexp, softmax, xlogy
 
 LARGE = 0.5
 """Probability above which the sum over the other classes is not taken from that over all."""
@@ -76,6 +75,8 @@ class Classes:
 
     def rest(self, k: int, total: Floats) -> Floats:
         """o_k (n,): log sum_{l != k} exp(z_l), where ``total`` is the same over all classes."""
+        from scipy.special import logsumexp
+
         share = np.exp(self.Z[k] - total)
         large = np.flatnonzero(share > LARGE)  # where the difference would lose digits
         share[large] = 0.0
@@ -103,10 +104,14 @@ class Classes:
 
     def loss_of(self, Z: Floats) -> float:
         """The loss at scores (classes, n)."""
+        from scipy.special import logsumexp
+
         return float(self.c @ (logsumexp(Z, axis=0) - Z[self._own]))
 
     def alpha(self) -> Floats:
         """The dual point c y_k - S_k (classes, n) at the present probabilities."""
+        from scipy.special import softmax
+
         return self.balanced(self._turned(softmax(self.Z, axis=0) * self.c))
 
     def balanced(self, alpha: Floats) -> Floats:
@@ -119,6 +124,8 @@ class Classes:
 
     def dual_value(self, alpha: Floats) -> float:
         """The part of the dual value (S2) that is due to the loss, the entropy."""
+        from scipy.special import xlogy
+
         S = self._turned(alpha)
         shares = np.divide(S, self.c, out=np.zeros_like(S), where=self.c > 0.0)
         entropy = -xlogy(shares, np.maximum(shares, 0.0)).sum(axis=0)

@@ -105,7 +105,7 @@ def _sweeps(
     rows, strengths = compact_rows(problem.design), penalty.strengths
     best_w, best_b, best, best_s = engine.w, engine.b, np.inf, s
     bound, gap, history, stopped = Bound(-np.inf, np.empty(0)), np.inf, list[Step](), False
-    round_, looked, next_look = 0, 0, COLD if problem.start is None else WARM
+    round_, next_look = 0, COLD if problem.start is None else WARM
     quick = dual_ascent.in_range(engine, rows, 2.0 * penalty.l2)
     if quick:
         gradient = yield Gradient(engine)
@@ -129,8 +129,8 @@ def _sweeps(
                 w, objective = rounded(fit, objective, problem.tol)
             if objective < best:
                 best_w, best_b, best, best_s = w, engine.b, objective, closer
-            gap, sweeps = relative_gap(best, bound.value), round_ - looked
-            looked, next_look = round_, round_ + -(-round_ // NEXT)
+            sweeps = round_ - (history[-1].iteration if history else 0)
+            gap, next_look = relative_gap(best, bound.value), round_ + -(-round_ // NEXT)
             history.append(Step(round_, best, gap))
             stopped = bool(problem.callback and problem.callback(history[-1]))
             quick = len(history) < PATIENCE or gap <= RATE**sweeps * last

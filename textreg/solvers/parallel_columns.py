@@ -199,11 +199,8 @@ def _first_parallel(X: csc_array, kind: Floats, mergeable: NDArray[np.bool_]) ->
     # A hash of the documents alone shows of most columns that they are parallel to no other.
     candidates = candidates[left]
     hashes = np.empty(len(candidates), dtype=np.uint64)
-    indptr, documents = (
-        array.astype(kind, copy=False)
-        for array, kind in ((X.indptr, np.int64), (X.indices, np.int32))
-    )
-    hash_rows(indptr, documents, candidates, hashes)
+    indptr, documents = X.indptr.astype(np.int64, copy=False), X.indices
+    hash_rows(indptr, documents.astype(np.int32, copy=False), candidates, hashes)
     _, group, count = np.unique(hashes, return_inverse=True, return_counts=True)
     candidates = candidates[count[group] > 1]
     X = X[:, candidates]

@@ -27,7 +27,6 @@ from textreg.solvers.class_steps import ClassStep, take_turns
 from textreg.solvers.classes import Classes
 from textreg.solvers.engine import NOISE
 from textreg.solvers.outcome import check_finite, checks_overflow, warn_unless_converged
-from textreg.solvers.special import logsumexp
 
 IDLE = 3
 """Rounds over all classes without progress, after which the tolerance is beyond floating point."""
@@ -119,5 +118,7 @@ def _bound(fit: Classes, step: ClassStep) -> float:
 
 def softmax_loss(problem: Problem, codes: Int64s, W: Floats, b: Floats) -> float:
     """The loss at weights W (classes, p) and intercepts b (classes,)."""
+    from scipy.special import logsumexp
+
     Z = problem.design.product(np.ascontiguousarray(W.T)) + b
     return float(problem.sample_weight @ (logsumexp(Z, axis=1) - Z[np.arange(len(Z)), codes]))

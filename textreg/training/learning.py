@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -41,16 +40,13 @@ class Learned(NamedTuple):
     seconds: dict[str, float]
 
 
-@contextmanager
-def _connected(address: str | None, part: Plugin) -> Iterator[Cluster | None]:
+def _connected(address: str | None, part: Plugin) -> AbstractContextManager[Cluster | None]:
     """The cluster at an address, and None where there is none."""
     if address is None:
-        yield None
-        return
+        return nullcontext()
     from textreg.training.search.cluster import connected
 
-    with connected(address, part) as cluster:
-        yield cluster
+    return connected(address, part)
 
 
 def learn(context: SearchContext, work: Work, beginning: Beginning | None = None) -> Learned:

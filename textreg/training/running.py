@@ -138,11 +138,12 @@ def in_threads(call: Callable[..., Any], pieces: Sequence[tuple[Any, ...]], jobs
         # One thread a piece: BLAS adds in another order when it has several.
         with warnings.catch_warnings(), one_thread_in_blas():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            if jobs == 1 or len(calls) == 1:
+            threads = min(threads_of(jobs), len(calls))
+            if threads < 2:
                 return [run(keeping_cause, *piece) for run, piece in calls]
             from joblib import Parallel, delayed
 
-            parallel = Parallel(n_jobs=threads_of(jobs), prefer="threads")
+            parallel = Parallel(n_jobs=threads, prefer="threads")
             return list(parallel(delayed(run)(keeping_cause, *piece) for run, piece in calls))
     except TextregError as error:
         # With several threads joblib replaces the cause by a text.
