@@ -33,6 +33,7 @@ def dual_sweep_by_feature(rng: np.random.Generator, n: int, p: int) -> Arguments
     return {
         **{name: given[name] for name in names},
         "lag": rng.choice([0.0, 1.5], width),
+        "lam": rng.uniform(0.0, 1.0, int(rng.choice([0, p]))).astype("f4"),
         "inverse": rng.uniform(0.5, 50.0, (p, width)).astype("f4"), "alpha": given["alpha"],
         "T": rng.normal(size=(p, width)).astype("f4"), "b": given["b"],
     }  # fmt: skip

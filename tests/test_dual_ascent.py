@@ -131,17 +131,19 @@ def test_a_label_moves_alike_alone_and_beside_others() -> None:
     cy = np.where(rng.random((30, 29)) < 0.2, 1.0, -1.0) * rng.random(29) ** 8 * 100.0
     first = cy * rng.random((30, 29))
     lag, inverse = rng.random(29), rng.random((12, 29)).astype(np.float32)
+    strengths = np.empty(0, np.float32), np.full(12, 3.0, np.float32)
 
     def moved(labels: slice) -> list[Any]:
-        alpha = [first[:, labels].copy() for _ in range(2)]
-        weights = [np.zeros((12, alpha[0].shape[1]), np.float32) for _ in range(2)]
-        b = [np.zeros(alpha[0].shape[1]) for _ in range(2)]
+        alpha = [first[:, labels].copy() for _ in range(3)]
+        weights = [np.zeros((12, alpha[0].shape[1]), np.float32) for _ in range(3)]
+        b = [np.zeros(alpha[0].shape[1]) for _ in range(3)]
         own = np.ascontiguousarray(cy[:, labels])
         dual_sweep(*arrays, order, squares, own, 0.3, 0.2, alpha[0], weights[0], b[0])
         shares = np.ascontiguousarray(inverse[:, labels])
-        dual_sweep_by_feature(
-            *arrays, order, own, lag[labels].copy(), shares, alpha[1], weights[1], b[1]
-        )
+        for lam, at in zip(strengths, (1, 2), strict=True):
+            dual_sweep_by_feature(
+                *arrays, order, own, lag[labels].copy(), lam, shares, alpha[at], weights[at], b[at]
+            )
         return [*alpha, *weights, *(row[None] for row in b)]
 
     together = moved(slice(None))

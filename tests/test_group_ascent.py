@@ -72,7 +72,7 @@ def test_each_is_certified_and_what_it_is_alone(
 
 
 def test_sweeps_are_enough_where_the_ridge_is_not_weak(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(group_ascent, "reweight", None)
+    monkeypatch.setattr(group_ascent, "continued", None)
     part, posed = Group(group=0.3, l1=0.0, l2=1.0), problems(tol=1e-3)
     for one, found in zip(posed, part.solve_each(posed), strict=True):
         assert found.converged

@@ -4,7 +4,7 @@ The matrix is three arrays by rows, as in ``rows``: the entries of document i ar
 ``indptr[i]:indptr[i + 1]``. What a label gets does not depend on the others.
 """
 
-from libc.math cimport fabs
+from libc.math cimport copysignf, fabs, fabsf
 
 from textreg._core.compilers cimport PREFETCH, wide
 from textreg._core.vectors cimport LANES, exp_of_negative
@@ -20,6 +20,7 @@ cdef enum:
     TRIES = 8  # Newton steps on the score of a document, at most
 
 cdef double NEAR = 1e-3  # a smaller step ends them, as the next one is about its square
+cdef double LEAST = 1e-8  # of the rate times c, where l1 leaves no weight to any word of a document
 
 
 def dual_sweep(const long long[::1] indptr, const int[::1] indices, const float[::1] data,
@@ -125,53 +126,87 @@ cdef inline void _sweep(const long long[::1] indptr, const int[::1] indices, con
 
 def dual_sweep_by_feature(const long long[::1] indptr, const int[::1] indices,
                           const float[::1] data, const int[::1] order, const double[:, ::1] cy,
-                          const double[::1] lag, const float[:, ::1] inverse,
-                          double[:, ::1] alpha, float[:, ::1] T, double[::1] b):
-    """The same for the penalty 1/2 sum_j q_j w_j^2, where every label has its own q.
+                          const double[::1] lag, const float[::1] lam,
+                          const float[:, ::1] inverse, double[:, ::1] alpha, float[:, ::1] T,
+                          double[::1] b):
+    """The same for the penalty sum_j lam_j |w_j| + 1/2 q_j w_j^2, where every label has its own q.
 
-    inverse: (columns, B), 1 / q_j. T: (columns, B), the sums X'alpha, of which w_j = T_j / q_j; so
-    whoever changes q need not change them. lag: (B,).
+    lam: (columns,), or (0,) without an l1 penalty. inverse: (columns, B), 1 / q_j. T: (columns, B),
+    the sums X'alpha, of which w_j = S(T_j, lam_j) / q_j, where S brings a number nearer to zero by
+    lam_j; so whoever changes q need not change them. lag: (B,). With l1 a document moves as if
+    those features stayed at zero that are there.
     """
     cdef Py_ssize_t width = T.shape[1]
     if cy.shape[0] != indptr.shape[0] - 1 or alpha.shape[0] != cy.shape[0]:
         raise ValueError("cy and alpha must have one entry per document")
-    if inverse.shape[0] != T.shape[0]:
-        raise ValueError("inverse and T must have one entry per column")
+    if inverse.shape[0] != T.shape[0] or lam.shape[0] not in (0, T.shape[0]):
+        raise ValueError("lam, inverse and T must have one entry per column")
     if (cy.shape[1] != width or alpha.shape[1] != width or b.shape[0] != width
             or lag.shape[0] != width or inverse.shape[1] != width):
         raise ValueError("cy, lag, inverse, alpha, T and b must have one entry per label")
     with nogil:
-        _all_labels_by_feature(indptr, indices, data, order, cy, lag, inverse, alpha, T, b)
+        if lam.shape[0]:
+            _all_labels_with_l1(indptr, indices, data, order, cy, lag, lam, inverse, alpha, T, b)
+        else:
+            _all_labels_by_feature(indptr, indices, data, order, cy, lag, lam, inverse, alpha, T, b)
 
 
 cdef wide _all_labels_by_feature(const long long[::1] indptr, const int[::1] indices,
                                  const float[::1] data, const int[::1] order,
                                  const double[:, ::1] cy, const double[::1] lag,
-                                 const float[:, ::1] inverse, double[:, ::1] alpha,
-                                 float[:, ::1] T, double[::1] b) noexcept nogil:
-    """The same, for blocks of labels."""
+                                 const float[::1] lam, const float[:, ::1] inverse,
+                                 double[:, ::1] alpha, float[:, ::1] T, double[::1] b) noexcept nogil:
+    """The same for blocks of labels."""
     cdef Py_ssize_t at = 0, width = T.shape[1]
     while at + 16 <= width:
-        _sweep_by_feature(indptr, indices, data, order, cy, lag, inverse, alpha, T, b, at, 16)
+        _sweep_by_feature(indptr, indices, data, order, cy, lag, lam, inverse, alpha, T, b, at, 16,
+                          False)
         at += 16
     if at + 8 <= width:
-        _sweep_by_feature(indptr, indices, data, order, cy, lag, inverse, alpha, T, b, at, 8)
+        _sweep_by_feature(indptr, indices, data, order, cy, lag, lam, inverse, alpha, T, b, at, 8,
+                          False)
         at += 8
     if at + 4 <= width:
-        _sweep_by_feature(indptr, indices, data, order, cy, lag, inverse, alpha, T, b, at, 4)
+        _sweep_by_feature(indptr, indices, data, order, cy, lag, lam, inverse, alpha, T, b, at, 4,
+                          False)
         at += 4
     while at < width:
-        _sweep_by_feature(indptr, indices, data, order, cy, lag, inverse, alpha, T, b, at, 1)
+        _sweep_by_feature(indptr, indices, data, order, cy, lag, lam, inverse, alpha, T, b, at, 1,
+                          False)
+        at += 1
+
+cdef wide _all_labels_with_l1(const long long[::1] indptr, const int[::1] indices,
+                              const float[::1] data, const int[::1] order,
+                              const double[:, ::1] cy, const double[::1] lag,
+                              const float[::1] lam, const float[:, ::1] inverse,
+                              double[:, ::1] alpha, float[:, ::1] T, double[::1] b) noexcept nogil:
+    """The same with an l1 penalty."""
+    cdef Py_ssize_t at = 0, width = T.shape[1]
+    while at + 16 <= width:
+        _sweep_by_feature(indptr, indices, data, order, cy, lag, lam, inverse, alpha, T, b, at, 16,
+                          True)
+        at += 16
+    if at + 8 <= width:
+        _sweep_by_feature(indptr, indices, data, order, cy, lag, lam, inverse, alpha, T, b, at, 8,
+                          True)
+        at += 8
+    if at + 4 <= width:
+        _sweep_by_feature(indptr, indices, data, order, cy, lag, lam, inverse, alpha, T, b, at, 4,
+                          True)
+        at += 4
+    while at < width:
+        _sweep_by_feature(indptr, indices, data, order, cy, lag, lam, inverse, alpha, T, b, at, 1,
+                          True)
         at += 1
 
 
 cdef inline void _sweep_by_feature(const long long[::1] indptr, const int[::1] indices,
                                    const float[::1] data, const int[::1] order,
                                    const double[:, ::1] cy, const double[::1] lag,
-                                   const float[:, ::1] inverse, double[:, ::1] alpha,
-                                   float[:, ::1] T, double[::1] b, Py_ssize_t at,
-                                   int count) noexcept nogil:
-    """The same for ``count`` labels, a constant, from ``at`` on."""
+                                   const float[::1] lam, const float[:, ::1] inverse,
+                                   double[:, ::1] alpha, float[:, ::1] T, double[::1] b,
+                                   Py_ssize_t at, int count, bint has_l1) noexcept nogil:
+    """The same for ``count`` labels, from ``at`` on; this and ``has_l1`` are constants."""
     cdef float[LANES] sums
     cdef float[LANES] squares
     cdef float[LANES] steps
@@ -181,7 +216,8 @@ cdef inline void _sweep_by_feature(const long long[::1] indptr, const int[::1] i
     cdef Py_ssize_t k, i
     cdef long long e, end
     cdef int j
-    cdef float x, part
+    cdef float x, part, least = 0.0, left
+    cdef double c
     cdef float* row
     cdef const float* share
     for k in range(order.shape[0]):
@@ -198,13 +234,24 @@ cdef inline void _sweep_by_feature(const long long[::1] indptr, const int[::1] i
             x = data[e]
             row = &T[indices[e], at]
             share = &inverse[indices[e], at]
-            for j in range(count):
-                part = x * share[j]
-                sums[j] += part * row[j]
-                squares[j] += part * x
+            if has_l1:
+                least = lam[indices[e]]
+                for j in range(count):
+                    left = fabsf(row[j]) - least
+                    part = x * share[j] if left > 0.0 else 0.0
+                    sums[j] += part * copysignf(left, row[j])
+                    squares[j] += part * x
+            else:
+                for j in range(count):
+                    part = x * share[j]
+                    sums[j] += part * row[j]
+                    squares[j] += part * x
         for j in range(count):
             scores[j] = sums[j] + b[at + j]
             rates[j] = squares[j] + lag[at + j]
+            if has_l1:
+                c = fabs(cy[i, at + j])
+                rates[j] = LEAST / c if rates[j] * c < LEAST and c > 0.0 else rates[j]
         _moves(scores, &alpha[i, at], &cy[i, at], rates, moves, count)
         for j in range(count):
             alpha[i, at + j] += moves[j]

@@ -208,9 +208,10 @@ class EngineDual:
 
     left_out = Excess()
 
-    def __init__(self, engine: Engine, lam: Floats) -> None:
+    def __init__(self, engine: Engine, lam: Floats, alpha: Floats | None = None) -> None:
+        """alpha: (n,), in the place of those of the fit's scores; balanced."""
         self._engine, self.lam = engine, lam
-        self.alpha = dual_scores(engine)
+        self.alpha = dual_scores(engine) if alpha is None else alpha
         self._multiply()
 
     def _multiply(self) -> None:

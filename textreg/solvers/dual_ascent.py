@@ -12,7 +12,7 @@ Newton steps take over.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -82,8 +82,10 @@ class DualVariables:
     ----------
     engine : Engine
         Where the fit stands, its intercept at its optimum.
-    conjugate : float
-        That of the penalty, at X'r.
+    conjugate : callable
+        That of the penalty, at a multiple of X'r.
+    alpha : ndarray, shape (n,), optional
+        Where to begin instead.
 
     Attributes
     ----------
@@ -101,10 +103,12 @@ class DualVariables:
         How many there have been.
     """
 
-    def __init__(self, engine: Engine, conjugate: float) -> None:
+    def __init__(
+        self, engine: Engine, conjugate: Callable[[float], float], alpha: Floats | None = None
+    ) -> None:
         self.cy = engine.c * engine.y
-        self.share = best_share(engine, -engine.r, conjugate)
-        self.alpha: Floats = -self.share * engine.r
+        self.share = 1.0 if alpha is not None else best_share(engine, -engine.r, conjugate)
+        self.alpha: Floats = -self.share * engine.r if alpha is None else alpha
         self.lag, self.b, self.sweeps = 0.0, engine.b, 0
 
     def move_to(self, alpha: Floats, b: float, sweeps: int) -> None:
@@ -141,7 +145,8 @@ class Ascent(DualVariables):
     """
 
     def __init__(self, engine: Engine, rows: CompactRows, q: float, gradient: Floats) -> None:
-        super().__init__(engine, 0.5 / q * float(gradient @ gradient))
+        square = 0.5 / q * float(gradient @ gradient)
+        super().__init__(engine, lambda share: share * share * square)
         self.q, self.slope, self._last = q, slope_of(engine.loss), np.inf
         if engine.fit_intercept:
             self.lag = LAG * float(rows.norms.mean()) / q
@@ -218,15 +223,15 @@ def block(columns: Sequence[Any]) -> NDArray[Any]:
     return block
 
 
-def best_share(engine: Engine, alpha: Floats, conjugate: float) -> float:
+def best_share(engine: Engine, alpha: Floats, conjugate: Callable[[float], float]) -> float:
     """The power of 1/4, times these dual variables, where the dual value is largest.
 
-    conjugate: that of the penalty at X'alpha.
+    conjugate: that of the penalty at a multiple of X'alpha.
     """
     share, best = 1.0, -np.inf
     for _ in range(QUARTERS):
         value = engine.loss.dual_value(share * alpha, engine.y, engine.c)
-        value -= share * share * conjugate
+        value -= conjugate(share)
         if not value > best:
             break
         share, best = 0.25 * share, value

@@ -28,9 +28,8 @@ from textreg.solvers.reweighting import (
     S_LEAST,
     UNIT,
     Reweighted,
-    Schedule,
+    continued,
     grown,
-    reweight,
     touching_points,
 )
 from textreg.solvers.ridge import beginning
@@ -47,9 +46,6 @@ long as a sweep."""
 PATIENCE, RATE = 2, 0.95
 """Looks at the gap before the rate counts, and the largest share of it that a sweep may leave; else
 Newton steps are quicker, though each takes as long as six sweeps or more."""
-
-LATER = Schedule(rough=0, first_check=4)
-"""Of the rounds by Newton steps, where sweeps have come near."""
 
 
 @checks_overflow
@@ -85,15 +81,7 @@ def _fit(problem: Problem, penalty: GroupNorms) -> Fit[Solution]:
     s = touching_points(penalty, fit, warm=warm)
     found = yield from _sweeps(problem, penalty, engine, fit, s)
     if not (found.gap <= problem.tol or found.ended or found.iterations >= problem.max_iter):
-        history, before = list(found.history), found.iterations
-
-        def callback(step: Step) -> bool:
-            history.append(step._replace(iteration=before + step.iteration))
-            return bool(problem.callback and problem.callback(history[-1]))
-
-        options = problem.replace(callback=callback, max_iter=problem.max_iter - before)
-        rest = reweight(options, penalty, fit, found.s, LATER if before else Schedule())
-        found = rest._replace(iterations=before + rest.iterations, history=tuple(history))
+        found = continued(problem, penalty, fit, found)
     norms = penalty.copies(found.w, found.u, scales.curvature)
     return finish(problem, found.solution(problem, norms), UNIT, stopped=found.ended)
 
@@ -109,7 +97,7 @@ def _sweeps(
     quick = dual_ascent.in_range(engine, rows, 2.0 * penalty.l2)
     if quick:
         gradient = yield Gradient(engine)
-        ascent = FeatureAscent(engine, rows, penalty.majorizer(s).q, gradient)
+        ascent = FeatureAscent(engine, rows, penalty.majorizer(s), gradient)
     while quick and round_ < problem.max_iter and not gap <= problem.tol and not stopped:
         round_ += 1
         yield FeatureSweep(rows, ascent)

@@ -76,17 +76,17 @@ class VectorFit:
         self, engine: Engine, penalty: GroupNorms, unit: float, *, quick: bool = False
     ) -> None:
         """quick: whether rounds without l1 take the steps of a ridge."""
-        self._engine, self._penalty, self._quick = engine, penalty, quick
+        self.engine, self._penalty, self._quick = engine, penalty, quick
         self.unit = unit
 
     @property
     def w(self) -> Floats:
         """Weights (p,)."""
-        return self._engine.w
+        return self.engine.w
 
     def improve(self, inner: Separable, polish: int, effort: int) -> float:
         """One proximal Newton step."""
-        engine = self._engine
+        engine = self.engine
         if self._quick and not inner.lam.any() and inner.q.all():
             rows, accuracy = compact_rows(engine.design), Accuracy(ROUGH / effort, 0.0)
             fall = alone(ridge_step(engine, rows, inner.q, engine.gradient(), accuracy))
@@ -104,32 +104,32 @@ class VectorFit:
 
     def intercept(self) -> float:
         """The intercept."""
-        return self._engine.b
+        return self.engine.b
 
     def size(self) -> Floats:
         """(p,) |w_j|."""
-        return np.abs(self._engine.w)
+        return np.abs(self.engine.w)
 
     def value(self, norms: Floats | None = None) -> float:
         """The objective at the present weights."""
-        return self._engine.value + self._penalty.value(self._engine.w, norms)
+        return self.engine.value + self._penalty.value(self.engine.w, norms)
 
     def value_at(self, w: Floats) -> float:
         """The objective at other weights, the intercept unchanged."""
-        return self._engine.loss_at(w) + self._penalty.value(w)
+        return self.engine.loss_at(w) + self._penalty.value(w)
 
     def curvature(self) -> Floats:
         """(p,) The curvature of the loss in every feature."""
-        engine = self._engine
+        engine = self.engine
         return engine.design.curvature(engine.h) if self._quick else engine.curvature
 
     def duals(self, rates: Floats, out: Floats) -> None:
         """Dual variables of the groups, ragged: rates_g w_g; written to ``out``."""
-        self._penalty.duals(rates, self._engine.w, out)
+        self._penalty.duals(rates, self.engine.w, out)
 
-    def dual(self) -> EngineDual:
-        """Dual variables of the loss at the present weights."""
-        return EngineDual(self._engine, self._penalty.lam)
+    def dual(self, alpha: Floats | None = None) -> EngineDual:
+        """Dual variables of the loss: those of the scores, or ``alpha`` (n,), which is balanced."""
+        return EngineDual(self.engine, self._penalty.lam, alpha)
 
 
 def rounded(fit: GroupFit, objective: float, tol: float) -> tuple[Floats, float]:

@@ -20,9 +20,18 @@ from textreg.solvers.engine import Engine
 from textreg.solvers.group_fit import VectorFit
 from textreg.solvers.merged_features import over_merged_features
 from textreg.solvers.outcome import checks_overflow, finish
-from textreg.solvers.reweighting import UNIT, Reweighted, Schedule, reweight, touching_points
+from textreg.solvers.reweighting import (
+    LATER,
+    UNIT,
+    Reweighted,
+    Schedule,
+    continued,
+    reweight,
+    touching_points,
+)
 from textreg.solvers.ridge import suits
 from textreg.solvers.scales import Scales, scales_of
+from textreg.solvers.sparse_ascent import SparseAscent, sweeps_suit
 from textreg.solvers.unpenalized import watching
 from textreg.solvers.working_set import Beginning, WorkingSet, first_working_set
 
@@ -31,9 +40,6 @@ ROUNDS = 8
 
 SETS = 12
 """Most working sets; the next one holds all features."""
-
-FIRST, LATER = Schedule(), Schedule(rough=0, first_check=4)
-"""Of these rounds, and of those over other working sets."""
 
 
 @checks_overflow
@@ -85,10 +91,21 @@ def _majorize(problem: Problem, penalty: GroupNorms) -> tuple[Solution, bool]:
         engine = Engine(problem, penalty.value)
         fit = VectorFit(engine, penalty, scales.weight, quick=suits(problem))
         s = touching_points(penalty, fit, warm=problem.start is not None)
-        found = reweight(problem, penalty, fit, s, Schedule())
+        found = _over_all_features(problem, penalty, fit, s)
         norms = penalty.copies(found.w, found.u, scales.curvature)
     room = penalty.room_of_originals(found.used) if len(found.used) else None
     return found.solution(problem, norms, room), found.ended
+
+
+def _over_all_features(
+    problem: Problem, penalty: GroupNorms, fit: VectorFit, s: Floats
+) -> Reweighted:
+    """Sweeps, and the rounds where these are slow; from touching points s (groups,)."""
+    if not sweeps_suit(problem, penalty):
+        return reweight(problem, penalty, fit, s, Schedule())
+    sweeps = SparseAscent(problem, penalty, fit, s)
+    found = sweeps.run()
+    return continued(problem, penalty, fit, found) if sweeps.slow else found
 
 
 def _over_working_sets(
@@ -114,7 +131,7 @@ def _over_working_sets(
         known = s[part.kept]
         fresh = touching_points(part.penalty, fit, warm=not first)
         start = np.where(np.isnan(known), fresh, known)
-        found = reweight(options, part.penalty, fit, start, FIRST if first else LATER)
+        found = reweight(options, part.penalty, fit, start, Schedule() if first else LATER)
         s[part.kept] = found.s
         rounds += found.iterations
         ended = found.gap <= problem.tol or stopped or rounds >= problem.max_iter

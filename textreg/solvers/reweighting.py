@@ -208,6 +208,10 @@ class Schedule(NamedTuple):
     first_check: int = FIRST_CHECK
 
 
+LATER = Schedule(rough=0, first_check=4)
+"""Of rounds that begin near the optimum."""
+
+
 def touching_points(penalty: GroupNorms, fit: GroupFit, *, warm: bool) -> Floats:
     """Where s starts: above the norms of the fit's weights, if it is ``warm``, at a given start."""
     if not warm:
@@ -284,6 +288,24 @@ def reweight(
     return Reweighted(
         best_w, best_b, best, gap, iteration, kept, u, s, bound.alpha, bound.used, ended
     )
+
+
+def continued(
+    problem: Problem, penalty: GroupNorms, fit: GroupFit, found: Reweighted
+) -> Reweighted:
+    """The rounds after sweeps that ended at ``found``, and both together.
+
+    problem: for its options, which hold for both.
+    """
+    history, before = list(found.history), found.iterations
+
+    def callback(step: Step) -> bool:
+        history.append(step._replace(iteration=before + step.iteration))
+        return bool(problem.callback and problem.callback(history[-1]))
+
+    options = problem.replace(callback=callback, max_iter=problem.max_iter - before)
+    rest = reweight(options, penalty, fit, found.s, LATER if before else Schedule())
+    return rest._replace(iterations=before + rest.iterations, history=tuple(history))
 
 
 def grown(s: Floats, norms: Floats, lowest: float) -> Floats:

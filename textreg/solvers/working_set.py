@@ -124,9 +124,9 @@ class WorkingFit(VectorFit):
         super().__init__(engine, part.penalty, part.scales.weight)
         self._part = part
 
-    def dual(self) -> WorkingDual:
+    def dual(self, alpha: Floats | None = None) -> WorkingDual:
         """Dual variables of the loss, with what they say of the features left out."""
-        self._dual = WorkingDual(self._engine, self._part)
+        self._dual = WorkingDual(self.engine, self._part, alpha)
         return self._dual
 
     @property
@@ -139,7 +139,7 @@ class WorkingFit(VectorFit):
 
         As if all groups were free: those that are not hold little of such a set.
         """
-        weighted = self._part.features[self._engine.w != 0.0]
+        weighted = self._part.features[self.engine.w != 0.0]
         return union(weighted, self._dual.near())
 
     def grown(self) -> Int32s:
@@ -154,10 +154,10 @@ class WorkingDual(EngineDual):
     rarest, for which there are few groups to keep them at zero.
     """
 
-    def __init__(self, engine: Engine, part: WorkingSet) -> None:
+    def __init__(self, engine: Engine, part: WorkingSet, alpha: Floats | None = None) -> None:
         self._part = part
         self.missing = self.rare = np.empty(0, dtype=np.int32)
-        super().__init__(engine, part.penalty.lam)
+        super().__init__(engine, part.penalty.lam, alpha)
 
     def _multiply(self) -> None:
         part = self._part

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from textreg._core.arrays import Floats, Int32s, Int64s
 
-TRIES, NEAR = 8, 1e-3
+TRIES, NEAR, LEAST, TINY = 8, 1e-3, 1e-8, 1e-300
 
 
 def dual_sweep(
@@ -57,6 +57,7 @@ def dual_sweep_by_feature(
     order: Int32s,
     cy: Floats,
     lag: Floats,
+    lam: NDArray[np.float32],
     inverse: NDArray[np.float32],
     alpha: Floats,
     T: NDArray[np.float32],
@@ -66,9 +67,14 @@ def dual_sweep_by_feature(
     for i in order:
         here = slice(indptr[i], indptr[i + 1])
         places, values = indices[here], data[here][:, None]
-        parts = values * inverse[places]
-        scores = (parts * T[places]).sum(axis=0) + b
+        least = lam[places][:, None] if len(lam) else np.float32(0.0)
+        left = np.abs(T[places]) - least
+        parts = np.where((left > 0.0) | (len(lam) == 0), values * inverse[places], np.float32(0.0))
+        scores = (parts * np.copysign(left, T[places])).sum(axis=0) + b
         rates = (parts * values).sum(axis=0) + lag
+        if len(lam):
+            c = np.abs(cy[i])
+            rates = np.where((c > 0.0) & (rates * c < LEAST), LEAST / np.maximum(c, TINY), rates)
         y = np.where(cy[i] > 0.0, 1.0, -1.0)
         own = zip(y * scores, y * alpha[i], np.abs(cy[i]), rates, strict=True)
         moves = y * np.array(
