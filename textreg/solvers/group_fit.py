@@ -137,5 +137,4 @@ def rounded(fit: GroupFit, objective: float, tol: float) -> tuple[Floats, float]
 
     objective: that of the weights as they are.
     """
-    w = zero_small_weights(fit.w, fit.unit, objective, fit.value_at, tol)
-    return w, fit.value_at(w)
+    return zero_small_weights(fit.w, fit.unit, objective, fit.value_at, tol)

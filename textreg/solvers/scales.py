@@ -45,12 +45,28 @@ def scales_at(design: Design, loss: Loss, z: Floats, y: Floats, c: Floats) -> Sc
     r = np.empty_like(z)
     loss.derivatives(z, y, c, r, np.empty_like(z))
     h = loss.curvature_above(z, y, c)
-    curvature, total = design.curvature(h), float(h.sum())
+    (curvature, largest), total = _curvature(design, h), float(h.sum())
     slopes = np.divide(r * r, c, out=np.zeros_like(r), where=c > 0.0)
     score = math.sqrt(float(slopes.sum()) * float(c.sum())) / total if total > 0.0 else 0.0
-    squares = float(curvature.sum()) / total if total > 0.0 else 0.0  # of the norms of documents
+    squares = curvature / total if total > 0.0 else 0.0  # of the norms of documents
     weight = score / math.sqrt(squares) if squares > 0.0 else 0.0
-    return Scales(_number(weight), _number(float(curvature.max(initial=0.0))))
+    return Scales(_number(weight), _number(largest))
+
+
+def _curvature(design: Design, h: Floats) -> tuple[float, float]:
+    """The sum and the largest of sum_i h_i x_ij^2 over the features j.
+
+    Labels share these where their documents count alike.
+    """
+
+    def found(h: Floats) -> tuple[float, float]:
+        curvature = design.curvature(h)
+        return float(curvature.sum()), float(curvature.max(initial=0.0))
+
+    if not len(h) or (h != h[0]).any():
+        return found(h)
+    total, largest = design.cache.get("curvature", lambda: found(np.ones(len(h))))
+    return float(h[0]) * total, float(h[0]) * largest
 
 
 def document_norm(design: Design) -> float:
@@ -59,11 +75,7 @@ def document_norm(design: Design) -> float:
     A derivative in the intercept times this has the unit of one in a weight.
     """
     n = design.shape[0]
-
-    def norm() -> float:
-        return math.sqrt(float(design.curvature(np.ones(n)).sum()) / max(n, 1))
-
-    return design.cache.get("document norm", norm)
+    return math.sqrt(_curvature(design, np.ones(n))[0] / max(n, 1))
 
 
 def _number(scale: float) -> float:

@@ -18,14 +18,14 @@ def zero_small_weights(
     objective: float,
     objective_at: Callable[[Floats], float],
     tol: float,
-) -> Floats:
-    """A copy of the weights w, of any shape, the small ones set to zero.
+) -> tuple[Floats, float]:
+    """A copy of the weights w, of any shape, the small ones set to zero; and its objective.
 
     If that raised their ``objective`` by a relative ``tol`` / 10 or more, they stay as they are.
     unit: that of weights, as in :class:`textreg.solvers.scales.Scales`.
     """
     sparse: Floats = np.where(np.abs(w) < SMALL * unit, 0.0, w)
-    if np.array_equal(sparse, w) or objective_at(sparse) <= objective * (1.0 + 0.1 * tol):
-        return sparse
-    unchanged: Floats = w.copy()
-    return unchanged
+    if np.array_equal(sparse, w):
+        return sparse, objective
+    found = objective_at(sparse)
+    return (sparse, found) if found <= objective * (1.0 + 0.1 * tol) else (w.copy(), objective)

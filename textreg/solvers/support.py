@@ -30,6 +30,10 @@ MARGIN = 1e-9
 ROUNDS = 100
 """Most rounds in which features that groups do not keep at zero take away groups of others."""
 
+MANY, FEWER, SETTLING = 1000, 10, 0.75
+"""For so many features, most such rounds, and the share that each has to leave: where one leaves
+less, next to none are left in the end."""
+
 
 class Balls:
     """Where the optimum is: products X'alpha* within ``radii`` of ``products``, w* near w.
@@ -110,11 +114,14 @@ def _kept_at_zero(penalty: GroupNorms, largest: Floats, zero: Bools) -> tuple[Bo
     tried = np.flatnonzero(zero & ~sure).astype(np.int32)
     excess = np.maximum((1.0 + MARGIN) * largest - penalty.lam, 0.0)
     inside = _without(penalty, ~zero)
-    for _ in range(ROUNDS):
+    many = len(tried) > MANY
+    for _ in range(FEWER if many else ROUNDS):
         kept = penalty.keep_at_zero(tried, excess[tried], np.where(inside, penalty.strengths, 0.0))
-        left, tried = tried[~kept], tried[kept]
+        most, left, tried = len(tried), tried[~kept], tried[kept]
         if not len(left):
             return zero, inside
+        if many and len(tried) < SETTLING * most:
+            break
         zero[left] = False
         inside[penalty.holders(left)] = False
     return sure, _without(penalty, ~sure)
