@@ -131,7 +131,9 @@ def test_few_weights_at_the_start_are_left_to_rounds() -> None:
     assert not sparse_ascent.sweeps_suit(problem.replace(start=(few, 0.0)), penalty)
 
 
-def test_a_start_leads_to_the_same_minimum() -> None:
+@pytest.mark.parametrize("support", [0.0, 1.0])
+def test_a_start_leads_to_the_same_minimum(monkeypatch: pytest.MonkeyPatch, support: float) -> None:
+    monkeypatch.setattr(sparse_ascent, "SUPPORT", support)
     problem = posed(tol=1e-6)
     first = solved(problem, 0.1, 0.01)
     found = solved(problem.replace(start=(first.w, first.b)), 0.05, 0.01)
@@ -147,3 +149,19 @@ def test_numbers_beyond_float32_are_left_to_rounds(monkeypatch: pytest.MonkeyPat
     found = solved(large, 0.3e25, 0.1e25)
     assert taken[0][3].iterations == 0
     assert found.converged
+
+
+def test_nothing_is_worse_than_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sparse_ascent, "SUPPORT", 0.0)
+    problem = posed(tol=1e-6)
+    first = solved(problem, 0.1, 0.01)
+    found = solved(problem.replace(start=(first.w, first.b), tol=1e-2), 0.1, 0.01)
+    assert found.converged
+    assert found.objective <= first.objective * (1.0 + 1e-3)  # as small weights are set to zero
+
+
+@pytest.mark.parametrize(
+    ("distance", "farther", "left"), [(0.1, 1.0, 4.0), (0.1, 0.1, np.inf), (0.1, 0.0, np.inf)]
+)
+def test_sweeps_left_at_a_rate(distance: float, farther: float, left: float) -> None:
+    assert sparse_ascent._left(distance, farther, 2, 1e-3) == pytest.approx(left)

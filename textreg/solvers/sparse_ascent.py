@@ -101,12 +101,11 @@ def _moved(s: Floats, norms: Floats, unit: float) -> Floats:
     return moved
 
 
-def _left(times: float, share: float, sweeps: int) -> float:
-    """How many sweeps are left, of which the last ones left a ``share`` of the distance.
-
-    times: how many times what it shall be the distance is.
-    """
-    return sweeps * math.log(times) / -math.log(share) if share < 1.0 else math.inf
+def _left(distance: float, farther: float, sweeps: int, goal: float) -> float:
+    """How many sweeps are left to a distance of ``goal``, where the last ones came from farther."""
+    if not 0.0 < distance < farther:
+        return math.inf
+    return sweeps * math.log(distance / goal) / math.log(farther / distance)
 
 
 def sweeps_suit(problem: Problem, penalty: GroupNorms) -> bool:
@@ -150,6 +149,7 @@ class SparseAscent:
         sweeps, next_look = 0, COLD if problem.start is None else WARM
         if not self.slow:
             engine.optimize_intercept()
+            self._take(_Best(fit.w, fit.intercept(), fit.value(self._penalty.norms(fit.w))))
             ascent = FeatureAscent(engine, rows, inner, engine.gradient())
         while not (self._ended or self.slow or sweeps >= problem.max_iter):
             sweep_by_feature(rows, [ascent])
@@ -196,8 +196,7 @@ class SparseAscent:
             self.slow = not self._ended and self._failures >= FAILURES
         elif sweeps > TRIAL:
             before, farther = self._looks[-3]
-            left = _left(distance / (READY * tol), distance / farther, sweeps - before)
-            self.slow = left > FAR
+            self.slow = _left(distance, farther, sweeps - before, READY * tol) > FAR
 
     def _certify(self, sweeps: int, norms: Floats, alpha: Floats) -> None:
         """Bound the optimum by these dual variables."""
