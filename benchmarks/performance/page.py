@@ -75,18 +75,19 @@ MISSED = (
     columns are one, the matrix shares the values of the other: a copy took 400 MB more, and a
     hash of every value 240. A fixed threshold of malloc took an eighth of the memory away and a
     third more time.""",
-    """**`sentence` with an l1 penalty.** Sweeps of dual coordinate ascent took the place of
-    rounds of Newton steps, and about half of the time: with both in one run, on a machine half as
-    quick as on other days, the 25 points on imdb took 116 and 61 s, the slowest of them 10.3 and
-    5.1 s, and those on science 7.9 and 6.3 s. A fit takes 10 to 50 sweeps, at 8 passes of memory each, and then a certificate, as
-    long as a dozen sweeps; weak groups with a strong l1 penalty are left to rounds, and are the
-    slowest. Tried in sweeps: curvature over all features that a move can reach (up to four times as
-    many), a part of l1 as a quadratic (up to twice as many), acceleration of the touching points
-    (as many), and sweeps over working sets (a hundred labels: 58 s in place of 32). Tried in
-    rounds: float32 values and 16-bit indices, fewer products a round, the ridge's solution as a
-    start, earlier checks, Cholesky factors of blocks of words, Gram matrices of documents, and an
-    extrapolated or forecast dual point. Of a hundred labels each has a working set of its own, of
-    a thousand features; most of their time are certificates over all 700,000 features.""",
+    """**`sentence` with an l1 penalty.** Sweeps of dual coordinate ascent took the place of rounds
+    of Newton steps, and about half of the time: with both in one run, on a machine half as quick as
+    on other days, the 25 points on imdb took 116 and 61 s, the slowest of them 10.3 and 5.1 s, and
+    those on science 7.9 and 6.3 s. A fit takes 10 to 50 sweeps, at 8 passes of memory each, and
+    then a certificate, as long as a dozen sweeps; weak groups with a strong l1 penalty are left to
+    rounds, and are the slowest. Tried in sweeps: curvature over all features that a move can reach
+    (up to four times as many), a part of l1 as a quadratic (up to twice as many), acceleration of
+    the touching points (as many), and sweeps over working sets (a hundred labels: 58 s in place of
+    32). Tried in rounds: float32 values and 16-bit indices, fewer products a round, the ridge's
+    solution as a start, earlier checks, Cholesky factors of blocks of words, Gram matrices of
+    documents, and an extrapolated or forecast dual point. Of a hundred labels each has a working
+    set of its own, of a thousand features; most of their time are certificates over all 700,000
+    features.""",
     """**OMP** spends its time on coordinate descent over the features it has. Growing buffers
     gained nothing, nor did variants of the kernel.""",
     """**One text from the shell**: importing NumPy is half of the time.""",
