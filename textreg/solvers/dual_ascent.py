@@ -84,8 +84,6 @@ class DualVariables:
         Where the fit stands, its intercept at its optimum.
     conjugate : callable
         That of the penalty, at a multiple of X'r.
-    alpha : ndarray, shape (n,), optional
-        Where to begin instead.
 
     Attributes
     ----------
@@ -103,12 +101,10 @@ class DualVariables:
         How many there have been.
     """
 
-    def __init__(
-        self, engine: Engine, conjugate: Callable[[float], float], alpha: Floats | None = None
-    ) -> None:
+    def __init__(self, engine: Engine, conjugate: Callable[[float], float]) -> None:
         self.cy = engine.c * engine.y
-        self.share = 1.0 if alpha is not None else best_share(engine, -engine.r, conjugate)
-        self.alpha: Floats = -self.share * engine.r if alpha is None else alpha
+        self.share = best_share(engine, -engine.r, conjugate)
+        self.alpha: Floats = -self.share * engine.r
         self.lag, self.b, self.sweeps = 0.0, engine.b, 0
 
     def move_to(self, alpha: Floats, b: float, sweeps: int) -> None:

@@ -38,8 +38,6 @@ class FeatureAscent(DualVariables):
         Its strengths; all q above 0, and mu 0.
     gradient : ndarray, shape (p,)
         That of the loss.
-    alpha : ndarray, shape (n,), optional
-        Dual variables to begin with; ``gradient`` is then -X'alpha.
 
     Attributes
     ----------
@@ -52,12 +50,7 @@ class FeatureAscent(DualVariables):
     """
 
     def __init__(
-        self,
-        engine: Engine,
-        rows: CompactRows,
-        penalty: Separable,
-        gradient: Floats,
-        alpha: Floats | None = None,
+        self, engine: Engine, rows: CompactRows, penalty: Separable, gradient: Floats
     ) -> None:
         self._rows, self._fit_intercept = rows, engine.fit_intercept
         lam = rows.collapse(penalty.lam) if penalty.lam.any() else np.empty(0)
@@ -67,7 +60,7 @@ class FeatureAscent(DualVariables):
             beyond = np.maximum(np.abs(share * gradient) - penalty.lam, 0.0)
             return 0.5 * float((beyond / penalty.q) @ beyond)
 
-        super().__init__(engine, conjugate, alpha)
+        super().__init__(engine, conjugate)
         self.renew(-self.share * gradient)
         self.take(penalty.q)
 

@@ -127,9 +127,9 @@ class VectorFit:
         """Dual variables of the groups, ragged: rates_g w_g; written to ``out``."""
         self._penalty.duals(rates, self.engine.w, out)
 
-    def dual(self, alpha: Floats | None = None) -> EngineDual:
-        """Dual variables of the loss: those of the scores, or ``alpha`` (n,), which is balanced."""
-        return EngineDual(self.engine, self._penalty.lam, alpha)
+    def dual(self) -> EngineDual:
+        """Dual variables of the loss at the present weights."""
+        return EngineDual(self.engine, self._penalty.lam)
 
 
 def rounded(fit: GroupFit, objective: float, tol: float) -> tuple[Floats, float]:

@@ -19,6 +19,7 @@ from textreg.penalties import GroupNorms, Separable
 from textreg.records import Floats, Problem, Step
 from textreg.solvers.certificate import (
     Bound,
+    EngineDual,
     Target,
     dual_value,
     group_bound,
@@ -190,10 +191,11 @@ class SparseAscent:
         above = float(penalty.strengths @ np.maximum(norms - self._s, 0.0))
         distance = relative_gap(self._best.objective, dual_value(fit.engine, alpha) - above)
         self._looks.append((sweeps, distance))
-        if distance <= READY * tol or sweeps >= self._problem.max_iter:
+        last = sweeps >= self._problem.max_iter
+        if distance <= READY * tol or last:
             self._certify(sweeps, norms, alpha)
             self._failures += 1
-            self.slow = not self._ended and self._failures >= FAILURES
+            self.slow = not (self._ended or last) and self._failures >= FAILURES
         elif sweeps > TRIAL:
             before, farther = self._looks[-3]
             self.slow = _left(distance, farther, sweeps - before, READY * tol) > FAR
@@ -206,7 +208,9 @@ class SparseAscent:
         self._take(_Best(w, fit.intercept(), objective))
         self._u = penalty.duals(penalty.strengths / closer, fit.w)
         target = Target(self._best.objective, tol)
-        found = group_bound(fit.dual(alpha), penalty, fit.size(), self._u, target)
+        found = group_bound(
+            EngineDual(fit.engine, penalty.lam, alpha), penalty, fit.size(), self._u, target
+        )
         self._bound = max(self._bound, found, key=value_of)
         self._gap = relative_gap(self._best.objective, self._bound.value)
         self._history.append(Step(sweeps, self._best.objective, self._gap))

@@ -127,9 +127,9 @@ class WorkingFit(VectorFit):
         super().__init__(engine, part.penalty, part.scales.weight)
         self._part = part
 
-    def dual(self, alpha: Floats | None = None) -> WorkingDual:
+    def dual(self) -> WorkingDual:
         """Dual variables of the loss, with what they say of the features left out."""
-        self._dual = WorkingDual(self.engine, self._part, alpha)
+        self._dual = WorkingDual(self.engine, self._part)
         return self._dual
 
     @property
@@ -157,10 +157,10 @@ class WorkingDual(EngineDual):
     rarest, for which there are few groups to keep them at zero.
     """
 
-    def __init__(self, engine: Engine, part: WorkingSet, alpha: Floats | None = None) -> None:
+    def __init__(self, engine: Engine, part: WorkingSet) -> None:
         self._part = part
         self.missing = self.rare = np.empty(0, dtype=np.int32)
-        super().__init__(engine, part.penalty.lam, alpha)
+        super().__init__(engine, part.penalty.lam)
 
     def _multiply(self) -> None:
         part = self._part
