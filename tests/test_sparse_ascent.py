@@ -101,6 +101,16 @@ def test_certificates_that_fail_are_left_to_rounds(monkeypatch: pytest.MonkeyPat
     assert found.converged
 
 
+def test_no_round_goes_on_beyond_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sparse_ascent, "READY", 1e12)
+    taken = counted(monkeypatch)
+    with pytest.warns(ConvergenceWarning, match="stopped after 12 rounds"):
+        found = solved(posed(tol=1e-9, max_iter=12), 0.1, 0.1)
+    assert [step.iteration for step in found.history] == [8, 10, 12]
+    assert len(found.history) == sparse_ascent.FAILURES
+    assert not taken
+
+
 def test_a_limit_ends_with_a_certificate() -> None:
     with pytest.warns(ConvergenceWarning, match="stopped after 3 rounds"):
         found = solved(posed(max_iter=3), 0.3, 0.1)
