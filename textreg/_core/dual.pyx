@@ -148,14 +148,14 @@ def dual_sweep_by_feature(const long long[::1] indptr, const int[::1] indices,
         if lam.shape[0]:
             _all_labels_with_l1(indptr, indices, data, order, cy, lag, lam, inverse, alpha, T, b)
         else:
-            _all_labels_by_feature(indptr, indices, data, order, cy, lag, lam, inverse, alpha, T, b)
+            _all_labels_without(indptr, indices, data, order, cy, lag, lam, inverse, alpha, T, b)
 
 
-cdef wide _all_labels_by_feature(const long long[::1] indptr, const int[::1] indices,
-                                 const float[::1] data, const int[::1] order,
-                                 const double[:, ::1] cy, const double[::1] lag,
-                                 const float[::1] lam, const float[:, ::1] inverse,
-                                 double[:, ::1] alpha, float[:, ::1] T, double[::1] b) noexcept nogil:
+cdef wide _all_labels_without(const long long[::1] indptr, const int[::1] indices,
+                              const float[::1] data, const int[::1] order,
+                              const double[:, ::1] cy, const double[::1] lag,
+                              const float[::1] lam, const float[:, ::1] inverse,
+                              double[:, ::1] alpha, float[:, ::1] T, double[::1] b) noexcept nogil:
     """The same for blocks of labels."""
     cdef Py_ssize_t at = 0, width = T.shape[1]
     while at + 16 <= width:
@@ -174,6 +174,7 @@ cdef wide _all_labels_by_feature(const long long[::1] indptr, const int[::1] ind
         _sweep_by_feature(indptr, indices, data, order, cy, lag, lam, inverse, alpha, T, b, at, 1,
                           False)
         at += 1
+
 
 cdef wide _all_labels_with_l1(const long long[::1] indptr, const int[::1] indices,
                               const float[::1] data, const int[::1] order,
