@@ -20,7 +20,7 @@ from textreg.builtin.separable import Elastic, Lasso, Ridge
 from textreg.errors import ConvergenceWarning
 from textreg.kinds import Regularizer
 from textreg.penalties import GroupNorms
-from textreg.records import Groups, Problem, Solution
+from textreg.records import Bools, Floats, Groups, Problem, Solution
 from textreg.records.support import NONZERO, ZERO, Support
 from textreg.solvers import support as of_support
 
@@ -139,16 +139,22 @@ def test_a_model_keeps_it_and_explain_tells_it(cli: Cli, tmp_path: Path) -> None
     ) in out
 
 
-@pytest.mark.parametrize("seed", range(12))
-def test_groups_that_hold_nothing_else_keep_features_at_zero(seed: int) -> None:
+def undecided(seed: int, l1: float, p: int = 60) -> tuple[GroupNorms, Floats, Bools]:
+    """Overlapping groups, the largest products that features may have, and which have no weight."""
     rng = np.random.default_rng(seed)
-    p, sizes = 60, rng.integers(1, 7, size=80)
+    sizes = rng.integers(1, 7, size=80)
     members = [np.sort(rng.choice(p, size, replace=False)) for size in sizes]
     indptr, weights = np.append(0, np.cumsum(sizes)), rng.uniform(0.1, 2.0, len(sizes))
     groups = Groups(indptr, np.concatenate(members), weights, p)
-    penalty = GroupNorms(groups, 0.1, l1=0.2 * (seed % 2), l2=0.1)
     largest, zero = rng.exponential(0.3, p), rng.random(p) < 0.9
     largest[rng.random(p) < 0.1] = 0.0
+    return GroupNorms(groups, 0.1, l1=l1, l2=0.1), largest, zero
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_groups_that_hold_nothing_else_keep_features_at_zero(seed: int) -> None:
+    penalty, largest, zero = undecided(seed, l1=0.2 * (seed % 2))
+    p = penalty.p
     found, inside = of_support._kept_at_zero(penalty, largest, zero)
     sure = largest < penalty.lam
     assert found[sure].all()
@@ -170,12 +176,7 @@ def test_groups_that_hold_nothing_else_keep_features_at_zero(seed: int) -> None:
 def test_of_many_features_l1_alone_proves_where_groups_lose_most_of_theirs(
     monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
-    rng = np.random.default_rng(seed)
-    p, sizes = 60, rng.integers(1, 7, size=80)
-    members = [np.sort(rng.choice(p, size, replace=False)) for size in sizes]
-    groups = Groups(np.append(0, np.cumsum(sizes)), np.concatenate(members), np.ones(80), p)
-    penalty = GroupNorms(groups, 0.1, l1=0.2)
-    largest, zero = rng.exponential(0.3, p), rng.random(p) < 0.9
+    penalty, largest, zero = undecided(seed, l1=0.2)
     every, every_inside = of_support._kept_at_zero(penalty, largest, zero)
     monkeypatch.setattr(of_support, "MANY", 0)
     quick, inside = of_support._kept_at_zero(penalty, largest, zero)

@@ -145,59 +145,45 @@ def dual_sweep_by_feature(const long long[::1] indptr, const int[::1] indices,
             or lag.shape[0] != width or inverse.shape[1] != width):
         raise ValueError("cy, lag, inverse, alpha, T and b must have one entry per label")
     with nogil:
-        if lam.shape[0]:
-            _all_labels_with_l1(indptr, indices, data, order, cy, lag, lam, inverse, alpha, T, b)
-        else:
-            _all_labels_without(indptr, indices, data, order, cy, lag, lam, inverse, alpha, T, b)
+        _all_labels_by_feature(indptr, indices, data, order, cy, lag, lam, inverse, alpha, T, b)
 
 
-cdef wide _all_labels_without(const long long[::1] indptr, const int[::1] indices,
-                              const float[::1] data, const int[::1] order,
-                              const double[:, ::1] cy, const double[::1] lag,
-                              const float[::1] lam, const float[:, ::1] inverse,
-                              double[:, ::1] alpha, float[:, ::1] T, double[::1] b) noexcept nogil:
-    """The same for blocks of labels."""
+cdef wide _all_labels_by_feature(const long long[::1] indptr, const int[::1] indices,
+                                 const float[::1] data, const int[::1] order,
+                                 const double[:, ::1] cy, const double[::1] lag,
+                                 const float[::1] lam, const float[:, ::1] inverse,
+                                 double[:, ::1] alpha, float[:, ::1] T,
+                                 double[::1] b) noexcept nogil:
+    """The same, with or without an l1 penalty."""
+    if lam.shape[0]:
+        _blocks_by_feature(indptr, indices, data, order, cy, lag, lam, inverse, alpha, T, b, True)
+    else:
+        _blocks_by_feature(indptr, indices, data, order, cy, lag, lam, inverse, alpha, T, b, False)
+
+
+cdef inline void _blocks_by_feature(const long long[::1] indptr, const int[::1] indices,
+                                    const float[::1] data, const int[::1] order,
+                                    const double[:, ::1] cy, const double[::1] lag,
+                                    const float[::1] lam, const float[:, ::1] inverse,
+                                    double[:, ::1] alpha, float[:, ::1] T, double[::1] b,
+                                    bint has_l1) noexcept nogil:
+    """The same for blocks of labels; ``has_l1`` is a constant."""
     cdef Py_ssize_t at = 0, width = T.shape[1]
     while at + 16 <= width:
         _sweep_by_feature(indptr, indices, data, order, cy, lag, lam, inverse, alpha, T, b, at, 16,
-                          False)
+                          has_l1)
         at += 16
     if at + 8 <= width:
         _sweep_by_feature(indptr, indices, data, order, cy, lag, lam, inverse, alpha, T, b, at, 8,
-                          False)
+                          has_l1)
         at += 8
     if at + 4 <= width:
         _sweep_by_feature(indptr, indices, data, order, cy, lag, lam, inverse, alpha, T, b, at, 4,
-                          False)
+                          has_l1)
         at += 4
     while at < width:
         _sweep_by_feature(indptr, indices, data, order, cy, lag, lam, inverse, alpha, T, b, at, 1,
-                          False)
-        at += 1
-
-
-cdef wide _all_labels_with_l1(const long long[::1] indptr, const int[::1] indices,
-                              const float[::1] data, const int[::1] order,
-                              const double[:, ::1] cy, const double[::1] lag,
-                              const float[::1] lam, const float[:, ::1] inverse,
-                              double[:, ::1] alpha, float[:, ::1] T, double[::1] b) noexcept nogil:
-    """The same with an l1 penalty."""
-    cdef Py_ssize_t at = 0, width = T.shape[1]
-    while at + 16 <= width:
-        _sweep_by_feature(indptr, indices, data, order, cy, lag, lam, inverse, alpha, T, b, at, 16,
-                          True)
-        at += 16
-    if at + 8 <= width:
-        _sweep_by_feature(indptr, indices, data, order, cy, lag, lam, inverse, alpha, T, b, at, 8,
-                          True)
-        at += 8
-    if at + 4 <= width:
-        _sweep_by_feature(indptr, indices, data, order, cy, lag, lam, inverse, alpha, T, b, at, 4,
-                          True)
-        at += 4
-    while at < width:
-        _sweep_by_feature(indptr, indices, data, order, cy, lag, lam, inverse, alpha, T, b, at, 1,
-                          True)
+                          has_l1)
         at += 1
 
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
 from textreg.errors import UsageError
 from textreg.records import Floats
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Real = TypeVar("Real", bound=np.floating[Any])
 
 STRONGEST = 1e100
 """Largest penalty strength, beyond any gradient that records allow."""
@@ -70,7 +75,7 @@ def check_strengths(**strengths: float) -> None:
             raise UsageError(f"{name} must be between 0 and {STRONGEST:g}, not {value}.")
 
 
-def soft(w: Floats, threshold: Floats | float) -> Floats:
+def soft(w: NDArray[Real], threshold: NDArray[Real] | float) -> NDArray[Real]:
     """Soft thresholding: move every w toward zero by ``threshold``, and no further.
 
     Parameters
@@ -85,5 +90,5 @@ def soft(w: Floats, threshold: Floats | float) -> Floats:
     ndarray
         Of the shape of ``w``.
     """
-    shrunk: Floats = np.sign(w) * np.maximum(np.abs(w) - threshold, 0.0)
+    shrunk: NDArray[Real] = np.sign(w) * np.maximum(np.abs(w) - threshold, 0.0)
     return shrunk

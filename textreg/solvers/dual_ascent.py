@@ -141,8 +141,7 @@ class Ascent(DualVariables):
     """
 
     def __init__(self, engine: Engine, rows: CompactRows, q: float, gradient: Floats) -> None:
-        square = 0.5 / q * float(gradient @ gradient)
-        super().__init__(engine, lambda share: share * share * square)
+        super().__init__(engine, squared(0.5 / q * float(gradient @ gradient)))
         self.q, self.slope, self._last = q, slope_of(engine.loss), np.inf
         if engine.fit_intercept:
             self.lag = LAG * float(rows.norms.mean()) / q
@@ -217,6 +216,11 @@ def block(columns: Sequence[Any]) -> NDArray[Any]:
     block[..., : len(columns)] = some
     block[..., len(columns) :] = some[..., -1:]
     return block
+
+
+def squared(value: float) -> Callable[[float], float]:
+    """The conjugate of a quadratic penalty at a multiple of where it is ``value``."""
+    return lambda share: share * share * value
 
 
 def best_share(engine: Engine, alpha: Floats, conjugate: Callable[[float], float]) -> float:

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from textreg._core.dual import dual_sweep_by_feature
-from textreg.penalties import Separable
+from textreg.penalties import Separable, soft
 from textreg.records import Floats
 from textreg.solvers.compact_rows import CompactRows
-from textreg.solvers.dual_ascent import LAG, DualVariables, block, shuffled
+from textreg.solvers.dual_ascent import LAG, DualVariables, block, shuffled, squared
 from textreg.solvers.engine import Engine
 
 if TYPE_CHECKING:
@@ -55,12 +55,10 @@ class FeatureAscent(DualVariables):
         self._rows, self._fit_intercept = rows, engine.fit_intercept
         lam = rows.collapse(penalty.lam) if penalty.lam.any() else np.empty(0)
         self.lam: NDArray[np.float32] = lam.astype(np.float32)
-
-        def conjugate(share: float) -> float:
-            beyond = np.maximum(np.abs(share * gradient) - penalty.lam, 0.0)
-            return 0.5 * float((beyond / penalty.q) @ beyond)
-
-        super().__init__(engine, conjugate)
+        if len(lam):
+            super().__init__(engine, lambda share: penalty.conjugate(share * gradient))
+        else:
+            super().__init__(engine, squared(0.5 * float((gradient / penalty.q) @ gradient)))
         self.renew(-self.share * gradient)
         self.take(penalty.q)
 
@@ -79,9 +77,7 @@ class FeatureAscent(DualVariables):
 
     def weights(self) -> Floats:
         """(p,)"""
-        sums = self.sums
-        if len(self.lam):
-            sums = np.copysign(np.maximum(np.abs(sums) - self.lam, 0.0), sums)
+        sums = soft(self.sums, self.lam) if len(self.lam) else self.sums
         return self._rows.expand((sums * self.inverse).astype(np.float64))
 
 

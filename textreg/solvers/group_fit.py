@@ -14,13 +14,15 @@ from textreg.solvers.continuation import has_kinks
 from textreg.solvers.engine import Engine
 from textreg.solvers.requests import alone
 from textreg.solvers.ridge_step import Accuracy, ridge_step
-from textreg.solvers.small_weights import zero_small_weights
 
 ROUGH = 0.1
 """Without an l1 penalty, the share of the gradient that a step may leave, divided by the effort."""
 
 PASSES = 3
 """Most rounds of coordinate descent in a step."""
+
+SMALL = 2e-5
+"""Weights below this, in the problem's unit of weights, may be set to zero."""
 
 STEPS, ENOUGH, FINER = 10, 0.1, 3
 """Where the loss has kinks, and there is l1, a step is short and another one follows: so many at
@@ -133,8 +135,13 @@ class VectorFit:
 
 
 def rounded(fit: GroupFit, objective: float, tol: float) -> tuple[Floats, float]:
-    """A copy of the weights, small ones set to zero where that is negligible; their objective.
+    """A copy of the weights, small ones set to zero; and its objective.
 
-    objective: that of the weights as they are.
+    If that raised their ``objective`` by a relative ``tol`` / 10 or more, they stay as they are.
     """
-    return zero_small_weights(fit.w, fit.unit, objective, fit.value_at, tol)
+    w = fit.w
+    sparse: Floats = np.where(np.abs(w) < SMALL * fit.unit, 0.0, w)
+    if np.array_equal(sparse, w):
+        return sparse, objective
+    found = fit.value_at(sparse)
+    return (sparse, found) if found <= objective * (1.0 + 0.1 * tol) else (w.copy(), objective)

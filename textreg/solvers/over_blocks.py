@@ -23,7 +23,7 @@ from textreg.solvers.certificate import KAPPAS, relative_gap
 from textreg.solvers.engine import Engine
 from textreg.solvers.kept_in_blocks import Selected, held_by_groups, left_by_groups
 from textreg.solvers.outcome import checks_overflow, finish
-from textreg.solvers.working_set import RARE, rarest
+from textreg.solvers.working_set import RARE, rarest, union
 
 INNER, FIRST, WITH_GROUPS = 0.3, 3e-2, 3e-3
 """Share of the tolerance to which a problem in memory is solved; and the least for the first one,
@@ -81,7 +81,7 @@ def over_blocks(
     beyond = _without(large, support)
     large = _first(problem, group, beyond, l1)
     reduced = len(large.features) < len(beyond.features)
-    features = _union(support, _largest(large, most))
+    features = union(support, _largest(large, most))
     history: list[Step] = []
     at_zero = problem.loss.dual_value(np.zeros(len(problem.y)), problem.y, problem.sample_weight)
     iterations, tol = 0, max(WITH_GROUPS if reduced else FIRST, INNER * problem.tol)
@@ -123,11 +123,11 @@ def over_blocks(
             break
         most *= GROWTH
         if problem.groups is None:
-            features = _union(features, _largest(large, most))
+            features = union(features, _largest(large, most))
         elif number == 1 and not reduced:  # those at the start were too many
-            features = _union(np.flatnonzero(w).astype(np.int32), every.features)
+            features = union(np.flatnonzero(w).astype(np.int32), every.features)
         else:
-            features = _union(features, _joining(problem, features, large, missing, l1))
+            features = union(features, _joining(problem, features, large, missing, l1))
         tol = INNER * problem.tol
     solution = Solution(
         w=w,
@@ -199,11 +199,7 @@ def _joining(
     sizes = _in_blocks(problem).blocks.sizes.astype(np.int64)
     beyond = large.features[large.sizes > l1]
     rare = rarest(beyond, sizes[beyond], int(RARE * sizes[features].sum()))
-    return _union(large.features[missing], rare)
-
-
-def _union(one: Int32s, other: Int32s) -> Int32s:
-    return np.union1d(one, other).astype(np.int32)
+    return union(large.features[missing], rare)
 
 
 def over_features(problem: Problem, features: Int32s, known: KnownColumns | None = None) -> Problem:

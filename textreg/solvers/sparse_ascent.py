@@ -76,23 +76,28 @@ class _Best(NamedTuple):
 
 
 class _Quadratics:
-    """The l1 strengths, and the quadratics that stand for groups and for some of these (M1, M7)."""
+    """The quadratics that stand for groups, and for a part of l1 where there is none (M1, M7).
+
+    lam: (p,) what is left of the l1 strengths.
+    """
 
     def __init__(self, penalty: GroupNorms, unit: float) -> None:
         self._penalty, self._unit = penalty, unit
-        self._parts = np.where(penalty.reach == 0.0, HALF * penalty.lam, 0.0)
-        self._lam = penalty.lam - self._parts
-        self._s = np.full(penalty.p, S_START * unit)
+        self._alone = np.flatnonzero(penalty.reach == 0.0)
+        self._parts = HALF * penalty.lam[self._alone]
+        self._s = np.full(len(self._alone), S_START * unit)
+        self.lam = penalty.lam.copy()
+        self.lam[self._alone] -= self._parts
 
-    def at(self, s: Floats) -> Separable:
-        """The penalty of the next sweep. s: (groups,) touching points."""
-        inner = self._penalty.majorizer(s)
-        inner.q[:] += self._parts / self._s
-        return Separable(inner.q, inner.mu, self._lam)
+    def at(self, s: Floats) -> Floats:
+        """Their curvature (p,) in the next sweep. s: (groups,) touching points."""
+        q = self._penalty.majorizer(s).q
+        q[self._alone] += self._parts / self._s
+        return q
 
     def move(self, w: Floats) -> None:
-        """Move the touching points of single features to the weights (p,)."""
-        self._s = _moved(self._s, np.abs(w), self._unit)
+        """Move the touching points of features in no group to their weights. w: (p,)"""
+        self._s = _moved(self._s, np.abs(w[self._alone]), self._unit)
 
 
 def _moved(s: Floats, norms: Floats, unit: float) -> Floats:
@@ -145,14 +150,15 @@ class SparseAscent:
         problem, fit, begin = self._problem, self._fit, (self._fit.w, self._fit.intercept())
         engine, rows = fit.engine, compact_rows(problem.design)
         quadratics = _Quadratics(self._penalty, fit.unit)
-        inner = quadratics.at(self._s)
-        self.slow = not in_range(engine, rows, float(inner.q.min(initial=1.0)))
+        q = quadratics.at(self._s)
+        self.slow = not in_range(engine, rows, float(q.min(initial=1.0)))
         sweeps, next_look = 0, COLD if problem.start is None else WARM
         if not self.slow:
             engine.optimize_intercept()
             self._take(_Best(fit.w, fit.intercept(), fit.value(self._penalty.norms(fit.w))))
+            inner = Separable(q, np.zeros(len(q)), quadratics.lam)
             ascent = FeatureAscent(engine, rows, inner, engine.gradient())
-        while not (self._ended or self.slow or sweeps >= problem.max_iter):
+        while not self.slow and sweeps < problem.max_iter:
             sweep_by_feature(rows, [ascent])
             sweeps += 1
             look = sweeps >= min(next_look, problem.max_iter)
@@ -164,10 +170,12 @@ class SparseAscent:
                 engine.restart(w, ascent.b)
                 engine.optimize_intercept()
                 self._look(sweeps, norms, ascent.balanced(engine))
+                if self._ended or self.slow:
+                    break
                 next_look = sweeps + max(LEAST, sweeps // NEXT)
             self._s = _moved(self._s, (1.0 + ABOVE * problem.tol) * norms, fit.unit)
             quadratics.move(w)
-            ascent.take(quadratics.at(self._s).q)
+            ascent.take(quadratics.at(self._s))
         if self.slow and sweeps:
             near = self._looks[-1][1] <= NEAR
             w, b = (self._best.w, self._best.b) if near else begin
@@ -186,25 +194,28 @@ class SparseAscent:
         norms: of the groups. alpha: the dual variables, balanced.
         """
         fit, penalty, tol = self._fit, self._penalty, self._problem.tol
-        self._take(_Best(fit.w, fit.intercept(), fit.value(norms)))
+        objective = fit.value(norms)
+        self._take(_Best(fit.w, fit.intercept(), objective))
         # What groups above s take from the dual value, at most to the first order.
         above = float(penalty.strengths @ np.maximum(norms - self._s, 0.0))
         distance = relative_gap(self._best.objective, dual_value(fit.engine, alpha) - above)
         self._looks.append((sweeps, distance))
         last = sweeps >= self._problem.max_iter
         if distance <= READY * tol or last:
-            self._certify(sweeps, norms, alpha)
+            self._certify(sweeps, objective, np.maximum(self._s, norms), alpha)
             self._failures += 1
             self.slow = not (self._ended or last) and self._failures >= FAILURES
         elif sweeps > TRIAL:
             before, farther = self._looks[-3]
             self.slow = _left(distance, farther, sweeps - before, READY * tol) > FAR
 
-    def _certify(self, sweeps: int, norms: Floats, alpha: Floats) -> None:
-        """Bound the optimum by these dual variables."""
+    def _certify(self, sweeps: int, objective: float, closer: Floats, alpha: Floats) -> None:
+        """Bound the optimum by these dual variables.
+
+        objective: at the fit. closer: (groups,) touching points, at least the norms.
+        """
         fit, penalty, tol = self._fit, self._penalty, self._problem.tol
-        closer = np.maximum(self._s, norms)
-        w, objective = rounded(fit, fit.value(norms), tol)
+        w, objective = rounded(fit, objective, tol)
         self._take(_Best(w, fit.intercept(), objective))
         self._u = penalty.duals(penalty.strengths / closer, fit.w)
         target = Target(self._best.objective, tol)
