@@ -11,7 +11,10 @@ BENCH := benchmarks/.venv
 BIN := $(VENV)/bin
 SOURCES := pyproject.toml setup.py $(wildcard textreg/*.pxd textreg/_core/*.pyx textreg/_core/*.pxd)
 PLUGINS := $(wildcard plugins/*/pyproject.toml)
-PLUGIN_SOURCES := $(wildcard plugins/*/setup.py plugins/*/*/*.pyx)
+COMPILED := $(wildcard plugins/*/setup.py plugins/*/*/*.pyx)
+# Core and satellites are installed together, as each is pinned to the other's version; those with
+# a kernel of their own are built beside the core that stands here.
+BESIDE := $(filter-out $(dir $(filter %/setup.py,$(COMPILED))),$(dir $(PLUGINS)))
 PIP_INSTALL = -m pip install --quiet --disable-pip-version-check
 
 CASES ?= 2000
@@ -55,9 +58,6 @@ test fuzz sanitize results: export OMP_NUM_THREADS := 1
 test: $(VENV)/.stamp-test $(VENV)/.stamp-plugins
 	@$(BIN)/python -m compileall -q textreg plugins/*/textreg_*
 	$(BIN)/python -m pytest $(if $(ARGS),$(ARGS),-n $(WORKERS) --dist worksteal $(THOROUGH))
-	@$(if $(ARGS),,for folder in $(dir $(PLUGINS)); do \
-		echo "$$folder"; (cd "$$folder" && "$(abspath $(BIN))/python" -m pytest) || exit 1; \
-	done)
 
 test-all:
 	@for python in $(PYTHONS); do \
@@ -134,13 +134,12 @@ clean:
 		-prune -exec rm -rf {} +
 
 # An editable install: Python files are used where they stand, only the kernels need a new build.
-$(VENV)/.stamp-textreg: $(SOURCES) | $(BIN)/python
-	$(BIN)/python $(PIP_INSTALL) --editable ".[report]"
+$(VENV)/.stamp-textreg: $(SOURCES) $(PLUGINS) | $(BIN)/python
+	$(BIN)/python $(PIP_INSTALL) --editable . $(BESIDE:%=--editable ./%)
 	@touch $@
 
-# Kernels of plugins are built beside the textreg that stands here, not one from elsewhere.
-$(VENV)/.stamp-plugins: $(PLUGINS) $(PLUGIN_SOURCES) $(VENV)/.stamp-build
-	$(if $(PLUGINS),$(BIN)/python $(PIP_INSTALL) --no-build-isolation $(patsubst %/pyproject.toml,--editable ./%,$(PLUGINS)))
+$(VENV)/.stamp-plugins: $(COMPILED) $(VENV)/.stamp-build
+	$(BIN)/python $(PIP_INSTALL) --no-build-isolation $(patsubst %/setup.py,--editable ./%,$(filter %/setup.py,$(COMPILED)))
 	@touch $@
 
 $(VENV)/.stamp-%: pyproject.toml $(VENV)/.stamp-textreg
@@ -156,5 +155,5 @@ $(BIN)/python:
 
 $(BENCH)/.stamp: benchmarks/requirements.txt $(SOURCES)
 	test -x $(BENCH)/bin/python || $(PYTHON) -m venv $(BENCH)
-	$(BENCH)/bin/python $(PIP_INSTALL) --requirement benchmarks/requirements.txt --editable ".[report]"
+	$(BENCH)/bin/python $(PIP_INSTALL) --requirement benchmarks/requirements.txt --editable . $(BESIDE:%=--editable ./%)
 	@touch $@

@@ -32,7 +32,7 @@ BASES = {
 class Distribution:
     """One distribution: its name, version and entry points, and the code of its one module.
 
-    api: the version of the interface that its metadata names, if it does.
+    api: the version of the interface that its metadata names, if it does. help: of its commands.
     """
 
     name: str
@@ -41,6 +41,7 @@ class Distribution:
     version: str = "0.3"
     requires: tuple[str, ...] = ()
     api: str = ""
+    help: tuple[str, ...] = ()
 
     @property
     def module(self) -> str:
@@ -51,6 +52,8 @@ class Distribution:
         info = f"{self.module}-{self.version}.dist-info"
         entries = "".join(f"{name} = {value}\n" for name, value in self.entries.items())
         api = f"\n[textreg.api]\n{self.api} = {self.module}\n" if self.api else ""
+        lines = "".join(f"{line} = {self.module}\n" for line in self.help)
+        api += f"\n[textreg.help]\n{lines}" if lines else ""
         requires = "".join(f"Requires-Dist: {line}\n" for line in self.requires)
         head = f"Metadata-Version: 2.1\nName: {self.name}\nVersion: {self.version}\n"
         files = {

@@ -143,8 +143,11 @@ OTHERS = ("pip install ", "pytest ")
 """Commands that are not run: what they install is there, and these are tests themselves."""
 
 
-def run_session(cli: Cli, session: str) -> None:
-    """Commands, each with what it prints; a line ``...`` stands for lines left out."""
+def run_session(cli: Cli, session: str, *, whole: bool = False) -> None:
+    """Commands, each with what it prints; a line ``...`` stands for lines left out.
+
+    whole: whether every line is to be there that a command prints.
+    """
     turns = re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", session, re.MULTILINE)
     assert turns
     for command, printed in turns:
@@ -167,6 +170,8 @@ def run_session(cli: Cli, session: str) -> None:
             if start:
                 found = any(each.startswith(start) if dots else each == line for each in said)
                 assert found, f"{command}: {line!r} is not in\n" + "\n".join(said)
+        if whole:
+            assert not set(said) - set(shape(printed)), command
 
 
 def write_files() -> None:
@@ -300,4 +305,4 @@ def test_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cli: Cli) -> 
     """The session in README: every `textreg` command, and what it prints."""
     monkeypatch.chdir(tmp_path)
     (session,) = [block for block in blocks("README.md", "console") if "textreg demo" in block]
-    run_session(cli, session)
+    run_session(cli, session, whole=True)

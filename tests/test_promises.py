@@ -21,7 +21,6 @@ from textreg import hookspecs, kinds
 from textreg.errors import BrokenPluginError, PluginWarning
 from textreg.hookspecs import HOOK_OF_KIND, hookimpl, hookspec
 from textreg.kinds import KINDS, GroupBuilder, Penalized, Tokenizer
-from textreg.plugins.entries import KIND_NAMES
 from textreg.plugins.registry import Registry
 from textreg.records import Groups, Tokens
 
@@ -105,7 +104,7 @@ def test_methods_are_called_as_they_were(method: str) -> None:
 
 def test_only_these_methods_must_be_written() -> None:
     """A new method of a kind needs a default, which an abstract one has not."""
-    assert {kind: set(KINDS[kind].__abstractmethods__) for kind in KIND_NAMES} == {
+    assert {kind: set(KINDS[kind].__abstractmethods__) for kind in KINDS} == {
         "tokenizer": {"__call__"},
         "groups": {"build"},
         "graph": {"build"},

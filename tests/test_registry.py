@@ -520,7 +520,7 @@ def test_many_threads_load_a_plugin_once(install: Install, tmp_path: Path) -> No
 
 
 def test_kinds_are_the_same_everywhere() -> None:
-    assert tuple(KINDS) == KIND_NAMES == tuple(HOOK_OF_KIND)
+    assert (*KINDS, "command") == KIND_NAMES == tuple(HOOK_OF_KIND)
     assert entries.API == API
     assert KINDS["tokenizer"] is Tokenizer
 

@@ -60,7 +60,7 @@ def test_python(site: Site) -> None:
 
 def test_settings(tmp_path: Path) -> None:
     """They are those of `textreg plugins new`."""
-    (block,) = blocks(PAGE, "toml")
+    _, block = blocks(PAGE, "toml")
     settings = write_plugin("regularizer", "slope", tmp_path).folder / "pyproject.toml"
     written = settings.read_text(encoding="utf-8").splitlines()
     for line in block.splitlines():

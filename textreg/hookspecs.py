@@ -1,4 +1,4 @@
-"""The six hooks by which every plugin, built in or not, offers its classes.
+"""The seven hooks by which every plugin, built in or not, offers its classes and commands.
 
 A plugin is a module with implementations of these hooks and an entry point that names it:
 
@@ -7,18 +7,22 @@ A plugin is a module with implementations of these hooks and an entry point that
     [project.entry-points.textreg]
     "regularizer.shrink" = "acme_shrink"
 
-Entry points are named ``kind.name``, kinds being tokenizer, groups, graph, regularizer, loss and
-exporter, so that names can be listed without importing anything. Each hook returns a list of
-classes. See the page "What plugins can rely on" for what may change, and when.
+Entry points are named ``kind.name``, kinds being tokenizer, groups, graph, regularizer, loss,
+exporter and command, so that names can be listed without importing anything. Each hook returns a
+list of classes, that of commands a list of commands. See the page "What plugins can rely on" for
+what may change, and when.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pluggy
 
 from textreg.kinds import API, Exporter, GraphBuilder, GroupBuilder, Loss, Regularizer, Tokenizer
+
+if TYPE_CHECKING:
+    import click
 
 hookspec = pluggy.HookspecMarker("textreg")
 hookimpl = pluggy.HookimplMarker("textreg")
@@ -129,6 +133,37 @@ def textreg_exporters(api: int) -> list[type[Exporter]]:  # type: ignore[empty-b
     """
 
 
+@hookspec
+def textreg_commands(api: int) -> list[click.Command]:  # type: ignore[empty-body]
+    """Commands of this plugin, for the program ``textreg``.
+
+    Parameters
+    ----------
+    api : int
+        As for :func:`textreg_tokenizers`.
+
+    Returns
+    -------
+    list of click.Command
+        Each is called as its entry point is, without ``command.``: that of ``command.count`` is
+        ``textreg count``. A dot makes a command of a command: ``plugins.check`` is
+        ``textreg plugins check``.
+
+    Examples
+    --------
+    .. code-block:: python
+
+        @click.command(name="count")
+        @click.argument("files", nargs=-1)
+        def count(files):
+            "Count the documents of FILES."
+
+        @hookimpl
+        def textreg_commands():
+            return [count]
+    """
+
+
 HOOK_OF_KIND = {
     "tokenizer": "textreg_tokenizers",
     "groups": "textreg_group_builders",
@@ -136,6 +171,7 @@ HOOK_OF_KIND = {
     "regularizer": "textreg_regularizers",
     "loss": "textreg_losses",
     "exporter": "textreg_exporters",
+    "command": "textreg_commands",
 }
 
 ARGUMENTS: dict[str, Any] = {"api": API}

@@ -142,7 +142,7 @@ def tried(
                 (venv / "bin" / name).symlink_to(found)
         program = str(venv / "bin" / "python")
         install = [program, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-        only = ["--only-binary", ":all:", f"{wheel}[report]", "pytest>=8", "hypothesis>=6.100"]
+        only = ["--only-binary", ":all:", str(wheel), "pytest>=8", "hypothesis>=6.100"]
         say(f"try {wheel.name}")
         group = ["--group", str(sources / "pyproject.toml") + ":test"] if full else []
         run([*install, "--upgrade", "pip>=25.1"], env=env)
@@ -160,7 +160,7 @@ def tried(
         for plugin in plugins:
             say(f"try {plugin.wheel.name}")
             run([*install, "--only-binary", ":all:", plugin.wheel], env=env)
-            print(plugin.tested(program, place, env), flush=True)
+            print(plugin.tested(program, rest, env), flush=True)
         return (place / "answers.txt").read_text(encoding="utf-8")
 
 

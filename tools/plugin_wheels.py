@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import sys
 import tarfile
@@ -13,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from contents import ROOT
-from packaging.specifiers import SpecifierSet
 from programs import run, say
 
 PURE = "-none-any.whl"
@@ -35,12 +33,12 @@ class OnPython:
     folder: Path
     wheel: Path
 
-    def tested(self, program: str, place: Path, env: Mapping[str, str]) -> str:
-        """The last line of its tests, of the installed plugin only."""
-        rest = place / "plugins" / self.folder.name
-        shutil.copytree(self.folder, rest, ignore=shutil.ignore_patterns("textreg_*", "setup.py"))
-        pytest = [program, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
-        return run(pytest, env=env, cwd=rest).strip().rpartition("\n")[2]
+    def tested(self, program: str, sources: Path, env: Mapping[str, str]) -> str:
+        """The last line of its tests, of the installed plugin only, beside those of textreg."""
+        tests = Path("plugins", self.folder.name, "tests")
+        shutil.copytree(self.folder / "tests", sources / tests)
+        pytest = [program, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tests)]
+        return run(pytest, env=env, cwd=sources).strip().rpartition("\n")[2]
 
 
 @dataclass(frozen=True)
@@ -92,24 +90,10 @@ class Plugin:
 def build(sources: Path, wheels: Mapping[str, Path], work: Path, output: Path) -> list[Plugin]:
     """All plugins, from the unpacked source distribution of textreg and beside its wheels.
 
-    wheels: those of textreg by version of Python, whose environments are in ``work``. A plugin that
-    needs a later textreg is left out.
+    wheels: those of textreg by version of Python, whose environments are in ``work``.
     """
-    version = next(iter(wheels.values())).name.split("-")[1]
-    made = []
-    for path in sorted((sources / "plugins").glob("*/pyproject.toml")):
-        needs = needed_textreg(path.read_text(encoding="utf-8"))
-        if needs.contains(version, prereleases=True):
-            made.append(build_one(path.parent, wheels, work, output))
-        else:
-            say(f"{path.parent.name} needs textreg{needs}, and this is {version}: left out")
-    return made
-
-
-def needed_textreg(pyproject: str) -> SpecifierSet:
-    """The versions of textreg that a plugin names in its ``pyproject.toml``."""
-    found = re.search(r'"textreg(?![\w-])([^"]*)"', pyproject.partition("\ndependencies")[2])
-    return SpecifierSet(found[1] if found else "")
+    folders = sorted(path.parent for path in (sources / "plugins").glob("*/pyproject.toml"))
+    return [build_one(folder, wheels, work, output) for folder in folders]
 
 
 def build_one(folder: Path, wheels: Mapping[str, Path], work: Path, output: Path) -> Plugin:

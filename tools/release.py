@@ -2,10 +2,11 @@
 
     python tools/release.py 0.1.0 [--python COMMAND ...] [--full]
 
-The version goes into pyproject.toml, the changes under "Unreleased" in CHANGELOG.md get its heading
-and the date, and CITATION.cff both. The distributions are made and tried as by ``make dist``.
-What is left to a person, the commit, the tag and the upload, is printed. Nothing is committed or
-sent, and a check that fails leaves the three files as they were.
+The version goes into pyproject.toml and those of the plugins, which are pinned to it; the changes
+under "Unreleased" in CHANGELOG.md get its heading and the date, and CITATION.cff both. The
+distributions are made and tried as by ``make dist``. What is left to a person, the commit, the tag
+and the upload, is printed. Nothing is committed or sent, and a check that fails leaves these files
+as they were.
 """
 
 from __future__ import annotations
@@ -45,12 +46,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         write(before)
         print(f"{output_of(error)}make release: {error or 'stopped'}", file=sys.stderr)
         return 1
-    files = " ".join(path.name for path in changed)
+    files = " ".join(str(path.relative_to(ROOT)) for path in changed)
     print("\n".join(f"{path.stat().st_size:>10,} bytes  {path}" for path in made))
     print(f"\nLeft to do:\n  git commit -m 'textreg {options.version}' {files}")
     print(f"  git tag -a v{options.version} -m 'textreg {options.version}' && git push --tags")
     print(f"  python -m twine upload {output}/*.tar.gz {output}/*.whl")
-    print(f"  python -m twine upload {output}/plugins/*    # those of a new version")
+    print(f"  python -m twine upload {output}/plugins/*")
     return 0
 
 
@@ -73,12 +74,18 @@ def new_texts(root: Path, version: str, today: datetime.date) -> dict[Path, str]
         citation = re.sub(r"^date-released: .*$", dated, citation, count=1, flags=re.MULTILINE)
     else:
         citation = citation.replace(f"version: {version}\n", f"version: {version}\n{dated}\n", 1)
-    project = _set(root / "pyproject.toml", 'version = ".*"', f'version = "{version}"')
+    projects = [root / "pyproject.toml", *sorted(root.glob("plugins/*/pyproject.toml"))]
     return {
-        root / "pyproject.toml": project,
+        **{path: _with_version(path, version) for path in projects},
         changelog: f"{head}{EMPTY}\n{heading}{rest}",
         root / "CITATION.cff": citation,
     }
+
+
+def _with_version(path: Path, version: str) -> str:
+    """A ``pyproject.toml`` of that version, which pins those of ours that it names to it."""
+    text = _set(path, 'version = ".*"', f'version = "{version}"')
+    return re.sub(r'"(textreg[\w-]*)==[^"]*"', rf'"\1=={version}"', text)
 
 
 def _set(path: Path, line: str, new: str) -> str:

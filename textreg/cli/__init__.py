@@ -18,7 +18,7 @@ import click
 
 from textreg.cli.arguments import CommandLine, scan
 from textreg.cli.failures import ShownOnce, tell
-from textreg.cli.shared import NamingGroup
+from textreg.cli.shared import OpenGroup
 from textreg.cli.streams import logging_to_stderr, results_only
 from textreg.errors import ConvergenceWarning, DataWarning, TextregError
 
@@ -47,15 +47,15 @@ COMMANDS = {
 """The commands, which are modules of this package, and their help, which needs no import."""
 
 
-class _Group(NamingGroup):
+class _Group(OpenGroup):
     """Imports only the command that is used."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
+    def own_help(self, ctx: click.Context) -> dict[str, str]:
+        return COMMANDS
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
-            return None
+            return super().get_command(ctx, cmd_name)
         command: click.Command = import_module(f"textreg.cli.{cmd_name.replace('-', '_')}").command
         return command
 
@@ -63,13 +63,13 @@ class _Group(NamingGroup):
         """Options and commands, none of which is imported for it."""
         from click.shell_completion import CompletionItem
 
-        names = [name for name in COMMANDS if name.startswith(incomplete)]
-        found = [CompletionItem(name, help=COMMANDS[name]) for name in names]
+        commands = self.help_by_name(ctx).items()
+        found = [
+            CompletionItem(name, help=line)
+            for name, line in commands
+            if name.startswith(incomplete)
+        ]
         return [*found, *click.Command.shell_complete(self, ctx, incomplete)]
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
 
 
 def _block(ctx: click.Context, option: click.Parameter, names: tuple[str, ...]) -> None:

@@ -10,7 +10,7 @@ import click
 
 from textreg.cli import shared
 from textreg.cli.output import print_json, print_table
-from textreg.cli.shared import NamingGroup
+from textreg.cli.shared import OpenGroup
 from textreg.errors import TextregError, UsageError
 from textreg.plugins import registry
 from textreg.plugins.entries import KIND_NAMES
@@ -23,7 +23,11 @@ if TYPE_CHECKING:
     from textreg.testing import Check
 
 
-@click.group(name="plugins", cls=NamingGroup, invoke_without_command=True)
+class _PluginsGroup(OpenGroup):
+    prefix = "plugins."
+
+
+@click.group(name="plugins", cls=_PluginsGroup, invoke_without_command=True)
 @click.pass_context
 def command(ctx: click.Context) -> None:
     """List, check or write plugins: tokenizers, builders, regularizers, losses, exporters."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections import Counter
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, ClassVar, NamedTuple, TypeVar, cast
 
 import click
 
@@ -111,11 +111,82 @@ class NamingGroup(_OnceEach, click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        name, known = args[0], self.list_commands(ctx)
-        unknown = name not in known and not name.startswith("-")
-        if unknown and not ctx.resilient_parsing:
-            raise click.UsageError(
-                f"no command '{name}'.{did_you_mean(name, known)} There are: {', '.join(known)}.",
-                ctx,
-            )
-        return super().resolve_command(ctx, args)
+        name = args[0]
+        if not (ctx.resilient_parsing or name.startswith("-") or self.has(ctx, name)):
+            self.refuse_unknown(ctx, name)
+        _, command, rest = super().resolve_command(ctx, args)
+        return name, command, rest
+
+    def has(self, ctx: click.Context, name: str) -> bool:
+        """Whether there is a command of that name."""
+        return name in self.list_commands(ctx)
+
+    def refuse_unknown(self, ctx: click.Context, name: str) -> None:
+        """UsageError for a name that no command has."""
+        known = self.list_commands(ctx)
+        raise click.UsageError(
+            f"no command '{name}'.{did_you_mean(name, known)} There are: {', '.join(known)}.",
+            ctx,
+        )
+
+
+class OpenGroup(NamingGroup):
+    """A group with commands of plugins beside its own, listed without importing them.
+
+    Attributes
+    ----------
+    prefix : str
+        What the names of its entry points begin with, after ``command.``.
+    """
+
+    prefix: ClassVar[str] = ""
+
+    def own_help(self, ctx: click.Context) -> dict[str, str]:
+        """Its own commands, with one line of help each."""
+        return {name: each.get_short_help_str(100) for name, each in sorted(self.commands.items())}
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.help_by_name(ctx))
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name in self.own_help(ctx):
+            return super().get_command(ctx, cmd_name)
+        from textreg.plugins import registry
+
+        return cast(click.Command, registry.find("command", _with(self.prefix, cmd_name)))
+
+    def has(self, ctx: click.Context, name: str) -> bool:
+        # Files of plugins run only where one may be meant.
+        return name in self.own_help(ctx) or super().has(ctx, name)
+
+    def refuse_unknown(self, ctx: click.Context, name: str) -> None:
+        """UsageError for a name that nothing has; PluginError for one that can be installed."""
+        from textreg.plugins import registry
+        from textreg.plugins.satellites import satellite_of
+
+        full = _with(self.prefix, name)
+        if ":" in name or satellite_of("command", full):
+            registry.find("command", full)
+        else:
+            super().refuse_unknown(ctx, name)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(self.help_by_name(ctx).items()))
+
+    def help_by_name(self, ctx: click.Context) -> dict[str, str]:
+        """Its own commands and those of plugins, with one line of help each."""
+        from textreg.plugins import registry
+
+        commands = dict(self.own_help(ctx))  # a plugin cannot take the name of one
+        for name, line in registry.commands().items():
+            inner = name.removeprefix(self.prefix)
+            if name.startswith(self.prefix) and "." not in inner:
+                commands.setdefault(inner, line)
+        return commands
+
+
+def _with(prefix: str, name: str) -> str:
+    """The full name of a command, which a distribution may stand in front of."""
+    owner, colon, short = name.rpartition(":")
+    return f"{owner}{colon}{prefix}{short}"

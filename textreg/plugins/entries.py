@@ -10,9 +10,11 @@ from typing import NamedTuple
 GROUP = "textreg"
 API_GROUP = "textreg.api"
 """Entry points whose names are the versions of the interface that a distribution is made for."""
+HELP_GROUP = "textreg.help"
+"""Entry points whose names are those of commands, each followed by one line of help."""
 # kinds.API and the keys of kinds.KINDS, which is not imported here: a list needs no numpy.
 API = 1
-KIND_NAMES = ("tokenizer", "groups", "graph", "regularizer", "loss", "exporter")
+KIND_NAMES = ("tokenizer", "groups", "graph", "regularizer", "loss", "exporter", "command")
 PART_NAME = re.compile(r"\w[\w.+-]*")
 """Pattern for the names of parts."""
 
@@ -21,6 +23,7 @@ class Entry(NamedTuple):
     """An entry point; ``kind`` is empty if its name has none.
 
     apis: versions of the interface that its distribution declares; empty if it declares none.
+    help: what a command does, on one line, as its distribution states it.
     """
 
     kind: str
@@ -29,6 +32,7 @@ class Entry(NamedTuple):
     version: str
     point: metadata.EntryPoint
     apis: tuple[str, ...] = ()
+    help: str = ""
 
     @property
     def part(self) -> tuple[str, str, str]:
@@ -86,7 +90,7 @@ def scan_one(distribution: str) -> list[Entry]:
 
 def _listed(points: Sequence[metadata.EntryPoint], found: Scan) -> Scan:
     """Add entry points to those that were found."""
-    owners: dict[int, tuple[str, str, tuple[str, ...]] | None] = {}
+    owners: dict[int, _Owner | None] = {}
     for point in points:
         kind, _, name = point.name.partition(".")
         if kind not in KIND_NAMES or not name:
@@ -98,21 +102,34 @@ def _listed(points: Sequence[metadata.EntryPoint], found: Scan) -> Scan:
             where = "" if point.dist is None else f" in {point.dist.locate_file('')}"
             found.damaged.append(f"what is left{where} of a distribution with '{point.name}'")
             continue
-        found.entries.append(Entry(kind, name, *owner[:2], point, owner[2]))
+        described = owner.help.get(name, "") if kind == "command" else ""
+        found.entries.append(
+            Entry(kind, name, owner.name, owner.version, point, owner.apis, described)
+        )
     return found
 
 
-def _owner(dist: metadata.Distribution | None) -> tuple[str, str, tuple[str, ...]] | None:
-    """Normalized name and version of a distribution, and the versions of the interface that it
-    declares; None for one that was partly removed.
-    """
+class _Owner(NamedTuple):
+    """A distribution: normalized name and version, declared interfaces, help of its commands."""
+
+    name: str
+    version: str
+    apis: tuple[str, ...]
+    help: dict[str, str]
+
+
+def _owner(dist: metadata.Distribution | None) -> _Owner | None:
+    """What is needed of a distribution; None for one that was partly removed."""
     if dist is None:
         return None
     try:
         if not dist.name:
             return None
-        apis = tuple(sorted(point.name for point in dist.entry_points.select(group=API_GROUP)))
-        return normal(dist.name), dist.version or "", apis
+        points = dist.entry_points
+        apis = tuple(sorted(point.name for point in points.select(group=API_GROUP)))
+        lines = (point.name.partition(" ") for point in points.select(group=HELP_GROUP))
+        described = {name: line.strip() for name, _, line in lines}
+        return _Owner(normal(dist.name), dist.version or "", apis, described)
     except Exception:  # noqa: BLE001  # by which newer versions of Python say that there is none
         return None
 

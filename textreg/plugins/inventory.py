@@ -9,7 +9,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -60,7 +60,7 @@ class PluginInfo:
 class Added(NamedTuple):
     """A registered class, and its file if it comes from one."""
 
-    part: type[Any]
+    part: Any
     file: PluginFile | None = None
 
 
@@ -221,7 +221,7 @@ class Inventory:
         """
         self.waiting.append(read_file(path))
 
-    def add(self, parts: Mapping[tuple[str, str], type[Any]], file: PluginFile | None) -> None:
+    def add(self, parts: Parts, file: PluginFile | None) -> None:
         """Register classes for this process; PluginError if another file gives one of the names."""
         with self.lock:
             for kind, name in parts if file is not None else ():
@@ -330,7 +330,7 @@ class Inventory:
             version=entry.version,
             module=entry.point.value,
             status=status,
-            api=entry.api if part is None else part.api,
+            api=getattr(part, "api", entry.api),  # a command has none of its own
             seconds=self._seconds.get(entry.source),
         )
 
@@ -340,4 +340,7 @@ class Inventory:
         reason = self.blocks.reason(kind, name, "")
         status = f"blocked: by {reason}" if reason else "ok"
         path, digest = ("", "") if file is None else (file.path, file.sha256)
-        return PluginInfo(name, kind, "", "", part.__module__, status, part.api, None, path, digest)
+        api, module = getattr(part, "api", None), type(part).__module__
+        if isinstance(part, type):
+            module = part.__module__
+        return PluginInfo(name, kind, "", "", module, status, api, None, path, digest)

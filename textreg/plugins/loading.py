@@ -28,8 +28,8 @@ _FIXED = ("kind", "label", "params", "declared", "replace", "undecided", "__eq__
 _LONGEST = 100
 """Characters of a name at most."""
 
-Parts = dict[tuple[str, str], type[Any]]
-"""Plugin classes by (kind, name)."""
+Parts = dict[tuple[str, str], Any]
+"""Plugin classes, and commands, by (kind, name)."""
 
 _TITLES = {"groups": "group builder", "graph": "graph builder"}
 _REQUIREMENT = re.compile(r"[\w.-]+")
@@ -188,9 +188,15 @@ def _registered(plugin: Any, provider: str) -> PluginManager:
 
 
 def add_part(parts: Parts, kind: str, part: Any, provider: str) -> None:
-    """Check one class and put it into ``parts``. BrokenPluginError if it breaks the interface."""
+    """Check one class, or command, and put it into ``parts``.
+
+    Raises BrokenPluginError if it breaks the interface.
+    """
     from textreg.kinds import KINDS
 
+    if kind == "command":
+        _add_command(parts, part, provider)
+        return
     base = KINDS[kind]
     if not (isinstance(part, type) and issubclass(part, base)):
         raise BrokenPluginError(
@@ -214,15 +220,33 @@ def add_part(parts: Parts, kind: str, part: Any, provider: str) -> None:
         raise BrokenPluginError(f"{cls.__name__} of {provider} does not define {missing}.")
     if kind == "regularizer" and cls.needs not in ("", "groups", "graph"):
         raise BrokenPluginError(f"{cls.__name__} of {provider} needs {shown(cls.needs)}.")
-    named = isinstance(cls.name, str) and len(cls.name) <= _LONGEST
-    if not named or not PART_NAME.fullmatch(cls.name):
+    _add_named(parts, (kind, cls.name), cls, f"{cls.__name__} of {provider}", provider)
+
+
+def _add_command(parts: Parts, command: Any, provider: str) -> None:
+    """The same for a command of the program."""
+    import click
+
+    if not isinstance(command, click.Command):
         raise BrokenPluginError(
-            f"{cls.__name__} of {provider} is called {shown(cls.name)}: a name is made of letters, "
+            f"{provider} gives {shown(command)} as a command, which is no click.Command: decorate "
+            "a function with @click.command."
+        )
+    _add_named(parts, ("command", command.name), command, f"a command of {provider}", provider)
+
+
+def _add_named(parts: Parts, key: tuple[str, Any], part: Any, who: str, provider: str) -> None:
+    """Put a part into ``parts`` by kind and name; BrokenPluginError for a wrong or second name."""
+    kind, name = key
+    named = isinstance(name, str) and len(name) <= _LONGEST
+    if not named or not PART_NAME.fullmatch(name):
+        raise BrokenPluginError(
+            f"{who} is called {shown(name)}: a name is made of letters, "
             "digits, '_', '.', '+' and '-', starts with a letter or digit, and has at most "
             f"{_LONGEST} of them."
         )
-    if parts.setdefault((kind, cls.name), cls) is not cls:
-        raise BrokenPluginError(f"{provider} gives two {title(kind)}s called '{cls.name}'.")
+    if parts.setdefault((kind, name), part) is not part:
+        raise BrokenPluginError(f"{provider} gives two {title(kind)}s called '{name}'.")
 
 
 def _check_api(cls: Any, provider: str) -> None:

@@ -76,6 +76,8 @@ def pickle_by_file(parts: Parts, path: str | os.PathLike[str], digest: str) -> N
     one has its module. Who unpickles one runs the file, if its content is still the same.
     """
     for (kind, name), part in parts.items():
+        if kind == "command":
+            continue  # which stays in the process of the program
         made = partial(_named, os.path.abspath(path), digest, kind, name)
         copyreg.pickle(part, made)
 

@@ -22,6 +22,7 @@ from textreg.plugins.entries import KIND_NAMES, Entry, is_among
 from textreg.plugins.guard import blaming, shown
 from textreg.plugins.inventory import class_of, ours
 from textreg.plugins.loading import title
+from textreg.plugins.satellites import how_to_install, satellite_of
 from textreg.plugins.spelling import Spelling
 
 _JOINING = {"groups": "lda,sentences", "tokenizer": "words,chars"}
@@ -75,7 +76,8 @@ class Registry(Spelling):
                     f"{first_few(providers, _MOST, ' and ')}. "
                     f"Write {first_few(names, _MOST, ' or ')}."
                 )
-            return self.load_entry(entries[0])[kind, short]
+            part: type[Any] = self.load_entry(entries[0])[kind, short]
+            return part
 
     def create(self, kind: str, part: Any, /, **params: Any) -> Any:
         """An instance of a plugin.
@@ -132,6 +134,18 @@ class Registry(Spelling):
         _check_kind(kind)
         rows = [row for row in self.listing() if row.kind == kind]
         return sorted({row.name for row in rows if not row.status.startswith("blocked")})
+
+    def commands(self) -> dict[str, str]:
+        """Commands that are not blocked, sorted, each with one line of help; imports nothing.
+
+        Files that the user named are run, as nothing else tells what they give.
+        """
+        self.run_waiting()
+        lines = {entry.name: entry.help for entry in self.entries() if entry.kind == "command"}
+        for (kind, name), added in self.added.items():
+            if kind == "command":
+                lines[name] = added.part.get_short_help_str(100)
+        return {name: lines[name] for name in self.names("command")}
 
     def block(self, names: Iterable[str]) -> None:
         """Keep plugins from being imported and found: see :mod:`textreg.plugins.blocking`.
@@ -205,6 +219,14 @@ class Registry(Spelling):
             )
 
     def _unknown(self, kind: str, name: str, faults: list[PluginError]) -> PluginError:
+        owner, _, short = name.rpartition(":")
+        satellite = satellite_of(kind, short)
+        if satellite and owner in ("", satellite) and not self.entries_of(satellite):
+            remedy = how_to_install(satellite)
+            return PluginError(
+                f"the {title(kind)} '{short}' is in {satellite}, which is not installed. Run: "
+                f"{remedy}"
+            )
         known = self.names(kind)
         if ":" in name:
             rows = [row for row in self.listing() if row.kind == kind]
@@ -251,3 +273,4 @@ preferred = _default.preferred
 spelled = _default.spelled
 how_to_add = _default.how_to_add
 block = _default.block
+commands = _default.commands
