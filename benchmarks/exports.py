@@ -24,9 +24,9 @@ import numpy as np
 
 import textreg
 from benchmarks.corpora import FOLDERS, read
-from textreg.builtin.exporters import JavaScriptExporter, JsonExporter, PythonExporter
-from textreg.exporting.describe import export
 from textreg.model.model import Model
+from textreg_export.description import export
+from textreg_export.formats import JavaScriptExporter, JsonExporter, PythonExporter
 
 CORPORA = {"20news": "20news", **FOLDERS, "nsmc": "nsmc"}
 DEFAULT = ("20news", "trec", "goemotions", "chnsenticorp", "nsmc", "masakhane-yor")

@@ -6,11 +6,11 @@ import tempfile
 from pathlib import Path
 
 import textreg
-from textreg.builtin.exporters import JavaScriptExporter
 from textreg.demo.corpus import write_demo
-from textreg.exporting.describe import export
 from textreg.model.model import Model
 from textreg.reading.corpus import read_corpus
+from textreg_export.description import export
+from textreg_export.formats import JavaScriptExporter
 
 TEXT = (
     "The box arrived on a Friday. I would buy it again, and everybody here loves it. "

@@ -11,12 +11,12 @@ from typing import Any, ClassVar
 import pytest
 from heavy_plugin import Imports, undeclared
 
-from textreg.builtin.exporters import JsonExporter
 from textreg.errors import UsageError
 from textreg.params import param
 from textreg.plugins import registry
 from textreg.records.plain_model import PlainModel
 from textreg.testing import Check, ContractError, check_exporter, exporter_checks
+from textreg_export.formats import JsonExporter
 
 ALL = list(itertools.product(registry.names("exporter"), exporter_checks()))
 

@@ -31,7 +31,7 @@ ROWS = [
     ["blocks", "tasks"],
     ["cluster", "model"],
     ["training"],
-    ["comparing", "estimators", "explain", "exporting"],
+    ["comparing", "estimators", "explain"],
     ["demo", "report", "testing"],
     ["authoring", "checking", "updating"],
     ["cli"],

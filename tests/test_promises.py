@@ -233,9 +233,22 @@ def test_made_for_another_textreg(site: Site) -> None:
     assert '"remedy": "pip install -U textreg acme-early"' in newer[1]
 
 
+SHARED = "## What our own distributions use as well"
+"""The heading of the second table of names."""
+
+
 def promised() -> dict[str, set[str]]:
-    """Names by module, as the page has them."""
-    rows = re.findall(r"^\| `(textreg[\w.]*)` \| (.*?) \|", PAGE.read_text("utf-8"), re.MULTILINE)
+    """Names by module, as the page promises them to everybody."""
+    return names_in(PAGE.read_text("utf-8").partition(SHARED)[0])
+
+
+def shared() -> dict[str, set[str]]:
+    """Those that distributions of the same version use besides."""
+    return names_in(PAGE.read_text("utf-8").partition(SHARED)[2].partition("\n## ")[0])
+
+
+def names_in(section: str) -> dict[str, set[str]]:
+    rows = re.findall(r"^\| `(textreg[\w.]*)` \| (.*?) \|", section, re.MULTILINE)
     return {
         module: public(import_module(module))
         if names.startswith("all")
@@ -285,6 +298,8 @@ def imported(path: Path) -> Iterator[tuple[str, str]]:
             yield from ((str(node.module), alias.name) for alias in node.names)
 
 
+EXAMPLES = {"textreg-embeddings", "textreg-fused", "textreg-gow", "textreg-topics"}
+"""Plugins as a stranger would write them: they use what everybody may."""
 FILES = sorted(
     path
     for pattern in ("*.py", "*.pyx")
@@ -294,10 +309,31 @@ FILES = sorted(
 
 
 @checkout
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(DISTRIBUTIONS)))
+@pytest.mark.parametrize(
+    "path",
+    [path for path in FILES if EXAMPLES & set(path.parts)],
+    ids=lambda path: str(path.relative_to(DISTRIBUTIONS)),
+)
 def test_our_plugins_import_only_what_is_promised(path: Path) -> None:
     table = promised()
     for module, name in imported(path):
         if module == "textreg.kernels":
             continue  # which is promised as it is
         assert name in table.get(module, ()), f"{path} imports {module}.{name}"
+
+
+@checkout
+def test_our_satellites_use_what_the_second_table_has_and_all_of_it() -> None:
+    table, used = promised(), {}
+    for path in FILES:
+        if EXAMPLES & set(path.parts) or "tests" in path.relative_to(DISTRIBUTIONS).parts:
+            continue
+        for module, name in imported(path):
+            if name not in table.get(module, ()):
+                used.setdefault(module, set()).add(name)
+    rows = [f"| `{module}` | {listed(names)} |" for module, names in sorted(used.items())]
+    assert shared() == used, "the table is to be:\n" + "\n".join(rows)
+
+
+def listed(names: set[str]) -> str:
+    return ", ".join(f"`{name}`" for name in sorted(names))

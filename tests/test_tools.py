@@ -86,7 +86,7 @@ def test_contents_of_wheels(tool: Any, tmp_path: Path) -> None:
     sources = [source for source in (ROOT / "textreg").rglob("*") if source.is_file()]
     names = {source.relative_to(ROOT).as_posix() for source in sources}
     good = {name for name in names if name.endswith((".py", ".pyi", ".pxd", ".typed", ".tmpl"))}
-    good |= {name for name in names if "/runtime/" in name or "/report/templates/" in name}
+    good |= {name for name in names if "/report/templates/" in name}
     good |= {name.replace(".pyx", ".abi.so") for name in names if name.endswith(".pyx")}
     good |= {"textreg/_core/memoryviews.abi.so"}
     good = {name for name in good if "__pycache__" not in name}

@@ -10,13 +10,13 @@ from typing import Any
 
 from textreg.demo.corpus import make_reviews
 from textreg.errors import BrokenPluginError, PluginError, TextregError, did_you_mean
-from textreg.exporting.describe import export
 from textreg.plugins import registry
 from textreg.plugins.blocking import DISABLE
 from textreg.plugins.entries import API_GROUP, aliases, is_among
 from textreg.plugins.guard import traceback_of
 from textreg.plugins.inventory import PluginInfo
 from textreg.training.train import train
+from textreg_export.description import export
 
 REVIEWS = 60
 """Number of documents of the corpus that plugins are tried on."""

@@ -39,7 +39,6 @@ COMMANDS = {
     "explain": "Show which words and sentences decide a prediction.",
     "report": "Write a report on a model, as one HTML page.",
     "show": "Show the contents of a model file.",
-    "export": "Write a model for programs without textreg.",
     "groups": "Build, show and save groups of features.",
     "plugins": "List, check or create plugins.",
     "demo": "Write a small corpus of reviews to try textreg on.",

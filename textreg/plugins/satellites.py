@@ -15,6 +15,13 @@ from urllib.request import url2pathname
 
 SATELLITES = {
     "textreg-embeddings": ("groups.clusters", "groups.brown"),
+    "textreg-export": (
+        "command.export",
+        "exporter.json",
+        "exporter.python",
+        "exporter.javascript",
+        "exporter.sklearn",
+    ),
     "textreg-fused": ("regularizer.fused",),
     "textreg-gow": ("groups.communities",),
     "textreg-topics": ("groups.lda", "groups.lsi"),

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from textreg.exporting.characters import characters
 from textreg.plugins import registry
 from textreg.records.fields import Field
 from textreg.records.plain_model import PlainModel, PlainPart
+from textreg_export.characters import characters
 
 _NAMES = ("bad", "bad film", "good", "good film", "straße", "</script>", '"', "\\", "ɡ\u0301", "😀")
 _CHARS = (" g", "goo", "oo", 'ad"', "中")

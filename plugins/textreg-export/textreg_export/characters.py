@@ -6,19 +6,23 @@ find the same words there, so it brings its classes of characters and its small 
 
 from __future__ import annotations
 
+import html
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
+from html.entities import html5
 from typing import Any
 
 from textreg._core import text_rules
 from textreg._core.text_forms import joining
 from textreg._core.text_ranges import EMOJI, FLAGS, IGNORED, MARKS, SPACELESS
 from textreg._core.text_ranges import UNICODE as RANGES_FROM
-from textreg.exporting.html_references import html_references
+from textreg.features.markup import INLINE
 
 _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 _CAPITALS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+LOW = 160
+"""Below it a number can stand for another character than the one of this code point."""
 
 
 def characters(*, marks: bool, small: bool, html: bool = False) -> dict[str, Any]:
@@ -173,3 +177,19 @@ def _written(numbers: Iterable[int]) -> str:
 def _not_negative(difference: int) -> int:
     """A number for a difference: 0, -1, 1, -2, 2 and so on become 0, 1, 2, 3, 4."""
     return 2 * difference if difference >= 0 else -2 * difference - 1
+
+
+@cache
+def html_references() -> dict[str, Any]:
+    """The table that an exported model needs; docs/exporting.md says what it means."""
+    ended = {name: value for name, value in html5.items() if name.endswith(";")}
+    return {
+        "inline": " ".join(sorted(INLINE)),
+        "names": " ".join(f"{name}{value}" for name, value in sorted(ended.items())),
+        "bare": " ".join(sorted(name for name in html5 if name not in ended)),
+        "codes": [
+            [code, found]
+            for code in range(LOW)
+            if (found := html.unescape(f"&#{code};")) != chr(code)
+        ],
+    }

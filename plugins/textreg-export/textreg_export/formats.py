@@ -50,7 +50,7 @@ def document(model: PlainModel) -> str:
 
 
 def _runtime(file: str) -> str:
-    return resources.files("textreg.builtin.runtime").joinpath(file).read_text(encoding="utf-8")
+    return resources.files("textreg_export.runtime").joinpath(file).read_text(encoding="utf-8")
 
 
 class JsonExporter(Exporter):

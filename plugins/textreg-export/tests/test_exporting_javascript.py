@@ -25,9 +25,9 @@ from exports import (
 from test_exporting import TEXTS, tasks
 
 import textreg
-from textreg.exporting.describe import export
 from textreg.model.model import Model
 from textreg.plugins import registry
+from textreg_export.description import export
 
 if TYPE_CHECKING:
     from selenium.webdriver import Chrome

@@ -31,16 +31,16 @@ from exports import (
 from hypothesis import given, settings
 
 import textreg
-from textreg.builtin.runtime.predictor import Predictor
 from textreg.errors import BrokenPluginError, UsageError
-from textreg.exporting.characters import case_map, runs_of
-from textreg.exporting.describe import describe, export
 from textreg.features.markup import strip_html
 from textreg.kinds import Exporter
 from textreg.measure.calibration import Calibration
 from textreg.model.model import Model
 from textreg.plugins import registry
 from textreg.records.plain_model import PlainModel
+from textreg_export.characters import case_map, runs_of
+from textreg_export.description import describe, export
+from textreg_export.runtime.predictor import Predictor
 
 TEXTS = [*random_texts(40, html=False), "", " ", "The acting is superb. A box!", "Σ ΟΔΟΣ. ΑΣ Σ"]
 LIMIT = 1e-9
@@ -372,7 +372,7 @@ def test_a_broken_exporter_is_named() -> None:
 
 @given(st.sets(st.characters()))
 def test_runs_hold_their_characters(letters: set[str]) -> None:
-    from textreg.builtin.runtime.predictor import Runs, _ranges
+    from textreg_export.runtime.predictor import Runs, _ranges
 
     runs = Runs(_ranges(runs_of(letters)))
     near = {chr(min(max(ord(c) + step, 0), 0x10FFFF)) for c in letters for step in (-1, 0, 1)}
@@ -380,7 +380,7 @@ def test_runs_hold_their_characters(letters: set[str]) -> None:
 
 
 def test_case_maps_hold_every_letter() -> None:
-    from textreg.builtin.runtime.predictor import _case_map
+    from textreg_export.runtime.predictor import _case_map
 
     for of in (str.lower, str.casefold):
         found = _case_map(case_map(of))

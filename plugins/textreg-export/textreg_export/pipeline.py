@@ -228,7 +228,7 @@ def _features(part: PlainPart, model: PlainModel) -> Any:
 
 def _word_options(part: PlainPart, model: PlainModel) -> dict[str, Any]:
     """Words by one pattern, after letters were folded and invisible characters removed."""
-    from textreg.builtin.runtime.predictor import Characters
+    from textreg_export.runtime.predictor import Characters
 
     characters = Characters(dict(model.characters))
     letters: dict[str, str] = characters.fold if part.options["lowercase"] else {}

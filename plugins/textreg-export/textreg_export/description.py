@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from textreg.errors import UsageError
-from textreg.exporting.characters import characters
 from textreg.features.encoder import Encoder
 from textreg.features.joined import prefixes
 from textreg.features.numbers import NumberEncoder
@@ -20,6 +19,7 @@ from textreg.plugins.inventory import ours
 from textreg.records import Floats
 from textreg.records.fields import Field
 from textreg.records.plain_model import PlainModel, PlainPart
+from textreg_export.characters import characters
 
 TOKENIZERS = ("words", "chars", "value")
 """Those whose rules the description states."""

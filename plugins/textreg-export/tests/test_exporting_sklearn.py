@@ -15,9 +15,9 @@ from exports import random_rows, random_texts, reviews_model
 
 import textreg
 from textreg.errors import UsageError
-from textreg.exporting.describe import export
 from textreg.model.model import Model
 from textreg.plugins import registry
+from textreg_export.description import export
 
 NONE = {"tokenizer_sentences": "none"}
 OPTIONS: dict[str, dict[str, Any]] = {

@@ -12,6 +12,7 @@ from textreg.cli import shared
 from textreg.cli.output import check_target, print_json, size
 from textreg.errors import UsageError
 from textreg.files import write_atomically
+from textreg.hookspecs import hookimpl
 from textreg.kinds import Exporter
 from textreg.plugins import registry
 
@@ -35,15 +36,15 @@ from textreg.plugins import registry
 )
 @shared.quiet
 @shared.as_json
-def command(model: str, to: str, output: str, quiet: bool, as_json: bool) -> None:
+def export_model(model: str, to: str, output: str, quiet: bool, as_json: bool) -> None:
     """Write a model in a format that other programs can use without textreg.
 
     What was exported answers as the model does, also of documents of several fields. A model that
     a format cannot express is refused, and the reason told: with a tokenizer of a plugin, whose
     code would have to go with it.
     """
-    from textreg.exporting.describe import export
     from textreg.model.storage import load_model
+    from textreg_export.description import export
 
     if output == "-" and as_json:
         raise UsageError("-o - writes the export itself to standard output: leave out --json.")
@@ -62,3 +63,9 @@ def command(model: str, to: str, output: str, quiet: bool, as_json: bool) -> Non
         print_json({"model": model, "to": to, "file": output, "bytes": len(content)})
     elif not quiet:
         click.echo(f"saved {output} ({size(os.path.getsize(target))})")
+
+
+@hookimpl
+def textreg_commands() -> list[click.Command]:
+    """The command of this module."""
+    return [export_model]
