@@ -71,7 +71,6 @@ def dying(folder: Path, after: int, test: int = TEST) -> type[Regularizer]:
         {"reg": "sentence", "jobs": 2},
         {"reg": "network", "multiclass": "softmax", "select": "1se"},
         {"reg": "lasso", "search_space": {"weighting": ["log", "tfidf"], "ngrams": [1, 2]}},
-        {"reg": "lasso", "search": "tpe", "trials": 6},
     ],
     ids=str,
 )
@@ -107,17 +106,6 @@ def test_all_data_lost_with_the_only_worker(tmp_path: Path) -> None:
     assert (tmp_path / "killed").exists()
     assert plain(there) == plain(here)
     assert there.weights.tobytes() == here.weights.tobytes()
-
-
-def test_it_goes_on_from_a_journal_made_here(address: str, tmp_path: Path) -> None:
-    resume = tmp_path / "search.journal"
-    here = textreg.train(TEXTS, LABELS, reg="lasso", resume=resume)
-    lines = resume.read_bytes()
-    there = textreg.train(TEXTS, LABELS, reg="lasso", resume=resume, **dask(address))
-    assert (plain(there), resume.read_bytes()) == (plain(here), lines)
-    resume.unlink()
-    textreg.train(TEXTS, LABELS, reg="lasso", resume=resume, **dask(address))
-    assert len(resume.read_bytes().splitlines()) == len(lines.splitlines())
 
 
 def test_time_that_is_up() -> None:

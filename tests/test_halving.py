@@ -163,16 +163,6 @@ def test_a_grid_of_another_length_is_searched_anew(fits: dict[int, list[Regulari
 
 
 @pytest.mark.usefixtures("few")
-def test_a_search_resumes(tmp_path: Path, fits: dict[int, list[Regularizer]]) -> None:
-    journal = str(tmp_path / "journal")
-    first = trained(resume=journal)
-    fits.clear()
-    again = trained(resume=journal)
-    assert not fits
-    np.testing.assert_array_equal(first.weights, again.weights)
-
-
-@pytest.mark.usefixtures("few")
 def test_features_are_searched_too(fits: dict[int, list[Regularizer]]) -> None:
     told = summary(trained(reg="ridge", search_space={"ngrams": [1, 2]}))
     assert told.ruled_out_on == 60

@@ -19,11 +19,9 @@ from conftest import Cli
 
 from textreg import TextClassifier, load, train, train_batches
 from textreg.blocks import cutting
-from textreg.builtin.separable import Lasso, Ridge
+from textreg.builtin.separable import Ridge
 from textreg.errors import DataError, DataWarning, UsageError
 from textreg.model.model import Model
-from textreg.records import Problem, Solution
-from textreg.records.block_design import BlockDesign
 from textreg.training import block_problems, in_blocks, part
 from textreg.training.checks import parse_bytes
 
@@ -234,43 +232,6 @@ def test_more_features_than_memory_holds_are_told_of(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(block_problems, "A_FEATURE", 1e9)
     with pytest.warns(DataWarning, match="features need about"):
         train(texts, labels, reg="ridge", reg_l2=1.0, memory="1GB")
-
-
-def test_a_run_goes_on_after_the_labels_that_are_done(tmp_path: Path) -> None:
-    texts, labels = documents(300)
-    labels = [f"{label} {number % 2}" for number, label in enumerate(labels)]
-    solved: list[int] = []
-
-    class Failing(Lasso):
-        name = "failing"
-
-        def solve(self, problem: Problem) -> Solution:
-            if isinstance(problem.design, BlockDesign):
-                solved.append(len(solved))
-                if solved[-1] == stops_at:
-                    raise UsageError("the cluster went away")
-            return super().solve(problem)
-
-    settings: dict[str, Any] = {"reg": Failing(l1=1.0), "memory": "400MB"}
-    settings["resume"] = tmp_path / "fits.journal"
-    stops_at = 2
-    with pytest.raises(UsageError, match="went away"):
-        train(texts, labels, **settings)
-    first, stops_at = len(solved), -1
-    resumed = train(texts, labels, **settings)
-    assert (first, len(solved) - first) == (3, 2)
-    again = train(texts, labels, **settings)
-    assert len(solved) == first + 2
-    del settings["resume"]
-    assert weights(again) == weights(resumed) == weights(train(texts, labels, **settings))
-    assert again.summary is not None
-    assert again.summary.blocks is not None
-    assert again.summary.blocks.passes == 0  # of a part by others, too
-    assert resumed.summary is not None
-    assert resumed.summary.blocks is not None
-    assert resumed.summary.blocks.passes > 0
-    others = train(texts, labels[::-1], resume=tmp_path / "others.journal", **settings)
-    assert weights(others) != weights(again)
 
 
 def test_documents_that_come_in_batches(tmp_path: Path) -> None:

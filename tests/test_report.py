@@ -568,11 +568,6 @@ def test_bad_commands(cli: Cli, demo: Path, tmp_path: Path) -> None:
         ),
         (["train", corpus, "-o", trained, "--report", trained], "name two files"),
         (["train", corpus, "-o", trained, "--report", tmp_path], "--report FILE"),
-        (["train", corpus, "-o", trained, "--resume", trained], "-o and --resume both name"),
-        (
-            ["train", corpus, "--report", tmp_path / "r", "--resume", tmp_path / "r"],
-            "--report and --resume both name",
-        ),
     ):
         code, out, err = cli(*arguments)
         assert (code, out) == (2, ""), arguments

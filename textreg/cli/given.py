@@ -16,7 +16,6 @@ _INSTEAD = {
     "cv": ("dev", "holdout"),
     "group_col": ("dev", "time_col"),
     "time_col": ("dev", "group_col"),
-    "search": ("trials",),
     "text_col": ("field",),
 }
 """What an option replaces beside itself, as they contradict each other."""

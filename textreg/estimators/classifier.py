@@ -107,18 +107,14 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         Distance from the best score that sparsest allows; 0.01 if not given.
     max_nonzero : int, optional
         Largest number of features with a nonzero weight.
-    search : {'narrow', 'grid', 'tpe'}, default 'narrow'
-        Search strategy: a coarse grid refined around the best settings (narrow), all settings
-        (grid), or settings proposed by Optuna (tpe).
-    trials : int, optional
-        Number of settings that tpe tries; 40 if not given.
+    search : {'narrow', 'grid'}, default 'narrow'
+        Search strategy: a coarse grid refined around the best settings (narrow), or all settings
+        (grid).
     search_space : Mapping[str, Sequence[Any]], optional
         Values to try of any parameter of the parts or features, such as weighting=log,tfidf.
     budget : float or str, optional
         Time limit for a training, the final fit included, such as 90s, 5m or 2h; the best model so
         far is kept.
-    resume : str, optional
-        File to save the measurements of the search in; if it exists, the search resumes from it.
     backend : {'threads', 'dask'}, default 'threads'
         Where fits and blocks are: in threads, or on the workers of a Dask cluster.
     address : str, optional
@@ -188,10 +184,8 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         within: float | None = None,
         max_nonzero: int | None = None,
         search: str = "narrow",
-        trials: int | None = None,
         search_space: Mapping[str, Sequence[Any]] | None = None,
         budget: float | str | None = None,
-        resume: str | None = None,
         backend: str = "threads",
         address: str | None = None,
         jobs: int = 1,
@@ -233,10 +227,8 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         self.within = within
         self.max_nonzero = max_nonzero
         self.search = search
-        self.trials = trials
         self.search_space = search_space
         self.budget = budget
-        self.resume = resume
         self.backend = backend
         self.address = address
         self.jobs = jobs

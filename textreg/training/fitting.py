@@ -18,7 +18,6 @@ from textreg.measure.thresholds import Threshold
 from textreg.plugins import calls
 from textreg.records import MultiSolution, Solution, Unsmoothed
 from textreg.tasks.base import Held
-from textreg.training.kept_fits import KeptFits
 from textreg.training.prepare import Prepared
 from textreg.training.pruning import Pruned, prune
 from textreg.training.running import ALONE, Run, Work
@@ -183,24 +182,21 @@ def fit_rows(
     problems: Problems,
     starts: Sequence[Start | None] | None,
     work: Work = ALONE,
-    kept: KeptFits | None = None,
     *,
     prove: bool = False,
 ) -> tuple[MultiSolution, str | None]:
     """All weight vectors; and why they were stopped, if so: see :attr:`Run.stopped`.
 
-    starts: a solution for each weight vector to start from, or None for some or all. kept: those
-    that are done, to which new ones are added. prove: whether to find what is proven of the support
-    of each.
+    starts: a solution for each weight vector to start from, or None for some or all. prove: whether
+    to find what is proven of the support of each.
     """
     run = work.run("fit", len(problems.rows))
     rows = problems.rows
     starts = starts or [None] * problems.task.n_rows
     joint = problems.task.joint
     weights = None if joint else sparse_zeros(len(rows), problems.problem.design.shape[1])
-    into = _Into(weights, kept, prove)
     cut = cut_rows(rows, [regularizer], problems, work.threads)
-    pieces = [(regularizer, problems, some, starts, run, into) for some in cut]
+    pieces = [(regularizer, problems, some, starts, run, weights, prove) for some in cut]
     fitted = [one for some in run.map(_fit, pieces) for one in some]
     return fitted[0] if weights is None else _join(fitted, weights), run.stopped
 
@@ -245,47 +241,33 @@ def held_out(
     return HeldOut(first, as_new, np.vstack(others))
 
 
-class _Into(NamedTuple):
-    """weights: (rows, p) where those of each fit go, if given. kept, prove: as for
-    :func:`fit_rows`."""
-
-    weights: Floats | None
-    kept: KeptFits | None
-    prove: bool
-
-
-def _fit(
+def _fit(  # noqa: PLR0913  # one piece of work
     regularizer: Regularizer,
     problems: Problems,
     rows: Sequence[int | None],
     starts: Sequence[Start | None],
     run: Run,
-    into: _Into,
+    weights: Floats | None,
+    prove: bool,
 ) -> list[Solution] | list[MultiSolution]:
-    """The fits of some of ``problems.rows``."""
+    """The fits of some of ``problems.rows``; ``weights`` (rows, p) is where theirs go, if given."""
     callback, p = run.stopper.callback, problems.problem.design.shape[1]
     if rows[0] is None:
         problem, codes = problems.of(None).replace(callback=callback), problems.y.astype(np.int64)
         fitted_together = calls.solve_softmax(regularizer, problem, codes, together(starts, p))
         run.counter.advance()
         return [fitted_together]
-    own = [row for row in rows if row is not None]
-    done = [into.kept.get(row) if into.kept is not None else None for row in own]
-    new = [row for row, found in zip(own, done, strict=True) if found is None]
-    given = [starts[row] for row in new]
-    dense = [None if start is None else start.dense(p) for start in given]
-    made = iter(solve_rows(regularizer, problems, new, dense, callback))
+    separate = [row for row in rows if row is not None]
+    from_ = [None if (start := starts[row]) is None else start.dense(p) for row in separate]
     fitted = []
-    for row, found in zip(own, done, strict=True):
-        solution = next(made) if found is None else found
-        if into.kept is not None and found is None and problems.constant(row) is None:
-            into.kept.put(row, solution)
-        if into.weights is not None:
+    solutions = solve_rows(regularizer, problems, separate, from_, callback)
+    for row, solution in zip(separate, solutions, strict=True):
+        if weights is not None:
             used = np.flatnonzero(solution.w)
-            into.weights[row, used] = solution.w[used]
+            weights[row, used] = solution.w[used]
             problem = problems.of(row).replace(callback=callback)
-            support = regularizer.support(problem, solution) if into.prove else None
-            solution = replace(solution, w=into.weights[row], alpha=None, support=support)
+            support = regularizer.support(problem, solution) if prove else None
+            solution = replace(solution, w=weights[row], alpha=None, support=support)
         fitted.append(solution)
         run.counter.advance()
     return fitted

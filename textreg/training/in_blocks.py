@@ -32,7 +32,6 @@ from textreg.training.block_problems import (
     features_on_cluster,
 )
 from textreg.training.fitting import FinalFit, FromHeld, fit_rows
-from textreg.training.kept_fits import KeptFits
 from textreg.training.learning import Clock, warn_if_stopped, warn_unless_converged
 from textreg.training.part import carry_over, mean_length, part_context, search_part
 from textreg.training.posing import Training
@@ -139,9 +138,7 @@ def learn_in_blocks(
         prepared, problems = block_problems(training, settings, features)
         chosen = result.best.regularizer if result.best else settings.reg
         regularizer = carry_over(chosen, settings.reg, scales, problems)
-        journal = context.journal
-        kept = None if journal is None else KeptFits(journal, regularizer, problems)
-        fitted, stopped = fit_rows(regularizer, problems, None, work, kept)
+        fitted, stopped = fit_rows(regularizer, problems, None, work)
         fitted, pruned = prune(fitted, regularizer, problems, settings.prune)
         rows = np.arange(len(training.corpus))
         fit = FinalFit(

@@ -124,11 +124,9 @@ class SettingsKeywords(TypedDict, total=False):
     select: Literal["best", "1se", "sparsest"]
     within: float | None
     max_nonzero: int | None
-    search: Literal["narrow", "grid", "tpe"]
-    trials: int | None
+    search: Literal["narrow", "grid"]
     search_space: Mapping[str, Sequence[Any]] | None
     budget: float | str | None
-    resume: str | os.PathLike[str] | None
     backend: Literal["threads", "dask"]
     address: str | None
     jobs: int

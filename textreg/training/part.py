@@ -18,7 +18,7 @@ from textreg.records import Problem
 from textreg.tasks import Target
 from textreg.training.posing import Training
 from textreg.training.running import Work
-from textreg.training.search.context import SearchContext, journal_of
+from textreg.training.search.context import SearchContext
 from textreg.training.search.documents import SplitCorpus
 from textreg.training.search.halving import drawn
 from textreg.training.search.searching import SearchResult, run_search
@@ -45,7 +45,7 @@ def part_context(training: Training, settings: TrainingSettings) -> SearchContex
     target = Target(task, y[rows])
     splits = splits_of(part, target, settings)
     documents = SplitCorpus(target, splits, training.rare, None, corpus=part, keep=True)
-    return SearchContext(documents, settings, None, journal_of(part, settings))
+    return SearchContext(documents, settings)
 
 
 def mean_length(training: Training) -> float:

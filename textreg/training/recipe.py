@@ -24,7 +24,7 @@ from textreg.training.fields import FIELD_OPTIONS
 from textreg.training.search.tuning import Tuning
 from textreg.training.settings import PREFIXES, RECORDS, TrainingSettings, default_builder
 
-OF_ONE_RUN = {"jobs", "resume", "backend", "address"}
+OF_ONE_RUN = {"jobs", "backend", "address"}
 """Settings that say where and how fast a model is trained; it is the same with any others."""
 
 _DOCUMENTS = {"dev", "unlabeled"}

@@ -287,16 +287,15 @@ class TrainingSettings(Parametrized):
         if not self.searches and self._needs_search:
             raise UsageError(
                 f"all parameters of {self.reg.label()} are given, so there is nothing to choose: "
-                "leave out select, within, max_nonzero, resume and backend, or a value, or give "
-                "values to search (search_space)."
+                "leave out select, within, max_nonzero and backend, or a value, or give values to "
+                "search (search_space)."
             )
 
     @property
     def _needs_search(self) -> bool:
         """Whether a setting is given that only makes sense for a search."""
         tuning = self.tuning
-        of_search = tuning.resume is not None or tuning.address is not None
-        return tuning.rule != BEST or (of_search and self.memory is None)
+        return tuning.rule != BEST or (tuning.address is not None and self.memory is None)
 
     def parts(self) -> dict[str, Parametrized | None]:
         """The parts and the vectorizer, whose parameters can be searched, by their keywords."""
@@ -406,10 +405,6 @@ class TrainingSettings(Parametrized):
                 )
         values = records[""]
         task = TASKS.get(values.get("task") or Classification.name)
-        if (journal := records["tuning"].get("resume")) is not None:
-            from textreg.training.search.journal import check_files
-
-            check_files(journal)
         loss = cls.declared()["loss"].default if task is None else task.default_loss
         values |= _create_parts(values, params, loss)
         values["vectorizer"] = Vectorizer(**records["vectorizer"])

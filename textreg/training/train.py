@@ -25,7 +25,7 @@ from textreg.training.prepare import CUT_ALREADY, for_documents
 from textreg.training.recipe import options_of
 from textreg.training.regularization_path import path_parameter
 from textreg.training.running import Progress, Work
-from textreg.training.search.context import SearchContext, journal_of
+from textreg.training.search.context import SearchContext
 from textreg.training.search.documents import SplitCorpus
 from textreg.training.search.splitting import group_names, splits_of
 from textreg.training.settings import TrainingSettings
@@ -201,7 +201,7 @@ def train_corpus(  # noqa: PLR0913  # its options are its interface
     keep = keep_texts or any(one.part != "reg" for one in settings.dimensions())
     aside = training.weighed(splits)
     documents = SplitCorpus(target, splits, training.rare, aside, corpus=corpus, keep=keep)
-    context = SearchContext(documents, settings, features, journal_of(corpus, settings))
+    context = SearchContext(documents, settings, features)
     logged.begun(context, len(corpus))
     result, fit, path, elapsed = learn(context, work, beginning)
     return _model(context, result, fit, path, options, elapsed)

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from importlib import metadata
 from typing import Any
 
 from textreg.features.vectorize import Features
 from textreg.kinds import Regularizer
-from textreg.records import Corpus
 from textreg.training.running import Run
 from textreg.training.search.choice import BEST, choose, promising
 from textreg.training.search.documents import (
@@ -18,7 +16,6 @@ from textreg.training.search.documents import (
     PreparedFolds,
     SplitDocuments,
 )
-from textreg.training.search.journal import Journal, digest_of
 from textreg.training.search.selection import (
     Measured,
     MeasuredSetting,
@@ -32,36 +29,6 @@ from textreg.training.search.splits import Split
 from textreg.training.search.tuning import Tuning
 from textreg.training.settings import TrainingSettings
 
-MAY_DIFFER = (
-    *("metric", "refit", "calibrate", "threshold", "unknown_rule", "prune", "path"),
-    *("tuning", "jobs", "scratch"),
-)
-"""Settings that may change when a search is resumed: no trial depends on them."""
-
-BY_CONTENT = ("dev", "unlabeled")
-"""Settings that hold documents, which are compared by their content."""
-
-
-def journal_of(corpus: Corpus, settings: TrainingSettings) -> Journal | None:
-    """The file that a search is to resume from, if one is named; see :class:`Journal` for errors.
-
-    Every setting must match but those of MAY_DIFFER, so a new one is never forgotten.
-    """
-    if settings.tuning.resume is None:
-        return None
-    about = {
-        "documents": digest_of((corpus, *(getattr(settings, name) for name in BY_CONTENT))),
-        "textreg": metadata.version("textreg"),
-        "plugins": [
-            {key: part[key] for key in ("distribution", "version", "sha256") if key in part}
-            for part in settings.plugins()
-        ],
-    }
-    for name in settings.declared():
-        if name not in (*MAY_DIFFER, *BY_CONTENT):
-            about[name] = repr(getattr(settings, name))
-    return Journal(settings.tuning.resume, about)
-
 
 class SearchContext:
     """The dimensions of a search, and how its settings are measured and compared.
@@ -72,8 +39,6 @@ class SearchContext:
         Searched parameters of the features, groups and graph.
     hyperparameters : list of Dimension
         Searched parameters of the regularizer, by given values.
-    journal : Journal or None
-        Where what is done is kept.
     """
 
     def __init__(
@@ -81,13 +46,11 @@ class SearchContext:
         documents: SplitDocuments,
         settings: TrainingSettings,
         features: Features | None = None,
-        journal: Journal | None = None,
     ) -> None:
         self.documents, self.settings = documents, settings
         dimensions = settings.dimensions()
         self.space = [one for one in dimensions if one.part != "reg"]
         self.hyperparameters = [one for one in dimensions if one.part == "reg"]
-        self.journal = journal
         self._cache = DocumentCache(documents, settings, features)
         self._best = BestSoFar(self)
 
@@ -109,7 +72,7 @@ class SearchContext:
     def with_splits(self, splits: Sequence[Split]) -> SearchContext:
         """The same search with other splits of the same documents, whose features are shared."""
         documents = replace(self.documents, splits=splits)
-        other = SearchContext(documents, self.settings, journal=self.journal)
+        other = SearchContext(documents, self.settings)
         other._cache = self._cache.with_splits(documents)
         return other
 
@@ -172,7 +135,6 @@ class SearchContext:
         return Measuring(
             changes={one.key: value for one, value in zip(self.space, values, strict=True)},
             error_of=self.metric if self.settings.tuning.select == "1se" else None,
-            journal=self.journal,
         )
 
     def best(self, measured: Sequence[MeasuredSetting]) -> MeasuredSetting:

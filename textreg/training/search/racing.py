@@ -113,8 +113,7 @@ class Race:
         own = [self._results.setdefault(place, {}) for place in places]
         new = [row for row in rows.tolist() if any((0, row) not in results for results in own)]
         if new:
-            journal = self._context.measuring(values).journal
-            Solving(self._folds(values), run, journal, near).add_trials(new, grid, own)
+            Solving(self._folds(values), run, near).add_trials(new, grid, own)
         return own
 
     def finish(self, run: Run) -> list[MeasuredSetting]:

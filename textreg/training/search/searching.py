@@ -15,7 +15,6 @@ from textreg.training.search.documents import FeatureValues
 from textreg.training.search.halving import Ranking
 from textreg.training.search.narrowing import Plan, narrowed
 from textreg.training.search.racing import Race, race
-from textreg.training.search.sampling import sampled
 from textreg.training.search.selection import MeasuredSetting
 
 LOG = logger("training")
@@ -67,9 +66,7 @@ def run_search(
             release_memory()
         if not run.stopped:
             racing = race(context)
-            tpe = context.settings.tuning.search == "tpe"
-            plan = sampled(context) if tpe else narrowed(context)
-            plan = plan if ranking is None else ranking.confirmed(context)
+            plan = narrowed(context) if ranking is None else ranking.confirmed(context)
             measured, planned = _measure(context, plan, racing, run)
             ruled_out = 0 if ranking is None else ranking.ruled_out
             planned += ruled_out

@@ -11,7 +11,7 @@ Where settings near to one that is solved already are to be measured, each start
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -21,7 +21,6 @@ from textreg.kinds import Regularizer
 from textreg.measure.metrics import standard_error
 from textreg.plugins import calls
 from textreg.training.running import ALONE, Run, Work
-from textreg.training.search.journal import Journal
 from textreg.training.search.trials import (
     Chunk,
     Fold,
@@ -65,13 +64,11 @@ class Measuring:
     """What :func:`measure_grid` notes of its settings, and where it keeps their trials.
 
     changes: what sets these folds apart from others of the search. error_of: the metric whose
-    standard error is wanted, if any. journal: trials that it holds are not solved again, and new
-    ones are kept there.
+    standard error is wanted, if any.
     """
 
     changes: Mapping[str, Any] = field(default_factory=dict)
     error_of: str | None = None
-    journal: Journal | None = None
 
 
 PLAIN = Measuring()
@@ -122,7 +119,7 @@ def measure_grid(
     near: the trials of a setting near to all of these, to start from.
     """
     results: list[Results] = [{} for _ in grid]
-    solving = Solving(folds, run, measuring.journal, near)
+    solving = Solving(folds, run, near)
     solving.add_trials(folds[0].rows, grid, results)
     return {
         regularizer: (measured_setting(regularizer, folds, tried, measuring), tried)
@@ -141,7 +138,6 @@ class Solving:
 
     folds: Sequence[Fold]
     run: Run
-    journal: Journal | None
     near: Results | None = None
 
     def add_trials(
@@ -153,8 +149,7 @@ class Solving:
         """
         near = None if _paths(grid) else self.near
         places = range(len(grid))
-        # A journal finds the chunks of any number of threads.
-        threads = self.run.work.threads if self.journal is None else 1
+        threads = self.run.work.threads
         for wave in _waves(grid) if near is None else [[([], [place]) for place in places]]:
             cells = [
                 Cell(before, own, at, some)
@@ -180,7 +175,7 @@ class Solving:
             starts = [it for row in cell.rows for it in _starts(before.get((cell.fold, row)))]
             settings = [grid[place] for place in cell.places]
             chunks.append(Chunk(self.folds[cell.fold], cell.rows, settings, starts))
-        solved = _solve(chunks, self.run, self.journal)
+        solved = solve_chunks(chunks, self.run)
         for cell, trials in zip(cells, solved, strict=True):
             for place, found in zip(cell.places, trials, strict=False):
                 each = [found] if len(cell.rows) == 1 else [[trial] for trial in found]
@@ -197,34 +192,15 @@ class Cell(NamedTuple):
     rows: list[int | None]
 
 
-def _solve(chunks: Sequence[Chunk], run: Run, journal: Journal | None) -> list[Trials]:
-    """Trials of chunks, from the journal if it holds them."""
-    if journal is None:
-        return solve_chunks(chunks, run)
-    stored = [journal.get(chunk) for chunk in chunks]
-    for chunk, found in zip(chunks, stored, strict=True):
-        for trials in found or ():
-            _note(run, chunk, trials)
-    missing = [chunk for chunk, trials in zip(chunks, stored, strict=True) if trials is None]
-    solved = iter(solve_chunks(missing, run, journal.put))
-    return [next(solved) if trials is None else trials for trials in stored]
-
-
-def solve_chunks(
-    chunks: Sequence[Chunk], run: Run, finished: Callable[[Chunk, Trials], None] | None = None
-) -> list[Trials]:
+def solve_chunks(chunks: Sequence[Chunk], run: Run) -> list[Trials]:
     """Trials of every chunk, in threads or on the cluster of ``run.work``.
 
-    finished: called with each chunk and its trials, from any thread. Ctrl-C does not reach a
-    cluster, which solves all chunks.
+    Ctrl-C does not reach a cluster, which solves all chunks.
     """
     cluster = run.work.cluster
 
     def solve(chunk: Chunk) -> Trials:
-        trials = solve_chunk(chunk, run.stopper, lambda tried: _note(run, chunk, tried))
-        if finished is not None:
-            finished(chunk, trials)
-        return trials
+        return solve_chunk(chunk, run.stopper, lambda tried: _note(run, chunk, tried))
 
     if cluster is None:
         return list(run.map(solve, [(chunk,) for chunk in chunks]))
@@ -233,8 +209,6 @@ def solve_chunks(
     for chunk, trials in zip(chunks, solved, strict=True):
         for tried in trials:
             _note(run, chunk, tried)
-        if finished is not None:
-            finished(chunk, trials)
     return solved
 
 

@@ -6,7 +6,6 @@ solution before it (warm starts; Friedman, Hastie and Tibshirani 2010, section 2
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -129,28 +128,6 @@ class Fold(Problems):
             X.data[block] /= lengths[document[block]]
         X.eliminate_zeros()
         return X
-
-    @cached_property
-    def digest(self) -> str:
-        """A digest of everything that fits and scores depend on."""
-        problem, digest = self.problem, hashlib.sha256()
-        loss = problem.loss.label(), problem.loss.params()
-        plain = (self.task, loss, problem.tol, problem.max_iter, problem.fit_intercept)
-        digest.update(repr((*plain, problem.design.shape)).encode())
-        parts: list[Any] = [*problem.design.columns, problem.sample_weight, self.y]
-        parts += [self.X_held, self.y_held, self.weights_held, self.row_factors]
-        if (groups := problem.groups) is not None:
-            parts += [groups.indptr, groups.indices, groups.weights]
-        if (graph := problem.graph) is not None:
-            digest.update(repr(graph.classes).encode())
-            parts += [graph.similar, graph.dissimilar]
-        for part in parts:
-            sparse = hasattr(part, "indptr")
-            for array in (part.data, part.indices, part.indptr) if sparse else (part,):
-                content = np.ascontiguousarray(() if array is None else array)
-                digest.update(repr((content.dtype.str, content.shape)).encode())
-                digest.update(content.data)
-        return digest.hexdigest()
 
 
 class Start(NamedTuple):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from math import inf, nan
 from typing import Any
@@ -40,19 +39,15 @@ class Tuning(SelectionRule):
     """How hyperparameters are searched, and which setting is chosen.
 
     "grid" measures all settings. "narrow" measures settings that lie far apart first, then those
-    next to the best. "tpe" draws ``trials`` settings, each with regard to the scores so far, with
-    Optuna. ``search_space`` maps names of parameters, as their options are called, to the values to
-    try: ``{"weighting": ["log", "tfidf"], "reg_l1": [0.1, 1]}``.
+    next to the best. ``search_space`` maps names of parameters, as their options are called, to the
+    values to try: ``{"weighting": ["log", "tfidf"], "reg_l1": [0.1, 1]}``.
     """
 
     search: str = param(
         default="narrow",
-        choices=("narrow", "grid", "tpe"),
-        help="search strategy: a coarse grid refined around the best settings (narrow), all "
-        "settings (grid), or settings proposed by Optuna (tpe)",
-    )
-    trials: int | None = param(
-        default=None, min=1, help="number of settings that tpe tries; 40 if not given"
+        choices=("narrow", "grid"),
+        help="search strategy: a coarse grid refined around the best settings (narrow), or all "
+        "settings (grid)",
     )
     search_space: Mapping[str, Sequence[Any]] | None = param(
         default=None,
@@ -68,13 +63,6 @@ class Tuning(SelectionRule):
         help="time limit for a training, the final fit included, such as 90s, 5m or 2h; the best "
         "model so far is kept",
     )
-    resume: str | os.PathLike[str] | None = param(
-        default=None,
-        convert=os.fspath,
-        metavar="FILE",
-        help="file to save the measurements of the search in; if it exists, the search resumes "
-        "from it",
-    )
     backend: str = param(
         default="threads",
         choices=("threads", "dask"),
@@ -87,11 +75,6 @@ class Tuning(SelectionRule):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_backend(self.backend, self.address)
-        if self.trials is not None and self.search != "tpe":
-            raise UsageError(
-                f"trials is for search 'tpe', and has no effect with '{self.search}': leave one of "
-                "them out."
-            )
 
     @property
     def rule(self) -> SelectionRule:
