@@ -25,8 +25,8 @@ from textreg.errors import BrokenPluginError, UsageError
 from textreg.kinds import Regularizer
 from textreg.records import Problem, Solution
 from textreg.tasks import classification
-from textreg.training.search import cluster
-from textreg.training.search.trials import Fold
+from textreg.training import trials
+from textreg.training.trials import Fold
 
 TEXTS = ["good kettle", "fine lamp", "bad kettle", "poor lamp", "so so"] * 10
 LABELS = ["pos", "pos", "neg", "neg", "mid"] * 10
@@ -115,8 +115,8 @@ def test_time_that_is_up() -> None:
     task = classification(("a", "b"))
     fold = Fold(Problem(X=np.eye(4), y=y), task, codes, csr_array(np.eye(4)), codes)
     work = (fold, [0], [Lasso(l1=0.1)], [None])
-    assert cluster._solve(*work, ends=0.0) == []
-    assert len(cluster._solve(*work, ends=float("inf"))) == 1
+    assert trials._solve(*work, ends=0.0) == []
+    assert len(trials._solve(*work, ends=float("inf"))) == 1
 
 
 def test_faults_of_plugins_are_named(address: str) -> None:

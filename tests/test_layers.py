@@ -33,7 +33,7 @@ ROWS = [
     ["training"],
     ["comparing", "estimators", "explain", "exporting"],
     ["demo", "report", "testing"],
-    ["authoring", "checking", "updating"],
+    ["authoring", "checking"],
     ["cli"],
     ["__main__"],
 ]

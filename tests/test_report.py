@@ -163,7 +163,7 @@ def test_parts_are_predicted_by_fits_that_have_not_seen_them() -> None:
     assert found.baseline is not None
     assert found.stability.parts == 5
 
-    from textreg.training.search.splits import folds
+    from textreg.training.splits import folds
 
     codes = np.array([label == "p" for label in labels]).astype(np.int64)
     hits = 0

@@ -42,9 +42,8 @@ if TYPE_CHECKING:
     )
     from textreg.plugins.registry import register, register_file
     from textreg.records import Corpus, Graph, Groups, Problem, Solution, Tokens
-    from textreg.training.batches import train_batches
-    from textreg.training.train import train
-    from textreg.updating.update import update
+    from textreg.training.train import train, train_batches
+    from textreg.training.update import update
 
     __version__: str
 
@@ -131,8 +130,8 @@ _HOME = {
     "regularizer": "plugins.parts",
     "tokenizer": "plugins.parts",
     "train": "training.train",
-    "train_batches": "training.batches",
-    "update": "updating.update",
+    "train_batches": "training.train",
+    "update": "training.update",
 }
 _PACKAGES = ("explain", "report")
 _NAME_THERE = {"load": "load_model"}

@@ -174,7 +174,7 @@ def _scratch(
     scratch = stack.enter_context(Scratch(training.scratch))
     if (address := training.tuning.address) is not None:
         from textreg.cluster.connection import connected
-        from textreg.training.in_blocks import check_workers
+        from textreg.training.blocks import check_workers
 
         connection = stack.enter_context(connected(address))
         check_workers(connection, training)
@@ -260,7 +260,7 @@ def _check_outputs(target: Path, report: str | None, inputs: Sequence[str]) -> N
 
 def _check_blocks(training: TrainingSettings, report: str | None, dev: Sequence[str]) -> None:
     """UsageError, before anything is read, for what needs all documents in memory."""
-    from textreg.training.in_blocks import check_settings
+    from textreg.training.blocks import check_settings
 
     for flag, value in (("--report", report), ("--dev", dev)):
         if value:

@@ -25,7 +25,7 @@ from textreg.model.search_summary import (
 from textreg.model.summary import TrainingSummary
 from textreg.tasks import Task
 from textreg.terminal import single_line
-from textreg.training.search.choice import WITHIN
+from textreg.training.space import WITHIN
 
 MAX_LABELS = 8
 """Labels whose numbers of documents are printed."""

@@ -24,13 +24,13 @@ from textreg.estimators.structure import (
 from textreg.estimators.textmatrix import TextMatrix
 from textreg.records import Design
 from textreg.records.columns import as_column
-from textreg.training.learning import Learned, learn
-from textreg.training.matrix import SplitMatrix
-from textreg.training.regularization_path import path_parameter
+from textreg.training.path import path_parameter
+from textreg.training.prepare import SplitMatrix
 from textreg.training.running import Work
-from textreg.training.search.context import SearchContext
-from textreg.training.search.splits import Split
+from textreg.training.search import SearchContext
 from textreg.training.settings import TrainingSettings, create_part
+from textreg.training.splits import Split
+from textreg.training.train import Learned, learn
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from textreg.records import Floats, Tokens
     from textreg.tasks import Target, Task
-    from textreg.training.fitting import FinalFit
+    from textreg.training.fit import FinalFit
 
 NOT_SETTINGS = ("cv", "fit_intercept")
 """Parameters of the estimators that are no settings of a training."""

@@ -16,8 +16,8 @@ from textreg.plugins.callables import Unnamed
 from textreg.report.records import Fact
 from textreg.training.fields import FIELD_OPTIONS, fields_of
 from textreg.training.recipe import field_options, may_be_kept, named_options, words_of
-from textreg.training.search.tuning import Tuning
 from textreg.training.settings import PREFIXES, TrainingSettings, declared_settings
+from textreg.training.space import Tuning
 
 if TYPE_CHECKING:
     from textreg.features.joined import AnyEncoder
