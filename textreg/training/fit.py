@@ -43,7 +43,6 @@ if TYPE_CHECKING:
 
     from textreg.cluster.blocks import ClusterRows
     from textreg.records import Floats
-    from textreg.training.search import SearchContext, SearchResult
 
 
 class FromHeld(NamedTuple):

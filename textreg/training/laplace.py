@@ -44,10 +44,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
-    from textreg.features.encoder import Encoder
     from textreg.features.joined import AnyEncoder
     from textreg.kinds import Loss, Regularizer
-    from textreg.model.model import Model
     from textreg.model.summary import TrainingSummary
     from textreg.records import Corpus, Documents, Floats, Int64s, Solution
     from textreg.tasks import Task

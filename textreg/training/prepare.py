@@ -32,14 +32,11 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from textreg.features.joined import AnyEncoder
-    from textreg.features.vectorize import Features, Graphs
+    from textreg.features.vectorize import Graphs
     from textreg.kinds import GraphBuilder
-    from textreg.records import Corpus, Floats, Graph, Groups
+    from textreg.records import Floats, Graph, Groups
     from textreg.records.documents import Documents
-    from textreg.tasks import Target
     from textreg.tasks.base import Targets
-    from textreg.training.settings import TrainingSettings
-    from textreg.training.splits import Split
 
 
 class Aside(NamedTuple):
