@@ -19,8 +19,7 @@ from sklearn.preprocessing import FunctionTransformer
 import textreg
 from textreg import Lasso, Ridge, Sentence
 from textreg.errors import DataError, PluginError, UsageError
-from textreg.estimators.classifier import TextClassifier
-from textreg.estimators.regressor import TextRegressor
+from textreg.estimators.text import TextClassifier, TextRegressor
 from textreg.params import AUTO
 from textreg.training.settings import declared_settings
 

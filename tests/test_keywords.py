@@ -24,7 +24,7 @@ follow_imports = skip
 cache_dir = /dev/null
 
 [mypy-textreg,textreg.training,textreg.training.train,textreg.training.keywords,textreg.comparing,\
-textreg.comparing.compare,textreg.estimators,textreg.estimators.classifier]
+textreg.comparing.compare,textreg.estimators,textreg.estimators.base,textreg.estimators.text]
 follow_imports = silent
 """
 PROGRAM = """

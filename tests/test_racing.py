@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,7 +15,7 @@ import textreg
 from textreg.tasks.classification import OneVsRest
 from textreg.tasks.multilabel import Multilabel
 from textreg.training import search, trials
-from textreg.training.search import LABELS, few_labels
+from textreg.training.search import LABELS, few_labels, label_stages
 from textreg.training.splits import Split
 
 LETTERS = [chr(at) for at in range(ord("a"), ord("z") + 1)]
@@ -83,8 +84,23 @@ def test_fewer_fits_are_made(fits: dict[Any, set[Any]]) -> None:
     sizes = sorted(map(len, fits.values()), reverse=True)
     assert model.summary is not None
     assert model.summary.ruled_out == len(fits) - 2
-    assert sizes[:2] == [26, 26]  # the best two by a few labels
-    assert set(sizes[2:]) == {LABELS}
+    assert sizes[:2] == [26, 26]  # the best two of the last stage but one
+    assert sizes[2:4] == [24, 24]
+    assert set(sizes[4:]) == {LABELS}
+
+
+def test_every_stage_has_twice_the_labels_of_the_one_before() -> None:
+    data, splits = prepared()
+    data.task = SimpleNamespace(n_rows=150)
+    stages = label_stages(data, np.arange(0, 150, 13))
+    assert [len(rows) for rows in stages] == [12, 24, 48]
+    for few, more in itertools.pairwise(stages):
+        assert np.isin(few, more).all()
+        assert (np.diff(more) > 0).all()
+    data.task = SimpleNamespace(n_rows=26)
+    few = few_labels(*prepared())
+    assert few is not None
+    assert [len(rows) for rows in label_stages(data, few)] == [12, 24]
 
 
 def test_few_labels_are_of_all_frequencies() -> None:
@@ -137,11 +153,11 @@ def test_all_are_measured_on_request() -> None:
         assert (model.summary.ruled_out, model.summary.ruled_out_by) == (0, 0)
 
 
-@pytest.mark.parametrize("kept", [search.KEPT, 1])  # 1 leaves one setting for all labels
+@pytest.mark.parametrize("kept", [search.KEPT_BY_LABELS, 2])  # 2 leaves one for all labels
 def test_the_command_says_so(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: int
 ) -> None:
-    monkeypatch.setattr(search, "KEPT", kept)
+    monkeypatch.setattr(search, "KEPT_BY_LABELS", kept)
     table = tmp_path / "table.csv"
     rows = [f"{text},{label}\n" for text, label in zip(*documents(40), strict=True)]
     table.write_text("text,label\n" + "".join(rows))

@@ -24,11 +24,8 @@ if TYPE_CHECKING:
     from textreg.comparing.curves import learn_curve
     from textreg.comparing.learning_curve import LearningCurve
     from textreg.errors import TextregError
-    from textreg.estimators.classifier import TextClassifier
-    from textreg.estimators.linear_classifier import LinearClassifier
-    from textreg.estimators.linear_regressor import LinearRegressor
-    from textreg.estimators.regressor import TextRegressor
-    from textreg.estimators.vectorizer import TextVectorizer
+    from textreg.estimators.linear import LinearClassifier, LinearRegressor
+    from textreg.estimators.text import TextClassifier, TextRegressor, TextVectorizer
     from textreg.kinds import API
     from textreg.measure.evaluation import Evaluation, evaluate
     from textreg.model.model import Model
@@ -103,8 +100,8 @@ _HOME = {
     "Groups": "records",
     "Lasso": "builtin.separable",
     "LearningCurve": "comparing.learning_curve",
-    "LinearClassifier": "estimators.linear_classifier",
-    "LinearRegressor": "estimators.linear_regressor",
+    "LinearClassifier": "estimators.linear",
+    "LinearRegressor": "estimators.linear",
     "Model": "model.model",
     "NoRegularizer": "builtin.separable",
     "Problem": "records",
@@ -112,9 +109,9 @@ _HOME = {
     "Sentence": "builtin.sentence",
     "Solution": "records",
     "Benchmark": "comparing.benchmarks",
-    "TextClassifier": "estimators.classifier",
-    "TextRegressor": "estimators.regressor",
-    "TextVectorizer": "estimators.vectorizer",
+    "TextClassifier": "estimators.text",
+    "TextRegressor": "estimators.text",
+    "TextVectorizer": "estimators.text",
     "TextregError": "errors",
     "Tokens": "records",
     "check": "checking.check",

@@ -64,8 +64,12 @@ STRIDE = 3
 then farther than one step from a measured one."""
 
 KEPT = 2
-"""How many of the settings that were ranked on a part are measured on all: the first alone was not
-always the best of them."""
+"""How many of the settings that were ranked on fewer documents are measured on more: the first
+alone was not always the best of them."""
+
+KEPT_BY_LABELS = 4
+"""How many of those that were ranked by a few labels are measured by twice as many; half of them by
+four times as many, and so on. With 2 of 150 labels, 5 documents each, the best one was lost."""
 
 DOCUMENTS = 4_000
 """Documents that a part has at least: with half as many the ranking is noise."""
@@ -443,7 +447,7 @@ def stages_of(context: SearchContext) -> list[SearchContext]:
         return stages
     data = context.prepared(context.first).data
     if (labels := few_labels(data, context.documents.splits)) is not None:
-        stages.insert(0, context.of_labels(labels.tolist()))
+        stages = [*map(context.of_labels, label_stages(data, labels)), context]
     # Only losses rank settings on a part as on the whole. By counts, such as F1, on goemotions the
     # best two of a part were the best of no more than that: micro-F1 55.5 in place of 58.1.
     if context.metric in SMALLER and (splits := fewer_documents(context, data)) is not None:
@@ -500,6 +504,16 @@ def few_labels(data: Prepared, splits: Sequence[Split]) -> Int64s | None:
     return None
 
 
+def label_stages(data: Prepared, few: Int64s) -> list[list[int]]:
+    """A few labels, then twice as many, as long as more than one setting is left for them."""
+    stages, others = [few], np.setdiff1d(np.arange(data.task.n_rows), few)
+    while len(others) > len(few) and KEPT_BY_LABELS >> len(stages):
+        more = others[np.linspace(0, len(others) - 1, len(few)).round().astype(np.int64)]
+        few, others = np.union1d(few, more), np.setdiff1d(others, more)
+        stages.append(few)
+    return [rows.tolist() for rows in stages]
+
+
 def places_of(context: SearchContext, ranked: Sequence[MeasuredSetting]) -> list[Place]:
     """Settings that a part measured, from the best on, by their places."""
     best = context.promising(ranked, len(ranked))
@@ -512,14 +526,14 @@ def places_of(context: SearchContext, ranked: Sequence[MeasuredSetting]) -> list
 
 
 def confirmed(context: SearchContext, places: Sequence[Place], *, weaker: bool) -> Plan:
-    """The best settings of a part; then, if ``weaker``, weaker neighbors until none is better.
+    """Settings of a part; then, if ``weaker``, weaker neighbors until none is better.
 
-    By labels alone each setting starts from the one before.
+    By labels alone each setting starts from the best before it.
     """
     lattices = {some: Lattice(context.grid(some)) for some, _ in places}
     measured: list[MeasuredSetting] = []
     done: set[Place] = set()
-    wanted = list(places[:KEPT])
+    wanted = list(places)
     while wanted:
         for some in dict.fromkeys(values for values, _ in wanted):
             under = [place for values, place in wanted if values == some]
@@ -565,7 +579,8 @@ def run_search(stages: Sequence[SearchContext], work: Work) -> SearchResult:
     run = work.run("search", 0)
     sizes = [len(stage.documents.splits[0].train) for stage in stages]
     places: list[Place] = []
-    ruled_out, plan = 0, narrowed(stages[0])
+    ruled_out = label_steps = 0
+    plan = narrowed(stages[0])
     with run.stopper.listening():
         for number, stage in enumerate(stages):
             measured, asked, remaining = _measure(stage, plan, run)
@@ -576,8 +591,12 @@ def run_search(stages: Sequence[SearchContext], work: Work) -> SearchResult:
             places = places_of(stage, measured)
             if any(len(following.grid(some)) != len(stage.grid(some)) for some, _ in places):
                 places, plan = [], narrowed(following)  # other grids have no places in common
+            elif more:
+                plan = confirmed(following, places[:KEPT], weaker=True)
             else:
-                plan = confirmed(following, places, weaker=more)
+                few = places[: max(KEPT_BY_LABELS >> label_steps, 1)]
+                label_steps += 1
+                plan = confirmed(following, few, weaker=False)
             if more:
                 stage.drop_folds()
                 release_memory()
@@ -600,7 +619,7 @@ def run_search(stages: Sequence[SearchContext], work: Work) -> SearchResult:
         planned=ruled_out + len(asked) + remaining,
         stopped=stopped if len(measured) < len(asked) + remaining else None,
         ruled_out=ruled_out,
-        labels=max(len(stage.labels or ()) for stage in stages) if ruled_out else 0,
+        labels=len(stages[0].labels or ()) if ruled_out else 0,
         documents=sizes[0] if ruled_out and sizes[0] < sizes[-1] else 0,
     )
 
