@@ -225,7 +225,7 @@ def test_pipeline_and_cross_validation() -> None:
 def test_scikit_learn_is_imported_for_the_classifier_only() -> None:
     code = (
         "import sys, textreg, textreg.model.model, textreg.model.storage, textreg.training.train\n"
-        "late = ('sklearn', 'textreg.estimators.classifier')\n"
+        "late = ('sklearn', 'textreg.estimators.text')\n"
         "print([name for name in late if name in sys.modules])\n"
         "textreg.TextClassifier\n"
         "print('sklearn' in sys.modules)"

@@ -99,7 +99,7 @@ def test_weaker_neighbors_of_the_best_follow() -> None:
     ranked = measured(grid[:3], {1.0: 0.1, 0.1: 0.2, 0.01: 0.3})
     places = places_of(context, ranked)
     assert places == [((), 0), ((), 1), ((), 2)]
-    plan, fitted = confirmed(context, places, weaker=True), []
+    plan, fitted = confirmed(context, places[: search.KEPT], weaker=True), []
     settings: Sequence[Regularizer] = next(plan).settings
     while settings:
         fitted.append([one.params()["l2"] for one in settings])
@@ -108,7 +108,7 @@ def test_weaker_neighbors_of_the_best_follow() -> None:
         except StopIteration:
             settings = ()
     assert fitted == [[1.0, 0.1], [0.01], [0.001]]  # which is worse, so 1e-4 is not tried
-    plan = confirmed(context, places, weaker=True)
+    plan = confirmed(context, places[: search.KEPT], weaker=True)
     batch = next(plan)
     with pytest.raises(StopIteration):
         plan.send(measured(batch.settings, {1.0: 0.1, 0.1: 0.2}))
@@ -121,7 +121,7 @@ def test_with_the_same_documents_each_starts_from_the_one_before() -> None:
         values_of=lambda setting: (),
         promising=lambda points, number: points[:number],
     )
-    plan = confirmed(context, [((), 3), ((), 0), ((), 1)], weaker=False)
+    plan = confirmed(context, [((), 3), ((), 0)], weaker=False)
     first = next(plan).settings
     second = plan.send([MeasuredSetting(first[0], {}, 1.0, ())]).settings
     assert (first, second) == ([grid[3]], [grid[0]])

@@ -90,7 +90,7 @@ def test_fewer_fits_are_made(fits: dict[Any, set[Any]]) -> None:
 
 
 def test_every_stage_has_twice_the_labels_of_the_one_before() -> None:
-    data, splits = prepared()
+    data, _ = prepared()
     data.task = SimpleNamespace(n_rows=150)
     stages = label_stages(data, np.arange(0, 150, 13))
     assert [len(rows) for rows in stages] == [12, 24, 48]

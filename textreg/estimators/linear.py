@@ -567,7 +567,7 @@ class LinearRegressor(RegressorMixin, LinearEstimator):  # type: ignore[misc]
     scikit-learn's ``Lasso(alpha)``, ``Ridge(l2=alpha / 2)`` its ``Ridge(alpha)``, and
     ``Elastic(l1=n * alpha * r, l2=n * alpha * (1 - r) / 2)`` its ``ElasticNet(alpha, l1_ratio=r)``.
 
-    See :class:`~textreg.estimators.linear_classifier.LinearClassifier` on how strengths are given
+    See :class:`~textreg.estimators.linear.LinearClassifier` on how strengths are given
     and chosen.
 
     Parameters

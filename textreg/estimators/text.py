@@ -536,7 +536,7 @@ class TextRegressor(RegressorMixin, TextEstimator):  # type: ignore[misc]
     """Predict numbers from texts with a linear model, by default fitted by least squares.
 
     The same as ``textreg train --task regression``. See
-    :class:`~textreg.estimators.classifier.TextClassifier` on parts and hyperparameters.
+    :class:`~textreg.estimators.text.TextClassifier` on parts and hyperparameters.
 
     Parameters
     ----------
@@ -720,7 +720,7 @@ class TextRegressor(RegressorMixin, TextEstimator):  # type: ignore[misc]
 class TextVectorizer(TransformerMixin, OfTexts):  # type: ignore[misc]
     """Turn texts into rows of features, and tell the estimator beside it of their sentences.
 
-    The features are those of :class:`~textreg.estimators.classifier.TextClassifier`.
+    The features are those of :class:`~textreg.estimators.text.TextClassifier`.
     ``fit_transform`` returns a TextMatrix, a csr_array that also knows the sentences of its rows:
 
     - ``make_pipeline(TextVectorizer(), LinearClassifier("sentence"))`` takes its groups from there,
