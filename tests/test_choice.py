@@ -14,8 +14,7 @@ from textreg.builtin.separable import Lasso
 from textreg.errors import UsageError
 from textreg.features.vectorize import Vectorizer
 from textreg.measure.metrics import standard_error
-from textreg.model.search_summary import ChoiceSummary
-from textreg.model.summary import TrainingSummary
+from textreg.model.summary import ChoiceSummary, TrainingSummary
 from textreg.records import Corpus
 from textreg.tasks import classification
 from textreg.tasks.regression import Regression

@@ -12,8 +12,8 @@ from conftest import Cli
 import textreg
 from textreg.demo.corpus import write_demo
 from textreg.errors import UsageError
-from textreg.model.fit_summary import PruneSummary
 from textreg.model.model import Model
+from textreg.model.summary import PruneSummary
 from textreg.reading.corpus import read_corpus
 from textreg.training import fit
 

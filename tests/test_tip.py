@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 import textreg
 from textreg import Elastic, Group, Lasso, NoRegularizer, Ridge, Sentence
 from textreg.kinds import Regularizer
-from textreg.model.search_summary import TipSummary
+from textreg.model.summary import TipSummary
 from textreg.params import AUTO
 from textreg.records import Groups, Problem
 from textreg.training.settings import TrainingSettings

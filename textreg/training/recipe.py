@@ -31,9 +31,13 @@ from textreg.training.space import Tuning
 
 if TYPE_CHECKING:
     from textreg.features.joined import AnyEncoder
-    from textreg.model.fit_summary import GraphSummary, GroupsSummary, RegularizerSummary
     from textreg.model.model import Model
-    from textreg.model.summary import TrainingSummary
+    from textreg.model.summary import (
+        GraphSummary,
+        GroupsSummary,
+        RegularizerSummary,
+        TrainingSummary,
+    )
     from textreg.records import Corpus
 
 

@@ -8,29 +8,28 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from textreg.measure.metrics import wilson
-from textreg.model.fit_summary import (
+from textreg.model.summary import (
     BlocksSummary,
+    ChoiceSummary,
+    DevMetrics,
     GraphSummary,
     GroupsSummary,
     GroupStep,
+    PartOrigin,
     PathSummary,
     PruneSummary,
+    RareSummary,
     RegularizerSummary,
-    SupportCounts,
-    SupportSummary,
-    UnsmoothedSummary,
-)
-from textreg.model.origin_summary import PartOrigin, RareSummary
-from textreg.model.search_summary import (
-    ChoiceSummary,
-    DevMetrics,
     SearchPoint,
     SplitSummary,
+    SupportCounts,
+    SupportSummary,
     ThresholdSummary,
     TipSummary,
+    TrainingSummary,
     UnknownSummary,
+    UnsmoothedSummary,
 )
-from textreg.model.summary import TrainingSummary
 from textreg.records import SelectionReport, Unsmoothed
 from textreg.records.block_design import BlockDesign, BlockGroups
 from textreg.records.report import PartsReport
