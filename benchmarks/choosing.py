@@ -27,7 +27,7 @@ from threadpoolctl import threadpool_limits
 import textreg
 from benchmarks.corpora import FOLDERS, TASKS, read, read_dev
 from textreg.measure.significance import Answers, bootstrap, sign_test
-from textreg.training.search.splits import folds
+from textreg.training.splits import folds
 
 CORPORA = (*TASKS, "trec", "germeval", "subj", "sms")
 

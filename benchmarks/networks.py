@@ -42,10 +42,9 @@ from textreg.plugins import registry
 from textreg.records import Problem, Tokens
 from textreg.tasks import classification
 from textreg.training.running import Work
-from textreg.training.search.choice import choose
-from textreg.training.search.selection import search
-from textreg.training.search.splits import folds
-from textreg.training.search.trials import Fold
+from textreg.training.search import choose
+from textreg.training.splits import folds
+from textreg.training.trials import Fold, search
 
 NEWS_SIZES = (100, 300, 1000, 2000)
 SENTIMENT_SIZES = (50, 100, 250, 500, 1000)

@@ -8,9 +8,9 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
-from textreg.estimators.classifier import TextClassifier
-from textreg.estimators.regressor import TextRegressor
-from textreg.estimators.vectorizer import TextVectorizer
+import keywords
+
+from textreg.estimators.text import TextClassifier, TextRegressor, TextVectorizer
 from textreg.params import Param
 from textreg.tasks import TASKS
 from textreg.training.settings import declared_settings
@@ -23,11 +23,13 @@ SECTION = re.compile(
 
 def sources() -> dict[Path, str]:
     """The files of the estimators, as they should be."""
-    files = {}
+    files: dict[Path, str] = {}
     for estimator in (TextClassifier, TextRegressor, TextVectorizer):
         path = Path(inspect.getfile(estimator))
+        source = files.get(path) or path.read_text(encoding="utf-8")
+        before, line, after = source.partition(f"\nclass {estimator.__name__}(")
         text = parameters(estimator)
-        files[path] = SECTION.sub(lambda _, text=text: text, path.read_text(encoding="utf-8"))
+        files[path] = before + line + SECTION.sub(lambda _, text=text: text, after, count=1)
     return files
 
 
@@ -51,7 +53,12 @@ def _type(given: inspect.Parameter, declared: Param) -> str:
     if given.name == "metric":  # those of the estimator's own task
         every = [task for task in TASKS.values() if task.discrete == (given.default is None)]
         choices = list(dict.fromkeys(metric for task in every for metric in task.metrics))
-    types = str(given.annotation).removesuffix(" | None").replace(" | ", " or ")
+    kind = keywords.KINDS.get(given.name)
+    types = keywords.setting_type(given.name, declared) if kind is None else f"str | {kind}"
+    if choices is not None:
+        types = "str"
+    types += " | Callable[[str], Any]" if given.name == "tokenizer" else ""
+    types = types.removesuffix(" | None").replace(" | ", " or ")
     words = types if choices is None else f"{{{', '.join(map(repr, choices))}}}"
     default = f"{given.default:g}" if isinstance(given.default, float) else repr(given.default)
     end = ", optional" if given.default is None else f", default {default}"

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from textreg.estimators.text import OF_LABELS
 from textreg.params import Param, Parametrized
 from textreg.plugins import registry
 from textreg.plugins.joining import join
@@ -49,8 +50,21 @@ from textreg.kinds import GraphBuilder, GroupBuilder, Loss, Tokenizer
 from textreg.records.fields import Field
 
 
-class SettingsKeywords(TypedDict, total=False):
+class TextSettings(TypedDict, total=False):
+    """The settings that every training of texts has."""
+
+'''
+OF_CLASSES = '''
+
+class LabelSettings(TextSettings, total=False):
+    """The same with those of a classification."""
+
+'''
+ALL = '''
+
+class SettingsKeywords(LabelSettings, total=False):
     """The settings of a training that ``compare`` takes as well."""
+
 '''
 TAIL = '''
 
@@ -58,18 +72,37 @@ class TrainKeywords(SettingsKeywords, total=False):
     """The settings of a training that ``train`` does not name itself."""
 
     seed: int
+
+
+class RegressorKeywords(TextSettings, total=False):
+    """The parameters of ``TextRegressor``."""
+
+    seed: int
+
+
+class ClassifierKeywords(LabelSettings, total=False):
+    """The parameters of ``TextClassifier``, whose labels may be of any type."""
+
+    class_weight: str | Mapping[Any, float] | None
+    threshold: Mapping[Any, str] | None
+    seed: int
 '''
+
+BY_LABEL = ("class_weight", "threshold")
+"""Settings with a value for each label, which estimators take of any type."""
 
 
 def source() -> str:
     """The whole module."""
-    lines = [HEAD]
+    texts, labels, others = [], [], []
     for key, declared in declared_settings().items():
         if key not in (*NAMED, "seed"):
-            lines.append(f"    {key}: {setting_type(key, declared)}")
+            own = key == "task" or key in BY_LABEL
+            where = others if own else labels if key in OF_LABELS else texts
+            where.append(f"    {key}: {setting_type(key, declared)}\n")
         if key in PREFIXES:
-            lines += [f"    {name}: {kind}" for name, kind in sorted(of_parts(key).items())]
-    return "\n".join(lines) + "\n" + TAIL
+            others += [f"    {name}: {kind}\n" for name, kind in sorted(of_parts(key).items())]
+    return "".join([HEAD, *texts, OF_CLASSES, *labels, ALL, *others, TAIL])
 
 
 def setting_type(key: str, declared: Param) -> str:

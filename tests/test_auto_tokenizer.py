@@ -12,8 +12,8 @@ from sklearn.base import clone
 import textreg
 from textreg import TextClassifier
 from textreg.errors import UsageError
-from textreg.training import auto
-from textreg.training.auto import AutoTokenizer, tokenizer_of
+from textreg.training import fields
+from textreg.training.fields import AutoTokenizer, tokenizer_of
 from textreg.training.settings import TrainingSettings
 
 TEXTS = ["a good cup", "a bad cup", "good tea", "bad tea"] * 5
@@ -29,16 +29,16 @@ def test_characters_stand_beside_words_unless_there_are_too_many(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     characters = sum(map(len, TEXTS))
-    monkeypatch.setattr(auto, "MOST_CHARACTERS", characters)
+    monkeypatch.setattr(fields, "MOST_CHARACTERS", characters)
     assert tokenizer() == tokenizer(tokenizer="auto") == "words,chars"
-    monkeypatch.setattr(auto, "MOST_CHARACTERS", characters - 1)
+    monkeypatch.setattr(fields, "MOST_CHARACTERS", characters - 1)
     assert tokenizer() == tokenizer(tokenizer_min_length=2) == "words"
     assert tokenizer(tokenizer="words,chars") == "words,chars"
     assert tokenizer(tokenizer="chars") == "chars"
 
 
 def test_a_parameter_of_characters_asks_for_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(auto, "MOST_CHARACTERS", 1)
+    monkeypatch.setattr(fields, "MOST_CHARACTERS", 1)
     assert tokenizer(tokenizer_max_n=3) == "words,chars"
     assert tokenizer(tokenizer_chars_lowercase=False) == "words,chars"
     with pytest.raises(UsageError, match="no parameter 'size'"):
@@ -55,7 +55,7 @@ def test_both_have_the_parameters() -> None:
 
 
 def test_of_an_estimator(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(auto, "MOST_CHARACTERS", 1)
+    monkeypatch.setattr(fields, "MOST_CHARACTERS", 1)
     estimator = TextClassifier(reg=textreg.Ridge(l2=0.1)).set_params(tokenizer__min_length=2)
     again = clone(estimator).set_params(tokenizer__lowercase=False)
     encoder = again.fit(TEXTS, LABELS).model_.encoder

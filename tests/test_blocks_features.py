@@ -25,7 +25,7 @@ from textreg.kinds import Tokenizer
 from textreg.plugins.callables import Pretokenized
 from textreg.records import Tokens
 from textreg.records.fields import Field, fielded
-from textreg.training.auto import tokenizer_of
+from textreg.training.fields import tokenizer_of
 
 TOKENS = ("ids", "sentence_ptr", "document_ptr", "paragraph_ptr")
 

@@ -14,7 +14,7 @@ from textreg.builtin.separable import Lasso
 from textreg.demo.corpus import write_demo
 from textreg.errors import ConvergenceWarning, UsageError
 from textreg.records import Problem, Solution
-from textreg.training.search.tuning import parse_seconds
+from textreg.training.space import parse_seconds
 
 TEXTS = ["good kettle", "fine lamp", "bad kettle", "poor lamp"] * 10
 LABELS = ["pos", "pos", "neg", "neg"] * 10
@@ -48,7 +48,7 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> type[Slow]:
     class Fresh(Slow):
         clock = Clock()
 
-    for module in ("stopping", "search.searching", "train", "search.trials", "search.documents"):
+    for module in ("running", "search", "train", "trials", "prepare"):
         monkeypatch.setattr(f"textreg.training.{module}.time", Fresh.clock)
     return Fresh
 

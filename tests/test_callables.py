@@ -488,14 +488,6 @@ def test_lists_in_comparisons_and_reports(tmp_path: Path) -> None:
     assert page.scores.figures[0].value == 1.0
 
 
-def test_a_search_of_lists_is_resumed(tmp_path: Path) -> None:
-    runs = [
-        textreg.train(documents, LABELS, reg="lasso", resume=str(tmp_path / "journal"))
-        for documents in (LISTS, [tuple(document) for document in LISTS])
-    ]
-    assert runs[0].summary == runs[1].summary
-
-
 def test_no_command_repeats_a_training_with_a_callable() -> None:
     tokenizers: list[Any] = [str.split, ["words", str.split], None]
     for tokenizer in tokenizers:

@@ -14,16 +14,14 @@ from textreg.builtin.separable import Lasso
 from textreg.errors import UsageError
 from textreg.features.vectorize import Vectorizer
 from textreg.measure.metrics import standard_error
-from textreg.model.search_summary import ChoiceSummary
-from textreg.model.summary import TrainingSummary
+from textreg.model.summary import ChoiceSummary, TrainingSummary
 from textreg.records import Corpus
 from textreg.tasks import classification
 from textreg.tasks.regression import Regression
-from textreg.training.search import context
-from textreg.training.search import documents as search_documents
-from textreg.training.search.choice import SelectionRule, choose
-from textreg.training.search.selection import MeasuredSetting
-from textreg.training.search.spaces import parse_space
+from textreg.training import search as training_search
+from textreg.training.search import choose
+from textreg.training.space import SelectionRule, parse_space
+from textreg.training.trials import MeasuredSetting
 
 
 def documents(n: int = 60) -> tuple[list[str], list[str]]:
@@ -168,7 +166,7 @@ def test_the_smaller_model_is_taken_and_told() -> None:
 
 def test_the_final_model_keeps_to_max_nonzero(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where it grows when it is fitted on all documents."""
-    from textreg.training.search import selection
+    from textreg.training import search as selection
 
     usual = selection.measured_setting
 
@@ -281,7 +279,7 @@ def test_documents_that_are_let_go_change_nothing(
 ) -> None:
     space = {"weighting": ["count", "log", "tfidf"], "reg_l1": [0.5, 0.05]}
     usual = textreg.train(TEXTS, LABELS, reg="lasso", search_space=space)
-    monkeypatch.setattr(search_documents, "MAX_CACHED", 2)
+    monkeypatch.setattr(training_search, "MAX_CACHED", 2)
     again = textreg.train(TEXTS, LABELS, reg="lasso", search_space=space)
     assert np.array_equal(usual.weights, again.weights)
     assert usual.summary.search == again.summary.search
@@ -290,10 +288,10 @@ def test_documents_that_are_let_go_change_nothing(
 def test_chains_stay_warm_with_values_that_are_named() -> None:
     """The parameter declared last runs fastest, whichever of them was named."""
     from textreg.builtin.separable import Elastic
-    from textreg.training.search.selection import _chains
+    from textreg.training.trials import _chains
 
     grid = [Elastic(l1=l1, l2=l2) for l1 in (1.0, 0.1) for l2 in (3.0, 2.0, 1.0)]
-    ordered = context._in_order(grid)
+    ordered = training_search._in_order(grid)
     assert [(part.l2, part.l1) for part in ordered[:3]] == [(3.0, 1.0), (3.0, 0.1), (2.0, 1.0)]
     assert _chains(ordered) == [[0, 1], [2, 3], [4, 5]]
 

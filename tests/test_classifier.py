@@ -19,8 +19,7 @@ from sklearn.preprocessing import FunctionTransformer
 import textreg
 from textreg import Lasso, Ridge, Sentence
 from textreg.errors import DataError, PluginError, UsageError
-from textreg.estimators.classifier import TextClassifier
-from textreg.estimators.regressor import TextRegressor
+from textreg.estimators.text import TextClassifier, TextRegressor
 from textreg.params import AUTO
 from textreg.training.settings import declared_settings
 
@@ -226,7 +225,7 @@ def test_pipeline_and_cross_validation() -> None:
 def test_scikit_learn_is_imported_for_the_classifier_only() -> None:
     code = (
         "import sys, textreg, textreg.model.model, textreg.model.storage, textreg.training.train\n"
-        "late = ('sklearn', 'textreg.estimators.classifier')\n"
+        "late = ('sklearn', 'textreg.estimators.text')\n"
         "print([name for name in late if name in sys.modules])\n"
         "textreg.TextClassifier\n"
         "print('sklearn' in sys.modules)"

@@ -25,8 +25,8 @@ from textreg.errors import BrokenPluginError, UsageError
 from textreg.kinds import Regularizer
 from textreg.records import Problem, Solution
 from textreg.tasks import classification
-from textreg.training.search import cluster
-from textreg.training.search.trials import Fold
+from textreg.training import trials
+from textreg.training.trials import Fold
 
 TEXTS = ["good kettle", "fine lamp", "bad kettle", "poor lamp", "so so"] * 10
 LABELS = ["pos", "pos", "neg", "neg", "mid"] * 10
@@ -71,7 +71,6 @@ def dying(folder: Path, after: int, test: int = TEST) -> type[Regularizer]:
         {"reg": "sentence", "jobs": 2},
         {"reg": "network", "multiclass": "softmax", "select": "1se"},
         {"reg": "lasso", "search_space": {"weighting": ["log", "tfidf"], "ngrams": [1, 2]}},
-        {"reg": "lasso", "search": "tpe", "trials": 6},
     ],
     ids=str,
 )
@@ -109,17 +108,6 @@ def test_all_data_lost_with_the_only_worker(tmp_path: Path) -> None:
     assert there.weights.tobytes() == here.weights.tobytes()
 
 
-def test_it_goes_on_from_a_journal_made_here(address: str, tmp_path: Path) -> None:
-    resume = tmp_path / "search.journal"
-    here = textreg.train(TEXTS, LABELS, reg="lasso", resume=resume)
-    lines = resume.read_bytes()
-    there = textreg.train(TEXTS, LABELS, reg="lasso", resume=resume, **dask(address))
-    assert (plain(there), resume.read_bytes()) == (plain(here), lines)
-    resume.unlink()
-    textreg.train(TEXTS, LABELS, reg="lasso", resume=resume, **dask(address))
-    assert len(resume.read_bytes().splitlines()) == len(lines.splitlines())
-
-
 def test_time_that_is_up() -> None:
     """By the clock of the worker: nothing more is begun, and what was under way does not count."""
     y = np.array([1.0, -1.0, 1.0, -1.0])
@@ -127,8 +115,8 @@ def test_time_that_is_up() -> None:
     task = classification(("a", "b"))
     fold = Fold(Problem(X=np.eye(4), y=y), task, codes, csr_array(np.eye(4)), codes)
     work = (fold, [0], [Lasso(l1=0.1)], [None])
-    assert cluster._solve(*work, ends=0.0) == []
-    assert len(cluster._solve(*work, ends=float("inf"))) == 1
+    assert trials._solve(*work, ends=0.0) == []
+    assert len(trials._solve(*work, ends=float("inf"))) == 1
 
 
 def test_faults_of_plugins_are_named(address: str) -> None:

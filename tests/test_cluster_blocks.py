@@ -29,7 +29,7 @@ from textreg.cluster.packing import pack, size_of, unpack
 from textreg.cluster.texts import ClusterTexts
 from textreg.errors import UsageError
 from textreg.records.design import CompressedArrays, Design
-from textreg.training import part
+from textreg.training import blocks
 
 DASK = {"backend": "dask", "memory": "4GB"}
 
@@ -46,7 +46,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks of few documents, whose n-grams are merged two by two, and a search on few."""
     monkeypatch.setattr(cutting, "DOCUMENTS", 70)
     monkeypatch.setattr(counting, "MERGED", 2)
-    monkeypatch.setattr(part, "PART", 150)
+    monkeypatch.setattr(blocks, "PART", 150)
 
 
 FIXED = [

@@ -60,7 +60,7 @@ def test_every_public_name_has_an_example(name: str) -> None:
 
 WITHOUT = """
 import importlib, pkgutil, sys
-for name in ("jinja2", "markupsafe", "matplotlib", "optuna", "distributed", "pyarrow"):
+for name in ("jinja2", "markupsafe", "matplotlib", "distributed", "pyarrow"):
     sys.modules[name] = None
 import textreg.cli, textreg.checking, textreg.report, textreg.explain
 for module in pkgutil.iter_modules(textreg.cli.__path__, "textreg.cli."):

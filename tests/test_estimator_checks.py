@@ -14,9 +14,7 @@ from sklearn.exceptions import NotFittedError, SkipTestWarning
 from textreg import Elastic, Lasso, LinearClassifier, LinearRegressor, Ridge, Sentence
 from textreg.builtin.pursuit import Omp
 from textreg.builtin.stagewise import Stagewise
-from textreg.estimators.base import TextEstimator
-from textreg.estimators.classifier import TextClassifier
-from textreg.estimators.regressor import TextRegressor
+from textreg.estimators.text import TextClassifier, TextEstimator, TextRegressor
 
 pytest.importorskip("sklearn", minversion="1.6", reason="check_estimator reports since 1.6")
 

@@ -13,7 +13,7 @@ from conftest import Cli
 import textreg
 from textreg.errors import DataError, ModelError
 from textreg.explain import find_selection
-from textreg.model.fit_summary import GroupsSummary
+from textreg.model.summary import GroupsSummary
 from textreg.records import Corpus
 
 TEXTS = [

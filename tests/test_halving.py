@@ -18,10 +18,10 @@ from textreg.records import Problem
 from textreg.tasks import Target
 from textreg.tasks.classification import Binary
 from textreg.tasks.multilabel import Multilabel
-from textreg.training.search import halving, trials
-from textreg.training.search.choice import BEST, promising
-from textreg.training.search.halving import Ranking, drawn
-from textreg.training.search.selection import MeasuredSetting
+from textreg.training import search, trials
+from textreg.training.search import confirmed, drawn, places_of, promising
+from textreg.training.space import BEST
+from textreg.training.trials import MeasuredSetting
 
 
 def documents(each: int = 150, labels: str = "ab", seed: int = 0) -> tuple[list[str], list[str]]:
@@ -38,8 +38,8 @@ def documents(each: int = 150, labels: str = "ab", seed: int = 0) -> tuple[list[
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """Parts of a few documents."""
-    monkeypatch.setattr(halving, "DOCUMENTS", 60)
-    monkeypatch.setattr(halving, "ENTRIES", 100)
+    monkeypatch.setattr(search, "DOCUMENTS", 60)
+    monkeypatch.setattr(search, "ENTRIES", 100)
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def fits(monkeypatch: pytest.MonkeyPatch) -> dict[int, list[Regularizer]]:
         some += [setting for setting in chunk.settings if setting not in some]
         return solve(chunk, *rest)
 
-    monkeypatch.setattr("textreg.training.search.selection.solve_chunk", noted)
+    monkeypatch.setattr("textreg.training.trials.solve_chunk", noted)
     return found
 
 
@@ -72,7 +72,7 @@ def test_only_the_best_are_fitted_to_all(fits: dict[int, list[Regularizer]]) -> 
     told = summary(trained())
     part, whole = fits[60], fits[270]
     assert sorted(fits) == [60, 270]
-    assert halving.KEPT <= len(whole) < len(part)
+    assert search.KEPT <= len(whole) < len(part)
     assert len(told.search) == len(whole)
     assert told.ruled_out >= len(part) - len(whole) > 0
     assert (told.ruled_out_by, told.ruled_out_on) == (0, 60)
@@ -89,7 +89,6 @@ def test_weaker_neighbors_of_the_best_follow() -> None:
         ]
 
     context: Any = SimpleNamespace(
-        documents=SimpleNamespace(splits=[SimpleNamespace(train=np.arange(7))]),
         grid=lambda values: grid,
         values_of=lambda setting: (),
         promising=lambda points, number: [
@@ -98,9 +97,9 @@ def test_weaker_neighbors_of_the_best_follow() -> None:
     )
     # On the part the strongest is the best, and the next one after it.
     ranked = measured(grid[:3], {1.0: 0.1, 0.1: 0.2, 0.01: 0.3})
-    ranking = Ranking(context, ranked, planned=3)
-    assert (ranking.documents, ranking.places) == (7, [((), 0), ((), 1), ((), 2)])
-    plan, fitted = ranking.confirmed(context), []
+    places = places_of(context, ranked)
+    assert places == [((), 0), ((), 1), ((), 2)]
+    plan, fitted = confirmed(context, places[: search.KEPT], weaker=True), []
     settings: Sequence[Regularizer] = next(plan).settings
     while settings:
         fitted.append([one.params()["l2"] for one in settings])
@@ -109,19 +108,31 @@ def test_weaker_neighbors_of_the_best_follow() -> None:
         except StopIteration:
             settings = ()
     assert fitted == [[1.0, 0.1], [0.01], [0.001]]  # which is worse, so 1e-4 is not tried
-    assert ranking.ruled_out == 0
-    ranking = Ranking(context, ranked, planned=5)
-    plan = ranking.confirmed(context)
+    plan = confirmed(context, places[: search.KEPT], weaker=True)
     batch = next(plan)
     with pytest.raises(StopIteration):
         plan.send(measured(batch.settings, {1.0: 0.1, 0.1: 0.2}))
-    assert ranking.ruled_out == 3
+
+
+def test_with_the_same_documents_each_starts_from_the_one_before() -> None:
+    grid = [Elastic(l1=1.0, l2=10.0**-at) for at in range(5)]
+    context: Any = SimpleNamespace(
+        grid=lambda values: grid,
+        values_of=lambda setting: (),
+        promising=lambda points, number: points[:number],
+    )
+    plan = confirmed(context, [((), 3), ((), 0)], weaker=False)
+    first = next(plan).settings
+    second = plan.send([MeasuredSetting(first[0], {}, 1.0, ())]).settings
+    assert (first, second) == ([grid[3]], [grid[0]])
+    with pytest.raises(StopIteration):
+        plan.send([MeasuredSetting(second[0], {}, 1.0, ())])
 
 
 @pytest.mark.usefixtures("few")
 @pytest.mark.parametrize("labels", ["ab", "abcdefghijklmnopqrstuvwxyz"])
 def test_the_same_for_any_number_of_jobs(labels: str) -> None:
-    texts, y = documents(300 if labels == "ab" else 40, labels)
+    texts, y = documents(300 if labels == "ab" else 80, labels)
     how = {"tokenizer": "words", "reg": "elastic", "holdout": 0.5}
     one, two = (textreg.train(texts, y, jobs=jobs, **how) for jobs in (1, 2))
     assert summary(one) == summary(two)
@@ -163,16 +174,6 @@ def test_a_grid_of_another_length_is_searched_anew(fits: dict[int, list[Regulari
 
 
 @pytest.mark.usefixtures("few")
-def test_a_search_resumes(tmp_path: Path, fits: dict[int, list[Regularizer]]) -> None:
-    journal = str(tmp_path / "journal")
-    first = trained(resume=journal)
-    fits.clear()
-    again = trained(resume=journal)
-    assert not fits
-    np.testing.assert_array_equal(first.weights, again.weights)
-
-
-@pytest.mark.usefixtures("few")
 def test_features_are_searched_too(fits: dict[int, list[Regularizer]]) -> None:
     told = summary(trained(reg="ridge", search_space={"ngrams": [1, 2]}))
     assert told.ruled_out_on == 60
@@ -204,4 +205,4 @@ def test_some_documents_of_every_label() -> None:
     sets = np.zeros((1000, 2), dtype=bool)
     sets[:25, 1] = True
     many = drawn(Target(Multilabel(("a", "b")), sets), np.arange(1000), 50, seed=3)
-    assert sets[many, 1].sum() >= halving.OF_LABEL
+    assert sets[many, 1].sum() >= search.OF_LABEL

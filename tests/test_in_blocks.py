@@ -19,13 +19,11 @@ from conftest import Cli
 
 from textreg import TextClassifier, load, train, train_batches
 from textreg.blocks import cutting
-from textreg.builtin.separable import Lasso, Ridge
+from textreg.builtin.separable import Ridge
 from textreg.errors import DataError, DataWarning, UsageError
 from textreg.model.model import Model
-from textreg.records import Problem, Solution
-from textreg.records.block_design import BlockDesign
-from textreg.training import block_problems, in_blocks, part
-from textreg.training.checks import parse_bytes
+from textreg.training import blocks
+from textreg.training.settings import parse_bytes
 
 GOOD = "fine lovely splendid great sunny warm kind bright calm fresh".split()
 BAD = "bad awful gloomy dull cold rude dark loud stale sour".split()
@@ -50,7 +48,7 @@ def documents(n: int, seed: int = 0) -> tuple[list[str], list[str]]:
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks of few documents, and a search on few of them."""
     monkeypatch.setattr(cutting, "DOCUMENTS", 70)
-    monkeypatch.setattr(part, "PART", 150)
+    monkeypatch.setattr(blocks, "PART", 150)
 
 
 def write(path: Path, texts: list[str], labels: list[Any]) -> str:
@@ -102,7 +100,7 @@ def test_bits_do_not_depend_on_where_blocks_lie(reg: str, monkeypatch: pytest.Mo
     texts, labels = documents(400)
     options = {"reg_l1": 0.2, "reg_group": 0.05} if reg == "sentence" else {"reg_l2": 0.1}
     memory = train(texts, labels, reg=reg, memory="1GB", **options)
-    monkeypatch.setattr(in_blocks, "IN_MEMORY", 0.0)
+    monkeypatch.setattr(blocks, "IN_MEMORY", 0.0)
     assert weights(train(texts, labels, reg=reg, memory="1GB", **options)) == weights(memory)
     assert weights(
         train(texts, labels, reg=reg, memory="1GB", jobs=2, **options)
@@ -222,8 +220,8 @@ def test_an_estimator_takes_them() -> None:
 
 def test_too_little_space_is_told_before(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     texts, labels = documents(200)
-    monkeypatch.setattr(in_blocks, "IN_MEMORY", 0.0)
-    monkeypatch.setattr(in_blocks, "SPACE", 1e15)
+    monkeypatch.setattr(blocks, "IN_MEMORY", 0.0)
+    monkeypatch.setattr(blocks, "SPACE", 1e15)
     with pytest.raises(UsageError, match="needed for scratch files"):
         train(texts, labels, reg="ridge", reg_l2=1.0, memory="1GB", scratch=tmp_path)
     assert not list(tmp_path.iterdir())
@@ -231,46 +229,9 @@ def test_too_little_space_is_told_before(monkeypatch: pytest.MonkeyPatch, tmp_pa
 
 def test_more_features_than_memory_holds_are_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
     texts, labels = documents(200)
-    monkeypatch.setattr(block_problems, "A_FEATURE", 1e9)
+    monkeypatch.setattr(blocks, "A_FEATURE", 1e9)
     with pytest.warns(DataWarning, match="features need about"):
         train(texts, labels, reg="ridge", reg_l2=1.0, memory="1GB")
-
-
-def test_a_run_goes_on_after_the_labels_that_are_done(tmp_path: Path) -> None:
-    texts, labels = documents(300)
-    labels = [f"{label} {number % 2}" for number, label in enumerate(labels)]
-    solved: list[int] = []
-
-    class Failing(Lasso):
-        name = "failing"
-
-        def solve(self, problem: Problem) -> Solution:
-            if isinstance(problem.design, BlockDesign):
-                solved.append(len(solved))
-                if solved[-1] == stops_at:
-                    raise UsageError("the cluster went away")
-            return super().solve(problem)
-
-    settings: dict[str, Any] = {"reg": Failing(l1=1.0), "memory": "400MB"}
-    settings["resume"] = tmp_path / "fits.journal"
-    stops_at = 2
-    with pytest.raises(UsageError, match="went away"):
-        train(texts, labels, **settings)
-    first, stops_at = len(solved), -1
-    resumed = train(texts, labels, **settings)
-    assert (first, len(solved) - first) == (3, 2)
-    again = train(texts, labels, **settings)
-    assert len(solved) == first + 2
-    del settings["resume"]
-    assert weights(again) == weights(resumed) == weights(train(texts, labels, **settings))
-    assert again.summary is not None
-    assert again.summary.blocks is not None
-    assert again.summary.blocks.passes == 0  # of a part by others, too
-    assert resumed.summary is not None
-    assert resumed.summary.blocks is not None
-    assert resumed.summary.blocks.passes > 0
-    others = train(texts, labels[::-1], resume=tmp_path / "others.journal", **settings)
-    assert weights(others) != weights(again)
 
 
 def test_documents_that_come_in_batches(tmp_path: Path) -> None:
@@ -311,12 +272,12 @@ def test_wrong_batches(batches: Any, error: type[Exception], message: str, tmp_p
 
 KILLED = """
 import sys, time
-from textreg.training import in_blocks
+from textreg.training import blocks
 from textreg.cli import main
 def wait(*args):
     print("fitting", flush=True)
     time.sleep(60)
-in_blocks.fit_rows = wait
+blocks.fit_rows = wait
 sys.exit(main(sys.argv[1:]))
 """
 

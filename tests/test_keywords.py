@@ -24,7 +24,7 @@ follow_imports = skip
 cache_dir = /dev/null
 
 [mypy-textreg,textreg.training,textreg.training.train,textreg.training.keywords,textreg.comparing,\
-textreg.comparing.compare,textreg.estimators,textreg.estimators.classifier]
+textreg.comparing.compare,textreg.estimators,textreg.estimators.base,textreg.estimators.text]
 follow_imports = silent
 """
 PROGRAM = """
@@ -48,7 +48,7 @@ textreg.train(texts, labels, reg=textreg.regularizer("slope", rate=0.1), reg_l1=
 textreg.train(texts, labels, tokenizer=str.split, groups=["lda", "sentences"], groups_size=3)
 textreg.train(texts, labels, class_weight={"x": 2}, search_space={"reg_l1": [1, 2]}, cv=None)
 textreg.train(texts, labels, fields={"subject": "text", "body": {"ngrams": 1}})
-textreg.train(texts, labels, tokenizer_chars_lowercase=False, budget="5m", resume="journal")
+textreg.train(texts, labels, tokenizer_chars_lowercase=False, budget="5m")
 textreg.compare(["lasso"], [], seed=1, reg_solver="admm")
 """
 

@@ -1,4 +1,4 @@
-"""learn-curve: nested samples, the same for all; what is measured, resumed, refused and shown."""
+"""learn-curve: nested samples, the same for all; what is measured, refused and shown."""
 
 from __future__ import annotations
 
@@ -283,63 +283,6 @@ def test_a_measure_that_a_candidate_lacks(benchmark: Benchmark) -> None:
         curve.to_csv()
 
 
-# Resuming
-
-
-def test_an_interrupt_loses_one_training_at_most(
-    benchmark: Benchmark, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    options: dict[str, Any] = {**OPTIONS, "sizes": [20, 40], "draws": 2}
-    journal, done = tmp_path / "journal", []
-    measure = curves.measure_sample
-
-    def interrupted(*arguments: Any) -> CurveCell:
-        if len(done) == 3:
-            raise KeyboardInterrupt
-        done.append(arguments[2])
-        return measure(*arguments)
-
-    monkeypatch.setattr(curves, "measure_sample", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        learn_curve([RIDGE, LASSO], benchmark, resume=journal, **options)
-    more: list[Any] = []
-
-    def counted(*arguments: Any) -> CurveCell:
-        more.append(arguments[2])
-        return measure(*arguments)
-
-    monkeypatch.setattr(curves, "measure_sample", counted)
-    resumed = learn_curve([RIDGE, LASSO], benchmark, resume=journal, **options)
-    assert len(more) == 8 - 3
-    assert not set(more) & set(done)
-    fresh = learn_curve([RIDGE, LASSO], benchmark, **options)
-    assert resumed.to_csv() == fresh.to_csv()
-    more.clear()
-    # Sizes, draws and candidates may be added; names do not matter, settings do.
-    learn_curve({"other name": RIDGE}, benchmark, resume=journal, **options)
-    assert not more
-    learn_curve([{**RIDGE, "reg_l2": 2.0}], benchmark, resume=journal, **options)
-    assert len(more) == 4
-    more.clear()
-    learn_curve([RIDGE], benchmark, resume=journal, **{**options, "sizes": [20, 40, 60]})
-    assert {size for _, _, size, _ in more} == {60}
-    more.clear()
-    learn_curve([RIDGE], benchmark, resume=journal, **options, weighting="binary")
-    assert len(more) == 4
-    with pytest.raises(UsageError, match="another search, with other draw: name another file"):
-        learn_curve([RIDGE], benchmark, resume=journal, draw="equal", **options)
-
-
-def test_other_documents_are_not_taken_for_the_same(benchmark: Benchmark, tmp_path: Path) -> None:
-    options: dict[str, Any] = {**OPTIONS, "sizes": [20], "draws": 1, "resume": tmp_path / "journal"}
-    assert isinstance(benchmark.train, Corpus)
-    learn_curve([RIDGE], benchmark, **options)
-    lines = (tmp_path / "journal").read_text().count("\n")
-    other = Benchmark("demo", benchmark.train.select(np.arange(100)), benchmark.test)
-    learn_curve([RIDGE], other, **options)
-    assert (tmp_path / "journal").read_text().count("\n") == lines + 1
-
-
 # Refusals
 
 
@@ -400,14 +343,14 @@ def test_commands(cli: Cli, demo: Path, tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.chdir(tmp_path)
     line = ["learn-curve", str(demo), "--sizes", "20,40", "--draws", "2", "--ngrams", "1"]
     line += ["--reg", "ridge reg-l2=1", "--reg", "lasso reg-l1=0.2"]
-    shown = cli(*line, "--resume", "journal", "--plot", "c.svg")
+    shown = cli(*line, "--plot", "c.svg")
     assert shown.code == 0
     lines = shown.out.splitlines()
     assert lines[0] == "demo: accuracy"
     assert lines[1].split() == ["training", "documents", "20", "40"]
     assert "demo: points over ridge reg-l2=1" in lines
     assert Path("c.svg").read_text().startswith("<svg")
-    again = cli(*line, "--resume", "journal", "--json")
+    again = cli(*line, "--json")
     points = json.loads(again.out)["points"]
     assert f"{points[0]['mean']:.3f} (" in lines[2]
     labels = cli(*line, "--by", "labels", "--draw", "equal", "--format", "csv", "-o", "c.csv")

@@ -18,7 +18,6 @@ from textreg.limits import DEFAULT, MAX_LINE, MAX_UNPACKED, limit
 from textreg.plugins.onefile import read_file
 from textreg.reading.corpus import read_corpus, stream_documents
 from textreg.records import Corpus
-from textreg.training.search.journal import Journal
 
 needs_pipes = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
 
@@ -275,7 +274,7 @@ def test_pipes_that_are_named(tmp_path: Path) -> None:
     assert list(read_corpus(path, labeled=False).texts) == ["one", "two"]
     with pytest.raises(UsageError, match=r"pipe is a pipe: name it itself, not by the pattern"):
         read_corpus(tmp_path / "pi*", labeled=False)
-    for read in (open_binary, read_file, lambda path: Journal(path, {})):
+    for read in (open_binary, read_file):
         with pytest.raises(
             UsageError, match=r"pipe is a pipe, and may have to be read several tim"
         ):

@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 import textreg
 from textreg.plugins.registry import Registry
-from textreg.training.blas import one_thread_in_blas
+from textreg.training.running import one_thread_in_blas
 
 THREADS = 4
 TIMES = 2

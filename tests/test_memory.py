@@ -23,7 +23,7 @@ from textreg.records.ragged import distinct_rows, take_rows
 from textreg.solvers.certificate import EngineDual, Target, group_bound
 from textreg.solvers.engine import Engine
 from textreg.text import CsrArrays
-from textreg.training.auto import tokenizer_of
+from textreg.training.fields import tokenizer_of
 from textreg.training.settings import TrainingSettings
 from textreg.training.train import train_corpus
 

@@ -23,9 +23,8 @@ from textreg.model.model import Model
 from textreg.reading.corpus import read_corpus
 from textreg.records import Corpus, Problem
 from textreg.tasks import Multilabel, Rare, read_target, task_of_header
-from textreg.training.search.dealing import deal
-from textreg.training.search.splits import group_holdout, holdout, time_folds
-from textreg.training.search.trials import Fold, Problems
+from textreg.training.splits import deal, group_holdout, holdout, time_folds
+from textreg.training.trials import Fold, Problems
 
 LABELS = ("bird", "cat", "dog", "emu")
 LASSO = {"reg": "lasso", "ngrams": 1}

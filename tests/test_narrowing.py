@@ -15,9 +15,9 @@ from textreg.errors import UsageError
 from textreg.kinds import Regularizer
 from textreg.params import AUTO, Choices, param
 from textreg.records import Problem, Solution
-from textreg.training.search.choice import SelectionRule, promising
-from textreg.training.search.narrowing import Lattice
-from textreg.training.search.selection import MeasuredSetting
+from textreg.training.search import Lattice, promising
+from textreg.training.space import SelectionRule
+from textreg.training.trials import MeasuredSetting
 
 TEXTS = ["good kettle", "fine lamp", "bad kettle", "poor lamp"] * 10
 LABELS = ["pos", "pos", "neg", "neg"] * 10

@@ -12,15 +12,15 @@ from conftest import Cli
 import textreg
 from textreg.demo.corpus import write_demo
 from textreg.errors import UsageError
-from textreg.model.fit_summary import PruneSummary
 from textreg.model.model import Model
+from textreg.model.summary import PruneSummary
 from textreg.reading.corpus import read_corpus
-from textreg.training import pruning
+from textreg.training import fit
 
 
 @pytest.fixture
 def corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[list[str], list[str]]:
-    monkeypatch.setattr(pruning, "LEAST", 50)
+    monkeypatch.setattr(fit, "LEAST", 50)
     write_demo(tmp_path / "demo")
     read = read_corpus(tmp_path / "demo" / "train.jsonl")
     assert read.labels is not None
@@ -53,7 +53,7 @@ def test_the_smallest_weights_go(corpus: tuple[list[str], list[str]]) -> None:
         variance = weight * weight * scale[name]
         total += variance
         if kept.get(name):
-            assert abs(kept[name] - weight) <= 2.0**-pruning.BITS * abs(weight)
+            assert abs(kept[name] - weight) <= 2.0**-fit.BITS * abs(weight)
             left.append(variance)
         else:
             lost += variance

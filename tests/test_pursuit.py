@@ -25,9 +25,8 @@ from textreg.solvers.pursuit import Pursuit
 from textreg.solvers.unit_columns import UnitColumns
 from textreg.tasks import classification
 from textreg.training.running import Work
-from textreg.training.search.selection import search
-from textreg.training.search.trials import Fold
 from textreg.training.train import train
+from textreg.training.trials import Fold, search
 
 RUNS = ["lam1", "lam0p1"]
 GROUP_RUNS = [f"{kind}_{run}" for kind in ("rand", "clus", "freq") for run in RUNS]

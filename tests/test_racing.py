@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,9 @@ from conftest import Cli
 import textreg
 from textreg.tasks.classification import OneVsRest
 from textreg.tasks.multilabel import Multilabel
-from textreg.training.search import racing, trials
-from textreg.training.search.racing import LABELS, behind, few_labels, label_stages
-from textreg.training.search.trials import Fold
+from textreg.training import search, trials
+from textreg.training.search import LABELS, few_labels, label_stages
+from textreg.training.splits import Split
 
 LETTERS = [chr(at) for at in range(ord("a"), ord("z") + 1)]
 
@@ -32,19 +33,11 @@ def documents(each: int = 12, seed: int = 0) -> tuple[list[str], list[str]]:
     return texts, labels
 
 
-def fold(few: int = 20, seed: int = 0, tol: float = 1e-3) -> Fold:
-    from scipy.sparse import csr_array
-
-    from textreg.records import Problem
-
-    rng = np.random.default_rng(seed)
-    y = np.repeat(np.arange(26), few)
-    X = (rng.random((len(y), 60)) < 0.1).astype(float)
-    X[np.arange(len(y)), y] = 1.0
-    held = rng.permutation(len(y))
-    task = OneVsRest(tuple(LETTERS))
-    problem = Problem(csr_array(X), task.rows(y)[0], tol=tol)
-    return Fold(problem, task, y, csr_array(X[held]), y[held])
+def prepared(each: int = 20) -> tuple[Any, list[Split]]:
+    """So many documents of each of 26 labels, which are all fitted and all held out."""
+    y = np.repeat(np.arange(26), each)
+    every = np.arange(len(y))
+    return SimpleNamespace(task=OneVsRest(tuple(LETTERS)), y=y), [Split(every, every)]
 
 
 def searched(**options: Any) -> textreg.Model:
@@ -82,7 +75,7 @@ def fits(monkeypatch: pytest.MonkeyPatch) -> dict[Any, set[Any]]:
             found.setdefault(setting, set()).update(chunk.rows)
         return solve(chunk, *rest)
 
-    monkeypatch.setattr("textreg.training.search.selection.solve_chunk", counted)
+    monkeypatch.setattr("textreg.training.trials.solve_chunk", counted)
     return found
 
 
@@ -97,56 +90,32 @@ def test_fewer_fits_are_made(fits: dict[Any, set[Any]]) -> None:
 
 
 def test_every_stage_has_twice_the_labels_of_the_one_before() -> None:
-    stages = label_stages([fold()])
-    assert stages is not None
-    assert [len(rows) for rows in stages] == [12, 24, 26]
+    data, _ = prepared()
+    data.task = SimpleNamespace(n_rows=150)
+    stages = label_stages(data, np.arange(0, 150, 13))
+    assert [len(rows) for rows in stages] == [12, 24, 48]
     for few, more in itertools.pairwise(stages):
         assert np.isin(few, more).all()
         assert (np.diff(more) > 0).all()
+    data.task = SimpleNamespace(n_rows=26)
+    few = few_labels(*prepared())
+    assert few is not None
+    assert [len(rows) for rows in label_stages(data, few)] == [12, 24]
 
 
 def test_few_labels_are_of_all_frequencies() -> None:
-    one = fold()
-    rows = few_labels([one])
+    data, splits = prepared()
+    rows = few_labels(data, splits)
     assert rows is not None
     assert len(rows) <= 13
     assert (np.diff(rows) > 0).all()
-    held = np.isin(one.y_held, rows).sum()
-    assert held >= racing.DOCUMENTS or len(rows) == 13
+    held = np.isin(data.y, rows).sum()
+    assert held >= search.HELD_OUT or len(rows) == 13
 
 
-@pytest.mark.parametrize("few", [1, 3])
-def test_too_few_documents_rule_nothing_out(few: int) -> None:
-    assert few_labels([fold(few)]) is None
-    assert label_stages([fold(few)]) is None
-
-
-def test_clearly_behind() -> None:
-    rng = np.random.default_rng(0)
-    best = rng.random(100)
-    noise = rng.normal(size=100)
-    noise -= noise.mean()  # its standard error is 0.1
-    assert behind(best + noise + 0.3, best)
-    assert not behind(best + noise + 0.1, best)  # within two standard errors
-    assert not behind(best + noise - 0.3, best)
-    assert not behind(best, best)
-    assert not behind(None, best)
-    assert not behind(best + 1.0, None)
-
-
-def test_neighbors_that_are_clearly_behind_are_fitted_for_few_labels(
-    monkeypatch: pytest.MonkeyPatch, fits: dict[Any, set[Any]]
-) -> None:
-    monkeypatch.setattr(racing, "behind", lambda losses, best: losses is not best)
-    model = searched(jobs=1)
-    sizes = [len(rows) for rows in fits.values()]
-    neighbors = sizes.count(racing.FIRST)
-    assert neighbors > 0
-    assert sizes[-neighbors:] == [racing.FIRST] * neighbors  # the first batch has no best to beat
-    assert sorted(sizes[:-neighbors]) == [LABELS] * (len(sizes) - neighbors - 1) + [26]
-    assert model.summary is not None
-    assert model.summary.planned == len(sizes)
-    assert model.summary.ruled_out == len(sizes) - 1
+@pytest.mark.parametrize("each", [1, 3])
+def test_too_few_documents_rule_nothing_out(each: int) -> None:
+    assert few_labels(*prepared(each)) is None
 
 
 def test_part_of_a_task() -> None:
@@ -184,11 +153,11 @@ def test_all_are_measured_on_request() -> None:
         assert (model.summary.ruled_out, model.summary.ruled_out_by) == (0, 0)
 
 
-@pytest.mark.parametrize("kept", [racing.KEPT, 2])  # 2 leaves one setting for the last stage
+@pytest.mark.parametrize("kept", [search.KEPT_BY_LABELS, 2])  # 2 leaves one for all labels
 def test_the_command_says_so(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: int
 ) -> None:
-    monkeypatch.setattr(racing, "KEPT", kept)
+    monkeypatch.setattr(search, "KEPT_BY_LABELS", kept)
     table = tmp_path / "table.csv"
     rows = [f"{text},{label}\n" for text, label in zip(*documents(40), strict=True)]
     table.write_text("text,label\n" + "".join(rows))
@@ -208,7 +177,7 @@ def test_settings_start_from_the_best_so_far(monkeypatch: pytest.MonkeyPatch) ->
             started.setdefault(row, []).append(began)
         return solve(chunk, *rest)
 
-    monkeypatch.setattr("textreg.training.search.selection.solve_chunk", noted)
+    monkeypatch.setattr("textreg.training.trials.solve_chunk", noted)
     best = params(searched(jobs=1))
     few = next(it for it in started.values() if len(it) == max(map(len, started.values())))
     assert [warm for _, warm in few] == [False, False, True, True]  # two chains, two neighbors

@@ -16,7 +16,7 @@ import textreg
 from textreg.errors import DataError, PluginError, UsageError
 from textreg.measure.evaluation import evaluate_numbers
 from textreg.tasks import Regression
-from textreg.training.search.splits import holdout
+from textreg.training.splits import holdout
 
 STARS = {"awful": -2.0, "poor": -1.0, "decent": 1.0, "superb": 2.0}
 FILLER = "the a kettle lamp chair arrived box on monday we bought it for home".split()

@@ -21,10 +21,10 @@ from textreg.params import AUTO, Choices, LogGrid, param
 from textreg.records import Problem, Solution
 from textreg.tasks import classification
 from textreg.training.running import Work
-from textreg.training.search.choice import choose
-from textreg.training.search.selection import MeasuredSetting, search
-from textreg.training.search.splits import check_fraction, folds, holdout
-from textreg.training.search.trials import Fold, Start
+from textreg.training.search import choose
+from textreg.training.settings import check_fraction
+from textreg.training.splits import folds, holdout
+from textreg.training.trials import Fold, MeasuredSetting, Start, search
 
 
 class Shrunk(Regularizer):
@@ -256,7 +256,7 @@ def test_rounding_does_not_break_ties() -> None:
 
 def test_solutions_with_many_weights_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     """Their sizes are counted all the same, and the final fit starts from nothing."""
-    from textreg.training.search import trials
+    from textreg.training import trials
 
     points = search(Shrunk(), [fold(1)])
     monkeypatch.setattr(trials, "MAX_START", 0)
@@ -270,7 +270,7 @@ def test_solutions_with_many_weights_are_not_kept(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_few_steps_of_all_chains_come_first_and_the_ends_of_the_grid_before_its_middle() -> None:
-    from textreg.training.search.selection import _waves
+    from textreg.training.trials import _waves
 
     grid = [Shrunk(l2=l2, l1=l1) for l2 in (3.0, 2.0, 1.0) for l1 in (4.0, 3.0, 2.0, 1.0)]
     assert _waves(grid) == [

@@ -199,7 +199,7 @@ def test_the_scale_is_the_least_strength_without_a_weight(intercept: bool) -> No
 
 def test_the_search_has_the_scale_of_all_classes_together() -> None:
     from textreg.tasks.classification import classification
-    from textreg.training.search.trials import Problems
+    from textreg.training.trials import Problems
 
     made, codes = problem()
     names = tuple("abcd")

@@ -15,16 +15,10 @@ from hypothesis import strategies as st
 
 import textreg
 from textreg.errors import DataError, DataWarning, UsageError
-from textreg.model.search_summary import SplitSummary
+from textreg.model.summary import SplitSummary
 from textreg.reading.corpus import read_corpus
 from textreg.reading.times import moment
-from textreg.training.search.splits import (
-    Split,
-    group_folds,
-    group_holdout,
-    time_folds,
-    time_holdout,
-)
+from textreg.training.splits import Split, group_folds, group_holdout, time_folds, time_holdout
 
 TEXTS = ["good kettle", "fine lamp", "bad kettle", "poor lamp"] * 10
 LABELS = ["pos", "pos", "neg", "neg"] * 10

@@ -27,25 +27,24 @@ from textreg.features.encoder import Encoder
 from textreg.features.vectorize import Vectorizer
 from textreg.kinds import Tokenizer
 from textreg.model import container
-from textreg.model.fit_summary import (
+from textreg.model.model import Model
+from textreg.model.saved_tokenizer import TokenizerOrigin
+from textreg.model.storage import load_model, load_to_predict, save_model
+from textreg.model.summary import (
+    ChoiceSummary,
+    DevMetrics,
     GraphSummary,
     GroupsSummary,
     GroupStep,
+    PartOrigin,
     PathSummary,
     RegularizerSummary,
-)
-from textreg.model.model import Model
-from textreg.model.origin_summary import PartOrigin, SourceSummary
-from textreg.model.saved_tokenizer import TokenizerOrigin
-from textreg.model.search_summary import (
-    ChoiceSummary,
-    DevMetrics,
     SearchPoint,
+    SourceSummary,
     SplitSummary,
     ThresholdSummary,
+    TrainingSummary,
 )
-from textreg.model.storage import load_model, load_to_predict, save_model
-from textreg.model.summary import TrainingSummary
 from textreg.params import param
 from textreg.plugins import registry
 from textreg.tasks import classification

@@ -23,8 +23,8 @@ from textreg.records import Corpus, stored_texts
 from textreg.records.columns import as_column
 from textreg.records.documents import check_documents, check_texts, is_tokenized
 from textreg.records.stored_texts import StoredTexts
-from textreg.training.auto import AutoTokenizer, tokenizer_of
-from textreg.training.posing import pose
+from textreg.training.fields import AutoTokenizer, tokenizer_of
+from textreg.training.prepare import pose
 from textreg.training.settings import TrainingSettings
 
 TEXTS = ["It works.", "", "Größe:\r\ngroß\0\x85", "日本\U0001f600", "\ud83d", "\ude00", "last\n"]

@@ -12,8 +12,7 @@ from conftest import Cli
 import textreg
 from textreg._core import threads
 from textreg.errors import DataError
-from textreg.estimators.classifier import TextClassifier
-from textreg.estimators.regressor import TextRegressor
+from textreg.estimators.text import TextClassifier, TextRegressor
 from textreg.jobs import threads_of
 
 TEXTS = [f"good film {n} it was. So good" if n % 3 else f"bad film, awful {n}!" for n in range(30)]

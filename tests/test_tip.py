@@ -14,12 +14,12 @@ from scipy.sparse import csr_array
 import textreg
 from textreg import Elastic, Group, Lasso, NoRegularizer, Ridge, Sentence
 from textreg.kinds import Regularizer
-from textreg.model.search_summary import TipSummary
+from textreg.model.summary import TipSummary
 from textreg.params import AUTO
 from textreg.records import Groups, Problem
-from textreg.training.search.selection import MeasuredSetting
 from textreg.training.settings import TrainingSettings
 from textreg.training.summary import _tip
+from textreg.training.trials import MeasuredSetting
 
 STRENGTHS: list[tuple[Regularizer, Regularizer | None]] = [
     (Sentence(group=0.0, l1=0.2, l2=0.1), Elastic(l1=0.2, l2=0.1)),

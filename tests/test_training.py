@@ -13,9 +13,8 @@ import pytest
 
 from textreg.errors import ConvergenceWarning, DataError, DataWarning, UsageError
 from textreg.kinds import Regularizer
-from textreg.model.fit_summary import RegularizerSummary
 from textreg.model.model import Model
-from textreg.model.search_summary import SplitSummary
+from textreg.model.summary import RegularizerSummary, SplitSummary
 from textreg.params import AUTO, LogGrid, param
 from textreg.reading.corpus import read_corpus
 from textreg.records import Corpus, Problem, Solution

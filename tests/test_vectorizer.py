@@ -35,8 +35,8 @@ from textreg import (
 from textreg.builtin.network import Network
 from textreg.builtin.sentences import Sentences
 from textreg.errors import DataError, UsageError
-from textreg.estimators.textmatrix import TextMatrix
-from textreg.training.search.splits import holdout
+from textreg.estimators.columns import TextMatrix
+from textreg.training.splits import holdout
 
 GOOD = ["good film. I liked it.", "a fine plot, good acting", "good good good", "fine and moving"]
 BAD = ["bad film. I left.", "a dull plot, bad acting", "bad bad. bad", "dull and slow"]

@@ -24,11 +24,8 @@ if TYPE_CHECKING:
     from textreg.comparing.curves import learn_curve
     from textreg.comparing.learning_curve import LearningCurve
     from textreg.errors import TextregError
-    from textreg.estimators.classifier import TextClassifier
-    from textreg.estimators.linear_classifier import LinearClassifier
-    from textreg.estimators.linear_regressor import LinearRegressor
-    from textreg.estimators.regressor import TextRegressor
-    from textreg.estimators.vectorizer import TextVectorizer
+    from textreg.estimators.linear import LinearClassifier, LinearRegressor
+    from textreg.estimators.text import TextClassifier, TextRegressor, TextVectorizer
     from textreg.kinds import API
     from textreg.measure.evaluation import Evaluation, evaluate
     from textreg.model.model import Model
@@ -42,9 +39,8 @@ if TYPE_CHECKING:
     )
     from textreg.plugins.registry import register, register_file
     from textreg.records import Corpus, Graph, Groups, Problem, Solution, Tokens
-    from textreg.training.batches import train_batches
-    from textreg.training.train import train
-    from textreg.updating.update import update
+    from textreg.training.train import train, train_batches
+    from textreg.training.update import update
 
     __version__: str
 
@@ -104,8 +100,8 @@ _HOME = {
     "Groups": "records",
     "Lasso": "builtin.separable",
     "LearningCurve": "comparing.learning_curve",
-    "LinearClassifier": "estimators.linear_classifier",
-    "LinearRegressor": "estimators.linear_regressor",
+    "LinearClassifier": "estimators.linear",
+    "LinearRegressor": "estimators.linear",
     "Model": "model.model",
     "NoRegularizer": "builtin.separable",
     "Problem": "records",
@@ -113,9 +109,9 @@ _HOME = {
     "Sentence": "builtin.sentence",
     "Solution": "records",
     "Benchmark": "comparing.benchmarks",
-    "TextClassifier": "estimators.classifier",
-    "TextRegressor": "estimators.regressor",
-    "TextVectorizer": "estimators.vectorizer",
+    "TextClassifier": "estimators.text",
+    "TextRegressor": "estimators.text",
+    "TextVectorizer": "estimators.text",
     "TextregError": "errors",
     "Tokens": "records",
     "check": "checking.check",
@@ -131,8 +127,8 @@ _HOME = {
     "regularizer": "plugins.parts",
     "tokenizer": "plugins.parts",
     "train": "training.train",
-    "train_batches": "training.batches",
-    "update": "updating.update",
+    "train_batches": "training.train",
+    "update": "training.update",
 }
 _PACKAGES = ("explain", "report")
 _NAME_THERE = {"load": "load_model"}

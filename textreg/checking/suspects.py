@@ -14,11 +14,11 @@ from textreg.losses import find_loss
 from textreg.measure.confident import suspects
 from textreg.records import Corpus
 from textreg.tasks import TASKS, Classification, Multilabel, Target, Task
-from textreg.training.fitting import fit_rows
+from textreg.training.fit import fit_rows
 from textreg.training.prepare import prepare
 from textreg.training.running import Progress, Work
-from textreg.training.search.splits import Split, folds
 from textreg.training.settings import TrainingSettings
+from textreg.training.splits import Split, folds
 
 if TYPE_CHECKING:
     from textreg.records import Floats, Int64s

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 from textreg.errors import UsageError
 from textreg.plugins import registry
 from textreg.training.recipe import as_text
-from textreg.training.search.spaces import parse_space
 from textreg.training.settings import PREFIXES, as_named, declared_settings
+from textreg.training.space import parse_space
 
 _INSTEAD = {
     "dev": ("holdout", "cv", "group_col", "time_col"),
@@ -16,7 +16,6 @@ _INSTEAD = {
     "cv": ("dev", "holdout"),
     "group_col": ("dev", "time_col"),
     "time_col": ("dev", "group_col"),
-    "search": ("trials",),
     "text_col": ("field",),
 }
 """What an option replaces beside itself, as they contradict each other."""

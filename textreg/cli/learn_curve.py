@@ -135,11 +135,6 @@ def _sizes(ctx: click.Context, option: click.Parameter, text: str | None) -> lis
 @setting("metric", replace(declared_settings()["metric"], choices=METRICS))
 @settings("loss", "multiclass", "min_label", "rare_label", "refit")
 @settings("select", "within", "max_nonzero", "budget")
-@click.option(
-    "--resume",
-    metavar="FILE",
-    help="Keep each training in this file as it ends, and do not repeat those that it holds.",
-)
 @settings("jobs", "seed", jobs=-1)
 @shared.gathered(
     CurveOutput,
@@ -165,8 +160,7 @@ def command(
     and all regularizers have the same. Each chooses its hyperparameters on its sample alone. Shown
     are means over the draws with 95 % t intervals, and paired differences from the baseline.
 
-    After Ctrl-C the same command goes on where it ended if it has --resume FILE; sizes, draws and
-    regularizers may be added. The numbers do not depend on --jobs.
+    The numbers do not depend on --jobs.
     """
     if models := [path for path in files if is_container(Path(path))]:
         raise UsageError(
@@ -175,9 +169,6 @@ def command(
     check_one_each(files, {"--test": test, "--unlabeled": unlabeled})
     inputs = [*files, *test, *unlabeled]
     out.check(inputs)
-    resume = options["resume"]
-    if resume is not None:
-        check_target(Path(resume), inputs, "--resume")
     candidates = candidates_of(reg, ())
     chosen = {key: value for key, value in options.items() if value is not None}
     if how.fields:

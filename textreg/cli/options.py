@@ -46,7 +46,6 @@ class PartsCommand(Command):
                 ctx.meta[_SECTIONS] = _sections(line.values, self.defaults)
             return super().parse_args(ctx, args)
         refuse_repeated(self, ctx, args)  # --reg before the options that depend on it
-        check_journal(line.values.get("--resume"))
         values = {**self.beneath(ctx, line), **line.values}
         ctx.meta[_SECTIONS] = _sections(values, self.defaults)
         return super().parse_args(ctx, self.parts_chosen(ctx, args))
@@ -70,14 +69,6 @@ class PartsCommand(Command):
             if shown := [record for record in records if record is not None]:
                 with formatter.section(title):
                     formatter.write_dl(shown)
-
-
-def check_journal(path: str | None) -> None:
-    """Refuse a journal that needs other plugin files, before any of these runs for its options."""
-    if path is not None:
-        from textreg.training.search.journal import check_files
-
-        check_files(path)
 
 
 def _sections(

@@ -14,7 +14,7 @@ from click.core import ParameterSource
 
 from textreg.cli.arguments import CommandLine
 from textreg.cli.given import Given, Options, key_of_flag, texts_of, without, wrong
-from textreg.cli.options import PartsCommand, check_journal, flag_of
+from textreg.cli.options import PartsCommand, flag_of
 from textreg.cli.settings import PARSERS
 from textreg.errors import UsageError, did_you_mean
 from textreg.files import read_toml
@@ -34,8 +34,6 @@ class RecipeCommand(PartsCommand):
     def beneath(self, ctx: click.Context, words: CommandLine) -> dict[str, str]:
         line = _of_line(words)
         given = _of_file(line["config"].value) if "config" in line else {}
-        if "resume" in given and "resume" not in line:
-            check_journal(*texts_of(given["resume"], "resume", most=1))
         if like := {**given, **line}.get("like"):
             from textreg.cli.again import Like
 

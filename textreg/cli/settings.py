@@ -11,8 +11,8 @@ from textreg.cli.options import option_of
 from textreg.cli.shared import F, options
 from textreg.errors import UsageError
 from textreg.params import Param
-from textreg.training.search.spaces import parse_space
 from textreg.training.settings import declared_settings
+from textreg.training.space import parse_space
 
 
 def settings(*names: str, **defaults: Any) -> Callable[[F], F]:

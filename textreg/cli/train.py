@@ -21,7 +21,7 @@ from textreg.cli.settings import settings
 from textreg.errors import UsageError
 from textreg.features.vectorize import Vectorizer
 from textreg.model.container import is_container
-from textreg.model.origin_summary import SourceSummary
+from textreg.model.summary import SourceSummary
 from textreg.records import Corpus
 from textreg.tasks import TASKS
 from textreg.terminal import shell_line, single_line
@@ -100,7 +100,7 @@ def command(
     """
     talk = not (out.quiet or out.as_json)
     target = Path(out.output) if out.output else Path(f"{_stem(files[0])}.textreg")
-    _check_outputs(target, out.report, options["resume"], [*files, *dev, *unlabeled])
+    _check_outputs(target, out.report, [*files, *dev, *unlabeled])
     _check_split(how, dev)
     given = {key: value for key, value in options.items() if value is not None}
     training = TrainingSettings.from_options(fields=how.fields or None, **given)
@@ -174,7 +174,7 @@ def _scratch(
     scratch = stack.enter_context(Scratch(training.scratch))
     if (address := training.tuning.address) is not None:
         from textreg.cluster.connection import connected
-        from textreg.training.in_blocks import check_workers
+        from textreg.training.blocks import check_workers
 
         connection = stack.enter_context(connected(address))
         check_workers(connection, training)
@@ -233,9 +233,7 @@ def _said_by(like: str | None, key: str) -> Iterator[None]:
         raise UsageError(message) from None
 
 
-def _check_outputs(
-    target: Path, report: str | None, journal: str | None, inputs: Sequence[str]
-) -> None:
+def _check_outputs(target: Path, report: str | None, inputs: Sequence[str]) -> None:
     """UsageError if an output file cannot be written or would overwrite another file."""
     for documents in inputs:
         if is_container(Path(documents)):
@@ -254,20 +252,15 @@ def _check_outputs(
 
         check_report()
         check_target(Path(report), inputs, "--report")
-    flags: dict[str, str] = {}
-    for flag, path in (("-o", str(target)), ("--report", report), ("--resume", journal)):
-        if path is None:
-            continue
-        other = flags.setdefault(os.path.abspath(path), flag)
-        if other != flag:
-            raise UsageError(f"{other} and {flag} both name {path}: name two files.")
     if report is not None:
+        if os.path.abspath(report) == os.path.abspath(target):
+            raise UsageError(f"-o and --report both name {report}: name two files.")
         check_page(Path(report), "--report")
 
 
 def _check_blocks(training: TrainingSettings, report: str | None, dev: Sequence[str]) -> None:
     """UsageError, before anything is read, for what needs all documents in memory."""
-    from textreg.training.in_blocks import check_settings
+    from textreg.training.blocks import check_settings
 
     for flag, value in (("--report", report), ("--dev", dev)):
         if value:

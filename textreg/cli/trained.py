@@ -14,18 +14,18 @@ from textreg.errors import first_few
 from textreg.measure.metrics import SMALLER
 from textreg.model.json_records import to_json
 from textreg.model.model import Model
-from textreg.model.origin_summary import UpdateSummary
-from textreg.model.search_summary import (
+from textreg.model.summary import (
     ChoiceSummary,
     DevMetrics,
     SearchPoint,
     SplitSummary,
     TipSummary,
+    TrainingSummary,
+    UpdateSummary,
 )
-from textreg.model.summary import TrainingSummary
 from textreg.tasks import Task
 from textreg.terminal import single_line
-from textreg.training.search.choice import WITHIN
+from textreg.training.space import WITHIN
 
 MAX_LABELS = 8
 """Labels whose numbers of documents are printed."""

@@ -131,7 +131,7 @@ class Connection:
                 raise
             raise UsageError(
                 f"the Dask scheduler at {self.address} went away: {_first_line(error)}. Start it "
-                "again, and train again: with --resume, what is done is kept."
+                "again, and train again."
             ) from None
 
 
@@ -161,8 +161,7 @@ def connected(address: str) -> Iterator[Connection]:
 def died() -> UsageError:
     """The error where no worker lives long enough."""
     return UsageError(
-        "the workers of the cluster died again and again: look at their logs, they may lack "
-        "memory. With --resume, what is done is kept."
+        "the workers of the cluster died again and again: look at their logs, they may lack memory."
     )
 
 

@@ -18,8 +18,8 @@ from textreg.records.columns import as_column
 from textreg.records.documents import check_documents
 from textreg.tasks import Rare, read_target
 from textreg.tasks.rare import REMEDY
-from textreg.training.search.splitting import splits_of
 from textreg.training.settings import TrainingSettings
+from textreg.training.splits import splits_of
 
 if TYPE_CHECKING:
     from textreg.records import Bools, Int64s

@@ -23,8 +23,7 @@ from textreg.measure.evaluation import Evaluation
 from textreg.measure.multilabel import MultilabelEvaluation
 from textreg.measure.significance import Answers, Interval, SetAnswers, bootstrap, sign_test
 from textreg.model.model import Model
-from textreg.training.posing import pose
-from textreg.training.prepare import for_documents, make_features
+from textreg.training.prepare import for_documents, make_features, pose
 from textreg.training.settings import TrainingSettings
 from textreg.training.train import train_corpus
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from textreg.comparing.benchmarks import Benchmark, Holding, warn_of_html_once
 from textreg.comparing.candidates import Candidate, baseline_of, make_ready, with_names
-from textreg.comparing.curve_journal import CurveJournal, cell_key
 from textreg.comparing.draws import DRAWS
 from textreg.comparing.learning_curve import MEASURES, CurveCell, LearningCurve
 from textreg.comparing.samples import Drawing, Pool, SampleFeatures, measure_sample, pool_of
@@ -79,8 +78,7 @@ def learn_curve(  # noqa: PLR0913  # its options are its interface
     progress : callable, optional
         Called with the stage ("cells"), the number of trainings done, and the total.
     **settings
-        Options of all candidates, as for :func:`textreg.train`. ``resume`` names a file where each
-        training is kept as it ends; those that it holds are not repeated.
+        Options of all candidates, as for :func:`textreg.train`.
 
     Returns
     -------
@@ -100,7 +98,6 @@ def learn_curve(  # noqa: PLR0913  # its options are its interface
     >>> curve.point("films", "ridge", 16).mean
     1.0
     """
-    resume = settings.pop("resume", None)
     ready = _ready(candidates, {"seed": seed, **settings})
     baseline = baseline_of(ready, baseline, usual="ridge")
     _check_choices(by, draw, draws, measure)
@@ -109,13 +106,9 @@ def learn_curve(  # noqa: PLR0913  # its options are its interface
     how = Drawing(sizes, by, draw, draws, holding)
     pools = _pools(benchmarks, how, unlabeled or {})
     warn_of_html_once([pool.corpus for pool in pools], ready.values())
-    journal = None
-    if resume is not None:
-        about = {"by": by, "draw": draw, "seed": seed, "test_share": test_share}
-        journal = CurveJournal(resume, about)
     total = sum(len(pool.sizes) for pool in pools) * draws * len(ready)
     cells = []
-    for cell in _cells(pools, ready, how, journal):
+    for cell in _cells(pools, ready, how):
         cells.append(cell)
         if progress is not None:
             progress("cells", len(cells), total)
@@ -134,10 +127,7 @@ def learn_curve(  # noqa: PLR0913  # its options are its interface
 
 
 def _cells(
-    pools: Sequence[Pool],
-    ready: Mapping[str, TrainingSettings],
-    how: Drawing,
-    journal: CurveJournal | None,
+    pools: Sequence[Pool], ready: Mapping[str, TrainingSettings], how: Drawing
 ) -> Iterator[CurveCell]:
     """All trainings, those of a draw before those of the next."""
     for pool in pools:
@@ -146,14 +136,8 @@ def _cells(
             shared: dict[Any, Features] = {}
             for name, one in ready.items():
                 place = pool.name, name, size, draw
-                key = cell_key(one, pool.digest, size, draw)
-                cell = None if journal is None else journal.get(key, place)
-                if cell is None:
-                    with named_errors(f"{pool.name}, {name}, {size:,} documents"):
-                        cell = measure_sample(source, one, place, shared)
-                    if journal is not None:
-                        journal.put(key, cell)
-                yield cell
+                with named_errors(f"{pool.name}, {name}, {size:,} documents"):
+                    yield measure_sample(source, one, place, shared)
 
 
 def _check_choices(by: str, draw: str, draws: int, measure: str) -> None:
@@ -202,8 +186,6 @@ def _ready(
             for setting in ("dev", "unlabeled", "unknown", "memory"):
                 if getattr(one, setting) is not None:
                     raise UsageError(f"a learning curve takes no {setting}: leave it out.")
-            if one.tuning.resume is not None:
-                raise UsageError("resume is for all candidates: name one file (--resume).")
             ready[name] = one
     if not ready:
         raise UsageError("a learning curve needs a candidate: name one, such as --reg ridge.")

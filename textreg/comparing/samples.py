@@ -18,7 +18,6 @@ from textreg.records import Corpus
 from textreg.records.cache import Cache
 from textreg.tasks import read_target
 from textreg.training.prepare import for_documents, make_features
-from textreg.training.search.journal import digest_of
 from textreg.training.settings import TrainingSettings
 from textreg.training.train import train_corpus
 
@@ -44,7 +43,6 @@ class Pool:
     """Documents to draw from.
 
     sizes: of the samples. orders: of the documents for every draw, which samples are the first of.
-    digest: of the documents, the test documents and those without labels.
     """
 
     checked: Checked
@@ -52,7 +50,6 @@ class Pool:
     unlabeled: Corpus | None
     sizes: list[int]
     orders: list[Int64s]
-    digest: str
 
     @property
     def name(self) -> str:
@@ -82,8 +79,7 @@ def pool_of(benchmark: Benchmark, how: Drawing, unlabeled: Corpus | None) -> Poo
         orders = [draw_order(codes, how.draw, (seed, number)) for number in range(how.draws)]
         for order in orders:
             check_samples(order, chosen, codes, labels, how.draw)
-        digest = digest_of((checked.train, checked.test, unlabeled))
-        return Pool(checked, checked.train, unlabeled, chosen, orders, digest)
+        return Pool(checked, checked.train, unlabeled, chosen, orders)
 
 
 class SampleFeatures:

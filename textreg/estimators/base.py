@@ -2,34 +2,69 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+import functools
+import inspect
+from collections.abc import Callable, Mapping, Sequence, Set
+from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import assert_all_finite
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets, is_multilabel
+from sklearn.utils.validation import column_or_1d
 
-from textreg._core.threads import allowing
 from textreg.errors import DataError, UsageError
-from textreg.jobs import threads_of
 from textreg.params import Parametrized
 from textreg.records.columns import as_column, first_missing
 from textreg.records.convert import as_array
-from textreg.records.documents import is_tokenized, tokenized
-from textreg.records.fields import as_fields, fielded
 from textreg.training.settings import PREFIXES, create_part, declared_settings
-from textreg.training.train import train
 
 if TYPE_CHECKING:
-    import os
-
     from numpy.typing import ArrayLike, NDArray
     from typing_extensions import Self
 
-    from textreg.records import Documents, Floats
-    from textreg.records.documents import Document
+    from textreg.records import Floats
+
+
+P = ParamSpec("P")
+
+
+def stored(init: Callable[P, None]) -> Callable[P, None]:
+    """A constructor that stores its arguments as attributes of the same names, and does no more."""
+    signature = inspect.signature(init)
+
+    @functools.wraps(init)
+    def store(*args: P.args, **kwargs: P.kwargs) -> None:
+        bound = signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        estimator, *values = bound.arguments.items()
+        for name, value in values:
+            setattr(estimator[1], name, value)
+
+    return store
+
+
+def declared(
+    leave_out: Set[str] = frozenset(), **defaults: Any
+) -> Callable[[Callable[P, None]], Callable[P, None]]:
+    """A constructor whose parameters are the settings of a training, as these are declared.
+
+    Type checkers read its keywords in :mod:`textreg.training.keywords`. leave_out: settings that it
+    does not take. defaults: those that are not the declared ones.
+    """
+    kinds = inspect.Parameter
+    parameters = [kinds("self", kinds.POSITIONAL_OR_KEYWORD)]
+    for name, setting in declared_settings().items():
+        if name not in leave_out:
+            kind = kinds.POSITIONAL_OR_KEYWORD if name == "reg" else kinds.KEYWORD_ONLY
+            default = defaults.get(name, setting.default)
+            parameters.append(kinds(name, kind, default=default))
+
+    def decorate(init: Callable[P, None]) -> Callable[P, None]:
+        init.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        return stored(init)
+
+    return decorate
 
 
 class PartsEstimator(BaseEstimator):  # type: ignore[misc]
@@ -178,94 +213,62 @@ def by_name(given: Any) -> Any:
     return {str(key): it for key, it in given.items()} if isinstance(given, Mapping) else given
 
 
-def texts_of(X: Any) -> Documents:
-    """``X`` as a list; DataError if it contains anything but texts, or lists of tokens.
+NEVER = -1000.0
+"""The score of a column of an indicator matrix that no text of the training has."""
 
-    A data frame or an array of one column is taken for that column; it may be of any package.
+
+class LabelSets(NamedTuple):
+    """The labels of every text.
+
+    Attributes
+    ----------
+    sets : list of tuple of str
+        The labels of every text, as strings.
+    classes : ndarray of shape (k,)
+        All labels, sorted; of an indicator matrix the numbers of its columns.
+    indicator : bool
+        Whether they were an indicator matrix.
     """
-    texts = as_column(X, "X")
-    if not isinstance(texts, (list, tuple)):
-        what = "one text" if isinstance(X, (str, bytes)) else f"{X!r:.40}"
-        raise UsageError(f"X must be a sequence of texts, such as [text], not {what}.")
-    if is_tokenized(texts):
-        return tokenized(texts, lambda row: f"X[{row}]")
-    for row, text in enumerate(texts):
-        if not isinstance(text, str):
-            raise DataError(
-                f"X[{row}] is {text!r:.40}, which is not a text. Leave it out, or replace "
-                "it by an empty text."
-            )
-    return list(texts)
+
+    sets: list[tuple[str, ...]]
+    classes: NDArray[Any]
+    indicator: bool
 
 
-class OfTexts(PartsEstimator):
-    """An estimator whose X are texts, lists of tokens, or tables of the columns ``fields``."""
+def label_sets(y: Any) -> LabelSets | None:
+    """What ``y`` says, if its texts may have several labels; None if each has one.
 
-    fields: Any
-
-    def _texts(self, X: Any) -> Documents:
-        """``X`` as a list of documents: of texts or tokens, or of the values of ``fields``."""
-        if self.fields is None:
-            return texts_of(X)
-        return fielded(X, as_fields(self.fields), "row {} of X")
-
-    def _scores(self, X: Any) -> Floats:
-        """Those of :meth:`Model.decision_function`, in as many threads as there are jobs."""
-        with allowing(threads_of(self.jobs)):
-            scores: Floats = self.model_.decision_function(self._texts(X))
-        return scores
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.string = True
-        tags.input_tags.one_d_array = True
-        tags.input_tags.two_d_array = False
-        return tags
-
-
-class TextEstimator(OfTexts):
-    """A scikit-learn estimator on texts, whose parameters are the settings of a training."""
-
-    tokenizer: Any
-
-    def _train(
-        self,
-        texts: Documents,
-        labels: Sequence[str] | Sequence[Sequence[str]],
-        weights: Floats | None,
-        unlabeled: Iterable[Document] | None,
-        group_of: Iterable[Any] | None,
-        time_of: Iterable[Any] | None,
-        **changes: Any,
-    ) -> None:
-        """Train ``model_`` with the estimator's parameters and the ``changes`` to them."""
-        settings = {**self.get_params(deep=False), **changes}
-        if is_tokenized(texts) and self.tokenizer == declared_settings()["tokenizer"].default:
-            del settings["tokenizer"]  # nobody asked for it
-        self.model_ = train(
-            texts,
-            labels,
-            sample_weight=weights,
-            unlabeled=None if unlabeled is None else self._texts(unlabeled),
-            group_of=group_of,  # type: ignore[arg-type]  # any column
-            time_of=time_of,  # type: ignore[arg-type]
-            **settings,
+    y: an indicator matrix, dense or sparse, or a list, tuple or set of labels for each text.
+    Raises DataError for labels without a common order, and if only some texts have lists.
+    """
+    y = as_known(y)
+    if is_multilabel(y):
+        given = np.asarray(y.toarray() if hasattr(y, "toarray") else y)
+        matrix = given != 0
+        if not (given == matrix).all():
+            return None  # to be refused as any other table
+        sets = [tuple(str(column) for column in np.flatnonzero(row)) for row in matrix]
+        return LabelSets(sets, np.arange(matrix.shape[1]), indicator=True)
+    rows = y.tolist() if getattr(y, "ndim", 2) == 1 and hasattr(y, "tolist") else y
+    if not isinstance(rows, Sequence):
+        return None
+    # the lists of a column of pandas are arrays
+    rows = [row.tolist() if isinstance(row, np.ndarray) and row.ndim else row for row in rows]
+    if not any(map(_is_set, rows)):
+        return None
+    if not all(map(_is_set, rows)):
+        row = next(row for row, labels in enumerate(rows) if not _is_set(labels))
+        raise DataError(
+            f"y[{row}] is {rows[row]!r:.40}, and others are lists or sets of labels: give one for "
+            "each text, [] for a text without a label."
         )
-        assert self.model_.summary is not None  # it was trained
-        self.n_iter_ = self.model_.summary.iterations
+    every = {label for labels in rows for label in labels}
+    try:
+        classes = np.array(sorted(every))
+    except TypeError as error:
+        raise DataError("the labels in y have no common order: convert them to strings.") from error
+    return LabelSets([tuple(map(str, labels)) for labels in rows], classes, indicator=False)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Save the trained model as a file for ``textreg.load`` and the command line.
 
-        Parameters
-        ----------
-        path : str or path
-            The file, such as ``reviews.textreg``. One that is there already is replaced.
-
-        Raises
-        ------
-        UsageError
-            If the file cannot be written.
-        """
-        check_is_fitted(self)
-        self.model_.save(path)
+def _is_set(labels: Any) -> bool:
+    return isinstance(labels, (list, tuple, set, frozenset))

@@ -22,8 +22,7 @@ from textreg.structure.grouping import SegmentNames
 
 if TYPE_CHECKING:
     from textreg.features.vectorize import Features
-    from textreg.model.fit_summary import GraphSummary, GroupsSummary
-    from textreg.model.summary import TrainingSummary
+    from textreg.model.summary import GraphSummary, GroupsSummary, TrainingSummary
     from textreg.records import Bools, Graph
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from textreg.model.fit_summary import SupportSummary
 from textreg.model.json_records import to_json
+from textreg.model.summary import SupportSummary
 
 
 @dataclass(frozen=True)

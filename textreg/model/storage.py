@@ -70,7 +70,6 @@ from textreg.model.container import opened, pack
 from textreg.model.faults import FaultError
 from textreg.model.json_records import from_json, to_json
 from textreg.model.model import Model
-from textreg.model.origin_summary import SourceSummary
 from textreg.model.packing import check_row_lengths, offsets_of, unpack_rows
 from textreg.model.pathfile import PATH_ARRAYS, check_path_lengths, path_arrays, read_path
 from textreg.model.saved_encoder import (
@@ -82,6 +81,7 @@ from textreg.model.saved_encoder import (
     saved_parts,
 )
 from textreg.model.saved_tokenizer import find_tokenizers
+from textreg.model.summary import SourceSummary
 from textreg.records.ragged import row_of
 from textreg.tasks import task_of_header
 

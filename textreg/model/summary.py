@@ -2,33 +2,450 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from textreg.errors import RecordError
 from textreg.model import json_records
-from textreg.model.fit_summary import (
-    BlocksSummary,
-    GraphSummary,
-    GroupsSummary,
-    GroupStep,
-    PathSummary,
-    PruneSummary,
-    RegularizerSummary,
-    SupportSummary,
-    UnsmoothedSummary,
-)
-from textreg.model.origin_summary import PartOrigin, RareSummary, SourceSummary, UpdateSummary
-from textreg.model.search_summary import (
-    ChoiceSummary,
-    DevMetrics,
-    SearchPoint,
-    SplitSummary,
-    ThresholdSummary,
-    TipSummary,
-    UnknownSummary,
-)
+from textreg.model.json_records import INLINE
 from textreg.plugins import registry
+
+
+@dataclass(frozen=True)
+class SplitSummary:
+    """Which documents were held out to measure the settings of a search.
+
+    Attributes
+    ----------
+    kind : str
+        "dev" (a corpus of its own), "holdout" or "cv".
+    parts : int
+        Number of splits.
+    seed : int
+        Seed of the random numbers.
+    by : str or None
+        "group" or "time" where documents were split by these, else None.
+    """
+
+    kind: str
+    parts: int
+    seed: int
+    by: str | None
+
+
+@dataclass(frozen=True)
+class ChoiceSummary:
+    """By which rule the search chose a setting.
+
+    Attributes
+    ----------
+    rule : str
+        "best", "1se" or "sparsest".
+    within : float or None
+        How much worse than the best a setting may be, with "sparsest".
+    max_nonzero : int or None
+        The most features a model may have.
+    error : float or None
+        Standard error of the metric at the chosen setting, where it was needed.
+    """
+
+    rule: str
+    within: float | None
+    max_nonzero: int | None
+    error: float | None
+
+
+@dataclass(frozen=True)
+class DevMetrics:
+    """Metrics of the chosen setting on the documents held out.
+
+    Attributes
+    ----------
+    documents : int
+        Number of documents held out.
+    metrics : dict of str to float
+        Values by the name of the metric, such as "accuracy" or "log-loss".
+    accuracy_interval : tuple of two floats, or None
+        95 % Wilson interval of the accuracy; None for a regression.
+    """
+
+    documents: int
+    metrics: dict[str, float] = field(metadata=INLINE)
+    accuracy_interval: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True)
+class SearchPoint:
+    """One setting of a search, and its metrics on the documents held out.
+
+    Attributes
+    ----------
+    params : dict of str to Any
+        Hyperparameters of the regularizer.
+    settings : dict of str to Any
+        What else was searched, by the names of the options.
+    nonzero : float
+        Number of features with a weight, mean over the splits.
+    error : float or None
+        Standard error of the metric, where it was needed.
+    metrics : dict of str to float
+        Values by the name of the metric.
+    """
+
+    params: dict[str, Any]
+    settings: dict[str, Any]
+    nonzero: float
+    error: float | None
+    metrics: dict[str, float] = field(metadata=INLINE)
+
+
+@dataclass(frozen=True)
+class TipSummary:
+    """A simpler regularizer that would do as well, as the search has seen.
+
+    Attributes
+    ----------
+    name : str
+        The regularizer that minimizes the same as the chosen setting.
+    without : tuple of str
+        The searched strengths of the one that was asked for that are zero there.
+    best : float
+        The best value of the metric where they are not; that of the choice is no worse.
+    """
+
+    name: str
+    without: tuple[str, ...]
+    best: float
+
+
+@dataclass(frozen=True)
+class ThresholdSummary:
+    """The decision threshold of a label.
+
+    Attributes
+    ----------
+    rule : str
+        The rule it was chosen by, such as "f1".
+    value : float
+        The threshold.
+    precision, recall : float or None
+        Those of the label on the documents held out, with this threshold; None after an update
+        without the old documents, which keeps it.
+    """
+
+    rule: str
+    value: float
+    precision: float | None
+    recall: float | None
+
+
+@dataclass(frozen=True)
+class UnknownSummary:
+    """The threshold below which a text gets the unknown label.
+
+    Attributes
+    ----------
+    rule : str
+        The rule it was chosen by, such as "coverage:0.95".
+    value : float
+        The threshold of the highest score.
+    documents : int
+        Documents held out that belong to none of the labels.
+    coverage : float or None
+        Share of the other documents held out that are answered; None after an update without the
+        old documents, which keeps the threshold and forgets what was measured.
+    risk : float or None
+        Share of errors among all documents held out that are answered.
+    recall : float or None
+        Share of the documents that belong to none of the labels and get the unknown label.
+    """
+
+    rule: str
+    value: float
+    documents: int
+    coverage: float | None
+    risk: float | None
+    recall: float | None
+
+
+@dataclass(frozen=True)
+class RegularizerSummary:
+    """The regularizer of the final fit.
+
+    Attributes
+    ----------
+    name : str
+        Its name, as for ``--reg``.
+    params : dict of str to Any
+        Its parameters, with the values that were fitted.
+    searched : tuple of str
+        The parameters whose values were chosen by the search.
+    """
+
+    name: str
+    params: dict[str, Any]
+    searched: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class UnsmoothedSummary:
+    """The final fit under the loss that a smoothed one stands for.
+
+    Attributes
+    ----------
+    objective : float
+        Objective with that loss, a sum over the weight vectors of the fit.
+    gap : float or None
+        Bound on how far, relatively, that lies above its minimum; None without a bound.
+    """
+
+    objective: float
+    gap: float | None
+
+
+@dataclass(frozen=True)
+class SupportCounts:
+    """How many features, or groups, are proven to be out of the optimum or in it.
+
+    Attributes
+    ----------
+    zero, nonzero, undecided : int
+        Number of those that surely have no weight there, surely have one, and the others.
+    """
+
+    zero: int
+    nonzero: int
+    undecided: int
+
+
+@dataclass(frozen=True)
+class SupportSummary:
+    """What the final fit proves of its optimum, whatever solver came how near.
+
+    Attributes
+    ----------
+    features : tuple of SupportCounts
+        One for each weight vector.
+    groups : tuple of SupportCounts
+        The same of groups; empty where the regularizer has none.
+    """
+
+    features: tuple[SupportCounts, ...]
+    groups: tuple[SupportCounts, ...]
+
+
+@dataclass(frozen=True)
+class PruneSummary:
+    """The smallest weights, left out after the final fit.
+
+    Attributes
+    ----------
+    share : float
+        The most of the variance of the scores that they may hold.
+    before, after : int
+        Number of weights before and after.
+    gap : float or None
+        Bound on how far, relatively, the objective lies above its minimum without them; None
+        without a bound.
+    """
+
+    share: float
+    before: int
+    after: int
+    gap: float | None
+
+
+@dataclass(frozen=True)
+class GroupsSummary:
+    """The groups of features that a regularizer used.
+
+    Attributes
+    ----------
+    name : str
+        Name of the group builder.
+    params : dict of str to Any
+        Parameters of the group builder.
+    before : int
+        Number of groups.
+    after : int or None
+        Number of those that differ in their features; None where documents lay in blocks.
+    """
+
+    name: str
+    params: dict[str, Any]
+    before: int
+    after: int | None
+
+
+@dataclass(frozen=True)
+class GraphSummary:
+    """The graph of features that a regularizer used.
+
+    Attributes
+    ----------
+    name : str
+        Name of the graph builder.
+    params : dict of str to Any
+        Parameters of the graph builder.
+    links : int
+        Number of links.
+    classes : int
+        Number of virtual features.
+    """
+
+    name: str
+    params: dict[str, Any]
+    links: int
+    classes: int
+
+
+@dataclass(frozen=True)
+class PathSummary:
+    """The regularization path that the model keeps.
+
+    Attributes
+    ----------
+    parameter : str
+        The parameter that changes along the path.
+    points : int
+        Number of models on it.
+    """
+
+    parameter: str
+    points: int
+
+
+@dataclass(frozen=True)
+class BlocksSummary:
+    """How documents were read that lay in blocks.
+
+    Attributes
+    ----------
+    blocks : int
+        Number of blocks.
+    passes : int
+        How often the final fits read all of them, together.
+    searched : int or None
+        Documents that the search saw; None where nothing was searched.
+    """
+
+    blocks: int
+    passes: int
+    searched: int | None
+
+
+@dataclass(frozen=True)
+class GroupStep:
+    """One step of a pursuit of groups.
+
+    Attributes
+    ----------
+    group : int or None
+        Index of the group; None where a single feature was selected.
+    name : str or None
+        Name of the group, if it has one.
+    features : tuple of str
+        The features that were selected in this step.
+    """
+
+    group: int | None
+    name: str | None
+    features: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class PartOrigin:
+    """Where a part of the training came from.
+
+    Attributes
+    ----------
+    kind, name : str
+        What it is, such as "regularizer", and its name.
+    distribution, version : str
+        The installed distribution that it is part of; empty for a class that a program registered.
+    api : int
+        Version of the plugin interface that it was made for.
+    file, sha256 : str
+        Path and SHA-256 digest of a plugin that is one file; empty for others.
+    """
+
+    kind: str
+    name: str
+    distribution: str
+    version: str
+    api: int
+    file: str = ""
+    sha256: str = ""
+
+
+@dataclass(frozen=True)
+class SourceSummary:
+    """The files of a training, and how they were read.
+
+    Attributes
+    ----------
+    files, dev, unlabeled : tuple of str
+        Paths as they were given, relative to the folder where the command ran.
+    reading : dict of str to Any
+        Options for reading them, by their names, such as "label_col". Columns that were guessed
+        are among them.
+    """
+
+    files: tuple[str, ...]
+    dev: tuple[str, ...]
+    unlabeled: tuple[str, ...]
+    reading: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class RareSummary:
+    """The labels of few training documents.
+
+    Attributes
+    ----------
+    least : int
+        The number of documents that a label needed.
+    label : str or None
+        The label that the others were joined into; None where they were left out.
+    labels : dict of str to int
+        Those of fewer documents, and these numbers.
+    """
+
+    least: int
+    label: str | None
+    labels: dict[str, int]
+
+
+@dataclass(frozen=True)
+class UpdateSummary:
+    """Documents that were added to a model after its training.
+
+    Attributes
+    ----------
+    date : str
+        The day, as an ISO date.
+    documents : int
+        Number of documents that were added.
+    old : int or None
+        Number of documents that were read again; None where the fit is approximate, as none was.
+    labels : tuple of str
+        Labels that the model did not have.
+    features : int
+        Features that the training had before.
+    added : int
+        Features that it did not have before. Where no document was read again, those of the new
+        documents that had no weight.
+    files : tuple of str
+        Paths of the files that were added, as they were given; none in Python.
+    """
+
+    date: str
+    documents: int
+    old: int | None
+    labels: tuple[str, ...]
+    features: int
+    added: int
+    files: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -25,11 +25,12 @@ from textreg.report.features import columns_of, dropped_of, label_words, stabili
 from textreg.report.predictions import Predictions, scores_of
 from textreg.report.records import Fact, Report, Reproduce
 from textreg.report.refits import BASELINE, Refits, refit
-from textreg.report.reproduce import fingerprint, fit_command, settings_of, versions, with_choices
+from textreg.report.reproduce import fingerprint, fit_command, versions
 from textreg.report.search import path_section, search_section
 from textreg.report.selected_documents import selected_documents
 from textreg.report.suspected import suspected_of
 from textreg.report.verdict import verdict_of
+from textreg.training.recipe import settings_of, with_choices
 from textreg.training.running import Work
 
 if TYPE_CHECKING:

@@ -14,9 +14,13 @@ from textreg.training.recipe import changed_options
 
 if TYPE_CHECKING:
     from textreg.features.joined import AnyEncoder
-    from textreg.model.fit_summary import GraphSummary, GroupsSummary, RegularizerSummary
     from textreg.model.model import Model
-    from textreg.model.summary import TrainingSummary
+    from textreg.model.summary import (
+        GraphSummary,
+        GroupsSummary,
+        RegularizerSummary,
+        TrainingSummary,
+    )
 
 LABELS = 12
 """Labels listed with their counts."""

@@ -15,16 +15,14 @@ from textreg.plugins import registry
 from textreg.records import Corpus, MultiSolution, SkippedRowsBuilder
 from textreg.records.ragged import row_of, sums
 from textreg.tasks import Target
-from textreg.training.fitting import fit_rows
-from textreg.training.posing import pose
-from textreg.training.prepare import SEARCH_TOL, Prepared, prepare
+from textreg.training.fit import fit_rows
+from textreg.training.prepare import SEARCH_TOL, Prepared, pose, prepare
 from textreg.training.running import ALONE, Run, Work
-from textreg.training.search.choice import choose
-from textreg.training.search.selection import search
-from textreg.training.search.splitting import splits_of
-from textreg.training.search.trials import Fold, Start
-from textreg.training.search.tuning import Tuning
+from textreg.training.search import choose
 from textreg.training.settings import TrainingSettings
+from textreg.training.space import Tuning
+from textreg.training.splits import splits_of
+from textreg.training.trials import Fold, Start, search
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -9,21 +9,25 @@ from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 from textreg.errors import ModelError, PluginError, UsageError
-from textreg.model.origin_summary import SourceSummary
 from textreg.model.saved_tokenizer import TokenizerOrigin
+from textreg.model.summary import SourceSummary
 from textreg.plugins import registry
 from textreg.plugins.callables import Unnamed
 from textreg.report.records import Fact
 from textreg.training.fields import FIELD_OPTIONS, fields_of
 from textreg.training.recipe import field_options, may_be_kept, named_options, words_of
-from textreg.training.search.tuning import Tuning
 from textreg.training.settings import PREFIXES, TrainingSettings, declared_settings
+from textreg.training.space import Tuning
 
 if TYPE_CHECKING:
     from textreg.features.joined import AnyEncoder
-    from textreg.model.fit_summary import GraphSummary, GroupsSummary, RegularizerSummary
     from textreg.model.model import Model
-    from textreg.model.summary import TrainingSummary
+    from textreg.model.summary import (
+        GraphSummary,
+        GroupsSummary,
+        RegularizerSummary,
+        TrainingSummary,
+    )
     from textreg.records import Corpus
 
 LIBRARIES = ("textreg", "numpy", "scipy", "scikit-learn")

@@ -30,7 +30,7 @@ from textreg.testing.problems import (
     solved,
 )
 from textreg.testing.runs import elsewhere
-from textreg.training.blas import one_thread_in_blas
+from textreg.training.running import one_thread_in_blas
 
 MEGABYTES = 300
 """What a fit of the large sparse problem may take at its peak; as dense it would be 4,000."""

@@ -16,7 +16,55 @@ from textreg.kinds import GraphBuilder, GroupBuilder, Loss, Tokenizer
 from textreg.records.fields import Field
 
 
-class SettingsKeywords(TypedDict, total=False):
+class TextSettings(TypedDict, total=False):
+    """The settings that every training of texts has."""
+
+    groups: str | type[GroupBuilder] | GroupBuilder | Sequence[str | type[GroupBuilder] | GroupBuilder] | None
+    graph: str | type[GraphBuilder] | GraphBuilder | None
+    tokenizer: str | type[Tokenizer] | Tokenizer | Sequence[str | type[Tokenizer] | Tokenizer] | Callable[[str], Any]
+    ngrams: int
+    min_df: float
+    max_df: float
+    max_features: int | None
+    stop_words: str | None
+    weighting: Literal["count", "binary", "log", "unit", "unit-idf", "tfidf"]
+    strip_html: bool
+    fields: Sequence[str | Field] | Mapping[str, Any] | None
+    holdout: float | None
+    cv: int | None
+    metric: Literal["calibrated-log-loss", "accuracy", "macro-f1", "log-loss", "micro-macro-f1", "micro-f1", "r2", "mse"] | None
+    loss: str | type[Loss] | Loss
+    refit: bool
+    prune: float
+    path: bool
+    select: Literal["best", "1se", "sparsest"]
+    within: float | None
+    max_nonzero: int | None
+    search: Literal["narrow", "grid"]
+    search_space: Mapping[str, Sequence[Any]] | None
+    budget: float | str | None
+    backend: Literal["threads", "dask"]
+    address: str | None
+    jobs: int
+    memory: float | str | None
+    scratch: str | os.PathLike[str] | None
+    tol: float
+    max_iter: int
+
+
+class LabelSettings(TextSettings, total=False):
+    """The same with those of a classification."""
+
+    multiclass: Literal["ovr", "softmax"]
+    min_label: int | None
+    rare_label: str | None
+    calibrate: Literal["temperature", "isotonic"] | None
+    at_least_one: bool
+    unknown: str | None
+    unknown_rule: str | None
+
+
+class SettingsKeywords(LabelSettings, total=False):
     """The settings of a training that ``compare`` takes as well."""
 
     reg_alpha: float
@@ -55,7 +103,6 @@ class SettingsKeywords(TypedDict, total=False):
     reg_steps: int
     reg_stop: Literal["gap", "paper"]
     reg_threshold: float
-    groups: str | type[GroupBuilder] | GroupBuilder | Sequence[str | type[GroupBuilder] | GroupBuilder] | None
     groups_documents_weight: Literal["one", "sqrt"]
     groups_fields_weight: Literal["one", "sqrt"]
     groups_file_weight: Literal["one", "sqrt"]
@@ -67,7 +114,6 @@ class SettingsKeywords(TypedDict, total=False):
     groups_stride: int | None
     groups_weight: Literal["one", "sqrt"]
     groups_windows_weight: Literal["one", "sqrt"]
-    graph: str | type[GraphBuilder] | GraphBuilder | None
     graph_directed: bool
     graph_distance: Literal["cosine", "euclidean"]
     graph_lists: str | None
@@ -78,7 +124,6 @@ class SettingsKeywords(TypedDict, total=False):
     graph_path: str | None
     graph_seeds: str | None
     graph_threshold: float
-    tokenizer: str | type[Tokenizer] | Tokenizer | Sequence[str | type[Tokenizer] | Tokenizer] | Callable[[str], Any]
     tokenizer_analyzer: Literal["char_wb", "char"]
     tokenizer_chars_lowercase: bool | None
     tokenizer_chars_normalize: Literal["nfc", "nfkc", "none"] | None
@@ -95,50 +140,27 @@ class SettingsKeywords(TypedDict, total=False):
     tokenizer_words_lowercase: bool | None
     tokenizer_words_normalize: Literal["nfc", "nfkc", "none"] | None
     tokenizer_words_sentences: Literal["punct", "lines", "paragraphs", "none"] | None
-    ngrams: int
-    min_df: float
-    max_df: float
-    max_features: int | None
-    stop_words: str | None
-    weighting: Literal["count", "binary", "log", "unit", "unit-idf", "tfidf"]
-    strip_html: bool
-    fields: Sequence[str | Field] | Mapping[str, Any] | None
-    holdout: float | None
-    cv: int | None
-    metric: Literal["calibrated-log-loss", "accuracy", "macro-f1", "log-loss", "micro-macro-f1", "micro-f1", "r2", "mse"] | None
     task: Literal["classification", "multilabel", "regression"] | None
-    loss: str | type[Loss] | Loss
     loss_smoothing: float
-    multiclass: Literal["ovr", "softmax"]
-    refit: bool
-    min_label: int | None
-    rare_label: str | None
     class_weight: str | Mapping[str, float] | None
-    calibrate: Literal["temperature", "isotonic"] | None
     threshold: Mapping[str, str] | None
-    at_least_one: bool
-    unknown: str | None
-    unknown_rule: str | None
-    prune: float
-    path: bool
-    select: Literal["best", "1se", "sparsest"]
-    within: float | None
-    max_nonzero: int | None
-    search: Literal["narrow", "grid", "tpe"]
-    trials: int | None
-    search_space: Mapping[str, Sequence[Any]] | None
-    budget: float | str | None
-    resume: str | os.PathLike[str] | None
-    backend: Literal["threads", "dask"]
-    address: str | None
-    jobs: int
-    memory: float | str | None
-    scratch: str | os.PathLike[str] | None
-    tol: float
-    max_iter: int
 
 
 class TrainKeywords(SettingsKeywords, total=False):
     """The settings of a training that ``train`` does not name itself."""
 
+    seed: int
+
+
+class RegressorKeywords(TextSettings, total=False):
+    """The parameters of ``TextRegressor``."""
+
+    seed: int
+
+
+class ClassifierKeywords(LabelSettings, total=False):
+    """The parameters of ``TextClassifier``, whose labels may be of any type."""
+
+    class_weight: str | Mapping[Any, float] | None
+    threshold: Mapping[Any, str] | None
     seed: int

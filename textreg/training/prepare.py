@@ -1,37 +1,115 @@
-"""Documents as numbers: features, weights, and the problems of every split."""
+"""Documents as numbers: what is learned from which of them, features, weights, and folds."""
 
 from __future__ import annotations
 
+import time
 import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from textreg.errors import DataError, DataWarning, UsageError
+from textreg.features.encoder import Encoder
 from textreg.features.rows import DocumentRows, MatrixRows
+from textreg.features.vectorize import Features, Vectorizer
 from textreg.plugins import calls
 from textreg.plugins.callables import Pretokenized
 from textreg.plugins.inventory import ours
 from textreg.records import Corpus, Problem, Tokens
-from textreg.tasks import Target, Task
-from textreg.training.auto import AUTO_TOKENIZER, tokenizer_of
-from textreg.training.fields import make_field_features
-from textreg.training.search.splits import Split
-from textreg.training.search.trials import Fold, Problems
+from textreg.tasks import Target, Task, read_target
+from textreg.tasks.unknown import parted
+from textreg.training.fields import AUTO_TOKENIZER, make_field_features, tokenizer_of
 from textreg.training.settings import TrainingSettings
+from textreg.training.splits import Split, split_by
+from textreg.training.trials import Fold, Problems
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
     from textreg.features.joined import AnyEncoder
-    from textreg.features.vectorize import Features, Graphs
+    from textreg.features.vectorize import Graphs
     from textreg.kinds import GraphBuilder
     from textreg.records import Floats, Graph, Groups
+    from textreg.records.documents import Documents
     from textreg.tasks.base import Targets
+
+
+class Aside(NamedTuple):
+    """Documents that belong to none of the labels, to choose the threshold of the unknown by.
+
+    Attributes
+    ----------
+    texts : sequence
+        Their texts, or lists of tokens.
+    weights : ndarray
+        How much each counts, where a document held out counts as its own weight.
+    """
+
+    texts: Documents
+    weights: Floats
+
+
+class Training(NamedTuple):
+    """What is learned from which documents.
+
+    Attributes
+    ----------
+    corpus : Corpus
+        The documents of the labels of ``target``.
+    settings : TrainingSettings
+        Those given; ``dev`` without documents of the unknown label.
+    target : Target
+        The task, and the targets of the documents.
+    rare : dict of str to int
+        The labels that were left out or joined, and their numbers of documents.
+    aside : Corpus or None
+        The documents of the unknown label: of ``dev`` if that has some, else of the corpus.
+    share : float or None
+        How much each of them counts; None for the share of the others that is held out.
+    """
+
+    corpus: Corpus
+    settings: TrainingSettings
+    target: Target
+    rare: Mapping[str, int]
+    aside: Corpus | None
+    share: float | None
+
+    def weighed(self, splits: Sequence[Split]) -> Aside | None:
+        """The documents set aside, with their weights."""
+        if self.aside is None:
+            return None
+        share, weights = self.share, self.aside.sample_weight
+        if share is None:
+            share = sum(len(split.held) for split in splits) / len(self.corpus)
+        weights = np.ones(len(self.aside)) if weights is None else weights
+        return Aside(self.aside.texts, share * weights)
+
+
+def pose(corpus: Corpus, settings: TrainingSettings) -> Training:
+    """What these settings learn from a corpus; errors as for :func:`textreg.tasks.read_target`."""
+    how = settings.task, settings.loss, settings.multiclass
+    corpus, target, rare, aside = read_target(corpus, *how, settings.rare, settings.unknown)
+    target.task.check_options(settings)
+    target = target._replace(task=target.task.with_options(settings))
+    dev = settings.dev
+    if dev is not None and settings.unknown is not None:
+        outside = target.task.outside(target.task.dev_targets(dev))
+        if outside.all():
+            raise DataError(
+                f"all documents of dev have the label '{settings.unknown}': give others as well, "
+                "to choose hyperparameters by (--dev)."
+            )
+        dev, own = parted(dev, outside)
+        settings = settings.replace(dev=dev)
+        return Training(corpus, settings, target, rare, own or aside, 1.0 if own else None)
+    return Training(corpus, settings, target, rare, aside, None)
+
 
 SEARCH_TOL = 3e-3
 """Relative duality gap of the fits that are only compared with each other."""
@@ -258,3 +336,109 @@ def own_weights(corpus: Corpus) -> Floats:
             "weight above zero, or leave the weights out."
         )
     return corpus.sample_weight
+
+
+@dataclass(frozen=True, eq=False)
+class SplitDocuments(ABC):
+    """Documents with their targets and their splits: what a search fits and measures.
+
+    rare: the labels that were left out or joined, and their numbers of documents. aside: documents
+    of the unknown label, if there are some. by: what the splits follow, as of :func:`split_by`.
+    """
+
+    target: Target
+    splits: Sequence[Split]
+    rare: Mapping[str, int] = field(default_factory=dict)
+    aside: Aside | None = None
+
+    @property
+    def by(self) -> str | None:
+        return None
+
+    @abstractmethod
+    def prepare(self, settings: TrainingSettings, made: dict[Any, Features]) -> Prepared:
+        """The documents as numbers; ``made`` holds the features made last, if there are any."""
+
+
+@dataclass(frozen=True, eq=False)
+class SplitCorpus(SplitDocuments):
+    """Texts, whose features are made once for every setting of tokenizer and vectorizer.
+
+    keep: whether texts are needed again; else each is empty once there are features.
+    """
+
+    corpus: Corpus = field(kw_only=True)
+    keep: bool = field(default=True, kw_only=True)
+
+    @property
+    def by(self) -> str | None:
+        return split_by(self.corpus)
+
+    def prepare(self, settings: TrainingSettings, made: dict[Any, Features]) -> Prepared:
+        key = settings.tokenizer, settings.vectorizer
+        if key not in made:
+            made.clear()
+            made[key] = make_features(self.corpus, settings)
+            if not self.keep and isinstance(texts := self.corpus.texts, list):
+                texts[:] = [""] * len(texts)
+        return prepare(self.corpus, self.target, settings, made[key])
+
+
+class PreparedFolds:
+    """Documents under one setting of the features, whole and as folds.
+
+    Attributes
+    ----------
+    data : Prepared
+    seconds : float
+        How long a fold took to prepare, with its groups and graph; 0 before.
+    """
+
+    def __init__(self, data: Prepared, splits: Sequence[Split]) -> None:
+        self.data, self.seconds = data, 0.0
+        self._splits = splits
+
+    @cached_property
+    def folds(self) -> list[Fold]:
+        """Made when they are first asked for: their matrices are as large as all documents."""
+        began = time.perf_counter()
+        folds = [self.data.fold(split) for split in self._splits]
+        self.seconds = (time.perf_counter() - began) / max(1, len(folds))
+        return folds
+
+    def whole(self) -> tuple[Prepared, list[Fold]]:
+        """The documents, and the folds."""
+        return self.data, self.folds
+
+
+@dataclass(frozen=True, eq=False)
+class SplitMatrix(SplitDocuments):
+    """A matrix of documents by features, with its targets and its splits.
+
+    X: (n, p). names: those of its p columns. sample_weight: (n,). tokens: of the features, for
+    builders of groups and graphs; None if there are no texts.
+    """
+
+    X: csr_array = field(kw_only=True)
+    names: Sequence[str] = field(kw_only=True)
+    sample_weight: Floats = field(kw_only=True)
+    tokens: Tokens | None = field(default=None, kw_only=True)
+    fit_intercept: bool = field(default=True, kw_only=True)
+
+    def prepare(self, settings: TrainingSettings, made: dict[Any, Features]) -> Prepared:
+        """The matrix as it is; nothing of its features can be searched."""
+        task, y = self.target
+        weights = self.sample_weight
+        factors = task.factors(y, weights, settings.class_weight)
+        return Prepared(
+            encoder=Encoder(Pretokenized(), Vectorizer(ngrams=1, weighting="count"), self.names),
+            tokens=no_tokens(len(y), self.names) if self.tokens is None else self.tokens,
+            rows=MatrixRows(self.X),
+            task=task,
+            y=y,
+            sample_weight=weights * factor_of(task, y, factors),
+            own_weight=weights,
+            settings=settings,
+            row_factors=task.row_factors(y, weights, settings.class_weight),
+            fit_intercept=self.fit_intercept,
+        )

@@ -1,4 +1,4 @@
-"""The settings of a training as flat options: what a model keeps of them, and words of a command.
+"""The settings of a training as flat options, as words of a command, and from a trained model.
 
 ``TrainingSettings.from_options(**options_of(settings))`` gives equal settings,
 but for fields, whose options are those of the command line.
@@ -7,10 +7,11 @@ but for fields, whose options are those of the command line.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from textreg.errors import ModelError, PluginError, UsageError
 from textreg.features.vectorize import Vectorizer
 from textreg.kinds import Plugin, Tokenizer
 from textreg.params import Parametrized
@@ -19,12 +20,28 @@ from textreg.plugins.callables import Unnamed
 from textreg.plugins.joining import parts_of
 from textreg.records.fields import Field
 from textreg.tasks import TASKS, Classification
-from textreg.training.auto import AUTO_TOKENIZER, AutoTokenizer
-from textreg.training.fields import FIELD_OPTIONS
-from textreg.training.search.tuning import Tuning
-from textreg.training.settings import PREFIXES, RECORDS, TrainingSettings, default_builder
+from textreg.training.fields import AUTO_TOKENIZER, FIELD_OPTIONS, AutoTokenizer, fields_of
+from textreg.training.settings import (
+    PREFIXES,
+    RECORDS,
+    TrainingSettings,
+    default_builder,
+)
+from textreg.training.space import Tuning
 
-OF_ONE_RUN = {"jobs", "resume", "backend", "address"}
+if TYPE_CHECKING:
+    from textreg.features.joined import AnyEncoder
+    from textreg.model.model import Model
+    from textreg.model.summary import (
+        GraphSummary,
+        GroupsSummary,
+        RegularizerSummary,
+        TrainingSummary,
+    )
+    from textreg.records import Corpus
+
+
+OF_ONE_RUN = {"jobs", "backend", "address"}
 """Settings that say where and how fast a model is trained; it is the same with any others."""
 
 _DOCUMENTS = {"dev", "unlabeled"}
@@ -165,3 +182,82 @@ def as_text(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return repr(value) if isinstance(value, float) else str(value)
+
+
+def settings_of(model: Model, unlabeled: Corpus | None = None) -> TrainingSettings:
+    """The settings that a model was trained with, with the hyperparameters that were chosen.
+
+    unlabeled: unlabeled documents of the training. Raises ModelError if the file does not hold the
+    settings, or names a part that is not installed.
+    """
+    summary = _summary(model)
+    try:
+        parts = {
+            key: _again(summary, PREFIXES[key], part.name, part.params)
+            for key, part in _parts(summary).items()
+        }
+        parts["loss"] = _again(summary, "loss", summary.loss, summary.loss_params)
+    except (PluginError, UsageError) as error:
+        raise ModelError(f"the model's training cannot be repeated: {error}") from error
+    split = summary.split
+    return TrainingSettings(
+        **_features_of(model.encoder),
+        unlabeled=unlabeled,
+        cv=split.parts if split is not None and split.kind == "cv" else None,
+        metric=summary.metric or model.task.default_metric,
+        task=model.task.name,
+        multiclass=summary.multiclass or "ovr",
+        class_weight=summary.class_weight,
+        min_label=None if summary.rare is None else summary.rare.least,
+        rare_label=None if summary.rare is None else summary.rare.label,
+        unknown=model.task.unknown,
+        unknown_rule=None if summary.unknown is None else summary.unknown.rule,
+        at_least_one=model.task.to_header().get("at_least_one", False),
+        seed=0 if split is None else split.seed,
+        tol=summary.tol,
+        **parts,
+    )
+
+
+def _again(summary: TrainingSummary, kind: str, name: str, params: Mapping[str, Any]) -> Any:
+    return registry.create(kind, summary.spelled(kind, name), **params)
+
+
+def with_choices(settings: TrainingSettings, model: Model) -> TrainingSettings:
+    """The settings of a training with what its search chose for ``model``."""
+    summary = _summary(model)
+    parts = {
+        key: getattr(settings, key).replace(**part.params)
+        for key, part in _parts(summary).items()
+        if getattr(settings, key) is not None and getattr(settings, key).params() != part.params
+    }
+    return settings.replace(
+        **_features_of(model.encoder),
+        tuning=Tuning(),
+        **parts,
+    )
+
+
+def _features_of(encoder: AnyEncoder) -> dict[str, Any]:
+    """How documents become features, as settings."""
+    if encoder.fields:
+        return {"fields": fields_of(encoder)}
+    return {"tokenizer": encoder.tokenizer, "vectorizer": encoder.vectorizer}
+
+
+def _parts(
+    summary: TrainingSummary,
+) -> dict[str, RegularizerSummary | GroupsSummary | GraphSummary]:
+    """The regularizer and the builders of a training, by the prefix of their options."""
+    parts = {"reg": summary.reg, "groups": summary.groups, "graph": summary.graph}
+    return {key: part for key, part in parts.items() if part is not None}
+
+
+def _summary(model: Model) -> TrainingSummary:
+    """The summary of a model's training; ModelError if it has none."""
+    if model.summary is None:
+        raise ModelError(
+            "the model does not hold its settings, so it cannot be fitted again: leave out the "
+            "training corpus, or train the model again with textreg train."
+        )
+    return model.summary

@@ -1,24 +1,23 @@
-"""Fits side by side in threads: counted, and stopped early if need be."""
+"""Fits side by side in threads: counted, timed, and stopped early by Ctrl-C or a deadline."""
 
 from __future__ import annotations
 
 import math
 import threading
+import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from contextvars import copy_context
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from textreg._core.threads import allowed, allowing
 from textreg.errors import ConvergenceWarning, TextregError
+from textreg.interrupts import stopping
 from textreg.jobs import check_jobs, threads_of
 from textreg.logs import logger
-from textreg.training.blas import one_thread_in_blas
-from textreg.training.stopping import Stopper
-
-if TYPE_CHECKING:
-    from textreg.training.search.cluster import Cluster
+from textreg.records import Step
 
 LOG = logger("training")
 
@@ -39,7 +38,7 @@ class Work:
     jobs: int = 1
     progress: Progress | None = None
     deadline: float = math.inf
-    cluster: Cluster | None = None
+    cluster: Any = None  # a trials.Cluster, or None
     partial: bool = True
 
     def __post_init__(self) -> None:
@@ -149,3 +148,105 @@ def in_threads(call: Callable[..., Any], pieces: Sequence[tuple[Any, ...]], jobs
         # With several threads joblib replaces the cause by a text.
         error.__cause__ = causes.get(error, error.__cause__)
         raise
+
+
+class Stopper:
+    """Stops work on Ctrl-C, and a reserve of time before a deadline.
+
+    The first Ctrl-C is acknowledged on stderr, and the work that is done can be used; a second one
+    raises KeyboardInterrupt as usual. Threads may share an object.
+
+    Parameters
+    ----------
+    deadline : float
+        As ``time.monotonic()`` counts; infinite for none.
+    listens : bool, default True
+        Whether :meth:`listening` handles Ctrl-C.
+
+    Attributes
+    ----------
+    interrupted : bool
+        Whether the user pressed Ctrl-C.
+    reserve : callable
+        Seconds to keep free before the deadline, from those of the slowest fit so far.
+    """
+
+    def __init__(self, deadline: float = math.inf, *, listens: bool = True) -> None:
+        self._listens = listens
+        self.deadline = deadline
+        self.interrupted = False
+        self.reserve: Callable[[float], float] = lambda slowest: 0.0
+        self._slowest = 0.0
+        self._lock = threading.Lock()
+
+    @property
+    def remaining(self) -> float:
+        """Seconds until the reserve is reached."""
+        return self.deadline - self.reserve(self._slowest) - time.monotonic()
+
+    @property
+    def stopped(self) -> str | None:
+        """Why nothing more should start: "interrupted" or "budget"; None to go on."""
+        if self.interrupted:
+            return "interrupted"
+        # Without a deadline the clock is never read.
+        return "budget" if self.deadline < math.inf and self.remaining < 0 else None
+
+    def callback(self, step: Step) -> bool:
+        """For ``Problem.callback``: True to stop."""
+        return self.stopped is not None
+
+    def note(self, seconds: float) -> None:
+        """Take the time of a finished fit into account."""
+        with self._lock:
+            self._slowest = max(self._slowest, seconds)
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """Handle Ctrl-C in the main thread, unless somebody else handles it already."""
+        with stopping(self.interrupt) if self._listens else nullcontext():
+            yield
+
+    def interrupt(self) -> None:
+        """Stop, as Ctrl-C does."""
+        self.interrupted = True
+
+
+_LOCK = threading.Lock()
+
+_limits: list[Any] = []
+"""The limit that was set, once for each of those who work under it."""
+
+
+@contextmanager
+def one_thread_in_blas() -> Iterator[None]:
+    """A time in which BLAS keeps to one thread: the last who leaves it ends it.
+
+    Each by itself would restore what it found, which another may have set.
+    """
+    from threadpoolctl import threadpool_limits
+
+    with _LOCK:
+        _limits.append(_limits[0] if _limits else threadpool_limits(limits=1))
+    try:
+        yield
+    finally:
+        with _LOCK:
+            limit = _limits.pop()
+            if not _limits:
+                limit.restore_original_limits()
+
+
+class Clock:
+    """Measures stages that follow each other."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._began = time.perf_counter()
+
+    def stop(self, stage: str) -> float:
+        """The seconds of the stage that ends now; the next one begins."""
+        now = time.perf_counter()
+        self.seconds[stage] = round(now - self._began, 3)
+        self._began = now
+        return self.seconds[stage]

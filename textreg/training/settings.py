@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from textreg.errors import UsageError, did_you_mean
 from textreg.features.vectorize import Vectorizer
@@ -13,6 +14,8 @@ from textreg.jobs import check_jobs
 from textreg.kinds import GraphBuilder, GroupBuilder, Loss, Plugin, Regularizer, Tokenizer
 from textreg.losses import LOSSES
 from textreg.measure.calibration import METHODS
+from textreg.measure.selective import parse_unknown_rule
+from textreg.measure.thresholds import parse_rule
 from textreg.params import Param, Parametrized, param
 from textreg.plugins import registry
 from textreg.plugins.callables import Unnamed
@@ -20,20 +23,83 @@ from textreg.plugins.joining import parts_of
 from textreg.records import Corpus, Documents
 from textreg.records.fields import Field, as_fields
 from textreg.tasks import MULTICLASS, TASKS, Classification, Rare, check_options
-from textreg.training.auto import AUTO_TOKENIZER, BESIDE, AutoTokenizer, tokenizer_of
-from textreg.training.checks import (
-    check_class_weight,
-    check_prune,
-    check_rules,
-    check_tol,
-    check_unknown_rule,
-    parse_bytes,
-)
-from textreg.training.fields import plan_fields
-from textreg.training.search.choice import BEST
-from textreg.training.search.spaces import Dimension, dimensions
-from textreg.training.search.splits import check_fraction
-from textreg.training.search.tuning import Tuning
+from textreg.training.fields import AUTO_TOKENIZER, BESIDE, AutoTokenizer, plan_fields, tokenizer_of
+from textreg.training.space import BEST, Dimension, Tuning, dimensions, in_units
+
+if TYPE_CHECKING:
+    pass
+
+
+_PREFIXES = {"k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12} | {
+    "ki": 2.0**10,
+    "mi": 2.0**20,
+    "gi": 2.0**30,
+    "ti": 2.0**40,
+}
+
+_BYTES = {
+    "": 1.0,
+    "b": 1.0,
+    **{name + b: size for name, size in _PREFIXES.items() for b in ("", "b")},
+}
+
+LEAST_MEMORY = 100e6
+"""Bytes without which no block of documents fits."""
+
+
+def check_tol(tol: float) -> float:
+    """The tolerance, if it lies between 0 and 1; UsageError otherwise."""
+    if not 0 < tol < 1:
+        raise UsageError(f"tol must lie between 0 and 1, not {tol:g}.")
+    return tol
+
+
+def check_prune(share: float) -> float:
+    """The share that may be pruned, if it is 0 or more and below 1; UsageError otherwise."""
+    if not 0 <= share < 1:
+        raise UsageError(f"prune must be a share from 0 to less than 1, not {share:g}.")
+    return share
+
+
+def parse_bytes(size: float | str) -> int:
+    """A size such as ``400MB``, ``1GB`` or ``1.5GiB`` in bytes; UsageError otherwise."""
+    value = in_units(size, _BYTES)
+    if not LEAST_MEMORY <= value < math.inf:
+        raise UsageError(
+            f"memory must be a size of at least {LEAST_MEMORY / 1e6:.0f}MB, such as 400MB, 1GB or "
+            f"1.5GiB, not '{size}'."
+        )
+    return int(value)
+
+
+def check_class_weight(weight: str | Mapping[str, float]) -> str | Mapping[str, float]:
+    """The weights of the labels; UsageError for a string other than "balanced"."""
+    if isinstance(weight, str) and weight != "balanced":
+        raise UsageError(
+            f"class_weight must be 'balanced' or a factor for each label, not '{weight}'."
+        )
+    return weight
+
+
+def check_rules(rules: Mapping[str, str]) -> Mapping[str, str] | None:
+    """The rules for decision thresholds by label; UsageError for an unknown rule."""
+    for rule in rules.values():
+        parse_rule(rule)
+    return rules or None
+
+
+def check_unknown_rule(rule: str) -> str:
+    """The rule for the unknown label; UsageError for an unknown rule."""
+    parse_unknown_rule(rule)
+    return rule
+
+
+def check_fraction(fraction: float) -> float:
+    """The fraction to hold out; UsageError if that is nothing or everything."""
+    if not 0 < fraction < 1:
+        raise UsageError(f"holdout must lie between 0 and 1, not {fraction:g}.")
+    return fraction
+
 
 PREFIXES = {
     "reg": "regularizer",
@@ -43,7 +109,6 @@ PREFIXES = {
     "loss": "loss",
 }
 """The kind of part for each keyword, which is also the prefix of the part's parameters."""
-
 
 OF_DOCUMENTS = ("sample_weight", "group_of", "time_of")
 """Keywords of ``train`` and ``fit`` with one value for each document; no settings."""
@@ -66,7 +131,7 @@ class TrainingSettings(Parametrized):
     """How to train a model. :meth:`from_options` makes it from flat keywords.
 
     Every setting is declared once: here, in :class:`~textreg.features.vectorize.Vectorizer` or in
-    :class:`~textreg.training.search.tuning.Tuning`. The options of the commands are made from these
+    :class:`~textreg.training.space.Tuning`. The options of the commands are made from these
     declarations; the parameters of the estimators are checked against them.
     """
 
@@ -287,16 +352,15 @@ class TrainingSettings(Parametrized):
         if not self.searches and self._needs_search:
             raise UsageError(
                 f"all parameters of {self.reg.label()} are given, so there is nothing to choose: "
-                "leave out select, within, max_nonzero, resume and backend, or a value, or give "
-                "values to search (search_space)."
+                "leave out select, within, max_nonzero and backend, or a value, or give values to "
+                "search (search_space)."
             )
 
     @property
     def _needs_search(self) -> bool:
         """Whether a setting is given that only makes sense for a search."""
         tuning = self.tuning
-        of_search = tuning.resume is not None or tuning.address is not None
-        return tuning.rule != BEST or (of_search and self.memory is None)
+        return tuning.rule != BEST or (tuning.address is not None and self.memory is None)
 
     def parts(self) -> dict[str, Parametrized | None]:
         """The parts and the vectorizer, whose parameters can be searched, by their keywords."""
@@ -371,7 +435,7 @@ class TrainingSettings(Parametrized):
         ----------
         **options
             Settings of this record, of :class:`~textreg.features.vectorize.Vectorizer` and of
-            :class:`~textreg.training.search.tuning.Tuning` by their names. ``reg``, ``tokenizer``,
+            :class:`~textreg.training.space.Tuning` by their names. ``reg``, ``tokenizer``,
             ``groups``, ``graph`` and ``loss`` take a name, a class or an instance; their parameters
             have the keyword as prefix, such as ``reg_l1=0.1`` or ``tokenizer_min_length=2``.
 
@@ -406,10 +470,6 @@ class TrainingSettings(Parametrized):
                 )
         values = records[""]
         task = TASKS.get(values.get("task") or Classification.name)
-        if (journal := records["tuning"].get("resume")) is not None:
-            from textreg.training.search.journal import check_files
-
-            check_files(journal)
         loss = cls.declared()["loss"].default if task is None else task.default_loss
         values |= _create_parts(values, params, loss)
         values["vectorizer"] = Vectorizer(**records["vectorizer"])

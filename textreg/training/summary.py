@@ -8,45 +8,43 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from textreg.measure.metrics import wilson
-from textreg.model.fit_summary import (
+from textreg.model.summary import (
     BlocksSummary,
+    ChoiceSummary,
+    DevMetrics,
     GraphSummary,
     GroupsSummary,
     GroupStep,
+    PartOrigin,
     PathSummary,
     PruneSummary,
+    RareSummary,
     RegularizerSummary,
-    SupportCounts,
-    SupportSummary,
-    UnsmoothedSummary,
-)
-from textreg.model.origin_summary import PartOrigin, RareSummary
-from textreg.model.search_summary import (
-    ChoiceSummary,
-    DevMetrics,
     SearchPoint,
     SplitSummary,
+    SupportCounts,
+    SupportSummary,
     ThresholdSummary,
     TipSummary,
+    TrainingSummary,
     UnknownSummary,
+    UnsmoothedSummary,
 )
-from textreg.model.summary import TrainingSummary
 from textreg.records import SelectionReport, Unsmoothed
 from textreg.records.block_design import BlockDesign, BlockGroups
 from textreg.records.report import PartsReport
 from textreg.records.support import NONZERO, ZERO
-from textreg.training.search.choice import choose, costs
+from textreg.training.search import choose, costs
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from textreg.model.regularization_path import SolutionPath
     from textreg.records.support import Support
-    from textreg.training.fitting import FinalFit
-    from textreg.training.search.context import SearchContext
-    from textreg.training.search.searching import SearchResult
-    from textreg.training.search.selection import MeasuredSetting
+    from textreg.training.fit import FinalFit
+    from textreg.training.search import SearchContext, SearchResult
     from textreg.training.settings import TrainingSettings
+    from textreg.training.trials import MeasuredSetting
 
 MAX_ORDER = 100
 """The most features of which a summary keeps the order of entry."""

@@ -4,42 +4,55 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from itertools import count
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
+from textreg._core.threads import allowing
 from textreg.blocks.scratch import Scratch
-from textreg.errors import UsageError
+from textreg.errors import DataError, UsageError
 from textreg.features.markup import warn_of_html
 from textreg.kinds import Regularizer
 from textreg.model.model import Model
+from textreg.model.regularization_path import SolutionPath
+from textreg.plugins.overdue import limited
 from textreg.records import Corpus
 from textreg.records.columns import as_column
-from textreg.records.documents import check_documents
+from textreg.records.documents import check_documents, check_texts
 from textreg.records.fields import as_fields, fielded
-from textreg.training import logged
-from textreg.training.learning import learn
-from textreg.training.posing import pose
-from textreg.training.prepare import CUT_ALREADY, for_documents
+from textreg.records.stored_texts import StoredTexts
+from textreg.training.fit import (
+    LOG,
+    Beginning,
+    FinalFit,
+    fit_best,
+    log_begun,
+    log_fit,
+    log_search,
+    warn_if_stopped,
+    warn_unless_converged,
+)
+from textreg.training.path import fit_path, path_parameter
+from textreg.training.prepare import CUT_ALREADY, SplitCorpus, for_documents, pose
 from textreg.training.recipe import options_of
-from textreg.training.regularization_path import path_parameter
-from textreg.training.running import Progress, Work
-from textreg.training.search.context import SearchContext, journal_of
-from textreg.training.search.documents import SplitCorpus
-from textreg.training.search.splitting import group_names, splits_of
+from textreg.training.running import Clock, Progress, Work, one_thread_in_blas
+from textreg.training.search import SearchContext, SearchResult, run_search, stages_of
 from textreg.training.settings import TrainingSettings
+from textreg.training.splits import group_names, splits_of
 from textreg.training.summary import training_summary
+from textreg.training.trials import connected_cluster
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from textreg.features.vectorize import Features
-    from textreg.model.regularization_path import SolutionPath
     from textreg.records import Documents, Floats
-    from textreg.training.fitting import Beginning, FinalFit
     from textreg.training.keywords import TrainKeywords
-    from textreg.training.search.searching import SearchResult
 
 
 def train(  # noqa: PLR0913  # its options are its interface
@@ -191,7 +204,7 @@ def train_corpus(  # noqa: PLR0913  # its options are its interface
     if features is None and not settings.vectorizer.strip_html:
         warn_of_html(corpus)
     if settings.memory is not None:
-        from textreg.training.in_blocks import check_settings, learn_in_blocks
+        from textreg.training.blocks import check_settings, learn_in_blocks
 
         check_settings(settings)
         with nullcontext(scratch) if scratch is not None else Scratch(settings.scratch) as folder:
@@ -201,8 +214,8 @@ def train_corpus(  # noqa: PLR0913  # its options are its interface
     keep = keep_texts or any(one.part != "reg" for one in settings.dimensions())
     aside = training.weighed(splits)
     documents = SplitCorpus(target, splits, training.rare, aside, corpus=corpus, keep=keep)
-    context = SearchContext(documents, settings, features, journal_of(corpus, settings))
-    logged.begun(context, len(corpus))
+    context = SearchContext(documents, settings, features)
+    log_begun(context, len(corpus))
     result, fit, path, elapsed = learn(context, work, beginning)
     return _model(context, result, fit, path, options, elapsed)
 
@@ -229,3 +242,158 @@ def _model(  # what a training ends with
     )
     model.seconds = elapsed
     return model
+
+
+class Learned(NamedTuple):
+    """What was learned.
+
+    result: what the search measured. path: None unless it was asked for. seconds: how long each
+    stage took, by its name.
+    """
+
+    result: SearchResult
+    fit: FinalFit
+    path: SolutionPath | None
+    seconds: dict[str, float]
+
+
+def learn(context: SearchContext, work: Work, beginning: Beginning | None = None) -> Learned:
+    """Search, fit the best setting on all documents, and its path if that is asked for.
+
+    beginning: gives solutions to start from, where the search has none.
+
+    Warns with a ConvergenceWarning where the search was stopped, or the fit misses its tolerance.
+    """
+    settings, documents = context.settings, context.documents
+    n, limit = len(documents.target.y), settings.tuning.seconds
+    address = settings.tuning.address if documents.splits else None
+    clock = Clock()
+    with (
+        nullcontext() if address is None else connected_cluster(address, settings.reg) as cluster,
+        limited(work.deadline, limit),
+        allowing(work.threads),
+        one_thread_in_blas(),  # which waits for others where the machine is busy
+    ):
+        work.report("features", 0, n)
+        stages = stages_of(context)
+        stages[0].prepared(context.first).whole()
+        n_features = context.prepared(context.first).data.rows.shape[1]
+        work.report("features", n, n)
+        LOG.info("%d features in %.2f s", n_features, clock.stop("features"))
+        result = run_search(stages, replace(work, cluster=cluster))
+    warn_if_stopped(result, settings)
+    log_search(context, result, clock.stop("search"))
+    with limited(work.deadline, limit), allowing(work.threads), one_thread_in_blas():
+        fit = fit_best(context, result, work, beginning)
+    log_fit(fit, clock.stop("fit"))
+    path = None
+    if settings.path:
+        path = fit_path(fit, metric=context.metric, work=work)
+        clock.stop("path")
+    warn_unless_converged(fit, settings)
+    return Learned(result, fit, path, clock.seconds)
+
+
+Batch = tuple[Sequence[str], Sequence[Any]] | tuple[Sequence[str], Sequence[Any], Sequence[float]]
+"""Texts, their labels, and their weights where they have some."""
+
+
+def train_batches(
+    batches: Iterable[Batch],
+    *,
+    reg: str | type[Regularizer] | Regularizer = "sentence",
+    **settings: Unpack[TrainKeywords],
+) -> Model:
+    """Train a model on documents that come in batches, as from a database or a stream.
+
+    Each batch is read once, and need not stay in memory. The model is that of
+    ``train(texts, labels, memory=...)`` with the texts and labels of all batches, however they are
+    cut.
+
+    Parameters
+    ----------
+    batches : iterable of tuple
+        ``(texts, labels)``, or ``(texts, labels, weights)`` with a weight of 0 or more for every
+        document: all of them the same. As for :func:`textreg.train`, each batch by itself.
+    reg : str, Regularizer or class, default "sentence"
+        The regularizer: its name, an instance, or a class.
+    **settings
+        See :meth:`TrainingSettings.from_options`. ``memory`` is how much the blocks of documents
+        may take, by default "1GB"; ``scratch`` names the folder for texts and blocks.
+
+    Returns
+    -------
+    Model
+
+    Raises
+    ------
+    DataError
+        If there is no batch, a batch is no such tuple, or no model can be learned from the texts or
+        labels.
+    UsageError
+        For wrong settings, also for those that need all documents in memory, or without room on
+        the disk.
+
+    Examples
+    --------
+    >>> from textreg import train_batches
+    >>> batches = ((["good", "bad"], ["pos", "neg"]) for _ in range(3))
+    >>> train_batches(batches, reg="ridge", reg_l2=1.0).predict(["good"])
+    ['pos']
+    """
+    settings.setdefault("memory", "1GB")
+    options = TrainingSettings.from_options(reg=reg, **settings)
+    from textreg.training.blocks import check_settings
+
+    check_settings(options)
+    labels: list[Any] = []
+    weights: list[float] = []
+    known: dict[Any, Any] = {}
+    with Scratch(options.scratch) as scratch, StoredTexts(scratch.folder / "texts") as texts:
+        for number, batch in zip(count(1), batches):
+            own, names, own_weights = _parts(number, batch, bool(weights) if labels else None)
+            texts.extend(own)
+            labels += [known.setdefault(name, name) for name in names]  # each kept once
+            weights += own_weights
+        if not labels:
+            raise DataError(
+                "there are no batches of documents: give (texts, labels) at least once."
+            )
+        corpus = Corpus(
+            texts=texts,
+            labels=labels,
+            sample_weight=np.asarray(weights, dtype=np.float64) if weights else None,
+        )
+        return train_corpus(corpus, options, scratch=scratch)
+
+
+def _parts(
+    number: int, batch: Any, weighed: bool | None
+) -> tuple[Sequence[str], list[Any], list[float]]:
+    """Texts, labels and weights of a batch; DataError for anything else.
+
+    weighed: whether batches before have weights; None for the first one.
+    """
+    if not isinstance(batch, (tuple, list)) or len(batch) not in (2, 3):
+        raise DataError(
+            f"batch {number} is {batch!r:.60}, which is not a tuple of texts and labels: "
+            "give (texts, labels), or (texts, labels, weights)."
+        )
+    try:
+        texts = check_texts(batch[0])
+    except (DataError, UsageError) as error:
+        raise type(error)(f"batch {number}: {error}") from None
+    labels, *weights = (list(as_column(column, "labels")) for column in batch[1:])
+    for name, column in zip(("labels", "weights"), (labels, *weights), strict=False):
+        if len(column) != len(texts):
+            raise DataError(
+                f"batch {number}: {len(texts):,} texts but {len(column):,} {name}: give one for "
+                "each text."
+            )
+    if weighed is not None and len(texts) and weighed != bool(weights):
+        has = "weights" if weights else "no weights"
+        raise DataError(
+            f"batch {number} has {has}, unlike those before it: give weights with every batch, or "
+            "with none."
+        )
+    return texts, labels, weights[0] if weights else []

@@ -13,14 +13,17 @@ documents of several labels.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from textreg.errors import DataError, UsageError
+from textreg.reading.times import moments
+from textreg.records import Corpus
+from textreg.tasks import Target
 from textreg.tasks.rare import REMEDY
-from textreg.training.search.dealing import deal
+from textreg.training.settings import TrainingSettings
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -126,13 +129,6 @@ def time_folds(
     return _complete(splits, codes, labels, "times")
 
 
-def check_fraction(fraction: float) -> float:
-    """The fraction to hold out; UsageError if that is nothing or everything."""
-    if not 0 < fraction < 1:
-        raise UsageError(f"holdout must lie between 0 and 1, not {fraction:g}.")
-    return fraction
-
-
 def _split(held: NDArray[np.bool_]) -> Split:
     return Split(np.flatnonzero(~held), np.flatnonzero(held))
 
@@ -234,3 +230,140 @@ def _complete(
                 f"a file of your own (--dev FILE). {REMEDY.format(least=count + 1)}."
             )
     return splits
+
+
+def deal(has_label: Bools, shares: Sequence[float], seed: int) -> Int64s:
+    """The part of every document, such that parts have about their share of every label.
+
+    The rarest label first, each of its documents goes to the part that lacks most of it, then to
+    the one that lacks most documents (sechidis2011, algorithm 1); no part stays empty.
+
+    Parameters
+    ----------
+    has_label : ndarray of bool, shape (n, k)
+        Which labels documents have.
+    shares : sequence of float
+        The share of each part in all documents; their sum is 1.
+    seed : int
+        Decides the order of the documents.
+
+    Returns
+    -------
+    ndarray of int64, shape (n,)
+
+    Raises
+    ------
+    DataError
+        If there are fewer documents than parts.
+    """
+    n, share = len(has_label), np.array(shares)
+    if n < len(shares):
+        raise DataError(
+            f"There are {n} documents, too few for a split into {len(shares)} parts: add some."
+        )
+    left = has_label.sum(axis=0)
+    lacking = share[:, None] * left
+    wanted = share * n
+    part = np.full(n, -1, dtype=np.int64)
+    shuffled = np.random.default_rng(seed).permutation(n)
+
+    def assign(row: int, chosen: int) -> None:
+        nonlocal left
+        part[row] = chosen
+        left -= has_label[row]
+        lacking[chosen] -= has_label[row]
+        wanted[chosen] -= 1.0
+
+    while left.any():
+        label = int(np.argmin(np.where(left > 0, left, n + 1)))
+        for row in shuffled[(part[shuffled] < 0) & has_label[shuffled, label]].tolist():
+            assign(row, _neediest(lacking[:, label], wanted))
+    for row in shuffled[part[shuffled] < 0].tolist():
+        assign(row, _neediest(wanted, wanted))
+    for empty in set(range(len(share))) - set(part.tolist()):
+        sizes = np.bincount(part, minlength=len(share))
+        part[next(row for row in shuffled[::-1] if sizes[part[row]] > 1)] = empty
+    return part
+
+
+def _neediest(first: np.ndarray, then: np.ndarray) -> int:
+    """The index of the highest value, of equal ones that of the highest in ``then``."""
+    values = first.round(9)
+    return int(np.argmax(np.where(values == values.max(), then, -np.inf)))
+
+
+HOLDOUT = 0.1
+"""Default fraction of the documents to hold out, if hyperparameters are to be chosen."""
+
+
+def splits_of(corpus: Corpus, target: Target, settings: TrainingSettings) -> list[Split]:
+    """The splits to fit and measure on; rows of ``dev`` come after those of the corpus.
+
+    Raises UsageError if the groups or times of the documents contradict the settings, DataError if
+    a side of a split would have no document of a class.
+    """
+    codes, labels = target.task.memberships(target.y)
+    _check_order(corpus, settings)
+    if settings.dev is not None:
+        n = len(codes)
+        return [Split(np.arange(n), np.arange(n, n + len(settings.dev)))]
+    if settings.cv is not None:
+        if not settings.refit:
+            raise UsageError(
+                "cross-validation fits no single model that could be kept: leave out no-refit."
+            )
+        if corpus.group_of is not None:
+            return group_folds(codes, labels, corpus.group_of, settings.cv, settings.seed)
+        if corpus.time_of is not None:
+            return time_folds(codes, labels, moments(corpus.time_of, corpus.where), settings.cv)
+        return folds(codes, labels, settings.cv, settings.seed)
+    tuned = settings.calibrate is not None or settings.threshold or settings.path
+    tuned = tuned or settings.unknown is not None
+    if settings.holdout is None and not settings.searches and not tuned:
+        if corpus.group_of is not None or corpus.time_of is not None:
+            raise UsageError(
+                "groups or times of documents say what to hold out, but nothing is held out: all "
+                "hyperparameters are given. Ask for it with holdout or cv, or leave them out."
+            )
+        return []
+    fraction = HOLDOUT if settings.holdout is None else settings.holdout
+    if corpus.group_of is not None:
+        return [group_holdout(codes, labels, corpus.group_of, fraction, settings.seed)]
+    if corpus.time_of is not None:
+        times = moments(corpus.time_of, corpus.where)
+        return [time_holdout(codes, labels, times, fraction)]
+    return [holdout(codes, labels, fraction, settings.seed)]
+
+
+def split_by(corpus: Corpus) -> str | None:
+    """What splits keep together or in order: "group", "time", or None for the classes alone."""
+    if corpus.group_of is not None:
+        return "group"
+    return None if corpus.time_of is None else "time"
+
+
+def group_names(groups: Iterable[Any]) -> list[str]:
+    """Groups of any type as texts; DataError if one is missing."""
+    names = []
+    for row, group in enumerate(groups):
+        if group is None or group != group or group == "":  # NaN is not itself
+            raise DataError(
+                f"document {row + 1}: the group is missing. Every document needs one; give a group "
+                "of its own to what belongs to none."
+            )
+        names.append(str(group))
+    return names
+
+
+def _check_order(corpus: Corpus, settings: TrainingSettings) -> None:
+    """Refuse ways to split that contradict each other."""
+    if corpus.group_of is not None and corpus.time_of is not None:
+        raise UsageError(
+            "the documents have groups and times, but splits follow only one of them: leave out "
+            "--group-col or --time-col (group_of or time_of)."
+        )
+    if settings.dev is not None and (corpus.group_of is not None or corpus.time_of is not None):
+        raise UsageError(
+            "dev already says which documents to choose on: leave out groups and times "
+            "(--group-col, --time-col), or dev."
+        )

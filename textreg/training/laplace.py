@@ -16,37 +16,43 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from textreg._core.threads import allowing
 from textreg.errors import ConvergenceWarning, UsageError
+from textreg.features.encoder import Encoder
+from textreg.features.joined import JoinedEncoder
+from textreg.features.vectorize import Vectorizer
 from textreg.kinds import Penalized
 from textreg.model.model import Model
 from textreg.penalties import Separable
 from textreg.plugins import calls
 from textreg.records import Problem
 from textreg.solvers.newton import newton
-from textreg.training.learning import Clock
+from textreg.training.fit import LEAST as PRUNED
+from textreg.training.fit import leave_out
 from textreg.training.prepare import own_weights
-from textreg.training.pruning import LEAST as PRUNED
-from textreg.training.pruning import leave_out
-from textreg.training.running import Work
-from textreg.training.search.trials import Problems
-from textreg.updating.vocabulary import widen
+from textreg.training.running import Clock, Work
+from textreg.training.trials import Problems, Start
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
+    from textreg.features.joined import AnyEncoder
     from textreg.kinds import Loss, Regularizer
     from textreg.model.summary import TrainingSummary
-    from textreg.records import Corpus, Floats, Solution
+    from textreg.records import Corpus, Documents, Floats, Int64s, Solution
     from textreg.tasks import Task
     from textreg.tasks.base import Targets
     from textreg.training.running import Progress
     from textreg.training.settings import TrainingSettings
-    from textreg.updating.vocabulary import Widened
+
 
 LEAST = 1e-9
 """The least mean curvature of an occurrence, where the loss has none."""
@@ -290,3 +296,183 @@ def _with_empty(X: csr_array, rows: int) -> csr_array:
 
     indptr = np.concatenate([X.indptr, np.full(rows, X.indptr[-1])])
     return as_csr((X.data, X.indices, indptr), shape=(X.shape[0] + rows, X.shape[1]))
+
+
+WEIGHTING = "unit-idf"
+"""The weighting whose idf tells how many old documents have a feature."""
+
+
+class Widened(NamedTuple):
+    """The features of a model with those of new documents.
+
+    Attributes
+    ----------
+    encoder : Encoder or JoinedEncoder
+    X : csr_array of shape (n, p)
+        The new documents.
+    columns : ndarray of int64
+        Where the features of the model are, by their order there.
+    scale : ndarray of float64
+        By what their weights are multiplied, as idf changes.
+    before : ndarray of float64, shape (p,)
+        The number of old documents with each feature, zero for those that the model does not have.
+    starts : ndarray of int64
+        Where the columns of each tokenizer begin, and their number.
+    """
+
+    encoder: AnyEncoder
+    X: csr_array
+    columns: Int64s
+    scale: Floats
+    before: Floats
+    starts: Int64s
+
+    def mean_squares(self, c: Floats) -> Floats:
+        """(p,) the mean of c_i x_ij^2 over the occurrences of features, but for idf.
+
+        It is that of all features of a tokenizer in the new documents which the model has; c: (n,).
+        """
+        X, means = self.X, np.zeros(self.X.shape[1])
+        idf = np.concatenate([part.idf for part in self.encoder.parts if part.idf is not None])
+        values = (X.data / idf[X.indices]) ** 2 * np.repeat(c, np.diff(X.indptr))
+        known = self.before[X.indices] > 0.0
+        for start, end in pairwise(self.starts.tolist()):
+            inside = known & (X.indices >= start) & (X.indices < end)
+            mean = values[inside].mean() if inside.any() else c.mean()
+            means[start:end] = mean * idf[start:end] ** 2
+        return means
+
+    def squares(self) -> NDArray[np.float32]:
+        """(p,) about the mean square of each feature in all documents, but for a factor."""
+        n, p = self.X.shape
+        counts = self.before + np.bincount(self.X.indices, minlength=p)
+        squares: NDArray[np.float32] = (counts * self.mean_squares(np.ones(n))).astype(np.float32)
+        return squares
+
+
+def widen(model_encoder: AnyEncoder, texts: Documents, old: int) -> Widened:
+    """The features of a model that was trained on ``old`` documents, and those of new ones.
+
+    The idf of a feature is that of all documents: idf tells how many of the old ones have it.
+    Raises UsageError where the model holds no such idf.
+    """
+    parts = model_encoder.parts
+    if model_encoder.fields or any(part.vectorizer.weighting != WEIGHTING for part in parts):
+        raise UsageError(
+            "without the old documents a model can be updated only if its documents are single "
+            f"texts and its weighting is {WEIGHTING}, which tells how frequent features are: give "
+            "the old documents (--old)."
+        )
+    every = model_encoder.vectorizer.fit(model_encoder.tokenizer, texts).encoder.parts
+    encoders, columns, scales, before, blocks = [], [], [], [], []
+    start = 0
+    for part, new in zip(parts, every, strict=True):
+        assert part.idf is not None
+        names, place = _joined(part, new)
+        counts = np.zeros(len(names))
+        counts[place] = np.maximum((1.0 + old) / np.exp(part.idf - 1.0) - 1.0, 1.0)
+        plain = _encoder(part, names, np.ones(len(names)))
+        rows = plain.rows(texts)
+        here = np.bincount(rows.indices, minlength=len(names))
+        idf = 1.0 + np.log((1.0 + old + len(texts)) / (1.0 + counts + here))
+        rows.data[:] *= idf[rows.indices]
+        encoders.append(_encoder(part, names, idf))
+        columns.append(start + place)
+        scales.append(part.idf / idf[place])
+        before.append(counts)
+        blocks.append(rows.matrix(len(names)))
+        start += len(names)
+    from scipy.sparse import hstack
+
+    X = hstack(blocks, format="csr")
+    X.sort_indices()
+    starts = np.cumsum([0, *(len(part.vocabulary) for part in encoders)])
+    encoder = encoders[0] if len(encoders) == 1 else JoinedEncoder(encoders)
+    return Widened(
+        encoder, X, np.concatenate(columns), np.concatenate(scales), np.concatenate(before), starts
+    )
+
+
+def _joined(old: Encoder, new: Encoder) -> tuple[Sequence[str], Int64s]:
+    """The names of both, in order, and where those of the first are."""
+    more = np.flatnonzero(find_names(new.vocabulary, old.vocabulary) < 0)
+    names = [*old.vocabulary, *(new.vocabulary[at] for at in more.tolist())]
+    words = old.tokenizer.forms_ngrams
+    order = sorted(range(len(names)), key=lambda at: names[at].split(" ") if words else names[at])
+    place = np.empty(len(names), dtype=np.int64)
+    place[order] = np.arange(len(names))
+    return [names[at] for at in order], place[: len(old.vocabulary)]
+
+
+def _encoder(part: Encoder, names: Sequence[str], idf: Floats) -> Encoder:
+    vectorizer: Vectorizer = part.vectorizer
+    return Encoder(part.tokenizer, vectorizer, names, idf, stop_words=part.stop_words)
+
+
+def weights_over(model: Model, encoder: AnyEncoder, task: Task) -> tuple[Floats, Floats, Int64s]:
+    """The weights of a model for the weight vectors of a task, by the columns of an encoder.
+
+    Parameters
+    ----------
+    model : Model
+    encoder : Encoder or JoinedEncoder
+        Of the same tokenizers.
+    task : Task
+        Of the same kind; it may have other labels.
+
+    Returns
+    -------
+    tuple of ndarray
+        Weights (k, m) and intercepts (k,), zero for labels that the model does not have, and the m
+        columns, ascending: features of the model that the encoder does not have are left out.
+    """
+    place = np.concatenate(list(_places(model.encoder, encoder)))
+    known = place >= 0
+    order = np.argsort(place[known], kind="stable")
+    sides = dict(zip(model.task.sides, range(len(model.task.sides)), strict=True))
+    rows = model.task.side_rows(model.weights[:, known][:, order])
+    intercepts = model.task.side_rows(model.intercepts[:, None])[:, 0]
+    wanted = task.sides[-1:] if task.n_rows == 1 else task.sides
+    w, b = np.zeros((len(wanted), rows.shape[1])), np.zeros(len(wanted))
+    for row, side in enumerate(wanted):
+        if side in sides:
+            w[row], b[row] = rows[sides[side]], intercepts[sides[side]]
+    return w, b, place[known][order]
+
+
+def starts_over(model: Model, encoder: AnyEncoder, task: Task) -> list[Start]:
+    """The same as solutions to start from, one for each weight vector."""
+    w, b, columns = weights_over(model, encoder, task)
+    starts = []
+    for row, intercept in zip(w, b.tolist(), strict=True):
+        used = np.flatnonzero(row)
+        starts.append(
+            Start(columns[used].astype(np.int32), row[used].astype(np.float32), intercept)
+        )
+    return starts
+
+
+def _places(old: AnyEncoder, new: AnyEncoder) -> Iterator[Int64s]:
+    """For each part of an encoder, the columns of its features in another one, or -1."""
+    start = 0
+    others: dict[tuple[str, str], tuple[Encoder, int]] = {}
+    for part in new.parts:
+        others[_key(part)] = part, start
+        start += part.n_columns
+    for part in old.parts:
+        place = np.full(part.n_columns, -1, dtype=np.int64)
+        if _key(part) in others:
+            other, start = others[_key(part)]
+            found = find_names(part.names, other.names)
+            place[found >= 0] = start + found[found >= 0]
+        yield place
+
+
+def _key(part: Encoder) -> tuple[str, str]:
+    return "" if part.field is None else part.field.name, part.label
+
+
+def find_names(names: Sequence[str], others: Sequence[str]) -> Int64s:
+    """The index of each name among other names, or -1; each name is there once."""
+    number = {name: at for at, name in enumerate(others)}
+    return np.array([number.get(name, -1) for name in names], dtype=np.int64)

@@ -14,15 +14,15 @@ from textreg.model.regularization_path import PathPoint, SolutionPath
 from textreg.params import AUTO, Choices, LogGrid
 from textreg.plugins import calls
 from textreg.records import Problem
-from textreg.training.fitting import FinalFit
+from textreg.training.fit import FinalFit
 from textreg.training.running import ALONE, Run, Work
-from textreg.training.search.selection import held_weights
-from textreg.training.search.trials import Problems, solve_chain
+from textreg.training.trials import Problems, held_weights, solve_chain
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from textreg.records import Floats
+
 
 POINTS = 20
 """Points of a path, beside the chosen one."""

@@ -8,16 +8,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from textreg.errors import DataError, DataWarning, ModelError, UsageError
-from textreg.model.origin_summary import UpdateSummary
+from textreg.model.summary import UpdateSummary
 from textreg.records import Corpus
 from textreg.records.columns import as_column
-from textreg.report.reproduce import settings_of
-from textreg.training.search.splitting import HOLDOUT
+from textreg.training.laplace import approximate, starts_over
+from textreg.training.recipe import settings_of
+from textreg.training.splits import HOLDOUT
 from textreg.training.train import train_corpus
-from textreg.updating.approximate import approximate
-from textreg.updating.beginning import starts_over
-from textreg.updating.joining import joined
 
 if TYPE_CHECKING:
     from textreg.model.model import Model
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from textreg.records import Documents, Floats
     from textreg.training.prepare import Prepared
     from textreg.training.running import Progress
-    from textreg.training.search.trials import Start
     from textreg.training.settings import TrainingSettings
+    from textreg.training.trials import Start
 
 
 _AS_GIVEN = ("multiclass", "min_label", "rare_label", "metric", "prune", "seed", "max_iter")
@@ -255,3 +255,54 @@ def as_date(date: str | None) -> str:
         return datetime.date.fromisoformat(date).isoformat()
     except ValueError:
         raise UsageError(f"'{date}' is not a date: write it as 2026-01-31.") from None
+
+
+def joined(old: Corpus, new: Corpus, *, held_out: bool) -> Corpus:
+    """The old documents, and then the new ones.
+
+    held_out: whether some are to be held out, for which groups and times are kept; both corpora
+    must have them then, or none: DataError.
+    """
+    if old.tokenized != new.tokenized:
+        raise DataError(
+            "the old documents and the new ones must all be texts, or all be lists of tokens."
+        )
+    weights = None
+    if old.sample_weight is not None or new.sample_weight is not None:
+        weights = np.concatenate([_weights(old), _weights(new)])
+    return Corpus(
+        texts=[*old.texts, *new.texts],
+        labels=[*(old.labels or ()), *(new.labels or ())],
+        sample_weight=weights,
+        group_of=_both("groups", old.group_of, new.group_of) if held_out else None,
+        time_of=_both("times", old.time_of, new.time_of) if held_out else None,
+        sources=[*old.sources, *new.sources],
+        **_places(old, new),
+    )
+
+
+def _weights(corpus: Corpus) -> Floats:
+    return np.ones(len(corpus)) if corpus.sample_weight is None else corpus.sample_weight
+
+
+def _both(what: str, old: Sequence[Any] | None, new: Sequence[Any] | None) -> list[Any] | None:
+    """What each document has, if all have it."""
+    if (old is None) != (new is None):
+        there, missing = ("new", "old") if old is None else ("old", "new")
+        raise DataError(
+            f"the {there} documents have {what} and the {missing} ones have none: give them to "
+            "all, or to none."
+        )
+    return None if old is None or new is None else [*old, *new]
+
+
+def _places(old: Corpus, new: Corpus) -> dict[str, Any]:
+    """The file and the line of each document, where all are of files."""
+    if old.source_of is None or new.source_of is None:
+        return {}
+    places: dict[str, Any] = {
+        "source_of": np.concatenate([old.source_of, new.source_of + len(old.sources)])
+    }
+    if old.line_of is not None and new.line_of is not None:
+        places["line_of"] = np.concatenate([old.line_of, new.line_of])
+    return places

@@ -1,7 +1,8 @@
-"""The final fit: of the chosen setting, all weight vectors side by side or together."""
+"""The final fit: of the chosen setting, all weight vectors side by side or together, and pruned."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
@@ -10,27 +11,37 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from textreg.blocks.heap import release_memory, sparse_zeros
-from textreg.errors import UsageError
+from textreg.errors import ConvergenceWarning, UsageError, first_few
 from textreg.kinds import Regularizer
+from textreg.logs import logger
 from textreg.measure.calibration import Calibration
 from textreg.measure.selective import Unknown
 from textreg.measure.thresholds import Threshold
 from textreg.plugins import calls
 from textreg.records import MultiSolution, Solution, Unsmoothed
+from textreg.solvers.certificate import relative_gap
 from textreg.tasks.base import Held
-from textreg.training.kept_fits import KeptFits
 from textreg.training.prepare import Prepared
-from textreg.training.pruning import Pruned, prune
 from textreg.training.running import ALONE, Run, Work
-from textreg.training.search.context import SearchContext
-from textreg.training.search.searching import SearchResult
-from textreg.training.search.selection import MeasuredSetting, held_weights
-from textreg.training.search.trials import Fold, Problems, Start, cut_rows, solve_rows, together
+from textreg.training.search import SearchContext, SearchResult
+from textreg.training.settings import TrainingSettings
+from textreg.training.space import WITHIN
+from textreg.training.trials import (
+    Fold,
+    MeasuredSetting,
+    Problems,
+    Start,
+    cut_rows,
+    held_weights,
+    solve_rows,
+    together,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
+    from textreg.cluster.blocks import ClusterRows
     from textreg.records import Floats
 
 
@@ -183,24 +194,21 @@ def fit_rows(
     problems: Problems,
     starts: Sequence[Start | None] | None,
     work: Work = ALONE,
-    kept: KeptFits | None = None,
     *,
     prove: bool = False,
 ) -> tuple[MultiSolution, str | None]:
     """All weight vectors; and why they were stopped, if so: see :attr:`Run.stopped`.
 
-    starts: a solution for each weight vector to start from, or None for some or all. kept: those
-    that are done, to which new ones are added. prove: whether to find what is proven of the support
-    of each.
+    starts: a solution for each weight vector to start from, or None for some or all. prove: whether
+    to find what is proven of the support of each.
     """
     run = work.run("fit", len(problems.rows))
     rows = problems.rows
     starts = starts or [None] * problems.task.n_rows
     joint = problems.task.joint
     weights = None if joint else sparse_zeros(len(rows), problems.problem.design.shape[1])
-    into = _Into(weights, kept, prove)
     cut = cut_rows(rows, [regularizer], problems, work.threads)
-    pieces = [(regularizer, problems, some, starts, run, into) for some in cut]
+    pieces = [(regularizer, problems, some, starts, run, weights, prove) for some in cut]
     fitted = [one for some in run.map(_fit, pieces) for one in some]
     return fitted[0] if weights is None else _join(fitted, weights), run.stopped
 
@@ -245,47 +253,33 @@ def held_out(
     return HeldOut(first, as_new, np.vstack(others))
 
 
-class _Into(NamedTuple):
-    """weights: (rows, p) where those of each fit go, if given. kept, prove: as for
-    :func:`fit_rows`."""
-
-    weights: Floats | None
-    kept: KeptFits | None
-    prove: bool
-
-
-def _fit(
+def _fit(  # noqa: PLR0913  # one piece of work
     regularizer: Regularizer,
     problems: Problems,
     rows: Sequence[int | None],
     starts: Sequence[Start | None],
     run: Run,
-    into: _Into,
+    weights: Floats | None,
+    prove: bool,
 ) -> list[Solution] | list[MultiSolution]:
-    """The fits of some of ``problems.rows``."""
+    """The fits of some of ``problems.rows``; ``weights`` (rows, p) is where theirs go, if given."""
     callback, p = run.stopper.callback, problems.problem.design.shape[1]
     if rows[0] is None:
         problem, codes = problems.of(None).replace(callback=callback), problems.y.astype(np.int64)
         fitted_together = calls.solve_softmax(regularizer, problem, codes, together(starts, p))
         run.counter.advance()
         return [fitted_together]
-    own = [row for row in rows if row is not None]
-    done = [into.kept.get(row) if into.kept is not None else None for row in own]
-    new = [row for row, found in zip(own, done, strict=True) if found is None]
-    given = [starts[row] for row in new]
-    dense = [None if start is None else start.dense(p) for start in given]
-    made = iter(solve_rows(regularizer, problems, new, dense, callback))
+    separate = [row for row in rows if row is not None]
+    from_ = [None if (start := starts[row]) is None else start.dense(p) for row in separate]
     fitted = []
-    for row, found in zip(own, done, strict=True):
-        solution = next(made) if found is None else found
-        if into.kept is not None and found is None and problems.constant(row) is None:
-            into.kept.put(row, solution)
-        if into.weights is not None:
+    solutions = solve_rows(regularizer, problems, separate, from_, callback)
+    for row, solution in zip(separate, solutions, strict=True):
+        if weights is not None:
             used = np.flatnonzero(solution.w)
-            into.weights[row, used] = solution.w[used]
+            weights[row, used] = solution.w[used]
             problem = problems.of(row).replace(callback=callback)
-            support = regularizer.support(problem, solution) if into.prove else None
-            solution = replace(solution, w=into.weights[row], alpha=None, support=support)
+            support = regularizer.support(problem, solution) if prove else None
+            solution = replace(solution, w=weights[row], alpha=None, support=support)
         fitted.append(solution)
         run.counter.advance()
     return fitted
@@ -317,3 +311,229 @@ def _join_unsmoothed(fits: Sequence[Unsmoothed | None]) -> Unsmoothed | None:
         return None
     gaps = np.array([fit.gap for fit in known])  # NaN in one of them is NaN in all
     return Unsmoothed(float(sum(fit.objective for fit in known)), float(gaps.max()))
+
+
+LEAST = 20_000
+"""Weights that a model keeps in any case; one with no more of them is not pruned."""
+
+BLOCK = 1 << 20
+"""Variances that are summed up at a time."""
+
+BITS = 12
+"""Significant bits of the weights of a pruned model: 3 bytes each instead of 8."""
+
+
+class Pruned(NamedTuple):
+    """What :func:`prune` did.
+
+    before, after: how many weights there were, and are. gap: how far the objective lies above its
+    minimum now, as a share of it, at most; NaN without a bound, or if the regularizer does not
+    allow such weights.
+    """
+
+    before: int
+    after: int
+    gap: float
+
+
+def prune(
+    fitted: MultiSolution, regularizer: Regularizer, problems: Problems, share: float
+) -> tuple[MultiSolution, Pruned | None]:
+    """Leave out the smallest weights, and shorten the others.
+
+    A weight w_j adds a variance of about w_j^2 mean_i(x_ij^2) to the scores. Those that add least
+    are left out, as many as together add no more than a share of the sum over all weights; of equal
+    ones none or all.
+
+    Parameters
+    ----------
+    fitted : MultiSolution
+        The fit; its objective and gap stay what they were. Weights of separate fits are changed in
+        place.
+    regularizer : Regularizer
+        What was fitted.
+    problems : Problems
+        The documents that were fitted.
+    share : float
+        Share of the sum that may be left out; 0 changes nothing.
+
+    Returns
+    -------
+    tuple of MultiSolution and Pruned
+        None instead of the latter if nothing was changed.
+    """
+    before = int(np.count_nonzero(fitted.w))
+    if share == 0.0 or before <= LEAST:
+        return fitted, None
+    design = problems.problem.design
+    squares = np.zeros(design.shape[1], dtype=np.float32)
+    chosen = np.flatnonzero(fitted.w.any(axis=0)).astype(np.int32)
+    squares[chosen] = design.curvature(np.ones(design.shape[0]), chosen) / design.shape[0]
+    # Weights of separate fits are nobody else's, and where labels are many the largest table.
+    w = fitted.w.copy() if problems.task.joint else fitted.w
+    leave_out(w, squares, share)
+    pruned = replace(fitted, w=w)
+    return pruned, Pruned(before, int(np.count_nonzero(w)), _gap(pruned, regularizer, problems))
+
+
+def leave_out(w: Floats, squares: NDArray[np.float32], share: float) -> None:
+    """Leave out the smallest weights of a table (k, p), in place, and shorten the others.
+
+    squares: (p,) the mean square of each feature. share: that of the variance that may be left out.
+    """
+    before = int(np.count_nonzero(w))
+    ascending = np.empty(before, dtype=np.float32)
+    end, total = 0, 0.0
+    for weights in w:
+        own = _variance(weights, squares)
+        first, end = end, end + int(np.count_nonzero(weights))
+        ascending[first:end] = own[weights != 0.0]
+        total += float(own.sum(dtype=np.float64))
+    ascending.sort()
+    out = _first_above(ascending, share * total)
+    least = ascending[min(out, before - LEAST)]
+    del ascending
+    for weights in w:
+        there = weights != 0.0  # what is zero is not written: it takes no memory
+        kept = (_variance(weights, squares) >= least) & there
+        weights[there & ~kept] = 0.0
+        weights[kept] = _shortened(weights[kept])
+
+
+def _variance(weights: Floats, squares: NDArray[np.float32]) -> NDArray[np.float32]:
+    """(p,) What the weights of a label add to its scores, in single precision: it ranks them."""
+    variance: NDArray[np.float32] = np.square(weights, dtype=np.float32, casting="same_kind")
+    variance *= squares
+    return variance
+
+
+def _first_above(values: NDArray[np.float32], limit: float) -> int:
+    """How many of the first values have a sum that is not above a limit."""
+    total = 0.0
+    for first in range(0, len(values), BLOCK):
+        sums = np.cumsum(np.append(total, values[first : first + BLOCK]))[1:]
+        if sums[-1] > limit:
+            return first + int(np.searchsorted(sums, limit, side="right"))
+        total = float(sums[-1])
+    return len(values)
+
+
+def _gap(pruned: MultiSolution, regularizer: Regularizer, problems: Problems) -> float:
+    """The gap at the weights that are left, by the bound of the fit."""
+    if np.isnan(pruned.gap) or problems.task.joint:
+        return float("nan")
+    objective = sum(
+        calls.objective(regularizer, problems.of(row), w, float(b))
+        for row, w, b in zip(problems.rows, pruned.w, pruned.b, strict=True)
+    )
+    if np.isinf(objective):
+        return float("nan")
+    return relative_gap(objective, pruned.objective * (1.0 - pruned.gap))
+
+
+def _shortened(values: Floats) -> Floats:
+    """The nearest numbers with BITS significant bits."""
+    fractions, exponents = np.frexp(values)
+    shortened: Floats = np.ldexp(np.round(np.ldexp(fractions, BITS)), exponents - BITS)
+    return shortened
+
+
+LOG = logger("training")
+
+_LABELS = 8
+"""Labels that are named."""
+
+
+def log_begun(context: SearchContext, count: int) -> None:
+    """What is learned from so many documents."""
+    documents, settings = context.documents, context.settings
+    task = documents.target.task
+    LOG.info(
+        "%s of %d documents%s; %s, loss %s, tokenizer %s",
+        task.name,
+        count,
+        f", labels {first_few(task.labels, _LABELS)}" if task.labels else "",
+        settings.reg,
+        settings.loss.label(),
+        settings.any_tokenizer.label(),
+    )
+    for label, count in documents.rare.items():
+        LOG.info("label %r has %d documents only: left out, or joined with others", label, count)
+    if documents.splits:
+        held = sum(len(split.held) for split in documents.splits)
+        LOG.info("%d documents held out, in %d parts", held, len(documents.splits))
+
+
+def log_search(context: SearchContext, result: SearchResult, seconds: float) -> None:
+    """How a search ended, what it chose and why."""
+    best, tuning, metric = result.best, context.settings.tuning, context.metric
+    if best is None:
+        LOG.info("nothing to search: all hyperparameters are given")
+        return
+    why = {
+        "best": f"it has the best {metric}",
+        "1se": f"the smallest model within one standard error of the best {metric}",
+        "sparsest": f"the smallest model within {tuning.within or WITHIN:g} of the best {metric}",
+    }[tuning.select]
+    if tuning.max_nonzero is not None:
+        why += f", of those with at most {tuning.max_nonzero} features"
+    stopped = f", stopped: {result.stopped}" if result.stopped else ""
+    LOG.info(
+        "search: %d of %d settings in %.2f s%s",
+        *(len(result.measured), result.planned, seconds, stopped),
+    )
+    changes = "".join(f", {key} {value}" for key, value in best.changes.items())
+    LOG.info("chosen: %s%s: %s (%.4g)", best.regularizer, changes, why, best.metrics[metric])
+
+
+def log_fit(fit: FinalFit, seconds: float) -> None:
+    """How the final fit ended, and what was learned from held-out documents."""
+    one = fit.fitted
+    LOG.info(
+        "fit: %d documents, %d of %d features, %d iterations, gap %.1e, %s, %.2f s",
+        *(fit.problems.problem.design.shape[0], fit.nonzero, fit.problems.problem.design.shape[1]),
+        *(one.iterations, one.gap, "converged" if one.converged else "not converged", seconds),
+    )
+    if fit.pruned is not None:
+        LOG.info("pruned: %d of %d weights kept", fit.pruned.after, fit.pruned.before)
+    for label, cut in fit.cuts.items():
+        LOG.info("threshold of %r: %.4f, chosen on held-out documents", label, cut)
+
+
+def log_sent(rows: ClusterRows, passes: float) -> None:
+    """How much of blocks on workers was sent to and fro."""
+    LOG.info(
+        "cluster: blocks of %.0f MB; a pass sent %.2g %% of that, problems in memory took %.2g %%",
+        *(rows.size / 1e6, 100.0 * rows.sent / max(rows.size * passes, 1.0)),
+        100.0 * rows.columns / max(rows.size, 1),
+    )
+
+
+def warn_if_stopped(result: SearchResult, settings: TrainingSettings) -> None:
+    """Warn where Ctrl-C or the budget left settings unmeasured."""
+    if result.stopped is None:
+        return
+    warnings.warn(
+        f"{_why(result.stopped, settings)}: the best of {len(result.measured)} of {result.planned} "
+        "settings was chosen, and fitted.",
+        ConvergenceWarning,
+        stacklevel=4,
+    )
+
+
+def warn_unless_converged(fit: FinalFit, settings: TrainingSettings) -> None:
+    """Warn where the final fit misses its tolerance, or was stopped."""
+    if fit.fitted.converged:
+        return
+    message = fit.shortfall(settings.tol)
+    if fit.stopped is not None:
+        why = _why(fit.stopped, settings)
+        message = f"{why}: the model is the best so far, and not the optimum."
+    warnings.warn(message, ConvergenceWarning, stacklevel=4)
+
+
+def _why(stopped: str, settings: TrainingSettings) -> str:
+    """Why something was stopped, in words."""
+    if stopped == "budget":
+        return f"the budget of {settings.tuning.seconds:g} s is used up"
+    return "interrupted"

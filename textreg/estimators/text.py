@@ -1,0 +1,873 @@
+"""TextClassifier, TextRegressor and TextVectorizer: scikit-learn estimators of texts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import ClassifierMixin, RegressorMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from textreg._core.threads import allowing
+from textreg.errors import DataError, UsageError
+from textreg.estimators.base import (
+    NEVER,
+    LabelSets,
+    PartsEstimator,
+    as_numbers,
+    by_name,
+    coded,
+    declared,
+    label_sets,
+    stored,
+)
+from textreg.estimators.columns import TextMatrix
+from textreg.features.markup import warn_of_html
+from textreg.jobs import threads_of
+from textreg.records import Corpus
+from textreg.records.columns import as_column
+from textreg.records.documents import is_tokenized, tokenized
+from textreg.records.fields import as_fields, fielded
+from textreg.tasks import Classification, Regression, check_classes
+from textreg.training.prepare import for_documents, make_features
+from textreg.training.settings import TrainingSettings, declared_settings
+from textreg.training.train import train
+
+if TYPE_CHECKING:
+    import os
+
+    from numpy.typing import ArrayLike, NDArray
+    from scipy.sparse import csr_array
+    from typing_extensions import Self, Unpack
+
+    from textreg.features.vectorize import Features
+    from textreg.kinds import Regularizer, Tokenizer
+    from textreg.records import Documents, Floats
+    from textreg.records.documents import Document
+    from textreg.training.keywords import ClassifierKeywords, RegressorKeywords
+
+
+OF_LABELS = (
+    *("multiclass", "min_label", "rare_label", "class_weight", "calibrate", "threshold"),
+    *("at_least_one", "unknown", "unknown_rule"),
+)
+"""Settings that a regression makes no use of."""
+
+
+def texts_of(X: Any) -> Documents:
+    """``X`` as a list; DataError if it contains anything but texts, or lists of tokens.
+
+    A data frame or an array of one column is taken for that column; it may be of any package.
+    """
+    texts = as_column(X, "X")
+    if not isinstance(texts, (list, tuple)):
+        what = "one text" if isinstance(X, (str, bytes)) else f"{X!r:.40}"
+        raise UsageError(f"X must be a sequence of texts, such as [text], not {what}.")
+    if is_tokenized(texts):
+        return tokenized(texts, lambda row: f"X[{row}]")
+    for row, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise DataError(
+                f"X[{row}] is {text!r:.40}, which is not a text. Leave it out, or replace "
+                "it by an empty text."
+            )
+    return list(texts)
+
+
+class OfTexts(PartsEstimator):
+    """An estimator whose X are texts, lists of tokens, or tables of the columns ``fields``."""
+
+    fields: Any
+
+    def _texts(self, X: Any) -> Documents:
+        """``X`` as a list of documents: of texts or tokens, or of the values of ``fields``."""
+        if self.fields is None:
+            return texts_of(X)
+        return fielded(X, as_fields(self.fields), "row {} of X")
+
+    def _scores(self, X: Any) -> Floats:
+        """Those of :meth:`Model.decision_function`, in as many threads as there are jobs."""
+        with allowing(threads_of(self.jobs)):
+            scores: Floats = self.model_.decision_function(self._texts(X))
+        return scores
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.one_d_array = True
+        tags.input_tags.two_d_array = False
+        return tags
+
+
+class TextEstimator(OfTexts):
+    """A scikit-learn estimator on texts, whose parameters are the settings of a training."""
+
+    tokenizer: Any
+
+    def _train(
+        self,
+        texts: Documents,
+        labels: Sequence[str] | Sequence[Sequence[str]],
+        weights: Floats | None,
+        unlabeled: Iterable[Document] | None,
+        group_of: Iterable[Any] | None,
+        time_of: Iterable[Any] | None,
+        **changes: Any,
+    ) -> None:
+        """Train ``model_`` with the estimator's parameters and the ``changes`` to them."""
+        settings = {**self.get_params(deep=False), **changes}
+        if is_tokenized(texts) and self.tokenizer == declared_settings()["tokenizer"].default:
+            del settings["tokenizer"]  # nobody asked for it
+        self.model_ = train(
+            texts,
+            labels,
+            sample_weight=weights,
+            unlabeled=None if unlabeled is None else self._texts(unlabeled),
+            group_of=group_of,  # type: ignore[arg-type]  # any column
+            time_of=time_of,  # type: ignore[arg-type]
+            **settings,
+        )
+        assert self.model_.summary is not None  # it was trained
+        self.n_iter_ = self.model_.summary.iterations
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Save the trained model as a file for ``textreg.load`` and the command line.
+
+        Parameters
+        ----------
+        path : str or path
+            The file, such as ``reviews.textreg``. One that is there already is replaced.
+
+        Raises
+        ------
+        UsageError
+            If the file cannot be written.
+        """
+        check_is_fitted(self)
+        self.model_.save(path)
+
+
+class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
+    """Classify texts with a linear model whose regularizer knows the structure of text.
+
+    A part such as ``reg`` is given by its name or as an instance: ``reg="sentence"`` or
+    ``reg=Sentence(l1=0.1)``. ``set_params(reg__l1=0.1)`` sets a parameter of a part, so a
+    GridSearchCV can search over it. Hyperparameters without a value are chosen in ``fit``, on
+    documents that it holds out.
+
+    Parameters
+    ----------
+    reg : str or Regularizer, default 'sentence'
+        Regularizer; 'textreg plugins' lists those installed.
+    groups : str or GroupBuilder, optional
+        Group builder, for a regularizer that needs groups.
+    graph : str or GraphBuilder, optional
+        Graph builder, for a regularizer that needs a graph.
+    tokenizer : str or Tokenizer or Callable[[str], Any], default 'auto'
+        Tokenizer, or several separated by commas; auto is words,chars, and words where the training
+        texts have more than 10 million characters.
+    ngrams : int, default 2
+        Maximum number of words in an n-gram.
+    min_df : float, default 1
+        Minimum number of documents with a feature; below 1, a fraction.
+    max_df : float, default 1
+        Maximum number of documents with a feature; up to 1, a fraction.
+    max_features : int, optional
+        Use only the most frequent features, this many.
+    stop_words : str, optional
+        File of words to drop before n-grams are formed.
+    weighting : {'count', 'binary', 'log', 'unit', 'unit-idf', 'tfidf'}, default 'unit-idf'
+        Term weighting.
+    strip_html : bool, default False
+        Remove HTML from the texts first.
+    fields : Sequence[str or Field] or Mapping[str, Any], optional
+        Columns that a document consists of, where these are several: a list of the names of texts,
+        or for each name 'text', 'number', 'category' or a dict of a text's own settings.
+    holdout : float, optional
+        Fraction of the training documents to hold out for choosing hyperparameters; 0.1 if not
+        given.
+    cv : int, optional
+        Choose hyperparameters by K-fold cross-validation instead.
+    metric : str, optional
+        Metric that hyperparameters are chosen by; by default calibrated-log-loss (the log-loss
+        after temperature scaling), accuracy for losses without probabilities, with several labels
+        micro-macro-f1 (the mean of both), in a regression r2.
+    loss : str or Loss, default 'logistic'
+        Loss: hinge, logistic, squared, squared-hinge, or one of a plugin; squared for a regression.
+    multiclass : {'ovr', 'softmax'}, default 'ovr'
+        For three or more labels: fit each one against the rest (ovr), or all together (softmax).
+    refit : bool, default True
+        Fit the final model on all documents, held-out ones included.
+    min_label : int, optional
+        Leave out labels with fewer training documents than this, and their documents.
+    rare_label : str, optional
+        Join labels with fewer training documents than min_label into one label of this name;
+        min_label is then 2 if not given, or the number of parts of a cross-validation.
+    class_weight : str or Mapping[str, float], optional
+        Factor for the weights of a label's documents, or 'balanced'.
+    calibrate : {'temperature', 'isotonic'}, optional
+        Calibrate probabilities on held-out documents.
+    threshold : Mapping[str, str], optional
+        Rule to choose a label's decision threshold by, on held-out documents: f1, precision:P or
+        costs:FP:FN.
+    at_least_one : bool, default False
+        With several labels a document: predict one at least, if need be the one that comes nearest
+        to its threshold.
+    unknown : str, optional
+        Label to predict for texts that belong to none of the others: where the highest score is
+        below a threshold chosen on held-out documents; never fitted itself.
+    unknown_rule : str, optional
+        Rule to choose that threshold by: coverage:C, risk:R, accuracy or f1; if not given, accuracy
+        with held-out documents of that label, else coverage:0.95.
+    prune : float, default 0.005
+        After the fit leave out the smallest weights of a model with more than 20,000 of them, as
+        many as hold no more than this share of the variance of the scores; 0 for none.
+    path : bool, default False
+        Save the whole regularization path in the model.
+    select : {'best', '1se', 'sparsest'}, default 'best'
+        Setting to choose: the best, the smallest model within one standard error of the best (1se),
+        or the smallest model within a given distance of the best (sparsest).
+    within : float, optional
+        Distance from the best score that sparsest allows; 0.01 if not given.
+    max_nonzero : int, optional
+        Largest number of features with a nonzero weight.
+    search : {'narrow', 'grid'}, default 'narrow'
+        Search strategy: a coarse grid refined around the best settings (narrow), or all settings
+        (grid).
+    search_space : Mapping[str, Sequence[Any]], optional
+        Values to try of any parameter of the parts or features, such as weighting=log,tfidf.
+    budget : float or str, optional
+        Time limit for a training, the final fit included, such as 90s, 5m or 2h; the best model so
+        far is kept.
+    backend : {'threads', 'dask'}, default 'threads'
+        Where fits and blocks are: in threads, or on the workers of a Dask cluster.
+    address : str, optional
+        Dask scheduler, such as tcp://10.0.0.5:8786.
+    jobs : int, default 1
+        Number of threads for fits, features and predictions; -1 for one per core.
+    memory : float or str, optional
+        Train on documents block by block, in about this much memory, such as 1GB; hyperparameters
+        are searched on a part of them.
+    scratch : str or os.PathLike[str], optional
+        Folder for what does not fit into that memory; by default that of the system for temporary
+        files.
+    seed : int, default 0
+        Seed of random choices, such as held-out documents.
+    tol : float, default 0.0001
+        Relative duality gap at which a fit stops.
+    max_iter : int, default 1000
+        Number of iterations after which a fit stops without converging.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    model_ : textreg.model.model.Model
+        The trained model. Its labels are those of ``y`` as strings.
+    n_iter_ : int
+        Number of iterations of the final fit.
+
+    Examples
+    --------
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> search = GridSearchCV(TextClassifier(reg="lasso"), {"reg__l1": [0.1, 1.0]})
+    """
+
+    @declared(leave_out={"task", "dev", "unlabeled"})
+    def __init__(
+        self, reg: str | Regularizer = "sentence", **settings: Unpack[ClassifierKeywords]
+    ) -> None:
+        """Store the parameters, unchecked as scikit-learn wants them."""
+
+    def fit(
+        self,
+        X: Iterable[Document],
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        unlabeled: Iterable[Document] | None = None,
+        group_of: Iterable[Any] | None = None,
+        time_of: Iterable[Any] | None = None,
+    ) -> Self:
+        """Train a model.
+
+        Parameters
+        ----------
+        X : iterable of str
+            The texts; or lists of tokens, or lists of sentences that are lists of tokens. With
+            ``fields``, a data frame, or a dict for each document.
+        y : array-like of shape (n,), or of shape (n, n_classes), or n lists or sets
+            The labels, of any type that scikit-learn accepts. For texts with several labels, or
+            none, an indicator matrix, or a list or set of labels for each text.
+        sample_weight : array-like of shape (n,), optional
+            Weights of the documents, 0 or more.
+        unlabeled : iterable of str, optional
+            Further texts without labels, for regularizers with a graph.
+        group_of : iterable of length n, optional
+            The group of each document, such as its author. Groups are held out as a whole.
+        time_of : iterable of length n, optional
+            When each document was written, as numbers or dates. The latest are held out.
+
+        Returns
+        -------
+        TextClassifier
+            The estimator itself.
+
+        Raises
+        ------
+        DataError
+            If no model can be trained on the data. It is a ValueError.
+        UsageError
+            For wrong parameters. It is a ValueError.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the final fit does not reach ``tol``.
+        """
+        changes = {name: by_name(getattr(self, name)) for name in ("class_weight", "threshold")}
+        several = label_sets(y)
+        if several is not None:
+            return self._fit_sets(X, several, sample_weight, unlabeled, group_of, time_of, changes)
+        texts = self._texts(X)
+        labels, weights = self._checked(len(texts), y, sample_weight, "texts")
+        classes, codes = coded(labels)
+        check_classes((classes if weights is None else np.unique(labels[weights > 0])).tolist())
+        names = [str(label) for label in classes.tolist()]
+        rare, unknown = (
+            _as_class(name, getattr(self, name), classes) for name in ("rare_label", "unknown")
+        )
+        self._train(
+            texts, [names[c] for c in codes], weights, unlabeled, group_of, time_of, **changes
+        )
+        kept = self._keep(classes, rare)
+        answers = np.concatenate([kept, unknown])  # of the codes of the model
+        self._answers = answers[[*np.argsort(self._order), *range(len(kept), len(answers))]]
+        return self
+
+    def _keep(self, classes: NDArray[Any], rare: NDArray[Any]) -> NDArray[Any]:
+        """The classes that the model has, which are kept as ``classes_`` with their places."""
+        known = self.model_.labels  # not all that y has, if labels of few texts are left out
+        names = [str(label) for label in classes.tolist()]
+        kept = classes[np.isin(names, known)]
+        if self.rare_label in known and self.rare_label not in names:
+            kept = np.unique(np.concatenate([kept, rare]))
+        self.classes_ = kept
+        # The model sorts its labels as strings: "10" comes before "9".
+        self._order = np.array([known.index(str(label)) for label in kept.tolist()])
+        return kept
+
+    def _fit_sets(  # noqa: PLR0913  # the columns of the texts
+        self,
+        X: Iterable[Document],
+        several: LabelSets,
+        sample_weight: ArrayLike | None,
+        unlabeled: Iterable[Document] | None,
+        group_of: Iterable[Any] | None,
+        time_of: Iterable[Any] | None,
+        changes: dict[str, Any],
+    ) -> Self:
+        """Train a model of several labels for each text."""
+        if several.indicator and self.rare_label is not None:
+            raise UsageError(
+                "an indicator matrix has no column for rare_label: give a list of labels for each "
+                "text, or leave rare_label out."
+            )
+        rare = several.classes[:0]
+        if self.rare_label is not None:
+            rare = _as_class("rare_label", self.rare_label, several.classes)
+        # The rows of a table stand for their sets, to be checked as any y is.
+        texts = self._texts(X)
+        rows, weights = self._checked(
+            len(texts), np.arange(len(several.sets)), sample_weight, "texts"
+        )
+        sets = [several.sets[row] for row in rows.tolist()]
+        self._train(texts, sets, weights, unlabeled, group_of, time_of, **changes)
+        self._keep(several.classes, rare)
+        if several.indicator:
+            self.classes_ = several.classes
+        self._indicator = several.indicator
+        return self
+
+    @property
+    def _several(self) -> bool:
+        """Whether texts have several labels."""
+        return bool(self.model_.task.multilabel)
+
+    def _in_columns(self, table: NDArray[Any], absent: float) -> NDArray[Any]:
+        """(n, n_classes) columns of the model's labels as those of ``classes_``."""
+        if not self._several or not self._indicator:
+            return np.asarray(table[:, self._order])
+        columns = np.full((len(table), len(self.classes_)), absent, dtype=table.dtype)
+        columns[:, [int(label) for label in self.model_.labels]] = table
+        return columns
+
+    def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
+        """The accuracy: the share of texts whose labels are all right, and no other.
+
+        Parameters
+        ----------
+        X : iterable of str
+            The n texts, or lists of tokens if it was trained on these.
+        y : array-like of shape (n,), or of shape (n, n_classes), or n lists or sets
+            The true labels.
+        sample_weight : array-like of shape (n,), optional
+            Weights of the documents.
+
+        Returns
+        -------
+        float
+
+        Raises
+        ------
+        DataError
+            If there are not as many labels as texts.
+        """
+        check_is_fitted(self)
+        if not self._several or self._indicator:
+            return float(super().score(X, y, sample_weight))
+        true = [{str(label) for label in labels} for labels in y]
+        predicted = [{str(label) for label in labels} for labels in self.predict(X)]
+        if len(true) != len(predicted):
+            raise DataError(f"{len(predicted):,} texts but {len(true):,} labels: give as many.")
+        right = [one == other for one, other in zip(true, predicted, strict=True)]
+        weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        return float(np.average(np.asarray(right, dtype=np.float64), weights=weights))
+
+    def decision_function(self, X: Iterable[Document]) -> Floats:
+        """Scores of texts.
+
+        Parameters
+        ----------
+        X : iterable of str
+            The n texts, or lists of tokens if it was trained on these.
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, n_classes)
+            With two classes one score, which is positive for ``classes_[1]``; otherwise one for
+            each class. With several labels for each text one for each class; that of a column of an
+            indicator matrix that is 0 for all texts of the training is -1000.
+        """
+        check_is_fitted(self)
+        task = self.model_.task
+        assert isinstance(task, Classification)
+        scores = self._scores(X)
+        if self._several:
+            return self._in_columns(task.as_table(scores), NEVER)
+        return task.arranged(scores, self._order)
+
+    def predict(self, X: Iterable[Document]) -> NDArray[Any]:
+        """Predict the labels of texts.
+
+        Parameters
+        ----------
+        X : iterable of str
+            The n texts, or lists of tokens if it was trained on these.
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, n_classes)
+            Labels, in the type of the ``y`` of ``fit``: an indicator matrix where that was one, and
+            an array of tuples of labels where it had lists or sets.
+        """
+        check_is_fitted(self)
+        if self._several:
+            decided = self.model_.decide(self._scores(X))
+            columns = self._in_columns(decided.astype(np.int64), 0)
+            if self._indicator:
+                return columns
+            answers = np.empty(len(columns), dtype=object)
+            answers[:] = [tuple(self.classes_[row == 1].tolist()) for row in columns]
+            return answers
+        codes = self.model_.decide(self._scores(X)).astype(np.int64)
+        return np.asarray(self._answers[codes])
+
+    def predict_proba(self, X: Iterable[Document]) -> Floats:
+        """Predict the probabilities of the labels of texts.
+
+        Parameters
+        ----------
+        X : iterable of str
+            The n texts, or lists of tokens if it was trained on these.
+
+        Returns
+        -------
+        ndarray of shape (n, n_classes)
+            Probabilities, in the order of ``classes_``. They sum to one, unless texts have several
+            labels: then each is that of one label by itself.
+
+        Raises
+        ------
+        UsageError
+            If the loss gives no probabilities.
+        """
+        check_is_fitted(self)
+        return self._in_columns(self.model_.probabilities(self._scores(X)), 0.0)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        return tags
+
+
+def _as_class(name: str, label: str | None, classes: NDArray[Any]) -> NDArray[Any]:
+    """The label that a parameter names in the type of ``classes``; none if it is None.
+
+    DataError if it cannot have that type.
+    """
+    if label is None:
+        return classes[:0]
+    kind = classes.dtype.kind
+    if kind in "US":
+        return np.array([label])
+    try:
+        if kind == "b":
+            raise ValueError
+        return np.array([label]).astype(classes.dtype)
+    except ValueError:
+        raise DataError(
+            f"{name} is '{label}', but the labels in y are of the type {classes.dtype}: give a "
+            "label of that type, or convert those in y to strings."
+        ) from None
+
+
+class TextRegressor(RegressorMixin, TextEstimator):  # type: ignore[misc]
+    """Predict numbers from texts with a linear model, by default fitted by least squares.
+
+    The same as ``textreg train --task regression``. See
+    :class:`~textreg.estimators.text.TextClassifier` on parts and hyperparameters.
+
+    Parameters
+    ----------
+    reg : str or Regularizer, default 'sentence'
+        Regularizer; 'textreg plugins' lists those installed.
+    groups : str or GroupBuilder, optional
+        Group builder, for a regularizer that needs groups.
+    graph : str or GraphBuilder, optional
+        Graph builder, for a regularizer that needs a graph.
+    tokenizer : str or Tokenizer or Callable[[str], Any], default 'auto'
+        Tokenizer, or several separated by commas; auto is words,chars, and words where the training
+        texts have more than 10 million characters.
+    ngrams : int, default 2
+        Maximum number of words in an n-gram.
+    min_df : float, default 1
+        Minimum number of documents with a feature; below 1, a fraction.
+    max_df : float, default 1
+        Maximum number of documents with a feature; up to 1, a fraction.
+    max_features : int, optional
+        Use only the most frequent features, this many.
+    stop_words : str, optional
+        File of words to drop before n-grams are formed.
+    weighting : {'count', 'binary', 'log', 'unit', 'unit-idf', 'tfidf'}, default 'unit-idf'
+        Term weighting.
+    strip_html : bool, default False
+        Remove HTML from the texts first.
+    fields : Sequence[str or Field] or Mapping[str, Any], optional
+        Columns that a document consists of, where these are several: a list of the names of texts,
+        or for each name 'text', 'number', 'category' or a dict of a text's own settings.
+    holdout : float, optional
+        Fraction of the training documents to hold out for choosing hyperparameters; 0.1 if not
+        given.
+    cv : int, optional
+        Choose hyperparameters by K-fold cross-validation instead.
+    metric : {'r2', 'mse'}, default 'r2'
+        Metric that hyperparameters are chosen by; by default calibrated-log-loss (the log-loss
+        after temperature scaling), accuracy for losses without probabilities, with several labels
+        micro-macro-f1 (the mean of both), in a regression r2.
+    loss : str or Loss, default 'squared'
+        Loss: hinge, logistic, squared, squared-hinge, or one of a plugin; squared for a regression.
+    refit : bool, default True
+        Fit the final model on all documents, held-out ones included.
+    prune : float, default 0.005
+        After the fit leave out the smallest weights of a model with more than 20,000 of them, as
+        many as hold no more than this share of the variance of the scores; 0 for none.
+    path : bool, default False
+        Save the whole regularization path in the model.
+    select : {'best', '1se', 'sparsest'}, default 'best'
+        Setting to choose: the best, the smallest model within one standard error of the best (1se),
+        or the smallest model within a given distance of the best (sparsest).
+    within : float, optional
+        Distance from the best score that sparsest allows; 0.01 if not given.
+    max_nonzero : int, optional
+        Largest number of features with a nonzero weight.
+    search : {'narrow', 'grid'}, default 'narrow'
+        Search strategy: a coarse grid refined around the best settings (narrow), or all settings
+        (grid).
+    search_space : Mapping[str, Sequence[Any]], optional
+        Values to try of any parameter of the parts or features, such as weighting=log,tfidf.
+    budget : float or str, optional
+        Time limit for a training, the final fit included, such as 90s, 5m or 2h; the best model so
+        far is kept.
+    backend : {'threads', 'dask'}, default 'threads'
+        Where fits and blocks are: in threads, or on the workers of a Dask cluster.
+    address : str, optional
+        Dask scheduler, such as tcp://10.0.0.5:8786.
+    jobs : int, default 1
+        Number of threads for fits, features and predictions; -1 for one per core.
+    memory : float or str, optional
+        Train on documents block by block, in about this much memory, such as 1GB; hyperparameters
+        are searched on a part of them.
+    scratch : str or os.PathLike[str], optional
+        Folder for what does not fit into that memory; by default that of the system for temporary
+        files.
+    seed : int, default 0
+        Seed of random choices, such as held-out documents.
+    tol : float, default 0.0001
+        Relative duality gap at which a fit stops.
+    max_iter : int, default 1000
+        Number of iterations after which a fit stops without converging.
+
+    Attributes
+    ----------
+    model_ : textreg.model.model.Model
+        The trained model.
+    n_iter_ : int
+        Number of iterations of the final fit.
+
+    Examples
+    --------
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> search = GridSearchCV(TextRegressor(reg="ridge"), {"reg__l2": [0.1, 1.0]})
+    """
+
+    @declared(
+        leave_out={"task", "dev", "unlabeled", *OF_LABELS},
+        metric="r2",
+        loss=Regression.default_loss,
+    )
+    def __init__(
+        self, reg: str | Regularizer = "sentence", **settings: Unpack[RegressorKeywords]
+    ) -> None:
+        """Store the parameters, unchecked as scikit-learn wants them."""
+
+    def fit(
+        self,
+        X: Iterable[Document],
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        unlabeled: Iterable[Document] | None = None,
+        group_of: Iterable[Any] | None = None,
+        time_of: Iterable[Any] | None = None,
+    ) -> Self:
+        """Train a model.
+
+        Parameters
+        ----------
+        X : iterable of str
+            The texts; or lists of tokens, or lists of sentences that are lists of tokens. With
+            ``fields``, a data frame, or a dict for each document.
+        y : array-like of shape (n,)
+            The numbers to predict.
+        sample_weight : array-like of shape (n,), optional
+            Weights of the documents, 0 or more.
+        unlabeled : iterable of str, optional
+            Further texts without labels, for regularizers with a graph.
+        group_of : iterable of length n, optional
+            The group of each document, such as its author. Groups are held out as a whole.
+        time_of : iterable of length n, optional
+            When each document was written, as numbers or dates. The latest are held out.
+
+        Returns
+        -------
+        TextRegressor
+            The estimator itself.
+
+        Raises
+        ------
+        DataError
+            If no model can be trained on the data. It is a ValueError.
+        UsageError
+            For wrong parameters. It is a ValueError.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the final fit does not reach ``tol``.
+        """
+        texts = self._texts(X)
+        targets, weights = self._checked(len(texts), y, sample_weight, "texts")
+        numbers = as_numbers(targets, "TextClassifier")
+        labels = [repr(number) for number in numbers.tolist()]
+        self._train(
+            texts,
+            labels,
+            weights,
+            unlabeled,
+            group_of,
+            time_of,
+            task=Regression.name,
+        )
+        return self
+
+    def predict(self, X: Iterable[Document]) -> Floats:
+        """Predict the numbers of texts.
+
+        Parameters
+        ----------
+        X : iterable of str
+            The n texts, or lists of tokens if it was trained on these.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            The predicted numbers.
+        """
+        check_is_fitted(self)
+        return np.asarray(self.model_.choose(self._scores(X)), dtype=np.float64)
+
+
+class TextVectorizer(TransformerMixin, OfTexts):  # type: ignore[misc]
+    """Turn texts into rows of features, and tell the estimator beside it of their sentences.
+
+    The features are those of :class:`~textreg.estimators.text.TextClassifier`.
+    ``fit_transform`` returns a TextMatrix, a csr_array that also knows the sentences of its rows:
+
+    - ``make_pipeline(TextVectorizer(), LinearClassifier("sentence"))`` takes its groups from there,
+      also in a cross-validation, where every part is fitted on the sentences of its own texts;
+    - ``X.groups("windows")`` are the groups of any group builder, to be given by hand.
+
+    Any step between that changes rows or columns, such as a feature selection, leaves a matrix that
+    knows no sentences; an estimator that needs some then refuses it.
+
+    Parameters
+    ----------
+    tokenizer : str or Tokenizer or Callable[[str], Any], default 'auto'
+        Tokenizer, or several separated by commas; auto is words,chars, and words where the training
+        texts have more than 10 million characters.
+    ngrams : int, default 2
+        Maximum number of words in an n-gram.
+    min_df : float, default 1
+        Minimum number of documents with a feature; below 1, a fraction.
+    max_df : float, default 1
+        Maximum number of documents with a feature; up to 1, a fraction.
+    max_features : int, optional
+        Use only the most frequent features, this many.
+    stop_words : str, optional
+        File of words to drop before n-grams are formed.
+    weighting : {'count', 'binary', 'log', 'unit', 'unit-idf', 'tfidf'}, default 'unit-idf'
+        Term weighting.
+    strip_html : bool, default False
+        Remove HTML from the texts first.
+    fields : Sequence[str or Field] or Mapping[str, Any], optional
+        Columns that a document consists of, where these are several: a list of the names of texts,
+        or for each name 'text', 'number', 'category' or a dict of a text's own settings.
+
+    Attributes
+    ----------
+    encoder_ : textreg.features.encoder.Encoder
+        What makes rows of new texts.
+
+    Examples
+    --------
+    >>> from textreg import TextVectorizer
+    >>> vectorizer = TextVectorizer(tokenizer="words", ngrams=1, weighting="count")
+    >>> X = vectorizer.fit_transform(["It works. It is fine.", "It broke."])
+    >>> vectorizer.get_feature_names_out()
+    array(['broke', 'fine', 'is', 'it', 'works'], dtype=object)
+    >>> X.toarray()[0], X.groups()
+    (array([0., 1., 1., 2., 1.]), <Groups: 3 over 5 features, 7 entries>)
+    """
+
+    @stored
+    def __init__(  # noqa: PLR0913  # a public constructor
+        self,
+        tokenizer: str | Tokenizer | Callable[[str], Any] = "auto",
+        *,
+        ngrams: int = 2,
+        min_df: float = 1,
+        max_df: float = 1.0,
+        max_features: int | None = None,
+        stop_words: str | None = None,
+        weighting: str = "unit-idf",
+        strip_html: bool = False,
+        fields: Sequence[str] | Mapping[str, Any] | None = None,
+    ) -> None:
+        """Store the parameters, unchecked as scikit-learn wants them."""
+
+    def fit(self, X: Iterable[Document], y: Any = None) -> Self:
+        """Learn the features of texts.
+
+        Parameters
+        ----------
+        X : iterable of str
+            The texts; or lists of tokens, or lists of sentences that are lists of tokens. A data
+            frame of one column is taken for that column; with ``fields``, one of these columns.
+        y : ignored
+
+        Returns
+        -------
+        TextVectorizer
+            The transformer itself.
+
+        Raises
+        ------
+        DataError
+            If there are no words, or no feature is left. It is a ValueError.
+        UsageError
+            For wrong parameters. It is a ValueError.
+        """
+        self._features(X)
+        return self
+
+    def fit_transform(self, X: Iterable[Document], y: Any = None) -> TextMatrix:
+        """Learn the features of texts, and give their rows, which know their sentences.
+
+        Parameters
+        ----------
+        X : iterable of str
+            As for ``fit``.
+        y : ignored
+
+        Returns
+        -------
+        TextMatrix of float64, shape (n, n_features)
+            A csr_array.
+
+        Raises
+        ------
+        DataError, UsageError
+            As ``fit`` does.
+        """
+        features = self._features(X)
+        return TextMatrix.of(features.X, features.tokens, features.encoder.names)
+
+    def transform(self, X: Iterable[Document]) -> csr_array:
+        """The rows of texts. A row depends on its own text only.
+
+        Parameters
+        ----------
+        X : iterable of str
+            The texts, or lists of tokens if it was fitted on these.
+
+        Returns
+        -------
+        csr_array of float64, shape (n, n_features)
+        """
+        check_is_fitted(self)
+        return self.encoder_.transform(self._texts(X))
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """The names of the features, in the order of the columns.
+
+        Parameters
+        ----------
+        input_features : ignored
+            As texts have no names.
+
+        Returns
+        -------
+        ndarray of object, shape (n_features,)
+        """
+        check_is_fitted(self)
+        return np.array(self.encoder_.names, dtype=object)
+
+    def _features(self, X: Iterable[Document]) -> Features:
+        """The features, as a training makes them of the same texts."""
+        corpus = Corpus(texts=self._texts(X))
+        settings = TrainingSettings.from_options(**self.get_params(deep=False))
+        if not self.strip_html:
+            warn_of_html(corpus)
+        features = make_features(corpus, for_documents(settings, corpus))
+        self.encoder_ = features.encoder
+        return features

@@ -1,1 +1,0 @@
-"""How hyperparameters are chosen: splits, grids, searches, and the selection."""

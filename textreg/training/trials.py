@@ -1,0 +1,662 @@
+"""The fits of a search: settings fitted on the training part of every split, and measured.
+
+Every setting is fitted on the training part of each split and measured on the held-out part. The
+grid is cut into chains that are solved from the emptiest model on, each setting warm-started from
+the one before (Friedman, Hastie and Tibshirani 2010, section 2.5). Chains, weight vectors and
+splits are independent and run in parallel, in threads or on a Dask cluster. All chains advance a
+few settings before any advances further, so that a search that is stopped has measured some
+settings on all splits. The cuts never depend on the number of jobs, so neither do the results.
+Where settings near to one that is solved already are to be measured, each starts from that one.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import CancelledError
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from textreg.errors import ConvergenceWarning
+from textreg.kinds import Plugin, Regularizer
+from textreg.measure.metrics import standard_error
+from textreg.plugins import calls
+from textreg.records import Problem, Solution, Step
+from textreg.records.ragged import row_of
+from textreg.tasks import Task
+from textreg.tasks.classification import Multiclass
+from textreg.training.running import ALONE, Run, Stopper, Work, one_thread_in_blas
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from scipy.sparse import csr_array
+
+    from textreg.cluster.connection import Connection
+    from textreg.records import Bools, Floats, Int32s
+    from textreg.tasks.base import Targets
+
+MAX_START = 100_000
+"""The most weights of a solution that is kept for a warm start: there is one for every setting,
+split and label."""
+
+CHUNK = 3
+"""Settings of a chain that are solved in one go: with more a search that is stopped has seen less
+of the other chains, with fewer threads wait for each other more often."""
+
+SIDE_BY_SIDE = {16: 3_000_000, 8: 3_000_000, 4: 6_000_000}
+"""How many weight vectors are fitted side by side, which kernels take in one go, and how many
+weights these may have together: every one takes a dozen vectors as long as that."""
+
+ATTEMPTS = 3
+"""How often pieces are handed out that are lost together with the data they need."""
+
+
+@dataclass(frozen=True, eq=False)
+class Problems:
+    """The fits of all weight vectors on the same documents.
+
+    problem: that of the first weight vector. task: what is learned. y: its targets. row_factors:
+    (k, 2) those on the weights of documents in each fit, as of ``Task.row_factors``.
+    """
+
+    problem: Problem
+    task: Task
+    y: Targets
+    row_factors: Floats | None = field(default=None, kw_only=True)
+
+    @cached_property
+    def targets(self) -> Floats:
+        """(k, n) the ``Problem.y`` of each weight vector."""
+        return self.task.rows(self.y)
+
+    @property
+    def rows(self) -> list[int | None]:
+        """The weight vectors that are fitted by themselves; [None] if all are fitted together."""
+        return [None] if self.task.joint else list(range(self.task.n_rows))
+
+    def of(self, row: int | None) -> Problem:
+        """The problem of one of :attr:`rows`; its ``y`` is unused if all are fitted together."""
+        if row is None:
+            return self.problem
+        y = self.targets[row]
+        if self.row_factors is None:
+            return self.problem.replace(y=y)
+        weights = self.problem.sample_weight * self.row_factors[row][(y > 0).astype(np.int64)]
+        return self.problem.replace(y=y, sample_weight=weights)
+
+    def constant(self, row: int | None) -> Solution | None:
+        """The fit of a row whose label all documents have, or none has; None for any other row.
+
+        Its score is that of a label that one document less has than there are, or one has: more is
+        not known from so many (Laplace's rule of succession).
+        """
+        if row is None or not self.problem.loss.binary:
+            return None
+        counted = self.problem.sample_weight > 0.0
+        positive = self.targets[row][counted] > 0
+        if positive.any() and not positive.all():
+            return None
+        n = float(np.count_nonzero(counted))
+        odds = np.array([n * positive.any(), n * (not positive.any())]) + 1.0
+        b = self.problem.loss.constant(np.array([1.0, -1.0]), odds)
+        w = np.zeros(self.problem.design.shape[1])
+        return Solution(w=w, b=b, objective=0.0, gap=0.0, iterations=0, converged=True)
+
+    def hardest(self) -> Problem:
+        """The problem of the weight vector that needs the largest penalty strength to vanish.
+
+        If all are fitted together, it also has the class of every document.
+        """
+        codes = self.y.astype(np.int64) if self.task.joint else None
+        every = range(len(self.targets))
+        varying = [row for row in every if self.constant(row) is None] or every
+        problems = (self.of(row).replace(codes=codes) for row in varying)
+        return max(problems, key=Problem.largest_gradient_at_zero)
+
+
+@dataclass(frozen=True, eq=False)
+class Fold(Problems):
+    """One split, ready to be fitted and measured.
+
+    X_held, y_held: the held-out documents and their targets. weights_held: how much each of them
+    counts when they are measured; None if all count the same. normed: the first and last columns,
+    and one beyond, of blocks of features whose rows are scaled to length 1.
+    """
+
+    X_held: csr_array
+    y_held: Targets
+    weights_held: Floats | None = None
+    normed: tuple[tuple[int, int], ...] = field(default=(), kw_only=True)
+
+    def X_new(self, rows: csr_array | None = None) -> csr_array:
+        """Held-out documents as a model meets new ones, which does not know all their features.
+
+        Those that no fitted document has are dropped, and rows are scaled to length 1 again. Else
+        their scores are nearer to the intercept than those of new documents will be. rows: other
+        documents that are not fitted; by default :attr:`X_held`.
+        """
+        known = np.zeros(self.X_held.shape[1], dtype=bool)
+        known[self.problem.design.sizes > 0] = True
+        X = (self.X_held if rows is None else rows).copy()
+        X.data[~known[X.indices]] = 0.0
+        document = row_of(X.indptr)
+        for start, end in self.normed:
+            block = (X.indices >= start) & (X.indices < end)
+            squares = np.bincount(document[block], X.data[block] ** 2, X.shape[0])
+            lengths = np.sqrt(np.where(squares > 0.0, squares, 1.0))
+            X.data[block] /= lengths[document[block]]
+        X.eliminate_zeros()
+        return X
+
+
+class Start(NamedTuple):
+    """A solution reduced to what a warm start needs, whose last digits do not matter.
+
+    place: the features that have a weight, ascending, or a bit for every feature where that takes
+    less memory.
+    """
+
+    place: NDArray[Any]
+    values: NDArray[np.float32]
+    b: float
+
+    @property
+    def indices(self) -> Int32s:
+        """The features that have a weight, ascending."""
+        if self.place.dtype == np.uint8:
+            return np.flatnonzero(np.unpackbits(self.place)).astype(np.int32)
+        return self.place
+
+    def dense(self, n_features: int) -> tuple[Floats, float]:
+        """The form that ``Problem.start`` takes."""
+        w = np.zeros(n_features)
+        w[self.indices] = self.values
+        return w, self.b
+
+
+def dense(starts: Sequence[Start], n_features: int) -> tuple[Floats, Floats]:
+    """Several in one: weights (k, n_features) and intercepts (k,)."""
+    weights, intercepts = zip(*(start.dense(n_features) for start in starts), strict=True)
+    return np.array(weights), np.array(intercepts)
+
+
+def together(starts: Sequence[Start | None], n_features: int) -> tuple[Floats, Floats] | None:
+    """The same, where there are any and all of them are there."""
+    given = [start for start in starts if start is not None]
+    return dense(given, n_features) if given and len(given) == len(starts) else None
+
+
+class Trial(NamedTuple):
+    """One setting fitted for one weight vector: scores of the held-out documents, and the weights.
+
+    used: a bit for every feature, set if it has a weight. start: None if there are more than
+    MAX_START weights. seconds: how long the fit took.
+    """
+
+    scores: Floats
+    used: NDArray[np.uint8]
+    start: Start | None
+    seconds: float
+
+
+Trials = list[list[Trial]]
+"""The trials of a chunk: for every setting one for each weight vector."""
+
+
+class Chunk(NamedTuple):
+    """Consecutive settings of a chain, for one fold and some of its ``rows``.
+
+    starts: the solution of another setting for each weight vector, to start from; None to start
+    from zero, and nothing where all do.
+    """
+
+    fold: Fold
+    rows: list[int | None]
+    settings: list[Regularizer]
+    starts: list[Start | None]
+
+
+def solve_chunk(
+    chunk: Chunk, stop: Stopper, done: Callable[[list[Trial]], None] | None = None
+) -> Trials:
+    """Trials of every setting of a chunk; of the first ones only if stopped.
+
+    A setting that is being fitted at the stop has no trial. done: called with the trials of each
+    setting.
+    """
+    fold, rows, p = chunk.fold, chunk.rows, chunk.fold.problem.design.shape[1]
+    trials: Trials = []
+    if not share_passes(chunk.settings, fold):
+        start = together(chunk.starts, p)
+        solutions = solve_chain(chunk.settings, fold, rows[0], start, stop)
+    else:
+        starts = [None if one is None else one.dense(p) for one in chunk.starts]
+        solutions = solve_side_by_side(chunk.settings, fold, rows, starts, stop)
+    began = time.perf_counter()
+    for weights, intercepts, _ in solutions:
+        if stop.stopped:
+            break
+        seconds = (time.perf_counter() - began) / len(rows)
+        pairs = zip(weights, intercepts.tolist(), strict=True)
+        trials.append([_trial(fold.X_held, w, b, seconds) for w, b in pairs])
+        if done is not None:
+            done(trials[-1])
+        began = time.perf_counter()
+    return trials
+
+
+def _trial(X_held: csr_array, w: Floats, b: float, seconds: float) -> Trial:
+    indices = np.flatnonzero(w).astype(np.int32)
+    used = np.packbits(w != 0.0)
+    start = None
+    if len(indices) <= MAX_START:
+        place = used if used.nbytes < indices.nbytes else indices
+        start = Start(place, w[indices].astype(np.float32), b)
+    return Trial(X_held @ w + b, used, start, seconds)
+
+
+def solve_chain(
+    settings: Sequence[Regularizer],
+    problems: Problems,
+    row: int | None,
+    start: tuple[Floats, Floats] | None,
+    stop: Stopper,
+) -> Iterator[tuple[Floats, Floats, float]]:
+    """Weights (k, p), intercepts (k,) and gap of every setting, each started from the one before.
+
+    row: one of ``problems.rows``; k is 1 unless all are fitted together. start: weights and
+    intercepts to start from.
+    """
+    problem = problems.of(row).replace(callback=stop.callback)
+    if (constant := problems.constant(row)) is not None:
+        for _ in settings:
+            yield constant.w[None], np.array([constant.b]), constant.gap
+        return
+    if not problems.task.joint:
+        if start is not None:
+            problem = problem.replace(start=(start[0][0], float(start[1][0])))
+        for solution in calls.path(settings, problem, lambda: stop.stopped is not None):
+            yield solution.w[None], np.array([solution.b]), solution.gap
+        return
+    for regularizer in settings:
+        fitted = calls.solve_softmax(regularizer, problem, problems.y.astype(np.int64), start)
+        start = fitted.w, fitted.b
+        yield fitted.w, fitted.b, fitted.gap
+
+
+def solve_side_by_side(
+    settings: Sequence[Regularizer],
+    problems: Problems,
+    rows: Sequence[int | None],
+    starts: Sequence[tuple[Floats, float] | None],
+    stop: Stopper,
+) -> Iterator[tuple[Floats, Floats, float]]:
+    """The same for several of ``problems.rows``; the gap is the widest of them.
+
+    starts: weights and intercept of each to start from; nothing where there are none.
+    """
+    for regularizer in settings:
+        found = solve_rows(regularizer, problems, rows, starts, stop.callback)
+        starts = [(one.w, one.b) for one in found]
+        weights, intercepts = [one.w for one in found], [one.b for one in found]
+        yield np.array(weights), np.array(intercepts), max(one.gap for one in found)
+
+
+def solve_rows(
+    regularizer: Regularizer,
+    problems: Problems,
+    rows: Sequence[int | None],
+    starts: Sequence[tuple[Floats, float] | None],
+    callback: Callable[[Step], bool],
+) -> list[Solution]:
+    """Solutions for some of ``problems.rows``, side by side where that is known to be of use.
+
+    starts: as for :func:`solve_side_by_side`.
+    """
+    found = {row: problems.constant(row) for row in rows}
+    given = dict(zip(rows, starts or [None] * len(rows), strict=True))
+    varying = [row for row in rows if found[row] is None]
+    posed = [problems.of(row).replace(callback=callback, start=given[row]) for row in varying]
+    if posed:
+        found |= zip(varying, calls.solve_each(regularizer, posed), strict=True)
+    return [one for one in found.values() if one is not None]
+
+
+def cut_rows(
+    rows: Sequence[int | None], settings: Sequence[Regularizer], problems: Problems, threads: int
+) -> list[list[int | None]]:
+    """The rows in runs that are fitted side by side, as many as threads or more; or each alone.
+
+    Solutions do not depend on how they are cut.
+    """
+    width = 1
+    if share_passes(settings, problems):
+        p = problems.problem.design.shape[1]
+        most = next((some for some, weights in SIDE_BY_SIDE.items() if some * p <= weights), 1)
+        width = min(most, -(-len(rows) // threads))
+    return [list(rows[at : at + width]) for at in range(0, len(rows), width)]
+
+
+def share_passes(settings: Sequence[Regularizer], problems: Problems) -> bool:
+    """Whether fits of several weight vectors share their passes over the matrix.
+
+    A fit that may be side by side with others has other bits than one that may not; so this must
+    not depend on how many are, which the number of threads decides.
+    """
+    paths = type(settings[0]).path is not Regularizer.path  # whose fits are not one by one
+    return (
+        len(problems.rows) > 1
+        and not (problems.task.joint or paths)
+        and all(calls.shares_passes(part, problems.problem) for part in settings)
+    )
+
+
+Results = dict[tuple[int, int | None], list[Trial]]
+"""By fold and row, the trials of one setting, one for every weight vector of that row."""
+
+
+@dataclass(frozen=True, eq=False)
+class MeasuredSetting:
+    """One setting, measured on documents held out.
+
+    regularizer: with all hyperparameters given. metrics: values by name. nonzero: features with a
+    weight in any weight vector, mean over the splits. starts: solutions of the first split, one for
+    each weight vector; None for those that are too large to keep. changes: other searched values,
+    by the names of their options. error: standard error of the metric that was asked for.
+    """
+
+    regularizer: Regularizer
+    metrics: dict[str, float]
+    nonzero: float
+    starts: tuple[Start | None, ...] = field(repr=False)
+    changes: Mapping[str, Any] = field(default_factory=dict)
+    error: float | None = None
+
+
+def search(
+    regularizer: Regularizer, folds: Sequence[Fold], work: Work = ALONE
+) -> list[MeasuredSetting]:
+    """Measure every setting of the regularizer's grid, in the order of ``candidates``.
+
+    After Ctrl-C those that were measured on all folds; KeyboardInterrupt if there is none.
+    """
+    grid, rows = grid_of(regularizer, folds[0]), folds[0].rows
+    results: list[Results] = [{} for _ in grid]
+    add_trials(grid, rows, folds, work.run("search", len(grid) * len(rows) * len(folds)), results)
+    measured = [
+        measured_setting(setting, folds, trials)
+        for setting, trials in zip(grid, results, strict=True)
+        if len(trials) == len(folds) * len(rows)  # else it was stopped before
+    ]
+    if not measured:
+        raise KeyboardInterrupt
+    return measured
+
+
+def grid_of(regularizer: Regularizer, first: Fold) -> list[Regularizer]:
+    """The regularizer's grid, made from the training part of the first fold.
+
+    All weight vectors share their hyperparameters, so that one number says what was chosen. The
+    grid is that of the weight vector that needs the largest penalty strength to vanish.
+    """
+    return calls.candidates(regularizer, first.hardest())
+
+
+def add_trials(  # what, on what, how, and where it goes
+    grid: Sequence[Regularizer],
+    rows: Sequence[int | None],
+    folds: Sequence[Fold],
+    run: Run,
+    results: Sequence[Results],
+    near: Results | None = None,
+) -> None:
+    """Add the trials of every setting of a grid, for some weight vectors, to ``results``.
+
+    near: the trials of a setting near to these, where each starts; without it, chains of them start
+    from zero. Trials of the last settings are missing where the run was stopped.
+    """
+    if near is None or _has_path(grid):
+        near, waves = {}, _waves(grid)
+    else:
+        waves = [[([], [place]) for place in range(len(grid))]]
+    for wave in waves:
+        cells = [
+            (at, some, places, results[before[-1]] if before else near)
+            for before, places in wave
+            for at, fold in enumerate(folds)
+            for some in cut_rows(rows, [grid[it] for it in places], fold, run.work.threads)
+        ]
+        chunks = [
+            Chunk(folds[at], some, [grid[place] for place in places], _starts(source, at, some))
+            for at, some, places, source in cells
+        ]
+        solved = solve_chunks(chunks, run)
+        for (at, some, places, _), by_setting in zip(cells, solved, strict=True):
+            for place, trials in zip(places, by_setting, strict=False):
+                # Alone, a row may have several weight vectors, which are fitted together.
+                of_rows = [trials] if len(some) == 1 else [[trial] for trial in trials]
+                for row, of_row in zip(some, of_rows, strict=True):
+                    results[place][at, row] = of_row
+        if run.stopped:
+            break
+
+
+def _starts(source: Results, at: int, rows: Sequence[int | None]) -> list[Start | None]:
+    """The solutions of a setting for some rows, where they are kept; None without any trials."""
+    trials = (source.get((at, row)) for row in rows)
+    return [
+        start
+        for of_row in trials
+        for start in ([None] if of_row is None else [trial.start for trial in of_row])
+    ]
+
+
+def solve_chunks(chunks: Sequence[Chunk], run: Run) -> list[Trials]:
+    """Trials of every chunk, in threads or on the cluster of ``run.work``.
+
+    Ctrl-C does not reach a cluster, which solves all chunks.
+    """
+    cluster = run.work.cluster
+
+    def solve(chunk: Chunk) -> Trials:
+        return solve_chunk(chunk, run.stopper, lambda tried: _note(run, chunk, tried))
+
+    if cluster is None:
+        return list(run.map(solve, [(chunk,) for chunk in chunks]))
+    with run.stopper.listening():
+        solved: list[Trials] = cluster.solve_chunks(chunks, run.stopper.remaining)
+    for chunk, trials in zip(chunks, solved, strict=True):
+        for tried in trials:
+            _note(run, chunk, tried)
+    return solved
+
+
+def _note(run: Run, chunk: Chunk, trials: Sequence[Trial]) -> None:
+    """Count the fits of a setting that is done."""
+    run.stopper.note(max(trial.seconds for trial in trials))
+    for _ in chunk.rows:
+        run.counter.advance()
+
+
+def measured_setting(
+    regularizer: Regularizer,
+    folds: Sequence[Fold],
+    results: Results,
+    changes: Mapping[str, Any] | None = None,
+    error_of: str | None = None,
+) -> MeasuredSetting:
+    """A setting measured, from its trials on all folds.
+
+    error_of: the metric whose standard error is wanted, if any.
+    """
+    task, rows = folds[0].task, folds[0].rows
+    by_fold = [[trial for row in rows for trial in results[at, row]] for at in range(len(folds))]
+    scores = [np.column_stack([trial.scores for trial in trials]) for trials in by_fold]
+    unions = [np.bitwise_or.reduce([trial.used for trial in trials]) for trials in by_fold]
+    y_true: list[Any] = [fold.y_held for fold in folds]
+    counts = [fold.weights_held for fold in folds]
+    error = None
+    if error_of is not None:
+        error = standard_error(task.measure, scores, y_true, error_of, counts, task.losses)
+    return MeasuredSetting(
+        regularizer=regularizer,
+        metrics=task.measure(np.vstack(scores), np.concatenate(y_true), held_weights(folds)),
+        nonzero=float(np.mean([int(np.unpackbits(union).sum()) for union in unions])),
+        starts=tuple(trial.start for trial in by_fold[0]),
+        changes=changes or {},
+        error=error,
+    )
+
+
+def measured_on_labels(
+    regularizer: Regularizer,
+    folds: Sequence[Fold],
+    results: Results,
+    rows: Sequence[int],
+    changes: Mapping[str, Any],
+) -> MeasuredSetting:
+    """A setting measured on the documents of a few labels, as if there were no others."""
+    tables: list[Floats] = []
+    targets: list[Any] = []
+    counts: list[Bools] = []
+    for at, fold in enumerate(folds):
+        assert isinstance(fold.task, Multiclass)
+        task, count, y = fold.task.part(np.asarray(rows), fold.y_held)
+        trials = [trial for row in rows for trial in results[at, row]]
+        tables.append(np.column_stack([trial.scores for trial in trials])[count])
+        targets.append(y)
+        counts.append(count)
+    weights = held_weights(folds)
+    used = [trial.used for row in rows for trial in results[0, row]]
+    return MeasuredSetting(
+        regularizer=regularizer,
+        metrics=task.measure(
+            np.vstack(tables),
+            np.concatenate(targets),
+            None if weights is None else weights[np.concatenate(counts)],
+        ),
+        nonzero=float(np.unpackbits(np.bitwise_or.reduce(used)).sum()),
+        starts=(),
+        changes=changes,
+    )
+
+
+def held_weights(folds: Sequence[Fold]) -> Floats | None:
+    """The weights of everything held out, in one; None if all documents count the same."""
+    if all(fold.weights_held is None for fold in folds):
+        return None
+    return np.concatenate(
+        [  # of some folds all documents may have the weight 0
+            np.zeros(len(fold.y_held)) if fold.weights_held is None else fold.weights_held
+            for fold in folds
+        ]
+    )
+
+
+def _chains(grid: Sequence[Regularizer]) -> list[list[int]]:
+    """Cut the grid wherever another than the last of the parameters that vary changes."""
+    settings = [list(regularizer.params().values()) for regularizer in grid]
+    varying = [at for at, column in enumerate(zip(*settings, strict=True)) if len(set(column)) > 1]
+
+    def outer(place: int) -> list[Any]:
+        return [settings[place][at] for at in varying[:-1]]
+
+    return [list(chain) for _, chain in itertools.groupby(range(len(grid)), key=outer)]
+
+
+def _waves(grid: Sequence[Regularizer]) -> list[list[tuple[list[int], list[int]]]]:
+    """The first chunks of all chains, then the next chunks, and so on.
+
+    Each chunk has the settings that come before it in its chain. Both ends of the grid come first,
+    since time may be up before the last chain. A regularizer with a path of its own gets whole
+    chains.
+    """
+    first, *others = _chains(grid)
+    chains = [first, *reversed(others)]
+    size = max(map(len, chains)) if _has_path(grid) else CHUNK
+    cut = [
+        [(chain[:at], chain[at : at + size]) for at in range(0, len(chain), size)]
+        for chain in chains
+    ]
+    return [[some for some in wave if some] for wave in itertools.zip_longest(*cut)]
+
+
+def _has_path(grid: Sequence[Regularizer]) -> bool:
+    """Whether the regularizer has a path of its own."""
+    return type(grid[0]).path is not Regularizer.path
+
+
+class Cluster:
+    """The workers of a Dask scheduler that solve chunks, through joblib's Dask backend.
+
+    A fold is sent to the workers once, and chunks then refer to it. If a worker dies, another one
+    solves its chunk, and a fold that was lost with its workers is sent again. Every chunk is solved
+    in one thread, as without a cluster, so the results are the same.
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._client = connection.client
+        self._sent: WeakKeyDictionary[Fold, Any] = WeakKeyDictionary()
+
+    def solve_chunks(self, chunks: Sequence[Chunk], seconds: float) -> list[Trials]:
+        """Trials of every piece; of fewer settings where ``seconds`` from now are over."""
+        from distributed import KilledWorker
+        from joblib import Parallel, delayed, parallel_config
+
+        from textreg.cluster.connection import PATIENCE, died
+
+        ends = time.time() + seconds
+        for _ in range(ATTEMPTS):
+            tasks = [delayed(_solve)(self._send(it.fold), *it[1:], ends) for it in chunks]
+            with parallel_config(
+                backend="dask", client=self._client, wait_for_workers_timeout=PATIENCE
+            ):
+                try:
+                    trials: list[Trials] = Parallel(n_jobs=-1, batch_size=1)(tasks)
+                except CancelledError:
+                    self._sent.clear()  # gone with the workers that had them
+                    continue
+                except (KilledWorker, TimeoutError):
+                    break
+            return trials
+        raise died()
+
+    def _send(self, fold: Fold) -> Any:
+        """The fold as the workers have it."""
+        if sum(self._client.ncores().values()) < 2:
+            return fold  # joblib then works here
+        if fold not in self._sent:
+            self._sent[fold] = self._client.scatter(fold, broadcast=True, hash=False)
+        return self._sent[fold]
+
+
+@contextmanager
+def connected_cluster(address: str, part: Plugin) -> Iterator[Cluster]:
+    """The cluster at an address, whose workers know ``part``.
+
+    Raises UsageError where it cannot be reached, or cannot work as we do here.
+    """
+    from textreg.cluster.connection import connected
+
+    with connected(address) as connection:
+        connection.check([part])
+        yield Cluster(connection)
+
+
+def _solve(fold: Fold, rows: Any, parts: Any, starts: Any, ends: float) -> Trials:
+    """What a worker does with a piece."""
+    if not isinstance(fold, Fold):
+        fold = fold.result()  # all workers but one have gone meanwhile, and joblib works here
+    with warnings.catch_warnings(), one_thread_in_blas():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        # The clock of this machine is thought to be right.
+        stopper = Stopper(time.monotonic() + ends - time.time())
+        return solve_chunk(Chunk(fold, rows, parts, starts), stopper)
