@@ -18,9 +18,9 @@ from textreg.features.encoder import Encoder
 from textreg.features.joined import AnyEncoder
 from textreg.model.container import file_digest
 from textreg.model.model import Model
+from textreg.model.origin import PartOrigin
 from textreg.model.saved_tokenizer import TokenizerOrigin, missing_tokenizer
 from textreg.model.storage import load_model
-from textreg.model.summary import PartOrigin
 from textreg.plugins.joining import joint_names
 from textreg.terminal import shell_line, single_line, visible
 

@@ -21,7 +21,7 @@ from textreg.cli.settings import settings
 from textreg.errors import UsageError
 from textreg.features.vectorize import Vectorizer
 from textreg.model.container import is_container
-from textreg.model.summary import SourceSummary
+from textreg.model.origin import SourceSummary
 from textreg.records import Corpus
 from textreg.tasks import TASKS
 from textreg.terminal import shell_line, single_line

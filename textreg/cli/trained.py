@@ -14,6 +14,7 @@ from textreg.errors import first_few
 from textreg.measure.metrics import SMALLER
 from textreg.model.json_records import to_json
 from textreg.model.model import Model
+from textreg.model.origin import UpdateSummary
 from textreg.model.summary import (
     ChoiceSummary,
     DevMetrics,
@@ -21,7 +22,6 @@ from textreg.model.summary import (
     SplitSummary,
     TipSummary,
     TrainingSummary,
-    UpdateSummary,
 )
 from textreg.tasks import Task
 from textreg.terminal import single_line

@@ -17,8 +17,8 @@ from textreg.cli.settings import settings
 from textreg.errors import UsageError
 from textreg.model.container import is_container
 from textreg.model.model import Model
+from textreg.model.origin import SourceSummary
 from textreg.model.storage import load_model
-from textreg.model.summary import SourceSummary
 from textreg.training.update import Added, as_date, holds_out, summary_of, update_corpus
 
 

@@ -70,6 +70,7 @@ from textreg.model.container import opened, pack
 from textreg.model.faults import FaultError
 from textreg.model.json_records import from_json, to_json
 from textreg.model.model import Model
+from textreg.model.origin import SourceSummary
 from textreg.model.packing import check_row_lengths, offsets_of, unpack_rows
 from textreg.model.pathfile import PATH_ARRAYS, check_path_lengths, path_arrays, read_path
 from textreg.model.saved_encoder import (
@@ -81,7 +82,6 @@ from textreg.model.saved_encoder import (
     saved_parts,
 )
 from textreg.model.saved_tokenizer import find_tokenizers
-from textreg.model.summary import SourceSummary
 from textreg.records.ragged import row_of
 from textreg.tasks import task_of_header
 
@@ -90,7 +90,7 @@ if TYPE_CHECKING:
 
     from textreg.features.joined import AnyEncoder
     from textreg.model.container import Arrays, Container
-    from textreg.model.history import History
+    from textreg.model.summary import History
     from textreg.records import Floats, Int32s, Int64s
     from textreg.tasks import Task
 
@@ -163,9 +163,11 @@ def save_model(model: Model, path: str | os.PathLike[str]) -> None:
     ModelError
         If the file cannot be written.
     """
-    from textreg.model.history import History
+    from textreg.model.summary import History
 
-    header = to_json(_header_of(model)) | to_json(History.of(model))
+    header = to_json(_header_of(model)) | to_json(
+        History(model.summary, None if model.path is None else model.path.header)
+    )
     write_atomically(Path(path), pack(header, _arrays_of(model)))
 
 
@@ -267,7 +269,7 @@ def load_to_predict(path: str | os.PathLike[str]) -> Model:
 
 def _history_in(container: Container, task: Task) -> History:
     """How the model in an open file was trained; FaultError if that does not fit the model."""
-    from textreg.model.history import History
+    from textreg.model.summary import History
 
     history = from_json(History, container.header, "")
     if history.summary is not None and history.summary.task != task.name:

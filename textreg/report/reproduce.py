@@ -9,8 +9,8 @@ from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 from textreg.errors import ModelError, PluginError, UsageError
+from textreg.model.origin import SourceSummary
 from textreg.model.saved_tokenizer import TokenizerOrigin
-from textreg.model.summary import SourceSummary
 from textreg.plugins import registry
 from textreg.plugins.callables import Unnamed
 from textreg.report.records import Fact

@@ -6,7 +6,7 @@ import math
 import os
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from textreg.errors import UsageError, did_you_mean
 from textreg.features.vectorize import Vectorizer
@@ -25,10 +25,6 @@ from textreg.records.fields import Field, as_fields
 from textreg.tasks import MULTICLASS, TASKS, Classification, Rare, check_options
 from textreg.training.fields import AUTO_TOKENIZER, BESIDE, AutoTokenizer, plan_fields, tokenizer_of
 from textreg.training.space import BEST, Dimension, Tuning, dimensions, in_units
-
-if TYPE_CHECKING:
-    pass
-
 
 _PREFIXES = {"k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12} | {
     "ki": 2.0**10,

@@ -5,15 +5,11 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from math import inf, nan
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from textreg.errors import UsageError, did_you_mean
 from textreg.jobs import check_backend
 from textreg.params import Parametrized, param
-
-if TYPE_CHECKING:
-    pass
-
 
 WITHIN = 0.01
 """Default of ``within``: how far below the best score the sparsest model may be."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from textreg.measure.metrics import wilson
+from textreg.model.origin import PartOrigin
 from textreg.model.summary import (
     BlocksSummary,
     ChoiceSummary,
@@ -15,7 +16,6 @@ from textreg.model.summary import (
     GraphSummary,
     GroupsSummary,
     GroupStep,
-    PartOrigin,
     PathSummary,
     PruneSummary,
     RareSummary,

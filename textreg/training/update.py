@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from textreg.errors import DataError, DataWarning, ModelError, UsageError
-from textreg.model.summary import UpdateSummary
+from textreg.model.origin import UpdateSummary
 from textreg.records import Corpus
 from textreg.records.columns import as_column
 from textreg.training.laplace import approximate, starts_over
