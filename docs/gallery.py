@@ -8,7 +8,7 @@ from pathlib import Path
 import textreg
 from textreg.demo.corpus import write_demo
 from textreg.reading.corpus import read_corpus
-from textreg.report import report, report_pair
+from textreg_report import report, report_pair
 
 
 def write(folder: Path) -> list[Path]:

@@ -20,13 +20,13 @@ from textreg.builtin.words import Words
 from textreg.demo.corpus import write_demo
 from textreg.errors import ConvergenceWarning
 from textreg.features.vectorize import Features, Vectorizer
-from textreg.plotting.charts import Series, metric_by_size
-from textreg.plotting.drawing import Drawing, Shape, Text, line, rectangle
 from textreg.reading.corpus import read_corpus
 from textreg.records import Corpus, Problem
 from textreg.solvers.pursuit import Pursuit
 from textreg.solvers.stagewise import stagewise
 from textreg.solvers.stagewise_rules import StepRules
+from textreg_report.charts import Series, metric_by_size
+from textreg_report.drawing import Drawing, Shape, Text, line, rectangle
 
 Save = Callable[[Path], None]
 FOLDER = Path(__file__).with_name("pictures")

@@ -15,14 +15,15 @@ from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
 
 import textreg
-from textreg import Benchmark, Corpus, TextClassifier, TextRegressor
+import textreg_report
+from textreg import Corpus, TextClassifier, TextRegressor
 from textreg.builtin.words import Words
 from textreg.errors import BrokenPluginError, DataError, ModelError, UsageError
 from textreg.model.saved_tokenizer import TokenizerOrigin
 from textreg.plugins.callables import Pretokenized, name_of
 from textreg.records.documents import NotTokensError, cut, names_of
-from textreg.report import report
-from textreg.report.reproduce import fit_command
+from textreg.training.recipe import fit_command
+from textreg_report import Benchmark, report
 
 TEXTS = ["Good kettle. I like it.", "bad kettle. It broke.", "very good cup", "so bad a cup"] * 6
 LABELS = ["pos", "neg"] * 12
@@ -245,7 +246,7 @@ def test_two_callables_share_no_features() -> None:
         name: {**RIDGE, "tokenizer": it}
         for name, it in {"split": str.split, "letters": list}.items()
     }
-    result = textreg.compare(candidates, Benchmark("cups", train=(TEXTS, LABELS)))
+    result = textreg_report.compare(candidates, Benchmark("cups", train=(TEXTS, LABELS)))
     assert len({cell.of for cell in result.measured}) == 2
 
 
@@ -480,7 +481,7 @@ def test_stop_words_are_tokens_then(tmp_path: Path) -> None:
 
 def test_lists_in_comparisons_and_reports(tmp_path: Path) -> None:
     benchmark = Benchmark("cups", train=(LISTS, LABELS), test=(LISTS, LABELS))
-    result = textreg.compare(["ridge", "lasso"], benchmark)
+    result = textreg_report.compare(["ridge", "lasso"], benchmark)
     assert result.cell("cups", "ridge").accuracy == 1.0
     corpus = Corpus(LISTS, labels=LABELS)
     page = report(textreg.train(LISTS, LABELS, **RIDGE), corpus, train=corpus)

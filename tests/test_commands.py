@@ -85,7 +85,7 @@ def test_they_are_called_as_those_of_textreg(site: Site) -> None:
 
 def test_they_are_blocked_and_missed(site: Site) -> None:
     blocked, misspelled = site.session([["--no-plugin", "acme-count", "count", "a"], ["coumt"]])
-    assert (blocked[0], "no command 'count'" in blocked[2]) == (2, True)
+    assert (blocked[0], "the command 'count' is blocked by --no-plugin" in blocked[2]) == (2, True)
     # Blocking lasts as long as the process.
     assert "no command 'coumt'" in misspelled[2]
     assert "Did you mean 'count'?" in site.run("coumt").stderr

@@ -62,14 +62,14 @@ WITHOUT = """
 import importlib, pkgutil, sys
 for name in ("jinja2", "markupsafe", "matplotlib", "distributed", "pyarrow"):
     sys.modules[name] = None
-import textreg.cli, textreg.checking, textreg.report, textreg.explain
+import textreg.cli, textreg.checking, textreg.explain
 for module in pkgutil.iter_modules(textreg.cli.__path__, "textreg.cli."):
     importlib.import_module(module.name)
 """
 
 
 def test_commands_start_without_the_extras() -> None:
-    """What only [report], [tune] and so on install is not imported by the commands themselves."""
+    """What only extras install is not imported by the commands themselves."""
     done = subprocess.run([sys.executable, "-c", WITHOUT], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 

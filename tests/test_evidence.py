@@ -10,12 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import textreg
-from textreg.errors import DataError, UsageError
 from textreg.explain import explain
-from textreg.explain.agreement import BINS, rationale_scores
 from textreg.explain.contributions import explained_batch
-from textreg.explain.marks import Columns, MarkedDocument, marked_document
-from textreg.measure.rationale_scores import AGREEMENT
 from textreg.model.model import Model
 
 TEXTS = [
@@ -102,110 +98,3 @@ def test_characters_count_for_their_words() -> None:
     evidence = explained_batch(model, ["zzz good zzz"]).evidence()
     assert evidence.of_tokens.argmax() == 1
     assert evidence.tokens.tolist() == [[0, 3], [4, 8], [9, 12]]
-
-
-def marked(text: str, *passages: str) -> MarkedDocument:
-    spans = [[text.index(one), text.index(one) + len(one)] for one in passages]
-    return MarkedDocument.of(text, spans)
-
-
-def test_agreement_by_hand() -> None:
-    model = MODELS["words"]
-    document = marked("A good film. Awful end of it all.", "good film")
-    found = rationale_scores(model, [document, marked("Bad. Good.")], of="p")
-    assert (len(found), found.left_out) == (1, 1)
-    assert (found.marked_sentences, found.marked_tokens) == (0.5, 2 / 8)
-    row = dict(zip(found.names, found.table[0].tolist(), strict=True))
-    assert row["sentence_auprc"] == row["top_1"] == row["r_precision"] == 1.0
-    assert row["top_3"] == 0.5  # of two sentences
-    evidence = explained_batch(model, [document.text], "p").evidence()
-    best = np.argsort(-evidence.of_tokens, kind="stable")[:2]  # a quarter of eight
-    assert row["token_f1"] == len({1, 2} & set(best.tolist())) / 2
-
-
-def test_faithfulness_is_that_of_texts_without_the_words() -> None:
-    model = MODELS["words"]
-    text = "A good film with awful jokes and dull actors who are never fine."
-    found = rationale_scores(model, [marked(text, "good")], of="p", share=0.2)
-    words = text.split()
-    evidence = explained_batch(model, [text], "p").evidence().of_tokens
-    order = np.argsort(-evidence, kind="stable")
-
-    def probability(kept: set[int]) -> float:
-        rest = " ".join(word for t, word in enumerate(words) if t in kept)
-        return float(model.predict_proba([rest])[0, model.labels.index("p")])
-
-    every = set(range(len(words)))
-    falls = []
-    for share in (0.2, *BINS):
-        chosen = set(order[: int(np.ceil(share * len(words)))].tolist())
-        falls.append([probability(every) - probability(kept) for kept in (every - chosen, chosen)])
-    wanted = [*falls[0], *np.mean(falls[1:], axis=0)]
-    np.testing.assert_allclose(found.table[0, len(AGREEMENT) :], wanted, atol=1e-9)
-    hinge = rationale_scores(MODELS["squared hinge"], [marked(text, "good")])
-    assert hinge.names == AGREEMENT
-
-
-def test_given_sentences() -> None:
-    text = "good film bad end"
-    whole = marked(text, "good")
-    halves = MarkedDocument.of(text, [[0, 4]], [[0, 9], [10, 17]])
-    model = MODELS["words"]
-    assert rationale_scores(model, [whole], "p").marked_sentences == 1.0
-    found = rationale_scores(model, [halves], "p")
-    assert found.marked_sentences == 0.5
-    assert found.measures(resamples=5)["top_1"].value == 1.0
-    with pytest.raises(UsageError, match="give all or none"):
-        rationale_scores(model, [whole, halves])
-
-
-def test_the_values_of_columns() -> None:
-    columns = Columns("evidence", "parts")
-    row = {"evidence": [[0, 4], [2, 6]], "parts": "[[0, 4], [4, 9]]"}
-    found = marked_document("good film", row, columns, "a.csv:2")
-    assert found.passages.tolist() == row["evidence"]
-    assert found.sentences is not None
-    assert found.sentences.tolist() == [[0, 4], [4, 9]]
-    for empty in (None, "", " ", [], "[]"):
-        none = marked_document("good", {"evidence": empty}, Columns("evidence"), "a.csv:2")
-        assert none.passages.shape == (0, 2)
-        assert none.sentences is None
-
-
-@pytest.mark.parametrize(
-    ("value", "message"),
-    [
-        ([[0, 5]], r"a.csv:2: 'evidence' has \[0, 5\], but the text has the .* 0 to 4"),
-        ([[-1, 2]], r"\[-1, 2\]"),
-        ([[2, 2]], "begins before it ends"),
-        ("good", "has good, not a list of pairs of offsets"),
-        ("[" * 100_000, "not a list of pairs"),
-        ([0, 4], "has 0, not a list of pairs"),
-        ([[0, 1, 2]], r"has \[0, 1, 2\], not a list"),
-        ([[0, 1.5]], r"has \[0, 1.5\], not a list"),
-        ([[False, True]], r"has \[false, true\], not a list"),
-        ({"start": 0}, "not a list of pairs"),
-        (3, "has 3, not a list"),
-    ],
-)
-def test_wrong_values(value: object, message: str) -> None:
-    with pytest.raises(DataError, match=message):
-        marked_document("good", {"evidence": value}, Columns("evidence"), "a.csv:2")
-
-
-def test_sentences_that_overlap() -> None:
-    row = {"evidence": [], "parts": [[0, 3], [2, 4]]}
-    with pytest.raises(DataError, match=r"'parts' has \[2, 4\] after \[0, 3\]"):
-        marked_document("good", row, Columns("evidence", "parts"), "a.csv:2")
-
-
-def test_what_cannot_be_compared() -> None:
-    model = MODELS["words"]
-    with pytest.raises(DataError, match="none of the 1 documents has a marked passage"):
-        rationale_scores(model, [marked("good")])
-    with pytest.raises(UsageError, match="share is 0"):
-        rationale_scores(model, [marked("good", "good")], share=0)
-    several = textreg.train(TEXTS, [["p"], ["n"], ["p", "n"], ["n"]], reg="ridge", reg_l2=0.1)
-    with pytest.raises(UsageError, match="several labels"):
-        rationale_scores(several, [marked("good", "good")])
-    assert len(rationale_scores(several, [marked("good", "good")], of="p")) == 1

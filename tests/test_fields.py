@@ -22,8 +22,8 @@ from textreg.plugins import calls, registry
 from textreg.reading.corpus import read_corpus
 from textreg.records import Corpus
 from textreg.records.fields import Field, FieldedText, as_fields, fielded
-from textreg.report.reproduce import fit_command
 from textreg.training.fields import make_field_features, parse_fields
+from textreg.training.recipe import fit_command
 
 KINDS = {"subject": "text", "body": "text", "brand": "category", "price": "number"}
 ROWS: list[dict[str, Any]] = [

@@ -23,13 +23,14 @@ strict = true
 follow_imports = skip
 cache_dir = /dev/null
 
-[mypy-textreg,textreg.training,textreg.training.train,textreg.training.keywords,textreg.comparing,\
-textreg.comparing.compare,textreg.estimators,textreg.estimators.base,textreg.estimators.text]
+[mypy-textreg,textreg.training,textreg.training.train,textreg.training.keywords,textreg_report,\
+textreg_report.benchmark,textreg.estimators,textreg.estimators.base,textreg.estimators.text]
 follow_imports = silent
 """
 PROGRAM = """
 from typing import Any
 import textreg
+import textreg_report
 
 texts, labels = ["a", "b"], ["x", "y"]
 textreg.train(texts, labels, regg="lasso")  # "regg" for "train"; did you mean "reg"
@@ -38,7 +39,7 @@ textreg.train(texts, labels, reg_l1="much")  # "reg_l1" .* "str"; expected "floa
 textreg.train(texts, labels, multiclass="softmix")  # "multiclass"
 textreg.train(texts, labels, seed=0.5)  # "seed"
 textreg.train(texts, labels, class_weight=2)  # "class_weight"
-textreg.compare(["lasso"], [], min_dff=2)  # "min_dff" for "compare"; did you mean "min_df"
+textreg_report.compare(["lasso"], [], min_dff=2)  # "min_dff" for "compare"; did you mean "min_df"
 textreg.TextClassifier(regg="lasso")  # "regg" for "TextClassifier"
 textreg.trian(texts, labels)  # no attribute "trian"; maybe "train"
 
@@ -49,7 +50,7 @@ textreg.train(texts, labels, tokenizer=str.split, groups=["lda", "sentences"], g
 textreg.train(texts, labels, class_weight={"x": 2}, search_space={"reg_l1": [1, 2]}, cv=None)
 textreg.train(texts, labels, fields={"subject": "text", "body": {"ngrams": 1}})
 textreg.train(texts, labels, tokenizer_chars_lowercase=False, budget="5m")
-textreg.compare(["lasso"], [], seed=1, reg_solver="admm")
+textreg_report.compare(["lasso"], [], seed=1, reg_solver="admm")
 """
 
 

@@ -13,6 +13,7 @@ from conftest import Cli
 from sklearn import metrics
 
 import textreg
+import textreg_report
 from textreg.errors import DataError, DataWarning, UsageError
 from textreg.explain import explain
 from textreg.losses import Logistic, SquaredHinge
@@ -557,9 +558,9 @@ def test_paired_tests_of_sets() -> None:
 
 
 def test_compare(cli: Cli, tmp_path: Path) -> None:
-    benchmark = textreg.Benchmark("animals", (TEXTS, SETS), (TEST, TEST_SETS))
+    benchmark = textreg_report.Benchmark("animals", (TEXTS, SETS), (TEST, TEST_SETS))
     weak = {"lasso": "lasso", "ridge": {"reg": "ridge", "reg_l2": 30.0}}
-    result = textreg.compare(weak, benchmark, baseline="ridge", ngrams=1)
+    result = textreg_report.compare(weak, benchmark, baseline="ridge", ngrams=1)
     assert result.metric == "micro-F1"
     one, contrast = result.cell("animals", "lasso"), result.contrast("lasso")
     assert one.micro_f1 == one.headline[0] > 0.9
@@ -570,12 +571,12 @@ def test_compare(cli: Cli, tmp_path: Path) -> None:
     assert "micro_f1" in result.to_csv()
     assert "points" in result.verdicts()[0]
     assert result.to_dict()["measured"][0]["micro_f1"] == one.micro_f1
-    held = textreg.Benchmark("held", (TEXTS, SETS))
-    both = textreg.compare(["lasso", "ridge"], [benchmark, held], ngrams=1, seed=3)
+    held = textreg_report.Benchmark("held", (TEXTS, SETS))
+    both = textreg_report.compare(["lasso", "ridge"], [benchmark, held], ngrams=1, seed=3)
     assert both.mean("lasso").micro_f1 > 0.9
-    single = textreg.Benchmark("single", (["a b", "c d"] * 10, ["x", "y"] * 10))
+    single = textreg_report.Benchmark("single", (["a b", "c d"] * 10, ["x", "y"] * 10))
     with pytest.raises(UsageError, match="those of others several"):
-        textreg.compare(["lasso", "ridge"], [benchmark, single], ngrams=1)
+        textreg_report.compare(["lasso", "ridge"], [benchmark, single], ngrams=1)
     train = jsonl(tmp_path / "train.jsonl", TEXTS, SETS)
     test = table(tmp_path / "test.csv", TEST, TEST_SETS)
     strengths = ("--reg", "lasso reg-l1=0.1", "--reg", "lasso reg-l1=1")

@@ -12,8 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import textreg
-from textreg.comparing.benchmarks import Benchmark
-from textreg.comparing.compare import compare
 from textreg.errors import DataError, DataWarning, UsageError
 from textreg.measure.selective import (
     COVERAGES,
@@ -22,10 +20,11 @@ from textreg.measure.selective import (
     parse_unknown_rule,
 )
 from textreg.records import Corpus
-from textreg.report import report
 from textreg.tasks import classification
 from textreg.tasks.base import Held
 from textreg.training.settings import TrainingSettings
+from textreg_report import report
+from textreg_report.benchmark import Benchmark, compare
 
 NAMES = ("ape", "bee", "cat")
 TEXTS = [f"the {name}s are w{at % 7} here" for at in range(20) for name in NAMES]

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import textreg
+import textreg_report
 from textreg import Sentence
 from textreg.demo.corpus import write_demo
 from textreg.errors import ConvergenceWarning
@@ -59,7 +60,7 @@ def measured(papers: Any, corpora: Path) -> dict[str, Any]:
 
 
 def test_cells_are_what_training_gives(papers: Any, corpora: Path, measured: Any) -> None:
-    task = textreg.Benchmark.read(str(corpora / "tasks" / "demo"))
+    task = textreg_report.Benchmark.read(str(corpora / "tasks" / "demo"))
     assert isinstance(task.train, textreg.Corpus)
     assert isinstance(task.test, textreg.Corpus)
     found = measured["tasks"]["demo"]

@@ -29,6 +29,7 @@ from textreg.reading.corpus import read_corpus
 from textreg.records import Problem, Solution
 from textreg.training import path
 from textreg.training.path import POINTS, path_parameter
+from textreg_report import plot_path
 
 train = partial(train_with_defaults, ngrams=1, weighting="log", path=True)
 
@@ -306,23 +307,23 @@ def test_sentences_that_cannot_be_found(lasso: Model) -> None:
 
 def test_pictures_of_tables(corpora: tuple[Corpus, Corpus], lasso: Model, tmp_path: Path) -> None:
     path = path_of(lasso)
-    path.coefficients(["superb", "dull"]).plot(tmp_path / "c.svg")
+    plot_path(path.coefficients(["superb", "dull"]), tmp_path / "c.svg")
     picture = (tmp_path / "c.svg").read_text()
     assert ">superb</text>" in picture
     assert ">chosen</text>" in picture
     table = path_sentences(lasso, [REVIEW])
-    table.plot(tmp_path / "s.svg")
+    plot_path(table, tmp_path / "s.svg")
     drawn = (tmp_path / "s.svg").read_text()
     assert "But the battery is a joke." in drawn
     # A background, and a filled cell for each sentence and point.
     filled = drawn.count('Z"') - 1
     assert filled == int(table.selected.sum()) > 0
-    path_sentences(lasso, corpora[1].texts).plot(tmp_path / "t.svg")
+    plot_path(path_sentences(lasso, corpora[1].texts), tmp_path / "t.svg")
     assert "selected of" in (tmp_path / "t.svg").read_text()
     with pytest.raises(UsageError, match="no sentences"):
-        path_sentences(lasso, [""]).plot(tmp_path / "u.svg")
+        plot_path(path_sentences(lasso, [""]), tmp_path / "u.svg")
     with pytest.raises(UsageError, match="ask for a column"):
-        path.coefficients([]).plot(tmp_path / "u.svg")
+        plot_path(path.coefficients([]), tmp_path / "u.svg")
 
 
 # Model files
@@ -411,13 +412,14 @@ def test_commands(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert json.loads(one.out)["coefficients"] == table.to_dict()
     assert cli("show", "m.textreg", "--coefficients", "").out.splitlines()[1].split()[1:]
     Path("review.txt").write_text(REVIEW)
-    found = cli("show", "m.textreg", "--sentences", "review.txt", "--plot", "s.svg")
+    found = cli("show", "m.textreg", "--sentences", "review.txt")
     assert found.code == 0
+    assert cli("plot", "m.textreg", "--sentences", "review.txt", "-o", "s.svg").code == 0
     starred = [line for line in found.out.splitlines() if line.startswith("* ")]
     expected = path_sentences(load("m.textreg"), [REVIEW]).at(path.chosen)
     assert [line.split("  ")[-1].strip() for line in starred] == expected
     assert "The keys feel superb." in Path("s.svg").read_text()
-    assert cli("show", "m.textreg", "--plot", "p.svg").code == 0
+    assert cli("plot", "m.textreg", "-o", "p.svg").code == 0
     picture = Path("p.svg").read_text()
     point = path.points[path.chosen]
     assert (
@@ -437,20 +439,17 @@ def test_wrong_commands(cli: Cli, saved: Path) -> None:
         assert words in run.err
     model.path = None
     model.save(saved)
-    for arguments, words in [
-        ((saved, "--path"), "has no regularization path: train with"),
-        ((saved, "--plot", "x.pdf"), "has no regularization path"),
-    ]:
-        run = cli("show", *arguments)
+    for arguments in [("show", saved, "--path"), ("plot", saved, "-o", "x.svg")]:
+        run = cli(*arguments)
         assert (run.code, run.out) == (2, "")
-        assert words in run.err
+        assert "has no regularization path: train with" in run.err
 
 
 def test_pictures(corpora: tuple[Corpus, Corpus], tmp_path: Path) -> None:
-    fit(corpora, "ridge").path.plot(tmp_path / "r.svg")  # type: ignore[union-attr]
+    plot_path(path_of(fit(corpora, "ridge")), tmp_path / "r.svg")
     assert "l2 (all models have" in (tmp_path / "r.svg").read_text()
     path = path_of(fit(corpora, "lasso"))
     with pytest.raises(UsageError, match=r"\.svg or \.png"):
-        path.plot(tmp_path / "r.pdf")
+        plot_path(path, tmp_path / "r.pdf")
     with pytest.raises(UsageError, match="no folder"):
-        path.plot(tmp_path / "none" / "r.svg")
+        plot_path(path, tmp_path / "none" / "r.svg")

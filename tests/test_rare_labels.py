@@ -13,14 +13,13 @@ import pytest
 from conftest import Cli
 
 import textreg
-from textreg.comparing.benchmarks import Benchmark
-from textreg.comparing.compare import compare
 from textreg.errors import DataError, DataWarning, UsageError
 from textreg.model.storage import load_model
 from textreg.records import Corpus
-from textreg.report import report
 from textreg.tasks import Rare, classification, read_target
 from textreg.tasks.rare import several_labels, sounds_like_ids
+from textreg_report import report
+from textreg_report.benchmark import Benchmark, compare
 
 COUNTS = {"ape": 12, "bee": 12, "cat": 3, "dog": 1, "elk": 1}
 LABELS = [name for name, count in COUNTS.items() for _ in range(count)]

@@ -227,7 +227,6 @@ def test_command_refuses(cli: Cli, files: list[Path], tmp_path: Path) -> None:
         ((*files, files[0], TEXT), "is named twice"),
         ((*files, TEXT, "--text", TEXT), "--text explains a text in place of '"),
         ((*files, "--train", "x.csv"), "--train works with one model only"),
-        ((*files, "x.csv", "--evidence-col", "e"), "--evidence-col works with one model only"),
         ((*files, ""), "the text is empty"),
         ((*files, TEXT, "--top", "3"), "--top works with one model only"),
         ((files[0], TEXT, "--format", "csv"), "--format csv compares several models"),

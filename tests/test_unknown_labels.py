@@ -11,15 +11,14 @@ import pytest
 from conftest import Cli
 
 import textreg
-from textreg.comparing.benchmarks import Benchmark
-from textreg.comparing.compare import compare
 from textreg.errors import DataWarning
 from textreg.measure.metrics import measure_labels
 from textreg.model.model import Model
 from textreg.records import Corpus
-from textreg.report import report, report_pair
 from textreg.tasks import classification
 from textreg.training.settings import TrainingSettings
+from textreg_report import report, report_pair
+from textreg_report.benchmark import Benchmark, compare
 
 NAMES = ("ape", "bee", "cat")
 TEXTS = [f"the {name}s are w{at % 7} here" for at in range(20) for name in NAMES]

@@ -13,16 +13,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from textreg import explain, report
+    from textreg import explain
     from textreg.builtin.group import Group
     from textreg.builtin.sentence import Sentence
     from textreg.builtin.separable import Elastic, Lasso, NoRegularizer, Ridge
     from textreg.checking.check import check
-    from textreg.comparing.benchmarks import Benchmark
-    from textreg.comparing.compare import compare
-    from textreg.comparing.comparison import Comparison
-    from textreg.comparing.curves import learn_curve
-    from textreg.comparing.learning_curve import LearningCurve
     from textreg.errors import TextregError
     from textreg.estimators.linear import LinearClassifier, LinearRegressor
     from textreg.estimators.text import TextClassifier, TextRegressor, TextVectorizer
@@ -46,8 +41,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "API",
-    "Benchmark",
-    "Comparison",
     "Corpus",
     "Elastic",
     "Evaluation",
@@ -55,7 +48,6 @@ __all__ = [
     "Group",
     "Groups",
     "Lasso",
-    "LearningCurve",
     "LinearClassifier",
     "LinearRegressor",
     "Model",
@@ -71,18 +63,15 @@ __all__ = [
     "Tokens",
     "__version__",
     "check",
-    "compare",
     "evaluate",
     "explain",
     "graph_builder",
     "group_builder",
-    "learn_curve",
     "load",
     "loss",
     "register",
     "register_file",
     "regularizer",
-    "report",
     "tokenizer",
     "train",
     "train_batches",
@@ -91,7 +80,6 @@ __all__ = [
 
 _HOME = {
     "API": "kinds",
-    "Comparison": "comparing.comparison",
     "Corpus": "records",
     "Elastic": "builtin.separable",
     "Evaluation": "measure.evaluation",
@@ -99,7 +87,6 @@ _HOME = {
     "Group": "builtin.group",
     "Groups": "records",
     "Lasso": "builtin.separable",
-    "LearningCurve": "comparing.learning_curve",
     "LinearClassifier": "estimators.linear",
     "LinearRegressor": "estimators.linear",
     "Model": "model.model",
@@ -108,18 +95,15 @@ _HOME = {
     "Ridge": "builtin.separable",
     "Sentence": "builtin.sentence",
     "Solution": "records",
-    "Benchmark": "comparing.benchmarks",
     "TextClassifier": "estimators.text",
     "TextRegressor": "estimators.text",
     "TextVectorizer": "estimators.text",
     "TextregError": "errors",
     "Tokens": "records",
     "check": "checking.check",
-    "compare": "comparing.compare",
     "evaluate": "measure.evaluation",
     "graph_builder": "plugins.parts",
     "group_builder": "plugins.parts",
-    "learn_curve": "comparing.curves",
     "load": "model.storage",
     "loss": "plugins.parts",
     "register": "plugins.registry",
@@ -130,7 +114,6 @@ _HOME = {
     "train_batches": "training.train",
     "update": "training.update",
 }
-_PACKAGES = ("explain", "report")
 _NAME_THERE = {"load": "load_model"}
 
 
@@ -141,8 +124,8 @@ if not TYPE_CHECKING:  # or a type checker would take any name
             from importlib.metadata import version
 
             value: Any = version("textreg")
-        elif name in _PACKAGES:
-            value = import_module(f"textreg.{name}")
+        elif name == "explain":
+            value = import_module("textreg.explain")
         elif name in _HOME:
             module = import_module(f"textreg.{_HOME[name]}")
             value = getattr(module, _NAME_THERE.get(name, name))

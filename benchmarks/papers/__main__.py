@@ -24,8 +24,8 @@ from benchmarks.papers.page import machine, page, pictures
 from benchmarks.papers.protocols import CANDIDATES
 from textreg.errors import TextregError, UsageError, did_you_mean
 from textreg.files import write_atomically
-from textreg.plotting.drawing import check_picture
 from textreg.training.settings import TrainingSettings
+from textreg_report.drawing import check_picture
 
 HERE = Path(__file__).parent
 DOCS = HERE.parent.parent / "docs"

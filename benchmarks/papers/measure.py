@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 import textreg
+import textreg_report
 from benchmarks.papers.nbsvm import nbsvm
 from benchmarks.papers.protocols import CANDIDATES, COUNTS, PAPERS, WORDS
 from benchmarks.papers.published import SECONDS
@@ -35,7 +36,7 @@ class Documents:
 
     def __init__(self, folder: Path) -> None:
         """Read ``folder``; UsageError where a part is missing."""
-        task = textreg.Benchmark.read(str(folder))
+        task = textreg_report.Benchmark.read(str(folder))
         self.name = task.name
         parts = []
         for part in (task.train, task.dev, task.test):

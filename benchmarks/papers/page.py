@@ -24,7 +24,7 @@ from benchmarks.papers.protocols import (
 )
 from benchmarks.papers.published import SECONDS
 from benchmarks.papers.tables import Results, accuracy, percent, size
-from textreg.plotting.charts import PlottedModel, Series, accuracy_by_size, metric_by_size
+from textreg_report.charts import PlottedModel, Series, accuracy_by_size, metric_by_size
 
 SETTINGS = len(STRENGTHS) ** 2 * len(RHOS)
 

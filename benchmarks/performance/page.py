@@ -258,7 +258,7 @@ SECTIONS = {"Growth": _growth, "Two cores": _jobs, "Every regularizer": _methods
 
 def pictures(results: Mapping[str, Any], folder: Path) -> None:
     """Time and memory over documents, labels and groups."""
-    from textreg.plotting.charts import Series, metric_by_size
+    from textreg_report.charts import Series, metric_by_size
 
     curves = {name: line for name, line in LINES.items() if line.along and name in results["lines"]}
     for along in dict.fromkeys(line.along for line in curves.values()):

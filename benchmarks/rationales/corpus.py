@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks.corpora import read
-from textreg.explain import MarkedDocument
+from textreg_report.agreement import MarkedDocument
 
 FOLDER = "rationales/movies"
 

@@ -14,10 +14,16 @@ import textreg
 from benchmarks.rationales.corpus import Split, folds, split
 from benchmarks.rationales.methods import METHODS, REFERENCES, Method
 from benchmarks.rationales.rules import RULES, Parts
-from textreg.explain import rationale_scores
-from textreg.measure.rationale_scores import RationaleScores
-from textreg.measure.rationales import auprc, average_precision, precision_at, tokens_in, touched
 from textreg.model.model import Model
+from textreg_report.agreement import (
+    RationaleScores,
+    auprc,
+    average_precision,
+    precision_at,
+    rationale_scores,
+    tokens_in,
+    touched,
+)
 
 KINDS = ("sentence", "elastic", "ridge", "lasso")
 """The kinds of models that rules are compared for."""

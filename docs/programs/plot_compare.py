@@ -8,14 +8,14 @@ them has seen. The bars are 95 % intervals; the verdicts follow from paired test
 
 import matplotlib.pyplot as plt
 
-import textreg
-from textreg import Benchmark
+import textreg_report
 from textreg.demo.corpus import make_reviews
+from textreg_report import Benchmark
 
 labels, texts = zip(*make_reviews(600), strict=True)
 test_labels, test_texts = zip(*make_reviews(400, seed=1), strict=True)
 benchmark = Benchmark("reviews", train=(texts, labels), test=(test_texts, test_labels))
-result = textreg.compare(["lasso", "elastic", "sentence", "omp"], [benchmark], ngrams=1)
+result = textreg_report.compare(["lasso", "elastic", "sentence", "omp"], [benchmark], ngrams=1)
 print("\n".join(result.verdicts()))
 
 figure, axis = plt.subplots(figsize=(6, 3.4), layout="constrained")

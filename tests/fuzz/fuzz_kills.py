@@ -85,12 +85,6 @@ FIT = "--ngrams 1 --quiet -o new.textreg"
 COMMANDS = {
     "train": Command(f"train train.jsonl --reg lasso {FIT}".split(), "new.textreg"),
     "cv": Command(f"train train.jsonl --reg elastic --cv 3 {FIT}".split(), "new.textreg"),
-    "train-report": Command(
-        f"train train.jsonl --reg lasso --reg-l1 1 --report page.html {FIT}".split(),
-        "page.html",
-        same=False,
-        checks=_is_page,
-    ),
     "compare": Command(
         "compare train.jsonl --reg lasso,ridge --ngrams 1 --format json -o table".split(),
         "table",

@@ -1,8 +1,7 @@
 """Checks of labeled texts before a model is trained on them."""
 
-from textreg.checking.advice import corpus_advice
 from textreg.checking.check import check, check_corpus
 from textreg.checking.result import CheckResult
 from textreg.checking.settings import CheckSettings
 
-__all__ = ["CheckResult", "CheckSettings", "check", "check_corpus", "corpus_advice"]
+__all__ = ["CheckResult", "CheckSettings", "check", "check_corpus"]

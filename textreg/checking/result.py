@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from textreg.checking.findings import LEVELS, Finding
-from textreg.report.page import Page
 
 
 class Lengths(NamedTuple):
@@ -27,8 +25,8 @@ class Unchecked(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class CheckResult(Page):
-    """What a check has found; ``to_html`` and ``save`` make a page of it.
+class CheckResult:
+    """What a check has found.
 
     Attributes
     ----------
@@ -48,11 +46,7 @@ class CheckResult(Page):
         What was found, the worst first.
     unchecked : tuple of Unchecked
         What was not looked for, and why.
-    command : tuple of str
-        Words of the command line, for the page to show; empty where there was none.
     """
-
-    template = "check.html.jinja"
 
     title: str
     documents: int
@@ -62,7 +56,6 @@ class CheckResult(Page):
     scripts: tuple[tuple[str, int], ...]
     findings: tuple[Finding, ...]
     unchecked: tuple[Unchecked, ...]
-    command: tuple[str, ...] = ()
 
     @property
     def whys(self) -> dict[str, list[str]]:
@@ -71,11 +64,6 @@ class CheckResult(Page):
         for one in self.unchecked:
             whys.setdefault(one.why, []).append(one.name)
         return whys
-
-    @property
-    def command_line(self) -> str:
-        """The command line as one would type it."""
-        return shlex.join(self.command)
 
     def __repr__(self) -> str:
         names = ", ".join(finding.name for finding in self.findings)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 
@@ -14,10 +12,9 @@ from textreg.checking.findings import NAMED, Example, Finding
 from textreg.checking.settings import check_names
 from textreg.cli import shared
 from textreg.cli.inputs import Reading, reading
-from textreg.cli.output import check_page, check_target, percent, print_json, progress_bar
+from textreg.cli.output import percent, print_json, progress_bar
 from textreg.cli.settings import setting
 from textreg.errors import UsageError, first_few
-from textreg.report.page import check_report
 from textreg.tasks import TASKS
 from textreg.terminal import single_line
 
@@ -28,84 +25,57 @@ FOUND = 1
 """Exit code where a finding of --fail-on was found."""
 
 
-class CheckOutput(NamedTuple):
-    """How to tell what was found."""
-
-    form: str
-    as_json: bool
-    html: str | None
-    fail_on: tuple[str, ...]
-
-    def check(self, inputs: Sequence[str]) -> None:
-        """UsageError for what cannot be told, before long work. inputs: files not to overwrite."""
-        check_names([name for name in self.fail_on if name != ANY])
-        if self.html is not None:
-            check_target(Path(self.html), inputs, "--html")
-            check_page(Path(self.html), "--html")
-            check_report()
-
-    def tell(self, result: CheckResult) -> None:
-        """Print the result, and write its page."""
-        if self.html is not None:
-            command = ["textreg", *click.get_current_context().obj.words]
-            replace(result, command=tuple(command)).save(self.html)
-        if self.as_json or self.form == "json":
-            print_json(result.to_dict())
-            return
-        _tell(result)
-        if self.html is not None:
-            click.echo(f"\nwrote {self.html}")
+CHECKING = shared.options(
+    click.option(
+        "--against",
+        metavar="FILE",
+        multiple=True,
+        help="Other documents, such as those to test on, that should have none in common with "
+        "FILES. May be repeated.",
+    ),
+    click.option("--no-labels", is_flag=True, help="Check the texts alone."),
+    *(setting(name, one, JOBS.get(name)) for name, one in CheckSettings.declared().items()),
+)
+"""What is checked, and how, beside FILES."""
 
 
 @click.command(cls=shared.Command, name="check")
 @click.argument("files", nargs=-1, required=True)
 @reading("label", stops=False, fields=True)
+@CHECKING
 @click.option(
-    "--against",
-    metavar="FILE",
+    "--fail-on",
+    metavar="NAME",
     multiple=True,
-    help="Other documents, such as those to test on, that should have none in common with FILES. "
-    "May be repeated.",
+    help=f"Exit with code {FOUND} if there is a finding of this name, or {ANY} finding. May be "
+    "repeated.",
 )
-@click.option("--no-labels", is_flag=True, help="Check the texts alone.")
-@shared.options(
-    *(setting(name, one, JOBS.get(name)) for name, one in CheckSettings.declared().items())
-)
-@shared.gathered(
-    CheckOutput,
-    "out",
-    click.option(
-        "--format",
-        "form",
-        type=click.Choice(["text", "json"]),
-        default="text",
-        show_default=True,
-        help="Format of the result.",
-    ),
-    click.option("--json", "as_json", is_flag=True, help="The same as --format json."),
-    click.option("--html", metavar="FILE", help="Write the result as one HTML page, too."),
-    click.option(
-        "--fail-on",
-        metavar="NAME",
-        multiple=True,
-        help=f"Exit with code {FOUND} if there is a finding of this name, or {ANY} finding. May be "
-        "repeated.",
-    ),
-)
+@shared.as_json
 def command(
-    files: tuple[str, ...],
-    how: Reading,
-    against: tuple[str, ...],
-    no_labels: bool,
-    out: CheckOutput,
-    **options: Any,
+    files: tuple[str, ...], how: Reading, fail_on: tuple[str, ...], as_json: bool, **options: Any
 ) -> int:
     """Look for faults in labeled texts, before a model is trained on them.
 
     FILES are files or folders in the formats that textreg train reads: {formats}. Rows that cannot
     be read are told like other findings. Nothing is changed.
     """
-    out.check([*files, *against])
+    check_names([name for name in fail_on if name != ANY])
+    result = checked(files, how, **options)
+    if as_json:
+        print_json(result.to_dict())
+    else:
+        _tell(result)
+    return FOUND if any({one.name, ANY} & set(fail_on) for one in result.findings) else 0
+
+
+def checked(
+    files: Sequence[str],
+    how: Reading,
+    against: Sequence[str],
+    no_labels: bool,
+    **options: Any,
+) -> CheckResult:
+    """The result of a check of files. options: of :class:`textreg.checking.CheckSettings`."""
     settings = CheckSettings(**{key: it for key, it in options.items() if it not in (None, ())})
     if no_labels and (how.label_col or how.label_sep):
         raise UsageError("--no-labels is for texts alone: leave out --label-col and --label-sep.")
@@ -118,7 +88,7 @@ def command(
     first = how.readable(files, labeled=not no_labels)
     other = how.readable(against, labeled=not no_labels) if against else None
     with progress_bar(quiet=False) as progress:
-        result = check_corpus(
+        return check_corpus(
             first.corpus,
             None if other is None else other.corpus,
             settings,
@@ -127,9 +97,6 @@ def command(
             title=files[0] if len(files) == 1 else f"{files[0]} and {len(files) - 1} more",
             progress=progress,
         )
-    out.tell(result)
-    wanted = set(out.fail_on)
-    return FOUND if any({one.name, ANY} & wanted for one in result.findings) else 0
 
 
 def _tell(result: CheckResult) -> None:

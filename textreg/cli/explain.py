@@ -14,7 +14,6 @@ from click.core import ParameterSource
 
 from textreg.cli import shared
 from textreg.cli.inputs import Reading, check_named, reading
-from textreg.cli.marks import Marks, print_agreement
 from textreg.cli.output import print_json
 from textreg.cli.removal_table import load_by_name, split_sources, write_tables
 from textreg.cli.selection import print_selection
@@ -33,18 +32,10 @@ if TYPE_CHECKING:
 
 
 class Asked(NamedTuple):
-    """Texts to explain, in place of files, the label to explain, and columns of marked passages."""
+    """Texts to explain, in place of files, and the label to explain."""
 
     texts: tuple[str, ...]
     of: str | None
-    evidence_col: str | None
-    sentences_col: str | None
-    against: str | None
-
-    @property
-    def marks(self) -> Marks:
-        """What is to be compared with marked passages."""
-        return Marks(self.evidence_col, self.sentences_col, self.against)
 
 
 class Output(NamedTuple):
@@ -76,23 +67,6 @@ class Output(NamedTuple):
         "--of",
         metavar="LABEL",
         help="Label to explain.  [default: the predicted one, of several the strongest]",
-    ),
-    click.option(
-        "--evidence-col",
-        metavar="NAME",
-        help="Column of marked passages, lists of [start, end] offsets of characters: measure the "
-        "agreement with them.",
-    ),
-    click.option(
-        "--sentences-col",
-        metavar="NAME",
-        help="With --evidence-col: column of the sentences, offsets too.  [default: those of the "
-        "tokenizer]",
-    ),
-    click.option(
-        "--against",
-        metavar="MODEL",
-        help="With --evidence-col: another model, to test the differences from it.",
     ),
 )
 @shared.gathered(
@@ -140,9 +114,6 @@ def command(
     Yogatama and Smith (2014, tables 3 and 4): the log-odds lost without the sentence, and of models
     with groups of sentences whether it is selected. The models must have the same labels.
 
-    With --evidence-col, measure how well this evidence agrees with the passages that people marked
-    in the documents of a file, as the ERASER benchmark does, and how faithful it is to the model.
-
     With --train, show what training selected in its corpus: which sentences or other groups have a
     weight, what is typical of each label, the order of entry of a pursuit, the neighbors of
     features in a network, and the weights along the path that textreg train --path keeps.
@@ -153,8 +124,7 @@ def command(
         return
     if out.form in FORMATS:
         raise UsageError(f"--format {out.form} compares several models: name another model.")
-    loaded, marks = load_model(model), asked.marks
-    marks.check(bool(training.corpus) or out.form != "text" or bool(asked.texts))
+    loaded = load_model(model)
     if training.corpus:
         if source is not None or any(asked) or out.form != "text":
             raise UsageError(
@@ -169,9 +139,6 @@ def command(
             print_selection(selection)
         return
     _check_texts(source, how, training, asked)
-    if marks.evidence_col is not None:
-        print_agreement(model, loaded, source or "-", how, marks, asked.of, as_json=out.as_json)
-        return
     texts = _texts(source, asked.texts, how.like(loaded))
     explanations = explain(loaded, texts, asked.of)
     if out.as_json:
@@ -192,17 +159,8 @@ def _compare(
     out: Output,
 ) -> None:
     """Print what each sentence is worth to several models."""
-    of_one = {
-        "--train": training.corpus,
-        "--evidence-col": asked.evidence_col,
-        "--sentences-col": asked.sentences_col,
-        "--against": asked.against,
-    }
-    for option, value in of_one.items():
-        if value:
-            raise UsageError(
-                f"{option} works with one model only: leave it out, or name one model."
-            )
+    if training.corpus:
+        raise UsageError("--train works with one model only: leave it out, or name one model.")
     if click.get_current_context().get_parameter_source("top") is ParameterSource.COMMANDLINE:
         raise UsageError("--top works with one model only: leave it out, or name one model.")
     _check_texts(source, how, training, asked)

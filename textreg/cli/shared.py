@@ -156,8 +156,11 @@ class OpenGroup(NamingGroup):
         return cast(click.Command, registry.find("command", _with(self.prefix, cmd_name)))
 
     def has(self, ctx: click.Context, name: str) -> bool:
-        # Files of plugins run only where one may be meant.
-        return name in self.own_help(ctx) or super().has(ctx, name)
+        from textreg.plugins import registry
+
+        if name in self.own_help(ctx) or registry.is_installed("command", self.prefix + name):
+            return True
+        return super().has(ctx, name)  # files of plugins run only where one may be meant
 
     def refuse_unknown(self, ctx: click.Context, name: str) -> None:
         """UsageError for a name that nothing has; PluginError for one that can be installed."""

@@ -11,9 +11,8 @@ import click
 
 from textreg.cli import shared
 from textreg.cli.output import print_json, print_table, size
-from textreg.cli.show_path import show_path
+from textreg.cli.show_path import PATH_TABLES, path_or_table, show_path
 from textreg.cli.trained import added_text
-from textreg.errors import UsageError
 from textreg.features.encoder import Encoder
 from textreg.features.joined import AnyEncoder
 from textreg.model.container import file_digest
@@ -32,24 +31,8 @@ class What(NamedTuple):
     coefficients: str | None
     errors: bool
     sentences: str | None
-    plot: str | None
     digest: bool
     command: bool
-
-    @property
-    def of_path(self) -> tuple[str, str] | None:
-        """The one table of the path that is asked for; UsageError for several."""
-        given = {
-            "coefficients": self.coefficients,
-            "errors": "" if self.errors else None,
-            "sentences": self.sentences,
-        }
-        asked = [(option, value) for option, value in given.items() if value is not None]
-        if len(asked) > 1:
-            raise UsageError(
-                f"--{asked[0][0]} and --{asked[1][0]} are two tables: ask for one at a time."
-            )
-        return asked[0] if asked else None
 
 
 @click.command(cls=shared.Command, name="show")
@@ -66,26 +49,7 @@ class What(NamedTuple):
     What,
     "what",
     click.option("--path", is_flag=True, help="Show the regularization path: see train --path."),
-    click.option(
-        "--coefficients",
-        metavar="NAMES",
-        help="Show the weights of these features along the path, with commas between them; '' for "
-        "the strongest.",
-    ),
-    click.option(
-        "--errors", is_flag=True, help="Show the training error and the held-out error along it."
-    ),
-    click.option(
-        "--sentences",
-        metavar="FILE",
-        help="Show where along the path each sentence of the one document in FILE is selected; - "
-        "for standard input.",
-    ),
-    click.option(
-        "--plot",
-        metavar="FILE",
-        help="Plot what is shown of the path, else the metric against features, as .svg or .png.",
-    ),
+    *PATH_TABLES,
     click.option(
         "--digest",
         is_flag=True,
@@ -111,13 +75,13 @@ def command(model: str, top: int, what: What, as_json: bool) -> None:
         else:
             click.echo(f"{found}  {model}")
         return
-    of_path = what.of_path
     loaded = load_model(model, tokenizer=what.sentences is not None)
     if what.command:
         _show_command(loaded, model, as_json)
         return
-    if what.path or what.plot or of_path:
-        show_path(loaded, model, of_path, what.plot, as_json)
+    tables = what.coefficients, what.errors, what.sentences
+    if what.path or tables != (None, False, None):
+        show_path(*path_or_table(loaded, model, *tables), model, as_json)
         return
     facts = _facts(loaded, model)
     features = loaded.top_features(top)
@@ -136,7 +100,7 @@ def command(model: str, top: int, what: What, as_json: bool) -> None:
 
 
 def _show_command(model: Model, file: str, as_json: bool) -> None:
-    from textreg.report.reproduce import train_command
+    from textreg.training.recipe import train_command
 
     words = train_command(model, file)
     if as_json:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import click
 
-from textreg.cli.output import check_target, print_json, print_table
+from textreg.cli.output import print_json, print_table
 from textreg.errors import UsageError
 from textreg.explain import path_sentences
 from textreg.model.model import Model
@@ -19,55 +18,84 @@ MAX_COLUMNS = 8
 """Columns of a printed table of coefficients."""
 
 
-def show_path(
-    model: Model, file: str, which: tuple[str, str] | None, plot: str | None, as_json: bool
-) -> None:
-    """Show the path of a model, or one table of it.
+PATH_TABLES = (
+    click.option(
+        "--coefficients",
+        metavar="NAMES",
+        help="The weights of these features along the path, with commas between them; '' for the "
+        "strongest.",
+    ),
+    click.option(
+        "--errors", is_flag=True, help="The training error and the held-out error along the path."
+    ),
+    click.option(
+        "--sentences",
+        metavar="FILE",
+        help="Where along the path each sentence of the one document in FILE is selected; - for "
+        "standard input.",
+    ),
+)
+"""Options that ask for one table of a path."""
 
-    which: an option, "coefficients", "errors" or "sentences", and its value.
+
+def path_or_table(
+    model: Model, file: str, coefficients: str | None, errors: bool, sentences: str | None
+) -> tuple[str, SolutionPath | PathTable]:
+    """The path of a model, or the one table of it that is asked for, and what that is called.
+
+    Raises UsageError for several, and where the model has no path.
     """
-    path = model.path
-    if path is None:
+    given = {
+        "--coefficients": coefficients is not None,
+        "--errors": errors,
+        "--sentences": sentences is not None,
+    }
+    asked = [option for option, is_given in given.items() if is_given]
+    if len(asked) > 1:
+        raise UsageError(f"{asked[0]} and {asked[1]} are two tables: ask for one at a time.")
+    if model.path is None:
         raise UsageError(
             f"{file} has no regularization path: train with textreg train FILE --path."
         )
-    table = None if which is None else _table(model, path, *which)
-    if plot is not None:
-        check_target(Path(plot), [file], "--plot")
-        (path if table is None else table).plot(plot)
-        click.echo(f"saved {plot}", err=True)
+    if errors:
+        return "errors", model.path.errors()
+    if coefficients is not None:
+        names = [name for name in coefficients.split(",") if name]
+        return "coefficients", model.path.coefficients(names or None, top=MAX_COLUMNS)
+    if sentences is not None:
+        return "sentences", path_sentences(model, [_document(sentences)])
+    return "path", model.path
+
+
+def show_path(name: str, shown: SolutionPath | PathTable, file: str, as_json: bool) -> None:
+    """Print a path, or a table of one, called ``name`` in JSON."""
     if as_json:
-        key = "path" if which is None else which[0]
-        print_json({"model": file, key: (path if table is None else table).to_dict()})
-    elif isinstance(table, SentencePath):
-        _print_sentences(table)
-    elif table is not None:
-        click.echo(f"{table.quantity} along {table.parameter} (* is the model)")
+        print_json({"model": file, name: shown.to_dict()})
+    elif isinstance(shown, SentencePath):
+        _print_sentences(shown)
+    elif isinstance(shown, PathTable):
+        click.echo(f"{shown.quantity} along {shown.parameter} (* is the model)")
         body = [
-            [f"{value:.3g}{'*' * (at == table.chosen)}", *(f"{number:.3f}" for number in row)]
-            for at, (value, row) in enumerate(zip(table.values, table.array, strict=True))
+            [f"{value:.3g}{'*' * (at == shown.chosen)}", *(f"{number:.3f}" for number in row)]
+            for at, (value, row) in enumerate(zip(shown.values, shown.array, strict=True))
         ]
-        _print([[table.parameter, *map(visible, table.names)], *body])
+        _print([[shown.parameter, *map(visible, shown.names)], *body])
     else:
-        _print_points(path)
+        _print_points(shown)
 
 
-def _table(model: Model, path: SolutionPath, option: str, value: str) -> PathTable:
-    if option == "errors":
-        return path.errors()
-    if option == "coefficients":
-        names = [name for name in value.split(",") if name]
-        return path.coefficients(names or None, top=MAX_COLUMNS)
+def _document(file: str) -> str:
+    """The one document in a file, or of standard input."""
     try:
-        with click.open_file(value, encoding="utf-8") as file:
-            text = file.read()
+        with click.open_file(file, encoding="utf-8") as opened:
+            text: str = opened.read()
+            return text
     except OSError as error:
         raise UsageError(
-            f"{value}: {error.strerror}: name a file with one document (--sentences FILE)."
+            f"{file}: {error.strerror}: name a file with one document (--sentences FILE)."
         ) from None
     except UnicodeDecodeError:
-        raise UsageError(f"{value} is not UTF-8: save the document as UTF-8.") from None
-    return path_sentences(model, [text])
+        raise UsageError(f"{file} is not UTF-8: save the document as UTF-8.") from None
 
 
 def _print_sentences(table: SentencePath) -> None:

@@ -15,7 +15,7 @@ import click
 from textreg.cli import shared
 from textreg.cli.again import read_as
 from textreg.cli.inputs import TRAINING, Reading, reading
-from textreg.cli.output import check_page, check_target, print_json, progress_bar
+from textreg.cli.output import check_target, print_json, progress_bar
 from textreg.cli.recipes import RecipeCommand, given_by
 from textreg.cli.settings import settings
 from textreg.errors import UsageError
@@ -38,7 +38,6 @@ class TrainOutput(NamedTuple):
     """What to write and what to print."""
 
     output: str | None
-    report: str | None
     as_json: bool
     quiet: bool
 
@@ -73,7 +72,6 @@ SETTINGS = [name for name in declared_settings() if name not in (*Vectorizer.dec
         metavar="FILE",
         help="Model file.  [default: name of the corpus + .textreg]",
     ),
-    click.option("--report", metavar="FILE", help="Write a report on the model, one HTML page."),
     shared.as_json,
     shared.quiet,
 )
@@ -100,12 +98,12 @@ def command(
     """
     talk = not (out.quiet or out.as_json)
     target = Path(out.output) if out.output else Path(f"{_stem(files[0])}.textreg")
-    _check_outputs(target, out.report, [*files, *dev, *unlabeled])
+    _check_outputs(target, [*files, *dev, *unlabeled])
     _check_split(how, dev)
     given = {key: value for key, value in options.items() if value is not None}
     training = TrainingSettings.from_options(fields=how.fields or None, **given)
     if training.memory is not None:
-        _check_blocks(training, out.report, dev)
+        _check_blocks(training, dev)
 
     # Late, so that --help and refusals do not wait for them.
     from textreg.cli.trained import print_summary
@@ -128,7 +126,6 @@ def command(
                 training,
                 progress,
                 started=started,
-                keep_texts=out.report is not None,
                 scratch=scratch,
             )
     assert model.summary is not None
@@ -139,17 +136,11 @@ def command(
 
     result = {**model.summary.to_json(), "seconds": model.seconds}
     result |= {"skipped": len(corpus.skipped), "model": str(target)}
-    if out.report is not None:
-        from textreg.cli.report import write_report
-
-        result["report"] = out.report
-        with progress_bar(quiet=out.quiet) as progress:
-            write_report(model, corpus, training, target, out.report, progress)
     result["bytes"] = target.stat().st_size
     if out.as_json:
         print_json(result)
     elif talk:
-        print_summary(model, target, out.report)
+        print_summary(model, target)
     if not model.n_features:
         (answer,) = model.predict([""])
         always = single_line(model.task.text(answer))
@@ -233,8 +224,8 @@ def _said_by(like: str | None, key: str) -> Iterator[None]:
         raise UsageError(message) from None
 
 
-def _check_outputs(target: Path, report: str | None, inputs: Sequence[str]) -> None:
-    """UsageError if an output file cannot be written or would overwrite another file."""
+def _check_outputs(target: Path, inputs: Sequence[str]) -> None:
+    """UsageError if the model cannot be written or would overwrite another file."""
     for documents in inputs:
         if is_container(Path(documents)):
             raise UsageError(
@@ -247,26 +238,16 @@ def _check_outputs(target: Path, report: str | None, inputs: Sequence[str]) -> N
             f"{target} exists and is not a model: name another file with -o FILE, or remove it "
             "first."
         )
-    if report is not None:
-        from textreg.report.page import check_report
-
-        check_report()
-        check_target(Path(report), inputs, "--report")
-    if report is not None:
-        if os.path.abspath(report) == os.path.abspath(target):
-            raise UsageError(f"-o and --report both name {report}: name two files.")
-        check_page(Path(report), "--report")
 
 
-def _check_blocks(training: TrainingSettings, report: str | None, dev: Sequence[str]) -> None:
+def _check_blocks(training: TrainingSettings, dev: Sequence[str]) -> None:
     """UsageError, before anything is read, for what needs all documents in memory."""
     from textreg.training.blocks import check_settings
 
-    for flag, value in (("--report", report), ("--dev", dev)):
-        if value:
-            raise UsageError(
-                f"{flag} needs all documents in memory: leave it out, or leave out --memory."
-            )
+    if dev:
+        raise UsageError(
+            "--dev needs all documents in memory: leave it out, or leave out --memory."
+        )
     check_settings(training)
 
 

@@ -33,7 +33,7 @@ MAX_LABELS = 8
 SPLIT_TITLES = {"dev": "--dev", "holdout": "documents held out", "cv": "cross-validation"}
 
 
-def print_summary(model: Model, saved: Path, report: str | None) -> None:
+def print_summary(model: Model, saved: Path) -> None:
     """Print how a model was trained, and which files were written."""
     summary, seconds = model.summary, model.seconds
     assert summary is not None
@@ -44,8 +44,6 @@ def print_summary(model: Model, saved: Path, report: str | None) -> None:
     ):
         click.echo(line)
     click.echo(f"saved {saved} ({size(os.path.getsize(saved))})")
-    if report is not None:
-        click.echo(f"report: {report} ({size(os.path.getsize(report))})")
     if summary.tip is not None:
         click.echo(_tip_line(summary, summary.tip))
     click.echo(f"next: textreg evaluate {saved} TEST_FILE, or textreg show {saved}")

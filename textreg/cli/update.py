@@ -147,4 +147,4 @@ def _tell(model: Model, target: Path, skipped: int, out: UpdateOutput, talk: boo
         print_json({**result, "model": str(target), "bytes": target.stat().st_size})
     elif talk:
         click.echo(f"added {added_text(model.summary.updates[-1])}")
-        print_summary(model, target, None)
+        print_summary(model, target)

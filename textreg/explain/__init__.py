@@ -1,8 +1,6 @@
 """Explanations of a model: contributions, evidence, and what training selected."""
 
-from textreg.explain.agreement import rationale_scores
 from textreg.explain.contributions import explain, gives_offsets
-from textreg.explain.marks import MarkedDocument
 from textreg.explain.path_sentences import path_sentences
 from textreg.explain.records import Explanation, SentenceScore, Word
 from textreg.explain.removal_table import RemovalColumn, RemovalTable, removal_tables
@@ -21,7 +19,6 @@ __all__ = [
     "EntryStep",
     "Explanation",
     "LinkedFeature",
-    "MarkedDocument",
     "Neighbor",
     "PathProfiles",
     "Profile",
@@ -35,6 +32,5 @@ __all__ = [
     "find_selection",
     "gives_offsets",
     "path_sentences",
-    "rationale_scores",
     "removal_tables",
 ]

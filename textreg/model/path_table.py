@@ -11,12 +11,7 @@ from textreg.errors import UsageError, did_you_mean
 from textreg.files import csv_lines
 
 if TYPE_CHECKING:
-    import os
-
     from textreg.records import Floats
-
-SENTENCES_SHOWN = 30
-"""Sentences of a picture of selected sentences."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,26 +78,6 @@ class PathTable:
         index = pandas.Index(self.values, name=self.parameter)
         return pandas.DataFrame(self.array, index=index, columns=list(self.names))
 
-    def plot(self, path: str | os.PathLike[str]) -> None:
-        """Draw a line for each column over the parameter, the fullest model at the right.
-
-        Parameters
-        ----------
-        path : str or path-like
-            File to write, ``.svg`` or ``.png``.
-
-        Raises
-        ------
-        UsageError
-            If there are no columns, or the picture cannot be written.
-        """
-        from textreg.plotting.path_charts import PathAxis, lines_along
-
-        if not self.names:
-            raise UsageError(f"there is no {self.quantity} to draw: ask for a column.")
-        axis = PathAxis(self.parameter, self.values, self.chosen)
-        lines_along(axis, self.names, self.array.T.tolist(), path, title=self.quantity)
-
 
 @dataclass(frozen=True, eq=False)
 class SentencePath(PathTable):
@@ -146,29 +121,3 @@ class SentencePath(PathTable):
             column["document"] = self.documents[number]
             column["text"] = self.sentences[number]
         return {**plain, "selected": self.counts}
-
-    def plot(self, path: str | os.PathLike[str]) -> None:
-        """Draw a row for each sentence, filled where it is selected, darker for a larger norm.
-
-        Of more than 30 sentences, the number that is selected is drawn as a line.
-
-        Parameters
-        ----------
-        path : str or path-like
-            File to write, ``.svg`` or ``.png``.
-
-        Raises
-        ------
-        UsageError
-            If there are no sentences, or the picture cannot be written.
-        """
-        from textreg.plotting.path_charts import PathAxis, lines_along, rows_along
-
-        axis = PathAxis(self.parameter, self.values, self.chosen)
-        if not self.sentences:
-            raise UsageError("the documents have no sentences to draw.")
-        if len(self.sentences) <= SENTENCES_SHOWN:
-            rows_along(axis, self.sentences, self.array.T.tolist(), path)
-            return
-        title = f"selected of {len(self.sentences):,} sentences"
-        lines_along(axis, [""], [[float(count) for count in self.counts]], path, title=title)

@@ -14,8 +14,6 @@ from textreg.model.json_records import to_json
 from textreg.model.path_table import PathTable
 
 if TYPE_CHECKING:
-    import os
-
     from scipy.sparse import csr_array
 
     from textreg.records import Floats
@@ -225,26 +223,3 @@ class SolutionPath(PathHeader):
         for column, name in enumerate(names):
             array[:, column] = self.profile(name)[:, row]
         return self._table("weight", names, array)
-
-    def plot(self, path: str | os.PathLike[str]) -> None:
-        """Plot the metric against the number of features, as .svg or .png.
-
-        If all models have the same number of features, the x axis is the parameter.
-
-        Raises
-        ------
-        UsageError
-            If the file cannot be written.
-        """
-        from textreg.plotting.charts import Series, metric_by_size
-
-        sizes = [float(point.nonzero) for point in self.points]
-        values_of_metric = [point.metrics[self.metric] for point in self.points]
-        if len(set(sizes)) > 1:
-            metric_by_size(
-                [Series("", sizes, values_of_metric, self.chosen)], path, metric=self.metric
-            )
-            return
-        line = Series(self.parameter, self.values, values_of_metric, self.chosen)
-        title = f"{self.parameter} (all models have {sizes[0]:,.0f} features)"
-        metric_by_size([line], path, metric=self.metric, size=title, scale="strengths")

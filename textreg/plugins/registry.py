@@ -57,7 +57,10 @@ class Registry(Spelling):
             return self._joined(kind, name)
         owner, _, short = name.rpartition(":")
         with self.lock:
-            added = self.added_part(kind, short, owner)
+            # A file of the user takes the place of an installed part, but not of a command: the
+            # command may refuse the file before it is run.
+            of_file = kind != "command" or not self.is_installed(kind, short)
+            added = self.added_part(kind, short, owner) if of_file else None
             if added is not None:
                 self._refuse_blocked(kind, short, "")
                 return added
@@ -134,6 +137,10 @@ class Registry(Spelling):
         _check_kind(kind)
         rows = [row for row in self.listing() if row.kind == kind]
         return sorted({row.name for row in rows if not row.status.startswith("blocked")})
+
+    def is_installed(self, kind: str, name: str) -> bool:
+        """Whether an entry point has this part, blocked or not; runs no file."""
+        return any(entry.part[:2] == (kind, name) for entry in self.entries())
 
     def commands(self) -> dict[str, str]:
         """Commands that are not blocked, sorted, each with one line of help; imports nothing.
@@ -274,3 +281,4 @@ spelled = _default.spelled
 how_to_add = _default.how_to_add
 block = _default.block
 commands = _default.commands
+is_installed = _default.is_installed

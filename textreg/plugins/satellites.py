@@ -24,6 +24,14 @@ SATELLITES = {
     ),
     "textreg-fused": ("regularizer.fused",),
     "textreg-gow": ("groups.communities",),
+    "textreg-report": (
+        "command.agreement",
+        "command.check-page",
+        "command.compare",
+        "command.learn-curve",
+        "command.plot",
+        "command.report",
+    ),
     "textreg-topics": ("groups.lda", "groups.lsi"),
 }
 """Names of entry points, as in the metadata of each distribution."""

@@ -14,6 +14,8 @@ import numpy as np
 from textreg.errors import ModelError, PluginError, UsageError
 from textreg.features.vectorize import Vectorizer
 from textreg.kinds import Plugin, Tokenizer
+from textreg.model.origin import SourceSummary
+from textreg.model.saved_tokenizer import TokenizerOrigin
 from textreg.params import Parametrized
 from textreg.plugins import registry
 from textreg.plugins.callables import Unnamed
@@ -25,6 +27,7 @@ from textreg.training.settings import (
     PREFIXES,
     RECORDS,
     TrainingSettings,
+    declared_settings,
     default_builder,
 )
 from textreg.training.space import Tuning
@@ -261,3 +264,101 @@ def _summary(model: Model) -> TrainingSummary:
             "training corpus, or train the model again with textreg train."
         )
     return model.summary
+
+
+def fit_command(model: Model) -> list[str] | None:
+    """Words of a ``textreg train`` command that fits the same weights up to the tolerance.
+
+    It needs no search. None if the model does not hold its settings, or if its tokenizer is none
+    that a command could name.
+    """
+    summary = model.summary
+    if summary is None or any(isinstance(one.tokenizer, Unnamed) for one in model.encoder.parts):
+        return None
+    options: dict[str, Any] = {}
+    for prefix, part in _parts(summary).items():
+        options[prefix] = part.name
+        own = changed(summary, PREFIXES[prefix], part.name, part.params)
+        options |= {f"{prefix}_{key}": value for key, value in own.items()}
+    options |= _feature_options(model.encoder)
+    usual = TrainingSettings.declared()
+    if summary.loss != model.task.default_loss:
+        options["loss"] = summary.loss
+    own = changed(summary, "loss", summary.loss, summary.loss_params)
+    options |= {f"loss_{key}": value for key, value in own.items()}
+    if not model.task.discrete:  # else the labels tell it
+        options["task"] = summary.task
+    if model.task.to_header().get("at_least_one", False):
+        options["at_least_one"] = True
+    for key in ("multiclass", "tol"):
+        value = getattr(summary, key)
+        if value is not None and value != usual[key].default:
+            options[key] = value
+    if summary.rare is not None:
+        options |= {"min_label": summary.rare.least, "rare_label": summary.rare.label}
+    if summary.unknown is not None:
+        options |= {"unknown": model.task.unknown, "unknown_rule": summary.unknown.rule}
+    options["class_weight"] = summary.class_weight
+    return [*_beginning(summary), "CORPUS", *words_of(options)]
+
+
+def _feature_options(encoder: AnyEncoder) -> dict[str, Any]:
+    """How documents become features, as options."""
+    if encoder.fields:
+        return field_options(fields_of(encoder))
+    return named_options("tokenizer", encoder.tokenizer) | encoder.vectorizer.changed()
+
+
+def train_command(model: Model, saved: str) -> list[str]:
+    """Words of the ``textreg train`` command that made a model, its search included.
+
+    saved: the file of the model. CORPUS stands for the documents of a training in Python. Raises
+    ModelError if the model does not hold its settings, or if its tokenizer is none that a command
+    could name.
+    """
+    summary = _summary(model)
+    if any(update.old is None for update in summary.updates):
+        raise ModelError(
+            "no command of train makes this model: documents were added to it without its old ones."
+        )
+    for part in model.encoder.parts:
+        origin = TokenizerOrigin.of(part.tokenizer)
+        if origin.source != "plugin":
+            what = "on lists of tokens"
+            if origin.source == "callable":
+                what = f"with the tokenizer '{origin.name}', a callable of its program"
+            raise ModelError(f"no command can make this model: it was trained in Python {what}.")
+    if wrong := [key for key in summary.options if not may_be_kept(key)]:
+        raise ModelError(f"the model holds the option '{wrong[0]}', which no training keeps.")
+    source = summary.source or SourceSummary(("CORPUS",), (), (), {})
+    # A name that begins with - would be an option.
+    files = [f"./{path}" if path[:1] == "-" != path else path for path in source.files]
+    more = {"dev": source.dev, "unlabeled": source.unlabeled}
+    order = [*FIELD_OPTIONS, *declared_settings()]
+    named = sorted(summary.options, key=lambda key: (order.index(_owner(key)), key))
+    options = {**source.reading, **more, **{key: summary.options[key] for key in named}}
+    return [*_beginning(summary), *files, *words_of(options), "-o", saved]
+
+
+def _owner(key: str) -> str:
+    """The setting that an option is of: of a part's parameter, the one that names the part."""
+    known = key in declared_settings() or key in FIELD_OPTIONS
+    return key if known else key.partition("_")[0]
+
+
+def _beginning(summary: TrainingSummary) -> list[str]:
+    """The words before the corpus, with the plugins that are files."""
+    files = dict.fromkeys(part.file for part in summary.plugins if part.file)
+    return ["textreg", *(word for file in files for word in ("--plugin", file)), "train"]
+
+
+def changed(
+    summary: TrainingSummary, kind: str, name: str, params: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Parameters of a part that differ from their defaults; all if it is not installed."""
+    try:
+        part = registry.find(kind, summary.spelled(kind, name))
+    except PluginError:
+        return dict(params)
+    defaults = {key: param.default for key, param in part.declared(**params).items()}
+    return {key: value for key, value in params.items() if value != defaults.get(key, value)}

@@ -1,0 +1,502 @@
+"""compare: the same documents for all, what is said of them, and refusals before long work."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import Cli
+from hypothesis import given
+from hypothesis import strategies as st
+
+import textreg
+from textreg import Corpus, Lasso
+from textreg.demo.corpus import write_demo
+from textreg.errors import DataError, TextregError, UsageError
+from textreg.measure.significance import Interval, p_text, sign_test
+from textreg_report import Benchmark
+from textreg_report import benchmark as comparing
+from textreg_report.benchmark import compare, parse_candidate
+from textreg_report.comparison import Comparison, Contrast, Measurement, adjusted
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("compare") / "demo"
+    write_demo(str(folder))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def found(demo: Path) -> Comparison:
+    return compare(["lasso", "elastic", "none"], Benchmark.read(str(demo)), ngrams=1)
+
+
+def test_each_is_what_its_own_training_gives(demo: Path, found: Comparison) -> None:
+    benchmark = Benchmark.read(str(demo))
+    assert isinstance(benchmark.train, Corpus)
+    assert isinstance(benchmark.test, Corpus)
+    assert (found.benchmarks, found.candidates) == (("demo",), ("lasso", "elastic", "none"))
+    for name in found.candidates:
+        model = textreg.train(
+            benchmark.train.texts, benchmark.train.labels or (), reg=name, ngrams=1
+        )
+        answers = model.predict(benchmark.test.texts)
+        expected = textreg.evaluate(benchmark.test.labels or (), answers, model.labels)  # type: ignore
+        cell = found.cell("demo", name)
+        assert (cell.accuracy, cell.macro_f1) == (expected.accuracy, expected.macro_f1)
+        assert (cell.features, cell.of) == (model.n_features, model.summary.features)
+        assert cell.gap == model.summary.gap
+
+
+def test_features_are_made_once_where_they_agree(
+    demo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = []
+    make = comparing.make_features
+
+    def count(corpus: Corpus, settings: Any) -> Any:
+        calls.append(settings.vectorizer.weighting)
+        return make(corpus, settings)
+
+    monkeypatch.setattr(comparing, "make_features", count)
+    candidates = ["lasso reg_l1=1", "ridge reg_l2=1", "ridge reg-l2=1 weighting=count", "none"]
+    names = compare(candidates, Benchmark.read(str(demo)), ngrams=1).candidates
+    assert names == tuple(candidates)
+    assert calls == ["unit-idf", "count"]
+
+
+def test_models_are_measured_on_all_of_a_corpus(demo: Path, found: Comparison) -> None:
+    benchmark = Benchmark.read(str(demo))
+    assert isinstance(benchmark.train, Corpus)
+    assert isinstance(benchmark.test, Corpus)
+    models = {
+        name: textreg.train(benchmark.train.texts, benchmark.train.labels or (), reg=name, ngrams=1)
+        for name in ("lasso", "elastic")
+    }
+    again = compare(models, Benchmark("demo", test=benchmark.test))
+    for name in models:
+        mine, before = again.cell("demo", name), found.cell("demo", name)
+        assert (mine.accuracy, mine.features, mine.gap) == (
+            before.accuracy,
+            before.features,
+            before.gap,
+        )
+    one, other = again.contrast("lasso"), found.contrast("lasso")
+    # three candidates there: two comparisons
+    assert (one.comparisons, other.comparisons) == (1, 2)
+    same = other._replace(benchmark="demo", p_adjusted=one.p, comparisons=1)
+    assert one == same
+    # a single corpus is all to measure on
+    assert compare(models, Benchmark("t", train=benchmark.test)).cell(
+        "t", "lasso"
+    ).documents == len(benchmark.test)
+
+
+def test_a_part_is_held_out_where_there_is_no_test(demo: Path) -> None:
+    corpus = Benchmark.read(str(demo)).train
+    assert isinstance(corpus, Corpus)
+    one = compare(["lasso reg_l1=1", "none"], Benchmark("t", corpus), test_share=0.25, seed=3)
+    assert one.cell("t", "none").documents == pytest.approx(len(corpus) / 4, abs=2)
+    two = compare(
+        ["lasso reg_l1=1", "none"], Benchmark("t", corpus), test_share=0.25, seed=3, jobs=2
+    )
+    keys = ("accuracy", "macro_f1", "features", "gap")
+    for name in one.candidates:
+        assert [getattr(one.cell("t", name), key) for key in keys] == [
+            getattr(two.cell("t", name), key) for key in keys
+        ]
+    assert one.contrasts == two.contrasts
+
+
+def test_groups_are_not_torn_apart(demo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    corpus = Benchmark.read(str(demo)).train
+    assert isinstance(corpus, Corpus)
+    seen = []
+    train = comparing.train_corpus
+
+    def watch(part: Corpus, *rest: Any, **how: Any) -> Any:
+        seen.append(part)
+        return train(part, *rest, **how)
+
+    monkeypatch.setattr(comparing, "train_corpus", watch)
+    group_of = [str(row // 20) for row in range(len(corpus))]
+    grouped = replace(corpus, group_of=group_of)
+    compare(["none", "lasso reg_l1=1"], Benchmark("t", grouped), ngrams=1, holdout=0.2)
+    fitted = set(seen[0].group_of)
+    assert len(seen[0]) == 20 * len(fitted) < len(corpus)
+
+
+def cell(candidate: str, benchmark: str, right: list[int], features: int) -> Measurement:
+    accuracy = float(np.mean(right))
+    whole = Interval(0.0, 1.0)
+    answers = np.array(right)
+    return Measurement(
+        candidate, benchmark, len(right), accuracy, whole, accuracy, features, 1000, 1.0, None,
+        True, None, {}, answers,
+    )  # fmt: skip
+
+
+def contrast(points: float, won: int, lost: int, benchmark: str | None = "t") -> Contrast:
+    interval = Interval(points / 100 - 0.01, points / 100 + 0.01)
+    p = sign_test(won, lost)
+    return Contrast("new", "old", benchmark, points / 100, interval, 0.0, interval, won, lost, p, p)
+
+
+@pytest.mark.parametrize(
+    ("figures", "features", "words"),
+    [
+        (
+            (1.8, 15, 3),
+            900,
+            "new is better than old: 15 documents won, 3 lost, p 0.0075; +1.8 points (95 % CI 0.8 "
+            "to 2.8)",
+        ),
+        (
+            (-2.0, 1_000, 1_200),
+            10,
+            "new is worse than old: 1,000 documents won, 1,200 lost, p 2.2e-05; -2.0 points (95 % "
+            "CI -3.0 to -1.0): use old",
+        ),
+        (  # the interval alone would say worse
+            (-1.2, 7, 17),
+            900,
+            "new and old are level: 7 documents won, 17 lost, p 0.064; -1.2 points (95 % CI -2.2 "
+            "to -0.2): use old",
+        ),
+        (
+            (0.1, 3, 3),
+            500,
+            "new and old are level: 3 documents won, 3 lost, p 1; +0.1 points (95 % CI -0.9 to "
+            "1.1); new for the smaller model (500 features, not 1,000)",
+        ),
+        (  # as it may be of the mean of corpora of different sizes
+            (-0.3, 15, 3),
+            900,
+            "new is better than old: 15 documents won, 3 lost, p 0.0075; -0.3 points (95 % CI -1.3 "
+            "to 0.7)",
+        ),
+    ],
+)
+def test_verdicts(figures: tuple[float, int, int], features: int, words: str) -> None:
+    cells = cell("old", "t", [1, 0], 1000), cell("new", "t", [1, 1], features)
+    one = Comparison(("t",), ("old", "new"), "old", cells, (contrast(*figures),), 0)
+    assert one.verdicts() == [words]
+    assert one.adjustments() == []
+    assert one.tables()[0][1][0][-1] == "p"
+
+
+def shown_p(text: str) -> float:
+    return float(re.split(r"p (?=[\d.e-]+;)", text)[1].partition(";")[0])
+
+
+@given(st.lists(st.tuples(st.integers(0, 60), st.integers(0, 60)), min_size=1, max_size=6))
+def test_verdicts_follow_from_the_p_that_is_shown(counts: list[tuple[int, int]]) -> None:
+    names = [f"new {number}" for number in range(len(counts))]
+    cells = [cell(name, "t", [1, 0], 1000) for name in ("old", *names)]
+    contrasts = [
+        contrast(won - lost, won, lost)._replace(candidate=name)
+        for name, (won, lost) in zip(names, counts, strict=True)
+    ]
+    one = Comparison(("t",), ("old", *names), "old", tuple(cells), adjusted(contrasts), 0)
+    rows = one.tables()[0][1][2:]
+    shown = one.to_dict()["contrasts"]
+    for (won, lost), words, row, values in zip(counts, one.verdicts(), rows, shown, strict=True):
+        verdict = "level"
+        if shown_p(words) <= 0.05:
+            verdict = "better" if won > lost else "worse"
+        assert (" are level: " if verdict == "level" else f" is {verdict} than old: ") in words
+        assert values["verdict"] == verdict
+        assert values["p"] <= values["p_adjusted"]
+        assert (values["p_adjusted"] <= 0.05) == (verdict != "level")
+        assert float(row[-1]) == shown_p(words)
+    assert ("adjusted p" in one.verdicts()[0]) == (len(counts) > 1)
+    assert len(one.adjustments()) == (len(counts) > 1)
+
+
+@pytest.mark.parametrize(
+    ("p", "text"),
+    [
+        (0.057, "0.057"),
+        (0.0496, "0.05"),
+        (0.05, "0.05"),
+        (0.0504, "0.0504"),
+        (0.05000004, "0.05000004"),
+        (1.0, "1"),
+        (0.00123, "0.0012"),
+    ],
+)
+def test_a_p_shows_its_side(p: float, text: str) -> None:
+    assert p_text(p) == text
+
+
+def test_comparisons_on_single_corpora_and_over_all_are_two_families() -> None:
+    given = [
+        contrast(1.0, won, lost, benchmark)._replace(candidate=name, benchmarks_p=benchmarks_p)
+        for name, benchmark, won, lost, benchmarks_p in [
+            ("a", "one", 15, 3, 1.0),
+            ("a", "two", 9, 1, 1.0),
+            ("a", None, 24, 4, 0.02),
+            ("b", "one", 5, 5, 1.0),
+            ("b", "two", 3, 1, 1.0),
+            ("b", None, 8, 6, 0.5),
+        ]
+    ]
+    found = adjusted(given)
+    of = {(one.candidate, one.benchmark): one for one in found}
+    assert [one.comparisons for one in found] == [4, 4, 2, 4, 4, 2]
+    assert of["a", "one"].p_adjusted == pytest.approx(4 * sign_test(15, 3))
+    assert of["a", "two"].p_adjusted == pytest.approx(3 * sign_test(9, 1))
+    assert (of["a", "two"].p < 0.05, of["a", "two"].verdict) == (True, "level")
+    assert of["a", None].p_adjusted == pytest.approx(2 * sign_test(24, 4))
+    assert of["b", None].p_adjusted == sign_test(8, 6)
+    assert of["a", None].benchmarks_p_adjusted == pytest.approx(0.04)
+    cells = [cell(name, place, [1], 9) for place in ("one", "two") for name in ("old", "a", "b")]
+    one = Comparison(("one", "two"), ("old", "a", "b"), "old", tuple(cells), found, 0)
+    assert one.adjustments() == [
+        "p of single corpora is adjusted for all 4 comparisons on them by Holm's method",
+        "p over all corpora is adjusted for 2 comparisons, too",
+    ]
+    assert "better than old in 2 corpora" in one.verdicts()[0]
+    assert [rows[0].count("adjusted p") for _, rows in one.tables()] == [1, 1, 1]
+    assert "(p 0.04)" in one.tables()[2][1][2][-1]
+
+
+def test_several_benchmarks_are_pooled(demo: Path) -> None:
+    corpus = Benchmark.read(str(demo)).train
+    assert isinstance(corpus, Corpus)
+    half = len(corpus) // 2
+    benchmarks = [
+        Benchmark("one", corpus.select(np.arange(half))),
+        Benchmark("two", corpus.select(np.arange(half, len(corpus)))),
+    ]
+    both = compare(["ridge reg_l2=1", "lasso reg_l1=3"], benchmarks, ngrams=1)
+    assert both.baseline == "ridge reg_l2=1"
+    name = "lasso reg_l1=3"
+    apart = [both.contrast(name, benchmark) for benchmark in both.benchmarks]
+    pooled = both.contrast(name)
+    assert pooled.accuracy == pytest.approx(np.mean([one.accuracy for one in apart]))
+    assert pooled.won == sum(one.won for one in apart)
+    assert pooled.lost == sum(one.lost for one in apart)
+    assert pooled.p == sign_test(pooled.won, pooled.lost)
+    assert pooled.benchmarks_won == sum(one.accuracy > 0 for one in apart)
+    assert pooled.benchmarks_p == sign_test(pooled.benchmarks_won, pooled.benchmarks_lost)
+    assert " in 2 corpora: " in both.verdicts()[0]
+    assert (pooled.p_adjusted, pooled.comparisons) == (pooled.p, 1)
+    assert [one.comparisons for one in apart] == [2, 2]
+    assert both.adjustments() == [
+        "p of single corpora is adjusted for all 2 comparisons on them by Holm's method"
+    ]
+    assert [title for title, _ in both.tables()] == ["one", "two", "mean of 2 corpora"]
+
+
+def test_forms(found: Comparison) -> None:
+    rows = list(csv.DictReader(io.StringIO(found.to_csv())))
+    assert [row["candidate"] for row in rows] == list(found.candidates)
+    lasso = rows[0]
+    assert float(lasso["accuracy"]) == found.cell("demo", "lasso").accuracy
+    assert float(lasso["difference_low"]) == found.contrast("lasso").accuracy_interval.low
+    assert rows[1]["p"] == ""  # the baseline beside itself
+    document = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert document["measured"][0]["features"] == found.cell("demo", "lasso").features
+    lasso_only = document["contrasts"][0]
+    assert lasso_only["p"] == found.contrast("lasso").p
+    assert lasso_only["p_adjusted"] == found.contrast("lasso").p_adjusted
+    assert (lasso_only["comparisons"], document["adjustment"]) == (2, "holm")
+    assert float(lasso["p_adjusted"]) == lasso_only["p_adjusted"]
+    assert lasso["verdict"] == lasso_only["verdict"] == found.contrast("lasso").verdict
+    table = found.to_markdown()
+    assert table.count("\n| ") == 5  # head, rule, three candidates
+    assert f"- {found.verdicts()[0]}" in table
+    assert "- p is adjusted for 2 comparisons by Holm's method" in table
+
+
+@pytest.mark.parametrize(
+    ("candidates", "words"),
+    [
+        (["elastic", "lassso"], "lassso: no regularizer 'lassso'. Did you mean 'lasso'?"),
+        (["elastic", "lasso reg_l2=1"], "lasso: no parameter 'l2'"),
+        (["elastic", "lasso fast"], "not 'fast'"),
+        (["elastic", "elastic"], "two candidates are called 'elastic'"),
+        (["elastic"], "two or more candidates"),
+        (["elastic", " "], "the name is empty"),
+        ("elastic", "give a list"),
+        (["elastic", "ridge task=regression"], "ridge task=regression: a regression has no labels"),
+    ],
+)
+def test_wrong_candidates_are_found_before_anything_is_read(candidates: Any, words: str) -> None:
+    def benchmarks() -> Iterator[Benchmark]:
+        raise AssertionError("read too early")
+        yield
+
+    with pytest.raises(TextregError) as error:
+        compare(candidates, benchmarks())
+    assert error.value.exit_code == 2
+    assert words in str(error.value)
+
+
+def test_wrong_benchmarks_are_found_before_training(
+    monkeypatch: pytest.MonkeyPatch, demo: Path
+) -> None:
+    monkeypatch.setattr(
+        comparing, "train_corpus", lambda *_, **__: pytest.fail("trained too early")
+    )
+    good = Benchmark("good", (["a b", "c d"] * 4, ["x", "y"] * 4))
+    for wrong, words in [
+        (
+            Benchmark("bad", (["a", "b"], ["x", "y"]), (["a"], ["z"])),
+            "bad: document 1: the model does not know",
+        ),
+        (
+            Benchmark("bad", (["a"] * 5, ["x"] * 3 + ["y"] * 2)),
+            "bad: the label 'y' has fewer than three",
+        ),
+        (Benchmark("bad", (["a", "b"], ["x", "y"]), Corpus(["a"])), "bad: there are no labeled"),
+        (Benchmark("bad", test=(["a"], ["x"])), "bad: there are no documents to train on"),
+        (Benchmark("bad", (["a", "b"], ["x", "x"])), "bad: All 2 documents have the same label"),
+    ]:
+        with pytest.raises(DataError) as error:
+            compare(["elastic", "lasso"], [good, wrong])
+        assert words in str(error.value)
+    with pytest.raises(UsageError, match="the baseline 'ridge' is not a candidate"):
+        compare(["elastic", "lasso"], good, baseline="ridge")
+    with pytest.raises(UsageError, match="different names"):
+        compare(["elastic", "lasso"], [good, good])
+
+
+def test_a_failing_candidate_is_named() -> None:
+    benchmark = Benchmark("t", (["a b", "c d"] * 4, ["x", "y"] * 4))
+    with pytest.raises(DataError, match=r"^ridge min_df=99: no feature is left"):
+        compare(["lasso reg_l1=1", "ridge min_df=99"], benchmark)
+
+
+def test_candidates_may_be_instances_classes_and_options(demo: Path) -> None:
+    benchmark = Benchmark.read(str(demo))
+    one = compare([Lasso(l1=1.0), {"reg": "ridge", "reg_l2": 1.0}], benchmark, ngrams=1)
+    assert one.candidates == ("lasso", "ridge")
+    assert parse_candidate("group groups=lda,lsi reg-l1=0.1 groups-ngrams=all") == {
+        "reg": "group",
+        "groups": "lda,lsi",
+        "reg_l1": "0.1",
+        "groups_ngrams": "all",
+    }
+    assert parse_candidate("gomp reg_singletons=false")["reg_singletons"] is False
+    assert parse_candidate("lasso cv=3 tol=1e-3 select=1se max-nonzero=50 budget=5m") == {
+        "reg": "lasso",
+        "cv": 3,
+        "tol": 1e-3,
+        "select": "1se",
+        "max_nonzero": 50,
+        "budget": "5m",
+    }
+
+
+def test_command(cli: Cli, demo: Path, found: Comparison, tmp_path: Path) -> None:
+    result = cli("compare", demo, "--reg", "lasso,elastic", "--reg", "none", "--ngrams", "1")
+    assert result.code == 0
+    assert result.out.splitlines()[-3:] == [
+        *(f"{verdict}." for verdict in found.verdicts()),
+        "p is adjusted for 2 comparisons by Holm's method.",
+    ]
+    document = json.loads(cli("compare", demo, "--reg", "lasso,none", "--json").out)
+    assert document["candidates"] == ["lasso", "none"]
+    target = tmp_path / "table.csv"
+    run = cli("compare", demo, "--reg", "lasso,none", "--format", "csv", "-o", target)
+    assert (run.code, run.out) == (0, "")
+    assert target.read_text().startswith("candidate,benchmark,documents,accuracy")
+
+
+def test_command_says_who_wins_the_search(cli: Cli, demo: Path) -> None:
+    def sizes(*options: str) -> list[int]:
+        run = cli("compare", demo, "--reg", "lasso,elastic", "--ngrams", "1", "--json", *options)
+        return [one["features"] for one in json.loads(run.out)["measured"]]
+
+    usual = sizes()
+    few = max(usual) // 2
+    assert max(sizes("--max-nonzero", str(few), "--budget", "5m")) <= few < max(usual)
+    sparse = sizes("--select", "sparsest", "--within", "0.2")
+    assert all(one < other for one, other in zip(sparse, usual, strict=True))
+
+
+def test_command_with_models_and_files(cli: Cli, demo: Path, tmp_path: Path) -> None:
+    train, test = demo / "train.jsonl", demo / "test.jsonl"
+    saved = tmp_path / "mine.textreg"
+    assert cli("train", train, "--reg", "lasso", "-o", saved, "--quiet").code == 0
+    run = cli("compare", saved, train, "--test", test, "--reg", "lasso", "--json")
+    document = json.loads(run.out)
+    (lasso, mine) = document["measured"]
+    assert (lasso["candidate"], mine["candidate"]) == ("lasso", "mine")
+    assert lasso["accuracy"] == mine["accuracy"]
+    assert document["contrasts"][0]["won"] == document["contrasts"][0]["lost"] == 0
+    other = tmp_path / "other" / "mine.textreg"
+    other.parent.mkdir()
+    other.write_bytes(saved.read_bytes())
+    names = json.loads(cli("compare", saved, other, test, "--json").out)["candidates"]
+    assert names == [str(saved), str(other)]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("MODEL",), "name a corpus to measure on"),
+        (("DEMO", "--reg", "lasso,lasso"), "--reg names 'lasso' twice"),
+        (("DEMO", "--reg", "lasso,elastc"), "elastc: no regularizer 'elastc'. Did you mean"),
+        (("DEMO", "--reg", "lasso,none", "--test", "a", "--test", "b"), "1 corpora but 2 times"),
+        (("DEMO", "--reg", "lasso,none", "--plot", "a.pdf"), ".svg or .png"),
+        (("DEMO", "--reg", "lasso,none", "-o", "no/such/x.csv"), "the folder no/such does not"),
+        (("DEMO", "--reg", "lasso,none", "--plot", "no/x.svg"), "name another with --plot FILE"),
+        (("DEMO", "--reg", "lasso"), "two or more candidates"),
+        (("DEMO", "--reg", "lasso cv=x"), "cv must be a whole number, not 'x'"),
+        (("DEMO", "--reg", "lasso tol=x"), "tol must be a number, not 'x'"),
+        (("DEMO", "--reg", "lasso refit=x"), "refit must be true or false, not 'x'"),
+        (("DEMO", "--reg", "lasso threshold=pos=f1"), "threshold cannot be given as text"),
+        (("DEMO", "--reg", "lasso dev=x.csv"), "dev cannot be given as text"),
+        (("DEMO", "--reg", "lasso,"), "--reg 'lasso,' has an empty name"),
+        (("DEMO", "--reg", "lasso,none", "--select", "1se"), "none: all parameters of none are"),
+        (("DEMO", "--reg", "lasso,none", "--budget", "soon"), "lasso: the budget must be a time"),
+        (("missing.csv", "--reg", "lasso,none"), "missing.csv"),
+        (("DEMO", "--reg", "lasso,none", "--cv", "3", "--holdout", "0.2"), "holdout and cv both"),
+    ],
+)
+def test_command_refuses(
+    cli: Cli,
+    demo: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: tuple[str, ...],
+    words: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    if "MODEL" in arguments:
+        run = cli("train", demo / "train.jsonl", "--reg", "none", "-o", "MODEL", "--quiet")
+        assert run.code == 0
+    result = cli("compare", *[str(demo) if it == "DEMO" else it for it in arguments])
+    assert (result.code, result.out) == (2, "")
+    assert words in result.err
+    assert result.err.count("\n") == 1
+
+
+def test_a_folder_is_not_ambiguous(tmp_path: Path) -> None:
+    for name in ("train.csv", "train.jsonl", "test.csv"):
+        (tmp_path / name).write_text("text,label\na,x\n")
+    with pytest.raises(UsageError, match=r"train\.csv and .*train\.jsonl: leave one"):
+        Benchmark.read(str(tmp_path))
+
+
+def test_plots(found: Comparison, tmp_path: Path) -> None:
+    found.plot(tmp_path / "a.svg")
+    picture = (tmp_path / "a.svg").read_text()
+    for name in (*found.candidates, "demo", "features with a weight"):
+        assert f">{name}</text>" in picture
+    found.plot(tmp_path / "b.svg")
+    assert (tmp_path / "b.svg").read_text() == picture
+    found.plot(tmp_path / "a.png")
+    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")

@@ -1,0 +1,414 @@
+"""learn-curve: nested samples, the same for all; what is measured, refused and shown."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import Cli
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import textreg
+import textreg_report
+from textreg import Corpus
+from textreg.builtin.graphs import Cooccurrence
+from textreg.demo.corpus import write_demo
+from textreg.errors import DataError, DataWarning, TextregError, UsageError
+from textreg.records import Graph, Tokens
+from textreg.training.prepare import make_features
+from textreg_report import Benchmark, learn_curve
+from textreg_report import learning_curve as curves
+from textreg_report.axes import cut_apart
+from textreg_report.drawing import text_width
+from textreg_report.learning_curve import DRAWS, CurveCell, LearningCurve, check_sizes, draw_order
+
+RIDGE = {"reg": "ridge", "reg_l2": 1.0}
+LASSO = {"reg": "lasso", "reg_l1": 0.2}
+NETWORK = {"reg": "network", "reg_alpha": 1.0, "reg_beta": 0.1, "graph_min_df": 2}
+BOTH = {"ridge": RIDGE, "network": NETWORK}
+OPTIONS: dict[str, Any] = {"ngrams": 1, "tokenizer": "words"}
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("curve") / "demo"
+    write_demo(str(folder))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def benchmark(demo: Path) -> Benchmark:
+    whole = Benchmark.read(str(demo))
+    assert isinstance(whole.train, Corpus)
+    return Benchmark("demo", whole.train.select(np.arange(120)), whole.test)
+
+
+# Samples
+
+
+@settings(max_examples=30)
+@given(
+    counts=st.lists(st.integers(1, 30), min_size=2, max_size=5),
+    draw=st.sampled_from(DRAWS),
+    seed=st.integers(0, 1000),
+)
+def test_an_order_has_every_document_once(counts: list[int], draw: str, seed: int) -> None:
+    codes = np.repeat(np.arange(len(counts)), counts)
+    order = draw_order(codes, draw, (seed, 0))
+    assert sorted(order.tolist()) == list(range(len(codes)))
+    assert order.tolist() == draw_order(codes, draw, (seed, 0)).tolist()
+    drawn = np.zeros(len(counts))
+    for n, row in enumerate(order.tolist(), 1):
+        drawn[codes[row]] += 1
+        if draw == "stratified":
+            assert (np.abs(drawn - n * np.array(counts) / len(codes)) < 2).all()
+        if draw == "equal" and n <= min(counts) * len(counts):
+            assert drawn.max() - drawn.min() <= 1
+
+
+def test_draws_differ() -> None:
+    codes = np.arange(60) % 3
+    for draw in DRAWS:
+        orders = {tuple(draw_order(codes, draw, (0, number)).tolist()) for number in range(5)}
+        assert len(orders) == 5
+
+
+def test_sizes_of_nothing_given_are_halves() -> None:
+    codes = np.arange(400) % 2
+    assert check_sizes(None, codes, ["a", "b"]) == [25, 50, 100, 200, 400]
+    assert check_sizes(None, codes[:5], ["a", "b"]) == [5]
+    assert check_sizes([40, 10], codes, ["a", "b"]) == [10, 40]
+
+
+# What is measured
+
+
+@pytest.fixture(scope="module")
+def found(benchmark: Benchmark) -> dict[str, LearningCurve]:
+    return {
+        by: learn_curve(BOTH, benchmark, sizes=[40, 20], draws=2, by=by, **OPTIONS)
+        for by in ("documents", "labels")
+    }
+
+
+def sample(benchmark: Benchmark, size: int, draw: int) -> tuple[Corpus, Corpus]:
+    """The documents of a sample, and the others."""
+    assert isinstance(benchmark.train, Corpus)
+    labels = benchmark.train.labels or ()
+    codes = np.array([label == "pos" for label in labels], dtype=np.int64)
+    order = draw_order(codes, "stratified", (0, draw))
+    return benchmark.train.select(order[:size]), benchmark.train.select(np.sort(order[size:]))
+
+
+@pytest.mark.parametrize("by", ["documents", "labels"])
+def test_each_is_what_its_own_training_gives(
+    benchmark: Benchmark, found: dict[str, LearningCurve], by: str
+) -> None:
+    assert isinstance(benchmark.test, Corpus)
+    drawn, rest = sample(benchmark, 40, 1)
+    more = {"unlabeled": rest.texts} if by == "labels" else {}
+    model = textreg.train(drawn.texts, drawn.labels or (), **NETWORK, **OPTIONS, **more)
+    answers = model.predict(benchmark.test.texts)
+    expected = textreg.evaluate(benchmark.test.labels or (), answers, model.labels)
+    curve = found[by]
+    assert curve.values("demo", "network", 40)[1] == expected.accuracy
+    (cell,) = [it for it in curve.cells if (it.candidate, it.size, it.draw) == ("network", 40, 1)]
+    assert (cell.macro_f1, cell.features) == (expected.macro_f1, model.n_features)
+    assert cell.params == {"alpha": 1.0, "beta": 0.1}
+
+
+def test_labels_leave_all_words_known(found: dict[str, LearningCurve]) -> None:
+    features = {
+        by: {(it.candidate, it.size, it.draw): it.features for it in curve.cells}
+        for by, curve in found.items()
+    }
+    for key, n_features in features["labels"].items():
+        if key[0] == "network":
+            assert n_features > features["documents"][key]
+
+
+def test_all_have_the_same_nested_samples(
+    benchmark: Benchmark, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[tuple[str, int, int, set[str]]] = []
+
+    def noted(source: Any, how: Any, place: Any, shared: Any) -> CurveCell:
+        _, name, size, draw = place
+        texts = source.training(how, source.pool.orders[draw][:size], shared)[0].texts
+        seen.append((name, size, draw, set(texts)))
+        return CurveCell(*place, 0.5, 0.5, None, 1, 0.0, {})
+
+    monkeypatch.setattr(curves, "measure_sample", noted)
+    learn_curve([RIDGE, LASSO], benchmark, sizes=[20, 40], draws=2, **OPTIONS)
+    by_place = {(size, draw): texts for _, size, draw, texts in seen}
+    assert Counter(name for name, *_ in seen) == {"ridge": 4, "lasso": 4}
+    assert all(texts == by_place[size, draw] for _, size, draw, texts in seen)
+    for draw in (0, 1):
+        assert by_place[20, draw] < by_place[40, draw]
+    assert by_place[20, 0] != by_place[20, 1]
+
+
+def test_features_are_made_once_where_all_documents_are_known(
+    benchmark: Benchmark, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = []
+
+    def counted(corpus: Corpus, how: Any) -> Any:
+        made.append(len(corpus))
+        return make_features(corpus, how)
+
+    monkeypatch.setattr("textreg_report.learning_curve.make_features", counted)
+    learn_curve([RIDGE, LASSO], benchmark, sizes=[20, 40], draws=1, by="labels", **OPTIONS)
+    assert made == [120]
+    learn_curve([RIDGE, LASSO], benchmark, sizes=[20, 40], draws=1, **OPTIONS)
+    assert made == [120, 20, 40]
+
+
+def test_graphs_are_made_once_where_all_documents_are_known(
+    benchmark: Benchmark, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[tuple[int, int]] = []
+    build = Cooccurrence.build
+
+    def counted(builder: Cooccurrence, tokens: Tokens) -> Graph:
+        made.append((builder.neighbors, tokens.n_documents))
+        return build(builder, tokens)
+
+    monkeypatch.setattr(Cooccurrence, "build", counted)
+    searched = {**NETWORK, "search": "grid", "search_space": {"reg_beta": [0.1, 1.0]}}
+    del searched["reg_beta"]
+    several = {"searched": searched, "given": {**NETWORK, "graph_neighbors": 5}}
+    options: dict[str, Any] = {**OPTIONS, "sizes": [20, 40], "draws": 1, "cv": 2}
+    learn_curve(several, benchmark, by="labels", **options)
+    assert sorted(made) == [(5, 120), (25, 120)]
+    made.clear()
+    learn_curve({"searched": searched}, benchmark, by="documents", **options)
+    assert sorted(n for _, n in made) == [10, 10, 20, 20, 20, 40]  # of each fold, and of the sample
+
+
+def test_a_graph_of_groups_is_of_the_sample(benchmark: Benchmark) -> None:
+    pytest.importorskip("textreg_topics")
+    ties = {"reg": "network", "reg_alpha": 1.0, "reg_beta": 0.1, "graph": "classes"}
+    classes = {"classes": {**ties, "groups": "lsi", "groups_topics": 3}}
+    curve = learn_curve(classes, benchmark, sizes=[40], draws=1, by="labels", **OPTIONS)
+    assert curve.values("demo", "classes", 40)[0] > 0.5
+
+
+def test_the_numbers_do_not_depend_on_jobs(benchmark: Benchmark) -> None:
+    options = {**OPTIONS, "sizes": [30], "draws": 1, "cv": 3}
+    one, two = (learn_curve(["lasso"], benchmark, jobs=jobs, **options) for jobs in (1, 2))
+    assert [{**vars(it), "seconds": 0} for it in one.cells] == [
+        {**vars(it), "seconds": 0} for it in two.cells
+    ]
+
+
+# The result
+
+
+def curve_of(accuracies: dict[str, list[float]]) -> LearningCurve:
+    cells = [
+        CurveCell("b", name, 10, draw, value, value, None, 1, 0.0, {})
+        for name, values in accuracies.items()
+        for draw, value in enumerate(values)
+    ]
+    return LearningCurve(
+        benchmarks=("b",),
+        candidates=tuple(accuracies),
+        sizes={"b": (10,)},
+        draws=len(cells) // len(accuracies),
+        by="documents",
+        draw="equal",
+        baseline="x",
+        measure="accuracy",
+        seed=0,
+        cells=tuple(cells),
+    )
+
+
+def test_intervals_are_those_of_a_t_test() -> None:
+    from scipy import stats
+
+    x, y = [0.5, 0.6, 0.55, 0.7], [0.6, 0.65, 0.7, 0.72]
+    curve = curve_of({"x": x, "y": y})
+    for point, values in (
+        (curve.point("b", "x", 10), np.array(x)),
+        (curve.difference("b", "y", 10), np.subtract(y, x)),
+    ):
+        assert point.mean == pytest.approx(values.mean())
+        low, high = stats.ttest_1samp(values, 0).confidence_interval(0.95)
+        assert point.interval == pytest.approx((low, high))
+    alone = curve_of({"x": [0.5], "y": [0.6]})
+    assert alone.point("b", "x", 10) == (0.5, None)
+    assert "one draw" in alone.notes()[0]
+    assert alone.tables()[1][1][1] == ["y", "+10.0"]
+
+
+def test_forms(found: dict[str, LearningCurve], tmp_path: Path) -> None:
+    curve = found["labels"]
+    rows = list(csv.DictReader(io.StringIO(curve.to_csv())))
+    assert [(row["candidate"], row["size"]) for row in rows] == [
+        ("ridge", "20"),
+        ("ridge", "40"),
+        ("network", "20"),
+        ("network", "40"),
+    ]
+    point = curve.point("demo", "network", 40)
+    assert float(rows[3]["mean"]) == point.mean
+    assert rows[0]["difference"] == ""
+    plain = json.loads(json.dumps(curve.to_dict()))
+    assert plain["points"][3]["mean"] == point.mean
+    assert len(plain["cells"]) == 8
+    title, (head, *body) = curve.tables()[0]
+    assert (title, head) == ("demo: accuracy", ["labeled documents", "20", "40"])
+    assert [row[0] for row in body] == ["ridge", "network"]
+    assert "| network |" in curve.to_markdown()
+    curve.plot(tmp_path / "c.svg")
+    picture = (tmp_path / "c.svg").read_text()
+    assert all(f">{text}</text>" in picture for text in ("ridge", "network", "labeled documents"))
+    assert all(f">{size}</text>" in picture for size in (20, 40))
+    with pytest.raises(KeyError):
+        curve.values("demo", "ridge", 30)
+
+
+def test_a_measure_that_a_candidate_lacks(benchmark: Benchmark) -> None:
+    hinge = {"svm": {**RIDGE, "loss": "squared-hinge"}}
+    curve = learn_curve(hinge, benchmark, sizes=[20], draws=1, measure="log-loss", **OPTIONS)
+    with pytest.raises(UsageError, match="svm gives no probabilities"):
+        curve.to_csv()
+
+
+# Refusals
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        ({"sizes": [20, 500]}, DataError, "demo: a sample of 500 was asked for, and there are 120"),
+        ({"sizes": [20, 20]}, UsageError, "different numbers of documents"),
+        ({"sizes": []}, UsageError, "different numbers of documents"),
+        ({"sizes": [2]}, DataError, "a sample of 2 documents has 1 with the label"),
+        ({"sizes": [118], "draw": "equal"}, DataError, "need 59 of it: name sizes up to"),
+        ({"by": "words"}, UsageError, "by must be one of documents, labels, not 'words'"),
+        ({"draw": "equals"}, UsageError, "draw must be one of stratified, equal, random"),
+        ({"measure": "r2"}, UsageError, "measure must be one of accuracy"),
+        ({"draws": 0}, UsageError, "draws must be 1 or more"),
+        ({"baseline": "rigde"}, UsageError, "not a candidate. Did you mean 'ridge'"),
+        ({"unlabeled": {"films": Corpus(["a"])}}, UsageError, "no benchmark 'films'"),
+        ({"unknown": "pos"}, UsageError, "takes no unknown"),
+    ],
+)
+def test_wrong_options_are_found_before_anything_is_trained(
+    benchmark: Benchmark,
+    monkeypatch: pytest.MonkeyPatch,
+    options: dict[str, Any],
+    error: type[TextregError],
+    words: str,
+) -> None:
+    monkeypatch.delattr(curves, "measure_sample")
+    corpus = benchmark.train
+    assert isinstance(corpus, Corpus)
+    if options.get("draw") == "equal":  # with one label of fewer documents than half
+        rows = [row for row, label in enumerate(corpus.labels or ()) if label == "pos"][2:]
+        others = [row for row, label in enumerate(corpus.labels or ()) if label == "neg"]
+        many = np.array([*rows, *others, *others[:20]])
+        benchmark = Benchmark("demo", corpus.select(many), benchmark.test)
+    with pytest.raises(error) as caught:
+        learn_curve(["ridge"], benchmark, **options)
+    assert words in str(caught.value)
+
+
+def test_wrong_documents(benchmark: Benchmark) -> None:
+    with pytest.raises(UsageError, match="takes no dev documents"):
+        learn_curve(["ridge"], Benchmark("b", benchmark.train, benchmark.test, benchmark.test))
+    several = Corpus(["a", "b"] * 20, [["x"], ["x", "y"]] * 20)
+    with pytest.raises(DataError, match="several labels each"):
+        learn_curve(["ridge"], Benchmark("b", several))
+    with pytest.raises(DataError, match="no labeled documents to measure on"):
+        learn_curve(["ridge"], Benchmark("b", benchmark.train, Corpus(["a"])))
+    model = textreg.train(["a", "b"] * 4, ["x", "y"] * 4, **RIDGE)  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="is trained already"):
+        learn_curve([model], benchmark)
+
+
+# Commands
+
+
+def test_commands(cli: Cli, demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    line = ["learn-curve", str(demo), "--sizes", "20,40", "--draws", "2", "--ngrams", "1"]
+    line += ["--reg", "ridge reg-l2=1", "--reg", "lasso reg-l1=0.2"]
+    shown = cli(*line, "--plot", "c.svg")
+    assert shown.code == 0
+    lines = shown.out.splitlines()
+    assert lines[0] == "demo: accuracy"
+    assert lines[1].split() == ["training", "documents", "20", "40"]
+    assert "demo: points over ridge reg-l2=1" in lines
+    assert Path("c.svg").read_text().startswith("<svg")
+    again = cli(*line, "--json")
+    points = json.loads(again.out)["points"]
+    assert f"{points[0]['mean']:.3f} (" in lines[2]
+    labels = cli(*line, "--by", "labels", "--draw", "equal", "--format", "csv", "-o", "c.csv")
+    assert (labels.code, labels.out) == (0, "")
+    assert (
+        Path("c.csv").read_text().splitlines()[1].startswith("demo,ridge reg-l2=1,20,2,accuracy,")
+    )
+
+
+def test_candidates_may_be_named(
+    cli: Cli, demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    line = ["--sizes", "20", "--draws", "1", "--ngrams", "1", "--reg", "weak: ridge reg-l2=1"]
+    line += ["--reg", "strong: ridge reg-l2=100", "--reg", "ridge reg-l2=3"]
+    run = cli("learn-curve", str(demo), *line, "--baseline", "weak", "--format", "csv")
+    assert [row["candidate"] for row in csv.DictReader(io.StringIO(run.out))] == [
+        "weak",
+        "strong",
+        "ridge reg-l2=3",
+    ]
+    again = cli("compare", str(demo), *line[6:8], "--reg", "weak: lasso reg-l1=0.2")
+    assert "--reg names 'weak' twice" in again.err
+
+
+def test_long_names_that_begin_alike_show_their_ends() -> None:
+    long = "network graph=classes graph-lists=good.txt,bad.txt"
+    shown = cut_apart([long, f"{long} graph-opposite=good:bad", "ridge"], 200.0)
+    assert shown["ridge"] == "ridge"
+    assert shown[long].endswith("good.txt,bad.txt")
+    assert shown[f"{long} graph-opposite=good:bad"].endswith("graph-opposite=good:bad")
+    assert all(text_width(short) <= 200.0 for short in shown.values())
+
+
+def test_html_is_told_once() -> None:
+    texts = [f"a <br /> {word} film" for word in ["good", "bad"] * 20]
+    films = Benchmark("films", train=(texts, ["pos", "neg"] * 20))
+    for run in (
+        lambda **more: learn_curve([RIDGE, LASSO], films, sizes=[10, 20], draws=2, **more),
+        lambda **more: textreg_report.compare([RIDGE, LASSO], films, **more),
+    ):
+        with pytest.warns(DataWarning, match="hold HTML") as told:
+            run(**OPTIONS)
+        assert len(told) == 1
+        run(**OPTIONS, strip_html=True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--sizes", "20,many", "--reg", "ridge"], "'20,many' is not a list of numbers"),
+        (["--reg", "ridge", "--test", "a", "--test", "b"], "1 corpora but 2 times --test"),
+        (["--reg", "ridge", "--plot", "c.pdf"], "such an ending"),
+        (["--reg", "ridge", "--sizes", "9999"], "there are"),
+    ],
+)
+def test_wrong_commands(cli: Cli, demo: Path, arguments: list[str], words: str) -> None:
+    run = cli("learn-curve", str(demo), *arguments)
+    assert run.code in (1, 2)
+    assert words in " ".join(run.err.split())

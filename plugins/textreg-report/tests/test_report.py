@@ -1,0 +1,578 @@
+"""Reports: their numbers against sums made by hand; pages that are whole, small and harmless."""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import Cli
+from pages import HOSTILE, Page
+
+import textreg
+from textreg.demo.corpus import write_demo
+from textreg.errors import DataError, ModelError, UsageError
+from textreg.measure.significance import p_text, sign_test
+from textreg.model.model import Model
+from textreg.reading.corpus import read_corpus
+from textreg.records import Corpus
+from textreg_report import Report, report
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("demo")
+    write_demo(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def train(demo: Path) -> Corpus:
+    return read_corpus([str(demo / "train.jsonl")])
+
+
+@pytest.fixture(scope="module")
+def test(demo: Path) -> Corpus:
+    return read_corpus([str(demo / "test.jsonl")])
+
+
+@pytest.fixture(scope="module")
+def model(train: Corpus) -> Model:
+    assert train.labels is not None
+    return textreg.train(train.texts, train.labels, reg="sentence", path=True)
+
+
+@pytest.fixture(scope="module")
+def whole(model: Model, train: Corpus, test: Corpus) -> Report:
+    return report(model, test, train=train, title="demo.textreg")
+
+
+def right(found: Report) -> int:
+    matrix = found.scores.matrix
+    assert matrix is not None
+    return int(np.trace(matrix))
+
+
+def test_scores_are_those_of_the_model(whole: Report, model: Model, test: Corpus) -> None:
+    assert test.labels is not None
+    answers = [str(label) for label in model.predict(test.texts)]
+    hits = sum(a == b for a, b in zip(answers, test.labels, strict=True))
+    assert 0 < hits < len(test)
+    assert right(whole) == hits
+    accuracy, macro_f1, log_loss = whole.scores.figures
+    assert accuracy.value == hits / len(test)
+    for figure in (accuracy, macro_f1, log_loss):
+        assert figure.low is not None
+        assert figure.high is not None
+        assert figure.low < figure.value < figure.high
+    for one in whole.scores.labels:
+        truly = [label == one.label for label in test.labels]
+        called = [label == one.label for label in answers]
+        both = sum(a and b for a, b in zip(truly, called, strict=True))
+        assert (one.precision.value, one.recall.value) == (both / sum(called), both / sum(truly))
+
+
+def test_an_account_is_exact(whole: Report, model: Model, test: Corpus) -> None:
+    scores = model.decision_function(test.texts)
+    assert len(whole.documents) > 20
+    wrong = sum(one.y_true != one.predicted for one in whole.documents)
+    assert wrong == len(test) - right(whole)  # all of them
+    for one in whole.documents:
+        text = test.texts[one.number - 1]
+        score = scores[one.number - 1] * (1 if one.of == model.labels[1] else -1)
+        assert one.score == pytest.approx(score, abs=1e-9)
+        assert one.intercept + sum(line.value for line in one.lines) == pytest.approx(
+            score, abs=1e-9
+        )
+        marks = [mark for line in one.lines for mark in line.marks]
+        assert "".join(mark.text for mark in marks) == text
+        assert one.intercept + sum(mark.value for mark in marks) == pytest.approx(score, abs=1e-9)
+
+
+def test_documents_are_of_their_kind(whole: Report) -> None:
+    texts = set()
+    for one in whole.documents:
+        assert (one.predicted == one.y_true) >= (one.kind == "right")
+        assert (one.predicted != one.y_true) >= (one.kind == "wrong")
+        texts.add("".join(mark.text for line in one.lines for mark in line.marks))
+    assert len(texts) == len(whole.documents)
+    sure = {kind: [d.certainty for d in whole.documents if d.kind == kind] for kind in KINDS}
+    assert all(sure.values())
+    assert max(sure["unsure"]) < min(sure["right"])
+
+
+KINDS = ("wrong", "unsure", "right")
+
+
+def test_documents_of_words(whole: Report, test: Corpus, model: Model) -> None:
+    assert test.labels is not None
+    tokens = [
+        {word for sentence in model.encoder.tokenizer(text) for word in sentence}
+        for text in test.texts
+    ]
+    singles = 0
+    for block in whole.words:
+        for row in block.rows:
+            if " " in row.feature:
+                continue
+            holds = [row.feature in words for words in tokens]
+            mine = [a and b == block.label for a, b in zip(holds, test.labels, strict=True)]
+            assert (row.inside, row.outside) == (sum(mine), sum(holds) - sum(mine))
+            singles += 1
+    assert singles > 5
+
+
+def test_search_and_path(whole: Report, model: Model) -> None:
+    assert whole.search is not None
+    rows = model.summary.search
+    assert len(whole.search.tried) == len(rows)
+    best = whole.search.tried[whole.search.chosen]
+    assert (
+        best.value
+        == model.summary.dev.metrics["calibrated-log-loss"]
+        == min(row.metrics["calibrated-log-loss"] for row in rows)
+    )
+    assert whole.path is not None
+    assert model.path is not None
+    assert whole.path.values == tuple(model.path.values)
+    for one in whole.path.profiles:
+        place = model.encoder.names.index(one.feature)
+        sign = 1 if one.label == model.labels[1] else -1
+        weight = sign * model.weights[0, place]
+        assert weight > 0
+        assert one.weights[whole.path.curve.chosen] == pytest.approx(weight, rel=1e-6)
+
+
+def test_parts_are_predicted_by_fits_that_have_not_seen_them() -> None:
+    random = np.random.default_rng(0)
+    words = [f"word{k}" for k in range(12)]
+    texts, labels = [], []
+    for k in range(60):
+        label = "pn"[k % 2]
+        lean = words[:6] if label == "p" else words[6:]
+        texts.append(" ".join(random.choice(words + lean, 6)))
+        labels.append(label)
+    options: dict[str, Any] = {"reg": "ridge", "reg_l2": 1.0, "ngrams": 1, "weighting": "count"}
+    model = textreg.train(texts, labels, tol=1e-8, **options)
+    found = report(model, train=Corpus(texts=texts, labels=labels))
+    assert found.stability is not None
+    assert found.baseline is not None
+    assert found.stability.parts == 5
+
+    from textreg.training.splits import folds
+
+    codes = np.array([label == "p" for label in labels]).astype(np.int64)
+    hits = 0
+    for split in folds(codes, ("n", "p"), 5, seed=0):
+        part = textreg.train(
+            [texts[row] for row in split.train],
+            [labels[row] for row in split.train],
+            tol=1e-8,
+            **options,
+        )
+        answers = part.predict([texts[row] for row in split.held])
+        hits += sum(a == labels[row] for a, row in zip(answers, split.held, strict=True))
+    assert 0 < hits < 60
+    assert right(found) == hits
+    assert found.baseline.own == hits / 60
+    gain = found.baseline.own - found.baseline.other
+    assert found.baseline.won is not None
+    assert found.baseline.lost is not None
+    assert 60 * gain == pytest.approx(found.baseline.won - found.baseline.lost)
+    assert found.baseline.difference.value == pytest.approx(gain)
+
+
+@pytest.mark.parametrize(
+    ("won", "lost", "words"),
+    [
+        (17, 7, "There is no measurable difference."),  # p 0.064
+        (15, 3, "The model is better."),
+        (3, 15, "Use elastic here."),
+    ],
+)
+def test_the_verdict_follows_from_the_p_that_is_shown(
+    whole: Report, won: int, lost: int, words: str
+) -> None:
+    assert whole.baseline is not None
+    p = sign_test(won, lost)
+    up = whole.baseline.difference._replace(low=0.01, high=0.02)  # p alone decides
+    base = replace(whole.baseline, won=won, lost=lost, p=p, difference=up)
+    text = " ".join(Page(replace(whole, baseline=base).to_html()).text.split())
+    assert f"(exact McNemar test: p = {p_text(p)}). {words}" in text
+    no_test = replace(base, won=None, lost=None, p=None)  # as of a regression
+    text = " ".join(Page(replace(whole, baseline=no_test).to_html()).text.split())
+    assert "McNemar" not in text
+    assert "The model is better." in text
+
+
+def test_what_was_dropped() -> None:
+    texts = [
+        "Superb film. We sat.",
+        "Superb plot. We ate.",
+        "Awful film. We sat.",
+        "Awful. We ate.",
+    ]
+    labels = ["p", "p", "n", "n"]
+    model = textreg.train(
+        texts * 5, labels * 5, reg="elastic", reg_l1=2.5, reg_l2=1.0, tokenizer="words", ngrams=1
+    )
+    assert set(model.encoder.names) == {"superb", "awful"}
+    unknown = Corpus(texts=["Superb.", "Nothing known here.", "Awful."], labels=["p", "p", "n"])
+    found = report(model, unknown, train=Corpus(texts=texts * 5, labels=labels * 5))
+    assert found.dropped.unknown == 1
+    assert (found.dropped.features, found.dropped.selected) == (7, 2)
+    assert (found.dropped.empty_sentences, found.dropped.total_sentences) == (20, 40)
+    left = {one.feature: (one.label, one.inside, one.outside) for one in found.dropped.informative}
+    assert left == {"plot": ("p", 0.5, 0.0)}
+    assert "only the intercept decides on them" in Page(found.to_html()).text
+
+
+def test_sentences_in_their_documents(whole: Report, model: Model, train: Corpus) -> None:
+    """As the papers show them: against the same documents without each sentence."""
+    assert {one.label for one in whole.selected_documents} == {"neg", "pos"}
+    seen = set()
+    for one in whole.selected_documents:
+        row = int(one.where.rpartition(":")[2]) - 1
+        text, sign = train.texts[row], 1 if one.label == "pos" else -1
+        assert train.labels is not None
+        assert train.labels[row] == one.label
+        assert [line.text for line in one.sentences] == [
+            part.strip() for part in re.findall(r"[^.!?]+[.!?]+", text)
+        ]
+        score = sign * model.decision_function([text])[0]
+        for line in one.sentences:
+            rest = text.replace(line.text, "", 1)
+            without = sign * model.decision_function([rest])[0]
+            log_odds = np.log1p(np.exp(-without)) - np.log1p(np.exp(-score))
+            assert line.removal == pytest.approx(log_odds, abs=1e-9)
+            words = {word for words in model.encoder.tokenizer(line.text) for word in words}
+            assert line.selected >= bool(words & set(model.encoder.names))
+            seen.add(line.selected)
+    assert seen == {True, False}
+
+
+def test_features_chosen_in_every_part_are_steady(whole: Report, model: Model) -> None:
+    stable = whole.stability
+    assert stable is not None
+    assert sum(stable.histogram) == model.n_features
+    assert len(stable.histogram) == stable.parts + 1
+    assert all(0 <= one.parts <= stable.parts for one in stable.strongest)
+    assert 0 < stable.overlap < 1
+
+
+def test_the_page_is_self_contained(whole: Report) -> None:
+    html = whole.to_html()
+    page = Page(html)
+    assert page.inside == []
+    assert page.sections() == [
+        "verdict", "summary", "scores", "reliability", "thresholds", "search", "path", "words",
+        "selection", "dropped", "stability", "baseline", "documents", "suspected", "reproduce",
+    ]  # fmt: skip
+    ids = [found["id"] for _, found in page.elements if "id" in found]
+    assert len(ids) == len(set(ids))
+    for _, found in page.elements:
+        assert "src" not in found
+        assert not any(name.startswith("on") for name in found)
+        href = found.get("href")
+        assert href is None or href == "data:," or (href[0] == "#" and href[1:] in ids)
+    assert not re.search(r"https?://|@import|url\(", html)
+    assert "default-src &#39;none&#39;" in html
+    scripts = [found for tag, found in page.elements if tag == "script"]
+    assert len(scripts) == 1
+
+
+def test_the_policy_names_the_hashes_of_style_and_script(whole: Report) -> None:
+    import base64
+    import hashlib
+
+    html = whole.to_html()
+    policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', html)
+    assert policy is not None
+    for tag in ("style", "script"):
+        inside = re.search(f"<{tag}>(.*?)</{tag}>", html, re.DOTALL)
+        assert inside is not None
+        digest = base64.b64encode(hashlib.sha256(inside[1].encode()).digest()).decode()
+        assert f"{tag}-src &#39;sha256-{digest}&#39;" in policy[1]
+
+
+@pytest.mark.filterwarnings("ignore:.* of the documents hold HTML")
+def test_text_is_shown_and_never_markup() -> None:
+    texts = [f"{HOSTILE} bad{k % 3}" if k % 2 else f"fine {k} {HOSTILE}" for k in range(12)]
+    labels = ["<b>one</b>", "two\u202e"] * 6
+    corpus = Corpus(texts=texts, labels=labels)
+    model = textreg.train(texts, labels, reg="lasso", reg_l1=0.1, ngrams=1)
+    found = report(model, corpus, train=corpus, title="<i>evil</i>.textreg", command=["<u>"])
+    html = found.to_html()
+    page = Page(html)
+    tags = {tag for tag, _ in page.elements}
+    assert not tags & {"b", "i", "u", "img"}
+    assert len([tag for tag, _ in page.elements if tag == "script"]) == 1
+    assert len([tag for tag, _ in page.elements if tag == "style"]) == 1
+    for shown in ("<script>document.title='taken'</script>", "<i>evil</i>", "{{ 7 * 7 }}", "<u>"):
+        assert shown in page.text
+    for number in ("[U+202E]", "[U+2069]", "[U+001B]", "[U+200B]"):
+        assert number in page.text
+    assert not re.search("[\x00-\x08\x0b-\x1f\u200b\u202a-\u202e\u2066-\u2069]", html)
+
+
+def test_lone_surrogates_and_right_to_left_text_are_written(tmp_path: Path) -> None:
+    texts = ["good \ud800 film", "bad film", "שלום good", "سيئ bad"] * 3
+    corpus = Corpus(texts=texts, labels=["p", "n"] * 6)
+    model = textreg.train(texts, ["p", "n"] * 6, reg="ridge", reg_l2=0.1, ngrams=1)
+    report(model, corpus).save(tmp_path / "page.html")
+    page = Page((tmp_path / "page.html").read_text(encoding="utf-8"))
+    assert "[U+D800]" in page.text
+    assert "שלום" in page.text
+
+
+def test_a_page_stays_small_whatever_the_corpus() -> None:
+    random = np.random.default_rng(0)
+    words = [f"{k:x}" * 40 for k in range(400)]
+    labels = [f"label number {k} {'x' * 300}" for k in range(50)]
+    texts = [". ".join([*random.choice(words, 5), *[words[k % 50]] * 9]) for k in range(150)]
+    train = Corpus(texts=texts, labels=[labels[k % 50] for k in range(150)])
+    assert train.labels is not None
+    options = {"tokenizer": "words", "ngrams": 1, "weighting": "count", "tol": 1e-2}
+    model = textreg.train(texts, train.labels, reg="ridge", reg_l2=1.0, **options)
+    long = [". ".join(random.choice(words, 12_000)) for _ in range(4)]
+    test = Corpus(texts=[*texts, *long], labels=[*train.labels, *labels[:4]])
+    html = report(model, test, train=train).to_html()
+    assert min(map(len, long)) > 1e6
+    assert 1e5 < len(html.encode()) < 2e6
+    assert "more sentences" in html
+
+
+def test_results_do_not_depend_on_threads(model: Model, train: Corpus) -> None:
+    one, two = (report(model, train=train, jobs=jobs).to_html() for jobs in (1, 2))
+    assert one == two
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"reg": "elastic", "multiclass": "softmax", "calibrate": "temperature"},
+        {"reg": "omp", "reg_budget": 4, "threshold": {"a": "f1"}},
+        {"reg": "network", "unlabeled": ["red blue", "green blue sky"]},
+        {"reg": "lasso", "loss": "squared-hinge", "class_weight": "balanced"},
+        {"reg": "group", "groups": "sentences,documents", "cv": 3},
+        {"reg": "stagewise"},
+        {"reg": "none"},
+    ],
+    ids=lambda options: options["reg"],
+)
+def test_every_kind_of_model_has_a_page(options: dict[str, Any]) -> None:
+    kinds = {"a": "red sky. sun", "b": "green sky. moon", "c": "blue sky. star"}
+    texts = [f"{kinds[k]} {n % 5} and more" for n in range(15) for k in "abc"]
+    labels = list("abc") * 15
+    model = textreg.train(texts, labels, ngrams=1, **options)
+    unlabeled = Corpus(texts=options.get("unlabeled", []))
+    found = report(
+        model, train=Corpus(texts=texts, labels=labels), unlabeled=unlabeled if unlabeled else None
+    )
+    page = Page(found.to_html())
+    assert right(found) > 15
+    assert {"summary", "words", "selection", "stability", "documents"} <= set(page.sections())
+    assert ("reliability" in page.sections()) == model.has_probabilities
+    assert ("baseline" in page.sections()) == (options["reg"] != "elastic")
+
+
+def test_settings_that_a_search_chose_are_repeated(cli: Cli, demo: Path, tmp_path: Path) -> None:
+    """Features and hyperparameters of the fits without parts are those of the model, not of its
+    options."""
+    trained, page = tmp_path / "m.textreg", tmp_path / "m.html"
+    code, _, err = cli(
+        "train", demo / "train.jsonl", "--reg", "lasso", "--search-space", "ngrams=1,3",
+        "--search-space", "weighting=count,log", "--tokenizer", "words",
+        "-o", trained,
+    )  # fmt: skip
+    assert (code, err) == (0, "")
+    assert cli("report", trained, "--train", demo / "train.jsonl", "-o", page).code == 0
+    model = textreg.load(trained)
+    assert set(model.summary.chosen) == {"ngrams", "weighting"}
+    again = report(model, train=read_corpus([str(demo / "train.jsonl")]))
+    assert again.stability is not None
+    text = Page(page.read_text(encoding="utf-8")).text
+    assert (
+        f"selected\n    {min(again.stability.sizes)} to {max(again.stability.sizes)} features"
+        in text
+    )
+    assert again.search is not None
+    best = again.search.tried[again.search.chosen]
+    assert best.settings.startswith(f"ngrams {model.encoder.vectorizer.ngrams}, weighting ")
+
+
+def test_weights_of_labels_are_those_of_the_training() -> None:
+    texts = ["red sun", "red moon", "red star", "blue sun"] * 5
+    labels = ["a", "a", "a", "b"] * 5
+    model = textreg.train(texts, labels, reg="ridge", reg_l2=0.1, ngrams=1, class_weight={"b": 3.0})
+    assert model.summary.class_weight == {"b": 3.0}
+    found = report(model, train=Corpus(texts=texts, labels=labels))
+    assert ("weights of labels", "b 3") in found.settings
+    assert "--class-weight b=3.0" in found.reproduce.commands[-1].value
+
+
+def test_regression() -> None:
+    random = np.random.default_rng(0)
+    texts = [" ".join(random.choice(["good", "bad", "so", "fair"], 5)) for _ in range(60)]
+    labels = [str(text.count("good") - text.count("bad")) for text in texts]
+    model = textreg.train(
+        texts, labels, task="regression", reg="lasso", ngrams=1, weighting="count", reg_l1=0.5
+    )
+    corpus = Corpus(texts=texts, labels=labels)
+    found = report(model, corpus, train=corpus)
+    r2 = found.scores.figures[0]
+    values, predicted = np.array(labels, dtype=float), model.decision_function(texts)
+    wanted = 1 - ((values - predicted) ** 2).sum() / ((values - values.mean()) ** 2).sum()
+    assert r2.name == "R²"
+    assert r2.value == pytest.approx(wanted)
+    assert found.documents[0].certainty == pytest.approx(-np.abs(values - predicted).max())
+    assert {"scores", "documents", "baseline"} <= set(Page(found.to_html()).sections())
+
+
+def test_groups_stay_whole_and_times_in_order() -> None:
+    texts = [f"{'good' if k % 2 else 'bad'} film {k % 7}" for k in range(40)]
+    labels = ["pos" if k % 2 else "neg" for k in range(40)]
+    model = textreg.train(texts, labels, reg="ridge", reg_l2=0.1, ngrams=1)
+    groups = [str(k // 10) for k in range(40)]
+    grouped = report(model, train=Corpus(texts=texts, labels=labels, group_of=groups))
+    assert grouped.stability is not None
+    assert grouped.stability.parts == 4
+    assert grouped.scores.documents == 40
+    timed = report(model, train=Corpus(texts=texts, labels=labels, time_of=list(range(40))))
+    assert timed.scores.documents < 40
+    assert "only earlier ones" in timed.scores.how
+
+
+def test_a_tokenizer_without_offsets(train: Corpus) -> None:
+    class Plain(textreg.kinds.Tokenizer):
+        name = "plain"
+
+        def __call__(self, text: str) -> list[list[str]]:
+            return [text.lower().split()]
+
+    assert train.labels is not None
+    model = textreg.train(train.texts, train.labels, reg="lasso", reg_l1=0.5, tokenizer=Plain())
+    page = Page(report(model, train).to_html())
+    assert "documents" not in page.sections()
+    assert "gives no character offsets" in page.text
+
+
+def test_refusals(model: Model, train: Corpus) -> None:
+    with pytest.raises(UsageError, match="needs documents with labels"):
+        report(model)
+    with pytest.raises(DataError, match="labels"):
+        report(model, Corpus(texts=["good"], labels=["unheard"]))
+    other = Corpus(texts=["good", "bad"] * 4, labels=["x", "y"] * 4)
+    with pytest.raises(DataError, match="labels x, y, the model neg, pos"):
+        report(model, train=other)
+    bare = Model(
+        model.task,
+        encoder=model.encoder,
+        weights=model.weights,
+        intercepts=model.intercepts,
+    )
+    with pytest.raises(ModelError, match="does not hold its settings"):
+        report(bare, train=train)
+    with pytest.raises(UsageError, match="jobs must be 1 or more, or -1"):
+        report(model, train=train, jobs=0)
+    assert right(report(bare, train)) > 0
+
+
+def test_commands(cli: Cli, demo: Path, tmp_path: Path) -> None:
+    trained, page = tmp_path / "m.textreg", tmp_path / "m.html"
+    assert cli("train", demo / "train.jsonl", "--reg", "lasso", "-o", trained).code == 0
+    code, out, err = cli("report", trained, "--train", demo / "train.jsonl", "-o", page)
+    assert (code, err) == (0, "")
+    assert f"wrote {page}" in out
+    first = Page(page.read_text(encoding="utf-8"))
+    assert {"baseline", "stability", "selection"} <= set(first.sections())
+    assert "--train" in first.text
+
+    other = tmp_path / "other.html"
+    code, out, err = cli("report", trained, demo / "test.jsonl", "-o", other)
+    assert (code, err) == (0, "")
+    assert f"wrote {other}" in out
+    second = Page(other.read_text(encoding="utf-8"))
+    assert "baseline" not in second.sections()
+    assert "The training corpus was not given" in second.text
+    assert f"textreg report {trained}" in second.text
+
+
+def test_the_command_to_reproduce_does(cli: Cli, demo: Path, tmp_path: Path) -> None:
+    trained, again = tmp_path / "m.textreg", tmp_path / "again.textreg"
+    corpus = demo / "train.jsonl"
+    options = ["--reg", "elastic", "--no-tokenizer-lowercase", "--min-df", "2", "--ngrams", "1"]
+    cli("train", corpus, *options, "--tol", "1e-9", "-o", trained)
+    found = report(textreg.load(trained), read_corpus([str(corpus)]))
+    command = found.reproduce.commands[-1].value.split()
+    assert command[:3] == ["textreg", "train", "CORPUS"]
+    code, _, err = cli("train", corpus, *command[3:], "-o", again)
+    assert (code, err) == (0, "")
+    one, two = (
+        dict(zip(each.encoder.names, each.weights[0].tolist(), strict=True))
+        for each in (textreg.load(trained), textreg.load(again))
+    )
+    assert one.keys() & two.keys()
+    most = max(map(abs, one.values()))
+    for name in one.keys() | two.keys():
+        assert one.get(name, 0.0) == pytest.approx(two.get(name, 0.0), abs=1e-3 * most)
+
+
+@pytest.mark.parametrize("option", ["--weight-col", "--group-col", "--time-col"])
+def test_columns_of_the_training(cli: Cli, tmp_path: Path, option: str) -> None:
+    """Fits without a part are those of the training: of its weights, its groups and its times."""
+    rows = [
+        f"{'good' if row % 2 else 'bad'} {'ok' if row % 3 else 'odd'},{row % 2},{1 + row // 10}"
+        for row in range(60)
+    ]
+    corpus, trained = tmp_path / "c.csv", tmp_path / "m.textreg"
+    corpus.write_text("\n".join(["text,label,more", *rows]) + "\n")
+    code, _, err = cli(
+        "train", corpus, "--reg", "ridge", option, "more", "--seed", "3", "-o", trained
+    )
+    assert (code, err) == (0, "")
+    pages = []
+    for options in ([], [option, "more"]):
+        page = tmp_path / "page.html"
+        code, out, err = cli("report", trained, "--train", corpus, *options, "-o", page)
+        assert (code, err) == (0, "")
+        role = option.removeprefix("--").removesuffix("-col")
+        assert (f"{role} = more" in out) == bool(options)
+        pages.append(Page(page.read_text(encoding="utf-8")).text)
+    assert ("the latest 50 training documents" in pages[1]) == (option == "--time-col")
+    before, after = (text.rpartition("Reproduce")[0] for text in pages)
+    assert before
+    assert before != after
+
+    code, out, err = cli("report", trained, corpus, option, "more")
+    assert (code, out) == (2, "")
+    assert f"{option} is for the training corpus: give --train" in err
+
+
+def test_bad_commands(cli: Cli, demo: Path, tmp_path: Path) -> None:
+    trained, corpus = tmp_path / "m.textreg", demo / "train.jsonl"
+    cli("train", corpus, "--reg", "lasso", "--reg-l1", "1", "-o", trained)
+    for arguments, said in (
+        (["report", trained], "name labeled documents"),
+        (["report", trained, corpus, "-o", tmp_path], "is a folder"),
+        (["report", trained, corpus, "-o", tmp_path / "no" / "x.html"], "does not exist"),
+        (["report", trained, corpus, "-o", trained], "would overwrite"),
+        (["report", trained, corpus, "-o", tmp_path / "x.pdf"], "end its name with .html"),
+    ):
+        code, out, err = cli(*arguments)
+        assert (code, out) == (2, ""), arguments
+        assert said in err
+        assert "Traceback" not in err
+
+
+def test_without_jinja(
+    cli: Cli, demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    code, out, err = cli("report", tmp_path / "m.textreg", demo / "test.jsonl")
+    assert (code, out) == (2, "")
+    assert "reports need jinja2, which is not installed: pip install jinja2" in err

@@ -1,0 +1,313 @@
+"""The verdict of a report: every sentence follows from figures, and claims no more than they do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+import textreg
+from textreg.model.model import Model
+from textreg.records import Corpus
+from textreg_report import report
+from textreg_report.confusions import (
+    LabelCount,
+    confusions_of,
+    quality,
+    tone,
+    versus_constant,
+    weak_labels,
+)
+from textreg_report.documents import certainty
+from textreg_report.predictions import Predictions, scores_of
+from textreg_report.records import Estimate, Verdict, Versus
+from textreg_report.uncertainty import (
+    least_sure,
+    of_labels,
+    of_lengths,
+    of_numbers,
+    of_probabilities,
+)
+from textreg_report.verdict import verdict_of
+from textreg_report.wording import share, share_of
+
+
+@pytest.fixture(scope="module")
+def binary() -> Model:
+    return trained(["good film", "bad film"] * 10, ["pos", "neg"] * 10)
+
+
+@pytest.fixture(scope="module")
+def three() -> Model:
+    return trained(["red sky", "green sky", "blue sky"] * 10, list("abc") * 10)
+
+
+@pytest.fixture(scope="module")
+def several() -> Model:
+    texts = ["red sky", "green sky", "red green sky", "grey sky"] * 10
+    return trained(texts, [["r"], ["g"], ["r", "g"], []] * 10)
+
+
+@pytest.fixture(scope="module")
+def regression() -> Model:
+    texts, labels = ["good film", "bad film"] * 10, ["1", "0"] * 10
+    return trained(texts, labels, task="regression")
+
+
+def trained(texts: Sequence[str], labels: Sequence[Any], **options: Any) -> Model:
+    return textreg.train(texts, labels, reg="ridge", reg_l2=0.1, tokenizer="words", **options)
+
+
+def answered(model: Model, labels: Sequence[Any], scores: Any) -> Predictions:
+    """Answers by given scores, to documents of given labels."""
+    texts = [f"document {row}" for row in range(len(labels))]
+    every = np.asarray(scores, dtype=np.float64)
+    model_of = np.zeros(len(texts), dtype=np.int64)
+    return Predictions(Corpus(texts=texts, labels=list(labels)), every, [model], model_of, "them")
+
+
+def said(predictions: Predictions) -> Verdict:
+    scores, sure = scores_of(predictions), certainty(predictions)
+    return verdict_of(predictions, scores, sure, 0, confusions_of(predictions, scores, sure)[0])
+
+
+def plain(lines: Sequence[str] | str) -> str:
+    text = lines if isinstance(lines, str) else " ".join(lines)
+    return text.replace("\N{NO-BREAK SPACE}", " ")
+
+
+def of_binary(model: Model, right: int, wrong: int, pos: int) -> Predictions:
+    """``pos`` documents of the second label; the first ``wrong`` of all are answered wrongly."""
+    labels = ["pos"] * pos + ["neg"] * (right + wrong - pos)
+    truly = np.where(np.arange(right + wrong) < pos, 1.0, -1.0)
+    truly[:wrong] *= -1
+    return answered(model, labels, truly * np.linspace(1, 2, len(truly)))
+
+
+def test_better_than_the_most_frequent_label(binary: Model) -> None:
+    verdict = said(of_binary(binary, right=90, wrong=10, pos=50))
+    assert verdict.tone == "better"
+    assert plain(verdict.quality).startswith(
+        "Right on 90.0 % of 100 documents (95 % interval 82.6 % to 94.5 %). That is better than "
+        "always answering “neg”, which reaches 50.0 % (+40.0 points, 95 % interval +"
+    )
+
+
+def test_a_bad_model_is_called_one(binary: Model) -> None:
+    # Trained on as many of each label, so the constant answer is the first, which 80 % have.
+    verdict = said(of_binary(binary, right=40, wrong=60, pos=20))
+    assert verdict.tone == "worse"
+    assert "worse than always answering “neg”, which reaches 80.0 % (−40.0" in plain(
+        verdict.quality
+    )
+    assert plain(verdict.quality).endswith("do not use it.")
+
+
+def test_no_difference_is_not_called_one(binary: Model) -> None:
+    verdict = said(of_binary(binary, right=82, wrong=18, pos=20))
+    assert verdict.tone == "level"
+    assert "not measurably better than always answering “neg”" in plain(verdict.quality)
+    assert "nothing shows yet" in plain(verdict.quality)
+
+
+def test_few_documents(binary: Model) -> None:
+    verdict = said(of_binary(binary, right=9, wrong=1, pos=5))
+    assert "10 documents are too few for more than a first impression" in plain(verdict.quality)
+    assert plain(verdict.unsure) == "10 documents are too few to tell more."
+    assert "first impression" not in plain(
+        said(of_binary(binary, right=900, wrong=100, pos=500)).quality
+    )
+
+
+def test_documents_of_one_label(binary: Model) -> None:
+    verdict = said(of_binary(binary, right=95, wrong=5, pos=100))
+    assert verdict.tone == "unclear"
+    assert "All of these documents have the same label" in plain(verdict.quality)
+    assert "always answering" not in plain(verdict.quality)
+    assert verdict.errors == ""
+
+
+def test_no_error_at_all(binary: Model) -> None:
+    verdict = said(of_binary(binary, right=100, wrong=0, pos=50))
+    assert plain(verdict.quality).startswith(
+        "Right on 100.0 % of 100 documents (95 % interval 96.3"
+    )
+    assert verdict.confusions == ()
+    assert "does not measurably tell right answers from wrong" in plain(verdict.unsure)
+
+
+def test_three_labels_and_a_weak_one(three: Model) -> None:
+    labels = list("abc") * 60
+    scores = np.array([[label == name for name in "abc"] for label in labels], dtype=float)
+    for row in [row for row, label in enumerate(labels) if label == "c"][:40]:
+        scores[row] = [0.0, 3.0 + row / 1000, 0.0]  # c is taken for b, and surely
+    verdict = said(answered(three, labels, scores))
+    assert "With every label counted alike, its F1 is" in plain(verdict.quality)
+    assert plain(verdict.errors) == "Labels that it misses most: “c”, found 33 % of 60 (23 to 46)."
+    (confusion,) = verdict.confusions
+    assert (confusion.y_true, confusion.predicted) == ("c", "b")
+    assert (confusion.documents, confusion.support) == (40, 60)
+    assert [one.number for one in confusion.examples] == [120, 117, 114]  # the surest of them
+    assert "equally unsure of too many" in plain(verdict.unsure)
+
+
+def test_weak_labels_are_those_of_exact_tests_adjusted_for_all() -> None:
+    good = [LabelCount(f"l{k}", 90, 100) for k in range(9)]
+    assert weak_labels([*good, LabelCount("x", 50, 100)]) == [LabelCount("x", 50, 100)]
+    assert weak_labels([*good, LabelCount("x", 84, 100)]) == []  # as good as chance may have it
+    assert weak_labels([*good, LabelCount("x", 2, 3)]) == []  # too few to tell
+    assert weak_labels([LabelCount("x", 1, 100)]) == []
+    assert weak_labels([*good, LabelCount("new", 0, 0)]) == []
+
+
+def test_several_labels(several: Model) -> None:
+    labels: list[Any] = [["r"], ["g"], ["r", "g"], []] * 30
+    scores = np.array([["r" in own, "g" in own] for own in labels], dtype=float)[:, ::-1] * 4 - 2
+    assert several.labels == ("g", "r")
+    scores[0, :] = [2.0, -2.0]  # g in place of r
+    verdict = said(answered(several, labels, scores))
+    assert verdict.tone == "better"
+    assert plain(verdict.quality).startswith("Its labels and the true ones agree by 99.2 % (micro")
+    assert "99 % of these got exactly their labels" in plain(verdict.quality)
+    (confusion,) = verdict.confusions
+    assert (confusion.y_true, confusion.predicted, confusion.documents) == ("r", "g", 1)
+    assert [one.number for one in confusion.examples] == [1]
+
+
+def test_regression(regression: Model) -> None:
+    random = np.random.default_rng(0)
+    truth = random.normal(size=200)
+    labels = [f"{value:.6f}" for value in truth]
+    good = said(answered(regression, labels, truth + random.normal(scale=0.3, size=200)))
+    assert good.tone == "better"
+    assert "better than always answering the mean, 0.5: its squared errors are 9" in plain(
+        good.quality
+    )
+    assert plain(good.quality).startswith("Its numbers are off by 0.2")
+    bad = said(answered(regression, labels, -truth))
+    assert bad.tone == "worse"
+    assert "worse than always answering the mean, 0.5 (R² −3.0" in plain(bad.quality)
+    none = said(answered(regression, labels, np.full(200, 0.5)))
+    assert none.tone == "level"
+    assert "not measurably better than always answering the mean, 0.5" in plain(none.quality)
+    assert (good.confusions, good.errors) == ((), "")
+
+
+def test_labels_that_the_model_does_not_know(binary: Model) -> None:
+    predictions = answered(binary, ["pos", "neg", "new"] * 40, [2.0, -2.0, 1.0] * 40)
+    with pytest.warns(match="labels that the model does not know"):
+        verdict = said(predictions)
+    assert plain(verdict.quality).startswith("Right on 66.7 % of 120 documents")
+    assert plain(verdict.errors).startswith("Labels that it misses most: “new”, found 0 % of 40")
+    assert (verdict.confusions[0].y_true, verdict.confusions[0].predicted) == ("new", "pos")
+
+
+def test_a_model_that_does_not_answer_everything() -> None:
+    texts = ["red sky", "green sky", "blue sky"] * 20 + ["no color"] * 15
+    labels = list("abc") * 20 + ["none"] * 15
+    model = textreg.train(texts, labels, reg="ridge", reg_l2=0.1, tokenizer="words", unknown="none")
+    page = report(model, Corpus(texts=texts, labels=labels))
+    lines = plain(page.verdict.unsure)
+    now = page.scores.result.selective.now
+    assert (
+        f"It answers {plain(share(now.coverage))} of the documents, and calls the others" in lines
+    )
+    assert "Of the documents that belong to no label it holds back" in lines
+
+
+@pytest.mark.parametrize(
+    ("value", "words"), [(0.0, "0 %"), (0.004, "0.4 %"), (0.996, "99.6 %"), (1.0, "100 %")]
+)
+def test_shares_are_never_rounded_to_nothing_or_all(value: float, words: str) -> None:
+    assert plain(share(value)) == words
+
+
+def test_intervals_are_those_of_wilson() -> None:
+    assert plain(share_of(5, 10)) == "50 % of 10 (24 to 76)"
+
+
+def test_where_answers_are_least_sure() -> None:
+    sure = np.arange(100.0)
+    right = np.ones(100, dtype=bool)
+    right[:15] = False
+    (told,) = least_sure(sure, right)
+    assert plain(told) == (
+        "It knows when it is unsure: 100 % of its errors are among the 20 % of the documents that "
+        "it is least sure of (25 % of 20 (11 to 47) right there, and 100 % of 80 (95 to 100) "
+        "elsewhere)."
+    )
+    some = right & (np.arange(100) % 4 > 0)  # of 36 errors 16 are among the least sure
+    (told,) = least_sure(sure, some)
+    assert plain(told).startswith("It errs more where it is unsure: 44 % of its errors")
+    (told,) = least_sure(sure, ~right[::-1] | (np.arange(100) % 2 == 0))
+    assert told.startswith("How sure it is does not measurably tell")
+    (told,) = least_sure(np.ones(100), right)
+    assert told.startswith("It is equally unsure of too many documents")
+
+
+def test_answers_that_are_often_unsure() -> None:
+    sure = np.arange(100.0)
+    answer = np.where(sure < 30, 1, 0)
+    (told,) = of_labels(sure, answer, ["a", "b"])
+    assert told == "It is most often unsure where it answers “b” (20 of 30)."
+    assert list(of_labels(sure, np.arange(100) % 2, ["a", "b"])) == []
+
+
+def test_probabilities_on_average() -> None:
+    right = np.arange(200) % 10 > 0
+    assert plain(of_probabilities(np.full(200, 0.97), right)).startswith(
+        "Its probabilities are too high: 97.0 % on average, where 90.0 % are right (85.1 to 93.4)"
+    )
+    assert "too low" in of_probabilities(np.full(200, 0.7), right)
+    assert "neither measurably" in of_probabilities(np.full(200, 0.92), right)
+
+
+def test_lengths() -> None:
+    lengths = np.arange(300)
+    right = (lengths >= 100) | (lengths % 2 == 0)
+    (told,) = of_lengths(lengths, right)
+    assert plain(told).startswith(
+        "It errs more often on short texts, of up to 99 characters: on 50 "
+    )
+    assert list(of_lengths(lengths, lengths % 6 > 0)) == []
+
+
+def test_numbers_that_are_least_exact() -> None:
+    y_pred = np.linspace(0, 9, 300)
+    error = np.where(y_pred > 6, 1.0, 0.1) * (1 + np.sin(np.arange(300)) / 10)
+    (told,) = of_numbers(y_pred + error, y_pred)
+    assert told.startswith("It is least exact where it answers above 6: off by 1.0")
+    (told,) = of_numbers(y_pred + np.sin(np.arange(300)), y_pred)
+    assert told == "Its errors are not measurably larger for small or large numbers."
+
+
+@pytest.mark.parametrize(
+    ("won", "lost", "p", "words"),
+    [
+        (30, 5, 0.001, "Better than last in accuracy (+2.0 points"),
+        (5, 30, 0.001, "Worse than last in accuracy (+2.0 points"),
+        (9, 8, 0.9, "No measurable difference from last in accuracy (+2.0 points"),
+        (30, 5, 0.06, "No measurable difference from last in accuracy (+2.0 points"),
+    ],
+)
+def test_beside_another_model(binary: Model, won: int, lost: int, p: float, words: str) -> None:
+    scores = scores_of(of_binary(binary, right=90, wrong=10, pos=50))
+    other = Versus("last", "accuracy", 0.88, Estimate("difference", 0.02, 0.01, 0.03), won, lost, p)
+    told = plain(quality(scores, None, [other])[-1])
+    assert told.startswith(words)
+    assert f"right on {won} documents that the other one gets wrong" in told
+    assert ("keep the other one" in told) == (won < lost)
+    assert tone(None) == "unclear"
+
+
+def test_the_constant_answer_is_the_most_frequent_of_the_training(binary: Model) -> None:
+    predictions = of_binary(binary, right=90, wrong=10, pos=80)
+    of_training, of_these = (
+        versus_constant(predictions, counts) for counts in ({"neg": 9.0, "pos": 1.0}, {})
+    )
+    assert of_training is not None
+    assert of_these is not None
+    assert (of_training.name, of_training.other) == ("always answering “neg”", 0.2)
+    assert (of_these.name, of_these.other) == ("always answering “pos”", 0.8)

@@ -1,0 +1,722 @@
+"""How well a model's evidence agrees with the passages that people marked."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from textreg.errors import DataError, RecordError, UsageError, did_you_mean, first_few, shortened
+from textreg.explain.contributions import BATCH, explained_batch
+from textreg.explain.evidence import Evidence, Sentences
+from textreg.measure.significance import RESAMPLES
+from textreg.model.model import Model
+from textreg.records import Bools, Floats, Int64s
+
+if TYPE_CHECKING:
+    from textreg.model.model import Model
+    from textreg.records import Bools, Floats, Int64s
+
+
+class MarkedDocument(NamedTuple):
+    """A text and its marked passages.
+
+    Attributes
+    ----------
+    text : str
+    passages : ndarray of int64, shape (p, 2)
+        Where they begin and end, as offsets of characters; they may overlap.
+    sentences : ndarray of int64, shape (s, 2), optional
+        The same of the sentences, in order and without overlap; None for those of the model's
+        tokenizer.
+    """
+
+    text: str
+    passages: Int64s
+    sentences: Int64s | None = None
+
+    @classmethod
+    def of(cls, text: str, passages: Any, sentences: Any = None) -> MarkedDocument:
+        """The document with lists of pairs; DataError if they are no offsets in the text."""
+        columns = Columns("passages", None if sentences is None else "sentences")
+        row = {"passages": passages, "sentences": sentences}
+        return marked_document(text, row, columns, "document")
+
+
+class Columns(NamedTuple):
+    """The columns of marked passages and, if they are given, of sentences."""
+
+    evidence: str
+    sentences: str | None = None
+
+
+def marked_document(
+    text: str, record: Mapping[str, Any], columns: Columns, where: str
+) -> MarkedDocument:
+    """The document of a row of a file.
+
+    Parameters
+    ----------
+    text : str
+    record : mapping
+        The fields of the row by the names of their columns. Passages and sentences are lists of
+        pairs of offsets, or texts with such a list as JSON; a missing or empty value stands for
+        none.
+    columns : Columns
+    where : str
+        ``file:line`` of the row, for messages.
+
+    Returns
+    -------
+    MarkedDocument
+
+    Raises
+    ------
+    DataError
+        If a value is no list of pairs, an offset is not within the text, or sentences overlap.
+    """
+    place = f"{where}: '{columns.evidence}'"
+    passages = _spans(record.get(columns.evidence), len(text), place)
+    if columns.sentences is None:
+        return MarkedDocument(text, passages)
+    place = f"{where}: '{columns.sentences}'"
+    sentences = _spans(record.get(columns.sentences), len(text), place)
+    if (wrong := np.flatnonzero(sentences[1:, 0] < sentences[:-1, 1])).size:
+        first, second = sentences[wrong[0] : wrong[0] + 2].tolist()
+        raise DataError(
+            f"{place} has {second} after {first}: sentences stand in order and do not overlap. "
+            "Correct the row, or leave out the column: the tokenizer then finds the sentences."
+        )
+    return MarkedDocument(text, passages, sentences)
+
+
+def require_columns(columns: Columns, names: Sequence[str], where: str) -> None:
+    """UsageError if a column is not among ``names``."""
+    for column in filter(None, columns):
+        if column not in names:
+            listed = first_few([shortened(name) for name in names], 20)
+            raise UsageError(
+                f"{where}: no column '{column}'.{did_you_mean(column, names)} There are: {listed}."
+            )
+
+
+def _spans(value: Any, length: int, place: str) -> Int64s:
+    """Pairs of offsets in a text of ``length`` characters."""
+    if isinstance(value, str) and value.strip():
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError):
+            raise _no_list(place, value) from None
+    if value is None or (isinstance(value, str) and not value.strip()):
+        value = []
+    if not isinstance(value, Sequence) or isinstance(value, str):
+        raise _no_list(place, value)
+    for pair in value:
+        if (
+            not isinstance(pair, Sequence)
+            or len(pair) != 2
+            or not all(isinstance(at, int) and not isinstance(at, bool) for at in pair)
+        ):
+            raise _no_list(place, pair)
+        start, end = pair
+        if not 0 <= start < end <= length:
+            raise DataError(
+                f"{place} has [{start}, {end}], but the text has the characters 0 to {length}, and "
+                "a passage begins before it ends. Offsets count characters, not bytes, of the text "
+                "as it was read, and the end is the first character after the passage: correct the "
+                "row."
+            )
+    return np.array(value, dtype=np.int64).reshape(-1, 2)
+
+
+def _no_list(place: str, value: Any) -> DataError:
+    shown = shortened(value if isinstance(value, str) else json.dumps(value, default=str))
+    return DataError(
+        f"{place} has {shown}, not a list of pairs of offsets such as [[0, 12], [40, 55]]: the "
+        "first character of each passage, and the one after its last. Correct the row, or name "
+        "another column."
+    )
+
+
+IOU_THRESHOLD = 0.5
+"""Intersection over union from which on a predicted passage counts as found."""
+
+
+class Overlap(NamedTuple):
+    """Precision and recall of what was predicted, and their harmonic mean."""
+
+    precision: float
+    recall: float
+
+    @property
+    def f1(self) -> float:
+        """0 where precision and recall are."""
+        total = self.precision + self.recall
+        return 2 * self.precision * self.recall / total if total else 0.0
+
+
+def auprc(marked: Bools, evidence: Floats) -> float:
+    """Area under the curve of precision over recall, by trapezoids, as ERASER computes it.
+
+    Parameters
+    ----------
+    marked : ndarray of bool, shape (n,)
+        Which of the n sentences or tokens are marked; at least one.
+    evidence : ndarray of float64, shape (n,)
+        More is more evidence. Equal values form one point of the curve.
+
+    Returns
+    -------
+    float
+        1 where the marked ones come first.
+
+    Notes
+    -----
+    Trapezoids from precision 1 at recall 0 favor ties: equal evidence everywhere gives
+    (1 + share of marked ones) / 2. :func:`average_precision` does not.
+
+    References
+    ----------
+    deyoung2020, section 4.1; ``auc(recall, precision)`` of scikit-learn's curve.
+    """
+    precision, recall = _curve(marked, evidence)
+    before = np.append(1.0, precision[:-1])
+    return float(np.diff(recall, prepend=0.0) @ (precision + before) / 2)
+
+
+def average_precision(marked: Bools, evidence: Floats) -> float:
+    """The same area by steps: the mean of the precision at each marked one.
+
+    Parameters
+    ----------
+    marked, evidence
+        As of :func:`auprc`.
+
+    Returns
+    -------
+    float
+        The share of marked ones for equal evidence everywhere.
+    """
+    precision, recall = _curve(marked, evidence)
+    return float(np.diff(recall, prepend=0.0) @ precision)
+
+
+def _curve(marked: Bools, evidence: Floats) -> tuple[Floats, Floats]:
+    """Precision and recall down to each distinct value, the largest first."""
+    order = np.argsort(-evidence, kind="stable")
+    last = np.append(np.flatnonzero(np.diff(evidence[order])), len(order) - 1)
+    found = np.cumsum(marked[order])[last].astype(np.float64)
+    return found / (last + 1), found / found[-1]
+
+
+def precision_at(marked: Bools, evidence: Floats, k: int) -> float:
+    """The share of marked ones among the ``k`` with the most evidence, or all if there are fewer.
+
+    Of those that are equal at the border it is the mean over all orders, so the place in the
+    document does not matter.
+
+    Parameters
+    ----------
+    marked, evidence
+        As of :func:`auprc`.
+    k : int
+
+    Returns
+    -------
+    float
+        With ``k`` as the number of marked ones this is the R-precision.
+    """
+    k = min(k, len(marked))
+    border = np.partition(evidence, len(evidence) - k)[len(evidence) - k]
+    above, equal = evidence > border, evidence == border
+    drawn = k - np.count_nonzero(above)
+    return float((marked[above].sum() + drawn * marked[equal].mean()) / k)
+
+
+def r_precision(marked: Bools, evidence: Floats) -> float:
+    """:func:`precision_at` as many as are marked."""
+    return precision_at(marked, evidence, int(np.count_nonzero(marked)))
+
+
+def strongest(evidence: Floats, share: float) -> Bools:
+    """The ``share`` of tokens with the most evidence, rounded up; of equal ones the first.
+
+    Returns
+    -------
+    ndarray of bool, shape (n,)
+    """
+    # A share such as 0.07 times 100 is slightly more than 7.
+    k = math.ceil(share * len(evidence) - 1e-9)
+    chosen = np.zeros(len(evidence), dtype=np.bool_)
+    chosen[np.argsort(-evidence, kind="stable")[:k]] = True
+    return chosen
+
+
+def token_overlap(marked: Bools, predicted: Bools) -> Overlap:
+    """Precision and recall of predicted tokens; 0 where none is predicted.
+
+    References
+    ----------
+    deyoung2020, section 4.1: "token-level precision and recall".
+    """
+    both, of_predicted, of_marked = (
+        int(np.count_nonzero(each)) for each in (marked & predicted, predicted, marked)
+    )
+    return Overlap(both / max(of_predicted, 1), both / max(of_marked, 1))
+
+
+def runs(predicted: Bools) -> Int64s:
+    """The passages of neighboring tokens that are predicted, as (r, 2) begins and ends."""
+    change = np.diff(predicted.astype(np.int8), prepend=0, append=0)
+    return np.stack([np.flatnonzero(change > 0), np.flatnonzero(change < 0)], axis=1)
+
+
+def passage_overlap(marked: Int64s, predicted: Int64s, threshold: float = IOU_THRESHOLD) -> Overlap:
+    """Precision and recall of whole passages, by their intersection over union (IOU).
+
+    A predicted passage is right if its tokens and those of some marked one have an IOU of at least
+    ``threshold``.
+
+    Parameters
+    ----------
+    marked, predicted : ndarray of int64, shape (r, 2)
+        Distinct passages: the index of the first token, and that after the last.
+    threshold : float, default 0.5
+
+    Returns
+    -------
+    Overlap
+        Right passages over predicted ones, and over marked ones. 0 without any.
+
+    References
+    ----------
+    deyoung2020, section 4.1; ``partial_match_score`` of the authors' code.
+    """
+    common = np.minimum(marked[None, :, 1], predicted[:, None, 1]) - np.maximum(
+        marked[None, :, 0], predicted[:, None, 0]
+    )
+    common = np.maximum(common, 0)
+    union = np.diff(marked)[None, :, 0] + np.diff(predicted)[:, None, 0] - common
+    best = (common / union).max(axis=1, initial=0.0)
+    right = float(np.count_nonzero(best >= threshold))
+    return Overlap(right / max(len(predicted), 1), right / max(len(marked), 1))
+
+
+def tokens_in(spans: Int64s, tokens: Int64s) -> Int64s:
+    """The tokens that passages of characters touch: distinct (r, 2) indices, begin and end.
+
+    Parameters
+    ----------
+    spans : ndarray of int64, shape (r, 2)
+        Offsets of characters.
+    tokens : ndarray of int64, shape (n, 2)
+        The same of the tokens, in order and without overlap.
+
+    Returns
+    -------
+    ndarray of int64, shape (at most r, 2)
+        Passages without a token are left out.
+    """
+    first = np.searchsorted(tokens[:, 1], spans[:, 0], side="right")
+    after = np.searchsorted(tokens[:, 0], spans[:, 1], side="left")
+    return np.unique(np.stack([first, after], axis=1)[after > first], axis=0)
+
+
+def touched(passages: Int64s, size: int) -> Bools:
+    """Which of ``size`` tokens are in a passage (r, 2) of them."""
+    change = np.zeros(size + 1, dtype=np.int64)
+    np.add.at(change, passages[:, 0], 1)
+    np.add.at(change, passages[:, 1], -1)
+    return np.cumsum(change)[:size] > 0
+
+
+AGREEMENT = (
+    "sentence_auprc",
+    "sentence_average_precision",
+    "top_1",
+    "top_3",
+    "r_precision",
+    "token_auprc",
+    "token_average_precision",
+    "token_precision",
+    "token_recall",
+    "token_f1",
+    "iou_precision",
+    "iou_recall",
+)
+"""What each document has: the agreement with marked passages."""
+
+FAITHFULNESS = (
+    "comprehensiveness",
+    "sufficiency",
+    "aopc_comprehensiveness",
+    "aopc_sufficiency",
+)
+"""What each document has beside it, if the model has probabilities."""
+
+TITLES = {
+    "sentence_auprc": "sentence AUPRC",
+    "sentence_average_precision": "sentence average precision",
+    "top_1": "top-1 sentence is marked",
+    "top_3": "top-3 sentences are marked",
+    "r_precision": "R-precision of sentences",
+    "token_auprc": "token AUPRC",
+    "token_average_precision": "token average precision",
+    "token_precision": "token precision",
+    "token_recall": "token recall",
+    "token_f1": "token F1",
+    "iou_f1": "IOU F1",
+    "comprehensiveness": "comprehensiveness",
+    "sufficiency": "sufficiency",
+    "aopc_comprehensiveness": "comprehensiveness, AOPC",
+    "aopc_sufficiency": "sufficiency, AOPC",
+}
+"""What the measures are called on a page or a screen."""
+
+_BLOCK = 1_000
+"""Resamples that are drawn at once."""
+
+
+class MeanEstimate(NamedTuple):
+    """A mean over documents and its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+class Difference(NamedTuple):
+    """A difference of two means, its 95 % interval, and a two-sided p-value."""
+
+    value: float
+    low: float
+    high: float
+    p: float
+
+
+@dataclass(frozen=True, eq=False)
+class RationaleScores:
+    """Rationale scores of documents, in their order.
+
+    Attributes
+    ----------
+    table : ndarray of float64, shape (documents, columns)
+        The columns of :data:`AGREEMENT`, and those of :data:`FAITHFULNESS` of a model with
+        probabilities.
+    marked_sentences, marked_tokens : float
+        Mean share of sentences and of tokens that are marked: what a random order has as average
+        precision, in the mean.
+    rationale_share : float
+        The share of tokens that count as the rationale in token F1, IOU F1, comprehensiveness and
+        sufficiency.
+    left_out : int, default 0
+        Documents without a marked token or sentence, which are not in the table.
+
+    Raises
+    ------
+    RecordError
+        If the table has other columns.
+    """
+
+    table: Floats
+    marked_sentences: float
+    marked_tokens: float
+    rationale_share: float
+    left_out: int = 0
+
+    def __post_init__(self) -> None:
+        widths = (len(AGREEMENT), len(AGREEMENT) + len(FAITHFULNESS))
+        if self.table.ndim != 2 or self.table.shape[1] not in widths or not len(self.table):
+            raise RecordError(
+                f"rationale scores of shape {self.table.shape}: give a row for each document, at "
+                f"least one, with {widths[0]} or {widths[1]} columns."
+            )
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        return (AGREEMENT + FAITHFULNESS)[: self.table.shape[1]]
+
+    def measures(self, *, seed: int = 0, resamples: int = RESAMPLES) -> dict[str, MeanEstimate]:
+        """Every measure with its 95 % percentile interval.
+
+        ``iou_f1`` is the harmonic mean of the mean IOU precision and the mean IOU recall
+        (deyoung2020, the authors' code); every other measure is a mean over documents.
+
+        Parameters
+        ----------
+        seed : int, default 0
+        resamples : int, default 10000
+            Times that the documents are drawn with replacement (efron1993, chapter 13).
+        """
+        means = _with_f1(self.table.mean(axis=0)[None], self.names)
+        drawn = _with_f1(_resampled(self.table, seed, resamples), self.names)
+        return {
+            name: MeanEstimate(float(means[name][0]), *_interval(drawn[name])) for name in means
+        }
+
+    def differences(
+        self, other: RationaleScores, *, seed: int = 0, resamples: int = RESAMPLES
+    ) -> dict[str, Difference]:
+        """Every measure less that of another model on the same documents: a paired bootstrap.
+
+        The same documents are drawn for both. The p-value is the smallest level at which the
+        percentile interval leaves out 0 (efron1993, chapter 13): twice the share of resamples with
+        the rarer sign, where those without a difference count half for each. A bootstrap of few
+        documents finds too much, so it is no smaller than that of a sign test that n documents
+        pass without exception, 2 to the power of 1 - n.
+
+        Raises
+        ------
+        RecordError
+            If the other one has another number of documents, or another share of marked sentences:
+            the models split the documents into different sentences.
+        """
+        if len(self) != len(other) or self.marked_sentences != other.marked_sentences:
+            raise RecordError(
+                "the two models split these texts into different sentences, "
+                f"{self.marked_sentences:.1%} and {other.marked_sentences:.1%} of them marked: "
+                "measure both by the same sentences, given as a column (--sentences-col)."
+            )
+        names = self.names if len(self.names) < len(other.names) else other.names
+        both = np.hstack([self.table[:, : len(names)], other.table[:, : len(names)]])
+        means, drawn = both.mean(axis=0)[None], _resampled(both, seed, resamples)
+        first, second = (_with_f1(part, names) for part in np.split(means, 2, axis=1))
+        one, two = (_with_f1(part, names) for part in np.split(drawn, 2, axis=1))
+        found = {}
+        for name in first:
+            change = one[name] - two[name]
+            value = float(first[name][0] - second[name][0])
+            p = max(_p_value(change), 2.0 ** (1 - len(self)))
+            found[name] = Difference(value, *_interval(change), p)
+        return found
+
+
+def _with_f1(means: Floats, names: tuple[str, ...]) -> dict[str, Floats]:
+    """Rows of means (r, columns) by name, with the IOU F1 in place of its two parts."""
+    found = dict(zip(names, means.T, strict=True))
+    precision, recall = found.pop("iou_precision"), found.pop("iou_recall")
+    f1 = [Overlap(*pair).f1 for pair in zip(precision.tolist(), recall.tolist(), strict=True)]
+    before = AGREEMENT[: AGREEMENT.index("iou_precision")]
+    after = [name for name in found if name not in before]
+    return {
+        **{name: found[name] for name in before},
+        "iou_f1": np.array(f1),
+        **{name: found[name] for name in after},
+    }
+
+
+def _resampled(table: Floats, seed: int, resamples: int) -> Floats:
+    """(resamples, columns) means of rows drawn with replacement."""
+    random, n = np.random.default_rng(seed), len(table)
+    sizes = [min(_BLOCK, resamples - start) for start in range(0, resamples, _BLOCK)]
+    every = np.full(n, 1.0 / n)
+    return np.vstack([random.multinomial(n, every, size=size) @ table / n for size in sizes])
+
+
+def _interval(drawn: Floats) -> tuple[float, float]:
+    low, high = np.quantile(drawn, (0.025, 0.975)).tolist()
+    return low, high
+
+
+def _p_value(change: Floats) -> float:
+    """Two-sided p-value of differences of resamples; at least 1 / (resamples + 1)."""
+    ties = np.count_nonzero(change == 0) / 2
+    fewer = min(np.count_nonzero(change < 0), np.count_nonzero(change > 0)) + ties
+    return float(min(2 * (fewer + 1) / (len(change) + 1), 1.0))
+
+
+BINS = (0.01, 0.05, 0.1, 0.2, 0.5)
+"""Shares of the tokens that the area over the perturbation curve is taken at (deyoung2020, 4.2)."""
+
+
+class _Judged(NamedTuple):
+    """A document with marked tokens and sentences, and its evidence for the label explained."""
+
+    text: str
+    side: int
+    tokens: Int64s
+    passages: Int64s
+    marked_tokens: Bools
+    of_tokens: Floats
+    marked_sentences: Bools
+    of_sentences: Floats
+
+
+def rationale_scores(
+    model: Model,
+    documents: Sequence[MarkedDocument],
+    of: str | None = None,
+    *,
+    share: float | None = None,
+) -> RationaleScores:
+    """Compare the evidence for the predicted label with the passages that people marked.
+
+    A token is a run of characters without blanks, and is marked if a marked passage touches it; so
+    is a sentence. Evidence is that of docs/maths.md (V2) for sentences and (V3) for tokens. The
+    rationale is the ``share`` of tokens with the most evidence (deyoung2020, section 4.1).
+    Comprehensiveness is by how much the probability of the label falls without the rationale,
+    sufficiency by how much with nothing but it (section 4.2); the areas over the perturbation
+    curve are their means for 1, 5, 10, 20 and 50 % of the tokens.
+
+    Parameters
+    ----------
+    model : Model
+    documents : sequence of MarkedDocument
+        Those without a marked token, or without a marked sentence, are left out.
+    of : str, optional
+        The label whose evidence is taken; by default the predicted one of each document.
+    share : float, optional
+        By default the mean share of marked tokens in these documents.
+
+    Returns
+    -------
+    RationaleScores
+
+    Raises
+    ------
+    DataError
+        If no document has a marked passage.
+    UsageError
+        If documents may have several labels, or consist of several fields, or the model has no
+        such label, or its tokenizer gives no character offsets.
+
+    References
+    ----------
+    deyoung2020
+    """
+    if model.task.multilabel and of is None:
+        raise UsageError(
+            "the documents of the model may have several labels: say which one the marked passages "
+            "are evidence for, with of (--of LABEL)."
+        )
+    if model.encoder.fields:
+        raise UsageError(
+            "the documents of the model have several columns, and marked passages are offsets in "
+            "one text: train on one column of texts."
+        )
+    if share is not None and not 0 < share <= 1:
+        raise UsageError(f"share is {share}: give a number above 0, and 1 at most.")
+    judged = [
+        one
+        for start in range(0, len(documents), BATCH)
+        for one in _judged(model, documents[start : start + BATCH], of)
+    ]
+    if not judged:
+        raise DataError(
+            f"none of the {len(documents):,} documents has a marked passage with a word, in one of "
+            "its sentences: name the column that has the passages, and if sentences are given "
+            "theirs."
+        )
+    token_share = float(np.mean([one.marked_tokens.mean() for one in judged]))
+    share = token_share if share is None else share
+    table = np.array([_agreement(one, share) for one in judged])
+    if model.has_probabilities:
+        table = np.hstack([table, _faithfulness(model, judged, share)])
+    return RationaleScores(
+        table,
+        marked_sentences=float(np.mean([one.marked_sentences.mean() for one in judged])),
+        marked_tokens=token_share,
+        rationale_share=share,
+        left_out=len(documents) - len(judged),
+    )
+
+
+def _judged(model: Model, documents: Sequence[MarkedDocument], of: str | None) -> Iterator[_Judged]:
+    batch = explained_batch(model, [one.text for one in documents], of)
+    evidence = batch.evidence(_given_sentences(documents))
+    for d, document in enumerate(documents):
+        tokens, of_tokens, spans, of_sentences = _of_document(evidence, d)
+        if not len(tokens):
+            continue
+        passages = tokens_in(document.passages, tokens)
+        marked_sentences = touched(tokens_in(document.passages, spans), len(spans))
+        if len(passages) and marked_sentences.any():
+            yield _Judged(
+                text=document.text,
+                side=int(batch.sides[d]),
+                tokens=tokens,
+                passages=passages,
+                marked_tokens=touched(passages, len(tokens)),
+                of_tokens=of_tokens,
+                marked_sentences=marked_sentences,
+                of_sentences=of_sentences,
+            )
+
+
+def _given_sentences(documents: Sequence[MarkedDocument]) -> Sentences | None:
+    """The sentences that come with the documents; None if they do not."""
+    given = [one.sentences for one in documents if one.sentences is not None]
+    if len(given) != len(documents):
+        if given:
+            raise UsageError("some documents have sentences and others none: give all or none.")
+        return None
+    ptr = np.concatenate([[0], np.cumsum([len(own) for own in given], dtype=np.int64)])
+    return Sentences(np.concatenate(given).astype(np.int32), ptr)
+
+
+def _of_document(evidence: Evidence, d: int) -> tuple[Int64s, Floats, Int64s, Floats]:
+    tokens = slice(int(evidence.token_ptr[d]), int(evidence.token_ptr[d + 1]))
+    sentences = slice(int(evidence.sentence_ptr[d]), int(evidence.sentence_ptr[d + 1]))
+    return (
+        evidence.tokens[tokens],
+        evidence.of_tokens[tokens],
+        evidence.sentences[sentences],
+        evidence.of_sentences[sentences],
+    )
+
+
+def _agreement(one: _Judged, share: float) -> tuple[float, ...]:
+    """The columns of ``AGREEMENT``."""
+    rationale = strongest(one.of_tokens, share)
+    tokens = token_overlap(one.marked_tokens, rationale)
+    passages = passage_overlap(one.passages, runs(rationale))
+    sentences = one.marked_sentences, one.of_sentences
+    return (
+        auprc(*sentences),
+        average_precision(*sentences),
+        precision_at(*sentences, 1),
+        precision_at(*sentences, 3),
+        r_precision(*sentences),
+        auprc(one.marked_tokens, one.of_tokens),
+        average_precision(one.marked_tokens, one.of_tokens),
+        *tokens,
+        tokens.f1,
+        *passages,
+    )
+
+
+def _faithfulness(model: Model, judged: Sequence[_Judged], share: float) -> Floats:
+    """The columns of ``FAITHFULNESS`` (deyoung2020, section 4.2)."""
+    sides = np.array([one.side for one in judged])
+    whole = _probabilities(model, [one.text for one in judged], sides)
+    falls = np.zeros((len(judged), len(BINS) + 1, 2))
+    for column, part in enumerate((share, *BINS)):
+        chosen = [strongest(one.of_tokens, part) for one in judged]
+        without = [_without(one, own) for one, own in zip(judged, chosen, strict=True)]
+        only = [_without(one, ~own) for one, own in zip(judged, chosen, strict=True)]
+        falls[:, column, 0] = whole - _probabilities(model, without, sides)
+        falls[:, column, 1] = whole - _probabilities(model, only, sides)
+    return np.hstack([falls[:, 0], falls[:, 1:].mean(axis=1)])
+
+
+def _without(one: _Judged, dropped: Bools) -> str:
+    """The text without some tokens; the blanks and line ends around them stay."""
+    pieces, end = [], 0
+    for start, after in one.tokens[dropped].tolist():
+        pieces.append(one.text[end:start])
+        end = after
+    return "".join([*pieces, one.text[end:]])
+
+
+def _probabilities(model: Model, texts: Sequence[str], sides: Int64s) -> Floats:
+    """The probability of each text's own label."""
+    table = model.task.as_table(model.decision_function(texts))
+    return np.exp(model.log_probabilities(table)[np.arange(len(texts)), sides])

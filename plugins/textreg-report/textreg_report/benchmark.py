@@ -1,0 +1,577 @@
+"""Compare regularizers or models on the same documents."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from textreg.errors import DataError, UsageError, did_you_mean, named_errors
+from textreg.features.markup import warn_of_html
+from textreg.kinds import Regularizer
+from textreg.measure.evaluation import Evaluation
+from textreg.measure.multilabel import MultilabelEvaluation
+from textreg.measure.significance import Answers, Interval, SetAnswers, bootstrap, sign_test
+from textreg.model.model import Model
+from textreg.reading.corpus import read_corpus
+from textreg.records import Corpus, Documents
+from textreg.records.columns import as_column
+from textreg.records.documents import check_documents
+from textreg.tasks import TASKS, Rare, read_target
+from textreg.tasks.rare import REMEDY
+from textreg.training.prepare import for_documents, make_features, pose
+from textreg.training.settings import TrainingSettings, declared_settings
+from textreg.training.splits import splits_of
+from textreg.training.train import train_corpus
+from textreg_report.comparison import Comparison, Contrast, Measurement, adjusted
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from textreg.features.vectorize import Features
+    from textreg.measure.evaluation import RegressionEvaluation
+    from textreg.records import Bools, Int64s
+    from textreg.training.keywords import SettingsKeywords
+    from textreg.training.running import Progress
+
+    AnyEvaluation: TypeAlias = Evaluation | RegressionEvaluation | MultilabelEvaluation
+
+Texts: TypeAlias = Corpus | tuple[Documents, Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """A corpus to compare regularizers or models on.
+
+    Parameters
+    ----------
+    name : str
+        Name in tables and errors.
+    train : Corpus or (texts, labels), optional
+        Documents to train on; not needed if only saved models are compared.
+    test : Corpus or (texts, labels), optional
+        Documents to measure on. By default a share of ``train`` is held out, respecting its groups
+        or times if it has some.
+    dev : Corpus or (texts, labels), optional
+        Documents to choose hyperparameters on. By default as in training without them.
+
+    Examples
+    --------
+    >>> texts, labels = ["so good", "so bad"] * 10, ["pos", "neg"] * 10
+    >>> Benchmark("reviews", train=(texts, labels)).name
+    'reviews'
+    """
+
+    name: str
+    train: Texts | None = None
+    test: Texts | None = None
+    dev: Texts | None = None
+
+    @classmethod
+    def read(
+        cls, path: str, test: str | None = None, dev: str | None = None, **reading: Any
+    ) -> Benchmark:
+        """Read a benchmark from files; it is named after the file or folder.
+
+        Parameters
+        ----------
+        path : str
+            The training documents, or a folder with files ``train.*``, ``test.*`` and possibly
+            ``dev.*``.
+        test, dev : str, optional
+            Files of test and development documents.
+        **reading
+            Options of :func:`textreg.reading.corpus.read_corpus`.
+
+        Returns
+        -------
+        Benchmark
+
+        Raises
+        ------
+        UsageError, DataError
+            If a file cannot be read, or a folder has two files of one kind.
+        """
+        name = Path(os.path.abspath(path)).name.partition(".")[0] or path
+        found = {"train": path, "test": test, "dev": dev}
+        if os.path.isdir(path):
+            parts = {part: sorted(map(str, Path(path).glob(f"{part}.*"))) for part in found}
+            if parts["train"] or parts["test"]:
+                if several := [names for names in parts.values() if len(names) > 1]:
+                    raise UsageError(
+                        f"{path} has both {several[0][0]} and {several[0][1]}: leave one of them."
+                    )
+                found = {
+                    part: found[part] or next(iter(names), None) for part, names in parts.items()
+                }
+                found["train"] = next(iter(parts["train"]), None)
+        corpora = {
+            part: None if file is None else read_corpus(file, **reading)
+            for part, file in found.items()
+        }
+        return cls(name, **corpora)
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A benchmark with labeled test documents."""
+
+    name: str
+    train: Corpus | None
+    test: Corpus
+    dev: Corpus | None
+
+    def targets(self, labels: Sequence[Any] | None = None) -> Any:
+        """Labels, by default the true ones, as :meth:`codes` or :meth:`indicators`."""
+        given = (self.test.labels or ()) if labels is None else labels
+        return self.indicators(given) if self.test.multilabel else self.codes(given)
+
+    def codes(self, labels: Sequence[str]) -> Int64s:
+        """Labels as numbers, to compare predictions with true labels."""
+        known = self._known()
+        code_of = {label: code for code, label in enumerate(known)}
+        # A model may predict a label that no document here has; that is an error in any case.
+        return np.array([code_of.get(label, len(known)) for label in labels], dtype=np.int64)
+
+    def indicators(self, labels: Sequence[Sequence[str]]) -> Bools:
+        """The same of lists of labels, as an indicator matrix."""
+        known = self._known()
+        code_of = {label: code for code, label in enumerate(known)}
+        y = np.zeros((len(labels), len(known) + 1), dtype=bool)
+        for row, some in enumerate(labels):
+            y[row, [code_of.get(label, len(known)) for label in some]] = True
+        return y
+
+    def _known(self) -> list[str]:
+        """All labels that documents have."""
+        of_train = [] if self.train is None else self.train.label_names()
+        return sorted({*self.test.label_names(), *of_train})
+
+
+class Holding(NamedTuple):
+    """How test documents are held out, and what becomes of labels of few documents before."""
+
+    test_share: float
+    seed: int
+    rare: Rare = Rare()
+
+
+def check_benchmark(benchmark: Benchmark, trains: bool, how: Holding) -> Checked:
+    """The benchmark with test documents, held out if need be; DataError if it cannot be used.
+
+    trains: whether any candidate will be trained on it.
+    """
+    train, test, dev = _corpus(benchmark.train), _corpus(benchmark.test), _corpus(benchmark.dev)
+    if not trains and test is None:
+        test, train = train, None  # nothing is trained: measure on all documents
+    if trains and train is None:
+        raise DataError(
+            "there are no documents to train on: give some, or compare saved models only."
+        )
+    if train is not None and trains:
+        train, target, *_ = read_target(train, rare=how.rare)
+        codes, labels = target.task.strata(target.y)
+        if test is None:
+            rare = np.flatnonzero(np.bincount(codes) < 3)
+            if len(rare) and not target.task.multilabel:
+                raise DataError(
+                    f"the label '{labels[rare[0]]}' has fewer than three documents, too few to "
+                    f"hold some out for the test. {REMEDY.format(least=3)}; or give test "
+                    "documents of your own (--test FILE)."
+                )
+            held = TrainingSettings.from_options(reg="none", holdout=how.test_share, seed=how.seed)
+            (split,) = splits_of(train, target, held)
+            train, test = train.select(split.train), train.select(split.held)
+        for more in (test, dev):
+            if more is not None and len(more) and more.labels is not None:
+                target.task.targets(more)  # refused now if the label of none is known
+    if test is None or not len(test) or test.labels is None:
+        raise DataError("there are no labeled documents to measure on: give some (--test FILE).")
+    return Checked(benchmark.name, train, test, dev)
+
+
+def warn_of_html_once(
+    corpora: Iterable[Corpus | None], settings: Iterable[TrainingSettings]
+) -> None:
+    """DataWarning for each corpus with much HTML, if some candidate is trained on it as it is."""
+    if all(one.vectorizer.strip_html for one in settings):
+        return
+    for corpus in corpora:
+        if corpus is not None:
+            warn_of_html(corpus)
+
+
+def _corpus(texts: Texts | None) -> Corpus | None:
+    if texts is None or isinstance(texts, Corpus):
+        return texts
+    return Corpus(texts=check_documents(texts[0]), labels=as_column(texts[1], "labels"))
+
+
+_SWITCHES: dict[str, Any] = {"true": True, "false": False, "none": None}
+
+Candidate: TypeAlias = str | type[Regularizer] | Regularizer | Mapping[str, Any] | Model
+
+
+def parse_candidate(text: str) -> dict[str, Any]:
+    """Options from a text such as ``group groups=lda reg_l1=0.1``; UsageError if malformed."""
+    name, *words = text.split()
+    options: dict[str, Any] = {"reg": name}
+    for option in words:
+        key, equals, value = option.partition("=")
+        key = key.replace("-", "_")
+        if not equals or not key or key in options:
+            raise UsageError(
+                "write options such as groups=lda or reg_l1=0.1 after the name, each once, not "
+                f"'{option}'."
+            )
+        options[key] = _read(key, value)
+    return options
+
+
+def _read(key: str, value: str) -> Any:
+    """The value of an option in its type; parts convert their own parameters."""
+    declared = declared_settings().get(key)
+    if declared is None:
+        return _SWITCHES.get(value.lower(), value)
+    if declared.repeated:
+        raise UsageError(
+            f"{key} cannot be given as text. Leave it out, or use Python, where candidates may be "
+            "mappings."
+        )
+    return declared.read(value)
+
+
+def with_names(
+    candidates: Sequence[Candidate] | Mapping[str, Candidate],
+) -> Iterator[tuple[str, Candidate]]:
+    """Every candidate with its name; UsageError if two have the same name."""
+    if isinstance(candidates, Mapping):
+        yield from candidates.items()
+        return
+    if isinstance(candidates, (str, Model)):
+        raise UsageError("give a list of candidates, such as ['elastic', 'sentence'].")
+    seen: set[str] = set()
+    for one in candidates:
+        if isinstance(one, Mapping):
+            name = str(one.get("reg", "sentence"))
+        elif isinstance(one, Model):
+            name = f"model {len(seen) + 1}"
+        else:
+            name = " ".join(one.split()) if isinstance(one, str) else one.label()
+        if name in seen:
+            raise UsageError(
+                f"two candidates are called '{name}': leave one out, or give a mapping of names "
+                "to candidates."
+            )
+        seen.add(name)
+        yield name, one
+
+
+def make_ready(one: Candidate, shared: Mapping[str, Any]) -> TrainingSettings | Model:
+    """Checked settings of a candidate, or a model; UsageError if it cannot be compared.
+
+    shared: options of all candidates; a candidate's own options take precedence.
+    """
+    if isinstance(one, Model):
+        if not one.task.discrete:
+            raise UsageError(f"a {one.task.name} has no labels to compare: leave it out.")
+        return one
+    if isinstance(one, str):
+        if not one.strip():
+            raise UsageError("the name is empty: name a regularizer, such as elastic.")
+        one = parse_candidate(one)
+    own = dict(one) if isinstance(one, Mapping) else {"reg": one}
+    settings = TrainingSettings.from_options(**{**shared, **own})
+    if settings.task is not None and not TASKS[settings.task].discrete:
+        raise UsageError(f"a {settings.task} has no labels to compare: leave out task.")
+    return settings
+
+
+def baseline_of(names: Iterable[str], named: str | None, *, usual: str) -> str:
+    """The candidate to compare others with: that named, else the usual or the first one.
+
+    Raises UsageError if the one named is none of them.
+    """
+    known = list(names)
+    if named is None:
+        return usual if usual in known else known[0]
+    if named not in known:
+        raise UsageError(
+            f"the baseline '{named}' is not a candidate.{did_you_mean(named, known)} There are: "
+            f"{', '.join(known)}."
+        )
+    return named
+
+
+TEST_SHARE = 0.2
+"""Share of the documents held out for testing where a benchmark has no test documents."""
+
+
+def compare(
+    candidates: Sequence[Candidate] | Mapping[str, Candidate],
+    benchmarks: Benchmark | Iterable[Benchmark],
+    *,
+    baseline: str | None = None,
+    test_share: float = TEST_SHARE,
+    seed: int = 0,
+    progress: Progress | None = None,
+    **settings: Unpack[SettingsKeywords],
+) -> Comparison:
+    """Train and measure several regularizers, or measure saved models, on one or more corpora.
+
+    All candidates are trained on the same documents and choose their hyperparameters on the same
+    split. Candidates with the same feature settings share their features.
+
+    Parameters
+    ----------
+    candidates : sequence or mapping
+        Names, classes or instances of regularizers; models; or mappings of options of
+        :meth:`textreg.training.settings.TrainingSettings.from_options`. Options may follow a name:
+        ``"group groups=lda reg_l1=0.1"``. The keys of a mapping name the candidates.
+    benchmarks : Benchmark or iterable of Benchmark
+        Corpora to compare on. Read after the candidates were checked.
+    baseline : str, optional
+        The candidate that the others are compared with. Default: ``elastic`` if it is one of them,
+        else the first.
+    test_share : float, default 0.2
+        Share of the documents held out for testing where a benchmark has no test documents.
+    seed : int, default 0
+        Seed of the splits and of the bootstrap.
+    progress : callable, optional
+        As for :func:`textreg.training.train.train_corpus`.
+    **settings
+        Options of all candidates, as for :func:`textreg.train`.
+
+    Returns
+    -------
+    Comparison
+
+    Raises
+    ------
+    UsageError, DataError
+        If a candidate or a benchmark cannot be used; the message begins with its name. As much as
+        possible is checked before anything is trained.
+
+    Examples
+    --------
+    >>> texts, labels = ["good film", "bad film"] * 20, ["pos", "neg"] * 20
+    >>> result = compare(["lasso", "ridge"], Benchmark("films", train=(texts, labels)))
+    >>> result.cell("films", "ridge").accuracy
+    1.0
+    """
+    ready = _ready(candidates, {"seed": seed, **settings})
+    baseline = baseline_of(ready, baseline, usual="elastic")
+    benchmarks = [benchmarks] if isinstance(benchmarks, Benchmark) else list(benchmarks)
+    if not benchmarks or len({benchmark.name for benchmark in benchmarks}) < len(benchmarks):
+        raise UsageError(
+            "a comparison needs at least one benchmark, and different names for several."
+        )
+    trained = [one for one in ready.values() if isinstance(one, TrainingSettings)]
+    rares = {one.rare for one in trained}
+    holding = Holding(test_share, seed)
+    # Once for all, before test documents are held out; that of the unknown is no rare label.
+    if len(rares) == 1 and all(one.unknown is None for one in trained):
+        holding = Holding(test_share, seed, rares.pop())
+        ready = {
+            name: one if isinstance(one, Model) else one.replace(min_label=None)
+            for name, one in ready.items()
+        }
+    checked = []
+    for given in benchmarks:
+        with named_errors(given.name):
+            checked.append(check_benchmark(given, bool(trained), holding))
+    if len({one.test.multilabel for one in checked}) > 1:
+        raise UsageError(
+            "documents of some corpora have one label, and those of others several: compare on "
+            "corpora of one kind."
+        )
+    warn_of_html_once([one.train for one in checked], trained)
+    # Models come first: this is quick, and one that lacks a label stops before any training.
+    first = {
+        (benchmark.name, name): _measure(name, benchmark, one)
+        for benchmark in checked
+        for name, one in ready.items()
+        if isinstance(one, Model)
+    }
+    measured = []
+    for benchmark in checked:
+        shared: dict[Any, tuple[Features, float]] = {}
+        for name, one in ready.items():
+            if isinstance(one, Model):
+                measured.append(first[benchmark.name, name])
+            else:
+                measured.append(_train(name, benchmark, one, shared, progress))
+    return Comparison(
+        benchmarks=tuple(benchmark.name for benchmark in checked),
+        candidates=tuple(ready),
+        baseline=baseline,
+        measured=tuple(measured),
+        contrasts=adjusted(list(_contrasts(checked, list(ready), baseline, measured, seed))),
+        seed=seed,
+    )
+
+
+def _ready(
+    candidates: Sequence[Candidate] | Mapping[str, Candidate], shared: Mapping[str, Any]
+) -> dict[str, TrainingSettings | Model]:
+    """All candidates by name; UsageError if there are fewer than two."""
+    ready: dict[str, TrainingSettings | Model] = {}
+    for name, candidate in dict(with_names(candidates)).items():
+        with named_errors(name):
+            ready[name] = make_ready(candidate, shared)
+    if len(ready) < 2:
+        raise UsageError(
+            "a comparison needs two or more candidates: name another one, such as "
+            "--reg elastic,sentence."
+        )
+    return ready
+
+
+def _train(
+    name: str,
+    benchmark: Checked,
+    settings: TrainingSettings,
+    shared: dict[Any, tuple[Features, float]],
+    progress: Progress | None,
+) -> Measurement:
+    """Train and measure one candidate; ``shared`` holds features by the settings they depend on."""
+    assert benchmark.train is not None
+    with named_errors(name):
+        if benchmark.dev is not None:
+            settings = settings.replace(dev=benchmark.dev)
+        settings = for_documents(settings, benchmark.train)
+        posed = pose(benchmark.train, settings)  # as in the training, which the features are for
+        key = (
+            settings.vectorizer,
+            settings.tokenizer,
+            settings.fields,
+            settings.refit,
+            settings.rare,
+            settings.unknown,
+        )
+        if key not in shared:
+            start = time.perf_counter()
+            features = make_features(posed.corpus, posed.settings)
+            shared[key] = features, time.perf_counter() - start
+        features, seconds = shared[key]
+        start = time.perf_counter()
+        model = train_corpus(benchmark.train, settings, progress, features, partial=False)
+        seconds += time.perf_counter() - start
+        return _measure(name, benchmark, model, seconds)
+
+
+def _measure(
+    name: str, benchmark: Checked, model: Model, seconds: float | None = None
+) -> Measurement:
+    """Measure a model on the test documents."""
+    with named_errors(name):
+        scores = model.decision_function(benchmark.test.texts)
+        task, test = model.task, benchmark.test
+        result = task.evaluate(test, scores, model.thresholds, model.calibration)
+        decided = model.decide(scores)
+        # A label may count as another one, such as that of rare labels: right is what counts so.
+        right = task.right(task.targets(test), decided)
+        y_true, answered = benchmark.targets(), benchmark.targets(task.answers(decided))
+        answers = np.where(right if y_true.ndim == 1 else right[:, None], y_true, answered)
+    summary = model.summary
+    dev = None if summary is None else summary.dev
+    if seconds is None and model.seconds:
+        seconds = sum(value for key, value in model.seconds.items() if key != "read")
+    return Measurement(
+        candidate=name,
+        benchmark=benchmark.name,
+        documents=result.documents,
+        **_measures(result),
+        features=model.n_features,
+        of=None if summary is None else summary.features,
+        seconds=None if seconds is None else round(seconds, 3),
+        gap=None if summary is None else summary.gap,
+        converged=None if summary is None else summary.converged,
+        held_out=None if dev is None else dev.metrics.get("accuracy", dev.metrics.get("micro-f1")),
+        params={} if summary is None else summary.reg.params,
+        answers=answers,
+    )
+
+
+def _measures(result: AnyEvaluation) -> dict[str, Any]:
+    """What a measurement takes from an evaluation."""
+    if isinstance(result, MultilabelEvaluation):
+        return {
+            "accuracy": result.subset_accuracy,
+            "accuracy_interval": Interval(*result.subset_accuracy_interval),
+            "macro_f1": result.macro_f1,
+            "micro_f1": result.micro_f1,
+            "micro_f1_interval": Interval(*result.micro_f1_interval),
+        }
+    assert isinstance(result, Evaluation)  # make_ready refuses regressions
+    return {
+        "accuracy": result.accuracy,
+        "accuracy_interval": Interval(*result.accuracy_interval),
+        "macro_f1": result.macro_f1,
+    }
+
+
+def _contrasts(
+    benchmarks: Sequence[Checked],
+    names: Sequence[str],
+    baseline: str,
+    measured: Sequence[Measurement],
+    seed: int,
+) -> Iterator[Contrast]:
+    """Each candidate compared with the baseline, on every benchmark and over all of them."""
+    cell = {(one.benchmark, one.candidate): one for one in measured}
+    for name in names:
+        if name == baseline:
+            continue
+        pairs = {}
+        for benchmark in benchmarks:
+            mine, other = cell[benchmark.name, name], cell[benchmark.name, baseline]
+            both: Any = (benchmark.targets(), mine.answers, other.answers)
+            answers = SetAnswers(*both) if benchmark.test.multilabel else Answers(*both)
+            pairs[benchmark.name] = mine, other, answers
+        for place, pair in pairs.items():
+            yield _contrast(place, [pair], seed)
+        if len(benchmarks) > 1:
+            yield _contrast(None, list(pairs.values()), seed)
+
+
+def _contrast(
+    benchmark: str | None,
+    pairs: Sequence[tuple[Measurement, Measurement, Answers | SetAnswers]],
+    seed: int,
+) -> Contrast:
+    accuracy, macro_f1, *micro_f1 = bootstrap([answers for *_, answers in pairs], seed=seed)
+    won = sum(answers.won for *_, answers in pairs)
+    lost = sum(answers.lost for *_, answers in pairs)
+    benchmarks_won = sum(mine.headline[0] > other.headline[0] for mine, other, _ in pairs)
+    benchmarks_lost = sum(mine.headline[0] < other.headline[0] for mine, other, _ in pairs)
+    p = sign_test(won, lost)
+    several = len(pairs) > 1
+    return Contrast(
+        candidate=pairs[0][0].candidate,
+        baseline=pairs[0][1].candidate,
+        benchmark=benchmark,
+        accuracy=float(np.mean([mine.accuracy - other.accuracy for mine, other, _ in pairs])),
+        accuracy_interval=accuracy,
+        macro_f1=float(np.mean([mine.macro_f1 - other.macro_f1 for mine, other, _ in pairs])),
+        macro_f1_interval=macro_f1,
+        won=won,
+        lost=lost,
+        p=p,
+        p_adjusted=p,
+        benchmarks_won=benchmarks_won if several else 0,
+        benchmarks_lost=benchmarks_lost if several else 0,
+        benchmarks_p=sign_test(benchmarks_won, benchmarks_lost) if several else 1.0,
+        micro_f1=_mean_difference(pairs) if micro_f1 else None,
+        micro_f1_interval=micro_f1[0] if micro_f1 else None,
+    )
+
+
+def _mean_difference(pairs: Sequence[tuple[Measurement, Measurement, Any]]) -> float:
+    """The mean difference of what verdicts go by."""
+    return float(np.mean([mine.headline[0] - other.headline[0] for mine, other, _ in pairs]))

@@ -1,0 +1,535 @@
+"""A comparison as a record: tables, tests, Markdown, picture."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from textreg.measure.significance import ALPHA, Interval, holm, p_text
+
+if TYPE_CHECKING:
+    import os
+
+    from textreg.measure.significance import Interval
+    from textreg.records import Bools, Int64s
+
+
+class Contrast(NamedTuple):
+    """A candidate compared with the baseline; differences are candidate minus baseline.
+
+    Attributes
+    ----------
+    candidate, baseline : str
+        Their names.
+    benchmark : str or None
+        Name of the benchmark; None for the mean over all, each with the same weight.
+    accuracy, macro_f1 : float
+        Differences.
+    accuracy_interval, macro_f1_interval : Interval
+        Their 95 % bootstrap intervals.
+    won, lost : int
+        Number of documents that only the candidate, or only the baseline, labels right; where they
+        may have several labels, whose labels have a higher F1.
+    p : float
+        Two-sided p-value of the exact McNemar test. Over all benchmarks the documents are pooled,
+        which is the micro sign test of Yang & Liu (1999).
+    p_adjusted : float
+        The same, adjusted for all comparisons that are made at once, by the method of Holm (1979).
+    comparisons : int
+        Number of these comparisons: for one benchmark, those of all candidates with the baseline
+        on all benchmarks; over all benchmarks, those of all candidates.
+    benchmarks_won, benchmarks_lost : int
+        Number of benchmarks on which the candidate has the higher, or the lower, accuracy, or
+        micro-F1 if there is; 0 for a single benchmark.
+    benchmarks_p : float
+        Two-sided p-value of the sign test over benchmarks; 1 for a single benchmark.
+    benchmarks_p_adjusted : float
+        The same, adjusted for the comparisons of all candidates.
+    micro_f1 : float or None
+        Difference where documents may have several labels.
+    micro_f1_interval : Interval or None
+        Its 95 % bootstrap interval.
+    """
+
+    candidate: str
+    baseline: str
+    benchmark: str | None
+    accuracy: float
+    accuracy_interval: Interval
+    macro_f1: float
+    macro_f1_interval: Interval
+    won: int
+    lost: int
+    p: float
+    p_adjusted: float
+    comparisons: int = 1
+    benchmarks_won: int = 0
+    benchmarks_lost: int = 0
+    benchmarks_p: float = 1.0
+    benchmarks_p_adjusted: float = 1.0
+    micro_f1: float | None = None
+    micro_f1_interval: Interval | None = None
+
+    @property
+    def headline(self) -> tuple[float, Interval]:
+        """As of :class:`Measurement`."""
+        return headline(
+            self.accuracy, self.accuracy_interval, self.micro_f1, self.micro_f1_interval
+        )
+
+    @property
+    def verdict(self) -> str:
+        """``better``, ``worse`` or ``level``: by the adjusted p-value and nothing else."""
+        if self.p_adjusted > ALPHA:
+            return "level"
+        return "better" if self.won > self.lost else "worse"
+
+
+def headline(
+    accuracy: float,
+    accuracy_interval: Interval,
+    micro_f1: float | None,
+    micro_f1_interval: Interval | None,
+) -> tuple[float, Interval]:
+    """Micro-F1 and its interval if there is one, else those of the accuracy."""
+    if micro_f1 is None or micro_f1_interval is None:
+        return accuracy, accuracy_interval
+    return micro_f1, micro_f1_interval
+
+
+def adjusted(contrasts: Sequence[Contrast]) -> tuple[Contrast, ...]:
+    """The contrasts with p-values adjusted for several comparisons.
+
+    Those on single benchmarks are one family of tests, and those over all benchmarks another.
+    """
+    result = list(contrasts)
+    for overall in (False, True):
+        family = [row for row, one in enumerate(result) if (one.benchmark is None) == overall]
+        p = holm([result[row].p for row in family])
+        benchmarks_p = holm([result[row].benchmarks_p for row in family])
+        for row, of_documents, of_benchmarks in zip(family, p, benchmarks_p, strict=True):
+            result[row] = result[row]._replace(
+                p_adjusted=of_documents,
+                comparisons=len(family),
+                benchmarks_p_adjusted=of_benchmarks,
+            )
+    return tuple(result)
+
+
+def markdown(tables: Iterable[tuple[str, list[list[str]]]], notes: Iterable[str]) -> str:
+    """Tables with their titles, columns but the first aligned at the right, and a list of notes.
+
+    Parameters
+    ----------
+    tables : iterable of (str, list of lists of str)
+        Title and rows of each, the first row with the titles of the columns.
+    notes : iterable of str
+        What follows.
+
+    Returns
+    -------
+    str
+    """
+    parts = []
+    for title, (head, *body) in tables:
+        rows = [head, ["---", *["---:"] * (len(head) - 1)], *body]
+        parts += [f"**{_escape(title)}**", "\n".join(map(_line, rows))]
+    return "\n\n".join([*parts, *(f"- {_escape(note)}" for note in notes)]) + "\n"
+
+
+def _escape(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")
+
+
+def _line(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(_escape(cell) for cell in cells) + " |"
+
+
+MUCH_SMALLER = 0.5
+"""A model with at most this share of the baseline's features is recommended if it is as good."""
+
+
+@dataclass(frozen=True, eq=False)
+class Measurement:
+    """One candidate on the test documents of one benchmark.
+
+    Attributes
+    ----------
+    candidate, benchmark : str
+        Their names.
+    documents : int
+        Number of test documents.
+    accuracy : float
+        Share of documents with the right label; where they may have several, with exactly these.
+    accuracy_interval : Interval
+        95 % Wilson interval of the accuracy.
+    macro_f1 : float
+        Unweighted mean of the labels' F1.
+    features : int
+        Number of features with a weight.
+    of : int or None
+        Number of features in training; None where a saved model does not say.
+    seconds : float or None
+        Wall time of feature extraction, search and fit. None of a saved model, whose file
+        does not keep times.
+    gap : float or None
+        Relative duality gap of the fit; None where there is no bound.
+    converged : bool or None
+        Whether the gap is within the tolerance.
+    held_out : float or None
+        Accuracy on the documents that hyperparameters were chosen on; None where there are none.
+    params : mapping
+        Parameters of the regularizer, as chosen.
+    answers : ndarray of int, shape (documents,), or of bool, shape (documents, labels)
+        Code of each predicted label, or which are predicted, for paired tests.
+    micro_f1 : float or None
+        F1 of all pairs of a document and a label; None where documents have one label.
+    micro_f1_interval : Interval or None
+        Its 95 % interval, from resampled documents.
+    """
+
+    candidate: str
+    benchmark: str
+    documents: int
+    accuracy: float
+    accuracy_interval: Interval
+    macro_f1: float
+    features: int
+    of: int | None
+    seconds: float | None
+    gap: float | None
+    converged: bool | None
+    held_out: float | None
+    params: Mapping[str, Any]
+    answers: Int64s | Bools = field(repr=False)
+    micro_f1: float | None = None
+    micro_f1_interval: Interval | None = None
+
+    @property
+    def headline(self) -> tuple[float, Interval]:
+        """What verdicts and pictures go by, and its interval: accuracy, or micro-F1 if there is."""
+        return headline(
+            self.accuracy, self.accuracy_interval, self.micro_f1, self.micro_f1_interval
+        )
+
+    @property
+    def share(self) -> float | None:
+        """Features with a weight, as a share of all."""
+        return self.features / self.of if self.of else None
+
+
+class Mean(NamedTuple):
+    """Means of a candidate over all benchmarks; None where one of them has no such value."""
+
+    accuracy: float
+    macro_f1: float
+    features: float
+    share: float | None
+    seconds: float | None
+    micro_f1: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Several candidates measured on the same documents.
+
+    Attributes
+    ----------
+    benchmarks, candidates : tuple of str
+        Names, in the order they were given.
+    baseline : str
+        The candidate that the others are compared with.
+    measured : tuple of Measurement
+        One for each benchmark and candidate, benchmark by benchmark.
+    contrasts : tuple of Contrast
+        One for each other candidate and benchmark, and with several benchmarks one more over all.
+    seed : int
+        Seed of the splits and of the bootstrap.
+
+    Examples
+    --------
+    >>> import textreg
+    >>> texts, labels = ["so good", "so bad", "good", "bad"] * 25, ["pos", "neg"] * 50
+    >>> films = textreg_report.Benchmark("films", train=(texts, labels))
+    >>> result = textreg_report.compare(["ridge", "lasso"], films, tokenizer="words")
+    >>> result.cell("films", "lasso").accuracy
+    1.0
+    """
+
+    benchmarks: tuple[str, ...]
+    candidates: tuple[str, ...]
+    baseline: str
+    measured: tuple[Measurement, ...]
+    contrasts: tuple[Contrast, ...]
+    seed: int
+
+    def cell(self, benchmark: str, candidate: str) -> Measurement:
+        """The measurement of a candidate on a benchmark.
+
+        Parameters
+        ----------
+        benchmark, candidate : str
+            Their names.
+
+        Returns
+        -------
+        Measurement
+
+        Raises
+        ------
+        KeyError
+            If there is none of these names.
+        """
+        for one in self.measured:
+            if (one.benchmark, one.candidate) == (benchmark, candidate):
+                return one
+        raise KeyError((benchmark, candidate))
+
+    def contrast(self, candidate: str, benchmark: str | None = None) -> Contrast:
+        """A candidate compared with the baseline.
+
+        Parameters
+        ----------
+        candidate : str
+            Its name.
+        benchmark : str, optional
+            The name of a benchmark; without it, all benchmarks together.
+
+        Returns
+        -------
+        Contrast
+
+        Raises
+        ------
+        KeyError
+            If there is none of these names.
+        """
+        if benchmark is None and len(self.benchmarks) == 1:
+            benchmark = self.benchmarks[0]
+        for one in self.contrasts:
+            if (one.candidate, one.benchmark) == (candidate, benchmark):
+                return one
+        raise KeyError((candidate, benchmark))
+
+    def mean(self, candidate: str) -> Mean:
+        """Means of a candidate over all benchmarks.
+
+        Parameters
+        ----------
+        candidate : str
+            Its name.
+
+        Returns
+        -------
+        Mean
+        """
+        cells = [self.cell(benchmark, candidate) for benchmark in self.benchmarks]
+        count = len(cells)
+        shares = [cell.share for cell in cells if cell.share is not None]
+        seconds = [cell.seconds for cell in cells if cell.seconds is not None]
+        return Mean(
+            accuracy=sum(cell.accuracy for cell in cells) / count,
+            macro_f1=sum(cell.macro_f1 for cell in cells) / count,
+            features=sum(cell.features for cell in cells) / count,
+            share=sum(shares) / count if len(shares) == count else None,
+            seconds=sum(seconds) / count if len(seconds) == count else None,
+            micro_f1=sum(cell.micro_f1 or 0.0 for cell in cells) / count if self.several else None,
+        )
+
+    @property
+    def several(self) -> bool:
+        """Whether documents may have several labels."""
+        return self.measured[0].micro_f1 is not None
+
+    @property
+    def metric(self) -> str:
+        """The name of what verdicts and pictures go by."""
+        return "micro-F1" if self.several else "accuracy"
+
+    def verdicts(self) -> list[str]:
+        """The result in words: a line for each candidate other than the baseline."""
+        return [self._verdict(name) for name in self.candidates if name != self.baseline]
+
+    def _verdict(self, name: str) -> str:
+        contrast, base = self.contrast(name), self.baseline
+        value, interval = contrast.headline
+        low, high = (100 * end for end in interval)
+        over = f" in {len(self.benchmarks)} corpora" if len(self.benchmarks) > 1 else ""
+        shown = "p" if contrast.comparisons == 1 else "adjusted p"
+        figures = (
+            f"{contrast.won:,} documents won, {contrast.lost:,} lost, {shown} "
+            f"{p_text(contrast.p_adjusted)}; {100 * value:+.1f} points (95 % CI {low:.1f} to "
+            f"{high:.1f})"
+        )
+        if contrast.verdict == "better":
+            return f"{name} is better than {base}{over}: {figures}"
+        if contrast.verdict == "worse":
+            return f"{name} is worse than {base}{over}: {figures}: use {base}"
+        verdict = f"{name} and {base} are level{over}: {figures}"
+        size, usual = self.mean(name).features, self.mean(base).features
+        if size <= MUCH_SMALLER * usual < usual:
+            return (
+                f"{verdict}; {name} for the smaller model ({size:,.0f} features, not {usual:,.0f})"
+            )
+        return f"{verdict}: use {base}"
+
+    def adjustments(self) -> list[str]:
+        """Which p-values are adjusted, and over how many comparisons; empty if none is."""
+        apart = next(one for one in self.contrasts if one.benchmark is not None).comparisons
+        if len(self.benchmarks) == 1:
+            return [f"p is adjusted for {apart} comparisons by Holm's method"] if apart > 1 else []
+        lines = [
+            f"p of single corpora is adjusted for all {apart} comparisons on them by Holm's method"
+        ]
+        if len(self.candidates) > 2:
+            count = len(self.candidates) - 1
+            lines.append(f"p over all corpora is adjusted for {count} comparisons, too")
+        return lines
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as plain values that JSON can hold."""
+        measured = []
+        for one in self.measured:
+            values = {key: value for key, value in vars(one).items() if key != "answers"}
+            measured.append({**_known(values), "share": one.share})
+        return {
+            "benchmarks": list(self.benchmarks),
+            "candidates": list(self.candidates),
+            "baseline": self.baseline,
+            "seed": self.seed,
+            "measured": measured,
+            "means": {name: _known(self.mean(name)._asdict()) for name in self.candidates},
+            "contrasts": [
+                {**_known(one._asdict()), "verdict": one.verdict} for one in self.contrasts
+            ],
+            "adjustment": "holm",
+            "verdicts": self.verdicts(),
+        }
+
+    def to_markdown(self) -> str:
+        """A table for each benchmark, one of means if there are several, and the verdicts."""
+        return markdown(self.tables(), (*self.verdicts(), *self.adjustments()))
+
+    def to_csv(self) -> str:
+        """A row for each benchmark and candidate, with its difference from the baseline."""
+        file = io.StringIO()
+        writer = csv.writer(file, lineterminator="\n")
+        no_columns = {"accuracy_interval", "micro_f1_interval", "params", "answers"}
+        if not self.several:
+            no_columns.add("micro_f1")
+        keys = [item.name for item in fields(Measurement) if item.name not in no_columns]
+        more = (
+            "difference",
+            "difference_low",
+            "difference_high",
+            "won",
+            "lost",
+            "p",
+            "p_adjusted",
+            "verdict",
+        )
+        writer.writerow([*keys, "accuracy_low", "accuracy_high", *more])
+        for one in self.measured:
+            row = [getattr(one, key) for key in keys] + list(one.accuracy_interval)
+            if one.candidate != self.baseline:
+                other = self.contrast(one.candidate, one.benchmark)
+                value, interval = other.headline
+                row += [value, *interval, other.won, other.lost]
+                row += [other.p, other.p_adjusted, other.verdict]
+            else:
+                row += [None] * len(more)
+            writer.writerow(row)
+        return file.getvalue()
+
+    def tables(self) -> list[tuple[str, list[list[str]]]]:
+        """Titles and cells of the tables: one for each benchmark, and one of means over several."""
+        tables = [(benchmark, self._benchmark_table(benchmark)) for benchmark in self.benchmarks]
+        if len(self.benchmarks) > 1:
+            tables.append((f"mean of {len(self.benchmarks)} corpora", self._mean_table()))
+        return tables
+
+    def _benchmark_table(self, benchmark: str) -> list[list[str]]:
+        rows = [["", *self._figure_heads(), "gap", *self._heads(benchmark)]]
+        for name in self.candidates:
+            one = self.cell(benchmark, name)
+            gap = "none" if one.gap is None else f"{one.gap:.0e}"
+            rows.append([name, *_figures(one), gap, *self._beside(name, benchmark)])
+        return rows
+
+    def _mean_table(self) -> list[list[str]]:
+        rows = [["", *self._figure_heads(), *self._heads(None), "corpora won : lost"]]
+        for name in self.candidates:
+            row = [name, *_figures(self.mean(name)), *self._beside(name, None), ""]
+            if name != self.baseline:
+                other = self.contrast(name)
+                row[-1] = (
+                    f"{other.benchmarks_won} : {other.benchmarks_lost} "
+                    f"(p {p_text(other.benchmarks_p_adjusted)})"
+                )
+            rows.append(row)
+        return rows
+
+    def _figure_heads(self) -> list[str]:
+        first = ["subset accuracy", "micro-F1"] if self.several else ["accuracy"]
+        return [*first, "macro-F1", "features", "share", "seconds"]
+
+    def _heads(self, benchmark: str | None) -> list[str]:
+        compared = [one.comparisons for one in self.contrasts if one.benchmark == benchmark]
+        return [f"points over {self.baseline}", "adjusted p" if max(compared) > 1 else "p"]
+
+    def _beside(self, name: str, benchmark: str | None) -> list[str]:
+        """Cells: difference from the baseline with its interval, and the p-value."""
+        if name == self.baseline:
+            return ["", ""]
+        contrast = self.contrast(name, benchmark)
+        value, interval = contrast.headline
+        low, high = (100 * end for end in interval)
+        return [f"{100 * value:+.1f} ({low:.1f} to {high:.1f})", p_text(contrast.p_adjusted)]
+
+    def plot(self, path: str | os.PathLike[str]) -> None:
+        """Draw accuracy, or micro-F1 if there is, against the number of features.
+
+        Parameters
+        ----------
+        path : str or path-like
+            File to write; its ending, ``.svg`` or ``.png``, gives the format.
+
+        Raises
+        ------
+        UsageError
+            If the ending is another one, matplotlib is missing or the file cannot be written.
+        """
+        from textreg_report.charts import PlottedModel, accuracy_by_size
+
+        accuracy_by_size(
+            {
+                benchmark: [
+                    PlottedModel(name, one.features, *one.headline)
+                    for name in self.candidates
+                    for one in [self.cell(benchmark, name)]
+                ]
+                for benchmark in self.benchmarks
+            },
+            path,
+            metric=self.metric,
+        )
+
+
+def _known(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values without those of several labels where documents have one."""
+    return {key: it for key, it in values.items() if it is not None or "micro_f1" not in key}
+
+
+def _figures(of: Measurement | Mean) -> list[str]:
+    share, seconds = of.share, of.seconds
+    return [
+        f"{of.accuracy:.3f}",
+        *([] if of.micro_f1 is None else [f"{of.micro_f1:.3f}"]),
+        f"{of.macro_f1:.3f}",
+        f"{of.features:,.0f}",
+        "?" if share is None else f"{100 * share:.2g} %" if share < 0.1 else f"{100 * share:.0f} %",
+        "?" if seconds is None else f"{seconds:.2f}",
+    ]

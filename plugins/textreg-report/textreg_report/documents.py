@@ -1,0 +1,477 @@
+"""The documents that a report shows, in sentences colored by their shares of the score."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import os
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from textreg._core.text_ranges import MARKS, SPACELESS
+from textreg._core.text_rules import runs
+from textreg.explain import explain, gives_offsets
+from textreg.explain.contributions import sentence_of
+from textreg.explain.show import strongest
+from textreg.measure.confident import suspects
+from textreg.records.documents import check_texts
+from textreg_report.predictions import Predictions
+from textreg_report.records import (
+    Document,
+    Line,
+    Mark,
+    SelectedDocument,
+    SelectedSentence,
+    Suspect,
+    Suspected,
+)
+from textreg_report.wording import clip
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from textreg.explain import Explanation, Word
+    from textreg.model.model import Model
+    from textreg.records import Floats, Int64s
+    from textreg_report.refits import Refits
+
+CHARACTERS, LINE_CHARACTERS = 3000, 1200
+"""Characters shown of a document and of a sentence; the rest is counted and summed."""
+
+PART = 3
+"""Characters that a part counts at least, as each takes room on the page."""
+
+LEVELS = 5
+MIN_SHARE = 0.02
+"""A part is colored if its value is at least this share of the largest."""
+
+
+def _class(ranges: str) -> str:
+    return "".join(f"{chr(first)}-{chr(last)}" for first, last in runs(ranges))
+
+
+_WORD = re.compile(rf"(?:[^\W{_class(SPACELESS)}]|[{_class(MARKS)}])+")
+"""Letters and digits of one word, in scripts that put spaces between words."""
+
+
+class _Sentence(NamedTuple):
+    """The text from the start of a sentence to the start of the next."""
+
+    start: int
+    end: int
+    value: float
+    removal: float | None
+    evidence: float
+    field: str
+    marked: bool
+
+
+class _Part(NamedTuple):
+    start: int
+    end: int
+    value: float
+
+
+def lines_of(
+    explanation: Explanation, passages: Int64s | None = None, characters: int = CHARACTERS
+) -> tuple[Line, ...]:
+    """The text in sentences; of a long text, those with the largest effect of removal.
+
+    Intercept and lines sum to the score; so do intercept and marks if nothing is hidden. passages:
+    (p, 2) where those that people marked begin and end. characters: how many are shown.
+    """
+    text, sentences = explanation.text, _sentences(explanation, passages)
+    parts = _parts(explanation, [sentence.start for sentence in sentences])
+    largest = max((abs(part.value) for part in parts), default=0.0)
+    firsts = [bisect_left(parts, (sentence.start,)) for sentence in sentences]
+    counts = [after - first for first, after in itertools.pairwise([*firsts, len(parts)])]
+    chosen = _within_budget(sentences, counts, characters)
+    longest = min(LINE_CHARACTERS, characters)
+    lines: list[Line] = []
+    for show, run in itertools.groupby(range(len(sentences)), key=chosen.__contains__):
+        numbers = list(run)
+        if not show:
+            value = sum(sentences[number].value for number in numbers)
+            plural = "s" if len(numbers) > 1 else ""
+            lines.append(Line((), value, None, f"{len(numbers):,} more sentence{plural}"))
+            continue
+        for number in numbers:
+            sentence, first = sentences[number], firsts[number]
+            last = min(first + counts[number], first + longest // PART)
+            end = min(sentence.start + longest, parts[last - 1].end)
+            marks = tuple(
+                Mark(text[start : min(stop, end)], value, _level(value, largest))
+                for start, stop, value in parts[first:last]
+            )
+            rest = sentence.end - end
+            hidden = f"{rest:,} more characters" if rest else ""
+            of_sentence = sentence.evidence, sentence.field, sentence.marked
+            lines.append(Line(marks, sentence.value, sentence.removal, hidden, *of_sentence))
+    return tuple(lines)
+
+
+def telling_words(explanation: Explanation, top: int) -> tuple[tuple[str, float], ...]:
+    """The words that speak most for the label explained, as features of whole words tell them.
+
+    Where there is none, by what the characters in every word add to the score.
+    """
+    text, inside = explanation.text, _word_around(explanation.text)
+    whole = [it for it in explanation.words if not (inside(it.start) or inside(it.end))]
+    found: Sequence[Word | _Part] = whole
+    if not any(word.value > 0 for word in whole):
+        found = _parts(explanation, ())
+    sums: dict[str, float] = {}
+    for one in found:
+        words = " ".join(text[one.start : one.end].split()).casefold()
+        sums[words] = sums.get(words, 0.0) + one.value
+    ranked = sorted(sums.items(), key=lambda item: (-item[1], item[0]))
+    return tuple(pair for pair in ranked[:top] if pair[1] > 0)
+
+
+def _word_around(text: str) -> Callable[[int], tuple[int, int] | None]:
+    """Gives the word around a place in a text, its start and end; None between words."""
+    words = [match.span() for match in _WORD.finditer(text)]
+    starts = [start for start, _ in words]
+
+    def around(place: int) -> tuple[int, int] | None:
+        start, end = words[bisect_right(starts, place) - 1] if words else (0, 0)
+        return (start, end) if start < place < end else None
+
+    return around
+
+
+def _sentences(explanation: Explanation, passages: Int64s | None) -> list[_Sentence]:
+    """The whole text; what lies between two sentences belongs to the first of them."""
+    scores, spans = explanation.sentences, [] if passages is None else passages.tolist()
+    if not scores:
+        return [_Sentence(0, len(explanation.text), 0.0, None, 0.0, "", bool(spans))]
+    boundaries = [0, *(sentence.start for sentence in scores[1:]), len(explanation.text)]
+    return [
+        _Sentence(
+            start,
+            end,
+            one.value,
+            one.removal,
+            one.evidence,
+            one.field,
+            any(first < one.end and one.start < last for first, last in spans),
+        )
+        for one, (start, end) in zip(scores, itertools.pairwise(boundaries), strict=True)
+    ]
+
+
+def _within_budget(
+    sentences: Sequence[_Sentence], counts: Sequence[int], characters: int
+) -> set[int]:
+    """Indices of the sentences to show: all, or those with the largest effect of removal.
+
+    counts: parts of every sentence.
+    """
+    chosen: set[int] = set()
+    size = 0
+    for number in sorted(range(len(sentences)), key=lambda it: -abs(sentences[it].removal or 0.0)):
+        own = max(sentences[number].end - sentences[number].start, PART * counts[number])
+        size += min(own, LINE_CHARACTERS)
+        if chosen and size > characters:
+            break
+        chosen.add(number)
+    return chosen
+
+
+def _parts(explanation: Explanation, cuts: Sequence[int]) -> list[_Part]:
+    """The text in consecutive parts, cut where a feature starts or ends and at ``cuts``.
+
+    Words stay whole, so that n-grams of characters count for theirs. A feature's value is divided
+    equally among the parts that it touches and that are not blank, so nothing counts twice where
+    n-grams overlap.
+    """
+    text = explanation.text
+    word_at = _word_around(text)
+    boundaries_of = {0, len(text), *cuts}
+    for place in {end for word in explanation.words for end in (word.start, word.end)}:
+        boundaries_of.update(word_at(place) or (place,))
+    boundaries = sorted(boundaries_of)
+    ranges = list(itertools.pairwise(boundaries))
+    values = [0.0] * len(ranges)
+    for word in explanation.words:
+        first = bisect_right(boundaries, word.start) - 1
+        touched = range(first, bisect_left(boundaries, word.end))
+        solid = [number for number in touched if not text[slice(*ranges[number])].isspace()]
+        for number in solid or touched:
+            values[number] += word.value / len(solid or touched)
+    return [_Part(*span, value) for span, value in zip(ranges, values, strict=True)]
+
+
+def _level(value: float, largest: float) -> int:
+    """The strength of a part's color."""
+    if abs(value) <= MIN_SHARE * largest:
+        return 0
+    return int(math.copysign(math.ceil(LEVELS * abs(value) / largest), value))
+
+
+SHOWN = {"wrong": 7, "unsure": 7, "right": 6}
+"""Documents of each kind; if one has fewer, the following kinds get more."""
+
+ERRORS, BRIEF = 30, 800
+"""Wrong predictions beside those, and characters shown of each."""
+
+PREVIEW = 140
+"""Characters of the preview of a closed document."""
+
+
+def documents_of(
+    predictions: Predictions,
+    sure: Floats,
+    more: Sequence[int] = (),
+    passages: Mapping[str, Int64s] | None = None,
+) -> tuple[Document, ...]:
+    """The most certain wrong predictions, the least certain ones, and the most certain right ones.
+
+    In a regression: those with the largest errors, with medium ones, and with the smallest. Each is
+    explained by the model that predicted it. Further errors follow the first ones, with less text.
+
+    Parameters
+    ----------
+    predictions : Predictions
+        The answers.
+    sure : ndarray of shape (n,)
+        See :func:`certainty`.
+    more : sequence of int
+        Rows of wrong predictions that are shown in any case.
+    passages : mapping of str to ndarray, optional
+        The marked passages of texts.
+    """
+    chosen, brief = _choose(predictions, sure), _further(predictions, sure, more)
+    wrong = {row: kind for row, kind in chosen.items() if kind == "wrong"}
+    kinds = wrong | {row: "wrong" for row in brief if row not in chosen} | chosen
+    texts = check_texts([predictions.corpus.texts[row] for row in kinds])
+    return tuple(
+        document_of(
+            predictions,
+            row,
+            kind,
+            float(sure[row]),
+            predictions.models[predictions.model_of[row]].explain(text),
+            None if passages is None else passages.get(str(text)),
+            CHARACTERS if row in chosen else BRIEF,
+        )
+        for (row, kind), text in zip(kinds.items(), texts, strict=True)
+    )
+
+
+def _further(predictions: Predictions, sure: Floats, more: Sequence[int]) -> list[int]:
+    """Rows of further errors: those given, and the most certain ones of every label in turn."""
+    task = predictions.model.task
+    if not task.discrete:
+        return []
+    order = np.argsort(-sure, kind="stable")
+    wrong = order[~task.right(predictions.y_true, predictions.y_pred)[order]]
+    strata, _ = task.strata(predictions.y_true)
+    ranked = _by_turns(wrong.tolist(), strata)
+    return list(dict.fromkeys([*more, *itertools.islice(ranked, ERRORS)]))[:ERRORS]
+
+
+def certainty(predictions: Predictions) -> Floats:
+    """(n,) distance of each score from another prediction; in a regression, minus the error.
+
+    Thresholds are subtracted first.
+    """
+    model = predictions.model
+    return model.task.certainty(predictions.scores, predictions.y_true, model.thresholds)
+
+
+def _choose(predictions: Predictions, sure: Floats) -> dict[int, str]:
+    """Rows and their kinds, wrong ones first."""
+    by_certainty = np.argsort(-sure, kind="stable")
+    task = predictions.model.task
+    strata, _ = task.strata(predictions.y_true)
+    if not task.discrete:  # largest, medium and smallest errors
+        middle = np.argsort(np.abs(sure - np.median(sure)), kind="stable")
+        orders = {"wrong": by_certainty[::-1], "unsure": middle, "right": by_certainty}
+    else:
+        right = task.right(predictions.y_true, predictions.y_pred)
+        orders = {
+            "wrong": by_certainty[~right[by_certainty]],
+            "unsure": by_certainty[::-1],
+            "right": by_certainty[right[by_certainty]],
+        }
+    return take(orders, SHOWN, strata, check_texts(predictions.corpus.texts))
+
+
+def take(
+    orders: Mapping[str, NDArray[np.intp]],
+    shown: Mapping[str, int],
+    strata: Int64s,
+    texts: Sequence[str],
+) -> dict[int, str]:
+    """The first rows of every order, as many as ``shown`` says, with their kind; no text twice.
+
+    If there are too few of a kind, the following kinds get more.
+    """
+    taken: dict[int, str] = {}
+    seen: set[str] = set()
+    wanted = 0
+    for kind, count in shown.items():
+        wanted += count
+        for row in _by_turns(orders[kind].tolist(), strata):
+            if len(taken) >= wanted:
+                break
+            if texts[row] not in seen:
+                taken[row] = kind
+                seen.add(texts[row])
+    return taken
+
+
+def _by_turns(rows: Sequence[int], strata: Int64s) -> Iterator[int]:
+    """The rows, one of each stratum in turn, so that every label is shown."""
+    queues: dict[int, list[int]] = {}
+    for row in rows:
+        queues.setdefault(int(strata[row]), []).append(row)
+    for turn in range(max(map(len, queues.values()), default=0)):
+        yield from (queue[turn] for queue in queues.values() if turn < len(queue))
+
+
+def _told(label: Any) -> str:
+    """The label of a document, or its labels."""
+    return ", ".join(label) or "no label" if isinstance(label, tuple) else label
+
+
+def document_of(  # noqa: PLR0913  # what a page shows of it
+    predictions: Predictions,
+    row: int,
+    kind: str,
+    sure: float,
+    explanation: Explanation,
+    passages: Int64s | None = None,
+    characters: int = CHARACTERS,
+) -> Document:
+    """A document as a page shows it, from its ``explanation``; sure: see :func:`certainty`.
+
+    passages, characters: see :func:`textreg_report.documents.lines_of`.
+    """
+    lines = lines_of(explanation, passages, characters)
+    best = max(explanation.sentences, key=lambda it: it.evidence, default=None)
+    found = None
+    if passages is not None and best is not None:
+        found = any(start < best.end and best.start < end for start, end in passages.tolist())
+    corpus = predictions.corpus
+    task = predictions.model.task
+    (answer,) = task.answers(predictions.y_pred[row : row + 1])
+    return Document(
+        number=row + 1,
+        where=os.path.basename(corpus.where(row)) if corpus.source_of is not None else "",
+        kind=kind,
+        y_true="" if corpus.labels is None else _told(corpus.labels[row]),
+        predicted=task.text(answer),
+        probability=explanation.probabilities.get(
+            explanation.of if task.multilabel else explanation.label
+        ),
+        certainty=sure,
+        of=explanation.of,
+        intercept=explanation.intercept,
+        score=explanation.score,
+        lines=lines,
+        words=tuple(strongest(explanation)),
+        characters=len(explanation.text),
+        preview=" ".join(explanation.text[: 2 * PREVIEW].split())[:PREVIEW],
+        evidence=0.0 if best is None else best.evidence,
+        found=found,
+        fields=tuple(explanation.fields.items()),
+    )
+
+
+DOCUMENTS, LABELS = 2, 4
+"""Documents of a label, and labels, that are shown."""
+
+LENGTHS, LONGEST = (4, 14), 2_500
+"""Least and largest number of sentences of such a document, and of characters."""
+
+EMPTY, MIN_FEATURES = 6, 6
+"""Sentences without a selected feature that are shown, and their least number of features."""
+
+
+def selected_documents(model: Model, refits: Refits) -> tuple[SelectedDocument, ...]:
+    """Documents of every label in which about half of the sentences have a selected feature.
+
+    Yogatama & Smith (2014, tables 4 and 5) show their selection in this way. Empty for a regression
+    and if the tokenizer gives no character offsets.
+    """
+    task = model.task
+    if not (task.discrete and gives_offsets(model)):
+        return ()
+    table = refits.sentences
+    starts, ends = table.document_ptr[:-1], table.document_ptr[1:]
+    counts = ends - starts
+    total = np.concatenate([[0], np.cumsum(table.selected)])
+    shares = (total[ends] - total[starts]) / np.maximum(counts, 1)
+    fits = (counts >= LENGTHS[0]) & (counts <= LENGTHS[1])
+    fits &= np.array([len(text) <= LONGEST for text in refits.corpus.texts])
+    selected = []
+    for code, label in enumerate(task.sides[:LABELS]):
+        mine = np.flatnonzero(fits & task.documents_of(refits.data.y, code))
+        chosen = mine[np.argsort(np.abs(shares[mine] - 0.5), kind="stable")][:DOCUMENTS].tolist()
+        texts = [refits.corpus.texts[row] for row in chosen]
+        for row, explanation in zip(chosen, explain(model, texts, of=label), strict=True):
+            sentences = tuple(_selected_sentences(explanation))
+            if len({sentence.selected for sentence in sentences}) > 1:
+                where = refits.corpus.where(row)
+                selected.append(SelectedDocument(where, label, explanation.label, sentences))
+    return tuple(selected)
+
+
+def _selected_sentences(explanation: Explanation) -> Iterator[SelectedSentence]:
+    for start, end, _, removal, *_ in explanation.sentences:
+        selected = any(start <= word.start < end for word in explanation.words)
+        yield SelectedSentence(" ".join(explanation.text[start:end].split()), selected, removal)
+
+
+def sentences_without_features(model: Model, refits: Refits) -> tuple[str, ...]:
+    """Some training sentences without a selected feature."""
+    if not gives_offsets(model):
+        return ()
+    table = refits.sentences
+    long = np.flatnonzero(table.filled & ~table.selected & (table.sizes >= MIN_FEATURES))
+    places = np.linspace(0, len(long) - 1, min(EMPTY, len(long))).astype(int)
+    texts = (
+        sentence_of(model, refits.corpus.texts, table.document_ptr, s)
+        for s in long[places].tolist()
+    )
+    return tuple(" ".join(text.split()) for text in texts)
+
+
+SUSPECTS_SHOWN, SUSPECT_PREVIEW = 20, 160
+"""Documents that are listed, and characters of each."""
+
+
+def suspected_of(model: Model, refits: Refits) -> Suspected | None:
+    """The documents whose labels the model's own fits contradict (northcutt2021, section 3.1).
+
+    None for a model without probabilities, in a regression, and where documents are no texts.
+    """
+    task, y = model.task, refits.y_true.astype(np.int64)
+    if not (task.discrete and model.has_probabilities):
+        return None
+    probabilities = task.probabilities(task.as_scores(refits.own.scores))
+    labels = np.arange(len(task.labels))
+    if y.ndim == 1:  # in the order of times the earliest documents are predicted by none
+        labels = np.unique(y)
+        probabilities, y = probabilities[:, labels], np.searchsorted(labels, y)
+    told = suspects(probabilities, y, [task.labels[code] for code in labels.tolist()])
+    listed = []
+    for at in list(told)[:SUSPECTS_SHOWN]:
+        row = int(refits.rows[at])
+        text = refits.corpus.texts[row]
+        if not isinstance(text, str):
+            return None
+        (text,) = check_texts([text])
+        preview = clip(" ".join(text[: 2 * SUSPECT_PREVIEW].split()), SUSPECT_PREVIEW)
+        named = refits.corpus.source_of is not None
+        where = os.path.basename(refits.corpus.where(row)) if named else f"document {row + 1}"
+        listed.append(Suspect(where, told[at], preview))
+    return Suspected(len(told), len(refits.rows), tuple(listed))

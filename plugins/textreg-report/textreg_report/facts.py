@@ -1,0 +1,229 @@
+"""Facts about a model and its training: data, settings, search, and how to repeat it."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+from collections.abc import Mapping
+from importlib import metadata
+from typing import TYPE_CHECKING, Any
+
+from textreg.errors import first_few
+from textreg.explain.trajectory import path_profiles
+from textreg.model.model import Model
+from textreg.records import Corpus
+from textreg.training.fields import fields_of
+from textreg.training.recipe import changed, changed_options
+from textreg_report.records import Fact, PathSection, SearchSection, SearchTrial
+from textreg_report.wording import signed
+
+if TYPE_CHECKING:
+    from textreg.features.joined import AnyEncoder
+    from textreg.model.model import Model
+    from textreg.model.summary import (
+        GraphSummary,
+        GroupsSummary,
+        RegularizerSummary,
+        TrainingSummary,
+    )
+
+
+LIBRARIES = ("textreg", "numpy", "scipy", "scikit-learn")
+
+
+LABELS = 12
+"""Labels listed with their counts."""
+
+STEPS = ("read", "features", "search", "fit", "path")
+"""Steps of a training, in order."""
+
+IN_TITLE = ("ngrams", "weighting")
+"""Parameters of the vectorizer that are written in words."""
+
+
+def number(value: Any) -> str:
+    """A value for people: thousands separated, four digits, no quotes."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return "none" if value is None else str(value)
+
+
+def parameter_facts(params: Mapping[str, Any]) -> list[Fact]:
+    """Parameters and their values."""
+    return [Fact(name.replace("_", " "), number(value)) for name, value in params.items()]
+
+
+def _named(name: str, params: Mapping[str, Any]) -> str:
+    listed = ", ".join(f"{key} {value}" for key, value in parameter_facts(params))
+    return f"{name} ({listed})" if listed else name
+
+
+def _part(
+    summary: TrainingSummary, kind: str, part: RegularizerSummary | GroupsSummary | GraphSummary
+) -> str:
+    """Name of a part, and its parameters that differ from their defaults."""
+    return _named(part.name, changed(summary, kind, part.name, part.params))
+
+
+def data_facts(model: Model) -> tuple[Fact, ...]:
+    """What the model was trained on."""
+    summary = model.summary
+    facts = []
+    if summary is not None:
+        facts.append(Fact("trained on", f"{summary.documents:,} documents"))
+    title, shown = model.task.label_lines({} if summary is None else summary.labels)
+    if shown:
+        more = f" and {len(shown) - LABELS:,} more" if len(shown) > LABELS else ""
+        facts.append(Fact(title, ", ".join(shown[:LABELS]) + more))
+    if summary is not None and (rare := summary.rare):
+        listed = [f"{label} {count:,}" for label, count in rare.labels.items()]
+        told = first_few(listed, LABELS)
+        fate = "left out" if rare.label is None else f"joined into {rare.label}"
+        facts.append(Fact(f"labels of fewer than {rare.least:,} documents", f"{fate}: {told}"))
+    if summary is not None:
+        facts.append(Fact("features in training", f"{summary.features:,}"))
+    facts.append(Fact("features with a weight", f"{model.n_features:,}"))
+    if summary is not None and (groups := summary.groups):
+        text = f"{groups.before:,} {_part(summary, 'groups', groups)}"
+        differ = "" if groups.after is None else f", {groups.after:,} differ"
+        facts.append(Fact("groups", text + differ))
+    if summary is not None and (graph := summary.graph):
+        facts.append(Fact("links", f"{graph.links:,} of {_part(summary, 'graph', graph)}"))
+    return tuple(facts)
+
+
+def settings_facts(model: Model) -> tuple[Fact, ...]:
+    """How it was trained; parameters only where they differ from their defaults."""
+    summary, encoder = model.summary, model.encoder
+    facts = []
+    if summary is not None:
+        facts.append(Fact("regularizer", _part(summary, "regularizer", summary.reg)))
+        searched = [*summary.chosen, *summary.reg.searched]
+        names = ", ".join(name.replace("_", " ") for name in searched)
+        facts.append(Fact("chosen by search", names or "nothing"))
+    facts.append(Fact("loss", model.loss))
+    if summary is not None and summary.multiclass:
+        facts.append(Fact("several labels", summary.multiclass))
+    if summary is not None and (given := summary.class_weight):
+        if not isinstance(given, str):
+            given = ", ".join(f"{label} {number(factor)}" for label, factor in given.items())
+        facts.append(Fact("weights of labels", given))
+    facts += _feature_facts(encoder)
+    if model.calibration is not None:
+        facts.append(Fact("calibration", model.calibration.method))
+    for label, value in model.thresholds.items():
+        chosen = None if summary is None else summary.thresholds.get(label)
+        rule = "given" if chosen is None else chosen.rule
+        if label == model.task.unknown and summary is not None and summary.unknown is not None:
+            rule = summary.unknown.rule
+        facts.append(Fact(f"threshold of {label}", f"{signed(value)} ({rule})"))
+    if summary is not None:
+        facts.append(Fact("tolerance of the gap", number(summary.tol)))
+        facts.append(Fact("iterations", number(summary.iterations)))
+    if seconds := model.seconds:
+        times = ", ".join(f"{key} {seconds[key]:.1f} s" for key in STEPS if key in seconds)
+        facts.append(Fact("time", times))
+    return tuple(facts)
+
+
+def _feature_facts(encoder: AnyEncoder) -> list[Fact]:
+    """How documents become features; of several fields, each of them."""
+    if encoder.fields:
+        return [
+            Fact(f"field {field.name}", _named(field.kind, changed_options(field)))
+            for field in fields_of(encoder)
+        ]
+    tokenizer, vectorizer = encoder.tokenizer, encoder.vectorizer
+    named = {key: it for key, it in vectorizer.changed().items() if key not in IN_TITLE}
+    runs = "single words" if vectorizer.ngrams == 1 else f"1 to {vectorizer.ngrams} words in a row"
+    return [
+        Fact("tokenizer", _named(tokenizer.name, tokenizer.changed())),
+        Fact("features", _named(f"{vectorizer.weighting} of {runs}", named)),
+    ]
+
+
+TRIED = 300
+"""Settings of a search that are shown at most."""
+
+PROFILES = 8
+"""Features whose weights are drawn along the path."""
+
+SPLITS = {
+    "dev": "development documents",
+    "holdout": "documents held out",
+    "cv": "documents, by cross-validation",
+}
+
+
+def search_section(model: Model) -> SearchSection | None:
+    """The search, from the model's summary; None if there was none."""
+    summary = model.summary
+    if summary is None or len(summary.search) < 2 or summary.metric is None or summary.dev is None:
+        return None
+    rows, metric, dev = summary.search, summary.metric, summary.dev
+    params = {key: summary.reg.params.get(key) for key in rows[0].params}
+    chosen = params, summary.chosen
+    settings = [(row.params, row.settings) for row in rows]
+    if chosen not in settings:
+        return None
+    chosen_row = settings.index(chosen)
+    shown = sorted({*range(0, len(rows), -(-len(rows) // TRIED)), chosen_row})
+    tried = []
+    for number in shown:
+        facts = parameter_facts({**settings[number][1], **settings[number][0]})
+        what = ", ".join(f"{name} {value}" for name, value in facts)
+        tried.append(SearchTrial(what, rows[number].nonzero, rows[number].metrics[metric]))
+    interval = dev.accuracy_interval if metric == "accuracy" else None
+    at = shown.index(chosen_row)
+    return SearchSection(metric, dev.documents, _how(model), tuple(tried), at, interval)
+
+
+def path_section(model: Model) -> PathSection | None:
+    """The regularization path of the model; None if it has none (``train --path``)."""
+    path = model.path
+    if path is None:
+        return None
+    dev = None if model.summary is None else model.summary.dev
+    curve = SearchSection(
+        metric=path.metric,
+        documents=0 if dev is None else dev.documents,
+        how=_how(model),
+        tried=tuple(
+            SearchTrial(f"{path.parameter} {value:.4g}", point.nonzero, point.metrics[path.metric])
+            for value, point in zip(path.values, path.points, strict=True)
+        ),
+        chosen=path.chosen,
+    )
+    along = path_profiles(model, PROFILES)
+    assert along is not None
+    whole = all(isinstance(value, int) for value in path.values)
+    return PathSection(curve, path.parameter, along.values, whole, along.profiles)
+
+
+def _how(model: Model) -> str:
+    split = None if model.summary is None else model.summary.split
+    if split is None:
+        return "documents held out"
+    how = SPLITS.get(split.kind, "documents held out")
+    return f"{how} in {split.parts} parts" if split.kind == "cv" else how
+
+
+def versions() -> tuple[Fact, ...]:
+    """Versions of Python and of the numerical libraries."""
+    return (
+        Fact("Python", platform.python_version()),
+        *(Fact(name, metadata.version(name)) for name in LIBRARIES),
+    )
+
+
+def fingerprint(corpus: Corpus) -> str:
+    """SHA-256 of the labels and texts in order; it does not depend on the file format."""
+    digest = hashlib.sha256()
+    labels = corpus.labels or [""] * len(corpus)
+    for label, text in zip(labels, corpus.texts, strict=True):
+        digest.update(f"{label}\0{text}\0".encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()

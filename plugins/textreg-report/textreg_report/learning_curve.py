@@ -1,0 +1,756 @@
+"""Regularizers measured on more and more documents."""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import math
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from textreg.errors import DataError, UsageError, first_few, named_errors
+from textreg.features.rows import MatrixRows
+from textreg.features.vectorize import Features
+from textreg.measure.evaluation import Evaluation
+from textreg.model.model import Model
+from textreg.plugins import calls
+from textreg.records import Corpus
+from textreg.records.cache import Cache
+from textreg.tasks import read_target
+from textreg.training.prepare import for_documents, make_features
+from textreg.training.settings import TrainingSettings
+from textreg.training.train import train_corpus
+from textreg_report.benchmark import (
+    Benchmark,
+    Candidate,
+    Checked,
+    Holding,
+    baseline_of,
+    check_benchmark,
+    make_ready,
+    warn_of_html_once,
+    with_names,
+)
+from textreg_report.comparison import markdown
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Sequence
+
+    from typing_extensions import Unpack
+
+    from textreg.kinds import GraphBuilder
+    from textreg.records import Floats, Graph, Groups, Int64s
+    from textreg.training.keywords import SettingsKeywords
+    from textreg.training.running import Progress
+
+
+class Drawing(NamedTuple):
+    """How documents are drawn: see :func:`textreg_report.learn_curve`."""
+
+    sizes: Sequence[int] | None
+    by: str
+    draw: str
+    draws: int
+    holding: Holding
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """Documents to draw from.
+
+    sizes: of the samples. orders: of the documents for every draw, which samples are the first of.
+    """
+
+    checked: Checked
+    corpus: Corpus
+    unlabeled: Corpus | None
+    sizes: list[int]
+    orders: list[Int64s]
+
+    @property
+    def name(self) -> str:
+        """The name of the benchmark."""
+        return self.checked.name
+
+
+def pool_of(benchmark: Benchmark, how: Drawing, unlabeled: Corpus | None) -> Pool:
+    """The documents of a benchmark; UsageError or DataError if a sample cannot be drawn."""
+    with named_errors(benchmark.name):
+        if benchmark.dev is not None:
+            raise UsageError(
+                "a learning curve takes no dev documents, which a small sample would not have: "
+                "hyperparameters are chosen on each sample. Leave them out."
+            )
+        checked = check_benchmark(benchmark, True, how.holding)
+        assert checked.train is not None
+        if checked.train.multilabel:
+            raise DataError(
+                "its documents have several labels each, and samples are drawn by one label: give "
+                "documents of one label."
+            )
+        target = read_target(checked.train)[1]
+        codes, labels = target.task.strata(target.y)
+        chosen = check_sizes(how.sizes, codes, labels)
+        seed = how.holding.seed
+        orders = [draw_order(codes, how.draw, (seed, number)) for number in range(how.draws)]
+        for order in orders:
+            check_samples(order, chosen, codes, labels, how.draw)
+        return Pool(checked, checked.train, unlabeled, chosen, orders)
+
+
+class SampleFeatures:
+    """The features of samples.
+
+    Parameters
+    ----------
+    pool : Pool
+    by : str
+        With "labels", features and graphs are made once, of all documents.
+    """
+
+    def __init__(self, pool: Pool, by: str) -> None:
+        self.pool = pool
+        self.known = by == "labels"
+        self._more = [] if pool.unlabeled is None else list(pool.unlabeled.texts)
+        self._made: dict[Any, Features] = {}
+
+    def training(
+        self, settings: TrainingSettings, rows: Int64s, shared: dict[Any, Features]
+    ) -> tuple[Corpus, TrainingSettings, Features]:
+        """What to train on and how, for some rows of the pool.
+
+        shared: features of the same sample, by what they depend on.
+        """
+        pool = self.pool
+        sample = pool.corpus.select(rows)
+        settings = for_documents(settings, pool.corpus if self.known else sample)
+        key = settings.vectorizer, settings.tokenizer, settings.fields
+        if self.known:
+            if key not in self._made:
+                every = Corpus(texts=[*pool.corpus.texts, *self._more])
+                self._made[key] = with_graphs(make_features(every, settings))
+            made = self._made[key]
+            rows_of = MatrixRows(made.X[rows])
+            return sample, settings, replace(made, rows=rows_of, tokens=made.tokens.select(rows))
+        graph = settings.reg.needs == "graph"
+        if graph and self._more:
+            settings = settings.replace(unlabeled=Corpus(texts=self._more))
+        own = *key, graph
+        if own not in shared:
+            shared[own] = make_features(sample, settings)
+        return sample, settings, shared[own]
+
+
+def with_graphs(features: Features) -> Features:
+    """The features with graphs of their documents, each made once."""
+    made = Cache()
+
+    def graph_of(builder: GraphBuilder, groups: Groups | None) -> Graph:
+        if groups is not None:  # these are of the documents that are fitted
+            return calls.build_graph(builder, features.tokens, groups)
+        return made.get(builder, lambda: calls.build_graph(builder, features.tokens))
+
+    return replace(features, graphs=graph_of)
+
+
+def measure_sample(
+    source: SampleFeatures,
+    settings: TrainingSettings,
+    place: tuple[str, str, int, int],
+    shared: dict[Any, Features],
+) -> CurveCell:
+    """Train on a sample, and measure on the test documents.
+
+    place: names of benchmark and candidate, size and draw.
+    """
+    start = time.perf_counter()
+    benchmark, name, size, number = place
+    rows = source.pool.orders[number][:size]
+    sample, settings, features = source.training(settings, rows, shared)
+    model = train_corpus(sample, settings, None, features, partial=False)
+    seconds = time.perf_counter() - start
+    test = source.pool.checked.test
+    scores = model.decision_function(test.texts)
+    result = model.task.evaluate(test, scores, model.thresholds, model.calibration)
+    assert isinstance(result, Evaluation)
+    return CurveCell(
+        benchmark=benchmark,
+        candidate=name,
+        size=size,
+        draw=number,
+        accuracy=result.accuracy,
+        macro_f1=result.macro_f1,
+        log_loss=result.log_loss,
+        features=model.n_features,
+        seconds=round(seconds, 3),
+        params={} if model.summary is None else dict(model.summary.reg.params),
+    )
+
+
+DRAWS = ("stratified", "equal", "random")
+"""How documents are drawn: in the shares of the labels, as many of each, or whatever comes."""
+
+LEAST = 2
+"""Documents that a sample must have of every label."""
+
+STEPS = 5
+"""Sizes that are taken where none are given."""
+
+
+def draw_order(codes: Int64s, draw: str, seed: Sequence[int]) -> Int64s:
+    """An order of the documents, of which the first n are the sample of n documents.
+
+    So a smaller sample is part of every larger one. The numbers of documents of a label in a
+    stratified sample are less than one from its share; in an equal one they differ by at most one,
+    as long as there are documents of all labels.
+
+    Parameters
+    ----------
+    codes : ndarray of int64, shape (n,)
+        The label of each document.
+    draw : {"stratified", "equal", "random"}
+    seed : sequence of int
+    """
+    rng = np.random.default_rng(list(seed))
+    order: Int64s = rng.permutation(len(codes))
+    if draw == "random":
+        return order
+    counts = np.bincount(codes)
+    grouped = order[np.argsort(codes[order], kind="stable")]
+    first = np.concatenate([[0], np.cumsum(counts)[:-1]])
+    rank = np.arange(len(codes)) - first[codes[grouped]]
+    if draw == "stratified":
+        place = (rank + rng.random(len(counts))[codes[grouped]]) / counts[codes[grouped]]
+    else:
+        place = rank + rng.random(len(codes))
+    return np.asarray(grouped[np.argsort(place, kind="stable")])
+
+
+def check_sizes(sizes: Sequence[int] | None, codes: Int64s, labels: Sequence[str]) -> list[int]:
+    """The sizes in ascending order; without any, the whole corpus, half of it, and so on.
+
+    UsageError for sizes that are no numbers of documents, DataError for one beyond the corpus.
+    """
+    n = len(codes)
+    if sizes is None:
+        halves = [n // 2**step for step in reversed(range(STEPS))]
+        return [size for size in halves if size >= 2 * LEAST * len(labels)] or [n]
+    if not sizes or min(sizes) < 1 or len(set(sizes)) < len(sizes):
+        raise UsageError(
+            "sizes must be different numbers of documents, 1 or more, such as 100,200,400."
+        )
+    if max(sizes) > n:
+        raise DataError(
+            f"a sample of {max(sizes):,} was asked for, and there are {n:,} training documents: "
+            "name smaller sizes (--sizes), or give more documents."
+        )
+    return sorted(sizes)
+
+
+def check_samples(
+    order: Int64s, sizes: Sequence[int], codes: Int64s, labels: Sequence[str], draw: str
+) -> None:
+    """DataError where a sample has too few documents of a label, which the message names."""
+    counts = np.bincount(codes, minlength=len(labels))
+    if draw == "equal":
+        each = math.ceil(max(sizes) / len(labels))
+        rarest = int(np.argmin(counts))
+        if counts[rarest] < each:
+            raise DataError(
+                f"the label '{labels[rarest]}' has {counts[rarest]:,} training documents, and "
+                f"{max(sizes):,} documents, as many of each label, need {each:,} of it: name "
+                f"sizes up to {int(counts[rarest]) * len(labels):,}, or draw them in their shares "
+                "(--draw stratified)."
+            )
+    found = np.bincount(codes[order[: min(sizes)]], minlength=len(labels))
+    few = [labels[code] for code in np.flatnonzero(found < LEAST).tolist()]
+    if few:
+        least = int(np.argmin(found))
+        raise DataError(
+            f"a sample of {min(sizes):,} documents has {found[least]} with the label "
+            f"'{labels[least]}', and {LEAST} are needed of each ({first_few(few, 3)}): name "
+            "larger sizes, draw as many of each label (--draw equal), or leave rare labels out "
+            "(--min-label)."
+        )
+
+
+MEASURES = {"accuracy": "accuracy", "macro-f1": "macro_f1", "log-loss": "log_loss"}
+"""What curves may show, and the attribute of a cell with it."""
+
+
+@dataclass(frozen=True)
+class CurveCell:
+    """One training of one candidate.
+
+    Attributes
+    ----------
+    benchmark, candidate : str
+        Their names.
+    size : int
+        Number of documents that were drawn.
+    draw : int
+        Which draw of documents, from 0 on.
+    accuracy, macro_f1 : float
+        On the test documents.
+    log_loss : float or None
+        The same; None for models without probabilities.
+    features : int
+        Number of features with a weight.
+    seconds : float
+        Wall time of the training.
+    params : mapping
+        Parameters of the regularizer, as chosen.
+    """
+
+    benchmark: str
+    candidate: str
+    size: int
+    draw: int
+    accuracy: float
+    macro_f1: float
+    log_loss: float | None
+    features: int
+    seconds: float
+    params: Mapping[str, Any]
+
+
+class CurvePoint(NamedTuple):
+    """A mean over the draws, and its 95 % interval; that is None of a single draw."""
+
+    mean: float
+    interval: tuple[float, float] | None
+
+
+@dataclass(frozen=True, eq=False)
+class LearningCurve:
+    """Several candidates, trained on more and more documents.
+
+    Attributes
+    ----------
+    benchmarks, candidates : tuple of str
+        Names, in the order they were given.
+    sizes : dict of str to tuple of int
+        Numbers of documents, ascending, by benchmark.
+    draws : int
+        How often documents were drawn.
+    by : str
+        ``documents`` or ``labels``: see :func:`textreg_report.learn_curve`.
+    draw : str
+        How documents were drawn: ``stratified``, ``equal`` or ``random``.
+    baseline : str
+        The candidate that the others are compared with.
+    measure : str
+        What tables and pictures show: ``accuracy``, ``macro-f1`` or ``log-loss``.
+    seed : int
+        Seed of the draws and splits.
+    cells : tuple of CurveCell
+        All trainings.
+
+    Examples
+    --------
+    >>> import textreg
+    >>> texts, labels = ["good film", "bad film"] * 30, ["pos", "neg"] * 30
+    >>> films = textreg_report.Benchmark("films", train=(texts, labels))
+    >>> curve = textreg_report.learn_curve(["ridge"], films, sizes=[8, 16], draws=2)
+    >>> curve.sizes["films"], len(curve.cells)
+    ((8, 16), 4)
+    """
+
+    benchmarks: tuple[str, ...]
+    candidates: tuple[str, ...]
+    sizes: Mapping[str, tuple[int, ...]]
+    draws: int
+    by: str
+    draw: str
+    baseline: str
+    measure: str
+    seed: int
+    cells: tuple[CurveCell, ...]
+
+    def values(self, benchmark: str, candidate: str, size: int) -> Floats:
+        """What was measured in every draw.
+
+        Parameters
+        ----------
+        benchmark, candidate : str
+            Their names.
+        size : int
+            The number of training documents.
+
+        Returns
+        -------
+        ndarray of shape (draws,)
+
+        Raises
+        ------
+        KeyError
+            If there is none of these names.
+        UsageError
+            If no draw has the measure, as a model without probabilities has no log-loss.
+        """
+        key = benchmark, candidate, size
+        found = [cell for cell in self.cells if (cell.benchmark, cell.candidate, cell.size) == key]
+        if not found:
+            raise KeyError(key)
+        values = [getattr(cell, MEASURES[self.measure]) for cell in found]
+        if None in values:
+            raise UsageError(
+                f"{candidate} gives no probabilities, so it has no log-loss: show another measure, "
+                "or leave that candidate out."
+            )
+        return np.array(values, dtype=np.float64)
+
+    def point(self, benchmark: str, candidate: str, size: int) -> CurvePoint:
+        """The mean over the draws, with a t interval where there are several.
+
+        Parameters
+        ----------
+        benchmark, candidate, size
+            As for :meth:`values`.
+
+        Returns
+        -------
+        CurvePoint
+        """
+        return _point(self.values(benchmark, candidate, size), 0.0, self._most)
+
+    def difference(self, benchmark: str, candidate: str, size: int) -> CurvePoint:
+        """The mean difference from the baseline, paired by draws, with a t interval.
+
+        Parameters
+        ----------
+        benchmark, candidate, size
+            As for :meth:`values`.
+
+        Returns
+        -------
+        CurvePoint
+        """
+        own, other = (self.values(benchmark, it, size) for it in (candidate, self.baseline))
+        return _point(own - other, -self._most, self._most)
+
+    @property
+    def _most(self) -> float:
+        """The largest value of the measure."""
+        return math.inf if self.measure == "log-loss" else 1.0
+
+    @property
+    def documents(self) -> str:
+        """What sizes are numbers of."""
+        return "labeled documents" if self.by == "labels" else "training documents"
+
+    def tables(self) -> list[tuple[str, list[list[str]]]]:
+        """Titles and cells of the tables: what was measured, then differences, by benchmark."""
+        tables = []
+        points = self.measure != "log-loss"
+        others = [name for name in self.candidates if name != self.baseline]
+        for benchmark in self.benchmarks:
+            sizes = self.sizes[benchmark]
+            head = [self.documents, *(f"{size:,}" for size in sizes)]
+            rows = [
+                [name, *(_text(self.point(benchmark, name, size)) for size in sizes)]
+                for name in self.candidates
+            ]
+            tables.append((f"{benchmark}: {self.measure}", [head, *rows]))
+            if others:
+                scale, digits = (100.0, 1) if points else (1.0, 3)
+                rows = [
+                    [
+                        name,
+                        *(
+                            _text(self.difference(benchmark, name, size), scale, digits, sign="+")
+                            for size in sizes
+                        ),
+                    ]
+                    for name in others
+                ]
+                what = "points over" if points else "difference from"
+                tables.append((f"{benchmark}: {what} {self.baseline}", [head, *rows]))
+        return tables
+
+    def notes(self) -> list[str]:
+        """What the intervals are, in words."""
+        if self.draws == 1:
+            return ["one draw: no interval. More draws (--draws) show how much the draw matters"]
+        return [
+            f"mean of {self.draws} {self.draw} draws, with 95 % t intervals over the draws; all "
+            "are measured on the same test documents, whose variance they do not cover"
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as plain values that JSON can hold."""
+        return {
+            "benchmarks": list(self.benchmarks),
+            "candidates": list(self.candidates),
+            "sizes": {name: list(sizes) for name, sizes in self.sizes.items()},
+            "draws": self.draws,
+            "by": self.by,
+            "draw": self.draw,
+            "baseline": self.baseline,
+            "measure": self.measure,
+            "seed": self.seed,
+            "points": [
+                {
+                    "benchmark": benchmark,
+                    "candidate": name,
+                    "size": size,
+                    **self.point(benchmark, name, size)._asdict(),
+                    "difference": self.difference(benchmark, name, size)._asdict()
+                    if name != self.baseline
+                    else None,
+                }
+                for benchmark, name, size in self._keys()
+            ],
+            "cells": [{**asdict(cell), "params": dict(cell.params)} for cell in self.cells],
+        }
+
+    def to_csv(self) -> str:
+        """A row for each benchmark, candidate and size."""
+        file = io.StringIO()
+        writer = csv.writer(file, lineterminator="\n")
+        ends = ("mean", "low", "high", "difference", "difference_low", "difference_high")
+        writer.writerow(["benchmark", "candidate", "size", "draws", "measure", *ends])
+        for benchmark, name, size in self._keys():
+            row = [benchmark, name, size, self.draws, self.measure]
+            row += _flat(self.point(benchmark, name, size))
+            other = name != self.baseline
+            row += _flat(self.difference(benchmark, name, size)) if other else [None] * 3
+            writer.writerow(row)
+        return file.getvalue()
+
+    def to_markdown(self) -> str:
+        """The tables, and what the intervals are."""
+        return markdown(self.tables(), self.notes())
+
+    def plot(self, path: str | os.PathLike[str]) -> None:
+        """Draw a panel for each benchmark: a line for each candidate, with its intervals.
+
+        Parameters
+        ----------
+        path : str or path-like
+            File to write, ``.svg`` or ``.png``.
+
+        Raises
+        ------
+        UsageError
+            If the picture cannot be written.
+        """
+        from textreg_report.charts import Curve, curve_panels
+
+        panels = {}
+        for benchmark in self.benchmarks:
+            sizes = self.sizes[benchmark]
+            panels[benchmark] = [
+                Curve(name, sizes, *zip(*points, strict=True))
+                for name in self.candidates
+                for points in [[self.point(benchmark, name, size) for size in sizes]]
+            ]
+        curve_panels(panels, path, x_title=self.documents, y_title=self.measure)
+
+    def _keys(self) -> list[tuple[str, str, int]]:
+        return [
+            (benchmark, name, size)
+            for benchmark in self.benchmarks
+            for name in self.candidates
+            for size in self.sizes[benchmark]
+        ]
+
+
+def _point(values: Floats, least: float, most: float) -> CurvePoint:
+    """least, most: between which a mean lies in any case."""
+    mean, n = float(values.mean()), len(values)
+    if n < 2:
+        return CurvePoint(mean, None)
+    from scipy.special import stdtrit
+
+    half = float(stdtrit(n - 1, 0.975) * values.std(ddof=1) / np.sqrt(n))
+    return CurvePoint(mean, (max(mean - half, least), min(mean + half, most)))
+
+
+def _text(point: CurvePoint, scale: float = 1.0, digits: int = 3, *, sign: str = "") -> str:
+    mean = f"{scale * point.mean:{sign}.{digits}f}"
+    if point.interval is None:
+        return mean
+    low, high = (f"{scale * end:.{digits}f}" for end in point.interval)
+    return f"{mean} ({low} to {high})"
+
+
+def _flat(point: CurvePoint) -> Sequence[float | None]:
+    return [point.mean, *((None, None) if point.interval is None else point.interval)]
+
+
+BY = ("documents", "labels")
+"""What sizes count: documents, of which no others are known; or labels, of known documents."""
+
+
+def learn_curve(  # noqa: PLR0913  # its options are its interface
+    candidates: Sequence[Candidate] | Mapping[str, Candidate],
+    benchmarks: Benchmark | Iterable[Benchmark],
+    *,
+    sizes: Sequence[int] | None = None,
+    by: str = "documents",
+    draw: str = "stratified",
+    draws: int = 5,
+    measure: str = "accuracy",
+    unlabeled: Mapping[str, Corpus] | None = None,
+    baseline: str | None = None,
+    test_share: float = 0.2,
+    seed: int = 0,
+    progress: Progress | None = None,
+    **settings: Unpack[SettingsKeywords],
+) -> LearningCurve:
+    """Train candidates on samples of several sizes, and measure all on the same test documents.
+
+    Samples are nested: of one draw, a smaller one is part of every larger one. All candidates have
+    the same samples, and choose their hyperparameters on their sample alone.
+
+    Parameters
+    ----------
+    candidates : sequence or mapping
+        Regularizers with their options, as for :func:`textreg_report.compare`; no models.
+    benchmarks : Benchmark or iterable of Benchmark
+        Corpora with documents to draw from; without ``dev``.
+    sizes : sequence of int, optional
+        Numbers of documents. By default all documents, half of them, and so on, five in all.
+    by : {"documents", "labels"}, default "documents"
+        What is drawn. With "labels" all training documents are known and their labels are drawn:
+        features come from all, and regularizers with a graph build it from all, as is done with
+        unlabeled documents. With "documents" the others are unknown.
+    draw : {"stratified", "equal", "random"}, default "stratified"
+        Labels in their shares of the corpus, as many of each, or as they come.
+    draws : int, default 5
+        How often documents are drawn.
+    measure : {"accuracy", "macro-f1", "log-loss"}, default "accuracy"
+        What tables and pictures show; the result has all three.
+    unlabeled : mapping of str to Corpus, optional
+        By benchmark, further documents that regularizers with a graph learn from.
+    baseline : str, optional
+        The candidate that the others are compared with. Default: ``ridge`` if it is one of them,
+        else the first.
+    test_share : float, default 0.2
+        As for :func:`textreg_report.compare`.
+    seed : int, default 0
+        Seed of the draws, the splits and the test documents.
+    progress : callable, optional
+        Called with the stage ("cells"), the number of trainings done, and the total.
+    **settings
+        Options of all candidates, as for :func:`textreg.train`.
+
+    Returns
+    -------
+    LearningCurve
+
+    Raises
+    ------
+    UsageError, DataError
+        If a candidate or a benchmark cannot be used, a size is beyond the data, or a sample has too
+        few documents of a label; all before anything is trained.
+
+    Examples
+    --------
+    >>> texts, labels = ["good film", "bad film"] * 30, ["pos", "neg"] * 30
+    >>> films = Benchmark("films", train=(texts, labels))
+    >>> curve = learn_curve(["lasso", "ridge"], films, sizes=[8, 16], draws=2)
+    >>> curve.point("films", "ridge", 16).mean
+    1.0
+    """
+    ready = _ready(candidates, {"seed": seed, **settings})
+    baseline = baseline_of(ready, baseline, usual="ridge")
+    _check_choices(by, draw, draws, measure)
+    holding = Holding(test_share, seed, next(iter(ready.values())).rare)
+    ready = {name: one.replace(min_label=None, rare_label=None) for name, one in ready.items()}
+    how = Drawing(sizes, by, draw, draws, holding)
+    pools = _pools(benchmarks, how, unlabeled or {})
+    warn_of_html_once([pool.corpus for pool in pools], ready.values())
+    total = sum(len(pool.sizes) for pool in pools) * draws * len(ready)
+    cells = []
+    for cell in _cells(pools, ready, how):
+        cells.append(cell)
+        if progress is not None:
+            progress("cells", len(cells), total)
+    return LearningCurve(
+        benchmarks=tuple(pool.name for pool in pools),
+        candidates=tuple(ready),
+        sizes={pool.name: tuple(pool.sizes) for pool in pools},
+        draws=draws,
+        by=by,
+        draw=draw,
+        baseline=baseline,
+        measure=measure,
+        seed=seed,
+        cells=tuple(cells),
+    )
+
+
+def _cells(
+    pools: Sequence[Pool], ready: Mapping[str, TrainingSettings], how: Drawing
+) -> Iterator[CurveCell]:
+    """All trainings, those of a draw before those of the next."""
+    for pool in pools:
+        source = SampleFeatures(pool, how.by)
+        for draw, size in itertools.product(range(how.draws), pool.sizes):
+            shared: dict[Any, Features] = {}
+            for name, one in ready.items():
+                place = pool.name, name, size, draw
+                with named_errors(f"{pool.name}, {name}, {size:,} documents"):
+                    yield measure_sample(source, one, place, shared)
+
+
+def _check_choices(by: str, draw: str, draws: int, measure: str) -> None:
+    """UsageError for values that do not exist."""
+    for name, value, known in (
+        ("by", by, BY),
+        ("draw", draw, DRAWS),
+        ("measure", measure, MEASURES),
+    ):
+        if value not in known:
+            raise UsageError(f"{name} must be one of {', '.join(known)}, not '{value}'.")
+    if draws < 1:
+        raise UsageError(f"draws must be 1 or more, not {draws}.")
+
+
+def _pools(
+    benchmarks: Benchmark | Iterable[Benchmark], how: Drawing, unlabeled: Mapping[str, Corpus]
+) -> list[Pool]:
+    """What is drawn from, one for each benchmark."""
+    listed = [benchmarks] if isinstance(benchmarks, Benchmark) else list(benchmarks)
+    if not listed or len({one.name for one in listed}) < len(listed):
+        raise UsageError(
+            "a learning curve needs at least one benchmark, and different names for several."
+        )
+    if others := set(unlabeled) - {one.name for one in listed}:
+        known = ", ".join(one.name for one in listed)
+        raise UsageError(
+            f"there is no benchmark '{min(others)}' for unlabeled documents. There are: {known}."
+        )
+    return [pool_of(one, how, unlabeled.get(one.name)) for one in listed]
+
+
+def _ready(
+    candidates: Sequence[Candidate] | Mapping[str, Candidate], shared: Mapping[str, Any]
+) -> dict[str, TrainingSettings]:
+    """All candidates by name; UsageError for what cannot be trained on samples."""
+    ready: dict[str, TrainingSettings] = {}
+    for name, candidate in dict(with_names(candidates)).items():
+        with named_errors(name):
+            one = make_ready(candidate, shared)
+            if isinstance(one, Model):
+                raise UsageError(
+                    "a model is trained already: name regularizers, or measure models with "
+                    "textreg compare."
+                )
+            for setting in ("dev", "unlabeled", "unknown", "memory"):
+                if getattr(one, setting) is not None:
+                    raise UsageError(f"a learning curve takes no {setting}: leave it out.")
+            ready[name] = one
+    if not ready:
+        raise UsageError("a learning curve needs a candidate: name one, such as --reg ridge.")
+    if len({one.rare for one in ready.values()}) > 1:
+        raise UsageError("min_label and rare_label must be the same for all candidates.")
+    return ready

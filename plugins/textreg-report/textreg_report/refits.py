@@ -1,0 +1,478 @@
+"""Fits without a part of the corpus: of the model, of half of the documents, of the baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from textreg.errors import DataError, first_few
+from textreg.explain.selection import places
+from textreg.measure.metrics import measure_numbers
+from textreg.measure.multilabel import f1_scores
+from textreg.measure.significance import (
+    ALPHA,
+    Answers,
+    SetAnswers,
+    bootstrap,
+    holm,
+    p_text,
+    sign_test,
+)
+from textreg.plugins import registry
+from textreg.records import Corpus, MultiSolution, SkippedRowsBuilder
+from textreg.records.ragged import row_of, sums
+from textreg.tasks import Multilabel, Target
+from textreg.training.fit import fit_rows
+from textreg.training.prepare import SEARCH_TOL, Prepared, pose, prepare
+from textreg.training.running import ALONE, Run, Work
+from textreg.training.search import choose
+from textreg.training.settings import TrainingSettings
+from textreg.training.space import Tuning
+from textreg.training.splits import splits_of
+from textreg.training.trials import Fold, Start, search
+from textreg_report.facts import parameter_facts
+from textreg_report.predictions import RESAMPLES, resampled
+from textreg_report.records import Baseline, Estimate, Suggestion
+from textreg_report.wording import listed, points, quoted
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from textreg.kinds import Regularizer
+    from textreg.model.model import Model
+    from textreg.records import Floats, Int64s
+    from textreg.tasks.base import Targets
+
+    _Job = tuple[Regularizer, Fold, Sequence[Start | None] | None, Run]
+    from textreg.records import Bools
+
+PARTS, FEWER_PARTS, MANY = 5, 3, 10_000
+"""Parts of the corpus that are left out in turn; fewer parts above MANY documents."""
+
+BASELINE = "elastic"
+LABELS_LISTED = 5
+"""Labels that an error message lists."""
+
+
+class SentenceTable(NamedTuple):
+    """All sentences: those of document d are ``document_ptr[d]`` to ``document_ptr[d + 1]``.
+
+    sizes: number of features of each. filled: which have some. selected: which have a feature of
+    the model.
+    """
+
+    document_ptr: Int64s
+    sizes: Int64s
+    filled: NDArray[np.bool_]
+    selected: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class OutOfFold:
+    """A regularizer fitted without each part.
+
+    part: the regularizer with its hyperparameters. sizes: number of features of every fit. scores:
+    (rows, k) of every document of ``Refits.rows``, by the fit that has not seen it.
+    """
+
+    part: Regularizer
+    sizes: tuple[int, ...]
+    scores: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Refits:
+    """Fits without each part of the training corpus.
+
+    corpus: all documents of the training. columns: index of each feature of the model among those
+    of ``data``, -1 if it is not there. rows: documents that some fit has not seen, ascending: all,
+    or with times all but the earliest. fit_of: (rows,) index of that fit. own: of the model's
+    regularizer with its hyperparameters; solutions: these fits. baseline: of ``elastic`` with
+    hyperparameters of its own; None if the model is an elastic net. halved: of the model's
+    regularizer, each fit with half of its documents; sizes: features of these fits.
+    """
+
+    corpus: Corpus
+    data: Prepared
+    columns: Int64s
+    rows: Int64s
+    fit_of: Int64s
+    own: OutOfFold
+    solutions: tuple[MultiSolution, ...]
+    baseline: OutOfFold | None
+    halved: OutOfFold
+
+    @cached_property
+    def selected(self) -> NDArray[np.bool_]:
+        """Which features of ``data`` the model has."""
+        selected = np.zeros(len(self.data.encoder.names), dtype=bool)
+        selected[self.columns[self.columns >= 0]] = True
+        return selected
+
+    @cached_property
+    def sentences(self) -> SentenceTable:
+        """The sentences of the corpus."""
+        tokens = self.data.tokens.select(np.arange(len(self.corpus)))  # without the unlabeled ones
+        sizes = np.diff(tokens.sentence_ptr)
+        ours = self.selected[tokens.ids].astype(np.float64)
+        holds = sums(row_of(tokens.sentence_ptr), ours, tokens.n_sentences)
+        return SentenceTable(tokens.document_ptr, sizes, sizes > 0, holds > 0)
+
+    @property
+    def y_true(self) -> Targets:
+        """Targets of the documents of ``rows``."""
+        return self.data.y[self.rows]
+
+
+def refit(model: Model, corpus: Corpus, settings: TrainingSettings, work: Work = ALONE) -> Refits:
+    """Fit the regularizer of ``model`` and the baseline without each part of its training corpus.
+
+    settings: those of the training, with the choices of its search: see
+    :func:`textreg.training.recipe.with_choices`. Documents of ``settings.dev`` belong to the
+    corpus if the final model was fitted to them. The parts are those of the cross-validation, or
+    PARTS of similar size. Groups of documents stay whole; with times, every fit has seen only
+    earlier documents. Features come from the whole corpus, as in training. The hyperparameters of
+    the baseline are searched for on the first part, or on all parts after a cross-validation.
+
+    Raises DataError if the labels are not those of the model, and KeyboardInterrupt on Ctrl-C.
+    """
+    corpus, target = _learned(corpus, settings)
+    if target.task.labels != model.labels:
+        raise DataError(
+            f"the training corpus has the labels {first_few(target.task.labels, LABELS_LISTED)}, "
+            f"the model {first_few(model.labels, LABELS_LISTED)}: give the corpus that it was "
+            "trained on (--train)."
+        )
+    plain = settings.replace(
+        dev=None,
+        holdout=None,
+        cv=settings.cv or _parts(corpus),
+        calibrate=None,
+        threshold=None,
+        unknown=None,
+        unknown_rule=None,
+        path=False,
+        refit=True,
+        tuning=Tuning(),
+    )
+    splits = splits_of(corpus, target, plain)
+    data = prepare(corpus, target, plain)
+    compared = settings.reg.name != BASELINE
+    run = work.run("report", len(splits) * (3 if compared else 2))
+    folds: list[Fold] = run.map(data.fold, [(split,) for split in splits])
+    _check(run)
+    strata = target.task.strata(target.y)[0]
+    halves = [
+        _with_half(data, fold, half_of(split.train, strata))
+        for fold, split in zip(folds, splits, strict=True)
+    ]
+    jobs: list[_Job] = [(settings.reg, fold, None, run) for fold in (*folds, *halves)]
+    if compared:
+        jobs += _baseline_jobs(folds, settings, work, run)
+    fits = run.map(_fit_without, jobs)
+    _check(run)
+
+    held = np.concatenate([split.held for split in splits])
+    order = np.argsort(held)
+    k = len(splits)
+    return Refits(
+        corpus=corpus,
+        data=data,
+        columns=places(model.encoder.names, data.encoder.names),
+        rows=held[order],
+        fit_of=np.repeat(np.arange(k), [len(split.held) for split in splits])[order],
+        own=_collect(jobs[0][0], fits[:k], order),
+        solutions=tuple(fit for fit, _ in fits[:k]),
+        baseline=_collect(jobs[2 * k][0], fits[2 * k :], order) if compared else None,
+        halved=_collect(jobs[0][0], fits[k : 2 * k], order),
+    )
+
+
+def half_of(rows: NDArray[np.intp], strata: Int64s) -> NDArray[np.intp]:
+    """Half of some documents, ascending: of every stratum half, rounded up.
+
+    strata: (n,) the stratum of every document.
+    """
+    drawn = np.random.default_rng(0).permutation(rows)
+    ordered = drawn[np.argsort(strata[drawn], kind="stable")]
+    _, first, counts = np.unique(strata[ordered], return_index=True, return_counts=True)
+    place = np.arange(len(ordered)) - np.repeat(first, counts)
+    return np.sort(ordered[place < np.repeat(-(-counts // 2), counts)])
+
+
+def _with_half(data: Prepared, fold: Fold, rows: NDArray[np.intp]) -> Fold:
+    """The fold with some of its documents to fit to, measured on the same ones."""
+    part = data.problems(rows, max(data.settings.tol, SEARCH_TOL))
+    return replace(fold, problem=part.problem, y=part.y)
+
+
+def _learned(corpus: Corpus, settings: TrainingSettings) -> tuple[Corpus, Target]:
+    """The documents that a final fit has, and what it learns."""
+    posed = pose(corpus, settings)
+    corpus, dev, task = posed.corpus, posed.settings.dev, posed.target.task
+    if dev is None or not settings.refit:
+        return corpus, posed.target
+    y = task.targets(dev)
+    if not task.known(y).all():
+        known = np.flatnonzero(task.known(y))
+        dev, y = dev.select(known), y[known]
+    if task.rare_label is not None:
+        dev = replace(dev, labels=task.answers(y))
+    corpus = _together(corpus, dev)
+    return corpus, Target(task, task.targets(corpus))
+
+
+def _baseline_jobs(
+    folds: Sequence[Fold], settings: TrainingSettings, work: Work, run: Run
+) -> list[_Job]:
+    """Fits of the baseline, with the hyperparameters that a search finds best."""
+    simple = [
+        replace(fold, problem=fold.problem.replace(groups=None, graph=None)) for fold in folds
+    ]
+    reg = registry.create("regularizer", f"textreg:{BASELINE}")
+    points = search(reg, simple if settings.cv else simple[:1], work)
+    best = points[choose(points, settings.metric or folds[0].task.default_metric)]
+    starts = [best.starts, *[None] * (len(simple) - 1)]  # those of the first split
+    return [
+        (best.regularizer, fold, start, run) for fold, start in zip(simple, starts, strict=True)
+    ]
+
+
+def _collect(
+    part: Regularizer, fits: Sequence[tuple[MultiSolution, Floats]], order: Int64s
+) -> OutOfFold:
+    """Collect fits; order: sorts the held-out documents, which come part by part."""
+    sizes = tuple(int(np.count_nonzero(fit.w.any(axis=0))) for fit, _ in fits)
+    return OutOfFold(part, sizes, np.vstack([scores for _, scores in fits])[order])
+
+
+def _check(run: Run) -> None:
+    """Stop after Ctrl-C."""
+    if run.stopped:
+        raise KeyboardInterrupt
+
+
+def _parts(corpus: Corpus) -> int:
+    """Number of parts to leave out in turn."""
+    wanted = FEWER_PARTS if len(corpus) > MANY else PARTS
+    units = len(corpus)
+    if corpus.group_of is not None:
+        units = len(set(corpus.group_of))
+    elif corpus.time_of is not None:
+        units = len(set(corpus.time_of)) - 1  # the earliest documents are never held out
+    return max(2, min(wanted, units))
+
+
+def _together(corpus: Corpus, more: Corpus) -> Corpus:
+    """The documents of both corpora."""
+    weights = None
+    if corpus.sample_weight is not None or more.sample_weight is not None:
+        both = [
+            np.ones(len(one)) if one.sample_weight is None else one.sample_weight
+            for one in (corpus, more)
+        ]
+        weights = np.concatenate(both)
+    source_of = line_of = None
+    if corpus.source_of is not None and more.source_of is not None:
+        source_of = np.concatenate([corpus.source_of, more.source_of + len(corpus.sources)])
+        if corpus.line_of is not None and more.line_of is not None:
+            line_of = np.concatenate([corpus.line_of, more.line_of])
+    skipped = SkippedRowsBuilder()
+    for row in corpus.skipped:
+        skipped.add(row)
+    for row in more.skipped:
+        skipped.add(row._replace(position=row.position + len(corpus)))
+    return Corpus(
+        texts=[*corpus.texts, *more.texts],
+        labels=[*(corpus.labels or ()), *(more.labels or ())],
+        sample_weight=weights,
+        sources=[*corpus.sources, *more.sources],
+        source_of=source_of,
+        line_of=line_of,
+        skipped=skipped.rows(),
+    )
+
+
+def _fit_without(
+    part: Regularizer, fold: Fold, starts: Sequence[Start | None] | None, run: Run
+) -> tuple[MultiSolution, Floats] | None:
+    """A fit and its scores (held out, k) of the part that it has not seen; None if stopped."""
+    if run.stopped:
+        return None
+    fitted, _ = fit_rows(part, fold, starts)
+    run.counter.advance()
+    return fitted, fold.X_new() @ fitted.w.T + fitted.b
+
+
+def baseline_of(model: Model, refits: Refits) -> Baseline | None:
+    """The paired difference over all documents, each predicted by fits that have not seen it.
+
+    Predictions go by the highest score, without thresholds. None if the model is the baseline.
+    """
+    if refits.baseline is None:
+        return None
+    own, other, y_true = refits.own, refits.baseline, refits.y_true
+    scores = own.scores, other.scores
+    sizes = float(np.mean(own.sizes)), float(np.mean(other.sizes))
+    facts = parameter_facts(other.part.params())
+    hyperparameters = ", ".join(f"{name} {value}" for name, value in facts)
+    task = model.task
+    if not task.discrete:
+        numbers = np.asarray(y_true, dtype=np.float64)
+        measured = _measure_numbers(numbers, own.scores[:, 0], other.scores[:, 0])
+        return Baseline("R²", len(y_true), hyperparameters, *measured, *sizes)
+    if isinstance(task, Multilabel):
+        return _of_sets(task, refits, hyperparameters, sizes)
+    answers = Answers(*(y.astype(np.int64) for y in (y_true, *map(task.decide, scores))))
+    first, second = (float(np.mean(one == answers.y_true)) for one in answers[1:])
+    interval = bootstrap([answers], resamples=RESAMPLES)[0]
+    difference = Estimate("difference", first - second, *interval)
+    won, lost = answers.won, answers.lost
+    return Baseline(
+        metric="accuracy",
+        documents=len(y_true),
+        hyperparameters=hyperparameters,
+        own=first,
+        other=second,
+        difference=difference,
+        features_own=sizes[0],
+        features_other=sizes[1],
+        won=won,
+        lost=lost,
+        p=sign_test(won, lost),
+    )
+
+
+def _of_sets(
+    task: Multilabel, refits: Refits, hyperparameters: str, sizes: tuple[float, float]
+) -> Baseline:
+    """The difference in micro-F1 of several labels; thresholds are of the other half each time."""
+    assert refits.baseline is not None
+    y_true = refits.y_true.astype(bool)
+    both = refits.own.scores, refits.baseline.scores
+    answers = SetAnswers(y_true, *(task.decide_by_halves(scores, y_true) for scores in both))
+    first, second = (f1_scores(y_true, answer)[0] for answer in answers[1:])
+    interval = bootstrap([answers], resamples=RESAMPLES)[2]
+    return Baseline(
+        metric="micro-F1",
+        documents=len(y_true),
+        hyperparameters=hyperparameters,
+        own=first,
+        other=second,
+        difference=Estimate("difference", first - second, *interval),
+        features_own=sizes[0],
+        features_other=sizes[1],
+        won=answers.won,
+        lost=answers.lost,
+        p=sign_test(answers.won, answers.lost),
+    )
+
+
+def _measure_numbers(y_true: Floats, own: Floats, other: Floats) -> tuple[float, float, Estimate]:
+    """R² of both, and the difference with a percentile bootstrap interval over documents."""
+    first, second = (measure_numbers(scores, y_true)["r2"] for scores in (own, other))
+
+    def gain(rows: Int64s) -> float:
+        one, two = (measure_numbers(scores[rows], y_true[rows])["r2"] for scores in (own, other))
+        return one - two
+
+    interval = resampled(gain, len(y_true))
+    return first, second, Estimate("difference", first - second, *interval)
+
+
+LABELS_GAINING = 3
+"""Labels that the suggestion names."""
+
+
+class Gain(NamedTuple):
+    """Documents of a label that only the first, or only the second, of two fits has right."""
+
+    label: str
+    won: int
+    lost: int
+
+
+def more_documents(refits: Refits, n: int) -> Iterator[Suggestion]:
+    """Whether twice as many training documents were measurably better than half of them.
+
+    n: the documents measured, by which suggestions are ranked.
+    """
+    task, y = refits.data.task, refits.y_true
+    whole, half = refits.own.scores, refits.halved.scores
+    if isinstance(task, Multilabel):
+        truly = y.astype(bool)
+        sets = SetAnswers(truly, *(task.decide_by_halves(it, y) for it in (whole, half)))
+        difference = Estimate("gain", *_micro(sets))
+        gains = [
+            Gain(
+                label,
+                int(np.count_nonzero(truly[:, c] & sets.first[:, c] & ~sets.second[:, c])),
+                int(np.count_nonzero(truly[:, c] & ~sets.first[:, c] & sets.second[:, c])),
+            )
+            for c, label in enumerate(task.labels)
+        ]
+        won, lost, metric = sets.won, sets.lost, "the micro-F1"
+    elif task.discrete:
+        codes = y.astype(np.int64)
+        one = Answers(codes, *(task.decide(it).astype(np.int64) for it in (whole, half)))
+        first, second = (np.asarray(it == codes) for it in (one.first, one.second))
+        interval = bootstrap([one], resamples=RESAMPLES)[0]
+        difference = Estimate("gain", float(first.mean() - second.mean()), *interval)
+        gains = [_gain(label, codes == c, first, second) for c, label in enumerate(task.labels)]
+        won, lost, metric = one.won, one.lost, "the accuracy"
+    else:
+        return
+    yield from learning_still(gains, difference, (won, lost), metric, n / len(y))
+
+
+def learning_still(
+    gains: Sequence[Gain],
+    difference: Estimate,
+    won_lost: tuple[int, int],
+    metric: str,
+    scale: float,
+) -> Iterator[Suggestion]:
+    """The suggestion, where the gain of the second half is measurable.
+
+    gains: those of every label. difference: of the metric. won_lost: documents that only the whole,
+    or only the half, has right. scale: measured documents per training document.
+    """
+    won, lost = won_lost
+    p = sign_test(won, lost)
+    if p > ALPHA or won <= lost:
+        return
+    adjusted = holm([sign_test(one.won, one.lost) for one in gains])
+    clear = [
+        one
+        for one, value in zip(gains, adjusted, strict=True)
+        if value <= ALPHA and one.won > one.lost
+    ]
+    clear.sort(key=lambda one: (one.lost - one.won, one.label))
+    told = [f"{quoted(it.label)} (+{it.won - it.lost:,})" for it in clear[:LABELS_GAINING]]
+    of = "of all labels"
+    if 0 < len(clear) < len(gains):
+        of = f"above all of {listed([quoted(it.label) for it in clear[:LABELS_GAINING]])}"
+    what = f"Add training documents, {of}."
+    most = f", most for {listed(told)}" if told else ", for no label measurably more than others"
+    yield Suggestion(
+        what,
+        f"Fitted to all of them rather than half, {metric} is higher by {points(difference)}, p = "
+        f"{p_text(p)}{most}: so more should help, if less.",
+        scale * (won - lost),
+    )
+
+
+def _gain(label: str, own: Bools, first: Bools, second: Bools) -> Gain:
+    won, lost = own & first & ~second, own & ~first & second
+    return Gain(label, int(won.sum()), int(lost.sum()))
+
+
+def _micro(sets: SetAnswers) -> tuple[float, float, float]:
+    """The difference in micro-F1, with its interval."""
+    low, high = bootstrap([sets], resamples=RESAMPLES)[2]
+    first, second = (f1_scores(sets.y_true, it)[0] for it in (sets.first, sets.second))
+    return first - second, low, high

@@ -1,1 +1,0 @@
-"""Comparing methods over several corpora."""
