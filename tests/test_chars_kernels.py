@@ -9,10 +9,10 @@ import numpy as np
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from test_text_kernels import TEXTS, equal, frozen
+from twins import text_chars as plain_chars
+from twins import text_runs as plain_runs
 
 from textreg._core import text_chars, text_runs
-from textreg._core.reference import text_chars as plain_chars
-from textreg._core.reference import text_runs as plain_runs
 from textreg.text import SENTENCES
 
 RULES = st.sampled_from(SENTENCES)

@@ -103,10 +103,10 @@ def kernels() -> dict[str, list[str]]:
 def test_every_kernel_is_compiled_and_has_its_twin(name: str) -> None:
     compiled = importlib.import_module(f"textreg._core.{name}")
     assert Path(str(compiled.__file__)).suffix in {".so", ".pyd"}
-    twin = importlib.import_module(f"textreg._core.reference.{name}")
+    twin = importlib.import_module(f"twins.{name}")
     for kernel in kernels()[name]:
         assert callable(getattr(compiled, kernel))
-        assert callable(getattr(twin, kernel, None)), f"{kernel} has no twin in reference/{name}.py"
+        assert callable(getattr(twin, kernel, None)), f"{kernel} has no twin in twins/{name}.py"
 
 
 @needs_checkout

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import inspect
 import pkgutil
@@ -41,12 +42,35 @@ def public(module: ModuleType) -> dict[str, Any]:
 
 def twins_of(module: ModuleType) -> dict[str, Any]:
     try:
-        twin = importlib.import_module(
-            module.__name__.replace("textreg._core", "textreg._core.reference")
-        )
+        twin = importlib.import_module(module.__name__.replace("textreg._core", "twins"))
     except ModuleNotFoundError:
         return {}
     return public(twin)
+
+
+@pytest.mark.parametrize("module", compiled(), ids=lambda m: m.__name__.rpartition(".")[2])
+def test_types_of_a_kernel_have_its_arguments(module: ModuleType) -> None:
+    functions = {
+        name: list(inspect.signature(kernel).parameters)
+        for name, kernel in public(module).items()
+        if not isinstance(kernel, type)
+    }
+    classes = {
+        name
+        for name, value in vars(module).items()
+        if isinstance(value, type) and value.__module__ == module.__name__ and name[0] != "_"
+    }
+    source = Path(str(module.__file__)).with_name(f"{module.__name__.rpartition('.')[2]}.pyi")
+    if not source.is_file():  # C functions for other kernels alone
+        assert functions == {}
+        return
+    stub = ast.parse(source.read_text(encoding="utf-8")).body
+    assert functions == {
+        node.name: [argument.arg for argument in node.args.args]
+        for node in stub
+        if isinstance(node, ast.FunctionDef)
+    }
+    assert {node.name for node in stub if isinstance(node, ast.ClassDef)} <= classes
 
 
 def test_the_walk_meets_the_core() -> None:
@@ -135,7 +159,7 @@ def test_kernel_agrees_with_its_twin(name: str, seed: int, n: int, p: int) -> No
     made = arguments(name, np.random.default_rng(seed), n, p)
     ours, theirs = copy(made), copy(made)
     result = call(name, "textreg._core", ours)
-    expected = call(name, "textreg._core.reference", theirs)
+    expected = call(name, "twins", theirs)
     assert (result is None) == (expected is None)
     ours["result"], theirs["result"] = result or 0.0, expected or 0.0
     for our_arrays, their_arrays in zip(bundled(ours), bundled(theirs), strict=True):

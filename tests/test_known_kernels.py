@@ -10,6 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_text_kernels import RULES, TEXT, TEXTS, equal, frozen
+from twins import text_known as plain
+from twins import text_known_grams as plain_grams
+from twins import text_names as plain_names
+from twins import text_rows as plain_rows
 
 from textreg._core import (
     text,
@@ -19,10 +23,6 @@ from textreg._core import (
     text_names,
     text_word_rows,
 )
-from textreg._core.reference import text_known as plain
-from textreg._core.reference import text_known_grams as plain_grams
-from textreg._core.reference import text_names as plain_names
-from textreg._core.reference import text_rows as plain_rows
 from textreg.features.ngrams import NGrams
 from textreg.features.weighting import WEIGHTINGS
 from textreg.records.names import Names

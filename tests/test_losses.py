@@ -13,9 +13,9 @@ from scipy.sparse import csr_array
 from sklearn.linear_model import Lasso as SklearnLasso
 from sklearn.linear_model import Ridge as SklearnRidge
 from sklearn.svm import LinearSVC
+from twins import logistic as twin
 
 from textreg._core.logistic import logistic_derivatives, logistic_value
-from textreg._core.reference import logistic as twin
 from textreg.errors import DataError, UsageError
 from textreg.losses import LOSSES, SmoothedHinge, find_loss
 from textreg.penalties import Separable

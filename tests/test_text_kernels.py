@@ -12,6 +12,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from twins import text as plain
+from twins import text_counts as plain_counts
+from twins import text_grams as plain_grams
+from twins import text_names as plain_names
 
 from textreg._core import (
     text,
@@ -22,10 +26,6 @@ from textreg._core import (
     text_rules,
     threads,
 )
-from textreg._core.reference import text as plain
-from textreg._core.reference import text_counts as plain_counts
-from textreg._core.reference import text_grams as plain_grams
-from textreg._core.reference import text_names as plain_names
 from textreg.records.names import Names
 from textreg.text import SENTENCES
 

@@ -13,7 +13,7 @@ import pytest
 from conftest import Cli
 from test_updating import NEW, OLD, THREE, documents, objectives_agree, together, write
 
-from textreg import load, train, update
+from textreg import Model, load, train, update
 from textreg.errors import ConvergenceWarning, UsageError
 from textreg.losses import find_loss
 from textreg.penalties import Separable
@@ -251,3 +251,95 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cli: Cli) 
     assert cli(*words).code == 0
     both = load("both.textreg")
     objectives_agree(both, update(load("old.textreg"), *NEW, old=OLD))
+
+
+def letters(n: int, first: int, last: int, seed: int) -> list[str]:
+    """Documents of four different words: but for idf all occurrences have the same value."""
+    rng = np.random.default_rng(seed)
+    drawn = [rng.permutation(np.arange(first, last))[:4] for _ in range(n)]
+    return [" ".join(f"w{at:02}" for at in words) + "." for words in drawn]
+
+
+def positions(newer: Model, model: Model) -> list[int]:
+    """Where the features of a model are in a newer one."""
+    names = list(newer.encoder.names)
+    return [names.index(name) for name in model.encoder.names]
+
+
+def center(newer: Model, model: Model) -> Any:
+    """The weights for which scores of the newer features are those of the model."""
+    v = np.zeros((len(model.weights), newer.n_features))
+    at = positions(newer, model)
+    v[:, at] = model.weights * model.encoder.idf / newer.encoder.idf[at]
+    return v
+
+
+def test_what_stands_for_the_old_documents_is_their_loss() -> None:
+    """Under the squared loss, with the exact diagonal of its Hessian, and zero gradient at v."""
+    old, new = letters(150, 0, 20, 1), letters(40, 8, 26, 2)
+    rng = np.random.default_rng(3)
+    targets = [rng.normal(2.0, 1.0, len(part)) for part in (old, new)]
+    l2 = 0.05
+    model = train(
+        old, [str(y) for y in targets[0]], task="regression", ngrams=1, tol=1e-13, prune=0.0,
+        **{**RIDGE, "reg_l2": l2},
+    )  # fmt: skip
+    newer = update(model, new, [str(y) for y in targets[1]])
+    X_old, X = (newer.encoder.transform(part).toarray() for part in (old, new))
+    assert (X_old == 0.0).all(axis=0).any(), "some words are new"
+    v = center(newer, model)[0]
+    # min 1/2 sum_i (x_i w + b - y_i)^2 + 1/2 (w - v)'(H + 2 l2)(w - v) + 1/2 n (b - b_old)^2
+    A = np.column_stack([X, np.ones(len(X))])
+    hessian = np.append((X_old**2).sum(axis=0) + 2.0 * l2, len(old))
+    before = np.append(v, model.intercepts[0])
+    expected = np.linalg.solve(
+        A.T @ A + np.diag(hessian),
+        A.T @ targets[1] + hessian * before,
+    )
+    found = np.append(newer.weights[0], newer.intercepts[0])
+    assert np.abs(found - before).max() > 0.05
+    np.testing.assert_allclose(found, expected, atol=1e-5 * np.abs(found - before).max())
+
+
+@pytest.mark.parametrize("strengths", [{"reg_l2": 0.05}, {"reg_l1": 0.02, "reg_l2": 0.05}])
+def test_an_update_is_the_minimum_of_what_it_says(strengths: dict[str, float]) -> None:
+    """For logistic loss and three labels, from the formulas alone.
+
+    Curvatures of documents are those of the new ones at the model: a feature in d old documents
+    has d times the mean over occurrences of h_i (x_ij / idf_j)^2, times idf_j^2.
+    """
+    old, new = together(OLD, THREE), documents(60, 90, 5, ("neg", "pos", "superb"))
+    options = {"reg": "elastic" if len(strengths) > 1 else "ridge", "tokenizer": "words"}
+    model = train(*old, ngrams=1, tol=1e-12, prune=0.0, **options, **strengths)
+    weights = np.linspace(0.5, 2.0, len(new[0]))
+    newer = update(model, *new, sample_weight=weights)
+    X = newer.encoder.transform(new[0]).toarray()
+    idf = newer.encoder.idf
+    known = np.isin(np.arange(newer.n_features), positions(newer, model))
+    assert not known.all()
+    counts = (newer.encoder.transform(old[0]).toarray() != 0.0).sum(axis=0)
+    l1, l2 = strengths.get("reg_l1", 0.0), strengths["reg_l2"]
+    for row, v in enumerate(center(newer, model)):
+        y = np.where(np.array(new[1]) == model.labels[row], 1.0, -1.0)
+        b_old = model.intercepts[row]
+        chance = 1.0 / (1.0 + np.exp(-(X @ v + b_old)))
+        h = weights * chance * (1.0 - chance)
+        shares = [
+            h[i] * (X[i, j] / idf[j]) ** 2 for i, j in np.argwhere((X != 0.0) & known).tolist()
+        ]
+        d = np.where(known, counts, 0) * np.mean(shares) * idf**2
+        w, b = newer.weights[row], newer.intercepts[row]
+        r = weights * -y / (1.0 + np.exp(y * (X @ w + b)))
+        slopes = X.T @ r + (d + 2.0 * l2) * (w - v)
+        free = v == 0.0
+        size = np.abs(X.T @ (weights * -y / (1.0 + np.exp(y * (X @ v + b_old))))).max()
+        # Where the model has a weight there is no l1, elsewhere the slope is within l1.
+        np.testing.assert_allclose(slopes[~free], 0.0, atol=1e-5 * size)
+        away = free & (w != 0.0)
+        np.testing.assert_allclose(slopes[away], -l1 * np.sign(w[away]), atol=1e-5 * size)
+        assert (np.abs(slopes[free & (w == 0.0)]) <= l1 + 1e-5 * size).all()
+        # The old documents hold the intercept as empty ones of their whole curvature would.
+        held = np.mean(h) * len(old[0])
+        y_empty, c_empty = anchors(find_loss("logistic"), b_old, held)
+        pull = c_empty * -y_empty / (1.0 + np.exp(y_empty * b))
+        assert r.sum() + pull.sum() == pytest.approx(0.0, abs=1e-5 * np.abs(r).sum())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -115,7 +116,7 @@ def scan_words(
 
 
 def split_words(text: str, rules: WordRules = ALL_WORDS) -> list[list[str]]:
-    """Split one text as :func:`scan_words` does, in plain Python.
+    """Split one text as :func:`scan_words` does.
 
     Parameters
     ----------
@@ -132,11 +133,7 @@ def split_words(text: str, rules: WordRules = ALL_WORDS) -> list[list[str]]:
     >>> split_words("It broke. I am sad.")
     [['it', 'broke'], ['i', 'am', 'sad']]
     """
-    from textreg._core.reference.text import split
-    from textreg._core.text_forms import normal
-
-    lowercase, min_length, sentences, form, punctuation, emoji = rules
-    return split(normal(text, form), lowercase, min_length, sentences, punctuation, emoji)
+    return _sentences_of(scan_words([text], rules))
 
 
 def scan_chars(  # noqa: PLR0913  # its options are its interface
@@ -227,7 +224,7 @@ def split_chars(
     sentences: str = "punct",
     normalize: str = "nfc",
 ) -> list[list[str]]:
-    """Split one text as :func:`scan_chars` does, in plain Python.
+    """Split one text as :func:`scan_chars` does.
 
     Parameters
     ----------
@@ -245,13 +242,21 @@ def split_chars(
     >>> split_chars("It is", ngram_range=(2, 2))
     [[' i', 'it', 't ', ' i', 'is', 's ']]
     """
-    from textreg._core.reference import text_chars, text_runs
-    from textreg._core.text_forms import normal
+    tokens = scan_chars(
+        [text],
+        ngram_range=ngram_range,
+        analyzer=analyzer,
+        lowercase=lowercase,
+        sentences=sentences,
+        normalize=normalize,
+    )
+    return _sentences_of(tokens)
 
-    found = text_runs.split(normal(text, normalize), lowercase, analyzer == "char", sentences)
-    return [
-        [gram for run in runs for gram in text_chars.split(run, *ngram_range)] for runs in found
-    ]
+
+def _sentences_of(tokens: Tokens) -> list[list[str]]:
+    """The names of the tokens of every sentence."""
+    names = [tokens.vocabulary[id] for id in tokens.ids.tolist()]
+    return [names[start:end] for start, end in pairwise(tokens.sentence_ptr.tolist())]
 
 
 def _move_spans(tokens: Tokens, texts: Sequence[str], normal: Sequence[str], form: str) -> None:

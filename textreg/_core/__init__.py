@@ -1,1 +1,1 @@
-"""The compiled core and its NumPy twins (``reference``)."""
+"""The compiled core."""

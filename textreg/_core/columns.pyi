@@ -1,4 +1,25 @@
-from textreg._core.reference.columns import column_curvature as column_curvature
-from textreg._core.reference.columns import column_damping as column_damping
-from textreg._core.reference.columns import column_dots as column_dots
-from textreg._core.reference.columns import column_sums as column_sums
+from textreg._core.arrays import Floats, Int32s, Int64s
+
+def column_dots(
+    indptr: Int64s, indices: Int32s, data: Floats, v: Floats, features: Int32s, out: Floats
+) -> None: ...
+def column_curvature(
+    indptr: Int64s, indices: Int32s, data: Floats, h: Floats, features: Int32s, out: Floats
+) -> None: ...
+def column_sums(
+    indptr: Int64s,
+    indices: Int32s,
+    data: Floats,
+    coefficients: Floats,
+    features: Int32s,
+    out: Floats,
+) -> None: ...
+def column_damping(
+    indptr: Int64s,
+    indices: Int32s,
+    data: Floats,
+    alpha: Floats,
+    features: Int32s,
+    excess: Floats,
+    factor: Floats,
+) -> None: ...

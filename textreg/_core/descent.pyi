@@ -1,2 +1,22 @@
-from textreg._core.reference.descent import coordinate_descent as coordinate_descent
-from textreg._core.reference.descent import select_active as select_active
+from textreg._core.arrays import Floats, Int32s, Int64s
+
+def select_active(
+    gradient: Floats, w: Floats, q: Floats, mu: Floats, lam: Floats, out: Int32s
+) -> int: ...
+def coordinate_descent(
+    indptr: Int64s,
+    indices: Int32s,
+    data: Floats,
+    h: Floats,
+    v: Floats,
+    active: Int32s,
+    curvature: Floats,
+    q: Floats,
+    mu: Floats,
+    lam: Floats,
+    w: Floats,
+    b: float,
+    fit_intercept: bool,
+    passes: int,
+    until_stable: bool,
+) -> float: ...

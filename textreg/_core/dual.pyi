@@ -1,2 +1,35 @@
-from textreg._core.reference.dual import dual_sweep as dual_sweep
-from textreg._core.reference.dual import dual_sweep_by_feature as dual_sweep_by_feature
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textreg._core.arrays import Floats, Int32s, Int64s
+
+def dual_sweep(
+    indptr: Int64s,
+    indices: Int32s,
+    data: NDArray[np.float32],
+    order: Int32s,
+    squares: Floats,
+    cy: Floats,
+    q: float,
+    lag: float,
+    alpha: Floats,
+    W: NDArray[Any],
+    b: Floats,
+    curvature: float = 0.0,
+    largest: float = 1.0,
+) -> None: ...
+def dual_sweep_by_feature(
+    indptr: Int64s,
+    indices: Int32s,
+    data: NDArray[np.float32],
+    order: Int32s,
+    cy: Floats,
+    lag: Floats,
+    lam: NDArray[np.float32],
+    inverse: NDArray[np.float32],
+    alpha: Floats,
+    T: NDArray[np.float32],
+    b: Floats,
+) -> None: ...

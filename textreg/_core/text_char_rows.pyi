@@ -1,1 +1,14 @@
-from textreg._core.reference.text_rows import CharRows as CharRows
+from collections.abc import Sequence
+from typing import Any
+
+from textreg._core.arrays import Floats, Int32s, Int64s
+
+class CharRows:
+    def __init__(
+        self,
+        known: tuple[Any, Any, Any, Any],
+        lengths: tuple[int, int],
+        rules: tuple[bool, bool, str],
+        *how: Any,
+    ) -> None: ...
+    def __call__(self, texts: Sequence[str]) -> tuple[Int64s, Int32s, Floats]: ...

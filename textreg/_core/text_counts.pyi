@@ -1,8 +1,20 @@
-from textreg._core.reference.text_counts import count as count
-from textreg._core.reference.text_counts import document_frequencies as document_frequencies
-from textreg._core.reference.text_counts import normalize_rows as normalize_rows
-from textreg._core.reference.text_counts import place_rows as place_rows
-from textreg._core.reference.text_counts import renumber as renumber
-from textreg._core.reference.text_counts import row_norms as row_norms
-from textreg._core.reference.text_counts import sentence_sets as sentence_sets
-from textreg._core.reference.text_counts import weigh_rows as weigh_rows
+from textreg._core.arrays import Floats, Int32s, Int64s
+
+def renumber(ids: Int32s, ptr: Int64s, new: Int32s) -> tuple[Int32s, Int64s]: ...
+def document_frequencies(ids: Int32s, ptr: Int64s, n_features: int) -> Int64s: ...
+def count(ids: Int32s, ptr: Int64s, n_features: int) -> tuple[Int64s, Int32s, Floats]: ...
+def normalize_rows(data: Floats, ptr: Int64s) -> None: ...
+def sentence_sets(ids: Int32s, ptr: Int64s, n_features: int) -> tuple[Int64s, Int32s]: ...
+def row_norms(counts: Floats, ptr: Int64s) -> Floats: ...
+def weigh_rows(
+    data: Floats, indices: Int32s, ptr: Int64s, values: Floats, factors: Floats, norms: Floats
+) -> None: ...
+def place_rows(
+    ptr: Int64s,
+    indices: Int32s,
+    data: Floats,
+    shift: int,
+    place: Int64s,
+    out_indices: Int32s,
+    out_data: Floats,
+) -> None: ...

@@ -1,4 +1,12 @@
-from textreg._core.reference.text_grams import find_grams as find_grams
-from textreg._core.reference.text_grams import gram_norms as gram_norms
-from textreg._core.reference.text_grams import grams as grams
-from textreg._core.reference.text_grams import insert_ngrams as insert_ngrams
+from textreg._core.arrays import Floats, Int32s, Int64s
+
+def grams(
+    parents: Int32s, words: Int32s, ptr: Int64s, k: int, n_parents: int, n_words: int
+) -> tuple[Int32s, Int64s, Int32s]: ...
+def find_grams(
+    parents: Int32s, words: Int32s, ptr: Int64s, k: int, child_ptr: Int64s, last: Int32s
+) -> Int32s: ...
+def insert_ngrams(
+    streams: list[Int32s], numbers: list[Int32s], ptr: Int64s
+) -> tuple[Int32s, Int64s]: ...
+def gram_norms(words: Int32s, ptr: Int64s, document_ptr: Int64s, n: int) -> Floats: ...

@@ -1,6 +1,6 @@
 """Runs of punctuation, and emoji, in the gaps between words.
 
-``textreg._core.reference.text`` says the same in regular expressions.
+``tests/twins/text.py`` says the same in regular expressions.
 """
 
 from libc.stdint cimport uint32_t

@@ -1,4 +1,13 @@
-from textreg._core.reference.text_names import gram_names as gram_names
-from textreg._core.reference.text_names import in_order as in_order
-from textreg._core.reference.text_names import merge_names as merge_names
-from textreg._core.reference.text_names import number_grams as number_grams
+import numpy as np
+from numpy.typing import NDArray
+
+from textreg._core.arrays import Int32s, Int64s
+
+def gram_names(
+    letters: NDArray[np.uint8], ptr: Int64s, children: Int64s, last: Int32s, numbers: Int32s
+) -> tuple[NDArray[np.uint8], Int64s]: ...
+def in_order(names: NDArray[np.uint8], ptr: Int64s) -> bool: ...
+def merge_names(
+    letters: NDArray[np.uint8], ptr: Int64s, more: NDArray[np.uint8], more_ptr: Int64s
+) -> tuple[Int64s, Int64s]: ...
+def number_grams(children: Int64s, keep: NDArray[np.uint8], n_words: int) -> Int32s: ...

@@ -1,6 +1,6 @@
 """Where sentences end, decided at every gap between two words.
 
-``textreg._core.reference.text.ends_sentence`` says the same in regular expressions.
+``ends_sentence`` in ``tests/twins/text.py`` says the same in regular expressions.
 """
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t

@@ -1,1 +1,16 @@
-from textreg._core.reference.text_rows import WordRows as WordRows
+from collections.abc import Sequence
+from typing import Any
+
+from textreg._core.arrays import Floats, Int32s, Int64s
+
+class WordRows:
+    def __init__(
+        self,
+        known: tuple[Any, Any, Any],
+        dropped: Any,
+        children: list[tuple[Int64s, Int32s]],
+        numbers: list[Int32s],
+        rules: tuple[bool, int, str, bool, bool],
+        *how: Any,
+    ) -> None: ...
+    def __call__(self, texts: Sequence[str]) -> tuple[Int64s, Int32s, Floats]: ...

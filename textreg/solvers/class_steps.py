@@ -118,9 +118,9 @@ class SeparableStep:
         """Exact; scaled until |t_j| <= lam_j where there is no ridge, as for two classes."""
         penalty, scale = self.penalty, 1.0
         for t in ts:
-            over = (np.abs(t) > penalty.lam) & (penalty.q == 0.0)
-            if over.any():
-                scale = min(scale, float((penalty.lam[over] / np.abs(t[over])).min()))
+            # What is not a number certifies nothing.
+            over = ~(np.abs(t) <= penalty.lam) & (penalty.q == 0.0)
+            scale = float((penalty.lam[over] / np.abs(t[over])).min(initial=scale))
         total, has_ridge = 0.0, penalty.q > 0.0
         for t in ts:
             excess = np.maximum(scale * np.abs(t) - penalty.lam, 0.0)[has_ridge]

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from textreg._core.reference import text_chars, text_counts, text_grams, text_runs
-from textreg._core.reference.text import encode
-from textreg._core.reference.text_known import cut
+from twins import text_chars, text_counts, text_grams, text_runs
+from twins.text import encode
+from twins.text_known import cut
 
 if TYPE_CHECKING:
     from textreg._core.arrays import Floats, Int32s, Int64s

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from textreg._core.reference.text import ATTACHED, LINE_END, TAIL, WORD, ends_sentence
 from textreg._core.text_rules import with_final_sigmas
+from twins.text import ATTACHED, LINE_END, TAIL, WORD, ends_sentence
 
 LINE = re.compile(r"[\r\n]")
 

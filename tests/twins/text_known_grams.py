@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from textreg._core.reference.text_known import bits_for, cut
+from twins.text_known import bits_for, cut
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -1,1 +1,0 @@
-"""NumPy twins of the compiled kernels: same names and arguments; for correctness, not speed."""
