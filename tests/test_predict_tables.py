@@ -127,8 +127,8 @@ def test_probabilities_and_the_best_labels(cli: Cli, models: Path, messy: Path) 
 
 
 def test_the_best_label_is_the_predicted_one(models: Path) -> None:
-    from textreg.cli.answers import Answers
     from textreg.cli.predict import _given
+    from textreg.cli.tables import Answers
 
     model = textreg.load(models / "two")
     for thresholds in ({}, {"pos": 1.0}, {"neg": 1.0}, {"pos": -1.0}):

@@ -12,8 +12,8 @@ from textreg.checking.findings import NAMED, Example, Finding
 from textreg.checking.settings import check_names
 from textreg.cli import shared
 from textreg.cli.inputs import Reading, reading
+from textreg.cli.options import setting
 from textreg.cli.output import percent, print_json, progress_bar
-from textreg.cli.settings import setting
 from textreg.errors import UsageError, first_few
 from textreg.tasks import TASKS
 from textreg.terminal import single_line

@@ -9,8 +9,8 @@ import click
 
 from textreg.cli import shared
 from textreg.cli.inputs import Reading, describe, reading
-from textreg.cli.on_cluster import Backend, on_cluster, scores_on_workers
 from textreg.cli.output import measures, print_json, print_table
+from textreg.cli.predict import Backend, on_cluster, scores_on_workers
 from textreg.errors import UsageError, first_few
 from textreg.measure.evaluation import Evaluation, RegressionEvaluation
 from textreg.measure.multilabel import LabelScore, MultilabelEvaluation

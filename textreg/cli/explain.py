@@ -7,28 +7,222 @@ import itertools
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
+import numpy as np
 from click.core import ParameterSource
 
 from textreg.cli import shared
 from textreg.cli.inputs import Reading, check_named, reading
-from textreg.cli.output import print_json
-from textreg.cli.removal_table import load_by_name, split_sources, write_tables
-from textreg.cli.selection import print_selection
+from textreg.cli.output import SHOWN, percent, print_json, print_table
 from textreg.errors import UsageError
-from textreg.explain import Explanation, explain, find_selection
-from textreg.explain.removal_formats import FORMATS
-from textreg.explain.removal_table import removal_tables
+from textreg.explain import (
+    EntryStep,
+    Explanation,
+    LinkedFeature,
+    PathProfiles,
+    SelectedGroup,
+    Selection,
+    explain,
+    find_selection,
+)
+from textreg.explain.removal_formats import FORMATS, is_selected, notes_of, title_of
+from textreg.explain.removal_table import RemovalTable, removal_tables
 from textreg.explain.show import headline, strongest, text_parts
+from textreg.model.container import is_container
+from textreg.model.model import Model
 from textreg.model.storage import load_model
-from textreg.reading.paths import meant_as_path
+from textreg.reading.paths import exists, meant_as_path
 from textreg.records.documents import check_texts
 from textreg.terminal import json_line, printable, single_line, visible
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+
+def split_sources(sources: Sequence[str]) -> tuple[list[str], str | None]:
+    """Further models, and what is to be explained, if it is named."""
+    models = [path for path in sources if exists(path) and is_container(Path(path))]
+    others = [source for source in sources if source not in models]
+    if len(others) > 1:
+        raise UsageError(
+            f"'{single_line(others[1])}' is one text, file or model too many: give several texts "
+            "with --text, once for each."
+        )
+    return models, next(iter(others), None)
+
+
+def load_by_name(paths: Sequence[str]) -> dict[str, Model]:
+    """Models by the names of their files, without the ending where that is enough."""
+    stems = [Path(path).stem for path in paths]
+    models: dict[str, Model] = {}
+    for path, stem in zip(paths, stems, strict=True):
+        name = path if stems.count(stem) > 1 else stem
+        if name in models:
+            raise UsageError(f"the model {path} is named twice: leave one out.")
+        models[name] = load_model(path)
+    return models
+
+
+def write_tables(
+    tables: Iterable[RemovalTable], models: Sequence[str], *, form: str, as_json: bool
+) -> None:
+    """Print the tables. models: the files that are named."""
+    if as_json:
+        print_json({"models": list(models), "tables": [one.to_dict() for one in tables]})
+        return
+    if form == "jsonl":
+        sys.stdout.writelines(json_line(one.to_dict()) + "\n" for one in tables)
+        return
+    if form in FORMATS:
+        sys.stdout.writelines(FORMATS[form](tables))
+        return
+    for number, table in enumerate(tables):
+        if number:
+            click.echo()
+        _print(table)
+
+
+def _print(table: RemovalTable) -> None:
+    click.echo(title_of(table))
+    rows = [[*(single_line(one.model) for one in table.columns), ""]]
+    rows.append([*(single_line(one.predicted) for one in table.columns), "(predicted)"])
+    for row, sentence in enumerate(table.sentences):
+        cells = [
+            f"{'*' if is_selected(one, row) else ' '} {one.removals[row]:+.3f}"
+            for one in table.columns
+        ]
+        rows.append([*cells, printable(sentence)])
+    print_table(rows, indent="  ", right=[True] * len(table.columns) + [False])
+    if any(one.selected is not None for one in table.columns):
+        click.echo("* selected: a feature of the sentence has a weight")
+    for note in notes_of(table):
+        click.echo(note)
+
+
+MAX_COLUMNS = 7
+"""Points of a path whose weights are printed, besides the chosen one."""
+
+
+def print_selection(selection: Selection) -> None:
+    """Print all of it."""
+    _print_corpus(selection)
+    click.echo(
+        f"selected: {selection.selected:,} of {selection.groups:,} {selection.builder} "
+        f"({percent(selection.selected, selection.groups)}); {selection.empty:,} have no feature"
+    )
+    _print_proven(selection)
+    if selection.shares:
+        least, median, most = (100 * q for q in np.percentile(selection.shares, (0, 50, 100)))
+        click.echo(
+            f"share selected in a document: {least:.0f} to {most:.0f} %, median {median:.0f} %"
+        )
+    _print_groups(f"{selection.builder} of the largest norm", selection.strongest)
+    for label, typical in selection.typical.items():
+        _print_groups(f"typical of {single_line(label)}", typical)
+    _print_order(selection)
+    if selection.path is not None:
+        _print_path(selection.path)
+    _print_linked(selection.linked)
+    for note in selection.notes:
+        click.echo(f"\nnote: {note}")
+
+
+def _print_corpus(selection: Selection) -> None:
+    click.echo(f"corpus: {selection.documents:,} documents, {selection.features:,} features")
+    if selection.trained_on != selection.documents or selection.missing:
+        click.echo(
+            "this is not the corpus of the training, which had "
+            f"{selection.trained_on:,} documents; {selection.missing:,} features of the model are "
+            "not in this one"
+        )
+    if not selection.by_group:
+        click.echo(
+            f"{selection.regularizer} does not select groups: below are the {selection.builder} "
+            "that contain a selected feature"
+        )
+
+
+def _print_proven(selection: Selection) -> None:
+    """What is proven of the optimum, over all weight vectors."""
+    if selection.proven is None:
+        return
+    rows = {"features": selection.proven.features, selection.builder: selection.proven.groups}
+    for name, counts in rows.items():
+        if counts:
+            zero, nonzero, undecided = (
+                sum(getattr(one, key) for one in counts) for key in ("zero", "nonzero", "undecided")
+            )
+            click.echo(
+                f"proven of {name} at the optimum: {zero:,} surely zero, {nonzero:,} surely not, "
+                f"{undecided:,} undecided"
+            )
+
+
+def _print_groups(title: str, groups: Sequence[SelectedGroup]) -> None:
+    click.echo(f"\n{title}")
+    rows = []
+    for group in groups:
+        words = ", ".join(f"{visible(name)} {weight:+.2f}" for name, weight in group.words[:SHOWN])
+        content = words if group.text is None else f"{' '.join(group.text.split())}  [{words}]"
+        rows.append((group.norm, group.label, group.name, content))
+    if rows:
+        print_table([("NORM", "FOR", "GROUP", "WORDS"), *rows], indent="  ")
+    else:
+        click.echo("  (none)")
+
+
+def _print_order(selection: Selection) -> None:
+    for number, order in enumerate(selection.order):
+        which = f" of weight vector {number + 1}" if len(selection.order) > 1 else ""
+        if selection.order_groups:
+            click.echo(f"\norder of entry of {selection.builder} and single features{which}")
+            _print_steps(selection.order_groups[number])
+        else:
+            listed = ", ".join(map(visible, order))
+            click.echo(f"\norder of entry of features{which}\n  {printable(listed)}")
+
+
+def _print_steps(steps: Sequence[EntryStep]) -> None:
+    for number, step in enumerate(steps, start=1):
+        line = ", ".join(map(visible, step.features[:SHOWN]))
+        more = len(step.features) - SHOWN
+        line += f" and {more:,} more" if more > 0 else ""
+        if step.group is not None:
+            text = "" if step.text is None else f": {' '.join(step.text.split())}"
+            line = f"{step.group}{text}  [{line}]"
+        click.echo(printable(f"  {number}. {line}"))
+
+
+def _print_path(path: PathProfiles) -> None:
+    """Weights at some points of the path, the first, the last and the chosen one among them."""
+    last = len(path.values) - 1
+    evenly = {round(last * k / (MAX_COLUMNS - 1)) for k in range(MAX_COLUMNS)}
+    points = sorted(evenly | {path.chosen})
+    heads = [f"{path.values[at]:.3g}{'*' if at == path.chosen else ''}" for at in points]
+    click.echo(f"\nweights along {path.parameter} (* is the model)")
+    rows = [
+        (visible(one.feature), one.label, *(f"{one.weights[at]:.2f}" for at in points))
+        for one in path.profiles
+    ]
+    print_table(
+        [("FEATURE", "FOR", *heads), *rows],
+        indent="  ",
+        right=[False, False] + [True] * len(points),
+    )
+
+
+def _print_linked(linked: Sequence[LinkedFeature]) -> None:
+    if linked:
+        click.echo("\nlinked features and their pull on a weight (share of links x weight)")
+    for one in linked:
+        pulls = ", ".join(
+            f"{visible(near.feature)} {near.pull:+.3f}" for near in one.neighbors[:SHOWN]
+        )
+        line = f"  {visible(one.feature)} {one.weight:+.3f} for {one.label}: {pulls or 'none'}"
+        click.echo(printable(line))
 
 
 class Asked(NamedTuple):

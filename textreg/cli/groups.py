@@ -12,9 +12,8 @@ import numpy as np
 
 from textreg.cli import shared
 from textreg.cli.inputs import Reading, reading
-from textreg.cli.options import PartsCommand
+from textreg.cli.options import PartsCommand, settings
 from textreg.cli.output import SHOWN, check_target, percent, print_json, print_table
-from textreg.cli.settings import settings
 from textreg.errors import DataError, did_you_mean, first_few
 from textreg.files import write_atomically
 from textreg.plugins import calls

@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from textreg.cli import shared
-from textreg.cli.again import read_as
+from textreg.cli.config import RecipeCommand, given_by, read_as
 from textreg.cli.inputs import TRAINING, Reading, reading
+from textreg.cli.options import settings
 from textreg.cli.output import check_target, print_json, progress_bar
-from textreg.cli.recipes import RecipeCommand, given_by
-from textreg.cli.settings import settings
 from textreg.errors import UsageError
 from textreg.features.vectorize import Vectorizer
 from textreg.model.container import is_container

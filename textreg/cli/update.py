@@ -10,10 +10,10 @@ from typing import NamedTuple
 import click
 
 from textreg.cli import shared
-from textreg.cli.again import read_as
+from textreg.cli.config import read_as
 from textreg.cli.inputs import TRAINING, Reading, reading
+from textreg.cli.options import settings
 from textreg.cli.output import check_target, print_json, progress_bar
-from textreg.cli.settings import settings
 from textreg.errors import UsageError
 from textreg.model.container import is_container
 from textreg.model.model import Model

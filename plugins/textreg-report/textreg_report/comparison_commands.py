@@ -11,9 +11,8 @@ import click
 
 from textreg.cli import shared
 from textreg.cli.inputs import Reading, reading
-from textreg.cli.options import PartsCommand
+from textreg.cli.options import PartsCommand, setting, settings
 from textreg.cli.output import check_page, check_target, print_table, progress_bar
-from textreg.cli.settings import setting, settings
 from textreg.errors import UsageError
 from textreg.files import write_atomically
 from textreg.hookspecs import hookimpl

@@ -11,11 +11,11 @@ import numpy as np
 
 from textreg.cli import shared
 from textreg.cli.check import CHECKING, checked
+from textreg.cli.explain import load_by_name
 from textreg.cli.inputs import TRAINING, Reading, check_named, reading
+from textreg.cli.options import settings
 from textreg.cli.output import check_page, check_target, print_json, print_table, progress_bar, size
-from textreg.cli.removal_table import load_by_name
-from textreg.cli.settings import settings
-from textreg.cli.show_path import PATH_TABLES, path_or_table
+from textreg.cli.show import PATH_TABLES, path_or_table
 from textreg.errors import UsageError
 from textreg.explain.removal_table import require_alike
 from textreg.hookspecs import hookimpl
