@@ -36,14 +36,13 @@ from textreg.tasks.classification import Multiclass
 from textreg.training.prepare import Prepared, PreparedFolds, SplitDocuments
 from textreg.training.running import Run, Work
 from textreg.training.settings import TrainingSettings
-from textreg.training.space import BEST, WITHIN, SelectionRule, Tuning, changed, combinations
+from textreg.training.space import BEST, WITHIN, Tuning, changed, combinations
 from textreg.training.splits import Split
 from textreg.training.trials import (
     MeasuredSetting,
     Results,
     add_trials,
     grid_of,
-    measured_on_labels,
     measured_setting,
 )
 
@@ -151,7 +150,7 @@ class SearchContext:
         best, and where time may be up before any setting is measured on everything.
         """
         tuning = self.settings.tuning
-        return tuning.search == "narrow" and tuning.rule == BEST and tuning.budget is None
+        return tuning.search == "narrow" and tuning.best_alone and tuning.budget is None
 
     def of_labels(self, labels: Sequence[int]) -> SearchContext:
         """The same search of a few labels, whose fits are there for a search of all of them."""
@@ -177,7 +176,7 @@ class SearchContext:
         if values not in self._prepared:
             parts = changed(self.settings.parts(), self.space, values)
             searched = {one.part: parts[one.part] for one in self.space}
-            settings = self.settings.replace(tuning=Tuning(), **searched)
+            settings = self.settings.replace(tuning=BEST, **searched)
             data = self.documents.prepare(settings, self._features)
             self._prepared[values] = PreparedFolds(data, self.documents.splits)
         self._prepared.move_to_end(values)
@@ -231,9 +230,9 @@ class SearchContext:
         changes = {one.key: value for one, value in zip(self.space, values, strict=True)}
         error_of = self.metric if self.settings.tuning.select == "1se" else None
         measured = [
-            measured_setting(setting, folds, trials, changes, error_of)
-            if self.labels is None
-            else measured_on_labels(setting, folds, trials, self.labels, changes)
+            measured_setting(
+                setting, folds, trials, labels=self.labels, changes=changes, error_of=error_of
+            )
             for setting, trials in zip(grid, results, strict=True)
             if all((at, row) in trials for at in range(len(folds)) for row in rows)
         ]
@@ -248,11 +247,11 @@ class SearchContext:
 
     def best(self, measured: Sequence[MeasuredSetting]) -> MeasuredSetting:
         """The setting that the rule of the search chooses."""
-        return measured[choose(measured, self.metric, self.settings.tuning.rule)]
+        return measured[choose(measured, self.metric, self.settings.tuning)]
 
     def promising(self, measured: Sequence[MeasuredSetting], number: int) -> list[MeasuredSetting]:
         """The best settings so far: see :func:`promising`."""
-        ranked = promising(measured, self.metric, self.settings.tuning.rule, number)
+        ranked = promising(measured, self.metric, self.settings.tuning, number)
         return [measured[at] for at in ranked]
 
     def values_of(self, setting: MeasuredSetting) -> FeatureValues:
@@ -272,7 +271,7 @@ def _in_order(grid: Sequence[Regularizer]) -> list[Regularizer]:
     )
 
 
-def choose(points: Sequence[MeasuredSetting], metric: str, rule: SelectionRule = BEST) -> int:
+def choose(points: Sequence[MeasuredSetting], metric: str, rule: Tuning = BEST) -> int:
     """Index of the chosen setting; among equals the smallest model, then the first.
 
     "1se" needs ``MeasuredSetting.error``. Raises UsageError if no setting is small enough.
@@ -296,7 +295,7 @@ def choose(points: Sequence[MeasuredSetting], metric: str, rule: SelectionRule =
 
 
 def promising(
-    points: Sequence[MeasuredSetting], metric: str, rule: SelectionRule, number: int
+    points: Sequence[MeasuredSetting], metric: str, rule: Tuning, number: int
 ) -> list[int]:
     """Indices of the points to refine the grid around.
 
@@ -320,13 +319,13 @@ def costs(points: Sequence[MeasuredSetting], metric: str) -> list[float]:
     return [round(sign * point.metrics[metric], 12) for point in points]
 
 
-def _small_enough(points: Sequence[MeasuredSetting], rule: SelectionRule) -> list[int]:
+def _small_enough(points: Sequence[MeasuredSetting], rule: Tuning) -> list[int]:
     """Indices of the points that the rule's ``max_nonzero`` allows."""
     most = inf if rule.max_nonzero is None else rule.max_nonzero
     return [index for index, point in enumerate(points) if point.nonzero <= most]
 
 
-def _tolerance(best: MeasuredSetting, cost: float, metric: str, rule: SelectionRule) -> float:
+def _tolerance(best: MeasuredSetting, cost: float, metric: str, rule: Tuning) -> float:
     """How much worse than the best a smaller model may be."""
     if rule.select == "1se":
         assert best.error is not None  # SearchContext.measure asks for it

@@ -24,7 +24,7 @@ from textreg.records import Corpus, Documents
 from textreg.records.fields import Field, as_fields
 from textreg.tasks import MULTICLASS, TASKS, Classification, Rare, check_options
 from textreg.training.fields import AUTO_TOKENIZER, BESIDE, AutoTokenizer, plan_fields, tokenizer_of
-from textreg.training.space import BEST, Dimension, Tuning, dimensions, in_units
+from textreg.training.space import Dimension, Tuning, dimensions, in_units
 
 _PREFIXES = {"k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12} | {
     "ki": 2.0**10,
@@ -356,7 +356,7 @@ class TrainingSettings(Parametrized):
     def _needs_search(self) -> bool:
         """Whether a setting is given that only makes sense for a search."""
         tuning = self.tuning
-        return tuning.rule != BEST or (tuning.address is not None and self.memory is None)
+        return not tuning.best_alone or (tuning.address is not None and self.memory is None)
 
     def parts(self) -> dict[str, Parametrized | None]:
         """The parts and the vectorizer, whose parameters can be searched, by their keywords."""

@@ -21,44 +21,6 @@ def _check_within(within: float) -> float:
     return within
 
 
-class SelectionRule(Parametrized):
-    """How a search chooses among the settings that it has measured.
-
-    "best" takes the best score; "1se" the smallest model within one standard error of the best
-    (Breiman et al. 1984, section 3.4.3); "sparsest" the smallest model within ``within`` of the
-    best, in units of the metric, or for mse as a fraction of the best.
-    """
-
-    select: str = param(
-        default="best",
-        choices=("best", "1se", "sparsest"),
-        help="setting to choose: the best, the smallest model within one standard error of the "
-        "best (1se), or the smallest model within a given distance of the best (sparsest)",
-    )
-    within: float | None = param(
-        default=None,
-        convert=_check_within,
-        help="distance from the best score that sparsest allows; 0.01 if not given",
-    )
-    max_nonzero: int | None = param(
-        default=None, min=1, help="largest number of features with a nonzero weight"
-    )
-
-    @classmethod
-    def label(cls) -> str:
-        """Empty: messages name the setting alone."""
-        return ""
-
-    def __post_init__(self) -> None:
-        if self.within is not None and self.select != "sparsest":
-            raise UsageError(
-                f"within is for select 'sparsest', and has no effect with '{self.select}': leave "
-                "one of them out."
-            )
-
-
-BEST = SelectionRule()
-
 UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
 
@@ -83,13 +45,32 @@ def parse_seconds(budget: float | str) -> float:
     return seconds
 
 
-class Tuning(SelectionRule):
+class Tuning(Parametrized):
     """How hyperparameters are searched, and which setting is chosen.
+
+    Of the measured settings "best" takes the best score; "1se" the smallest model within one
+    standard error of the best (Breiman et al. 1984, section 3.4.3); "sparsest" the smallest model
+    within ``within`` of the best, in units of the metric, or for mse as a fraction of the best.
 
     "grid" measures all settings. "narrow" measures settings that lie far apart first, then those
     next to the best. ``search_space`` maps names of parameters, as their options are called, to the
     values to try: ``{"weighting": ["log", "tfidf"], "reg_l1": [0.1, 1]}``.
     """
+
+    select: str = param(
+        default="best",
+        choices=("best", "1se", "sparsest"),
+        help="setting to choose: the best, the smallest model within one standard error of the "
+        "best (1se), or the smallest model within a given distance of the best (sparsest)",
+    )
+    within: float | None = param(
+        default=None,
+        convert=_check_within,
+        help="distance from the best score that sparsest allows; 0.01 if not given",
+    )
+    max_nonzero: int | None = param(
+        default=None, min=1, help="largest number of features with a nonzero weight"
+    )
 
     search: str = param(
         default="narrow",
@@ -120,20 +101,31 @@ class Tuning(SelectionRule):
         default=None, metavar="URL", help="Dask scheduler, such as tcp://10.0.0.5:8786"
     )
 
+    @classmethod
+    def label(cls) -> str:
+        """Empty: messages name the setting alone."""
+        return ""
+
     def __post_init__(self) -> None:
-        super().__post_init__()
+        if self.within is not None and self.select != "sparsest":
+            raise UsageError(
+                f"within is for select 'sparsest', and has no effect with '{self.select}': leave "
+                "one of them out."
+            )
         check_backend(self.backend, self.address)
 
     @property
-    def rule(self) -> SelectionRule:
-        """How the setting is chosen."""
-        names = SelectionRule.declared()
-        return SelectionRule(**{name: getattr(self, name) for name in names})
+    def best_alone(self) -> bool:
+        """Whether the best score is all that the choice asks for."""
+        return self.select == "best" and self.max_nonzero is None
 
     @property
     def seconds(self) -> float | None:
         """The budget in seconds."""
         return None if self.budget is None else parse_seconds(self.budget)
+
+
+BEST = Tuning()
 
 
 class Dimension(NamedTuple):

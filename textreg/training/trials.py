@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from textreg.cluster.connection import Connection
-    from textreg.records import Bools, Floats, Int32s
+    from textreg.records import Floats, Int32s
     from textreg.tasks.base import Targets
 
 MAX_START = 100_000
@@ -489,62 +489,39 @@ def measured_setting(
     regularizer: Regularizer,
     folds: Sequence[Fold],
     results: Results,
+    *,
+    labels: Sequence[int] | None = None,
     changes: Mapping[str, Any] | None = None,
     error_of: str | None = None,
 ) -> MeasuredSetting:
     """A setting measured, from its trials on all folds.
 
+    labels: some of them, which are measured on their own documents as if there were no others.
     error_of: the metric whose standard error is wanted, if any.
     """
-    task, rows = folds[0].task, folds[0].rows
+    task, rows = folds[0].task, folds[0].rows if labels is None else labels
     by_fold = [[trial for row in rows for trial in results[at, row]] for at in range(len(folds))]
     scores = [np.column_stack([trial.scores for trial in trials]) for trials in by_fold]
-    unions = [np.bitwise_or.reduce([trial.used for trial in trials]) for trials in by_fold]
     y_true: list[Any] = [fold.y_held for fold in folds]
-    counts = [fold.weights_held for fold in folds]
+    counts, weights = [fold.weights_held for fold in folds], held_weights(folds)
+    if labels is not None:
+        assert isinstance(task, Multiclass)
+        parts = [task.part(np.asarray(labels), fold.y_held) for fold in folds]
+        task, y_true = parts[0][0], [y for _, _, y in parts]
+        scores = [table[some] for table, (_, some, _) in zip(scores, parts, strict=True)]
+        if weights is not None:
+            weights = weights[np.concatenate([some for _, some, _ in parts])]
+    unions = [np.bitwise_or.reduce([trial.used for trial in trials]) for trials in by_fold]
     error = None
     if error_of is not None:
         error = standard_error(task.measure, scores, y_true, error_of, counts, task.losses)
     return MeasuredSetting(
         regularizer=regularizer,
-        metrics=task.measure(np.vstack(scores), np.concatenate(y_true), held_weights(folds)),
+        metrics=task.measure(np.vstack(scores), np.concatenate(y_true), weights),
         nonzero=float(np.mean([int(np.unpackbits(union).sum()) for union in unions])),
         starts=tuple(trial.start for trial in by_fold[0]),
         changes=changes or {},
         error=error,
-    )
-
-
-def measured_on_labels(
-    regularizer: Regularizer,
-    folds: Sequence[Fold],
-    results: Results,
-    rows: Sequence[int],
-    changes: Mapping[str, Any],
-) -> MeasuredSetting:
-    """A setting measured on the documents of a few labels, as if there were no others."""
-    tables: list[Floats] = []
-    targets: list[Any] = []
-    counts: list[Bools] = []
-    for at, fold in enumerate(folds):
-        assert isinstance(fold.task, Multiclass)
-        task, count, y = fold.task.part(np.asarray(rows), fold.y_held)
-        trials = [trial for row in rows for trial in results[at, row]]
-        tables.append(np.column_stack([trial.scores for trial in trials])[count])
-        targets.append(y)
-        counts.append(count)
-    weights = held_weights(folds)
-    used = [trial.used for row in rows for trial in results[0, row]]
-    return MeasuredSetting(
-        regularizer=regularizer,
-        metrics=task.measure(
-            np.vstack(tables),
-            np.concatenate(targets),
-            None if weights is None else weights[np.concatenate(counts)],
-        ),
-        nonzero=float(np.unpackbits(np.bitwise_or.reduce(used)).sum()),
-        starts=(),
-        changes=changes,
     )
 
 
