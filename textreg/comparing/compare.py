@@ -23,7 +23,7 @@ from textreg.measure.evaluation import Evaluation
 from textreg.measure.multilabel import MultilabelEvaluation
 from textreg.measure.significance import Answers, Interval, SetAnswers, bootstrap, sign_test
 from textreg.model.model import Model
-from textreg.training.prepare import for_documents, make_features, pose
+from textreg.training.prepare import for_documents, make_features, read_training
 from textreg.training.settings import TrainingSettings
 from textreg.training.train import train_corpus
 
@@ -174,7 +174,9 @@ def _train(
         if benchmark.dev is not None:
             settings = settings.replace(dev=benchmark.dev)
         settings = for_documents(settings, benchmark.train)
-        posed = pose(benchmark.train, settings)  # as in the training, which the features are for
+        posed = read_training(
+            benchmark.train, settings
+        )  # as in the training, which the features are for
         key = (
             settings.vectorizer,
             settings.tokenizer,

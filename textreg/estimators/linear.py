@@ -28,13 +28,14 @@ from textreg.losses import find_loss
 from textreg.records import Design
 from textreg.records.columns import as_column
 from textreg.tasks import Multilabel, Regression, Target, check_classes, classification
+from textreg.training.fit import Learned
 from textreg.training.path import path_parameter
 from textreg.training.prepare import SplitMatrix
 from textreg.training.running import Work
 from textreg.training.search import SearchContext
 from textreg.training.settings import TrainingSettings, create_part
 from textreg.training.splits import Split
-from textreg.training.train import Learned, learn
+from textreg.training.train import learn
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

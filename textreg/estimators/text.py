@@ -109,25 +109,19 @@ class TextEstimator(OfTexts):
         self,
         texts: Documents,
         labels: Sequence[str] | Sequence[Sequence[str]],
-        weights: Floats | None,
-        unlabeled: Iterable[Document] | None,
-        group_of: Iterable[Any] | None,
-        time_of: Iterable[Any] | None,
+        columns: Mapping[str, Any],
         **changes: Any,
     ) -> None:
-        """Train ``model_`` with the estimator's parameters and the ``changes`` to them."""
-        settings = {**self.get_params(deep=False), **changes}
+        """Train ``model_`` with the estimator's parameters and the ``changes`` to them.
+
+        columns: further ones of the documents, as :func:`textreg.train` takes them.
+        """
+        settings = {**self.get_params(deep=False), **changes, **columns}
         if is_tokenized(texts) and self.tokenizer == declared_settings()["tokenizer"].default:
             del settings["tokenizer"]  # nobody asked for it
-        self.model_ = train(
-            texts,
-            labels,
-            sample_weight=weights,
-            unlabeled=None if unlabeled is None else self._texts(unlabeled),
-            group_of=group_of,  # type: ignore[arg-type]  # any column
-            time_of=time_of,  # type: ignore[arg-type]
-            **settings,
-        )
+        if settings["unlabeled"] is not None:
+            settings["unlabeled"] = self._texts(settings["unlabeled"])
+        self.model_ = train(texts, labels, **settings)
         assert self.model_.summary is not None  # it was trained
         self.n_iter_ = self.model_.summary.iterations
 
@@ -327,8 +321,9 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         """
         changes = {name: by_name(getattr(self, name)) for name in ("class_weight", "threshold")}
         several = label_sets(y)
+        columns = {"unlabeled": unlabeled, "group_of": group_of, "time_of": time_of}
         if several is not None:
-            return self._fit_sets(X, several, sample_weight, unlabeled, group_of, time_of, changes)
+            return self._fit_sets(X, several, sample_weight, columns, changes)
         texts = self._texts(X)
         labels, weights = self._checked(len(texts), y, sample_weight, "texts")
         classes, codes = coded(labels)
@@ -337,9 +332,8 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         rare, unknown = (
             _as_class(name, getattr(self, name), classes) for name in ("rare_label", "unknown")
         )
-        self._train(
-            texts, [names[c] for c in codes], weights, unlabeled, group_of, time_of, **changes
-        )
+        columns["sample_weight"] = weights
+        self._train(texts, [names[c] for c in codes], columns, **changes)
         kept = self._keep(classes, rare)
         answers = np.concatenate([kept, unknown])  # of the codes of the model
         self._answers = answers[[*np.argsort(self._order), *range(len(kept), len(answers))]]
@@ -357,14 +351,12 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         self._order = np.array([known.index(str(label)) for label in kept.tolist()])
         return kept
 
-    def _fit_sets(  # noqa: PLR0913  # the columns of the texts
+    def _fit_sets(
         self,
         X: Iterable[Document],
         several: LabelSets,
         sample_weight: ArrayLike | None,
-        unlabeled: Iterable[Document] | None,
-        group_of: Iterable[Any] | None,
-        time_of: Iterable[Any] | None,
+        columns: dict[str, Any],
         changes: dict[str, Any],
     ) -> Self:
         """Train a model of several labels for each text."""
@@ -382,7 +374,7 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
             len(texts), np.arange(len(several.sets)), sample_weight, "texts"
         )
         sets = [several.sets[row] for row in rows.tolist()]
-        self._train(texts, sets, weights, unlabeled, group_of, time_of, **changes)
+        self._train(texts, sets, {**columns, "sample_weight": weights}, **changes)
         self._keep(several.classes, rare)
         if several.indicator:
             self.classes_ = several.classes
@@ -689,15 +681,9 @@ class TextRegressor(RegressorMixin, TextEstimator):  # type: ignore[misc]
         targets, weights = self._checked(len(texts), y, sample_weight, "texts")
         numbers = as_numbers(targets, "TextClassifier")
         labels = [repr(number) for number in numbers.tolist()]
-        self._train(
-            texts,
-            labels,
-            weights,
-            unlabeled,
-            group_of,
-            time_of,
-            task=Regression.name,
-        )
+        columns = {"unlabeled": unlabeled, "group_of": group_of, "time_of": time_of}
+        columns["sample_weight"] = weights
+        self._train(texts, labels, columns, task=Regression.name)
         return self
 
     def predict(self, X: Iterable[Document]) -> Floats:

@@ -43,6 +43,7 @@ from textreg.training.fit import (
     LOG,
     FinalFit,
     FromHeld,
+    Learned,
     fit_rows,
     log_begun,
     log_fit,
@@ -263,7 +264,7 @@ def search_part(context: SearchContext, work: Work) -> tuple[SearchResult, dict[
 
     The best setting is one that can be fitted in blocks.
     """
-    result = run_search(stages_of(context), work)
+    result = run_search(stages_of(context, by_documents=False), work)
     if result.best is None:
         return result, {}
     fitting = [one for one in result.measured if one.regularizer.fits_blocks()]
@@ -311,15 +312,6 @@ SPACE = 4.0
 """Bytes on disk that a character of text needs at least, beyond what may lie in memory."""
 
 
-class BlocksLearned(NamedTuple):
-    """What was learned; as of :class:`textreg.training.train.Learned`."""
-
-    context: SearchContext
-    result: SearchResult
-    fit: FinalFit
-    seconds: dict[str, float]
-
-
 def check_settings(settings: TrainingSettings) -> None:
     """UsageError for settings that need all documents in memory at once."""
     needs = {
@@ -358,7 +350,7 @@ def check_settings(settings: TrainingSettings) -> None:
 
 def learn_in_blocks(
     training: Training, settings: TrainingSettings, scratch: Scratch, work: Work
-) -> BlocksLearned:
+) -> Learned:
     """Search on a part of the documents, then fit the best setting on all of them.
 
     Parameters
@@ -421,7 +413,7 @@ def learn_in_blocks(
             assert isinstance(problems.problem.design, BlockDesign)
             log_sent(features.rows, problems.problem.design.passes)
     warn_unless_converged(fit, settings)
-    return BlocksLearned(context, result, fit, clock.seconds)
+    return Learned(context, result, fit, None, clock.seconds)
 
 
 @contextmanager

@@ -17,6 +17,8 @@ from textreg.logs import logger
 from textreg.measure.calibration import Calibration
 from textreg.measure.selective import Unknown
 from textreg.measure.thresholds import Threshold
+from textreg.model.regularization_path import SolutionPath
+from textreg.model.summary import PruneSummary
 from textreg.plugins import calls
 from textreg.records import MultiSolution, Solution, Unsmoothed
 from textreg.solvers.certificate import relative_gap
@@ -68,7 +70,7 @@ class FinalFit(NamedTuple):
     rows: NDArray[np.intp]
     problems: Problems
     fitted: MultiSolution
-    pruned: Pruned | None
+    pruned: PruneSummary | None
     stopped: str | None
     learned: FromHeld
 
@@ -96,12 +98,26 @@ class FinalFit(NamedTuple):
         )
 
 
-Beginning = Callable[[Prepared], Sequence[Start]]
+class Learned(NamedTuple):
+    """What was learned.
+
+    result: what the search measured. path: None unless it was asked for. seconds: how long each
+    stage took, by its name.
+    """
+
+    context: SearchContext
+    result: SearchResult
+    fit: FinalFit
+    path: SolutionPath | None
+    seconds: dict[str, float]
+
+
+InitialWeights = Callable[[Prepared], Sequence[Start]]
 """Gives a solution to start from for each weight vector, once the features are there."""
 
 
 def fit_best(
-    context: SearchContext, result: SearchResult, work: Work, beginning: Beginning | None = None
+    context: SearchContext, result: SearchResult, work: Work, initial: InitialWeights | None = None
 ) -> FinalFit:
     """Fit the best setting; if that has more features than allowed, the next best.
 
@@ -111,7 +127,7 @@ def fit_best(
     most = context.settings.tuning.max_nonzero
     measured, best = list(result.measured), result.best
     while True:
-        fit = _fit_one(context, best, work, beginning)
+        fit = _fit_one(context, best, work, initial)
         if best is None or most is None or fit.nonzero <= most:
             return fit
         measured.remove(best)
@@ -128,7 +144,7 @@ def _fit_one(
     context: SearchContext,
     best: MeasuredSetting | None,
     work: Work,
-    beginning: Beginning | None,
+    initial: InitialWeights | None,
 ) -> FinalFit:
     """Fit one setting on all documents; without ``refit`` on those it was searched on."""
     settings = context.settings
@@ -147,8 +163,8 @@ def _fit_one(
             release_memory()
         rows = np.flatnonzero(data.task.known(data.y))
         problems = data.problems(rows, settings.tol)
-    if beginning is not None and not any(starts or ()):
-        starts = beginning(data)
+    if initial is not None and not any(starts or ()):
+        starts = initial(data)
     fitted, stopped = fit_rows(regularizer, problems, starts, work, prove=True)
     release_memory()
     if fitted.converged:
@@ -171,8 +187,8 @@ def _learn_from_held(
     settings = context.settings
     if not folds or not folds[0].task.learns_from_held_out(settings):
         return FromHeld()
-    task, aside = folds[0].task, context.documents.aside
-    X = data.rows.matrix(np.arange(0)) if aside is None else data.encoder.transform(aside.texts)
+    task, outside = folds[0].task, context.documents.outside
+    X = data.rows.matrix(np.arange(0)) if outside is None else data.encoder.transform(outside.texts)
     held = held_out(regularizer, folds, work, X, starts)
     calibration = None
     if settings.calibrate is not None:
@@ -180,11 +196,11 @@ def _learn_from_held(
     thresholds = task.choose_thresholds(settings.threshold or {}, held.usual.scores, held.usual.y)
     unknown = None
     if settings.unknown is not None:
-        n, k = len(held.aside), len(folds)
-        weights = np.zeros(0) if aside is None else np.tile(aside.weights, k) / k
-        outside = Held(held.aside, np.full(n, len(task.labels)), weights)
+        n, k = len(held.outside), len(folds)
+        weights = np.zeros(0) if outside is None else np.tile(outside.weights, k) / k
+        held_outside = Held(held.outside, np.full(n, len(task.labels)), weights)
         cuts = {label: one.value for label, one in thresholds.items()}
-        unknown = task.choose_unknown(settings.unknown_rule, held.new, outside, cuts)
+        unknown = task.choose_unknown(settings.unknown_rule, held.new, held_outside, cuts)
         unknown = unknown._replace(documents=X.shape[0])
     return FromHeld(calibration, thresholds, unknown)
 
@@ -217,23 +233,23 @@ class HeldOut(NamedTuple):
     """Scores of documents by fits that have not seen them.
 
     usual: everything held out. new: the same as a model meets new documents: see
-    :meth:`Fold.X_new`. aside: (folds * documents, k) in the same way, others by the fit of every
+    :meth:`Fold.X_new`. outside: (folds * documents, k) in the same way, others by the fit of every
     fold.
     """
 
     usual: Held
     new: Held
-    aside: Floats
+    outside: Floats
 
 
 def held_out(
     regularizer: Regularizer,
     folds: Sequence[Fold],
     work: Work,
-    aside: csr_array,
+    outside: csr_array,
     starts: Sequence[Start | None] | None,
 ) -> HeldOut:
-    """Everything held out, and documents that are ``aside``, by fits that have not seen them.
+    """Everything held out, and documents that are ``outside``, by fits that have not seen them.
 
     starts: the solutions of the search for the first fold, which need not be found again.
     """
@@ -243,7 +259,7 @@ def held_out(
     others: list[Floats] = []
     for at, fold in enumerate(folds):
         fitted, _ = fit_rows(regularizer, fold, None if at else starts, quiet)
-        tables = (fold.X_held, fold.X_new(), fold.X_new(aside))
+        tables = (fold.X_held, fold.X_new(), fold.X_new(outside))
         for X, scores in zip(tables, (usual, new, others), strict=True):
             # One label at a time: for all of them SciPy copies the weights.
             scores.append(np.column_stack([X @ w for w in fitted.w]) + fitted.b)
@@ -323,22 +339,9 @@ BITS = 12
 """Significant bits of the weights of a pruned model: 3 bytes each instead of 8."""
 
 
-class Pruned(NamedTuple):
-    """What :func:`prune` did.
-
-    before, after: how many weights there were, and are. gap: how far the objective lies above its
-    minimum now, as a share of it, at most; NaN without a bound, or if the regularizer does not
-    allow such weights.
-    """
-
-    before: int
-    after: int
-    gap: float
-
-
 def prune(
     fitted: MultiSolution, regularizer: Regularizer, problems: Problems, share: float
-) -> tuple[MultiSolution, Pruned | None]:
+) -> tuple[MultiSolution, PruneSummary | None]:
     """Leave out the smallest weights, and shorten the others.
 
     A weight w_j adds a variance of about w_j^2 mean_i(x_ij^2) to the scores. Those that add least
@@ -359,7 +362,7 @@ def prune(
 
     Returns
     -------
-    tuple of MultiSolution and Pruned
+    tuple of MultiSolution and PruneSummary
         None instead of the latter if nothing was changed.
     """
     before = int(np.count_nonzero(fitted.w))
@@ -373,7 +376,8 @@ def prune(
     w = fitted.w.copy() if problems.task.joint else fitted.w
     leave_out(w, squares, share)
     pruned = replace(fitted, w=w)
-    return pruned, Pruned(before, int(np.count_nonzero(w)), _gap(pruned, regularizer, problems))
+    gap = _gap(pruned, regularizer, problems)
+    return pruned, PruneSummary(share, before, int(np.count_nonzero(w)), gap)
 
 
 def leave_out(w: Floats, squares: NDArray[np.float32], share: float) -> None:
@@ -418,17 +422,21 @@ def _first_above(values: NDArray[np.float32], limit: float) -> int:
     return len(values)
 
 
-def _gap(pruned: MultiSolution, regularizer: Regularizer, problems: Problems) -> float:
-    """The gap at the weights that are left, by the bound of the fit."""
+def _gap(pruned: MultiSolution, regularizer: Regularizer, problems: Problems) -> float | None:
+    """The gap at the weights that are left, by the bound of the fit; None without a bound.
+
+    So too where the regularizer does not allow such weights.
+    """
     if np.isnan(pruned.gap) or problems.task.joint:
-        return float("nan")
+        return None
     objective = sum(
         calls.objective(regularizer, problems.of(row), w, float(b))
         for row, w, b in zip(problems.rows, pruned.w, pruned.b, strict=True)
     )
     if np.isinf(objective):
-        return float("nan")
-    return relative_gap(objective, pruned.objective * (1.0 - pruned.gap))
+        return None
+    gap = relative_gap(objective, pruned.objective * (1.0 - pruned.gap))
+    return None if np.isnan(gap) else gap
 
 
 def _shortened(values: Floats) -> Floats:

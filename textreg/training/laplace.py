@@ -440,7 +440,7 @@ def weights_over(model: Model, encoder: AnyEncoder, task: Task) -> tuple[Floats,
     return w, b, place[known][order]
 
 
-def starts_over(model: Model, encoder: AnyEncoder, task: Task) -> list[Start]:
+def initial_weights(model: Model, encoder: AnyEncoder, task: Task) -> list[Start]:
     """The same as solutions to start from, one for each weight vector."""
     w, b, columns = weights_over(model, encoder, task)
     starts = []

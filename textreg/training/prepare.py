@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from textreg.tasks.base import Targets
 
 
-class Aside(NamedTuple):
+class OutOfScope(NamedTuple):
     """Documents that belong to none of the labels, to choose the threshold of the unknown by.
 
     Attributes
@@ -67,7 +67,7 @@ class Training(NamedTuple):
         The task, and the targets of the documents.
     rare : dict of str to int
         The labels that were left out or joined, and their numbers of documents.
-    aside : Corpus or None
+    outside : Corpus or None
         The documents of the unknown label: of ``dev`` if that has some, else of the corpus.
     share : float or None
         How much each of them counts; None for the share of the others that is held out.
@@ -77,38 +77,38 @@ class Training(NamedTuple):
     settings: TrainingSettings
     target: Target
     rare: Mapping[str, int]
-    aside: Corpus | None
+    outside: Corpus | None
     share: float | None
 
-    def weighed(self, splits: Sequence[Split]) -> Aside | None:
-        """The documents set aside, with their weights."""
-        if self.aside is None:
+    def weighed(self, splits: Sequence[Split]) -> OutOfScope | None:
+        """The documents of the unknown label, with their weights."""
+        if self.outside is None:
             return None
-        share, weights = self.share, self.aside.sample_weight
+        share, weights = self.share, self.outside.sample_weight
         if share is None:
             share = sum(len(split.held) for split in splits) / len(self.corpus)
-        weights = np.ones(len(self.aside)) if weights is None else weights
-        return Aside(self.aside.texts, share * weights)
+        weights = np.ones(len(self.outside)) if weights is None else weights
+        return OutOfScope(self.outside.texts, share * weights)
 
 
-def pose(corpus: Corpus, settings: TrainingSettings) -> Training:
+def read_training(corpus: Corpus, settings: TrainingSettings) -> Training:
     """What these settings learn from a corpus; errors as for :func:`textreg.tasks.read_target`."""
     how = settings.task, settings.loss, settings.multiclass
-    corpus, target, rare, aside = read_target(corpus, *how, settings.rare, settings.unknown)
+    corpus, target, rare, outside = read_target(corpus, *how, settings.rare, settings.unknown)
     target.task.check_options(settings)
     target = target._replace(task=target.task.with_options(settings))
     dev = settings.dev
     if dev is not None and settings.unknown is not None:
-        outside = target.task.outside(target.task.dev_targets(dev))
-        if outside.all():
+        is_outside = target.task.outside(target.task.dev_targets(dev))
+        if is_outside.all():
             raise DataError(
                 f"all documents of dev have the label '{settings.unknown}': give others as well, "
                 "to choose hyperparameters by (--dev)."
             )
-        dev, own = parted(dev, outside)
+        dev, own = parted(dev, is_outside)
         settings = settings.replace(dev=dev)
-        return Training(corpus, settings, target, rare, own or aside, 1.0 if own else None)
-    return Training(corpus, settings, target, rare, aside, None)
+        return Training(corpus, settings, target, rare, own or outside, 1.0 if own else None)
+    return Training(corpus, settings, target, rare, outside, None)
 
 
 SEARCH_TOL = 3e-3
@@ -342,14 +342,14 @@ def own_weights(corpus: Corpus) -> Floats:
 class SplitDocuments(ABC):
     """Documents with their targets and their splits: what a search fits and measures.
 
-    rare: the labels that were left out or joined, and their numbers of documents. aside: documents
+    rare: the labels that were left out or joined, and their numbers of documents. outside: those
     of the unknown label, if there are some. by: what the splits follow, as of :func:`split_by`.
     """
 
     target: Target
     splits: Sequence[Split]
     rare: Mapping[str, int] = field(default_factory=dict)
-    aside: Aside | None = None
+    outside: OutOfScope | None = None
 
     @property
     def by(self) -> str | None:

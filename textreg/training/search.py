@@ -439,8 +439,11 @@ class Lattice:
         return places
 
 
-def stages_of(context: SearchContext) -> list[SearchContext]:
-    """The same search on parts, each with more documents or labels; the last is of all of them."""
+def stages_of(context: SearchContext, *, by_documents: bool = True) -> list[SearchContext]:
+    """The same search on parts, each with more documents or labels; the last is of all of them.
+
+    by_documents: whether some may be of fewer documents.
+    """
     stages = [context]
     if not context.rules_out or not context.documents.splits:
         return stages
@@ -449,7 +452,8 @@ def stages_of(context: SearchContext) -> list[SearchContext]:
         stages = [*map(context.of_labels, label_stages(data, labels)), context]
     # Only losses rank settings on a part as on the whole. By counts, such as F1, on goemotions the
     # best two of a part were the best of no more than that: micro-F1 55.5 in place of 58.1.
-    if context.metric in SMALLER and (splits := fewer_documents(context, data)) is not None:
+    by_documents = by_documents and context.metric in SMALLER
+    if by_documents and (splits := fewer_documents(context, data)) is not None:
         stages.insert(0, stages[0].with_splits(splits))
     return stages
 

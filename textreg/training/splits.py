@@ -45,7 +45,7 @@ def holdout(codes: Int64s | Bools, labels: Sequence[str], fraction: float, seed:
     Raises DataError for a class of one.
     """
     if codes.ndim == 2:
-        return _split(deal(codes.astype(bool), [1 - fraction, fraction], seed) == 1)
+        return _split(stratify(codes.astype(bool), [1 - fraction, fraction], seed) == 1)
     held = np.zeros(len(codes), dtype=bool)
     for rows in _shuffled_classes(codes, labels, seed):
         count = min(max(1, round(fraction * len(rows))), len(rows) - 1)
@@ -60,7 +60,7 @@ def folds(codes: Int64s | Bools, labels: Sequence[str], count: int, seed: int) -
     """
     _check_count(count, len(codes), "documents")
     if codes.ndim == 2:
-        part = deal(codes.astype(bool), [1 / count] * count, seed)
+        part = stratify(codes.astype(bool), [1 / count] * count, seed)
         return [_split(part == k) for k in range(count)]
     part = np.empty(len(codes), dtype=np.int64)
     dealt = 0  # deal on where the last class ended, so that the parts differ by one at most
@@ -78,7 +78,7 @@ def group_holdout(
     groups: (n,) the group of every document. Raises DataError for one group only, and where a side
     would be left without a class.
     """
-    part = _dealt(codes, len(labels), groups, [1 - fraction, fraction], seed)
+    part = _assign_groups(codes, len(labels), groups, [1 - fraction, fraction], seed)
     return _complete([_split(part == 1)], codes, labels, "groups")[0]
 
 
@@ -91,7 +91,7 @@ def group_folds(
     2 parts or more than groups.
     """
     _check_count(count, len(set(groups)), "groups")
-    part = _dealt(codes, len(labels), groups, [1 / count] * count, seed)
+    part = _assign_groups(codes, len(labels), groups, [1 / count] * count, seed)
     splits = [_split(part == k) for k in range(count)]
     return _complete(splits, codes, labels, "groups")
 
@@ -154,7 +154,7 @@ def _shuffled_classes(
         yield random.permutation(rows)
 
 
-def _dealt(
+def _assign_groups(
     codes: Int64s | Bools, n_labels: int, groups: Sequence[str], shares: Sequence[float], seed: int
 ) -> Int64s:
     """The part of every document; groups stay whole, parts have about their share of every class.
@@ -232,7 +232,7 @@ def _complete(
     return splits
 
 
-def deal(has_label: Bools, shares: Sequence[float], seed: int) -> Int64s:
+def stratify(has_label: Bools, shares: Sequence[float], seed: int) -> Int64s:
     """The part of every document, such that parts have about their share of every label.
 
     The rarest label first, each of its documents goes to the part that lacks most of it, then to

@@ -17,7 +17,6 @@ from textreg.model.summary import (
     GroupsSummary,
     GroupStep,
     PathSummary,
-    PruneSummary,
     RareSummary,
     RegularizerSummary,
     SearchPoint,
@@ -39,10 +38,9 @@ from textreg.training.search import choose, costs
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from textreg.model.regularization_path import SolutionPath
     from textreg.records.support import Support
-    from textreg.training.fit import FinalFit
-    from textreg.training.search import SearchContext, SearchResult
+    from textreg.training.fit import FinalFit, Learned
+    from textreg.training.search import SearchContext
     from textreg.training.settings import TrainingSettings
     from textreg.training.trials import MeasuredSetting
 
@@ -50,14 +48,9 @@ MAX_ORDER = 100
 """The most features of which a summary keeps the order of entry."""
 
 
-def training_summary(
-    context: SearchContext,
-    result: SearchResult,
-    fit: FinalFit,
-    path: SolutionPath | None,
-    options: dict[str, Any],
-) -> TrainingSummary:
+def training_summary(learned: Learned, options: dict[str, Any]) -> TrainingSummary:
     """The summary of a search and its final fit; ``options`` are those that were given."""
+    context, result, fit, path, _ = learned
     settings, task = context.settings, context.documents.target.task
     problem, fitted, best = fit.problems.problem, fit.fitted, fit.best
     weight, rules = settings.class_weight, settings.threshold or {}
@@ -108,7 +101,7 @@ def training_summary(
         options=options,
         path=None if path is None else PathSummary(path.parameter, len(path)),
         tip=None if best is None else _tip(settings, best, result.measured, context.metric),
-        pruned=_pruned(fit),
+        pruned=fit.pruned,
         unsmoothed=_unsmoothed(fitted.unsmoothed),
         blocks=_blocks(context, fit),
         order=_order(fit),
@@ -140,13 +133,6 @@ def _parts(fit: FinalFit) -> tuple[tuple[int, ...], ...]:
     if len(reports) < len(fit.fitted.reports):
         return ()
     return tuple(report.groups for report in reports)
-
-
-def _pruned(fit: FinalFit) -> PruneSummary | None:
-    if (pruned := fit.pruned) is None:
-        return None
-    gap = None if np.isnan(pruned.gap) else pruned.gap
-    return PruneSummary(fit.data.settings.prune, pruned.before, pruned.after, gap)
 
 
 def _unsmoothed(fit: Unsmoothed | None) -> UnsmoothedSummary | None:

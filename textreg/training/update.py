@@ -14,7 +14,7 @@ from textreg.errors import DataError, DataWarning, ModelError, UsageError
 from textreg.model.origin import UpdateSummary
 from textreg.records import Corpus
 from textreg.records.columns import as_column
-from textreg.training.laplace import approximate, starts_over
+from textreg.training.laplace import approximate, initial_weights
 from textreg.training.recipe import settings_of
 from textreg.training.splits import HOLDOUT
 from textreg.training.train import train_corpus
@@ -152,8 +152,8 @@ def update_corpus(  # noqa: PLR0913  # its options are its interface
         )
     settings = settings_to_update(model, jobs=jobs, unlabeled=unlabeled)
 
-    def beginning(data: Prepared) -> list[Start]:
-        return starts_over(model, data.encoder, data.task)
+    def initial(data: Prepared) -> list[Start]:
+        return initial_weights(model, data.encoder, data.task)
 
     from_start = settings.reg.gains_from_start(settings.loss, softmax=model.task.joint)
     newer = train_corpus(
@@ -161,7 +161,7 @@ def update_corpus(  # noqa: PLR0913  # its options are its interface
         settings,
         progress,
         partial=False,
-        beginning=beginning if from_start else None,
+        initial=initial if from_start else None,
     )
     return _noted(newer, model, added, len(new), len(old))
 
