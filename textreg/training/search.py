@@ -19,10 +19,10 @@ from __future__ import annotations
 import itertools
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf, prod
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -112,8 +112,12 @@ class SearchContext:
         Searched parameters of the regularizer, by given values.
     labels : list of int, optional
         The weight vectors that settings are measured by; None for all.
-    best_values : tuple, optional
-        Values of the space whose documents are not dropped before others are the best.
+    measured : list of MeasuredSetting
+        Those that were measured, in turn.
+    asked : set of Place
+        What was to be measured; some may be missing where a run was stopped.
+    expected : int
+        How many settings are expected to follow.
     """
 
     def __init__(
@@ -127,9 +131,12 @@ class SearchContext:
         self.space = [one for one in dimensions if one.part != "reg"]
         self.hyperparameters = [one for one in dimensions if one.part == "reg"]
         self.labels: list[int] | None = None
-        self.best_values: FeatureValues | None = None
         # The features made last, or those given, which are of the settings as they are.
         self._features: dict[Any, Features] = {}
+        self.measured: list[MeasuredSetting] = []
+        self.asked: set[Place] = set()
+        self.expected = 0
+        self._fits_before: int | None = None
         if features is not None:
             self._features[settings.tokenizer, settings.vectorizer] = features
         self._prepared: OrderedDict[FeatureValues, PreparedFolds] = OrderedDict()
@@ -180,9 +187,9 @@ class SearchContext:
             data = self.documents.prepare(settings, self._features)
             self._prepared[values] = PreparedFolds(data, self.documents.splits)
         self._prepared.move_to_end(values)
-        while len(self._prepared) > MAX_CACHED:
-            oldest = next(it for it in self._prepared if it not in (values, self.best_values))
-            del self._prepared[oldest]
+        if len(self._prepared) > MAX_CACHED:
+            best = self.values_of(self.best_so_far) if self.measured else None
+            del self._prepared[next(it for it in self._prepared if it not in (values, best))]
         return self._prepared[values]
 
     def prepared_for(self, setting: MeasuredSetting | None) -> PreparedFolds:
@@ -214,7 +221,33 @@ class SearchContext:
             self._grids[values] = _in_order(grid) if self.hyperparameters else grid
         return self._grids[values]
 
-    def measure(
+    def ask(
+        self, values: FeatureValues, places: Iterable[int], run: Run, expected: int = 0
+    ) -> bool:
+        """Measure the settings at some places of a grid; whether the search goes on.
+
+        expected: how many more settings are expected to follow.
+        """
+        grid, places = self.grid(values), list(places)
+        self.asked |= {(values, place) for place in places}
+        self.expected = expected
+        run.stopper.reserve = _final_fit_seconds(self, values, run.work)
+        folds, total = self.prepared(values).folds, len(self.asked) + expected
+        if self._fits_before is None:
+            self._fits_before = run.counter.total
+        rows = len(folds[0].rows if self.labels is None else self.labels)
+        run.counter.total = self._fits_before + total * rows * len(folds)
+        for setting in self._measure(values, [grid[place] for place in places], run):
+            self.measured.append(setting)
+            LOG.info(
+                "setting %d of %d: %s%s: %s %.4g, %.0f features",
+                *(len(self.measured), total, setting.regularizer),
+                "".join(f", {key} {value}" for key, value in setting.changes.items()),
+                *(self.metric, setting.metrics[self.metric], setting.nonzero),
+            )
+        return not run.stopped
+
+    def _measure(
         self, values: FeatureValues, grid: Sequence[Regularizer], run: Run
     ) -> list[MeasuredSetting]:
         """The settings of a grid that were measured before the run was stopped.
@@ -254,9 +287,23 @@ class SearchContext:
         ranked = promising(measured, self.metric, self.settings.tuning, number)
         return [measured[at] for at in ranked]
 
+    @property
+    def best_so_far(self) -> MeasuredSetting:
+        """The most promising of those that were measured."""
+        return self.promising(self.measured, 1)[0]
+
     def values_of(self, setting: MeasuredSetting) -> FeatureValues:
         """The values of :attr:`space` that a setting has."""
         return tuple(setting.changes[one.key] for one in self.space)
+
+    def ranked_places(self) -> list[Place]:
+        """The settings that were measured, from the best on, by their places."""
+        best = self.promising(self.measured, len(self.measured))
+        values = [self.values_of(setting) for setting in best]
+        return [
+            (some, self.grid(some).index(setting.regularizer))
+            for some, setting in zip(values, best, strict=True)
+        ]
 
 
 def _in_order(grid: Sequence[Regularizer]) -> list[Regularizer]:
@@ -335,50 +382,29 @@ def _tolerance(best: MeasuredSetting, cost: float, metric: str, rule: Tuning) ->
     return within * abs(cost) if metric == "mse" else within
 
 
-class Batch(NamedTuple):
-    """Settings to measure next, under given values of the rest of the space.
-
-    remaining: how many more are expected to follow.
-    """
-
-    values: FeatureValues
-    settings: list[Regularizer]
-    remaining: int
-
-
-Plan = Generator[Batch, list[MeasuredSetting], None]
-"""Yields the batches of a search, and is sent what each measured."""
-
-
-def narrowed(context: SearchContext) -> Plan:
+def narrowed(context: SearchContext, run: Run) -> None:
     """All settings of the space; with search "narrow" a large one only around its best settings."""
     combined = list(combinations(context.space))
     lattices: dict[FeatureValues, Lattice] = {}
-    measured: list[MeasuredSetting] = []
-    done: set[tuple[FeatureValues, Regularizer]] = set()
     whole = context.settings.tuning.search == "grid"
     for number, values in enumerate(combined, start=1):
         lattice = lattices[values] = Lattice(context.grid(values))
         whole = whole or len(combined) * len(lattice.grid) <= WHOLE
         places = range(len(lattice.grid)) if whole else lattice.coarse()
-        remaining = (len(combined) - number) * len(places)
-        batch = lattice.batch(values, places, remaining)
-        measured += yield batch
-        done |= {(values, one) for one in batch.settings}  # some may be ruled out, not measured
+        if not context.ask(values, places, run, (len(combined) - number) * len(places)):
+            return
     while True:
         neighbors: dict[FeatureValues, set[int]] = {}
-        for setting in context.promising(measured, 1):
+        for setting in context.promising(context.measured, 1):
             values = context.values_of(setting)
-            lattice = lattices[values]
-            for place in lattice.neighbors(setting.regularizer):
-                if (values, lattice.grid[place]) not in done:
+            for place in lattices[values].neighbors(setting.regularizer):
+                if (values, place) not in context.asked:
                     neighbors.setdefault(values, set()).add(place)
         if not neighbors:
             return
         for values, around in neighbors.items():
-            batch = lattices[values].batch(values, sorted(around), 0)
-            measured += yield batch
-            done |= {(values, one) for one in batch.settings}
+            if not context.ask(values, sorted(around), run):
+                return
 
 
 class Lattice:
@@ -404,10 +430,6 @@ class Lattice:
         self._places: dict[tuple[int, ...], list[int]] = {}
         for place, where in enumerate(self._coordinates):
             self._places.setdefault(where, []).append(place)
-
-    def batch(self, values: FeatureValues, places: Iterable[int], remaining: int) -> Batch:
-        """The settings at these places of the grid."""
-        return Batch(values, [self.grid[place] for place in places], remaining)
 
     def coarse(self) -> list[int]:
         """Every third value of every hyperparameter, and its last; all of an irregular grid.
@@ -517,36 +539,22 @@ def label_stages(data: Prepared, few: Int64s) -> list[list[int]]:
     return [rows.tolist() for rows in stages]
 
 
-def places_of(context: SearchContext, ranked: Sequence[MeasuredSetting]) -> list[Place]:
-    """Settings that a part measured, from the best on, by their places."""
-    best = context.promising(ranked, len(ranked))
-    values = [context.values_of(setting) for setting in best]
-    grids = {some: context.grid(some) for some in dict.fromkeys(values)}
-    return [
-        (some, grids[some].index(setting.regularizer))
-        for some, setting in zip(values, best, strict=True)
-    ]
-
-
-def confirmed(context: SearchContext, places: Sequence[Place], *, weaker: bool) -> Plan:
-    """Settings of a part; then, if ``weaker``, weaker neighbors until none is better.
+def confirmed(context: SearchContext, places: Sequence[Place], run: Run, *, weaker: bool) -> None:
+    """Measure settings of a part; then, if ``weaker``, weaker neighbors until none is better.
 
     By labels alone each setting starts from the best before it.
     """
-    lattices = {some: Lattice(context.grid(some)) for some, _ in places}
-    measured: list[MeasuredSetting] = []
-    done: set[Place] = set()
-    wanted = list(places)
-    while wanted:
-        for some in dict.fromkeys(values for values, _ in wanted):
-            under = [place for values, place in wanted if values == some]
+    lattices = {values: Lattice(context.grid(values)) for values, _ in places}
+    while places:
+        for values in dict.fromkeys(values for values, _ in places):
+            under = [place for some, place in places if some == values]
             for batch in [under] if weaker else [[place] for place in under]:
-                measured += yield lattices[some].batch(some, batch, 0)
-        done |= set(wanted)
-        best = context.promising(measured, 1)[0]
+                if not context.ask(values, batch, run):
+                    return
+        best = context.best_so_far
         values = context.values_of(best)
         neighbors = lattices[values].neighbors(best.regularizer, steps=(1,)) if weaker else ()
-        wanted = [(values, place) for place in neighbors if (values, place) not in done]
+        places = [(values, place) for place in neighbors if (values, place) not in context.asked]
 
 
 @dataclass(frozen=True, eq=False)
@@ -581,31 +589,27 @@ def run_search(stages: Sequence[SearchContext], work: Work) -> SearchResult:
         return SearchResult([], None, planned=0)
     run = work.run("search", 0)
     sizes = [len(stage.documents.splits[0].train) for stage in stages]
-    places: list[Place] = []
     ruled_out = label_steps = 0
-    plan = narrowed(stages[0])
     with run.stopper.listening():
-        for number, stage in enumerate(stages):
-            measured, asked, remaining = _measure(stage, plan, run)
-            ruled_out += len(set(places) - asked)
-            if run.stopped or stage is context:
+        narrowed(stages[0], run)
+        for number, (stage, following) in enumerate(itertools.pairwise(stages)):
+            if run.stopped:
                 break
-            following, more = stages[number + 1], sizes[number + 1] > sizes[number]
-            places = places_of(stage, measured)
-            if any(len(following.grid(some)) != len(stage.grid(some)) for some, _ in places):
-                places, plan = [], narrowed(following)  # other grids have no places in common
-            elif more:
-                plan = confirmed(following, places[:KEPT], weaker=True)
-            else:
-                few = places[: max(KEPT_BY_LABELS >> label_steps, 1)]
-                label_steps += 1
-                plan = confirmed(following, few, weaker=False)
-            if more:
+            more_documents = sizes[number + 1] > sizes[number]
+            places = stage.ranked_places()
+            same = all(len(stage.grid(some)) == len(following.grid(some)) for some, _ in places)
+            if more_documents:
                 stage.drop_folds()
                 release_memory()
-    interrupted = run.stopper.interrupted
-    if stage is not context:
-        measured = []
+            if not same:  # another grid for more documents has no places in common
+                narrowed(following, run)
+                continue
+            kept = KEPT
+            if not more_documents:
+                kept, label_steps = max(KEPT_BY_LABELS >> label_steps, 1), label_steps + 1
+            confirmed(following, places[:kept], run, weaker=more_documents)
+            ruled_out += len(set(places) - following.asked)
+    interrupted, measured = run.stopper.interrupted, context.measured
     if not measured and interrupted:
         raise KeyboardInterrupt
     if not measured:
@@ -615,57 +619,17 @@ def run_search(stages: Sequence[SearchContext], work: Work) -> SearchResult:
             f"that could be fitted within the budget of {seconds:g} s: allow more time "
             "(--budget), give the hyperparameters, or train on fewer documents or features."
         )
+    asked = len(context.asked) + context.expected
     stopped = "interrupted" if interrupted else "budget"
     return SearchResult(
         measured,
         context.best(measured),
-        planned=ruled_out + len(asked) + remaining,
-        stopped=stopped if len(measured) < len(asked) + remaining else None,
+        planned=ruled_out + asked,
+        stopped=stopped if len(measured) < asked else None,
         ruled_out=ruled_out,
         labels=len(stages[0].labels or ()) if ruled_out else 0,
         documents=sizes[0] if ruled_out and sizes[0] < sizes[-1] else 0,
     )
-
-
-def _measure(
-    context: SearchContext, plan: Plan, run: Run
-) -> tuple[list[MeasuredSetting], set[Place], int]:
-    """The settings of a plan that were measured before the run was stopped.
-
-    Also the places of all that it asked for, and how many it expected to follow.
-    """
-    measured: list[MeasuredSetting] = []
-    asked: set[Place] = set()
-    before = run.counter.total
-    batch = next(plan)
-    while True:
-        grid = context.grid(batch.values)
-        asked |= {(batch.values, grid.index(setting)) for setting in batch.settings}
-        run.stopper.reserve = _final_fit_seconds(context, batch.values, run.work)
-        folds = context.prepared(batch.values).folds
-        labels = len(folds[0].rows if context.labels is None else context.labels)
-        run.counter.total = before + (len(asked) + batch.remaining) * labels * len(folds)
-        measured_now = context.measure(batch.values, batch.settings, run)
-        _log(measured_now, len(measured), len(asked) + batch.remaining, context.metric)
-        measured += measured_now
-        if run.stopped:
-            return measured, asked, batch.remaining
-        context.best_values = context.values_of(context.promising(measured, 1)[0])
-        try:
-            batch = plan.send(measured_now)
-        except StopIteration:
-            return measured, asked, 0
-
-
-def _log(new: Sequence[MeasuredSetting], before: int, planned: int, metric: str) -> None:
-    """Log settings that were measured; before: how many were so already."""
-    for number, one in enumerate(new, before + 1):
-        changes = "".join(f", {key} {value}" for key, value in one.changes.items())
-        LOG.info(
-            "setting %d of %d: %s%s: %s %.4g, %.0f features",
-            *(number, planned, one.regularizer, changes),
-            *(metric, one.metrics[metric], one.nonzero),
-        )
 
 
 def _final_fit_seconds(
