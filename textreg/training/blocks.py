@@ -113,6 +113,7 @@ def features_here(
     if settings.groups is not None:
         groups = StoredGroups(_groups(settings, features), p, arrays)
     rows = StoredRows(_rows(features), p, arrays)
+    # Groups have dropped the tokens of their blocks themselves.
     for block in range(len(features.starts) - 1 if groups is None else 0):
         features.drop_tokens(block)
     return Featured(features.encoder, rows, groups)
@@ -135,6 +136,7 @@ def features_on_cluster(
     p = encoder.n_columns
     _warn_of_features(p, settings.bytes or 0)
     blocks = features.blocks(settings.groups)
+    # Their memory on the workers, before rows are made of the blocks.
     del features
     rows, groups = ClusterRows.of(
         texts.connection,
@@ -244,6 +246,7 @@ def part_context(training: Training, settings: TrainingSettings) -> SearchContex
     """The search, on some of the documents."""
     corpus, (task, y) = training.corpus, training.target
     most = min(PART, int(CHARACTERS / max(mean_length(training), 1.0)))
+    # Some of every label: a label without documents could not be searched.
     rows = drawn(training.target, np.arange(len(corpus)), most, settings.seed)
     part = corpus.select(rows)
     target = Target(task, y[rows])
@@ -255,6 +258,7 @@ def part_context(training: Training, settings: TrainingSettings) -> SearchContex
 def mean_length(training: Training) -> float:
     """The mean number of characters of a document, by some of them."""
     n = len(training.corpus)
+    # Evenly spaced, as files may be sorted by label or date.
     rows = np.linspace(0, n - 1, min(n, MEASURED)).astype(np.intp)
     return float(np.mean([len(text) for text in training.corpus.select(rows).texts]))
 
@@ -267,6 +271,7 @@ def search_part(context: SearchContext, work: Work) -> tuple[SearchResult, dict[
     result = run_search(stages_of(context, by_documents=False), work)
     if result.best is None:
         return result, {}
+    # Strengths decide it: a penalty of groups alone needs all rows of a feature at once.
     fitting = [one for one in result.measured if one.regularizer.fits_blocks()]
     if not fitting:
         raise UsageError(
@@ -295,6 +300,7 @@ def carry_over(
     if not scales:
         return chosen
     values = chosen.params()
+    # strength = fraction * scale: the fraction of the part, times the scale of all documents
     whole = _scales(reg, problems.hardest())
     return chosen.replace(
         **{
@@ -379,6 +385,7 @@ def learn_in_blocks(
         log_search(context, result, clock.stop("search"))
         context.release()
         release_memory()
+        # The fits need the rest: weights, gradients and the block at work.
         room = int(IN_MEMORY * (settings.bytes or 0))
         arrays = Budget(scratch, room)
         texts = training.corpus.texts

@@ -58,6 +58,7 @@ class AutoTokenizer:
     def decide(self, texts: Documents) -> Tokenizer:
         """The tokenizer for documents to train on."""
         characters = 0
+        # Counted only until that is decided: corpora may be large.
         for text in texts:
             characters += len(text)
             if characters > MOST_CHARACTERS:
@@ -128,6 +129,7 @@ def _plan(
     of_tokenizer: dict[str, Any] = {}
     of_features: dict[str, Any] = {}
     for key, value in options.items():
+        # As for the options of a whole document: tokenizer_min_n, but ngrams.
         prefix, _, name = key.partition("_")
         if prefix == "tokenizer" and name in tokenizer.declared():
             of_tokenizer[name] = _read(tokenizer, name, value)

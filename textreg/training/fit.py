@@ -151,6 +151,7 @@ def _fit_one(
     data, folds = context.prepared_for(best).whole()
     regularizer = best.regularizer if best else settings.reg
     starts: Sequence[Start | None] | None = best.starts if best else None
+    # Thresholds and calibration first: they need the folds, which then may go.
     learned = _learn_from_held(regularizer, data, folds, context, work, starts)
     if folds and not settings.refit:
         rows = context.documents.splits[0].train
@@ -197,6 +198,7 @@ def _learn_from_held(
     unknown = None
     if settings.unknown is not None:
         n, k = len(held.outside), len(folds)
+        # Each fold scores all of them: a k-th of their weight for every fold.
         weights = np.zeros(0) if outside is None else np.tile(outside.weights, k) / k
         held_outside = Held(held.outside, np.full(n, len(task.labels)), weights)
         cuts = {label: one.value for label, one in thresholds.items()}
@@ -222,6 +224,7 @@ def fit_rows(
     rows = problems.rows
     starts = starts or [None] * problems.task.n_rows
     joint = problems.task.joint
+    # Each weight vector goes straight to its row: with many labels there is no room for two.
     weights = None if joint else sparse_zeros(len(rows), problems.problem.design.shape[1])
     cut = cut_rows(rows, [regularizer], problems, work.threads)
     pieces = [(regularizer, problems, some, starts, run, weights, prove) for some in cut]
@@ -291,6 +294,7 @@ def _fit(  # noqa: PLR0913  # one piece of work
     solutions = solve_rows(regularizer, problems, separate, from_, callback)
     for row, solution in zip(separate, solutions, strict=True):
         if weights is not None:
+            # Zeros are not written: pages that stay untouched take no memory.
             used = np.flatnonzero(solution.w)
             weights[row, used] = solution.w[used]
             problem = problems.of(row).replace(callback=callback)
@@ -371,6 +375,7 @@ def prune(
     design = problems.problem.design
     squares = np.zeros(design.shape[1], dtype=np.float32)
     chosen = np.flatnonzero(fitted.w.any(axis=0)).astype(np.int32)
+    # mean_i(x_ij^2) of the features that have a weight
     squares[chosen] = design.curvature(np.ones(design.shape[0]), chosen) / design.shape[0]
     # Weights of separate fits are nobody else's, and where labels are many the largest table.
     w = fitted.w.copy() if problems.task.joint else fitted.w
@@ -394,7 +399,9 @@ def leave_out(w: Floats, squares: NDArray[np.float32], share: float) -> None:
         ascending[first:end] = own[weights != 0.0]
         total += float(own.sum(dtype=np.float64))
     ascending.sort()
+    # The largest number of weights whose variances sum to share * total at most.
     out = _first_above(ascending, share * total)
+    # Equal ones all stay or all go, so that the order of features decides nothing.
     least = ascending[min(out, before - LEAST)]
     del ascending
     for weights in w:
@@ -429,6 +436,7 @@ def _gap(pruned: MultiSolution, regularizer: Regularizer, problems: Problems) ->
     """
     if np.isnan(pruned.gap) or problems.task.joint:
         return None
+    # bound = P (1 - gap) is below the minimum still; the gap of the pruned weights is from there.
     objective = sum(
         calls.objective(regularizer, problems.of(row), w, float(b))
         for row, w, b in zip(problems.rows, pruned.w, pruned.b, strict=True)
@@ -441,6 +449,7 @@ def _gap(pruned: MultiSolution, regularizer: Regularizer, problems: Problems) ->
 
 def _shortened(values: Floats) -> Floats:
     """The nearest numbers with BITS significant bits."""
+    # w = f 2^e with 1/2 <= |f| < 1; f keeps BITS bits
     fractions, exponents = np.frexp(values)
     shortened: Floats = np.ldexp(np.round(np.ldexp(fractions, BITS)), exponents - BITS)
     return shortened

@@ -81,6 +81,7 @@ def approximate(
             "updated without the old documents: give them (--old)."
         )
     new = _of_labels(new, model)
+    # The old documents stand in the objective as sum_j 1/2 (d_j + 2 l2) (w_j - v_j)^2.
     l1, l2 = strengths_of(settings.reg)
     y = task.targets(new)
     work, clock = Work(settings.jobs, progress, partial=False), Clock()
@@ -100,6 +101,7 @@ def approximate(
     problems = Problems(problem, task, y)
     p = widened.X.shape[1]
     w, b = np.zeros((task.n_rows, p)), np.zeros(task.n_rows)
+    # idf has changed: x_ij w_j stays what it was if w_j is scaled the other way.
     w[:, widened.columns] = model.weights * widened.scale
 
     def fit_row(row: int) -> Solution:
@@ -112,6 +114,7 @@ def approximate(
     run = work.run("fit", task.n_rows)
     found: list[Solution] = run.map(fit_row, [(row,) for row in range(task.n_rows)])
     w, b = np.array([one.w for one in found]), np.array([one.b for one in found])
+    # As after a training: l2 leaves no weight at zero.
     if settings.prune and np.count_nonzero(w) > PRUNED:
         leave_out(w, widened.squares(), settings.prune)
     gaps = [solution.gap for solution in found]
@@ -198,6 +201,7 @@ def _described(summary: TrainingSummary, task: Task, y: Targets) -> dict[str, fl
     old, new = summary.labels, task.describe(y)
     if task.discrete:
         return {key: old.get(key, 0) + new.get(key, 0) for key in {**old, **new}}
+    # Mean and variance of the union: E[y], and E[y^2] - E[y]^2.
     sizes = np.array([summary.documents, len(y)]) / (summary.documents + len(y))
     means = np.array([one["mean"] for one in (old, new)])
     squares = np.array([one["standard_deviation"] ** 2 + one["mean"] ** 2 for one in (old, new)])
@@ -231,7 +235,9 @@ def prior(widened: Widened, w: Floats, b: float, of: Problem, old: int) -> Prior
     """
     n = len(of.y)
     r, h = np.empty(n), np.empty(n)
+    # h_i = c_i l''(y_i, x_i v + b)
     of.loss.derivatives(of.X @ w + b, of.y, of.sample_weight, r, h)
+    # d_j = n_j mean(h_i x_ij^2): as many occurrences as idf tells, each of mean curvature.
     d = widened.before * np.maximum(widened.mean_squares(h), LEAST)
     return Prior(w, b, d, max(float(h.mean()), LEAST) * old)
 
@@ -241,11 +247,14 @@ def anchors(loss: Loss, b: float, db: float) -> tuple[Floats, Floats]:
 
     Returns their ``y`` and their weights.
     """
+    # One of a regression, at y = b, where the loss of one document is least.
     if not loss.binary:
         y = np.array([b])
         return y, np.array([db / _derivatives(loss, b, y)[1][0]])
     y = np.array([-1.0, 1.0])
+    # Two opposite labels whose slopes cancel at b: c_- l'(-1, b) + c_+ l'(1, b) = 0.
     slopes, curvatures = _derivatives(loss, b, y)
+    # A loss that is flat on one side (hinge) has no such pair.
     if not (slopes[0] > 0.0 > slopes[1]):
         return y[:0], y[:0]
     shares = np.array([-slopes[1], slopes[0]])
@@ -278,7 +287,9 @@ def strengths_of(reg: Regularizer) -> tuple[float, float]:
 
 def fit(of: Problem, before: Prior, l1: float, l2: float) -> Solution:
     """The weights of one weight vector."""
+    # Weights that the model has are held by the quadratic; l1 is for the others alone.
     lam = np.where(before.w != 0.0, 0.0, l1)
+    # 1/2 q_j (w_j - mu_j)^2 + lam_j |w_j|
     penalty = Separable(q=before.d + 2.0 * l2, mu=before.w, lam=lam)
     y, c = anchors(of.loss, before.b, before.db)
     problem = of.replace(
@@ -334,6 +345,7 @@ class Widened(NamedTuple):
         """
         X, means = self.X, np.zeros(self.X.shape[1])
         idf = np.concatenate([part.idf for part in self.encoder.parts if part.idf is not None])
+        # c_i (x_ij / idf_j)^2 of every occurrence
         values = (X.data / idf[X.indices]) ** 2 * np.repeat(c, np.diff(X.indptr))
         known = self.before[X.indices] > 0.0
         for start, end in pairwise(self.starts.tolist()):
@@ -370,6 +382,7 @@ def widen(model_encoder: AnyEncoder, texts: Documents, old: int) -> Widened:
         assert part.idf is not None
         names, place = _joined(part, new)
         counts = np.zeros(len(names))
+        # idf_j = 1 + log((1 + n) / (1 + n_j)), solved for n_j
         counts[place] = np.maximum((1.0 + old) / np.exp(part.idf - 1.0) - 1.0, 1.0)
         plain = _encoder(part, names, np.ones(len(names)))
         rows = plain.rows(texts)
@@ -397,6 +410,7 @@ def _joined(old: Encoder, new: Encoder) -> tuple[Sequence[str], Int64s]:
     """The names of both, in order, and where those of the first are."""
     more = np.flatnonzero(find_names(new.vocabulary, old.vocabulary) < 0)
     names = [*old.vocabulary, *(new.vocabulary[at] for at in more.tolist())]
+    # Columns are sorted as a training sorts them: n-grams by their words.
     words = old.tokenizer.forms_ngrams
     order = sorted(range(len(names)), key=lambda at: names[at].split(" ") if words else names[at])
     place = np.empty(len(names), dtype=np.int64)
@@ -426,12 +440,14 @@ def weights_over(model: Model, encoder: AnyEncoder, task: Task) -> tuple[Floats,
         Weights (k, m) and intercepts (k,), zero for labels that the model does not have, and the m
         columns, ascending: features of the model that the encoder does not have are left out.
     """
+    # -1 for features that the other training does not have
     place = np.concatenate(list(_places(model.encoder, encoder)))
     known = place >= 0
     order = np.argsort(place[known], kind="stable")
     sides = dict(zip(model.task.sides, range(len(model.task.sides)), strict=True))
     rows = model.task.side_rows(model.weights[:, known][:, order])
     intercepts = model.task.side_rows(model.intercepts[:, None])[:, 0]
+    # Two labels share one weight vector, which speaks for the second.
     wanted = task.sides[-1:] if task.n_rows == 1 else task.sides
     w, b = np.zeros((len(wanted), rows.shape[1])), np.zeros(len(wanted))
     for row, side in enumerate(wanted):

@@ -86,6 +86,7 @@ class Training(NamedTuple):
             return None
         share, weights = self.share, self.outside.sample_weight
         if share is None:
+            # Held-out documents are that share of the others: so these count as if they were, too.
             share = sum(len(split.held) for split in splits) / len(self.corpus)
         weights = np.ones(len(self.outside)) if weights is None else weights
         return OutOfScope(self.outside.texts, share * weights)
@@ -154,6 +155,7 @@ class Prepared:
         if groups is not None:
             groups = groups.widened(columns)
             _ = groups.merged  # made once, here: all weight vectors and threads share it
+            # Plugins may read all arrays of the groups, built-in parts only the merged ones.
             groups = groups.compact() if ours(settings.reg) else groups
         problem = Problem(
             X=self.rows.design(None if len(rows) == self.rows.shape[0] else rows),
@@ -208,6 +210,7 @@ class Prepared:
 
     def _normed(self) -> tuple[tuple[int, int], ...]:
         """The columns of every tokenizer whose rows are scaled to length 1."""
+        # Columns of the tokenizers follow each other.
         ends = np.cumsum([0, *(len(part.names) for part in self.encoder.parts)]).tolist()
         return tuple(
             (start, end)
@@ -293,8 +296,10 @@ def prepare(
     unlabeled = 0 if settings.unlabeled is None else len(settings.unlabeled)
     rows = features.rows
     if unlabeled:
+        # Unlabeled documents come last, and have no rows of their own.
         rows = MatrixRows(features.X[: features.X.shape[0] - unlabeled])
     if dev is not None and not settings.refit:
+        # Without refit the features come from the corpus alone; dev meets them as new documents do.
         held = features.encoder.transform(dev.texts)
         rows = MatrixRows(vstack([rows.matrix(), held], format="csr"))
     return Prepared(
@@ -315,6 +320,7 @@ def prepare(
 def factor_of(task: Task, y: Targets, factors: Floats) -> Floats:
     """(n,) the factor of every document; 1 for those that are only measured."""
     known = task.known(y)
+    # Documents that are only measured keep their own weight.
     own = np.ones(len(known))
     own[known] = factors[task.strata(y[known])[0]]
     return own

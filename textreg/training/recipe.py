@@ -56,6 +56,7 @@ def options_of(settings: TrainingSettings) -> dict[str, Any]:
     for key in PREFIXES:
         options |= _part_options(settings, key)
     options |= settings.vectorizer.changed()
+    # What a user chose, and no more: a command of all settings could not be read.
     usual = {name: declared.default for name, declared in RECORDS[""].items()}
     left = {*PREFIXES, *_DOCUMENTS, *OF_ONE_RUN, "fields"}
     options |= {
@@ -181,6 +182,7 @@ def as_text(value: Any) -> str:
         return ",".join(map(as_text, value))
     if isinstance(value, bool):
         return str(value).lower()
+    # repr has all digits of a float, and no more.
     return repr(value) if isinstance(value, float) else str(value)
 
 

@@ -258,6 +258,7 @@ class SearchContext:
         near = None if nearest is None else self._trials[values, nearest.regularizer]
         results = [self._trials.setdefault((values, setting), {}) for setting in grid]
         rows = folds[0].rows if self.labels is None else self.labels
+        # Labels of a stage before are fitted already.
         missing = [row for row in rows if any((0, row) not in trials for trials in results)]
         add_trials(grid, missing, folds, run, results, near)
         changes = {one.key: value for one, value in zip(self.space, values, strict=True)}
@@ -323,6 +324,7 @@ def choose(points: Sequence[MeasuredSetting], metric: str, rule: Tuning = BEST) 
 
     "1se" needs ``MeasuredSetting.error``. Raises UsageError if no setting is small enough.
     """
+    # smaller is better, whatever the metric
     cost = costs(points, metric)
     sizes = [point.nonzero for point in points]
     small = _small_enough(points, rule)
@@ -417,6 +419,7 @@ class Lattice:
     def __init__(self, grid: Sequence[Regularizer]) -> None:
         self.grid = list(grid)
         columns = list(zip(*(part.params().values() for part in grid), strict=True))
+        # A parameter with one value has no neighbors.
         varying = [column for column in columns if len(set(column)) > 1]
         if type(grid[0]).path is not Regularizer.path:
             varying = varying[:-1]
@@ -484,6 +487,7 @@ def fewer_documents(context: SearchContext, data: Prepared) -> list[Split] | Non
     """The splits with a part of the documents to fit; None where that is not worth it."""
     splits, rows = context.documents.splits, data.rows
     fewest = min(len(split.train) for split in splits)
+    # As many as either bound asks for.
     share = max(DOCUMENTS / fewest, ENTRIES * rows.shape[0] / (max(rows.size, 1) * fewest))
     if share > SHARE:
         return None
@@ -499,6 +503,7 @@ def fewer_documents(context: SearchContext, data: Prepared) -> list[Split] | Non
 
 def drawn(target: Target, rows: NDArray[np.intp], number: int, seed: int) -> NDArray[np.intp]:
     """Some of these documents, ascending: drawn by chance, with a few of every label."""
+    # The first of a random order, and the first few of every label.
     order = np.random.default_rng(seed).permutation(rows)
     chosen = np.zeros(len(order), dtype=bool)
     chosen[:number] = True
@@ -521,6 +526,7 @@ def few_labels(data: Prepared, splits: Sequence[Split]) -> Int64s | None:
         return None
     held = np.sum([(task.rows(data.y[split.held]) > 0).sum(axis=1) for split in splits], axis=0)
     counts = (task.rows(data.y[splits[0].train]) > 0).sum(axis=1)
+    # Evenly from the most frequent label to the rarest: strengths suit rare labels less.
     order, half = np.argsort(-counts, kind="stable"), k // 2
     for number in range(min(LABELS, half), half + 1) if half >= LEAST_LABELS else ():
         rows: Int64s = np.sort(order[np.linspace(0, k - 1, number).round().astype(np.int64)])
@@ -533,6 +539,7 @@ def label_stages(data: Prepared, few: Int64s) -> list[list[int]]:
     """A few labels, then twice as many, as long as more than one setting is left for them."""
     stages, others = [few], np.setdiff1d(np.arange(data.task.n_rows), few)
     while len(others) > len(few) and KEPT_BY_LABELS >> len(stages):
+        # Spread over the others, so that no choice is made.
         more = others[np.linspace(0, len(others) - 1, len(few)).round().astype(np.int64)]
         few, others = np.union1d(few, more), np.setdiff1d(others, more)
         stages.append(few)
@@ -598,6 +605,7 @@ def run_search(stages: Sequence[SearchContext], work: Work) -> SearchResult:
             more_documents = sizes[number + 1] > sizes[number]
             places = stage.ranked_places()
             same = all(len(stage.grid(some)) == len(following.grid(some)) for some, _ in places)
+            # Its matrices are no longer needed, and those to come are larger.
             if more_documents:
                 stage.drop_folds()
                 release_memory()
@@ -641,6 +649,7 @@ def _final_fit_seconds(
     if settings.refit:
         fewest = min(len(split.train) for split in context.documents.splits)
         growth = prepared.data.rows.shape[0] / fewest
+    # The final fit: all weight vectors once, on all documents, to a tighter tolerance.
     rounds = TIGHTER * growth * work.rounds(len(prepared.folds[0].rows))
     if context.documents.target.task.learns_from_held_out(settings):
         rounds += sum(work.rounds(len(fold.rows)) for fold in prepared.folds)

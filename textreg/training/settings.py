@@ -311,6 +311,7 @@ class TrainingSettings(Parametrized):
         return ""
 
     def __post_init__(self) -> None:
+        # Settings that contradict each other are refused here, once for commands and programs.
         given = [name for name in ("dev", "holdout", "cv") if getattr(self, name) is not None]
         if len(given) > 1:
             raise UsageError(
@@ -389,6 +390,7 @@ class TrainingSettings(Parametrized):
         """What becomes of labels of few documents."""
         least = self.min_label or 0
         if self.min_label is None and self.rare_label is not None:
+            # Every part of a cross-validation needs a document of each label.
             least = max(2, self.cv or 0)
         return Rare(least, self.rare_label)
 
@@ -479,6 +481,7 @@ def as_named(key: str, part: Any) -> Any:
     So a default, which Python cannot tell from the same name given, is never ambiguous. An
     automatic tokenizer has the parameters of all its parts.
     """
+    # Options are made for the most that "auto" may become.
     if key == "tokenizer" and part == AUTO_TOKENIZER:
         return BESIDE
     usual = {TrainingSettings.declared()[key].default}

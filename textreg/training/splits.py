@@ -48,6 +48,7 @@ def holdout(codes: Int64s | Bools, labels: Sequence[str], fraction: float, seed:
         return _split(stratify(codes.astype(bool), [1 - fraction, fraction], seed) == 1)
     held = np.zeros(len(codes), dtype=bool)
     for rows in _shuffled_classes(codes, labels, seed):
+        # At least one on each side, whatever the fraction.
         count = min(max(1, round(fraction * len(rows))), len(rows) - 1)
         held[rows[:count]] = True
     return _split(held)
@@ -104,6 +105,7 @@ def time_holdout(
     times: (n,) numbers that grow with time; documents of one time stay on one side. Raises
     DataError where all have the same, and where a side would be left without a class.
     """
+    # A stable order: documents of one time stay as they came.
     (start,) = _cuts(times, [round((1 - fraction) * len(times))])
     order = np.argsort(times, kind="stable")
     split = Split(np.sort(order[:start]), np.sort(order[start:]))
@@ -168,6 +170,7 @@ def _assign_groups(
             f"All documents are of one group, '{names[0]}': none can be held out. Check the choice "
             "of the group column (--group-col)."
         )
+    # counts[g, c]: the share of class c that group g has
     counts = np.zeros((len(names), n_labels))
     np.add.at(
         counts,
@@ -175,8 +178,10 @@ def _assign_groups(
         codes if codes.ndim == 2 else 1.0,
     )
     counts /= counts.sum(axis=0)
+    # The largest groups first, as small ones can even out what they leave; ties by chance.
     shuffled = np.random.default_rng(seed).permutation(len(names))
     order = shuffled[np.argsort(-np.bincount(group_of)[shuffled], kind="stable")]
+    # excess[part, c]: what the part has of class c beyond its share
     excess = -np.repeat(np.array(shares)[:, None], n_labels, axis=1)
     part = np.empty(len(names), dtype=np.int64)
     for group in order:
@@ -194,6 +199,7 @@ def _assign_groups(
 def _cuts(times: Floats, wanted: Sequence[int]) -> list[int]:
     """Numbers of documents, close to the wanted ones, to cut at without dividing equal times."""
     ranked = np.sort(times)
+    # Between these two documents time goes on: only there may be cut.
     free = np.flatnonzero(np.diff(ranked)) + 1
     if len(free) < len(wanted):
         raise DataError(
@@ -206,6 +212,7 @@ def _cuts(times: Floats, wanted: Sequence[int]) -> list[int]:
         # One for each block still to come must be left over.
         last = len(free) - (len(wanted) - at - 1)
         first = int(np.searchsorted(free, cuts[-1], side="right")) if cuts else 0
+        # The nearest free place to the wanted one.
         choice = free[first:last]
         cuts.append(int(choice[np.argmin(np.abs(choice - cut))]))
     return cuts
@@ -262,6 +269,7 @@ def stratify(has_label: Bools, shares: Sequence[float], seed: int) -> Int64s:
             f"There are {n} documents, too few for a split into {len(shares)} parts: add some."
         )
     left = has_label.sum(axis=0)
+    # lacking[part, label]: documents of the label that the part should still get
     lacking = share[:, None] * left
     wanted = share * n
     part = np.full(n, -1, dtype=np.int64)
@@ -275,11 +283,13 @@ def stratify(has_label: Bools, shares: Sequence[float], seed: int) -> Int64s:
         wanted[chosen] -= 1.0
 
     while left.any():
+        # The rarest label that is left: later its documents could not be spread any more.
         label = int(np.argmin(np.where(left > 0, left, n + 1)))
         for row in shuffled[(part[shuffled] < 0) & has_label[shuffled, label]].tolist():
             assign(row, _neediest(lacking[:, label], wanted))
     for row in shuffled[part[shuffled] < 0].tolist():
         assign(row, _neediest(wanted, wanted))
+    # A share that is too small for any document gets one nevertheless.
     for empty in set(range(len(share))) - set(part.tolist()):
         sizes = np.bincount(part, minlength=len(share))
         part[next(row for row in shuffled[::-1] if sizes[part[row]] > 1)] = empty

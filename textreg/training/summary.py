@@ -220,6 +220,7 @@ def _tip(
     """A simpler regularizer, if the search chose one of strength zero among others that are not."""
     simpler = best.regularizer.reduced()
     chosen, tried = best.regularizer.params(), [one.regularizer.params() for one in measured]
+    # Strengths that the choice has at zero, though the search tried others.
     without = [
         key
         for key in _searched(settings)
@@ -232,6 +233,7 @@ def _tip(
         for one, params in zip(measured, tried, strict=True)
         if any(params[key] != 0 for key in without)
     ]
+    # Only if the best with them is no better: else a rule for small models chose zero.
     best_full = full[choose(full, metric)]
     if costs([best_full], metric) < costs([best], metric):
         return None  # a rule for small models chose it

@@ -193,6 +193,7 @@ def train_corpus(  # noqa: PLR0913  # its options are its interface
     settings = for_documents(settings, corpus)
     started = time.monotonic() if started is None else started
     seconds = settings.tuning.seconds
+    # The budget began before the files were read.
     deadline = math.inf if seconds is None else started + seconds
     work = Work(settings.jobs, progress, deadline, partial=partial)
     training = read_training(corpus, settings)
@@ -209,6 +210,7 @@ def train_corpus(  # noqa: PLR0913  # its options are its interface
         with nullcontext(scratch) if scratch is not None else Scratch(settings.scratch) as folder:
             return _model(learn_in_blocks(training, settings, folder, work), options)
     splits = splits_of(corpus, target, settings)
+    # Features that are searched are made of the texts again.
     keep = keep_texts or any(one.part != "reg" for one in settings.dimensions())
     outside = training.weighed(splits)
     documents = SplitCorpus(target, splits, training.rare, outside, corpus=corpus, keep=keep)
@@ -252,6 +254,7 @@ def learn(context: SearchContext, work: Work, initial: InitialWeights | None = N
         one_thread_in_blas(),  # which waits for others where the machine is busy
     ):
         work.report("features", 0, n)
+        # The first stage is prepared here, so that its time counts as that of the features.
         stages = stages_of(context)
         stages[0].prepared(context.first).whole()
         n_features = context.prepared(context.first).data.rows.shape[1]

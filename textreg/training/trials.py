@@ -88,6 +88,7 @@ class Problems:
         y = self.targets[row]
         if self.row_factors is None:
             return self.problem.replace(y=y)
+        # c_i f(y_i): class weights differ by weight vector
         weights = self.problem.sample_weight * self.row_factors[row][(y > 0).astype(np.int64)]
         return self.problem.replace(y=y, sample_weight=weights)
 
@@ -103,6 +104,7 @@ class Problems:
         positive = self.targets[row][counted] > 0
         if positive.any() and not positive.all():
             return None
+        # Laplace's rule: (n + 1) to 1, and the intercept with these odds
         n = float(np.count_nonzero(counted))
         odds = np.array([n * positive.any(), n * (not positive.any())]) + 1.0
         b = self.problem.loss.constant(np.array([1.0, -1.0]), odds)
@@ -149,6 +151,7 @@ class Fold(Problems):
         document = row_of(X.indptr)
         for start, end in self.normed:
             block = (X.indices >= start) & (X.indices < end)
+            # sum_j x_ij^2 of every document, over the columns of one tokenizer
             squares = np.bincount(document[block], X.data[block] ** 2, X.shape[0])
             lengths = np.sqrt(np.where(squares > 0.0, squares, 1.0))
             X.data[block] /= lengths[document[block]]
@@ -245,6 +248,7 @@ def solve_chunk(
             break
         seconds = (time.perf_counter() - began) / len(rows)
         pairs = zip(weights, intercepts.tolist(), strict=True)
+        # scores of the held-out documents: X w + b
         trials.append([_trial(fold.X_held, w, b, seconds) for w, b in pairs])
         if done is not None:
             done(trials[-1])
@@ -257,6 +261,7 @@ def _trial(X_held: csr_array, w: Floats, b: float, seconds: float) -> Trial:
     used = np.packbits(w != 0.0)
     start = None
     if len(indices) <= MAX_START:
+        # p / 8 bytes for bits, 4 for each index
         place = used if used.nbytes < indices.nbytes else indices
         start = Start(place, w[indices].astype(np.float32), b)
     return Trial(X_held @ w + b, used, start, seconds)
@@ -340,6 +345,7 @@ def cut_rows(
     if share_passes(settings, problems):
         p = problems.problem.design.shape[1]
         most = next((some for some, weights in SIDE_BY_SIDE.items() if some * p <= weights), 1)
+        # No thread should wait while another one has several.
         width = min(most, -(-len(rows) // threads))
     return [list(rows[at : at + width]) for at in range(0, len(rows), width)]
 
@@ -508,6 +514,7 @@ def measured_setting(
         assert isinstance(task, Multiclass)
         parts = [task.part(np.asarray(labels), fold.y_held) for fold in folds]
         task, y_true = parts[0][0], [y for _, _, y in parts]
+        # Documents of other labels are left out: the fits of these few say nothing of them.
         scores = [table[some] for table, (_, some, _) in zip(scores, parts, strict=True)]
         if weights is not None:
             weights = weights[np.concatenate([some for _, some, _ in parts])]
@@ -540,6 +547,7 @@ def held_weights(folds: Sequence[Fold]) -> Floats | None:
 def _chains(grid: Sequence[Regularizer]) -> list[list[int]]:
     """Cut the grid wherever another than the last of the parameters that vary changes."""
     settings = [list(regularizer.params().values()) for regularizer in grid]
+    # The last parameter that varies goes from strong to weak within a chain.
     varying = [at for at, column in enumerate(zip(*settings, strict=True)) if len(set(column)) > 1]
 
     def outer(place: int) -> list[Any]:
@@ -611,6 +619,7 @@ class Cluster:
         if sum(self._client.ncores().values()) < 2:
             return fold  # joblib then works here
         if fold not in self._sent:
+            # To all workers at once: any of them may get any chunk of it.
             self._sent[fold] = self._client.scatter(fold, broadcast=True, hash=False)
         return self._sent[fold]
 

@@ -155,6 +155,7 @@ def update_corpus(  # noqa: PLR0913  # its options are its interface
     def initial(data: Prepared) -> list[Start]:
         return initial_weights(model, data.encoder, data.task)
 
+    # The optimum is the same from anywhere, so the start is worth its place only if it is quicker.
     from_start = settings.reg.gains_from_start(settings.loss, softmax=model.task.joint)
     newer = train_corpus(
         joined(old, new, held_out=holds_out(model)),
@@ -198,6 +199,7 @@ def settings_to_update(
             f"them again (--unlabeled {source.unlabeled[0]})."
         )
     settings = settings_of(model, unlabeled)
+    # Only rules that a user gave: that of the task comes by itself.
     rules = {
         label: chosen.rule
         for label, chosen in summary.thresholds.items()
@@ -205,6 +207,7 @@ def settings_to_update(
     }
     calibration, tuned = model.calibration, holds_out(model)
     options = {key: summary.options[key] for key in _AS_GIVEN if key in summary.options}
+    # Nothing is searched any more: documents are held out for thresholds and calibration alone.
     split: dict[str, Any] = {"cv": settings.cv if tuned else None}
     if tuned and settings.cv is None:
         split["holdout"] = summary.options.get("holdout", HOLDOUT)
@@ -301,6 +304,7 @@ def _places(old: Corpus, new: Corpus) -> dict[str, Any]:
     if old.source_of is None or new.source_of is None:
         return {}
     places: dict[str, Any] = {
+        # Sources are numbered on: those of the new documents come after the old ones.
         "source_of": np.concatenate([old.source_of, new.source_of + len(old.sources)])
     }
     if old.line_of is not None and new.line_of is not None:
