@@ -208,9 +208,9 @@ def as_numbers(targets: NDArray[Any], classifier: str) -> Floats:
         ) from error
 
 
-def by_name(given: Any) -> Any:
+def by_name(values: Any) -> Any:
     """A mapping from labels of any type by the names of these; anything else as it is."""
-    return {str(key): it for key, it in given.items()} if isinstance(given, Mapping) else given
+    return {str(key): it for key, it in values.items()} if isinstance(values, Mapping) else values
 
 
 NEVER = -1000.0
@@ -243,9 +243,9 @@ def label_sets(y: Any) -> LabelSets | None:
     """
     y = as_known(y)
     if is_multilabel(y):
-        given = np.asarray(y.toarray() if hasattr(y, "toarray") else y)
-        matrix = given != 0
-        if not (given == matrix).all():
+        values = np.asarray(y.toarray() if hasattr(y, "toarray") else y)
+        matrix = values != 0
+        if not (values == matrix).all():
             return None  # to be refused as any other table
         sets = [tuple(str(column) for column in np.flatnonzero(row)) for row in matrix]
         return LabelSets(sets, np.arange(matrix.shape[1]), indicator=True)

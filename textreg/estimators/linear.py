@@ -135,10 +135,10 @@ class LinearEstimator(PartsEstimator):
             self.path_ = learned.path
         if every := learned.result.measured:
             self.cv_results_ = {
-                "params": [one.regularizer.params() for one in every],
-                "nonzero": np.array([one.nonzero for one in every]),
+                "params": [setting.regularizer.params() for setting in every],
+                "nonzero": np.array([setting.nonzero for setting in every]),
                 **{
-                    name: np.array([one.metrics[name] for one in every])
+                    name: np.array([setting.metrics[name] for setting in every])
                     for name in every[0].metrics
                 },
             }
@@ -274,9 +274,9 @@ def _fitting_folds(target: Target) -> int:
     return max(2, min(5, int(least)))
 
 
-def _ascending(given: Any) -> NDArray[np.intp]:
+def _ascending(rows_of_side: Any) -> NDArray[np.intp]:
     """The rows of one side of a split, ascending."""
-    rows = np.asarray(given)
+    rows = np.asarray(rows_of_side)
     return np.flatnonzero(rows) if rows.dtype.kind == "b" else np.sort(rows)
 
 

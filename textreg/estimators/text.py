@@ -334,9 +334,9 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         )
         columns["sample_weight"] = weights
         self._train(texts, [names[c] for c in codes], columns, **changes)
-        kept = self._keep(classes, rare)
-        answers = np.concatenate([kept, unknown])  # of the codes of the model
-        self._answers = answers[[*np.argsort(self._order), *range(len(kept), len(answers))]]
+        known = self._keep(classes, rare)
+        answers = np.concatenate([known, unknown])  # of the codes of the model
+        self._answers = answers[[*np.argsort(self._order), *range(len(known), len(answers))]]
         return self
 
     def _keep(self, classes: NDArray[Any], rare: NDArray[Any]) -> NDArray[Any]:

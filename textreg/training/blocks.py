@@ -272,7 +272,7 @@ def search_part(context: SearchContext, work: Work) -> tuple[SearchResult, dict[
     if result.best is None:
         return result, {}
     # Strengths decide it: a penalty of groups alone needs all rows of a feature at once.
-    fitting = [one for one in result.measured if one.regularizer.fits_blocks()]
+    fitting = [setting for setting in result.measured if setting.regularizer.fits_blocks()]
     if not fitting:
         raise UsageError(
             f"none of the settings that were measured can be fitted in blocks: give "
@@ -332,7 +332,7 @@ def check_settings(settings: TrainingSettings) -> None:
         "path": settings.path,
         "max_nonzero": settings.tuning.max_nonzero is not None,
         "search_space of features or groups": any(
-            one.part != "reg" for one in settings.dimensions()
+            dimension.part != "reg" for dimension in settings.dimensions()
         ),
     }
     for name, needed in needs.items():

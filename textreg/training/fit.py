@@ -201,7 +201,7 @@ def _learn_from_held(
         # Each fold scores all of them: a k-th of their weight for every fold.
         weights = np.zeros(0) if outside is None else np.tile(outside.weights, k) / k
         held_outside = Held(held.outside, np.full(n, len(task.labels)), weights)
-        cuts = {label: one.value for label, one in thresholds.items()}
+        cuts = {label: threshold.value for label, threshold in thresholds.items()}
         unknown = task.choose_unknown(settings.unknown_rule, held.new, held_outside, cuts)
         unknown = unknown._replace(documents=X.shape[0])
     return FromHeld(calibration, thresholds, unknown)
@@ -227,8 +227,8 @@ def fit_rows(
     # Each weight vector goes straight to its row: with many labels there is no room for two.
     weights = None if joint else sparse_zeros(len(rows), problems.problem.design.shape[1])
     cut = cut_rows(rows, [regularizer], problems, work.threads)
-    pieces = [(regularizer, problems, some, starts, run, weights, prove) for some in cut]
-    fitted = [one for some in run.map(_fit, pieces) for one in some]
+    pieces = [(regularizer, problems, piece, starts, run, weights, prove) for piece in cut]
+    fitted = [solution for piece in run.map(_fit, pieces) for solution in piece]
     return fitted[0] if weights is None else _join(fitted, weights), run.stopped
 
 
@@ -394,10 +394,10 @@ def leave_out(w: Floats, squares: NDArray[np.float32], share: float) -> None:
     ascending = np.empty(before, dtype=np.float32)
     end, total = 0, 0.0
     for weights in w:
-        own = _variance(weights, squares)
+        variance = _variance(weights, squares)
         first, end = end, end + int(np.count_nonzero(weights))
-        ascending[first:end] = own[weights != 0.0]
-        total += float(own.sum(dtype=np.float64))
+        ascending[first:end] = variance[weights != 0.0]
+        total += float(variance.sum(dtype=np.float64))
     ascending.sort()
     # The largest number of weights whose variances sum to share * total at most.
     out = _first_above(ascending, share * total)
@@ -406,9 +406,9 @@ def leave_out(w: Floats, squares: NDArray[np.float32], share: float) -> None:
     del ascending
     for weights in w:
         there = weights != 0.0  # what is zero is not written: it takes no memory
-        kept = (_variance(weights, squares) >= least) & there
-        weights[there & ~kept] = 0.0
-        weights[kept] = _shortened(weights[kept])
+        stays = (_variance(weights, squares) >= least) & there
+        weights[there & ~stays] = 0.0
+        weights[stays] = _shortened(weights[stays])
 
 
 def _variance(weights: Floats, squares: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -505,11 +505,12 @@ def log_search(context: SearchContext, result: SearchResult, seconds: float) -> 
 
 def log_fit(fit: FinalFit, seconds: float) -> None:
     """How the final fit ended, and what was learned from held-out documents."""
-    one = fit.fitted
+    fitted = fit.fitted
     LOG.info(
         "fit: %d documents, %d of %d features, %d iterations, gap %.1e, %s, %.2f s",
         *(fit.problems.problem.design.shape[0], fit.nonzero, fit.problems.problem.design.shape[1]),
-        *(one.iterations, one.gap, "converged" if one.converged else "not converged", seconds),
+        *(fitted.iterations, fitted.gap),
+        *("converged" if fitted.converged else "not converged", seconds),
     )
     if fit.pruned is not None:
         LOG.info("pruned: %d of %d weights kept", fit.pruned.after, fit.pruned.before)

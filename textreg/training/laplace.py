@@ -112,22 +112,23 @@ def approximate(
         return solution
 
     run = work.run("fit", task.n_rows)
-    found: list[Solution] = run.map(fit_row, [(row,) for row in range(task.n_rows)])
-    w, b = np.array([one.w for one in found]), np.array([one.b for one in found])
+    solutions: list[Solution] = run.map(fit_row, [(row,) for row in range(task.n_rows)])
+    w = np.array([solution.w for solution in solutions])
+    b = np.array([solution.b for solution in solutions])
     # As after a training: l2 leaves no weight at zero.
     if settings.prune and np.count_nonzero(w) > PRUNED:
         leave_out(w, widened.squares(), settings.prune)
-    gaps = [solution.gap for solution in found]
+    gaps = [solution.gap for solution in solutions]
     newer = replace(
         _unmeasured(summary),
         labels=_described(summary, task, y),
         documents=summary.documents + len(new),
         features=summary.features + p - len(widened.columns),
         nonzero=int(np.count_nonzero(w.any(axis=0))),
-        objective=float(sum(solution.objective for solution in found)),
+        objective=float(sum(solution.objective for solution in solutions)),
         gap=None if np.isnan(gaps).any() else float(max(gaps)),
-        converged=all(solution.converged for solution in found),
-        iterations=sum(solution.iterations for solution in found),
+        converged=all(solution.converged for solution in solutions),
+        iterations=sum(solution.iterations for solution in solutions),
         order=(),
         order_groups=(),
         parts=(),
@@ -203,8 +204,10 @@ def _described(summary: TrainingSummary, task: Task, y: Targets) -> dict[str, fl
         return {key: old.get(key, 0) + new.get(key, 0) for key in {**old, **new}}
     # Mean and variance of the union: E[y], and E[y^2] - E[y]^2.
     sizes = np.array([summary.documents, len(y)]) / (summary.documents + len(y))
-    means = np.array([one["mean"] for one in (old, new)])
-    squares = np.array([one["standard_deviation"] ** 2 + one["mean"] ** 2 for one in (old, new)])
+    means = np.array([labels["mean"] for labels in (old, new)])
+    squares = np.array(
+        [labels["standard_deviation"] ** 2 + labels["mean"] ** 2 for labels in (old, new)]
+    )
     mean = float(sizes @ means)
     deviation = float(np.sqrt(max(sizes @ squares - mean**2, 0.0)))
     return {"mean": mean, "standard_deviation": deviation}
@@ -386,8 +389,8 @@ def widen(model_encoder: AnyEncoder, texts: Documents, old: int) -> Widened:
         counts[place] = np.maximum((1.0 + old) / np.exp(part.idf - 1.0) - 1.0, 1.0)
         plain = _encoder(part, names, np.ones(len(names)))
         rows = plain.rows(texts)
-        here = np.bincount(rows.indices, minlength=len(names))
-        idf = 1.0 + np.log((1.0 + old + len(texts)) / (1.0 + counts + here))
+        new_counts = np.bincount(rows.indices, minlength=len(names))
+        idf = 1.0 + np.log((1.0 + old + len(texts)) / (1.0 + counts + new_counts))
         rows.data[:] *= idf[rows.indices]
         encoders.append(_encoder(part, names, idf))
         columns.append(start + place)
@@ -479,8 +482,8 @@ def _places(old: AnyEncoder, new: AnyEncoder) -> Iterator[Int64s]:
         place = np.full(part.n_columns, -1, dtype=np.int64)
         if _key(part) in others:
             other, start = others[_key(part)]
-            found = find_names(part.names, other.names)
-            place[found >= 0] = start + found[found >= 0]
+            columns = find_names(part.names, other.names)
+            place[columns >= 0] = start + columns[columns >= 0]
         yield place
 
 

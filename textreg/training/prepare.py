@@ -106,9 +106,11 @@ def read_training(corpus: Corpus, settings: TrainingSettings) -> Training:
                 f"all documents of dev have the label '{settings.unknown}': give others as well, "
                 "to choose hyperparameters by (--dev)."
             )
-        dev, own = parted(dev, is_outside)
+        dev, outside_dev = parted(dev, is_outside)
         settings = settings.replace(dev=dev)
-        return Training(corpus, settings, target, rare, own or outside, 1.0 if own else None)
+        return Training(
+            corpus, settings, target, rare, outside_dev or outside, 1.0 if outside_dev else None
+        )
     return Training(corpus, settings, target, rare, outside, None)
 
 
@@ -321,9 +323,9 @@ def factor_of(task: Task, y: Targets, factors: Floats) -> Floats:
     """(n,) the factor of every document; 1 for those that are only measured."""
     known = task.known(y)
     # Documents that are only measured keep their own weight.
-    own = np.ones(len(known))
-    own[known] = factors[task.strata(y[known])[0]]
-    return own
+    of_document = np.ones(len(known))
+    of_document[known] = factors[task.strata(y[known])[0]]
+    return of_document
 
 
 def no_tokens(n: int, names: Sequence[str]) -> Tokens:

@@ -106,7 +106,7 @@ def may_be_kept(key: str) -> bool:
 def _part_options(settings: TrainingSettings, key: str) -> dict[str, Any]:
     """The options of one part: its name, unless it is the default, and its parameters."""
     part = getattr(settings, key)
-    if part is None or any(isinstance(one, Unnamed) for one in parts_of(part)):
+    if part is None or any(isinstance(part, Unnamed) for part in parts_of(part)):
         return {}
     auto = isinstance(part, AutoTokenizer)
     options = named_options(key, part.beside if auto else part)
@@ -119,8 +119,8 @@ def _part_options(settings: TrainingSettings, key: str) -> dict[str, Any]:
 
 def named_options(key: str, part: Plugin) -> dict[str, Any]:
     """The options that give a part: its name, and the parameters that are not its defaults."""
-    own = {f"{key}_{param}": value for param, value in part.changed().items()}
-    return {key: part.label(), **own}
+    params = {f"{key}_{param}": value for param, value in part.changed().items()}
+    return {key: part.label(), **params}
 
 
 def _is_default(settings: TrainingSettings, key: str, name: str, part: Parametrized) -> bool:
@@ -139,9 +139,9 @@ def _is_default(settings: TrainingSettings, key: str, name: str, part: Parametri
 def _plain(value: Any) -> Any:
     """A value as JSON has it."""
     if isinstance(value, Mapping):
-        return {str(key): _plain(one) for key, one in value.items()}
+        return {str(key): _plain(member) for key, member in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(one) for one in value]
+        return [_plain(member) for member in value]
     return value.item() if isinstance(value, np.generic) else value
 
 
@@ -166,13 +166,13 @@ def items_of(value: Mapping[str, Any] | list[Any] | tuple[Any, ...]) -> list[str
     """The texts of an option that may be repeated: ``spam=5.0``, ``reg_l1=0.1,1.0``, or of a
     mapping of mappings ``subject:ngrams=1``."""
     if not isinstance(value, Mapping):
-        return [as_text(one) for one in value]
+        return [as_text(item) for item in value]
     items: list[str] = []
-    for key, one in value.items():
-        if isinstance(one, Mapping):
-            items += [f"{key}:{item}" for item in items_of(one)]
+    for key, member in value.items():
+        if isinstance(member, Mapping):
+            items += [f"{key}:{item}" for item in items_of(member)]
         else:
-            items.append(f"{key}={as_text(one)}")
+            items.append(f"{key}={as_text(member)}")
     return items
 
 

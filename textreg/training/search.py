@@ -128,8 +128,8 @@ class SearchContext:
     ) -> None:
         self.documents, self.settings = documents, settings
         dimensions = settings.dimensions()
-        self.space = [one for one in dimensions if one.part != "reg"]
-        self.hyperparameters = [one for one in dimensions if one.part == "reg"]
+        self.space = [dimension for dimension in dimensions if dimension.part != "reg"]
+        self.hyperparameters = [dimension for dimension in dimensions if dimension.part == "reg"]
         self.labels: list[int] | None = None
         # The features made last, or those given, which are of the settings as they are.
         self._features: dict[Any, Features] = {}
@@ -176,13 +176,13 @@ class SearchContext:
     @property
     def first(self) -> FeatureValues:
         """The values that are tried first."""
-        return tuple(one.values[0] for one in self.space)
+        return tuple(dimension.values[0] for dimension in self.space)
 
     def prepared(self, values: FeatureValues) -> PreparedFolds:
         """Documents under these values of :attr:`space`; those used last stay, and the best."""
         if values not in self._prepared:
             parts = changed(self.settings.parts(), self.space, values)
-            searched = {one.part: parts[one.part] for one in self.space}
+            searched = {dimension.part: parts[dimension.part] for dimension in self.space}
             settings = self.settings.replace(tuning=BEST, **searched)
             data = self.documents.prepare(settings, self._features)
             self._prepared[values] = PreparedFolds(data, self.documents.splits)
@@ -198,8 +198,8 @@ class SearchContext:
 
     def drop_folds(self) -> None:
         """Drop the matrices and fits of all folds from memory, but not the features."""
-        for kept in (self._prepared, self._trials, self._nearest):
-            kept.clear()
+        for table in (self._prepared, self._trials, self._nearest):
+            table.clear()
 
     def release(self) -> None:
         """Drop all documents from memory."""
@@ -261,7 +261,9 @@ class SearchContext:
         # Labels of a stage before are fitted already.
         missing = [row for row in rows if any((0, row) not in trials for trials in results)]
         add_trials(grid, missing, folds, run, results, near)
-        changes = {one.key: value for one, value in zip(self.space, values, strict=True)}
+        changes = {
+            dimension.key: value for dimension, value in zip(self.space, values, strict=True)
+        }
         error_of = self.metric if self.settings.tuning.select == "1se" else None
         measured = [
             measured_setting(
@@ -295,7 +297,7 @@ class SearchContext:
 
     def values_of(self, setting: MeasuredSetting) -> FeatureValues:
         """The values of :attr:`space` that a setting has."""
-        return tuple(setting.changes[one.key] for one in self.space)
+        return tuple(setting.changes[dimension.key] for dimension in self.space)
 
     def ranked_places(self) -> list[Place]:
         """The settings that were measured, from the best on, by their places."""
@@ -315,7 +317,7 @@ def _in_order(grid: Sequence[Regularizer]) -> list[Regularizer]:
     }
     return sorted(
         dict.fromkeys(grid),
-        key=lambda one: [columns[key].index(value) for key, value in one.params().items()],
+        key=lambda setting: [columns[key].index(value) for key, value in setting.params().items()],
     )
 
 
@@ -604,7 +606,9 @@ def run_search(stages: Sequence[SearchContext], work: Work) -> SearchResult:
                 break
             more_documents = sizes[number + 1] > sizes[number]
             places = stage.ranked_places()
-            same = all(len(stage.grid(some)) == len(following.grid(some)) for some, _ in places)
+            same = all(
+                len(stage.grid(values)) == len(following.grid(values)) for values, _ in places
+            )
             # Its matrices are no longer needed, and those to come are larger.
             if more_documents:
                 stage.drop_folds()

@@ -312,10 +312,10 @@ class TrainingSettings(Parametrized):
 
     def __post_init__(self) -> None:
         # Settings that contradict each other are refused here, once for commands and programs.
-        given = [name for name in ("dev", "holdout", "cv") if getattr(self, name) is not None]
-        if len(given) > 1:
+        named = [name for name in ("dev", "holdout", "cv") if getattr(self, name) is not None]
+        if len(named) > 1:
             raise UsageError(
-                f"{given[0]} and {given[1]} both say which documents to choose hyperparameters "
+                f"{named[0]} and {named[1]} both say which documents to choose hyperparameters "
                 "on: give one of them."
             )
         check_options(self.task, self)
@@ -506,8 +506,8 @@ def default_builder(reg: Regularizer | type[Regularizer]) -> str | None:
     """
     if not reg.default_builder:
         return None
-    own = registry.origin(reg)["distribution"]
-    return registry.preferred(reg.needs, reg.default_builder, own, "textreg")
+    distribution = registry.origin(reg)["distribution"]
+    return registry.preferred(reg.needs, reg.default_builder, distribution, "textreg")
 
 
 def _create_parts(
@@ -546,6 +546,6 @@ RECORDS: dict[str, Mapping[str, Param]] = {
 def declared_settings() -> dict[str, Param]:
     """All settings by name, in order, those of the vectorizer and the search included."""
     declared: dict[str, Param] = {}
-    for name, own in TrainingSettings.declared().items():
-        declared |= RECORDS.get(name, {name: own})
+    for name, setting in TrainingSettings.declared().items():
+        declared |= RECORDS.get(name, {name: setting})
     return declared

@@ -225,6 +225,6 @@ def _find(key: str, parts: Mapping[str, Parametrized | None]) -> tuple[str, str]
         if part is not None:
             names += [f"{prefix}_{name}" for name in part.params()]
     # Without the prefix a name is too short for did_you_mean to find it.
-    unprefixed = next((one for one in names if one.partition("_")[2] == key), "")
+    unprefixed = next((name for name in names if name.partition("_")[2] == key), "")
     hint = did_you_mean(unprefixed or key, names)
     raise UsageError(f"search_space: no parameter '{key}'.{hint} There are: {', '.join(names)}.")

@@ -129,7 +129,7 @@ def _counts(states: NDArray[np.int8]) -> SupportCounts:
 
 def _parts(fit: FinalFit) -> tuple[tuple[int, ...], ...]:
     """The groups that have a part, where all weight vectors are sums of parts."""
-    reports = [one for one in fit.fitted.reports if isinstance(one, PartsReport)]
+    reports = [report for report in fit.fitted.reports if isinstance(report, PartsReport)]
     if len(reports) < len(fit.fitted.reports):
         return ()
     return tuple(report.groups for report in reports)
@@ -219,7 +219,10 @@ def _tip(
 ) -> TipSummary | None:
     """A simpler regularizer, if the search chose one of strength zero among others that are not."""
     simpler = best.regularizer.reduced()
-    chosen, tried = best.regularizer.params(), [one.regularizer.params() for one in measured]
+    chosen, tried = (
+        best.regularizer.params(),
+        [setting.regularizer.params() for setting in measured],
+    )
     # Strengths that the choice has at zero, though the search tried others.
     without = [
         key
@@ -229,8 +232,8 @@ def _tip(
     if simpler is None or not without:
         return None
     full = [
-        one
-        for one, params in zip(measured, tried, strict=True)
+        setting
+        for setting, params in zip(measured, tried, strict=True)
         if any(params[key] != 0 for key in without)
     ]
     # Only if the best with them is no better: else a rule for small models chose zero.
@@ -242,7 +245,7 @@ def _tip(
 
 def _selection_reports(fit: FinalFit) -> list[SelectionReport]:
     """One for each weight vector of a pursuit; nothing of other fits."""
-    return [one for one in fit.fitted.reports if isinstance(one, SelectionReport)]
+    return [report for report in fit.fitted.reports if isinstance(report, SelectionReport)]
 
 
 def _order(fit: FinalFit) -> tuple[tuple[str, ...], ...]:
@@ -281,6 +284,6 @@ def _group_steps(
 
 def _searched(settings: TrainingSettings) -> tuple[str, ...]:
     """Hyperparameters of the regularizer that are searched, in the order they are declared."""
-    named = {one.name for one in settings.dimensions() if one.part == "reg"}
+    named = {dimension.name for dimension in settings.dimensions() if dimension.part == "reg"}
     undecided = settings.reg.undecided()
     return tuple(key for key in settings.reg.params() if key in named or key in undecided)

@@ -211,7 +211,7 @@ def train_corpus(  # noqa: PLR0913  # its options are its interface
             return _model(learn_in_blocks(training, settings, folder, work), options)
     splits = splits_of(corpus, target, settings)
     # Features that are searched are made of the texts again.
-    keep = keep_texts or any(one.part != "reg" for one in settings.dimensions())
+    keep = keep_texts or any(dimension.part != "reg" for dimension in settings.dimensions())
     outside = training.weighed(splits)
     documents = SplitCorpus(target, splits, training.rare, outside, corpus=corpus, keep=keep)
     context = SearchContext(documents, settings, features)
@@ -331,8 +331,8 @@ def train_batches(
     known: dict[Any, Any] = {}
     with Scratch(options.scratch) as scratch, StoredTexts(scratch.folder / "texts") as texts:
         for number, batch in zip(count(1), batches):
-            own, names, own_weights = _parts(number, batch, bool(weights) if labels else None)
-            texts.extend(own)
+            part, names, own_weights = _parts(number, batch, bool(weights) if labels else None)
+            texts.extend(part)
             labels += [known.setdefault(name, name) for name in names]  # each kept once
             weights += own_weights
         if not labels:

@@ -192,8 +192,8 @@ def dense(starts: Sequence[Start], n_features: int) -> tuple[Floats, Floats]:
 
 def together(starts: Sequence[Start | None], n_features: int) -> tuple[Floats, Floats] | None:
     """The same, where there are any and all of them are there."""
-    given = [start for start in starts if start is not None]
-    return dense(given, n_features) if given and len(given) == len(starts) else None
+    known = [start for start in starts if start is not None]
+    return dense(known, n_features) if known and len(known) == len(starts) else None
 
 
 class Trial(NamedTuple):
@@ -240,7 +240,7 @@ def solve_chunk(
         start = together(chunk.starts, p)
         solutions = solve_chain(chunk.settings, fold, rows[0], start, stop)
     else:
-        starts = [None if one is None else one.dense(p) for one in chunk.starts]
+        starts = [None if start is None else start.dense(p) for start in chunk.starts]
         solutions = solve_side_by_side(chunk.settings, fold, rows, starts, stop)
     began = time.perf_counter()
     for weights, intercepts, _ in solutions:
@@ -308,10 +308,13 @@ def solve_side_by_side(
     starts: weights and intercept of each to start from; nothing where there are none.
     """
     for regularizer in settings:
-        found = solve_rows(regularizer, problems, rows, starts, stop.callback)
-        starts = [(one.w, one.b) for one in found]
-        weights, intercepts = [one.w for one in found], [one.b for one in found]
-        yield np.array(weights), np.array(intercepts), max(one.gap for one in found)
+        solutions = solve_rows(regularizer, problems, rows, starts, stop.callback)
+        starts = [(solution.w, solution.b) for solution in solutions]
+        weights, intercepts = (
+            [solution.w for solution in solutions],
+            [solution.b for solution in solutions],
+        )
+        yield np.array(weights), np.array(intercepts), max(solution.gap for solution in solutions)
 
 
 def solve_rows(
@@ -325,13 +328,13 @@ def solve_rows(
 
     starts: as for :func:`solve_side_by_side`.
     """
-    found = {row: problems.constant(row) for row in rows}
-    given = dict(zip(rows, starts or [None] * len(rows), strict=True))
-    varying = [row for row in rows if found[row] is None]
-    posed = [problems.of(row).replace(callback=callback, start=given[row]) for row in varying]
+    solutions = {row: problems.constant(row) for row in rows}
+    start_of = dict(zip(rows, starts or [None] * len(rows), strict=True))
+    varying = [row for row in rows if solutions[row] is None]
+    posed = [problems.of(row).replace(callback=callback, start=start_of[row]) for row in varying]
     if posed:
-        found |= zip(varying, calls.solve_each(regularizer, posed), strict=True)
-    return [one for one in found.values() if one is not None]
+        solutions |= zip(varying, calls.solve_each(regularizer, posed), strict=True)
+    return [solution for solution in solutions.values() if solution is not None]
 
 
 def cut_rows(
