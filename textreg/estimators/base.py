@@ -85,6 +85,7 @@ class PartsEstimator(BaseEstimator):  # type: ignore[misc]
         params: dict[str, Any] = super().get_params(deep=deep)
         if deep:
             for prefix in PREFIXES:
+                # A name has no parameters yet: they come with the instance.
                 if isinstance(part := params.get(prefix), Parametrized):
                     params |= {f"{prefix}__{key}": it for key, it in part.params().items()}
         return params
@@ -116,6 +117,7 @@ class PartsEstimator(BaseEstimator):  # type: ignore[misc]
                 nested.setdefault(prefix, {})[name] = value
             else:
                 plain[key] = value
+        # Parts first: reg="lasso", reg__l1=1 is meant for the new one.
         super().set_params(**plain)
         for prefix, values in nested.items():
             setattr(self, prefix, create_part(prefix, getattr(self, prefix), values))
@@ -131,6 +133,7 @@ class PartsEstimator(BaseEstimator):  # type: ignore[misc]
         try:
             y = _as_declared(y)
             refuse_missing(y)
+            # Warnings and refusals of scikit-learn, which its checks look for.
             targets = column_or_1d(y, warn=True)
             assert_all_finite(targets, input_name="y")
         except (TypeError, ValueError) as error:  # in the words of scikit-learn
@@ -256,6 +259,7 @@ def label_sets(y: Any) -> LabelSets | None:
     rows = [row.tolist() if isinstance(row, np.ndarray) and row.ndim else row for row in rows]
     if not any(map(_is_set, rows)):
         return None
+    # One label among lists is a mistake, not a list of one.
     if not all(map(_is_set, rows)):
         row = next(row for row, labels in enumerate(rows) if not _is_set(labels))
         raise DataError(

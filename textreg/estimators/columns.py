@@ -87,10 +87,12 @@ def groups_builder(given: Any, names: Sequence[str]) -> Any:
     listed = list(given)
     if listed and all(isinstance(group, GroupBuilder) for group in listed):
         return listed  # to be joined
+    # Names that nobody gave, x0 and so on, are no names to choose columns by.
     number_of = None if isinstance(names, ColumnNames) else {x: j for j, x in enumerate(names)}
     members = [
         _columns(group, f"groups[{at}]", number_of, len(names)) for at, group in enumerate(listed)
     ]
+    # group g has the columns indices[indptr[g]:indptr[g + 1]]
     indptr = np.cumsum([0, *map(len, members)])
     indices = np.concatenate([np.zeros(0, dtype=np.int64), *members])
     return GivenGroups(Groups(indptr, indices, np.ones(len(members)), len(names)))
@@ -139,6 +141,7 @@ def _columns(group: Any, what: str, number_of: dict[str, int] | None, width: int
     if numbers.dtype.kind not in "iu":
         raise UsageError(f"{what} must hold the numbers or names of columns, not {group!r:.60}.")
     if len(numbers) and not 0 <= numbers.min() <= numbers.max() < width:
+        # No counting from the end: -1 is more often a mistake than the last column.
         wrong = numbers.min() if numbers.min() < 0 else numbers.max()
         raise UsageError(f"{what} has the column {wrong}: name columns of X, 0 to {width - 1}.")
     return np.unique(numbers).astype(np.int64)
@@ -150,6 +153,7 @@ def _groups_of_matrix(given: Any, width: int) -> Groups:
 
     matrix = checked_csr("groups", given)
     if matrix.shape[1] != width:
+        # Columns by groups is what many packages have.
         hint = ": transpose it" if matrix.shape[0] == width else ""
         raise RecordError(
             f"groups is a matrix with the shape {matrix.shape}, and needs a column for each of "

@@ -76,6 +76,7 @@ class LinearEstimator(PartsEstimator):
         """The rows to fit, checked; their columns are counted and named."""
         matrix = Design(validated(self, X, reset=True)).X
         if isinstance(X, TextMatrix) and X.tokens is not None and X.names is not None:
+            # Its texts would be those of other rows or columns.
             if X.shape != (X.tokens.n_documents, len(X.names)):
                 raise UsageError(
                     f"X has the shape {X.shape}, which is not that of its texts: it was changed "
@@ -126,6 +127,7 @@ class LinearEstimator(PartsEstimator):
     def _keep(self, learned: Learned) -> None:
         """Set the attributes of a fit, in place of those of the last one."""
         fit = learned.fit
+        # A fit without a search or a path must not show those of the last one.
         for name in ("cv_results_", "path_"):
             self.__dict__.pop(name, None)
         self.reg_ = fit.regularizer
@@ -168,6 +170,7 @@ class LinearEstimator(PartsEstimator):
         self, X: csr_array, target: Target, weights: Floats, group_of: Iterable[Any] | None
     ) -> list[Split]:
         """The splits of ``cv``; DataError where there is nothing to fit in one."""
+        # As in scikit-learn: a number, a splitter, or the splits themselves.
         cv = _fitting_folds(target) if self.cv is None else self.cv
         groups = None if group_of is None else np.asarray(as_column(group_of, "group_of"))
         if groups is not None and isinstance(cv, Integral):
@@ -197,6 +200,7 @@ class LinearEstimator(PartsEstimator):
         """(n, k) the scores of rows by every weight vector."""
         check_is_fitted(self)
         X = validated(self, X, reset=False)
+        # A regression has one weight vector, of one dimension.
         coef = self.coef_ if self.coef_.ndim == 2 else self.coef_[None]
         table: Floats = safe_sparse_dot(X, coef.T, dense_output=True) + self.intercept_
         return table
@@ -240,6 +244,7 @@ def validated(estimator: Any, X: Any, *, reset: bool) -> Any:
     Raises UsageError for texts, and ValueError in the words of scikit-learn.
     """
     first = X[0] if isinstance(X, (list, tuple)) and X else X
+    # Before scikit-learn would say that a text cannot become a number.
     if isinstance(first, str) or getattr(getattr(X, "dtype", None), "kind", "") == "U":
         name = type(estimator).__name__
         raise UsageError(
@@ -269,6 +274,7 @@ def _check_tokens(settings: TrainingSettings, rows: Rows) -> None:
 
 def _fitting_folds(target: Target) -> int:
     """How many parts to cut rows into: 5, or as many as each class has rows, but 2 at least."""
+    # No more parts than the rarest class has rows.
     y = target.y
     least = np.bincount(y.astype(np.int64)).min() if target.task.labels and y.ndim == 1 else len(y)
     return max(2, min(5, int(least)))
@@ -468,6 +474,7 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):  # type: ignore[misc]
             target = Target(classification(names, loss, self.multiclass), codes.astype(np.int64))
         elif several.indicator:
             classes = several.classes
+            # (n, k): which labels each row has
             matrix = np.asarray(y.toarray() if hasattr(y, "toarray") else y) != 0
             _, weights = self._checked(n, np.zeros(len(matrix)), sample_weight, "rows")
             task = Indicator(tuple(map(str, classes)), loss.name, find_loss(loss).log_odds)

@@ -94,6 +94,7 @@ class OfTexts(PartsEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
+        # X is a list of texts: checks with matrices are not for it.
         tags.input_tags.string = True
         tags.input_tags.one_d_array = True
         tags.input_tags.two_d_array = False
@@ -329,6 +330,7 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         classes, codes = coded(labels)
         check_classes((classes if weights is None else np.unique(labels[weights > 0])).tolist())
         names = [str(label) for label in classes.tolist()]
+        # Labels that y may not have, in its type: predictions are of that type, too.
         rare, unknown = (
             _as_class(name, getattr(self, name), classes) for name in ("rare_label", "unknown")
         )
@@ -391,6 +393,7 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         if not self._several or not self._indicator:
             return np.asarray(table[:, self._order])
         columns = np.full((len(table), len(self.classes_)), absent, dtype=table.dtype)
+        # The labels of an indicator matrix are the numbers of its columns.
         columns[:, [int(label) for label in self.model_.labels]] = table
         return columns
 
@@ -422,6 +425,7 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         predicted = [{str(label) for label in labels} for labels in self.predict(X)]
         if len(true) != len(predicted):
             raise DataError(f"{len(predicted):,} texts but {len(true):,} labels: give as many.")
+        # A text is right if its whole set of labels is.
         right = [one == other for one, other in zip(true, predicted, strict=True)]
         weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         return float(np.average(np.asarray(right, dtype=np.float64), weights=weights))
@@ -469,6 +473,7 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
             columns = self._in_columns(decided.astype(np.int64), 0)
             if self._indicator:
                 return columns
+            # Filled in place: NumPy would make a table of tuples of one length.
             answers = np.empty(len(columns), dtype=object)
             answers[:] = [tuple(self.classes_[row == 1].tolist()) for row in columns]
             return answers
@@ -679,6 +684,7 @@ class TextRegressor(RegressorMixin, TextEstimator):  # type: ignore[misc]
         """
         texts = self._texts(X)
         targets, weights = self._checked(len(texts), y, sample_weight, "texts")
+        # repr has all digits: labels of a training are strings.
         numbers = as_numbers(targets, "TextClassifier")
         labels = [repr(number) for number in numbers.tolist()]
         columns = {"unlabeled": unlabeled, "group_of": group_of, "time_of": time_of}

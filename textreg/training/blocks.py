@@ -150,6 +150,7 @@ def features_on_cluster(
 
 def _warn_of_features(p: int, memory: int) -> None:
     """DataWarning where so many features alone need more memory than there is to be."""
+    # Blocks may go to disk, weights and gradients may not.
     needed = A_FEATURE * p
     if needed > memory:
         warnings.warn(
@@ -341,11 +342,13 @@ def check_settings(settings: TrainingSettings) -> None:
                 f"{name} needs all documents in memory: leave it out, or leave out memory "
                 "(--memory)."
             )
+    # Out-of-core solvers exist for some penalties only.
     if not settings.reg.fits_blocks():
         raise UsageError(
             f"{settings.reg.label()} cannot fit documents in blocks: take ridge, lasso or elastic, "
             "or sentence or group with l1 above 0 or with group 0; or leave out memory (--memory)."
         )
+    # A group must lie in one block, with all its features.
     if settings.groups is not None and not settings.groups.within_documents:
         raise UsageError(
             f"groups of {settings.groups.label()} may hold words of several documents, which lie "
@@ -416,6 +419,7 @@ def learn_in_blocks(
         )
         release_memory()
         log_fit(fit, clock.stop("fit"))
+        # What the network carried: it decides how large a cluster pays.
         if isinstance(features.rows, ClusterRows):
             assert isinstance(problems.problem.design, BlockDesign)
             log_sent(features.rows, problems.problem.design.passes)

@@ -121,6 +121,7 @@ def _plan(
     options = dict(field.options)
     auto = None
     if "tokenizer" in options:
+        # The tokenizer first: the other options are its parameters.
         named = tokenizer_of(options.pop("tokenizer"))
         if isinstance(named, AutoTokenizer):
             auto, tokenizer = named, named.beside
@@ -189,6 +190,7 @@ def parse_fields(
                 "--field must be COLUMN:SETTING=VALUE, such as subject:tokenizer=chars or "
                 f"body:ngrams=1, not '{option}'."
             )
+        # Twice the same setting: the later one would win in silence.
         if key in settings_of.setdefault(name, {}):
             raise UsageError(f"--field gives {key} of '{name}' twice: leave one of them out.")
         settings_of[name][key] = value

@@ -111,6 +111,7 @@ def _part_options(settings: TrainingSettings, key: str) -> dict[str, Any]:
     auto = isinstance(part, AutoTokenizer)
     options = named_options(key, part.beside if auto else part)
     if auto:
+        # Not what it became: on other documents it may become another.
         options[key] = AUTO_TOKENIZER
     if _is_default(settings, key, options[key], part):
         del options[key]
@@ -201,6 +202,7 @@ def settings_of(model: Model, unlabeled: Corpus | None = None) -> TrainingSettin
         parts["loss"] = _again(summary, "loss", summary.loss, summary.loss_params)
     except (PluginError, UsageError) as error:
         raise ModelError(f"the model's training cannot be repeated: {error}") from error
+    # The seed and the parts of a cross-validation give the same splits again.
     split = summary.split
     return TrainingSettings(
         **_features_of(model.encoder),
@@ -242,6 +244,7 @@ def with_choices(settings: TrainingSettings, model: Model) -> TrainingSettings:
 
 def _features_of(encoder: AnyEncoder) -> dict[str, Any]:
     """How documents become features, as settings."""
+    # Each field has a tokenizer and a vectorizer of its own.
     if encoder.fields:
         return {"fields": fields_of(encoder)}
     return {"tokenizer": encoder.tokenizer, "vectorizer": encoder.vectorizer}

@@ -131,6 +131,7 @@ class TrainingSettings(Parametrized):
     declarations; the parameters of the estimators are checked against them.
     """
 
+    # The parts, each with parameters of its own.
     reg: Regularizer = param(
         default="sentence",
         convert=part_of("regularizer"),
@@ -156,6 +157,7 @@ class TrainingSettings(Parametrized):
         help="tokenizer, or several separated by commas; auto is words,chars, and words where the "
         "training texts have more than 10 million characters",
     )
+    # How documents become features.
     vectorizer: Vectorizer = param(
         default=Vectorizer(), convert=as_given, help="how texts become features"
     )
@@ -166,6 +168,7 @@ class TrainingSettings(Parametrized):
         help="columns that a document consists of, where these are several: a list of the names of "
         "texts, or for each name 'text', 'number', 'category' or a dict of a text's own settings",
     )
+    # Further documents, and which ones are held out.
     dev: Corpus | None = param(
         default=None,
         convert=as_given,
@@ -192,6 +195,7 @@ class TrainingSettings(Parametrized):
         metavar="K",
         help="choose hyperparameters by K-fold cross-validation instead",
     )
+    # What is learned.
     metric: str | None = param(
         default=None,
         choices=list(dict.fromkeys(it for task in TASKS.values() for it in task.metrics)),
@@ -217,6 +221,7 @@ class TrainingSettings(Parametrized):
         help="for three or more labels: fit each one against the rest (ovr), or all together "
         "(softmax)",
     )
+    # Which documents count, and how much.
     refit: bool = param(
         default=True, help="fit the final model on all documents, held-out ones included"
     )
@@ -238,6 +243,7 @@ class TrainingSettings(Parametrized):
         repeated=True,
         help="factor for the weights of a label's documents, or 'balanced'",
     )
+    # What is chosen on held-out documents, once hyperparameters are.
     calibrate: str | None = param(
         default=None, choices=METHODS, help="calibrate probabilities on held-out documents"
     )
@@ -267,6 +273,7 @@ class TrainingSettings(Parametrized):
         help="rule to choose that threshold by: coverage:C, risk:R, accuracy or f1; if not given, "
         "accuracy with held-out documents of that label, else coverage:0.95",
     )
+    # What the model keeps.
     prune: float = param(
         default=0.005,
         convert=check_prune,
@@ -278,6 +285,7 @@ class TrainingSettings(Parametrized):
     tuning: Tuning = param(
         default=Tuning(), convert=as_given, help="how hyperparameters are searched"
     )
+    # How the work is done.
     jobs: int = param(
         default=1,
         convert=check_jobs,
@@ -346,6 +354,7 @@ class TrainingSettings(Parametrized):
                 "a scratch folder is for training in blocks: say how much memory there is as well "
                 "(--memory 1GB), or leave out scratch."
             )
+        # Only now all parts are known, and with them whether anything is open.
         if not self.searches and self._needs_search:
             raise UsageError(
                 f"all parameters of {self.reg.label()} are given, so there is nothing to choose: "
@@ -407,6 +416,7 @@ class TrainingSettings(Parametrized):
                 raise UsageError(
                     f"{self.reg.label()} needs {kind}: name a builder of {kind} ({names})."
                 )
+            # A graph may be made of groups: its links are between words of one group.
             welcome = self.reg.needs == kind or (
                 kind == "groups" and self.graph is not None and self.graph.takes_groups
             )
@@ -456,6 +466,7 @@ class TrainingSettings(Parametrized):
             elif prefix in params and name:
                 params[prefix][name] = value
             else:
+                # What other packages take as an option is a column here.
                 if key in OF_DOCUMENTS:
                     raise UsageError(
                         f"{key} is no setting but a column of the documents: give it to train or "
@@ -469,6 +480,7 @@ class TrainingSettings(Parametrized):
         values = records[""]
         task = TASKS.get(values.get("task") or Classification.name)
         loss = cls.declared()["loss"].default if task is None else task.default_loss
+        # Parts come first: which builder is the default depends on the regularizer.
         values |= _create_parts(values, params, loss)
         values["vectorizer"] = Vectorizer(**records["vectorizer"])
         values["tuning"] = Tuning(**records["tuning"])
@@ -484,6 +496,7 @@ def as_named(key: str, part: Any) -> Any:
     # Options are made for the most that "auto" may become.
     if key == "tokenizer" and part == AUTO_TOKENIZER:
         return BESIDE
+    # A plugin of the same name must not make the default ambiguous.
     usual = {TrainingSettings.declared()[key].default}
     if key == "loss":
         usual = {task.default_loss for task in TASKS.values()}
@@ -522,6 +535,7 @@ def _create_parts(
     for key in ("groups", "graph"):
         builder = values.get(key)
         if builder is None and reg.needs == key:
+            # Nobody named one: that of the regularizer, if it has any.
             builder = default_builder(reg)
         if builder is not None:
             parts[key] = registry.create(PREFIXES[key], builder, **params[key])

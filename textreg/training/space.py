@@ -26,6 +26,7 @@ UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
 def in_units(value: float | str, units: Mapping[str, float]) -> float:
     """A number such as ``90`` or ``"1.5m"``, times its unit; NaN if it is none."""
+    # Digits, then letters: 1.5m
     number, unit = str(value).strip().lower(), ""
     while number and number[-1].isalpha():
         number, unit = number[:-1], number[-1] + unit
@@ -38,6 +39,7 @@ def in_units(value: float | str, units: Mapping[str, float]) -> float:
 def parse_seconds(budget: float | str) -> float:
     """A time such as ``90``, ``"90s"``, ``"1.5m"`` or ``"2h"`` in seconds; UsageError otherwise."""
     seconds = in_units(budget, UNITS)
+    # NaN, no number, is not above 0 either.
     if not 0 < seconds < inf:
         raise UsageError(
             f"the budget must be a time above 0, such as 90s, 5m or 2h, not '{budget}'."
@@ -172,6 +174,7 @@ def dimensions(
         part, name = _find(key, parts)
         owner = parts[part]
         assert owner is not None
+        # Some parameters exist with certain values of others only.
         declared = owner.declared(**owner.params())[name]
         if owner.params()[name] != declared.default:
             raise UsageError(
@@ -181,6 +184,7 @@ def dimensions(
         if isinstance(values, (str, bytes)) or not isinstance(values, Sequence):
             raise UsageError(f"search_space: {key} needs a list of values, not {values!r}.")
         label = owner.label()
+        # Values of commands are texts, those of programs may be of any type.
         typed = [declared.read(it, label) if isinstance(it, str) else it for it in values]
         checked = tuple(declared.check(value, label) for value in typed)
         if len(set(checked)) < len(checked) or not checked:
@@ -188,6 +192,7 @@ def dimensions(
         if part == "reg" and declared.type is float:
             checked = tuple(sorted(checked, reverse=True))  # from the emptiest model down
         space_dimensions.append(Dimension(key, part, name, checked))
+    # Features are made anew as seldom as possible: the regularizer changes fastest.
     order = ("tokenizer", "vectorizer", "groups", "graph", "loss", "reg")
     return sorted(space_dimensions, key=lambda dimension: order.index(dimension.part))
 

@@ -123,6 +123,7 @@ def _support(supports: Sequence[Support | None]) -> SupportSummary | None:
 
 
 def _counts(states: NDArray[np.int8]) -> SupportCounts:
+    # What is neither is undecided: the gap is too wide to tell.
     zero, nonzero = (int(np.count_nonzero(states == state)) for state in (ZERO, NONZERO))
     return SupportCounts(zero, nonzero, len(states) - zero - nonzero)
 
@@ -145,6 +146,7 @@ def _blocks(context: SearchContext, fit: FinalFit) -> BlocksSummary | None:
     design = fit.problems.problem.design
     if not isinstance(design, BlockDesign):
         return None
+    # The search saw a part of the documents alone.
     searched = None if fit.best is None else len(context.documents.target.y)
     return BlocksSummary(len(design.blocks.starts) - 1, round(design.passes), searched)
 
@@ -191,6 +193,7 @@ def _dev_metrics(context: SearchContext, best: MeasuredSetting) -> DevMetrics:
     documents = sum(len(split.held) for split in context.documents.splits)
     interval = None
     if "accuracy" in best.metrics:
+        # Wilson's 95 % interval of a share: right of so many.
         interval = wilson(round(best.metrics["accuracy"] * documents), documents)
     return DevMetrics(documents, dict(best.metrics), interval)
 
@@ -269,6 +272,7 @@ def _order_of_groups(fit: FinalFit) -> tuple[tuple[GroupStep, ...], ...]:
 def _group_steps(
     report: SelectionReport, names: Sequence[str], group_names: Sequence[str] | None
 ) -> Iterator[GroupStep]:
+    # order lists features, steps say how many of them there were after each.
     start = 0
     for step in report.steps:
         if start >= MAX_ORDER:

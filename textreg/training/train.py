@@ -132,6 +132,7 @@ def train(  # noqa: PLR0913  # its options are its interface
         group_of=None if group_of is None else group_names(as_column(group_of, "group_of")),
         time_of=time_of,
     )
+    # Here, as the default is not told from a given one any more later.
     if corpus.tokenized and "tokenizer" in settings:
         raise UsageError(CUT_ALREADY)
     options = TrainingSettings.from_options(reg=reg, dev=dev, unlabeled=unlabeled, **settings)
@@ -330,6 +331,7 @@ def train_batches(
     weights: list[float] = []
     known: dict[Any, Any] = {}
     with Scratch(options.scratch) as scratch, StoredTexts(scratch.folder / "texts") as texts:
+        # Texts go to disk as they come; labels stay here, each once.
         for number, batch in zip(count(1), batches):
             part, names, own_weights = _parts(number, batch, bool(weights) if labels else None)
             texts.extend(part)

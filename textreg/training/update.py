@@ -179,6 +179,7 @@ def _noted(newer: Model, model: Model, added: Added, new: int, old: int | None) 
         added=after.features - before.features,
         files=added.files,
     )
+    # Earlier updates stay on record.
     newer.summary = replace(after, updates=(*before.updates, noted))
     return newer
 
@@ -266,12 +267,14 @@ def joined(old: Corpus, new: Corpus, *, held_out: bool) -> Corpus:
     held_out: whether some are to be held out, for which groups and times are kept; both corpora
     must have them then, or none: DataError.
     """
+    # One encoder cannot read both.
     if old.tokenized != new.tokenized:
         raise DataError(
             "the old documents and the new ones must all be texts, or all be lists of tokens."
         )
     weights = None
     if old.sample_weight is not None or new.sample_weight is not None:
+        # Documents without a weight have the weight 1.
         weights = np.concatenate([_weights(old), _weights(new)])
     return Corpus(
         texts=[*old.texts, *new.texts],
