@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec
 
 import numpy as np
@@ -17,6 +17,7 @@ from textreg.errors import DataError, UsageError
 from textreg.params import Parametrized
 from textreg.records.columns import as_column, first_missing
 from textreg.records.convert import as_array
+from textreg.tasks import check_classes
 from textreg.training.settings import PREFIXES, create_part, declared_settings
 
 if TYPE_CHECKING:
@@ -45,20 +46,19 @@ def stored(init: Callable[P, None]) -> Callable[P, None]:
 
 
 def declared(
-    leave_out: Set[str] = frozenset(), **defaults: Any
+    names: Iterable[str], **defaults: Any
 ) -> Callable[[Callable[P, None]], Callable[P, None]]:
-    """A constructor whose parameters are the settings of a training, as these are declared.
+    """A constructor whose parameters are settings of a training, as these are declared.
 
-    Type checkers read its keywords in :mod:`textreg.training.keywords`. leave_out: settings that it
-    does not take. defaults: those that are not the declared ones.
+    Type checkers read its keywords in :mod:`textreg.training.keywords`. defaults: those that are
+    not the declared ones, or of parameters that are no settings.
     """
-    kinds = inspect.Parameter
+    known, kinds = declared_settings(), inspect.Parameter
     parameters = [kinds("self", kinds.POSITIONAL_OR_KEYWORD)]
-    for name, setting in declared_settings().items():
-        if name not in leave_out:
-            kind = kinds.POSITIONAL_OR_KEYWORD if name == "reg" else kinds.KEYWORD_ONLY
-            default = defaults.get(name, setting.default)
-            parameters.append(kinds(name, kind, default=default))
+    for name in names:
+        kind = kinds.POSITIONAL_OR_KEYWORD if name == "reg" else kinds.KEYWORD_ONLY
+        default = defaults[name] if name in defaults else known[name].default
+        parameters.append(kinds(name, kind, default=default))
 
     def decorate(init: Callable[P, None]) -> Callable[P, None]:
         init.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
@@ -141,6 +141,16 @@ class PartsEstimator(BaseEstimator):  # type: ignore[misc]
         if len(targets) != n:
             raise DataError(f"{n:,} {rows} but {len(targets):,} labels: give one for each.")
         return targets, checked_weights(sample_weight, n)
+
+    def _checked_classes(
+        self, n: int, y: ArrayLike, sample_weight: ArrayLike | None, rows: str
+    ) -> tuple[NDArray[Any], NDArray[np.intp], Floats | None]:
+        """The classes of y, sorted, the number of each label's class, and the weights, checked."""
+        labels, weights = self._checked(n, y, sample_weight, rows)
+        classes, codes = coded(labels)
+        # Labels that have no weight are not learned: two others must be there.
+        check_classes((classes if weights is None else np.unique(labels[weights > 0])).tolist())
+        return classes, codes, weights
 
 
 def _as_declared(y: Any) -> Any:

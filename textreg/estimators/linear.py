@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -15,7 +15,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from textreg.errors import DataError, UsageError
-from textreg.estimators.base import PartsEstimator, as_numbers, by_name, coded, label_sets, stored
+from textreg.estimators.base import PartsEstimator, as_numbers, by_name, declared, label_sets
 from textreg.estimators.columns import (
     ColumnNames,
     GivenGraph,
@@ -27,7 +27,7 @@ from textreg.estimators.columns import (
 from textreg.losses import find_loss
 from textreg.records import Design
 from textreg.records.columns import as_column
-from textreg.tasks import Multilabel, Regression, Target, check_classes, classification
+from textreg.tasks import Multilabel, Regression, Target, classification
 from textreg.training.fit import Learned
 from textreg.training.path import path_parameter
 from textreg.training.prepare import SplitMatrix
@@ -40,16 +40,27 @@ from textreg.training.train import learn
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
     from scipy.sparse import csr_array
-    from typing_extensions import Self
+    from typing_extensions import Self, Unpack
 
-    from textreg.kinds import GraphBuilder, GroupBuilder, Loss, Regularizer
-    from textreg.records import Bools, Floats, Graph, Groups, Tokens
+    from textreg.kinds import Regularizer
+    from textreg.records import Bools, Floats, Tokens
     from textreg.tasks import Task
     from textreg.training.fit import FinalFit
+    from textreg.training.keywords import LinearClassifierKeywords, LinearKeywords
 
 
 NOT_SETTINGS = ("cv", "fit_intercept")
 """Parameters of the estimators that are no settings of a training."""
+
+
+OF_ROWS = (
+    *("reg", "groups", "graph", "loss", "multiclass", "class_weight", "fit_intercept", "cv"),
+    *("metric", "select", "within", "max_nonzero", "path", "jobs", "tol", "max_iter"),
+)
+"""The parameters of the estimators of rows."""
+
+USUAL = {"reg": "ridge", "fit_intercept": True}
+"""Their defaults that are not those of texts."""
 
 
 class Rows(NamedTuple):
@@ -63,14 +74,7 @@ class Rows(NamedTuple):
 class LinearEstimator(PartsEstimator):
     """A linear model of any matrix. A subclass poses the task that its targets are."""
 
-    groups: Any
-    graph: Any
-    cv: Any
-    path: bool
-    jobs: int
-    fit_intercept: bool
     coef_: Any
-    intercept_: Any
 
     def _rows(self, X: Any) -> Rows:
         """The rows to fit, checked; their columns are counted and named."""
@@ -400,26 +404,9 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):  # type: ignore[misc]
     (array(['a'], dtype='<U1'), True)
     """
 
-    @stored
-    def __init__(  # noqa: PLR0913  # a public constructor
-        self,
-        reg: str | Regularizer = "ridge",
-        *,
-        groups: Groups | Sequence[Any] | str | GroupBuilder | Any = None,
-        graph: Graph | str | GraphBuilder | Any = None,
-        loss: str | Loss = "logistic",
-        multiclass: str = "ovr",
-        class_weight: str | Mapping[Any, float] | None = None,
-        fit_intercept: bool = True,
-        cv: int | Any = None,
-        metric: str | None = None,
-        select: str = "best",
-        within: float | None = None,
-        max_nonzero: int | None = None,
-        path: bool = False,
-        jobs: int = 1,
-        tol: float = 1e-4,
-        max_iter: int = 1000,
+    @declared(OF_ROWS, **USUAL)
+    def __init__(
+        self, reg: str | Regularizer = "ridge", **settings: Unpack[LinearClassifierKeywords]
     ) -> None:
         """Store the parameters, unchecked as scikit-learn wants them."""
 
@@ -467,9 +454,7 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):  # type: ignore[misc]
         n = rows.X.shape[0]
         several = label_sets(y)
         if several is None:
-            labels, weights = self._checked(n, y, sample_weight, "rows")
-            classes, codes = coded(labels)
-            check_classes((classes if weights is None else np.unique(labels[weights > 0])).tolist())
+            classes, codes, weights = self._checked_classes(n, y, sample_weight, "rows")
             names = [str(label) for label in classes.tolist()]
             target = Target(classification(names, loss, self.multiclass), codes.astype(np.int64))
         elif several.indicator:
@@ -645,24 +630,14 @@ class LinearRegressor(RegressorMixin, LinearEstimator):  # type: ignore[misc]
     array([1.333])
     """
 
-    @stored
-    def __init__(  # noqa: PLR0913  # a public constructor
-        self,
-        reg: str | Regularizer = "ridge",
-        *,
-        groups: Groups | Sequence[Any] | str | GroupBuilder | Any = None,
-        graph: Graph | str | GraphBuilder | Any = None,
-        loss: str | Loss = "squared",
-        fit_intercept: bool = True,
-        cv: int | Any = None,
-        metric: str = "r2",
-        select: str = "best",
-        within: float | None = None,
-        max_nonzero: int | None = None,
-        path: bool = False,
-        jobs: int = 1,
-        tol: float = 1e-4,
-        max_iter: int = 1000,
+    @declared(
+        [name for name in OF_ROWS if name not in ("multiclass", "class_weight")],
+        **USUAL,
+        metric="r2",
+        loss=Regression.default_loss,
+    )
+    def __init__(
+        self, reg: str | Regularizer = "ridge", **settings: Unpack[LinearKeywords]
     ) -> None:
         """Store the parameters, unchecked as scikit-learn wants them."""
 

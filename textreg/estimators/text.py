@@ -17,7 +17,6 @@ from textreg.estimators.base import (
     PartsEstimator,
     as_numbers,
     by_name,
-    coded,
     declared,
     label_sets,
     stored,
@@ -29,7 +28,7 @@ from textreg.records import Corpus
 from textreg.records.columns import as_column
 from textreg.records.documents import is_tokenized, tokenized
 from textreg.records.fields import as_fields, fielded
-from textreg.tasks import Classification, Regression, check_classes
+from textreg.tasks import Classification, Regression
 from textreg.training.prepare import for_documents, make_features
 from textreg.training.settings import TrainingSettings, declared_settings
 from textreg.training.train import train
@@ -53,6 +52,9 @@ OF_LABELS = (
     *("at_least_one", "unknown", "unknown_rule"),
 )
 """Settings that a regression makes no use of."""
+
+OF_TEXTS = [it for it in declared_settings() if it not in ("task", "dev", "unlabeled")]
+"""Settings that are parameters of the estimators of texts."""
 
 
 def texts_of(X: Any) -> Documents:
@@ -269,7 +271,7 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
     >>> search = GridSearchCV(TextClassifier(reg="lasso"), {"reg__l1": [0.1, 1.0]})
     """
 
-    @declared(leave_out={"task", "dev", "unlabeled"})
+    @declared(OF_TEXTS)
     def __init__(
         self, reg: str | Regularizer = "sentence", **settings: Unpack[ClassifierKeywords]
     ) -> None:
@@ -326,9 +328,7 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         if several is not None:
             return self._fit_sets(X, several, sample_weight, columns, changes)
         texts = self._texts(X)
-        labels, weights = self._checked(len(texts), y, sample_weight, "texts")
-        classes, codes = coded(labels)
-        check_classes((classes if weights is None else np.unique(labels[weights > 0])).tolist())
+        classes, codes, weights = self._checked_classes(len(texts), y, sample_weight, "texts")
         names = [str(label) for label in classes.tolist()]
         # Labels that y may not have, in its type: predictions are of that type, too.
         rare, unknown = (
@@ -629,7 +629,7 @@ class TextRegressor(RegressorMixin, TextEstimator):  # type: ignore[misc]
     """
 
     @declared(
-        leave_out={"task", "dev", "unlabeled", *OF_LABELS},
+        [name for name in OF_TEXTS if name not in OF_LABELS],
         metric="r2",
         loss=Regression.default_loss,
     )
