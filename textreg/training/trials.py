@@ -310,11 +310,9 @@ def solve_side_by_side(
     for regularizer in settings:
         solutions = solve_rows(regularizer, problems, rows, starts, stop.callback)
         starts = [(solution.w, solution.b) for solution in solutions]
-        weights, intercepts = (
-            [solution.w for solution in solutions],
-            [solution.b for solution in solutions],
-        )
-        yield np.array(weights), np.array(intercepts), max(solution.gap for solution in solutions)
+        weights = np.array([solution.w for solution in solutions])
+        intercepts = np.array([solution.b for solution in solutions])
+        yield weights, intercepts, max(solution.gap for solution in solutions)
 
 
 def solve_rows(
