@@ -273,7 +273,7 @@ def test_what_trainings_ask_of_a_corpus_loads_no_texts(tmp_path: Path) -> None:
 
         ask()  # whatever is made once
         assert peak_of(ask) < LARGE / 5
-        corpus, aside = made[-1].corpus, made[-1].aside
+        corpus, aside = made[-1].corpus, made[-1].outside
         assert isinstance(corpus.texts, StoredTexts)
         assert corpus.texts[0].endswith(" 1")
         assert corpus.texts[-1].endswith(f" {n - 2}")
