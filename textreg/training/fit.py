@@ -229,7 +229,7 @@ def fit_rows(
     cut = cut_rows(rows, [regularizer], problems, work.threads)
     pieces = [(regularizer, problems, piece, starts, run, weights, prove) for piece in cut]
     fitted = [solution for piece in run.map(_fit, pieces) for solution in piece]
-    return fitted[0] if weights is None else _join(fitted, weights), run.stopped
+    return fitted[0] if weights is None else join(fitted, weights), run.stopped
 
 
 class HeldOut(NamedTuple):
@@ -305,7 +305,7 @@ def _fit(  # noqa: PLR0913  # one piece of work
     return fitted
 
 
-def _join(solutions: Sequence[Solution], weights: Floats) -> MultiSolution:
+def join(solutions: Sequence[Solution], weights: Floats) -> MultiSolution:
     """Separate fits as one: sums of objectives and iterations, the widest gap.
 
     weights: (rows, p) theirs.

@@ -33,7 +33,7 @@ from textreg.plugins import calls
 from textreg.records import Problem
 from textreg.solvers.newton import newton
 from textreg.training.fit import LEAST as PRUNED
-from textreg.training.fit import leave_out
+from textreg.training.fit import join, leave_out
 from textreg.training.prepare import own_weights
 from textreg.training.running import Clock, Work
 from textreg.training.trials import Problems, Start
@@ -100,13 +100,13 @@ def approximate(
     )
     problems = Problems(problem, task, y)
     p = widened.X.shape[1]
-    w, b = np.zeros((task.n_rows, p)), np.zeros(task.n_rows)
+    v = np.zeros((task.n_rows, p))
     # idf has changed: x_ij w_j stays what it was if w_j is scaled the other way.
-    w[:, widened.columns] = model.weights * widened.scale
+    v[:, widened.columns] = model.weights * widened.scale
 
     def fit_row(row: int) -> Solution:
         of = problems.of(row)
-        before = prior(widened, w[row], float(model.intercepts[row]), of, summary.documents)
+        before = prior(widened, v[row], float(model.intercepts[row]), of, summary.documents)
         solution = fit(of, before, l1, l2)
         run.counter.advance()
         return solution
@@ -114,35 +114,26 @@ def approximate(
     run = work.run("fit", task.n_rows)
     solutions: list[Solution] = run.map(fit_row, [(row,) for row in range(task.n_rows)])
     w = np.array([solution.w for solution in solutions])
-    b = np.array([solution.b for solution in solutions])
+    fitted = join(solutions, w)
     # As after a training: l2 leaves no weight at zero.
     if settings.prune and np.count_nonzero(w) > PRUNED:
         leave_out(w, widened.squares(), settings.prune)
-    gaps = [solution.gap for solution in solutions]
     newer = replace(
         _unmeasured(summary),
         labels=_described(summary, task, y),
         documents=summary.documents + len(new),
         features=summary.features + p - len(widened.columns),
         nonzero=int(np.count_nonzero(w.any(axis=0))),
-        objective=float(sum(solution.objective for solution in solutions)),
-        gap=None if np.isnan(gaps).any() else float(max(gaps)),
-        converged=all(solution.converged for solution in solutions),
-        iterations=sum(solution.iterations for solution in solutions),
-        order=(),
-        order_groups=(),
-        parts=(),
-        path=None,
-        pruned=None,
-        unsmoothed=None,
-        blocks=None,
-        support=None,
+        objective=fitted.objective,
+        gap=None if np.isnan(fitted.gap) else fitted.gap,
+        converged=fitted.converged,
+        iterations=fitted.iterations,
     )
     result = Model(
         task,
         widened.encoder,
         w,
-        b,
+        fitted.b,
         newer,
         calibration=model.calibration,
         thresholds=model.thresholds,
@@ -161,7 +152,7 @@ def approximate(
 
 
 def _unmeasured(summary: TrainingSummary) -> TrainingSummary:
-    """The same without what the model before was measured to do on documents held out."""
+    """The same without what was measured of the model before, and what its fit alone tells."""
     unknown = summary.unknown
     if unknown is not None:
         unknown = replace(unknown, documents=0, coverage=None, risk=None, recall=None)
@@ -175,6 +166,14 @@ def _unmeasured(summary: TrainingSummary) -> TrainingSummary:
             label: replace(chosen, precision=None, recall=None)
             for label, chosen in summary.thresholds.items()
         },
+        order=(),
+        order_groups=(),
+        parts=(),
+        path=None,
+        pruned=None,
+        unsmoothed=None,
+        blocks=None,
+        support=None,
     )
 
 
