@@ -36,7 +36,10 @@ def stored(init: Callable[P, None]) -> Callable[P, None]:
 
     @functools.wraps(init)
     def store(*args: P.args, **kwargs: P.kwargs) -> None:
-        bound = signature.bind(*args, **kwargs)
+        try:
+            bound = signature.bind(*args, **kwargs)
+        except TypeError as error:  # which does not say of what
+            raise TypeError(f"{init.__qualname__}() {error}") from None
         bound.apply_defaults()
         estimator, *values = bound.arguments.items()
         for name, value in values:

@@ -46,12 +46,10 @@ from textreg.training.fit import (
     Learned,
     fit_rows,
     log_begun,
-    log_fit,
-    log_search,
     log_sent,
     prune,
-    warn_if_stopped,
-    warn_unless_converged,
+    report_fit,
+    report_search,
 )
 from textreg.training.prepare import (
     Prepared,
@@ -384,8 +382,7 @@ def learn_in_blocks(
         log_begun(context, len(training.corpus))
         searching = None if cluster is None else Cluster(cluster)
         result, scales = search_part(context, replace(work, cluster=searching))
-        warn_if_stopped(result, settings)
-        log_search(context, result, clock.stop("search"))
+        report_search(context, result, clock.stop("search"))
         context.release()
         release_memory()
         # The fits need the rest: weights, gradients and the block at work.
@@ -418,12 +415,11 @@ def learn_in_blocks(
             learned=FromHeld(),
         )
         release_memory()
-        log_fit(fit, clock.stop("fit"))
+        report_fit(fit, settings, clock.stop("fit"))
         # What the network carried: it decides how large a cluster pays.
         if isinstance(features.rows, ClusterRows):
             assert isinstance(problems.problem.design, BlockDesign)
             log_sent(features.rows, problems.problem.design.passes)
-    warn_unless_converged(fit, settings)
     return Learned(context, result, fit, None, clock.seconds)
 
 

@@ -481,9 +481,16 @@ def log_begun(context: SearchContext, count: int) -> None:
         LOG.info("%d documents held out, in %d parts", held, len(documents.splits))
 
 
-def log_search(context: SearchContext, result: SearchResult, seconds: float) -> None:
-    """How a search ended, what it chose and why."""
+def report_search(context: SearchContext, result: SearchResult, seconds: float) -> None:
+    """Log how a search ended, what it chose and why; warn where settings were left unmeasured."""
     best, tuning, metric = result.best, context.settings.tuning, context.metric
+    if result.stopped is not None:
+        warnings.warn(
+            f"{_why(result.stopped, tuning.seconds)}: the best of {len(result.measured)} of "
+            f"{result.planned} settings was chosen, and fitted.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
     if best is None:
         LOG.info("nothing to search: all hyperparameters are given")
         return
@@ -503,8 +510,11 @@ def log_search(context: SearchContext, result: SearchResult, seconds: float) -> 
     LOG.info("chosen: %s%s: %s (%.4g)", best.regularizer, changes, why, best.metrics[metric])
 
 
-def log_fit(fit: FinalFit, seconds: float) -> None:
-    """How the final fit ended, and what was learned from held-out documents."""
+def report_fit(fit: FinalFit, settings: TrainingSettings, seconds: float) -> None:
+    """Log how the final fit ended, and what was learned from held-out documents.
+
+    Warns where it misses its tolerance, or was stopped.
+    """
     fitted = fit.fitted
     LOG.info(
         "fit: %d documents, %d of %d features, %d iterations, gap %.1e, %s, %.2f s",
@@ -516,6 +526,12 @@ def log_fit(fit: FinalFit, seconds: float) -> None:
         LOG.info("pruned: %d of %d weights kept", fit.pruned.after, fit.pruned.before)
     for label, cut in fit.cuts.items():
         LOG.info("threshold of %r: %.4f, chosen on held-out documents", label, cut)
+    if not fitted.converged:
+        message = fit.shortfall(settings.tol)
+        if fit.stopped is not None:
+            why = _why(fit.stopped, settings.tuning.seconds)
+            message = f"{why}: the model is the best so far, and not the optimum."
+        warnings.warn(message, ConvergenceWarning, stacklevel=4)
 
 
 def log_sent(rows: ClusterRows, passes: float) -> None:
@@ -527,31 +543,6 @@ def log_sent(rows: ClusterRows, passes: float) -> None:
     )
 
 
-def warn_if_stopped(result: SearchResult, settings: TrainingSettings) -> None:
-    """Warn where Ctrl-C or the budget left settings unmeasured."""
-    if result.stopped is None:
-        return
-    warnings.warn(
-        f"{_why(result.stopped, settings)}: the best of {len(result.measured)} of {result.planned} "
-        "settings was chosen, and fitted.",
-        ConvergenceWarning,
-        stacklevel=4,
-    )
-
-
-def warn_unless_converged(fit: FinalFit, settings: TrainingSettings) -> None:
-    """Warn where the final fit misses its tolerance, or was stopped."""
-    if fit.fitted.converged:
-        return
-    message = fit.shortfall(settings.tol)
-    if fit.stopped is not None:
-        why = _why(fit.stopped, settings)
-        message = f"{why}: the model is the best so far, and not the optimum."
-    warnings.warn(message, ConvergenceWarning, stacklevel=4)
-
-
-def _why(stopped: str, settings: TrainingSettings) -> str:
+def _why(stopped: str, budget: float | None) -> str:
     """Why something was stopped, in words."""
-    if stopped == "budget":
-        return f"the budget of {settings.tuning.seconds:g} s is used up"
-    return "interrupted"
+    return f"the budget of {budget:g} s is used up" if stopped == "budget" else "interrupted"

@@ -31,10 +31,8 @@ from textreg.training.fit import (
     Learned,
     fit_best,
     log_begun,
-    log_fit,
-    log_search,
-    warn_if_stopped,
-    warn_unless_converged,
+    report_fit,
+    report_search,
 )
 from textreg.training.path import fit_path, path_parameter
 from textreg.training.prepare import CUT_ALREADY, SplitCorpus, for_documents, read_training
@@ -262,16 +260,14 @@ def learn(context: SearchContext, work: Work, initial: InitialWeights | None = N
         work.report("features", n, n)
         LOG.info("%d features in %.2f s", n_features, clock.stop("features"))
         result = run_search(stages, replace(work, cluster=cluster))
-    warn_if_stopped(result, settings)
-    log_search(context, result, clock.stop("search"))
+    report_search(context, result, clock.stop("search"))
     with limited(work.deadline, limit), allowing(work.threads), one_thread_in_blas():
         fit = fit_best(context, result, work, initial)
-    log_fit(fit, clock.stop("fit"))
+    report_fit(fit, settings, clock.stop("fit"))
     path = None
     if settings.path:
         path = fit_path(fit, metric=context.metric, work=work)
         clock.stop("path")
-    warn_unless_converged(fit, settings)
     return Learned(context, result, fit, path, clock.seconds)
 
 
