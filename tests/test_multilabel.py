@@ -23,7 +23,7 @@ from textreg.model.model import Model
 from textreg.reading.corpus import read_corpus
 from textreg.records import Corpus, Problem
 from textreg.tasks import Multilabel, Rare, read_target, task_of_header
-from textreg.training.splits import group_holdout, holdout, stratify, time_folds
+from textreg.training.splits import holdout, stratify, time_folds
 from textreg.training.trials import Fold, Problems
 
 LABELS = ("bird", "cat", "dog", "emu")
@@ -212,7 +212,7 @@ def test_splits_of_groups_and_times_need_not_have_all_labels() -> None:
     y[:, 0], y[3, 1] = True, True
     split = holdout(y, ("a", "b"), 0.2, 0)
     assert 3 in split.train
-    grouped = group_holdout(y, ("a", "b"), [str(at // 4) for at in range(20)], 0.2, 0)
+    grouped = holdout(y, ("a", "b"), 0.2, 0, [str(at // 4) for at in range(20)])
     assert len(grouped.held) == 4
     assert [len(one.held) for one in time_folds(y, ("a", "b"), np.arange(20.0), 4)] == [4] * 4
 

@@ -38,14 +38,26 @@ class Split(NamedTuple):
     held: NDArray[np.intp]
 
 
-def holdout(codes: Int64s | Bools, labels: Sequence[str], fraction: float, seed: int) -> Split:
+def holdout(
+    codes: Int64s | Bools,
+    labels: Sequence[str],
+    fraction: float,
+    seed: int,
+    groups: Sequence[str] | None = None,
+) -> Split:
     """Hold out about ``fraction`` of the documents of every class, at least one and never all.
 
     codes: (n,) index into ``labels`` for every document, or (n, labels) which of them it has.
-    Raises DataError for a class of one.
+    groups: (n,) the group of every document; groups stay whole, and shares of classes are as near
+    as these allow. Raises DataError for a class of one, for one group only, and where groups would
+    leave a side without a class.
     """
+    shares = [1 - fraction, fraction]
+    if groups is not None:
+        part = _assign_groups(codes, len(labels), groups, shares, seed)
+        return _complete([_split(part == 1)], codes, labels, "groups")[0]
     if codes.ndim == 2:
-        return _split(stratify(codes.astype(bool), [1 - fraction, fraction], seed) == 1)
+        return _split(stratify(codes.astype(bool), shares, seed) == 1)
     held = np.zeros(len(codes), dtype=bool)
     for rows in _shuffled_classes(codes, labels, seed):
         # At least one on each side, whatever the fraction.
@@ -54,11 +66,23 @@ def holdout(codes: Int64s | Bools, labels: Sequence[str], fraction: float, seed:
     return _split(held)
 
 
-def folds(codes: Int64s | Bools, labels: Sequence[str], count: int, seed: int) -> list[Split]:
+def folds(
+    codes: Int64s | Bools,
+    labels: Sequence[str],
+    count: int,
+    seed: int,
+    groups: Sequence[str] | None = None,
+) -> list[Split]:
     """Cut the documents into ``count`` parts, equal in every class; each is held out once.
 
-    Raises DataError for a class of one, UsageError for fewer than 2 parts or more than documents.
+    groups: as for :func:`holdout`. Raises DataError for a class of one, and where a part to fit on
+    would be left without a class; UsageError for fewer than 2 parts or more than documents, or
+    groups.
     """
+    if groups is not None:
+        _check_count(count, len(set(groups)), "groups")
+        part = _assign_groups(codes, len(labels), groups, [1 / count] * count, seed)
+        return _complete([_split(part == k) for k in range(count)], codes, labels, "groups")
     _check_count(count, len(codes), "documents")
     if codes.ndim == 2:
         part = stratify(codes.astype(bool), [1 / count] * count, seed)
@@ -69,32 +93,6 @@ def folds(codes: Int64s | Bools, labels: Sequence[str], count: int, seed: int) -
         part[rows] = (dealt + np.arange(len(rows))) % count
         dealt += len(rows)
     return [_split(part == k) for k in range(count)]
-
-
-def group_holdout(
-    codes: Int64s | Bools, labels: Sequence[str], groups: Sequence[str], fraction: float, seed: int
-) -> Split:
-    """Like :func:`holdout`, with whole groups: shares of classes as near as these allow.
-
-    groups: (n,) the group of every document. Raises DataError for one group only, and where a side
-    would be left without a class.
-    """
-    part = _assign_groups(codes, len(labels), groups, [1 - fraction, fraction], seed)
-    return _complete([_split(part == 1)], codes, labels, "groups")[0]
-
-
-def group_folds(
-    codes: Int64s | Bools, labels: Sequence[str], groups: Sequence[str], count: int, seed: int
-) -> list[Split]:
-    """Like :func:`folds`, with whole groups: shares of classes as near as these allow.
-
-    Raises DataError where a part to fit on would be left without a class, UsageError for fewer than
-    2 parts or more than groups.
-    """
-    _check_count(count, len(set(groups)), "groups")
-    part = _assign_groups(codes, len(labels), groups, [1 / count] * count, seed)
-    splits = [_split(part == k) for k in range(count)]
-    return _complete(splits, codes, labels, "groups")
 
 
 def time_holdout(
@@ -322,11 +320,9 @@ def splits_of(corpus: Corpus, target: Target, settings: TrainingSettings) -> lis
             raise UsageError(
                 "cross-validation fits no single model that could be kept: leave out no-refit."
             )
-        if corpus.group_of is not None:
-            return group_folds(codes, labels, corpus.group_of, settings.cv, settings.seed)
         if corpus.time_of is not None:
             return time_folds(codes, labels, moments(corpus.time_of, corpus.where), settings.cv)
-        return folds(codes, labels, settings.cv, settings.seed)
+        return folds(codes, labels, settings.cv, settings.seed, corpus.group_of)
     tuned = settings.calibrate is not None or settings.threshold or settings.path
     tuned = tuned or settings.unknown is not None
     if settings.holdout is None and not settings.searches and not tuned:
@@ -337,12 +333,10 @@ def splits_of(corpus: Corpus, target: Target, settings: TrainingSettings) -> lis
             )
         return []
     fraction = HOLDOUT if settings.holdout is None else settings.holdout
-    if corpus.group_of is not None:
-        return [group_holdout(codes, labels, corpus.group_of, fraction, settings.seed)]
     if corpus.time_of is not None:
         times = moments(corpus.time_of, corpus.where)
         return [time_holdout(codes, labels, times, fraction)]
-    return [holdout(codes, labels, fraction, settings.seed)]
+    return [holdout(codes, labels, fraction, settings.seed, corpus.group_of)]
 
 
 def split_by(corpus: Corpus) -> str | None:
