@@ -13,7 +13,6 @@ from textreg._core.threads import allowing
 from textreg.errors import DataError, UsageError
 from textreg.estimators.base import (
     NEVER,
-    LabelSets,
     PartsEstimator,
     as_numbers,
     by_name,
@@ -322,21 +321,33 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         ConvergenceWarning
             If the final fit does not reach ``tol``.
         """
-        changes = {name: by_name(getattr(self, name)) for name in ("class_weight", "threshold")}
-        several = label_sets(y)
-        columns = {"unlabeled": unlabeled, "group_of": group_of, "time_of": time_of}
-        if several is not None:
-            return self._fit_sets(X, several, sample_weight, columns, changes)
-        texts = self._texts(X)
-        classes, codes, weights = self._checked_classes(len(texts), y, sample_weight, "texts")
-        names = [str(label) for label in classes.tolist()]
+        several, texts = label_sets(y), self._texts(X)
+        labels: list[Any]
+        if several is None:
+            classes, codes, weights = self._checked_classes(len(texts), y, sample_weight, "texts")
+            names = [str(label) for label in classes.tolist()]
+            labels = [names[code] for code in codes]
+        else:
+            if several.indicator and self.rare_label is not None:
+                raise UsageError(
+                    "an indicator matrix has no column for rare_label: give a list of labels for "
+                    "each text, or leave rare_label out."
+                )
+            # The rows of a table stand for their sets, to be checked as any y is.
+            every, classes = np.arange(len(several.sets)), several.classes
+            rows, weights = self._checked(len(texts), every, sample_weight, "texts")
+            labels = [several.sets[row] for row in rows.tolist()]
         # Labels that y may not have, in its type: predictions are of that type, too.
-        rare, unknown = (
-            _as_class(name, getattr(self, name), classes) for name in ("rare_label", "unknown")
-        )
+        rare = _as_class("rare_label", self.rare_label, classes)
+        unknown = _as_class("unknown", None if several else self.unknown, classes)
+        columns = {"unlabeled": unlabeled, "group_of": group_of, "time_of": time_of}
         columns["sample_weight"] = weights
-        self._train(texts, [names[c] for c in codes], columns, **changes)
+        changes = {name: by_name(getattr(self, name)) for name in ("class_weight", "threshold")}
+        self._train(texts, labels, columns, **changes)
         known = self._keep(classes, rare)
+        self._indicator = several is not None and several.indicator
+        if self._indicator:
+            self.classes_ = classes
         answers = np.concatenate([known, unknown])  # of the codes of the model
         self._answers = answers[[*np.argsort(self._order), *range(len(known), len(answers))]]
         return self
@@ -352,36 +363,6 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         # The model sorts its labels as strings: "10" comes before "9".
         self._order = np.array([known.index(str(label)) for label in kept.tolist()])
         return kept
-
-    def _fit_sets(
-        self,
-        X: Iterable[Document],
-        several: LabelSets,
-        sample_weight: ArrayLike | None,
-        columns: dict[str, Any],
-        changes: dict[str, Any],
-    ) -> Self:
-        """Train a model of several labels for each text."""
-        if several.indicator and self.rare_label is not None:
-            raise UsageError(
-                "an indicator matrix has no column for rare_label: give a list of labels for each "
-                "text, or leave rare_label out."
-            )
-        rare = several.classes[:0]
-        if self.rare_label is not None:
-            rare = _as_class("rare_label", self.rare_label, several.classes)
-        # The rows of a table stand for their sets, to be checked as any y is.
-        texts = self._texts(X)
-        rows, weights = self._checked(
-            len(texts), np.arange(len(several.sets)), sample_weight, "texts"
-        )
-        sets = [several.sets[row] for row in rows.tolist()]
-        self._train(texts, sets, {**columns, "sample_weight": weights}, **changes)
-        self._keep(several.classes, rare)
-        if several.indicator:
-            self.classes_ = several.classes
-        self._indicator = several.indicator
-        return self
 
     @property
     def _several(self) -> bool:
