@@ -69,7 +69,7 @@ for module in pkgutil.iter_modules(textreg.cli.__path__, "textreg.cli."):
 
 
 def test_commands_start_without_the_extras() -> None:
-    """What only [report], [cluster] and so on install is not imported by the commands themselves."""
+    """What only [report], [cluster] and so on install is not imported by commands themselves."""
     done = subprocess.run([sys.executable, "-c", WITHOUT], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 
