@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from textreg.estimators.linear import OF_ROWS
 from textreg.estimators.text import OF_LABELS
 from textreg.params import Param, Parametrized
 from textreg.plugins import registry
@@ -86,6 +87,22 @@ class ClassifierKeywords(LabelSettings, total=False):
     class_weight: str | Mapping[Any, float] | None
     threshold: Mapping[Any, str] | None
     seed: int
+
+
+class LinearKeywords(TypedDict, total=False):
+    """The parameters of ``LinearRegressor``."""
+
+    groups: Any
+    graph: Any
+    fit_intercept: bool
+    cv: Any
+'''
+LAST = '''
+
+class LinearClassifierKeywords(LinearKeywords, total=False):
+    """The parameters of ``LinearClassifier``, whose labels may be of any type."""
+
+    class_weight: str | Mapping[Any, float] | None
 '''
 
 BY_LABEL = ("class_weight", "threshold")
@@ -102,7 +119,14 @@ def source() -> str:
             where.append(f"    {key}: {setting_type(key, declared)}\n")
         if key in PREFIXES:
             others += [f"    {name}: {kind}\n" for name, kind in sorted(of_parts(key).items())]
-    return "".join([HEAD, *texts, OF_CLASSES, *labels, ALL, *others, TAIL])
+    rows = {
+        name: f"    {name}: {setting_type(name, declared_settings()[name])}\n"
+        for name in OF_ROWS
+        if name not in (*NAMED, *BY_LABEL, "groups", "graph", "fit_intercept", "cv")
+    }
+    of_classes = rows.pop("multiclass")
+    parts = [HEAD, *texts, OF_CLASSES, *labels, ALL, *others, TAIL, *rows.values()]
+    return "".join([*parts, LAST, of_classes])
 
 
 def setting_type(key: str, declared: Param) -> str:

@@ -20,7 +20,7 @@ from textreg.tasks import classification
 from textreg.tasks.regression import Regression
 from textreg.training import search as training_search
 from textreg.training.search import choose
-from textreg.training.space import SelectionRule, parse_space
+from textreg.training.space import Tuning, parse_space
 from textreg.training.trials import MeasuredSetting
 
 
@@ -53,34 +53,34 @@ POINTS = [
 @pytest.mark.parametrize(
     ("rule", "chosen"),
     [
-        (SelectionRule(), 0),
-        (SelectionRule(select="1se"), 1),  # of two with 300 features the more accurate
-        (SelectionRule(select="sparsest"), 1),
+        (Tuning(), 0),
+        (Tuning(select="1se"), 1),  # of two with 300 features the more accurate
+        (Tuning(select="sparsest"), 1),
         (
-            SelectionRule(select="sparsest", within=0.012),
+            Tuning(select="sparsest", within=0.012),
             2,
         ),  # a boundary counts, whatever rounding does
-        (SelectionRule(select="sparsest", within=0.0), 0),
-        (SelectionRule(select="sparsest", within=0.5), 4),
-        (SelectionRule(max_nonzero=300), 1),
+        (Tuning(select="sparsest", within=0.0), 0),
+        (Tuning(select="sparsest", within=0.5), 4),
+        (Tuning(max_nonzero=300), 1),
         (
-            SelectionRule(select="1se", max_nonzero=300),
+            Tuning(select="1se", max_nonzero=300),
             2,
         ),  # one error of the best that is small enough
-        (SelectionRule(max_nonzero=199), 4),
+        (Tuning(max_nonzero=199), 4),
     ],
 )
-def test_rules(rule: SelectionRule, chosen: int) -> None:
+def test_rules(rule: Tuning, chosen: int) -> None:
     assert choose(POINTS, "accuracy", rule) == chosen
 
 
 def test_what_is_better_when_smaller() -> None:
     assert choose(POINTS, "mse") == 4
     # 4 % of the best, 85, reach to 88.4 and so not to 88.8
-    assert choose(POINTS, "mse", SelectionRule(select="sparsest", within=0.04)) == 4
+    assert choose(POINTS, "mse", Tuning(select="sparsest", within=0.04)) == 4
     bigger = [point(0.90, 10), point(0.87, 500)]
-    assert choose(bigger, "mse", SelectionRule(select="sparsest", within=0.04)) == 0
-    assert choose(bigger, "mse", SelectionRule(select="sparsest", within=0.03)) == 1
+    assert choose(bigger, "mse", Tuning(select="sparsest", within=0.04)) == 0
+    assert choose(bigger, "mse", Tuning(select="sparsest", within=0.03)) == 1
 
 
 @pytest.mark.parametrize(
@@ -95,12 +95,12 @@ def test_what_is_better_when_smaller() -> None:
 )
 def test_wrong_rules(values: dict[str, Any], message: str) -> None:
     with pytest.raises(UsageError, match=message):
-        SelectionRule(**values)
+        Tuning(**values)
 
 
 def test_nothing_small_enough() -> None:
     with pytest.raises(UsageError, match="at most 99 features: the smallest of 5 has 100"):
-        choose(POINTS, "accuracy", SelectionRule(max_nonzero=99))
+        choose(POINTS, "accuracy", Tuning(max_nonzero=99))
 
 
 def test_standard_errors() -> None:
@@ -171,8 +171,8 @@ def test_the_final_model_keeps_to_max_nonzero(monkeypatch: pytest.MonkeyPatch) -
     usual = selection.measured_setting
 
     # All look small in the search, the largest the best.
-    def small(*values: Any) -> MeasuredSetting:
-        made = usual(*values)
+    def small(*values: Any, **options: Any) -> MeasuredSetting:
+        made = usual(*values, **options)
         metrics = {**made.metrics, "accuracy": 1 / (1 + made.regularizer.params()["l1"])}
         return MeasuredSetting(
             made.regularizer, metrics, min(made.nonzero, 2), made.starts, made.changes

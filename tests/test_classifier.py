@@ -19,6 +19,7 @@ from sklearn.preprocessing import FunctionTransformer
 import textreg
 from textreg import Lasso, Ridge, Sentence
 from textreg.errors import DataError, PluginError, UsageError
+from textreg.estimators.linear import LinearClassifier
 from textreg.estimators.text import TextClassifier, TextRegressor
 from textreg.params import AUTO
 from textreg.training.settings import declared_settings
@@ -146,6 +147,14 @@ def test_parameters_are_the_declared_settings(
     documented = " ".join((inspect.getdoc(estimator) or "").split())
     for name, it in declared.items():
         assert f"{it.help[1:]}." in documented, name
+
+
+@pytest.mark.parametrize("estimator", [TextClassifier, TextRegressor, LinearClassifier])
+def test_a_parameter_that_there_is_not(estimator: type[Any]) -> None:
+    with pytest.raises(TypeError, match=rf"{estimator.__name__}.* argument 'regg'"):
+        estimator(regg="lasso")
+    with pytest.raises(TypeError, match=rf"{estimator.__name__}.* too many positional"):
+        estimator("lasso", "sentences")
 
 
 def test_parameters_of_a_part() -> None:

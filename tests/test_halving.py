@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,7 @@ from textreg.tasks import Target
 from textreg.tasks.classification import Binary
 from textreg.tasks.multilabel import Multilabel
 from textreg.training import search, trials
-from textreg.training.search import confirmed, drawn, places_of, promising
+from textreg.training.search import confirmed, drawn, promising
 from textreg.training.space import BEST
 from textreg.training.trials import MeasuredSetting
 
@@ -79,54 +78,50 @@ def test_only_the_best_are_fitted_to_all(fits: dict[int, list[Regularizer]]) -> 
     assert told.planned == told.ruled_out + len(whole)
 
 
-def test_weaker_neighbors_of_the_best_follow() -> None:
-    grid = [Elastic(l1=1.0, l2=10.0**-at) for at in range(5)]
-    losses = {1.0: 0.5, 0.1: 0.4, 0.01: 0.3, 0.001: 0.6, 1e-4: 0.9}
+class Stage:
+    """A search of one grid whose log-losses are known by l2."""
 
-    def measured(ones: Sequence[Regularizer], losses: Mapping[float, float]) -> Any:
-        return [
-            MeasuredSetting(one, {"log-loss": losses[one.params()["l2"]]}, 1.0, ()) for one in ones
+    def __init__(self, losses: dict[float, float]) -> None:
+        self.losses = losses
+        self.measured: list[MeasuredSetting] = []
+        self.asked: set[Any] = set()
+        self.batches: list[list[float]] = []
+
+    def grid(self, values: Any) -> list[Elastic]:
+        return [Elastic(l1=1.0, l2=10.0**-at) for at in range(5)]
+
+    def values_of(self, setting: MeasuredSetting) -> tuple[()]:
+        return ()
+
+    @property
+    def best_so_far(self) -> MeasuredSetting:
+        return self.measured[promising(self.measured, "log-loss", BEST, 1)[0]]
+
+    def ask(self, values: Any, places: Sequence[int], run: Any) -> bool:
+        settings = [self.grid(values)[place] for place in places]
+        self.asked |= {(values, place) for place in places}
+        self.batches.append([one.l2 for one in settings])
+        self.measured += [
+            MeasuredSetting(one, {"log-loss": self.losses[one.l2]}, 1.0, ()) for one in settings
         ]
+        return True
 
-    context: Any = SimpleNamespace(
-        grid=lambda values: grid,
-        values_of=lambda setting: (),
-        promising=lambda points, number: [
-            points[at] for at in promising(points, "log-loss", BEST, number)
-        ],
-    )
-    # On the part the strongest is the best, and the next one after it.
-    ranked = measured(grid[:3], {1.0: 0.1, 0.1: 0.2, 0.01: 0.3})
-    places = places_of(context, ranked)
-    assert places == [((), 0), ((), 1), ((), 2)]
-    plan, fitted = confirmed(context, places[: search.KEPT], weaker=True), []
-    settings: Sequence[Regularizer] = next(plan).settings
-    while settings:
-        fitted.append([one.params()["l2"] for one in settings])
-        try:
-            settings = plan.send(measured(settings, losses)).settings
-        except StopIteration:
-            settings = ()
-    assert fitted == [[1.0, 0.1], [0.01], [0.001]]  # which is worse, so 1e-4 is not tried
-    plan = confirmed(context, places[: search.KEPT], weaker=True)
-    batch = next(plan)
-    with pytest.raises(StopIteration):
-        plan.send(measured(batch.settings, {1.0: 0.1, 0.1: 0.2}))
+
+def test_weaker_neighbors_of_the_best_follow() -> None:
+    # On the part the strongest was the best, and the next one after it.
+    stage: Any = Stage({1.0: 0.5, 0.1: 0.4, 0.01: 0.3, 0.001: 0.6, 1e-4: 0.9})
+    confirmed(stage, [((), 0), ((), 1)], None, weaker=True)  # type: ignore[arg-type]
+    assert stage.batches == [[1.0, 0.1], [0.01], [0.001]]  # which is worse, so 1e-4 is not tried
+    stage = Stage({1.0: 0.1, 0.1: 0.2})
+    stage.asked.add(((), 1))
+    confirmed(stage, [((), 0)], None, weaker=True)  # type: ignore[arg-type]
+    assert stage.batches == [[1.0]]
 
 
 def test_with_the_same_documents_each_starts_from_the_one_before() -> None:
-    grid = [Elastic(l1=1.0, l2=10.0**-at) for at in range(5)]
-    context: Any = SimpleNamespace(
-        grid=lambda values: grid,
-        values_of=lambda setting: (),
-        promising=lambda points, number: points[:number],
-    )
-    plan = confirmed(context, [((), 3), ((), 0)], weaker=False)
-    first = next(plan).settings
-    second = plan.send([MeasuredSetting(first[0], {}, 1.0, ())]).settings
-    assert (first, second) == ([grid[3]], [grid[0]])
-    with pytest.raises(StopIteration):
-        plan.send([MeasuredSetting(second[0], {}, 1.0, ())])
+    stage: Any = Stage({1.0: 0.2, 0.001: 0.1})
+    confirmed(stage, [((), 3), ((), 0)], None, weaker=False)  # type: ignore[arg-type]
+    assert stage.batches == [[0.001], [1.0]]
 
 
 @pytest.mark.usefixtures("few")

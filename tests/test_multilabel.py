@@ -24,7 +24,7 @@ from textreg.model.model import Model
 from textreg.reading.corpus import read_corpus
 from textreg.records import Corpus, Problem
 from textreg.tasks import Multilabel, Rare, read_target, task_of_header
-from textreg.training.splits import deal, group_holdout, holdout, time_folds
+from textreg.training.splits import holdout, stratify, time_folds
 from textreg.training.trials import Fold, Problems
 
 LABELS = ("bird", "cat", "dog", "emu")
@@ -195,17 +195,17 @@ def test_options_that_make_no_sense() -> None:
 def test_documents_are_dealt_out_in_proportion() -> None:
     random = np.random.default_rng(0)
     y = random.random((500, 6)) < [0.5, 0.3, 0.1, 0.05, 0.02, 0.0]
-    part = deal(y, [0.2] * 5, seed=1)
+    part = stratify(y, [0.2] * 5, seed=1)
     assert np.bincount(part).tolist() == pytest.approx([100] * 5, abs=3)
     for label in y.T:
         counts = np.bincount(part[label], minlength=5)
         assert counts.max() - counts.min() <= 2
-    assert np.array_equal(part, deal(y, [0.2] * 5, seed=1))
-    assert not np.array_equal(part, deal(y, [0.2] * 5, seed=2))
+    assert np.array_equal(part, stratify(y, [0.2] * 5, seed=1))
+    assert not np.array_equal(part, stratify(y, [0.2] * 5, seed=2))
     lonely = np.eye(12, dtype=bool)  # every label once: they stay among the fitted
-    assert np.bincount(deal(lonely, [0.9, 0.1], 0)).tolist() == [11, 1]
+    assert np.bincount(stratify(lonely, [0.9, 0.1], 0)).tolist() == [11, 1]
     with pytest.raises(DataError, match="too few for a split into 3 parts"):
-        deal(lonely[:2], [1 / 3] * 3, 0)
+        stratify(lonely[:2], [1 / 3] * 3, 0)
 
 
 def test_splits_of_groups_and_times_need_not_have_all_labels() -> None:
@@ -213,7 +213,7 @@ def test_splits_of_groups_and_times_need_not_have_all_labels() -> None:
     y[:, 0], y[3, 1] = True, True
     split = holdout(y, ("a", "b"), 0.2, 0)
     assert 3 in split.train
-    grouped = group_holdout(y, ("a", "b"), [str(at // 4) for at in range(20)], 0.2, 0)
+    grouped = holdout(y, ("a", "b"), 0.2, 0, [str(at // 4) for at in range(20)])
     assert len(grouped.held) == 4
     assert [len(one.held) for one in time_folds(y, ("a", "b"), np.arange(20.0), 4)] == [4] * 4
 

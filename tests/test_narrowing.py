@@ -16,7 +16,7 @@ from textreg.kinds import Regularizer
 from textreg.params import AUTO, Choices, param
 from textreg.records import Problem, Solution
 from textreg.training.search import Lattice, promising
-from textreg.training.space import SelectionRule
+from textreg.training.space import Tuning
 from textreg.training.trials import MeasuredSetting
 
 TEXTS = ["good kettle", "fine lamp", "bad kettle", "poor lamp"] * 10
@@ -167,14 +167,14 @@ POINTS = [point(0.90, 500, 0.02), point(0.89, 300), point(0.885, 100), point(0.9
 @pytest.mark.parametrize(
     ("rule", "ranked"),
     [
-        (SelectionRule(), [3, 0]),
-        (SelectionRule(select="1se"), [1, 3, 0]),
-        (SelectionRule(select="sparsest", within=0.5), [2, 3, 0]),
-        (SelectionRule(max_nonzero=400), [1, 2]),
-        (SelectionRule(max_nonzero=50), [2, 1]),  # none is small enough: toward smaller ones
+        (Tuning(), [3, 0]),
+        (Tuning(select="1se"), [1, 3, 0]),
+        (Tuning(select="sparsest", within=0.5), [2, 3, 0]),
+        (Tuning(max_nonzero=400), [1, 2]),
+        (Tuning(max_nonzero=50), [2, 1]),  # none is small enough: toward smaller ones
     ],
 )
-def test_what_looks_best(rule: SelectionRule, ranked: list[int]) -> None:
+def test_what_looks_best(rule: Tuning, ranked: list[int]) -> None:
     assert promising(POINTS, "accuracy", rule, 2) == ranked
 
 

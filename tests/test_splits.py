@@ -18,7 +18,7 @@ from textreg.errors import DataError, DataWarning, UsageError
 from textreg.model.summary import SplitSummary
 from textreg.reading.corpus import read_corpus
 from textreg.reading.times import moment
-from textreg.training.splits import Split, group_folds, group_holdout, time_folds, time_holdout
+from textreg.training.splits import Split, folds, holdout, time_folds, time_holdout
 
 TEXTS = ["good kettle", "fine lamp", "bad kettle", "poor lamp"] * 10
 LABELS = ["pos", "pos", "neg", "neg"] * 10
@@ -41,9 +41,9 @@ def check_cover(splits: list[Split], n: int) -> None:
 @given(st.integers(0, 50), st.integers(4, 60), st.integers(4, 12), st.integers(2, 4))
 def test_no_group_is_on_both_sides(seed: int, n: int, n_groups: int, count: int) -> None:
     codes, groups = drawn(seed, n, n_groups)
-    splits = group_folds(codes, "ab", groups, count, seed)
+    splits = folds(codes, "ab", count, seed, groups)
     check_cover(splits, len(codes))
-    one = group_holdout(codes, "ab", groups, 0.3, seed)
+    one = holdout(codes, "ab", 0.3, seed, groups)
     check_cover([one, one._replace(train=one.held, held=one.train)], len(codes))
     for split in [*splits, one]:
         assert not {groups[row] for row in split.train} & {groups[row] for row in split.held}
@@ -53,22 +53,22 @@ def test_groups_keep_the_shares_of_classes() -> None:
     random = np.random.default_rng(1)
     groups = [f"g{at // 5}" for at in range(600)]
     codes = np.repeat(random.random(120) < 0.3, 5).astype(int)  # a class for every group
-    for split in group_folds(codes, "ab", groups, 4, 0):
+    for split in folds(codes, "ab", 4, 0, groups):
         assert len(split.held) == pytest.approx(150, abs=5)
         assert codes[split.held].mean() == pytest.approx(codes.mean(), abs=0.02)
-    held = group_holdout(codes, "ab", groups, 0.1, 0).held
+    held = holdout(codes, "ab", 0.1, 0, groups).held
     assert (len(held), codes[held].mean()) == pytest.approx((60, codes.mean()), rel=0.15)
 
 
 def test_grouped_splits_depend_on_the_seed_alone() -> None:
     codes, groups = drawn(3, 200, 40)
-    held = [group_holdout(codes, "ab", groups, 0.2, seed).held.tolist() for seed in (7, 7, 8)]
+    held = [holdout(codes, "ab", 0.2, seed, groups).held.tolist() for seed in (7, 7, 8)]
     assert held[0] == held[1] != held[2]
 
 
 def test_a_share_smaller_than_any_group_still_holds_one_out() -> None:
     codes = np.array([0, 1] * 50)
-    split = group_holdout(codes, "ab", ["a"] * 50 + ["b"] * 40 + ["c"] * 10, 0.001, 0)
+    split = holdout(codes, "ab", 0.001, 0, ["a"] * 50 + ["b"] * 40 + ["c"] * 10)
     assert split.held.tolist() == list(range(90, 100))
 
 
@@ -100,10 +100,10 @@ def test_documents_of_one_time_stay_together() -> None:
 def test_a_split_that_leaves_a_class_out_is_refused() -> None:
     codes = np.array([0, 1] * 10 + [2] * 5)
     groups = [f"g{at // 4}" for at in range(20)] + ["last"] * 5
-    for split in (group_holdout, group_folds):
-        how = 0.3 if split is group_holdout else 3
+    for split in (holdout, folds):
+        how = 0.3 if split is holdout else 3
         with pytest.raises(DataError, match=r"documents (to fit on|held out).* label 'c'"):
-            split(codes, "abc", groups, how, 0)  # type: ignore[arg-type]
+            split(codes, "abc", how, 0, groups)  # type: ignore[arg-type]
     times = np.arange(25.0)
     with pytest.raises(DataError, match="documents to fit on have none with the label 'c'"):
         time_holdout(codes, "abc", times, 0.2)
@@ -116,11 +116,11 @@ def test_a_split_that_leaves_a_class_out_is_refused() -> None:
 def test_wrong_counts_are_refused() -> None:
     codes, groups = drawn(0, 10, 4)
     with pytest.raises(UsageError, match="cv must be 2 to 4, the number of groups, not 5"):
-        group_folds(codes, "ab", groups, 5, 0)
+        folds(codes, "ab", 5, 0, groups)
     with pytest.raises(UsageError, match="cv must be 2 to 17, the number of documents but one"):
         time_folds(codes, "ab", np.arange(18.0), 18)
     with pytest.raises(DataError, match="All documents are of one group, 'x'"):
-        group_holdout(codes, "ab", ["x"] * 18, 0.5, 0)
+        holdout(codes, "ab", 0.5, 0, ["x"] * 18)
 
 
 UTC = timezone.utc

@@ -24,7 +24,7 @@ from textreg.records.columns import as_column
 from textreg.records.documents import check_documents, check_texts, is_tokenized
 from textreg.records.stored_texts import StoredTexts
 from textreg.training.fields import AutoTokenizer, tokenizer_of
-from textreg.training.prepare import pose
+from textreg.training.prepare import read_training
 from textreg.training.settings import TrainingSettings
 
 TEXTS = ["It works.", "", "Größe:\r\ngroß\0\x85", "日本\U0001f600", "\ud83d", "\ude00", "last\n"]
@@ -264,7 +264,7 @@ def test_what_trainings_ask_of_a_corpus_loads_no_texts(tmp_path: Path) -> None:
                 warn_of_html(corpus)
             settings = TrainingSettings(reg="ridge", min_label=2, unknown="none")
             with pytest.warns(DataWarning, match="left out 1 label"):
-                posed = pose(corpus, settings)
+                posed = read_training(corpus, settings)
             auto = tokenizer_of("auto")
             assert isinstance(auto, AutoTokenizer)
             assert auto.decide(posed.corpus.texts) is auto.words
@@ -273,7 +273,7 @@ def test_what_trainings_ask_of_a_corpus_loads_no_texts(tmp_path: Path) -> None:
 
         ask()  # whatever is made once
         assert peak_of(ask) < LARGE / 5
-        corpus, aside = made[-1].corpus, made[-1].aside
+        corpus, aside = made[-1].corpus, made[-1].outside
         assert isinstance(corpus.texts, StoredTexts)
         assert corpus.texts[0].endswith(" 1")
         assert corpus.texts[-1].endswith(f" {n - 2}")

@@ -16,7 +16,7 @@ import textreg
 from textreg import Corpus, Lasso, Model, Ridge, Sentence, TextregError, load, loss, train, update
 from textreg.errors import DataError, DataWarning, ModelError, UsageError
 from textreg.records.names import Names
-from textreg.training.laplace import find_names, starts_over
+from textreg.training.laplace import find_names, initial_weights
 
 DAY = "2026-01-31"
 Labeled = tuple[list[str], list[str]]
@@ -111,7 +111,7 @@ def test_starts_from_the_weights_of_the_model() -> None:
     model = train(*OLD, reg="ridge", reg_l2=0.5, tokenizer="words", tol=1e-9, prune=0)
     newer = update(model, NEW[0][:1], NEW[1][:1], old=OLD)
     encoder = newer.encoder
-    (start,) = starts_over(model, encoder, newer.task)
+    (start,) = initial_weights(model, encoder, newer.task)
     weights, intercept = start.dense(encoder.n_columns)
     names = {name: weights[at] for at, name in enumerate(encoder.names)}
     for at, name in enumerate(model.encoder.names):
@@ -132,7 +132,7 @@ def test_a_lasso_starts_from_them() -> None:
 def test_starts_of_labels_by_their_names() -> None:
     model = train(*OLD, reg="ridge", reg_l2=0.5, tokenizer="words")
     three = train(*together(OLD, THREE), reg="ridge", reg_l2=0.5, tokenizer="words")
-    starts = starts_over(model, three.encoder, three.task)
+    starts = initial_weights(model, three.encoder, three.task)
     size = three.encoder.n_columns
     negative, positive, unseen = (start.dense(size) for start in starts)
     np.testing.assert_array_equal(negative[0], -positive[0])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec
 
 import numpy as np
@@ -17,6 +17,7 @@ from textreg.errors import DataError, UsageError
 from textreg.params import Parametrized
 from textreg.records.columns import as_column, first_missing
 from textreg.records.convert import as_array
+from textreg.tasks import check_classes
 from textreg.training.settings import PREFIXES, create_part, declared_settings
 
 if TYPE_CHECKING:
@@ -35,7 +36,10 @@ def stored(init: Callable[P, None]) -> Callable[P, None]:
 
     @functools.wraps(init)
     def store(*args: P.args, **kwargs: P.kwargs) -> None:
-        bound = signature.bind(*args, **kwargs)
+        try:
+            bound = signature.bind(*args, **kwargs)
+        except TypeError as error:  # which does not say of what
+            raise TypeError(f"{init.__qualname__}() {error}") from None
         bound.apply_defaults()
         estimator, *values = bound.arguments.items()
         for name, value in values:
@@ -45,20 +49,19 @@ def stored(init: Callable[P, None]) -> Callable[P, None]:
 
 
 def declared(
-    leave_out: Set[str] = frozenset(), **defaults: Any
+    names: Iterable[str], **defaults: Any
 ) -> Callable[[Callable[P, None]], Callable[P, None]]:
-    """A constructor whose parameters are the settings of a training, as these are declared.
+    """A constructor whose parameters are settings of a training, as these are declared.
 
-    Type checkers read its keywords in :mod:`textreg.training.keywords`. leave_out: settings that it
-    does not take. defaults: those that are not the declared ones.
+    Type checkers read its keywords in :mod:`textreg.training.keywords`. defaults: those that are
+    not the declared ones, or of parameters that are no settings.
     """
-    kinds = inspect.Parameter
+    known, kinds = declared_settings(), inspect.Parameter
     parameters = [kinds("self", kinds.POSITIONAL_OR_KEYWORD)]
-    for name, setting in declared_settings().items():
-        if name not in leave_out:
-            kind = kinds.POSITIONAL_OR_KEYWORD if name == "reg" else kinds.KEYWORD_ONLY
-            default = defaults.get(name, setting.default)
-            parameters.append(kinds(name, kind, default=default))
+    for name in names:
+        kind = kinds.POSITIONAL_OR_KEYWORD if name == "reg" else kinds.KEYWORD_ONLY
+        default = defaults[name] if name in defaults else known[name].default
+        parameters.append(kinds(name, kind, default=default))
 
     def decorate(init: Callable[P, None]) -> Callable[P, None]:
         init.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
@@ -85,6 +88,7 @@ class PartsEstimator(BaseEstimator):  # type: ignore[misc]
         params: dict[str, Any] = super().get_params(deep=deep)
         if deep:
             for prefix in PREFIXES:
+                # A name has no parameters yet: they come with the instance.
                 if isinstance(part := params.get(prefix), Parametrized):
                     params |= {f"{prefix}__{key}": it for key, it in part.params().items()}
         return params
@@ -116,6 +120,7 @@ class PartsEstimator(BaseEstimator):  # type: ignore[misc]
                 nested.setdefault(prefix, {})[name] = value
             else:
                 plain[key] = value
+        # Parts first: reg="lasso", reg__l1=1 is meant for the new one.
         super().set_params(**plain)
         for prefix, values in nested.items():
             setattr(self, prefix, create_part(prefix, getattr(self, prefix), values))
@@ -131,6 +136,7 @@ class PartsEstimator(BaseEstimator):  # type: ignore[misc]
         try:
             y = _as_declared(y)
             refuse_missing(y)
+            # Warnings and refusals of scikit-learn, which its checks look for.
             targets = column_or_1d(y, warn=True)
             assert_all_finite(targets, input_name="y")
         except (TypeError, ValueError) as error:  # in the words of scikit-learn
@@ -138,6 +144,16 @@ class PartsEstimator(BaseEstimator):  # type: ignore[misc]
         if len(targets) != n:
             raise DataError(f"{n:,} {rows} but {len(targets):,} labels: give one for each.")
         return targets, checked_weights(sample_weight, n)
+
+    def _checked_classes(
+        self, n: int, y: ArrayLike, sample_weight: ArrayLike | None, rows: str
+    ) -> tuple[NDArray[Any], NDArray[np.intp], Floats | None]:
+        """The classes of y, sorted, the number of each label's class, and the weights, checked."""
+        labels, weights = self._checked(n, y, sample_weight, rows)
+        classes, codes = coded(labels)
+        # Labels that have no weight are not learned: two others must be there.
+        check_classes((classes if weights is None else np.unique(labels[weights > 0])).tolist())
+        return classes, codes, weights
 
 
 def _as_declared(y: Any) -> Any:
@@ -208,9 +224,9 @@ def as_numbers(targets: NDArray[Any], classifier: str) -> Floats:
         ) from error
 
 
-def by_name(given: Any) -> Any:
+def by_name(values: Any) -> Any:
     """A mapping from labels of any type by the names of these; anything else as it is."""
-    return {str(key): it for key, it in given.items()} if isinstance(given, Mapping) else given
+    return {str(key): it for key, it in values.items()} if isinstance(values, Mapping) else values
 
 
 NEVER = -1000.0
@@ -243,9 +259,9 @@ def label_sets(y: Any) -> LabelSets | None:
     """
     y = as_known(y)
     if is_multilabel(y):
-        given = np.asarray(y.toarray() if hasattr(y, "toarray") else y)
-        matrix = given != 0
-        if not (given == matrix).all():
+        values = np.asarray(y.toarray() if hasattr(y, "toarray") else y)
+        matrix = values != 0
+        if not (values == matrix).all():
             return None  # to be refused as any other table
         sets = [tuple(str(column) for column in np.flatnonzero(row)) for row in matrix]
         return LabelSets(sets, np.arange(matrix.shape[1]), indicator=True)
@@ -256,6 +272,7 @@ def label_sets(y: Any) -> LabelSets | None:
     rows = [row.tolist() if isinstance(row, np.ndarray) and row.ndim else row for row in rows]
     if not any(map(_is_set, rows)):
         return None
+    # One label among lists is a mistake, not a list of one.
     if not all(map(_is_set, rows)):
         row = next(row for row, labels in enumerate(rows) if not _is_set(labels))
         raise DataError(

@@ -85,12 +85,14 @@ def groups_builder(given: Any, names: Sequence[str]) -> Any:
             f"{given!r:.60}."
         )
     listed = list(given)
-    if listed and all(isinstance(one, GroupBuilder) for one in listed):
+    if listed and all(isinstance(group, GroupBuilder) for group in listed):
         return listed  # to be joined
+    # Names that nobody gave, x0 and so on, are no names to choose columns by.
     number_of = None if isinstance(names, ColumnNames) else {x: j for j, x in enumerate(names)}
     members = [
-        _columns(one, f"groups[{at}]", number_of, len(names)) for at, one in enumerate(listed)
+        _columns(group, f"groups[{at}]", number_of, len(names)) for at, group in enumerate(listed)
     ]
+    # group g has the columns indices[indptr[g]:indptr[g + 1]]
     indptr = np.cumsum([0, *map(len, members)])
     indices = np.concatenate([np.zeros(0, dtype=np.int64), *members])
     return GivenGroups(Groups(indptr, indices, np.ones(len(members)), len(names)))
@@ -111,37 +113,38 @@ def graph_builder(given: Any, width: int) -> Any:
     return GivenGraph(graph)
 
 
-def _columns(given: Any, what: str, number_of: dict[str, int] | None, width: int) -> Int64s:
+def _columns(group: Any, what: str, number_of: dict[str, int] | None, width: int) -> Int64s:
     """The numbers of the columns of one group, sorted, each once."""
-    if isinstance(given, slice):
-        return np.arange(width)[given]
-    if isinstance(given, str) or not isinstance(given, Iterable):
+    if isinstance(group, slice):
+        return np.arange(width)[group]
+    if isinstance(group, str) or not isinstance(group, Iterable):
         raise UsageError(
-            f"{what} is {given!r:.60}, and a group is a list of columns: write [{given!r:.60}]."
+            f"{what} is {group!r:.60}, and a group is a list of columns: write [{group!r:.60}]."
         )
     columns = []
-    for one in given:
-        if not isinstance(one, str):
-            columns.append(one)
+    for column in group:
+        if not isinstance(column, str):
+            columns.append(column)
         elif number_of is None:
             raise UsageError(
-                f"{what} names the column '{one}', but X has no names: fit on a data frame, or "
+                f"{what} names the column '{column}', but X has no names: fit on a data frame, or "
                 "give the numbers of columns."
             )
-        elif one not in number_of:
+        elif column not in number_of:
             raise UsageError(
-                f"{what} names the column '{one}', which X does not have."
-                f"{did_you_mean(one, number_of)}"
+                f"{what} names the column '{column}', which X does not have."
+                f"{did_you_mean(column, number_of)}"
             )
         else:
-            columns.append(number_of[one])
-    found = np.asarray(columns if columns else np.zeros(0, dtype=np.int64))
-    if found.dtype.kind not in "iu":
-        raise UsageError(f"{what} must hold the numbers or names of columns, not {given!r:.60}.")
-    if len(found) and not 0 <= found.min() <= found.max() < width:
-        wrong = found.min() if found.min() < 0 else found.max()
+            columns.append(number_of[column])
+    numbers = np.asarray(columns if columns else np.zeros(0, dtype=np.int64))
+    if numbers.dtype.kind not in "iu":
+        raise UsageError(f"{what} must hold the numbers or names of columns, not {group!r:.60}.")
+    if len(numbers) and not 0 <= numbers.min() <= numbers.max() < width:
+        # No counting from the end: -1 is more often a mistake than the last column.
+        wrong = numbers.min() if numbers.min() < 0 else numbers.max()
         raise UsageError(f"{what} has the column {wrong}: name columns of X, 0 to {width - 1}.")
-    return np.unique(found).astype(np.int64)
+    return np.unique(numbers).astype(np.int64)
 
 
 def _groups_of_matrix(given: Any, width: int) -> Groups:
@@ -150,6 +153,7 @@ def _groups_of_matrix(given: Any, width: int) -> Groups:
 
     matrix = checked_csr("groups", given)
     if matrix.shape[1] != width:
+        # Columns by groups is what many packages have.
         hint = ": transpose it" if matrix.shape[0] == width else ""
         raise RecordError(
             f"groups is a matrix with the shape {matrix.shape}, and needs a column for each of "
@@ -165,10 +169,10 @@ def _groups_of_matrix(given: Any, width: int) -> Groups:
     return Groups(matrix.indptr, matrix.indices, np.ones(matrix.shape[0]), width)
 
 
-def _check_width(name: str, found: int, width: int) -> None:
-    if found != width:
+def _check_width(name: str, columns: int, width: int) -> None:
+    if columns != width:
         raise RecordError(
-            f"{name} is over {found:,} columns, and X has {width:,}: they must be of the same "
+            f"{name} is over {columns:,} columns, and X has {width:,}: they must be of the same "
             "matrix."
         )
 
@@ -200,15 +204,15 @@ class TextMatrix(csr_array):  # type: ignore[misc]
         return matrix
 
     def __getitem__(self, key: Any) -> Any:
-        found = super().__getitem__(key)
+        selected = super().__getitem__(key)
         if isinstance(key, tuple) and len(key) == 2 and _is_all(key[1]):
             key = key[0]
         rows = isinstance(key, slice) or (isinstance(key, (list, np.ndarray)) and np.ndim(key) == 1)
         if self.tokens is not None and rows:
             # of masks, and of numbers from the end, as well
-            found.tokens = self.tokens.select(np.arange(self.shape[0])[key])
-            found.names = self.names
-        return found
+            selected.tokens = self.tokens.select(np.arange(self.shape[0])[key])
+            selected.names = self.names
+        return selected
 
     def groups(self, builder: str | type[GroupBuilder] | GroupBuilder = "sentences") -> Groups:
         """Groups of the columns, from the documents of the rows.

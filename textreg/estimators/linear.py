@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -15,7 +15,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from textreg.errors import DataError, UsageError
-from textreg.estimators.base import PartsEstimator, as_numbers, by_name, coded, label_sets, stored
+from textreg.estimators.base import PartsEstimator, as_numbers, by_name, declared, label_sets
 from textreg.estimators.columns import (
     ColumnNames,
     GivenGraph,
@@ -27,28 +27,40 @@ from textreg.estimators.columns import (
 from textreg.losses import find_loss
 from textreg.records import Design
 from textreg.records.columns import as_column
-from textreg.tasks import Multilabel, Regression, Target, check_classes, classification
+from textreg.tasks import Multilabel, Regression, Target, classification
+from textreg.training.fit import Learned
 from textreg.training.path import path_parameter
 from textreg.training.prepare import SplitMatrix
 from textreg.training.running import Work
 from textreg.training.search import SearchContext
 from textreg.training.settings import TrainingSettings, create_part
 from textreg.training.splits import Split
-from textreg.training.train import Learned, learn
+from textreg.training.train import learn
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
     from scipy.sparse import csr_array
-    from typing_extensions import Self
+    from typing_extensions import Self, Unpack
 
-    from textreg.kinds import GraphBuilder, GroupBuilder, Loss, Regularizer
-    from textreg.records import Bools, Floats, Graph, Groups, Tokens
+    from textreg.kinds import Regularizer
+    from textreg.records import Bools, Floats, Tokens
     from textreg.tasks import Task
     from textreg.training.fit import FinalFit
+    from textreg.training.keywords import LinearClassifierKeywords, LinearKeywords
 
 
 NOT_SETTINGS = ("cv", "fit_intercept")
 """Parameters of the estimators that are no settings of a training."""
+
+
+OF_ROWS = (
+    *("reg", "groups", "graph", "loss", "multiclass", "class_weight", "fit_intercept", "cv"),
+    *("metric", "select", "within", "max_nonzero", "path", "jobs", "tol", "max_iter"),
+)
+"""The parameters of the estimators of rows."""
+
+USUAL = {"reg": "ridge", "fit_intercept": True}
+"""Their defaults that are not those of texts."""
 
 
 class Rows(NamedTuple):
@@ -62,19 +74,13 @@ class Rows(NamedTuple):
 class LinearEstimator(PartsEstimator):
     """A linear model of any matrix. A subclass poses the task that its targets are."""
 
-    groups: Any
-    graph: Any
-    cv: Any
-    path: bool
-    jobs: int
-    fit_intercept: bool
     coef_: Any
-    intercept_: Any
 
     def _rows(self, X: Any) -> Rows:
         """The rows to fit, checked; their columns are counted and named."""
         matrix = Design(validated(self, X, reset=True)).X
         if isinstance(X, TextMatrix) and X.tokens is not None and X.names is not None:
+            # Its texts would be those of other rows or columns.
             if X.shape != (X.tokens.n_documents, len(X.names)):
                 raise UsageError(
                     f"X has the shape {X.shape}, which is not that of its texts: it was changed "
@@ -125,6 +131,7 @@ class LinearEstimator(PartsEstimator):
     def _keep(self, learned: Learned) -> None:
         """Set the attributes of a fit, in place of those of the last one."""
         fit = learned.fit
+        # A fit without a search or a path must not show those of the last one.
         for name in ("cv_results_", "path_"):
             self.__dict__.pop(name, None)
         self.reg_ = fit.regularizer
@@ -134,10 +141,10 @@ class LinearEstimator(PartsEstimator):
             self.path_ = learned.path
         if every := learned.result.measured:
             self.cv_results_ = {
-                "params": [one.regularizer.params() for one in every],
-                "nonzero": np.array([one.nonzero for one in every]),
+                "params": [setting.regularizer.params() for setting in every],
+                "nonzero": np.array([setting.nonzero for setting in every]),
                 **{
-                    name: np.array([one.metrics[name] for one in every])
+                    name: np.array([setting.metrics[name] for setting in every])
                     for name in every[0].metrics
                 },
             }
@@ -167,6 +174,7 @@ class LinearEstimator(PartsEstimator):
         self, X: csr_array, target: Target, weights: Floats, group_of: Iterable[Any] | None
     ) -> list[Split]:
         """The splits of ``cv``; DataError where there is nothing to fit in one."""
+        # As in scikit-learn: a number, a splitter, or the splits themselves.
         cv = _fitting_folds(target) if self.cv is None else self.cv
         groups = None if group_of is None else np.asarray(as_column(group_of, "group_of"))
         if groups is not None and isinstance(cv, Integral):
@@ -196,6 +204,7 @@ class LinearEstimator(PartsEstimator):
         """(n, k) the scores of rows by every weight vector."""
         check_is_fitted(self)
         X = validated(self, X, reset=False)
+        # A regression has one weight vector, of one dimension.
         coef = self.coef_ if self.coef_.ndim == 2 else self.coef_[None]
         table: Floats = safe_sparse_dot(X, coef.T, dense_output=True) + self.intercept_
         return table
@@ -239,6 +248,7 @@ def validated(estimator: Any, X: Any, *, reset: bool) -> Any:
     Raises UsageError for texts, and ValueError in the words of scikit-learn.
     """
     first = X[0] if isinstance(X, (list, tuple)) and X else X
+    # Before scikit-learn would say that a text cannot become a number.
     if isinstance(first, str) or getattr(getattr(X, "dtype", None), "kind", "") == "U":
         name = type(estimator).__name__
         raise UsageError(
@@ -268,14 +278,15 @@ def _check_tokens(settings: TrainingSettings, rows: Rows) -> None:
 
 def _fitting_folds(target: Target) -> int:
     """How many parts to cut rows into: 5, or as many as each class has rows, but 2 at least."""
+    # No more parts than the rarest class has rows.
     y = target.y
     least = np.bincount(y.astype(np.int64)).min() if target.task.labels and y.ndim == 1 else len(y)
     return max(2, min(5, int(least)))
 
 
-def _ascending(given: Any) -> NDArray[np.intp]:
+def _ascending(rows_of_side: Any) -> NDArray[np.intp]:
     """The rows of one side of a split, ascending."""
-    rows = np.asarray(given)
+    rows = np.asarray(rows_of_side)
     return np.flatnonzero(rows) if rows.dtype.kind == "b" else np.sort(rows)
 
 
@@ -393,26 +404,9 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):  # type: ignore[misc]
     (array(['a'], dtype='<U1'), True)
     """
 
-    @stored
-    def __init__(  # noqa: PLR0913  # a public constructor
-        self,
-        reg: str | Regularizer = "ridge",
-        *,
-        groups: Groups | Sequence[Any] | str | GroupBuilder | Any = None,
-        graph: Graph | str | GraphBuilder | Any = None,
-        loss: str | Loss = "logistic",
-        multiclass: str = "ovr",
-        class_weight: str | Mapping[Any, float] | None = None,
-        fit_intercept: bool = True,
-        cv: int | Any = None,
-        metric: str | None = None,
-        select: str = "best",
-        within: float | None = None,
-        max_nonzero: int | None = None,
-        path: bool = False,
-        jobs: int = 1,
-        tol: float = 1e-4,
-        max_iter: int = 1000,
+    @declared(OF_ROWS, **USUAL)
+    def __init__(
+        self, reg: str | Regularizer = "ridge", **settings: Unpack[LinearClassifierKeywords]
     ) -> None:
         """Store the parameters, unchecked as scikit-learn wants them."""
 
@@ -460,13 +454,12 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):  # type: ignore[misc]
         n = rows.X.shape[0]
         several = label_sets(y)
         if several is None:
-            labels, weights = self._checked(n, y, sample_weight, "rows")
-            classes, codes = coded(labels)
-            check_classes((classes if weights is None else np.unique(labels[weights > 0])).tolist())
+            classes, codes, weights = self._checked_classes(n, y, sample_weight, "rows")
             names = [str(label) for label in classes.tolist()]
             target = Target(classification(names, loss, self.multiclass), codes.astype(np.int64))
         elif several.indicator:
             classes = several.classes
+            # (n, k): which labels each row has
             matrix = np.asarray(y.toarray() if hasattr(y, "toarray") else y) != 0
             _, weights = self._checked(n, np.zeros(len(matrix)), sample_weight, "rows")
             task = Indicator(tuple(map(str, classes)), loss.name, find_loss(loss).log_odds)
@@ -637,24 +630,14 @@ class LinearRegressor(RegressorMixin, LinearEstimator):  # type: ignore[misc]
     array([1.333])
     """
 
-    @stored
-    def __init__(  # noqa: PLR0913  # a public constructor
-        self,
-        reg: str | Regularizer = "ridge",
-        *,
-        groups: Groups | Sequence[Any] | str | GroupBuilder | Any = None,
-        graph: Graph | str | GraphBuilder | Any = None,
-        loss: str | Loss = "squared",
-        fit_intercept: bool = True,
-        cv: int | Any = None,
-        metric: str = "r2",
-        select: str = "best",
-        within: float | None = None,
-        max_nonzero: int | None = None,
-        path: bool = False,
-        jobs: int = 1,
-        tol: float = 1e-4,
-        max_iter: int = 1000,
+    @declared(
+        [name for name in OF_ROWS if name not in ("multiclass", "class_weight")],
+        **USUAL,
+        metric="r2",
+        loss=Regression.default_loss,
+    )
+    def __init__(
+        self, reg: str | Regularizer = "ridge", **settings: Unpack[LinearKeywords]
     ) -> None:
         """Store the parameters, unchecked as scikit-learn wants them."""
 

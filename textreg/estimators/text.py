@@ -13,11 +13,9 @@ from textreg._core.threads import allowing
 from textreg.errors import DataError, UsageError
 from textreg.estimators.base import (
     NEVER,
-    LabelSets,
     PartsEstimator,
     as_numbers,
     by_name,
-    coded,
     declared,
     label_sets,
     stored,
@@ -29,7 +27,7 @@ from textreg.records import Corpus
 from textreg.records.columns import as_column
 from textreg.records.documents import is_tokenized, tokenized
 from textreg.records.fields import as_fields, fielded
-from textreg.tasks import Classification, Regression, check_classes
+from textreg.tasks import Classification, Regression
 from textreg.training.prepare import for_documents, make_features
 from textreg.training.settings import TrainingSettings, declared_settings
 from textreg.training.train import train
@@ -53,6 +51,9 @@ OF_LABELS = (
     *("at_least_one", "unknown", "unknown_rule"),
 )
 """Settings that a regression makes no use of."""
+
+OF_TEXTS = [it for it in declared_settings() if it not in ("task", "dev", "unlabeled")]
+"""Settings that are parameters of the estimators of texts."""
 
 
 def texts_of(X: Any) -> Documents:
@@ -94,6 +95,7 @@ class OfTexts(PartsEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
+        # X is a list of texts: checks with matrices are not for it.
         tags.input_tags.string = True
         tags.input_tags.one_d_array = True
         tags.input_tags.two_d_array = False
@@ -109,25 +111,19 @@ class TextEstimator(OfTexts):
         self,
         texts: Documents,
         labels: Sequence[str] | Sequence[Sequence[str]],
-        weights: Floats | None,
-        unlabeled: Iterable[Document] | None,
-        group_of: Iterable[Any] | None,
-        time_of: Iterable[Any] | None,
+        columns: Mapping[str, Any],
         **changes: Any,
     ) -> None:
-        """Train ``model_`` with the estimator's parameters and the ``changes`` to them."""
-        settings = {**self.get_params(deep=False), **changes}
+        """Train ``model_`` with the estimator's parameters and the ``changes`` to them.
+
+        columns: further ones of the documents, as :func:`textreg.train` takes them.
+        """
+        settings = {**self.get_params(deep=False), **changes, **columns}
         if is_tokenized(texts) and self.tokenizer == declared_settings()["tokenizer"].default:
             del settings["tokenizer"]  # nobody asked for it
-        self.model_ = train(
-            texts,
-            labels,
-            sample_weight=weights,
-            unlabeled=None if unlabeled is None else self._texts(unlabeled),
-            group_of=group_of,  # type: ignore[arg-type]  # any column
-            time_of=time_of,  # type: ignore[arg-type]
-            **settings,
-        )
+        if settings["unlabeled"] is not None:
+            settings["unlabeled"] = self._texts(settings["unlabeled"])
+        self.model_ = train(texts, labels, **settings)
         assert self.model_.summary is not None  # it was trained
         self.n_iter_ = self.model_.summary.iterations
 
@@ -274,7 +270,7 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
     >>> search = GridSearchCV(TextClassifier(reg="lasso"), {"reg__l1": [0.1, 1.0]})
     """
 
-    @declared(leave_out={"task", "dev", "unlabeled"})
+    @declared(OF_TEXTS)
     def __init__(
         self, reg: str | Regularizer = "sentence", **settings: Unpack[ClassifierKeywords]
     ) -> None:
@@ -325,24 +321,35 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         ConvergenceWarning
             If the final fit does not reach ``tol``.
         """
+        several, texts = label_sets(y), self._texts(X)
+        labels: list[Any]
+        if several is None:
+            classes, codes, weights = self._checked_classes(len(texts), y, sample_weight, "texts")
+            names = [str(label) for label in classes.tolist()]
+            labels = [names[code] for code in codes]
+        else:
+            if several.indicator and self.rare_label is not None:
+                raise UsageError(
+                    "an indicator matrix has no column for rare_label: give a list of labels for "
+                    "each text, or leave rare_label out."
+                )
+            # The rows of a table stand for their sets, to be checked as any y is.
+            every, classes = np.arange(len(several.sets)), several.classes
+            rows, weights = self._checked(len(texts), every, sample_weight, "texts")
+            labels = [several.sets[row] for row in rows.tolist()]
+        # Labels that y may not have, in its type: predictions are of that type, too.
+        rare = _as_class("rare_label", self.rare_label, classes)
+        unknown = _as_class("unknown", None if several else self.unknown, classes)
+        columns = {"unlabeled": unlabeled, "group_of": group_of, "time_of": time_of}
+        columns["sample_weight"] = weights
         changes = {name: by_name(getattr(self, name)) for name in ("class_weight", "threshold")}
-        several = label_sets(y)
-        if several is not None:
-            return self._fit_sets(X, several, sample_weight, unlabeled, group_of, time_of, changes)
-        texts = self._texts(X)
-        labels, weights = self._checked(len(texts), y, sample_weight, "texts")
-        classes, codes = coded(labels)
-        check_classes((classes if weights is None else np.unique(labels[weights > 0])).tolist())
-        names = [str(label) for label in classes.tolist()]
-        rare, unknown = (
-            _as_class(name, getattr(self, name), classes) for name in ("rare_label", "unknown")
-        )
-        self._train(
-            texts, [names[c] for c in codes], weights, unlabeled, group_of, time_of, **changes
-        )
-        kept = self._keep(classes, rare)
-        answers = np.concatenate([kept, unknown])  # of the codes of the model
-        self._answers = answers[[*np.argsort(self._order), *range(len(kept), len(answers))]]
+        self._train(texts, labels, columns, **changes)
+        known = self._keep(classes, rare)
+        self._indicator = several is not None and several.indicator
+        if self._indicator:
+            self.classes_ = classes
+        answers = np.concatenate([known, unknown])  # of the codes of the model
+        self._answers = answers[[*np.argsort(self._order), *range(len(known), len(answers))]]
         return self
 
     def _keep(self, classes: NDArray[Any], rare: NDArray[Any]) -> NDArray[Any]:
@@ -357,38 +364,6 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         self._order = np.array([known.index(str(label)) for label in kept.tolist()])
         return kept
 
-    def _fit_sets(  # noqa: PLR0913  # the columns of the texts
-        self,
-        X: Iterable[Document],
-        several: LabelSets,
-        sample_weight: ArrayLike | None,
-        unlabeled: Iterable[Document] | None,
-        group_of: Iterable[Any] | None,
-        time_of: Iterable[Any] | None,
-        changes: dict[str, Any],
-    ) -> Self:
-        """Train a model of several labels for each text."""
-        if several.indicator and self.rare_label is not None:
-            raise UsageError(
-                "an indicator matrix has no column for rare_label: give a list of labels for each "
-                "text, or leave rare_label out."
-            )
-        rare = several.classes[:0]
-        if self.rare_label is not None:
-            rare = _as_class("rare_label", self.rare_label, several.classes)
-        # The rows of a table stand for their sets, to be checked as any y is.
-        texts = self._texts(X)
-        rows, weights = self._checked(
-            len(texts), np.arange(len(several.sets)), sample_weight, "texts"
-        )
-        sets = [several.sets[row] for row in rows.tolist()]
-        self._train(texts, sets, weights, unlabeled, group_of, time_of, **changes)
-        self._keep(several.classes, rare)
-        if several.indicator:
-            self.classes_ = several.classes
-        self._indicator = several.indicator
-        return self
-
     @property
     def _several(self) -> bool:
         """Whether texts have several labels."""
@@ -399,6 +374,7 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         if not self._several or not self._indicator:
             return np.asarray(table[:, self._order])
         columns = np.full((len(table), len(self.classes_)), absent, dtype=table.dtype)
+        # The labels of an indicator matrix are the numbers of its columns.
         columns[:, [int(label) for label in self.model_.labels]] = table
         return columns
 
@@ -430,6 +406,7 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         predicted = [{str(label) for label in labels} for labels in self.predict(X)]
         if len(true) != len(predicted):
             raise DataError(f"{len(predicted):,} texts but {len(true):,} labels: give as many.")
+        # A text is right if its whole set of labels is.
         right = [one == other for one, other in zip(true, predicted, strict=True)]
         weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         return float(np.average(np.asarray(right, dtype=np.float64), weights=weights))
@@ -477,6 +454,7 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
             columns = self._in_columns(decided.astype(np.int64), 0)
             if self._indicator:
                 return columns
+            # Filled in place: NumPy would make a table of tuples of one length.
             answers = np.empty(len(columns), dtype=object)
             answers[:] = [tuple(self.classes_[row == 1].tolist()) for row in columns]
             return answers
@@ -632,7 +610,7 @@ class TextRegressor(RegressorMixin, TextEstimator):  # type: ignore[misc]
     """
 
     @declared(
-        leave_out={"task", "dev", "unlabeled", *OF_LABELS},
+        [name for name in OF_TEXTS if name not in OF_LABELS],
         metric="r2",
         loss=Regression.default_loss,
     )
@@ -687,17 +665,12 @@ class TextRegressor(RegressorMixin, TextEstimator):  # type: ignore[misc]
         """
         texts = self._texts(X)
         targets, weights = self._checked(len(texts), y, sample_weight, "texts")
+        # repr has all digits: labels of a training are strings.
         numbers = as_numbers(targets, "TextClassifier")
         labels = [repr(number) for number in numbers.tolist()]
-        self._train(
-            texts,
-            labels,
-            weights,
-            unlabeled,
-            group_of,
-            time_of,
-            task=Regression.name,
-        )
+        columns = {"unlabeled": unlabeled, "group_of": group_of, "time_of": time_of}
+        columns["sample_weight"] = weights
+        self._train(texts, labels, columns, task=Regression.name)
         return self
 
     def predict(self, X: Iterable[Document]) -> Floats:

@@ -43,14 +43,13 @@ from textreg.training.fit import (
     LOG,
     FinalFit,
     FromHeld,
+    Learned,
     fit_rows,
     log_begun,
-    log_fit,
-    log_search,
     log_sent,
     prune,
-    warn_if_stopped,
-    warn_unless_converged,
+    report_fit,
+    report_search,
 )
 from textreg.training.prepare import (
     Prepared,
@@ -112,6 +111,7 @@ def features_here(
     if settings.groups is not None:
         groups = StoredGroups(_groups(settings, features), p, arrays)
     rows = StoredRows(_rows(features), p, arrays)
+    # Groups have dropped the tokens of their blocks themselves.
     for block in range(len(features.starts) - 1 if groups is None else 0):
         features.drop_tokens(block)
     return Featured(features.encoder, rows, groups)
@@ -134,6 +134,7 @@ def features_on_cluster(
     p = encoder.n_columns
     _warn_of_features(p, settings.bytes or 0)
     blocks = features.blocks(settings.groups)
+    # Their memory on the workers, before rows are made of the blocks.
     del features
     rows, groups = ClusterRows.of(
         texts.connection,
@@ -147,6 +148,7 @@ def features_on_cluster(
 
 def _warn_of_features(p: int, memory: int) -> None:
     """DataWarning where so many features alone need more memory than there is to be."""
+    # Blocks may go to disk, weights and gradients may not.
     needed = A_FEATURE * p
     if needed > memory:
         warnings.warn(
@@ -243,6 +245,7 @@ def part_context(training: Training, settings: TrainingSettings) -> SearchContex
     """The search, on some of the documents."""
     corpus, (task, y) = training.corpus, training.target
     most = min(PART, int(CHARACTERS / max(mean_length(training), 1.0)))
+    # Some of every label: a label without documents could not be searched.
     rows = drawn(training.target, np.arange(len(corpus)), most, settings.seed)
     part = corpus.select(rows)
     target = Target(task, y[rows])
@@ -254,6 +257,7 @@ def part_context(training: Training, settings: TrainingSettings) -> SearchContex
 def mean_length(training: Training) -> float:
     """The mean number of characters of a document, by some of them."""
     n = len(training.corpus)
+    # Evenly spaced, as files may be sorted by label or date.
     rows = np.linspace(0, n - 1, min(n, MEASURED)).astype(np.intp)
     return float(np.mean([len(text) for text in training.corpus.select(rows).texts]))
 
@@ -263,10 +267,11 @@ def search_part(context: SearchContext, work: Work) -> tuple[SearchResult, dict[
 
     The best setting is one that can be fitted in blocks.
     """
-    result = run_search(stages_of(context), work)
+    result = run_search(stages_of(context, by_documents=False), work)
     if result.best is None:
         return result, {}
-    fitting = [one for one in result.measured if one.regularizer.fits_blocks()]
+    # Strengths decide it: a penalty of groups alone needs all rows of a feature at once.
+    fitting = [setting for setting in result.measured if setting.regularizer.fits_blocks()]
     if not fitting:
         raise UsageError(
             f"none of the settings that were measured can be fitted in blocks: give "
@@ -294,6 +299,7 @@ def carry_over(
     if not scales:
         return chosen
     values = chosen.params()
+    # strength = fraction * scale: the fraction of the part, times the scale of all documents
     whole = _scales(reg, problems.hardest())
     return chosen.replace(
         **{
@@ -311,15 +317,6 @@ SPACE = 4.0
 """Bytes on disk that a character of text needs at least, beyond what may lie in memory."""
 
 
-class BlocksLearned(NamedTuple):
-    """What was learned; as of :class:`textreg.training.train.Learned`."""
-
-    context: SearchContext
-    result: SearchResult
-    fit: FinalFit
-    seconds: dict[str, float]
-
-
 def check_settings(settings: TrainingSettings) -> None:
     """UsageError for settings that need all documents in memory at once."""
     needs = {
@@ -334,7 +331,7 @@ def check_settings(settings: TrainingSettings) -> None:
         "path": settings.path,
         "max_nonzero": settings.tuning.max_nonzero is not None,
         "search_space of features or groups": any(
-            one.part != "reg" for one in settings.dimensions()
+            dimension.part != "reg" for dimension in settings.dimensions()
         ),
     }
     for name, needed in needs.items():
@@ -343,11 +340,13 @@ def check_settings(settings: TrainingSettings) -> None:
                 f"{name} needs all documents in memory: leave it out, or leave out memory "
                 "(--memory)."
             )
+    # Out-of-core solvers exist for some penalties only.
     if not settings.reg.fits_blocks():
         raise UsageError(
             f"{settings.reg.label()} cannot fit documents in blocks: take ridge, lasso or elastic, "
             "or sentence or group with l1 above 0 or with group 0; or leave out memory (--memory)."
         )
+    # A group must lie in one block, with all its features.
     if settings.groups is not None and not settings.groups.within_documents:
         raise UsageError(
             f"groups of {settings.groups.label()} may hold words of several documents, which lie "
@@ -358,7 +357,7 @@ def check_settings(settings: TrainingSettings) -> None:
 
 def learn_in_blocks(
     training: Training, settings: TrainingSettings, scratch: Scratch, work: Work
-) -> BlocksLearned:
+) -> Learned:
     """Search on a part of the documents, then fit the best setting on all of them.
 
     Parameters
@@ -383,10 +382,10 @@ def learn_in_blocks(
         log_begun(context, len(training.corpus))
         searching = None if cluster is None else Cluster(cluster)
         result, scales = search_part(context, replace(work, cluster=searching))
-        warn_if_stopped(result, settings)
-        log_search(context, result, clock.stop("search"))
+        report_search(context, result, clock.stop("search"))
         context.release()
         release_memory()
+        # The fits need the rest: weights, gradients and the block at work.
         room = int(IN_MEMORY * (settings.bytes or 0))
         arrays = Budget(scratch, room)
         texts = training.corpus.texts
@@ -416,12 +415,12 @@ def learn_in_blocks(
             learned=FromHeld(),
         )
         release_memory()
-        log_fit(fit, clock.stop("fit"))
+        report_fit(fit, settings, clock.stop("fit"))
+        # What the network carried: it decides how large a cluster pays.
         if isinstance(features.rows, ClusterRows):
             assert isinstance(problems.problem.design, BlockDesign)
             log_sent(features.rows, problems.problem.design.passes)
-    warn_unless_converged(fit, settings)
-    return BlocksLearned(context, result, fit, clock.seconds)
+    return Learned(context, result, fit, None, clock.seconds)
 
 
 @contextmanager

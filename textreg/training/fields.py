@@ -58,6 +58,7 @@ class AutoTokenizer:
     def decide(self, texts: Documents) -> Tokenizer:
         """The tokenizer for documents to train on."""
         characters = 0
+        # Counted only until that is decided: corpora may be large.
         for text in texts:
             characters += len(text)
             if characters > MOST_CHARACTERS:
@@ -97,8 +98,8 @@ def make_field_features(
     """Features of documents with several fields."""
     plans = []
     for plan, auto in plan_fields(fields, tokenizer, vectorizer):
-        own = plan.tokenizer if auto is None else auto.decide(documents)
-        plans.append(FieldFeatures(plan.field, own, plan.vectorizer))
+        decided = plan.tokenizer if auto is None else auto.decide(documents)
+        plans.append(FieldFeatures(plan.field, decided, plan.vectorizer))
     return fit_fields(plans, documents)
 
 
@@ -120,6 +121,7 @@ def _plan(
     options = dict(field.options)
     auto = None
     if "tokenizer" in options:
+        # The tokenizer first: the other options are its parameters.
         named = tokenizer_of(options.pop("tokenizer"))
         if isinstance(named, AutoTokenizer):
             auto, tokenizer = named, named.beside
@@ -128,6 +130,7 @@ def _plan(
     of_tokenizer: dict[str, Any] = {}
     of_features: dict[str, Any] = {}
     for key, value in options.items():
+        # As for the options of a whole document: tokenizer_min_n, but ngrams.
         prefix, _, name = key.partition("_")
         if prefix == "tokenizer" and name in tokenizer.declared():
             of_tokenizer[name] = _read(tokenizer, name, value)
@@ -177,7 +180,7 @@ def parse_fields(
     UsageError
         If a name is given twice, no text is named, or an option is not written so.
     """
-    own: dict[str, dict[str, str]] = {}
+    settings_of: dict[str, dict[str, str]] = {}
     for option in options:
         name, colon, setting = option.rpartition(":")
         key, equals, value = setting.partition("=")
@@ -187,14 +190,15 @@ def parse_fields(
                 "--field must be COLUMN:SETTING=VALUE, such as subject:tokenizer=chars or "
                 f"body:ngrams=1, not '{option}'."
             )
-        if key in own.setdefault(name, {}):
+        # Twice the same setting: the later one would win in silence.
+        if key in settings_of.setdefault(name, {}):
             raise UsageError(f"--field gives {key} of '{name}' twice: leave one of them out.")
-        own[name][key] = value
-    if len(texts) < 2 and not (own or categories or numbers):
+        settings_of[name][key] = value
+    if len(texts) < 2 and not (settings_of or categories or numbers):
         return ()
     fields: dict[str, Field] = {}
     for flag, kind, names in (
-        ("--text-col", "text", dict.fromkeys([*texts, *own])),
+        ("--text-col", "text", dict.fromkeys([*texts, *settings_of])),
         ("--category-col", "category", categories),
         ("--number-col", "number", numbers),
     ):
@@ -203,7 +207,7 @@ def parse_fields(
                 raise UsageError(
                     f"{flag} {name}: this column is a {fields[name].kind} already. Name it once."
                 )
-            fields[name] = Field(name, kind, own.get(name, {}) if kind == "text" else {})
+            fields[name] = Field(name, kind, settings_of.get(name, {}) if kind == "text" else {})
     if len(set(texts)) < len(texts):
         raise UsageError("--text-col names a column twice: leave one out.")
     if not any(field.kind == "text" for field in fields.values()):

@@ -17,6 +17,8 @@ from textreg.logs import logger
 from textreg.measure.calibration import Calibration
 from textreg.measure.selective import Unknown
 from textreg.measure.thresholds import Threshold
+from textreg.model.regularization_path import SolutionPath
+from textreg.model.summary import PruneSummary
 from textreg.plugins import calls
 from textreg.records import MultiSolution, Solution, Unsmoothed
 from textreg.solvers.certificate import relative_gap
@@ -68,7 +70,7 @@ class FinalFit(NamedTuple):
     rows: NDArray[np.intp]
     problems: Problems
     fitted: MultiSolution
-    pruned: Pruned | None
+    pruned: PruneSummary | None
     stopped: str | None
     learned: FromHeld
 
@@ -96,12 +98,26 @@ class FinalFit(NamedTuple):
         )
 
 
-Beginning = Callable[[Prepared], Sequence[Start]]
+class Learned(NamedTuple):
+    """What was learned.
+
+    result: what the search measured. path: None unless it was asked for. seconds: how long each
+    stage took, by its name.
+    """
+
+    context: SearchContext
+    result: SearchResult
+    fit: FinalFit
+    path: SolutionPath | None
+    seconds: dict[str, float]
+
+
+InitialWeights = Callable[[Prepared], Sequence[Start]]
 """Gives a solution to start from for each weight vector, once the features are there."""
 
 
 def fit_best(
-    context: SearchContext, result: SearchResult, work: Work, beginning: Beginning | None = None
+    context: SearchContext, result: SearchResult, work: Work, initial: InitialWeights | None = None
 ) -> FinalFit:
     """Fit the best setting; if that has more features than allowed, the next best.
 
@@ -111,7 +127,7 @@ def fit_best(
     most = context.settings.tuning.max_nonzero
     measured, best = list(result.measured), result.best
     while True:
-        fit = _fit_one(context, best, work, beginning)
+        fit = _fit_one(context, best, work, initial)
         if best is None or most is None or fit.nonzero <= most:
             return fit
         measured.remove(best)
@@ -128,13 +144,14 @@ def _fit_one(
     context: SearchContext,
     best: MeasuredSetting | None,
     work: Work,
-    beginning: Beginning | None,
+    initial: InitialWeights | None,
 ) -> FinalFit:
     """Fit one setting on all documents; without ``refit`` on those it was searched on."""
     settings = context.settings
     data, folds = context.prepared_for(best).whole()
     regularizer = best.regularizer if best else settings.reg
     starts: Sequence[Start | None] | None = best.starts if best else None
+    # Thresholds and calibration first: they need the folds, which then may go.
     learned = _learn_from_held(regularizer, data, folds, context, work, starts)
     if folds and not settings.refit:
         rows = context.documents.splits[0].train
@@ -147,8 +164,8 @@ def _fit_one(
             release_memory()
         rows = np.flatnonzero(data.task.known(data.y))
         problems = data.problems(rows, settings.tol)
-    if beginning is not None and not any(starts or ()):
-        starts = beginning(data)
+    if initial is not None and not any(starts or ()):
+        starts = initial(data)
     fitted, stopped = fit_rows(regularizer, problems, starts, work, prove=True)
     release_memory()
     if fitted.converged:
@@ -171,8 +188,8 @@ def _learn_from_held(
     settings = context.settings
     if not folds or not folds[0].task.learns_from_held_out(settings):
         return FromHeld()
-    task, aside = folds[0].task, context.documents.aside
-    X = data.rows.matrix(np.arange(0)) if aside is None else data.encoder.transform(aside.texts)
+    task, outside = folds[0].task, context.documents.outside
+    X = data.rows.matrix(np.arange(0)) if outside is None else data.encoder.transform(outside.texts)
     held = held_out(regularizer, folds, work, X, starts)
     calibration = None
     if settings.calibrate is not None:
@@ -180,11 +197,12 @@ def _learn_from_held(
     thresholds = task.choose_thresholds(settings.threshold or {}, held.usual.scores, held.usual.y)
     unknown = None
     if settings.unknown is not None:
-        n, k = len(held.aside), len(folds)
-        weights = np.zeros(0) if aside is None else np.tile(aside.weights, k) / k
-        outside = Held(held.aside, np.full(n, len(task.labels)), weights)
-        cuts = {label: one.value for label, one in thresholds.items()}
-        unknown = task.choose_unknown(settings.unknown_rule, held.new, outside, cuts)
+        n, k = len(held.outside), len(folds)
+        # Each fold scores all of them: a k-th of their weight for every fold.
+        weights = np.zeros(0) if outside is None else np.tile(outside.weights, k) / k
+        held_outside = Held(held.outside, np.full(n, len(task.labels)), weights)
+        cuts = {label: threshold.value for label, threshold in thresholds.items()}
+        unknown = task.choose_unknown(settings.unknown_rule, held.new, held_outside, cuts)
         unknown = unknown._replace(documents=X.shape[0])
     return FromHeld(calibration, thresholds, unknown)
 
@@ -206,34 +224,35 @@ def fit_rows(
     rows = problems.rows
     starts = starts or [None] * problems.task.n_rows
     joint = problems.task.joint
+    # Each weight vector goes straight to its row: with many labels there is no room for two.
     weights = None if joint else sparse_zeros(len(rows), problems.problem.design.shape[1])
     cut = cut_rows(rows, [regularizer], problems, work.threads)
-    pieces = [(regularizer, problems, some, starts, run, weights, prove) for some in cut]
-    fitted = [one for some in run.map(_fit, pieces) for one in some]
-    return fitted[0] if weights is None else _join(fitted, weights), run.stopped
+    pieces = [(regularizer, problems, piece, starts, run, weights, prove) for piece in cut]
+    fitted = [solution for piece in run.map(_fit, pieces) for solution in piece]
+    return fitted[0] if weights is None else join(fitted, weights), run.stopped
 
 
 class HeldOut(NamedTuple):
     """Scores of documents by fits that have not seen them.
 
     usual: everything held out. new: the same as a model meets new documents: see
-    :meth:`Fold.X_new`. aside: (folds * documents, k) in the same way, others by the fit of every
+    :meth:`Fold.X_new`. outside: (folds * documents, k) in the same way, others by the fit of every
     fold.
     """
 
     usual: Held
     new: Held
-    aside: Floats
+    outside: Floats
 
 
 def held_out(
     regularizer: Regularizer,
     folds: Sequence[Fold],
     work: Work,
-    aside: csr_array,
+    outside: csr_array,
     starts: Sequence[Start | None] | None,
 ) -> HeldOut:
-    """Everything held out, and documents that are ``aside``, by fits that have not seen them.
+    """Everything held out, and documents that are ``outside``, by fits that have not seen them.
 
     starts: the solutions of the search for the first fold, which need not be found again.
     """
@@ -243,7 +262,7 @@ def held_out(
     others: list[Floats] = []
     for at, fold in enumerate(folds):
         fitted, _ = fit_rows(regularizer, fold, None if at else starts, quiet)
-        tables = (fold.X_held, fold.X_new(), fold.X_new(aside))
+        tables = (fold.X_held, fold.X_new(), fold.X_new(outside))
         for X, scores in zip(tables, (usual, new, others), strict=True):
             # One label at a time: for all of them SciPy copies the weights.
             scores.append(np.column_stack([X @ w for w in fitted.w]) + fitted.b)
@@ -275,6 +294,7 @@ def _fit(  # noqa: PLR0913  # one piece of work
     solutions = solve_rows(regularizer, problems, separate, from_, callback)
     for row, solution in zip(separate, solutions, strict=True):
         if weights is not None:
+            # Zeros are not written: pages that stay untouched take no memory.
             used = np.flatnonzero(solution.w)
             weights[row, used] = solution.w[used]
             problem = problems.of(row).replace(callback=callback)
@@ -285,7 +305,7 @@ def _fit(  # noqa: PLR0913  # one piece of work
     return fitted
 
 
-def _join(solutions: Sequence[Solution], weights: Floats) -> MultiSolution:
+def join(solutions: Sequence[Solution], weights: Floats) -> MultiSolution:
     """Separate fits as one: sums of objectives and iterations, the widest gap.
 
     weights: (rows, p) theirs.
@@ -323,22 +343,9 @@ BITS = 12
 """Significant bits of the weights of a pruned model: 3 bytes each instead of 8."""
 
 
-class Pruned(NamedTuple):
-    """What :func:`prune` did.
-
-    before, after: how many weights there were, and are. gap: how far the objective lies above its
-    minimum now, as a share of it, at most; NaN without a bound, or if the regularizer does not
-    allow such weights.
-    """
-
-    before: int
-    after: int
-    gap: float
-
-
 def prune(
     fitted: MultiSolution, regularizer: Regularizer, problems: Problems, share: float
-) -> tuple[MultiSolution, Pruned | None]:
+) -> tuple[MultiSolution, PruneSummary | None]:
     """Leave out the smallest weights, and shorten the others.
 
     A weight w_j adds a variance of about w_j^2 mean_i(x_ij^2) to the scores. Those that add least
@@ -359,7 +366,7 @@ def prune(
 
     Returns
     -------
-    tuple of MultiSolution and Pruned
+    tuple of MultiSolution and PruneSummary
         None instead of the latter if nothing was changed.
     """
     before = int(np.count_nonzero(fitted.w))
@@ -368,12 +375,14 @@ def prune(
     design = problems.problem.design
     squares = np.zeros(design.shape[1], dtype=np.float32)
     chosen = np.flatnonzero(fitted.w.any(axis=0)).astype(np.int32)
+    # mean_i(x_ij^2) of the features that have a weight
     squares[chosen] = design.curvature(np.ones(design.shape[0]), chosen) / design.shape[0]
     # Weights of separate fits are nobody else's, and where labels are many the largest table.
     w = fitted.w.copy() if problems.task.joint else fitted.w
     leave_out(w, squares, share)
     pruned = replace(fitted, w=w)
-    return pruned, Pruned(before, int(np.count_nonzero(w)), _gap(pruned, regularizer, problems))
+    gap = _gap(pruned, regularizer, problems)
+    return pruned, PruneSummary(share, before, int(np.count_nonzero(w)), gap)
 
 
 def leave_out(w: Floats, squares: NDArray[np.float32], share: float) -> None:
@@ -385,19 +394,21 @@ def leave_out(w: Floats, squares: NDArray[np.float32], share: float) -> None:
     ascending = np.empty(before, dtype=np.float32)
     end, total = 0, 0.0
     for weights in w:
-        own = _variance(weights, squares)
+        variance = _variance(weights, squares)
         first, end = end, end + int(np.count_nonzero(weights))
-        ascending[first:end] = own[weights != 0.0]
-        total += float(own.sum(dtype=np.float64))
+        ascending[first:end] = variance[weights != 0.0]
+        total += float(variance.sum(dtype=np.float64))
     ascending.sort()
+    # The largest number of weights whose variances sum to share * total at most.
     out = _first_above(ascending, share * total)
+    # Equal ones all stay or all go, so that the order of features decides nothing.
     least = ascending[min(out, before - LEAST)]
     del ascending
     for weights in w:
         there = weights != 0.0  # what is zero is not written: it takes no memory
-        kept = (_variance(weights, squares) >= least) & there
-        weights[there & ~kept] = 0.0
-        weights[kept] = _shortened(weights[kept])
+        stays = (_variance(weights, squares) >= least) & there
+        weights[there & ~stays] = 0.0
+        weights[stays] = _shortened(weights[stays])
 
 
 def _variance(weights: Floats, squares: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -418,21 +429,27 @@ def _first_above(values: NDArray[np.float32], limit: float) -> int:
     return len(values)
 
 
-def _gap(pruned: MultiSolution, regularizer: Regularizer, problems: Problems) -> float:
-    """The gap at the weights that are left, by the bound of the fit."""
+def _gap(pruned: MultiSolution, regularizer: Regularizer, problems: Problems) -> float | None:
+    """The gap at the weights that are left, by the bound of the fit; None without a bound.
+
+    So too where the regularizer does not allow such weights.
+    """
     if np.isnan(pruned.gap) or problems.task.joint:
-        return float("nan")
+        return None
+    # bound = P (1 - gap) is below the minimum still; the gap of the pruned weights is from there.
     objective = sum(
         calls.objective(regularizer, problems.of(row), w, float(b))
         for row, w, b in zip(problems.rows, pruned.w, pruned.b, strict=True)
     )
     if np.isinf(objective):
-        return float("nan")
-    return relative_gap(objective, pruned.objective * (1.0 - pruned.gap))
+        return None
+    gap = relative_gap(objective, pruned.objective * (1.0 - pruned.gap))
+    return None if np.isnan(gap) else gap
 
 
 def _shortened(values: Floats) -> Floats:
     """The nearest numbers with BITS significant bits."""
+    # w = f 2^e with 1/2 <= |f| < 1; f keeps BITS bits
     fractions, exponents = np.frexp(values)
     shortened: Floats = np.ldexp(np.round(np.ldexp(fractions, BITS)), exponents - BITS)
     return shortened
@@ -464,9 +481,16 @@ def log_begun(context: SearchContext, count: int) -> None:
         LOG.info("%d documents held out, in %d parts", held, len(documents.splits))
 
 
-def log_search(context: SearchContext, result: SearchResult, seconds: float) -> None:
-    """How a search ended, what it chose and why."""
+def report_search(context: SearchContext, result: SearchResult, seconds: float) -> None:
+    """Log how a search ended, what it chose and why; warn where settings were left unmeasured."""
     best, tuning, metric = result.best, context.settings.tuning, context.metric
+    if result.stopped is not None:
+        warnings.warn(
+            f"{_why(result.stopped, tuning.seconds)}: the best of {len(result.measured)} of "
+            f"{result.planned} settings was chosen, and fitted.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
     if best is None:
         LOG.info("nothing to search: all hyperparameters are given")
         return
@@ -486,18 +510,28 @@ def log_search(context: SearchContext, result: SearchResult, seconds: float) -> 
     LOG.info("chosen: %s%s: %s (%.4g)", best.regularizer, changes, why, best.metrics[metric])
 
 
-def log_fit(fit: FinalFit, seconds: float) -> None:
-    """How the final fit ended, and what was learned from held-out documents."""
-    one = fit.fitted
+def report_fit(fit: FinalFit, settings: TrainingSettings, seconds: float) -> None:
+    """Log how the final fit ended, and what was learned from held-out documents.
+
+    Warns where it misses its tolerance, or was stopped.
+    """
+    fitted = fit.fitted
     LOG.info(
         "fit: %d documents, %d of %d features, %d iterations, gap %.1e, %s, %.2f s",
         *(fit.problems.problem.design.shape[0], fit.nonzero, fit.problems.problem.design.shape[1]),
-        *(one.iterations, one.gap, "converged" if one.converged else "not converged", seconds),
+        *(fitted.iterations, fitted.gap),
+        *("converged" if fitted.converged else "not converged", seconds),
     )
     if fit.pruned is not None:
         LOG.info("pruned: %d of %d weights kept", fit.pruned.after, fit.pruned.before)
     for label, cut in fit.cuts.items():
         LOG.info("threshold of %r: %.4f, chosen on held-out documents", label, cut)
+    if not fitted.converged:
+        message = fit.shortfall(settings.tol)
+        if fit.stopped is not None:
+            why = _why(fit.stopped, settings.tuning.seconds)
+            message = f"{why}: the model is the best so far, and not the optimum."
+        warnings.warn(message, ConvergenceWarning, stacklevel=4)
 
 
 def log_sent(rows: ClusterRows, passes: float) -> None:
@@ -509,31 +543,6 @@ def log_sent(rows: ClusterRows, passes: float) -> None:
     )
 
 
-def warn_if_stopped(result: SearchResult, settings: TrainingSettings) -> None:
-    """Warn where Ctrl-C or the budget left settings unmeasured."""
-    if result.stopped is None:
-        return
-    warnings.warn(
-        f"{_why(result.stopped, settings)}: the best of {len(result.measured)} of {result.planned} "
-        "settings was chosen, and fitted.",
-        ConvergenceWarning,
-        stacklevel=4,
-    )
-
-
-def warn_unless_converged(fit: FinalFit, settings: TrainingSettings) -> None:
-    """Warn where the final fit misses its tolerance, or was stopped."""
-    if fit.fitted.converged:
-        return
-    message = fit.shortfall(settings.tol)
-    if fit.stopped is not None:
-        why = _why(fit.stopped, settings)
-        message = f"{why}: the model is the best so far, and not the optimum."
-    warnings.warn(message, ConvergenceWarning, stacklevel=4)
-
-
-def _why(stopped: str, settings: TrainingSettings) -> str:
+def _why(stopped: str, budget: float | None) -> str:
     """Why something was stopped, in words."""
-    if stopped == "budget":
-        return f"the budget of {settings.tuning.seconds:g} s is used up"
-    return "interrupted"
+    return f"the budget of {budget:g} s is used up" if stopped == "budget" else "interrupted"

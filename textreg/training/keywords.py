@@ -164,3 +164,28 @@ class ClassifierKeywords(LabelSettings, total=False):
     class_weight: str | Mapping[Any, float] | None
     threshold: Mapping[Any, str] | None
     seed: int
+
+
+class LinearKeywords(TypedDict, total=False):
+    """The parameters of ``LinearRegressor``."""
+
+    groups: Any
+    graph: Any
+    fit_intercept: bool
+    cv: Any
+    loss: str | type[Loss] | Loss
+    metric: Literal["calibrated-log-loss", "accuracy", "macro-f1", "log-loss", "micro-macro-f1", "micro-f1", "r2", "mse"] | None
+    select: Literal["best", "1se", "sparsest"]
+    within: float | None
+    max_nonzero: int | None
+    path: bool
+    jobs: int
+    tol: float
+    max_iter: int
+
+
+class LinearClassifierKeywords(LinearKeywords, total=False):
+    """The parameters of ``LinearClassifier``, whose labels may be of any type."""
+
+    class_weight: str | Mapping[Any, float] | None
+    multiclass: Literal["ovr", "softmax"]

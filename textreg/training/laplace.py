@@ -33,7 +33,7 @@ from textreg.plugins import calls
 from textreg.records import Problem
 from textreg.solvers.newton import newton
 from textreg.training.fit import LEAST as PRUNED
-from textreg.training.fit import leave_out
+from textreg.training.fit import join, leave_out
 from textreg.training.prepare import own_weights
 from textreg.training.running import Clock, Work
 from textreg.training.trials import Problems, Start
@@ -81,6 +81,7 @@ def approximate(
             "updated without the old documents: give them (--old)."
         )
     new = _of_labels(new, model)
+    # The old documents stand in the objective as sum_j 1/2 (d_j + 2 l2) (w_j - v_j)^2.
     l1, l2 = strengths_of(settings.reg)
     y = task.targets(new)
     work, clock = Work(settings.jobs, progress, partial=False), Clock()
@@ -99,46 +100,40 @@ def approximate(
     )
     problems = Problems(problem, task, y)
     p = widened.X.shape[1]
-    w, b = np.zeros((task.n_rows, p)), np.zeros(task.n_rows)
-    w[:, widened.columns] = model.weights * widened.scale
+    v = np.zeros((task.n_rows, p))
+    # idf has changed: x_ij w_j stays what it was if w_j is scaled the other way.
+    v[:, widened.columns] = model.weights * widened.scale
 
     def fit_row(row: int) -> Solution:
         of = problems.of(row)
-        before = prior(widened, w[row], float(model.intercepts[row]), of, summary.documents)
+        before = prior(widened, v[row], float(model.intercepts[row]), of, summary.documents)
         solution = fit(of, before, l1, l2)
         run.counter.advance()
         return solution
 
     run = work.run("fit", task.n_rows)
-    found: list[Solution] = run.map(fit_row, [(row,) for row in range(task.n_rows)])
-    w, b = np.array([one.w for one in found]), np.array([one.b for one in found])
+    solutions: list[Solution] = run.map(fit_row, [(row,) for row in range(task.n_rows)])
+    w = np.array([solution.w for solution in solutions])
+    fitted = join(solutions, w)
+    # As after a training: l2 leaves no weight at zero.
     if settings.prune and np.count_nonzero(w) > PRUNED:
         leave_out(w, widened.squares(), settings.prune)
-    gaps = [solution.gap for solution in found]
     newer = replace(
         _unmeasured(summary),
         labels=_described(summary, task, y),
         documents=summary.documents + len(new),
         features=summary.features + p - len(widened.columns),
         nonzero=int(np.count_nonzero(w.any(axis=0))),
-        objective=float(sum(solution.objective for solution in found)),
-        gap=None if np.isnan(gaps).any() else float(max(gaps)),
-        converged=all(solution.converged for solution in found),
-        iterations=sum(solution.iterations for solution in found),
-        order=(),
-        order_groups=(),
-        parts=(),
-        path=None,
-        pruned=None,
-        unsmoothed=None,
-        blocks=None,
-        support=None,
+        objective=fitted.objective,
+        gap=None if np.isnan(fitted.gap) else fitted.gap,
+        converged=fitted.converged,
+        iterations=fitted.iterations,
     )
     result = Model(
         task,
         widened.encoder,
         w,
-        b,
+        fitted.b,
         newer,
         calibration=model.calibration,
         thresholds=model.thresholds,
@@ -157,7 +152,7 @@ def approximate(
 
 
 def _unmeasured(summary: TrainingSummary) -> TrainingSummary:
-    """The same without what the model before was measured to do on documents held out."""
+    """The same without what was measured of the model before, and what its fit alone tells."""
     unknown = summary.unknown
     if unknown is not None:
         unknown = replace(unknown, documents=0, coverage=None, risk=None, recall=None)
@@ -171,6 +166,14 @@ def _unmeasured(summary: TrainingSummary) -> TrainingSummary:
             label: replace(chosen, precision=None, recall=None)
             for label, chosen in summary.thresholds.items()
         },
+        order=(),
+        order_groups=(),
+        parts=(),
+        path=None,
+        pruned=None,
+        unsmoothed=None,
+        blocks=None,
+        support=None,
     )
 
 
@@ -198,9 +201,12 @@ def _described(summary: TrainingSummary, task: Task, y: Targets) -> dict[str, fl
     old, new = summary.labels, task.describe(y)
     if task.discrete:
         return {key: old.get(key, 0) + new.get(key, 0) for key in {**old, **new}}
+    # Mean and variance of the union: E[y], and E[y^2] - E[y]^2.
     sizes = np.array([summary.documents, len(y)]) / (summary.documents + len(y))
-    means = np.array([one["mean"] for one in (old, new)])
-    squares = np.array([one["standard_deviation"] ** 2 + one["mean"] ** 2 for one in (old, new)])
+    means = np.array([labels["mean"] for labels in (old, new)])
+    squares = np.array(
+        [labels["standard_deviation"] ** 2 + labels["mean"] ** 2 for labels in (old, new)]
+    )
     mean = float(sizes @ means)
     deviation = float(np.sqrt(max(sizes @ squares - mean**2, 0.0)))
     return {"mean": mean, "standard_deviation": deviation}
@@ -231,7 +237,9 @@ def prior(widened: Widened, w: Floats, b: float, of: Problem, old: int) -> Prior
     """
     n = len(of.y)
     r, h = np.empty(n), np.empty(n)
+    # h_i = c_i l''(y_i, x_i v + b)
     of.loss.derivatives(of.X @ w + b, of.y, of.sample_weight, r, h)
+    # d_j = n_j mean(h_i x_ij^2): as many occurrences as idf tells, each of mean curvature.
     d = widened.before * np.maximum(widened.mean_squares(h), LEAST)
     return Prior(w, b, d, max(float(h.mean()), LEAST) * old)
 
@@ -241,11 +249,14 @@ def anchors(loss: Loss, b: float, db: float) -> tuple[Floats, Floats]:
 
     Returns their ``y`` and their weights.
     """
+    # One of a regression, at y = b, where the loss of one document is least.
     if not loss.binary:
         y = np.array([b])
         return y, np.array([db / _derivatives(loss, b, y)[1][0]])
     y = np.array([-1.0, 1.0])
+    # Two opposite labels whose slopes cancel at b: c_- l'(-1, b) + c_+ l'(1, b) = 0.
     slopes, curvatures = _derivatives(loss, b, y)
+    # A loss that is flat on one side (hinge) has no such pair.
     if not (slopes[0] > 0.0 > slopes[1]):
         return y[:0], y[:0]
     shares = np.array([-slopes[1], slopes[0]])
@@ -278,7 +289,9 @@ def strengths_of(reg: Regularizer) -> tuple[float, float]:
 
 def fit(of: Problem, before: Prior, l1: float, l2: float) -> Solution:
     """The weights of one weight vector."""
+    # Weights that the model has are held by the quadratic; l1 is for the others alone.
     lam = np.where(before.w != 0.0, 0.0, l1)
+    # 1/2 q_j (w_j - mu_j)^2 + lam_j |w_j|
     penalty = Separable(q=before.d + 2.0 * l2, mu=before.w, lam=lam)
     y, c = anchors(of.loss, before.b, before.db)
     problem = of.replace(
@@ -334,6 +347,7 @@ class Widened(NamedTuple):
         """
         X, means = self.X, np.zeros(self.X.shape[1])
         idf = np.concatenate([part.idf for part in self.encoder.parts if part.idf is not None])
+        # c_i (x_ij / idf_j)^2 of every occurrence
         values = (X.data / idf[X.indices]) ** 2 * np.repeat(c, np.diff(X.indptr))
         known = self.before[X.indices] > 0.0
         for start, end in pairwise(self.starts.tolist()):
@@ -370,11 +384,12 @@ def widen(model_encoder: AnyEncoder, texts: Documents, old: int) -> Widened:
         assert part.idf is not None
         names, place = _joined(part, new)
         counts = np.zeros(len(names))
+        # idf_j = 1 + log((1 + n) / (1 + n_j)), solved for n_j
         counts[place] = np.maximum((1.0 + old) / np.exp(part.idf - 1.0) - 1.0, 1.0)
         plain = _encoder(part, names, np.ones(len(names)))
         rows = plain.rows(texts)
-        here = np.bincount(rows.indices, minlength=len(names))
-        idf = 1.0 + np.log((1.0 + old + len(texts)) / (1.0 + counts + here))
+        new_counts = np.bincount(rows.indices, minlength=len(names))
+        idf = 1.0 + np.log((1.0 + old + len(texts)) / (1.0 + counts + new_counts))
         rows.data[:] *= idf[rows.indices]
         encoders.append(_encoder(part, names, idf))
         columns.append(start + place)
@@ -397,6 +412,7 @@ def _joined(old: Encoder, new: Encoder) -> tuple[Sequence[str], Int64s]:
     """The names of both, in order, and where those of the first are."""
     more = np.flatnonzero(find_names(new.vocabulary, old.vocabulary) < 0)
     names = [*old.vocabulary, *(new.vocabulary[at] for at in more.tolist())]
+    # Columns are sorted as a training sorts them: n-grams by their words.
     words = old.tokenizer.forms_ngrams
     order = sorted(range(len(names)), key=lambda at: names[at].split(" ") if words else names[at])
     place = np.empty(len(names), dtype=np.int64)
@@ -426,12 +442,14 @@ def weights_over(model: Model, encoder: AnyEncoder, task: Task) -> tuple[Floats,
         Weights (k, m) and intercepts (k,), zero for labels that the model does not have, and the m
         columns, ascending: features of the model that the encoder does not have are left out.
     """
+    # -1 for features that the other training does not have
     place = np.concatenate(list(_places(model.encoder, encoder)))
     known = place >= 0
     order = np.argsort(place[known], kind="stable")
     sides = dict(zip(model.task.sides, range(len(model.task.sides)), strict=True))
     rows = model.task.side_rows(model.weights[:, known][:, order])
     intercepts = model.task.side_rows(model.intercepts[:, None])[:, 0]
+    # Two labels share one weight vector, which speaks for the second.
     wanted = task.sides[-1:] if task.n_rows == 1 else task.sides
     w, b = np.zeros((len(wanted), rows.shape[1])), np.zeros(len(wanted))
     for row, side in enumerate(wanted):
@@ -440,7 +458,7 @@ def weights_over(model: Model, encoder: AnyEncoder, task: Task) -> tuple[Floats,
     return w, b, place[known][order]
 
 
-def starts_over(model: Model, encoder: AnyEncoder, task: Task) -> list[Start]:
+def initial_weights(model: Model, encoder: AnyEncoder, task: Task) -> list[Start]:
     """The same as solutions to start from, one for each weight vector."""
     w, b, columns = weights_over(model, encoder, task)
     starts = []
@@ -463,8 +481,8 @@ def _places(old: AnyEncoder, new: AnyEncoder) -> Iterator[Int64s]:
         place = np.full(part.n_columns, -1, dtype=np.int64)
         if _key(part) in others:
             other, start = others[_key(part)]
-            found = find_names(part.names, other.names)
-            place[found >= 0] = start + found[found >= 0]
+            columns = find_names(part.names, other.names)
+            place[columns >= 0] = start + columns[columns >= 0]
         yield place
 
 

@@ -55,17 +55,19 @@ def path_settings(regularizer: Regularizer, problem: Problem) -> list[Regularize
     numbers rise from 1 to the greatest.
     """
     name = path_parameter(regularizer)
-    declared, own = regularizer.declared()[name], getattr(regularizer, name)
+    declared, chosen = regularizer.declared()[name], getattr(regularizer, name)
     candidates = calls.candidates(regularizer.replace(**{name: AUTO}), problem)
-    tried = [getattr(one, name) for one in candidates]
+    tried = [getattr(candidate, name) for candidate in candidates]
     if declared.type is int:
+        # Whole numbers, close at first: one feature more matters most where there are few.
         grid = np.unique(np.geomspace(1, max(tried), POINTS).round()).astype(int).tolist()
-        values = sorted({*grid, own})
+        values = sorted({*grid, chosen})
     else:
         above = [value for value in tried if value > 0.0]  # a path to zero has no end
         highest = max(calls.scale(regularizer, problem, name), *tried)
+        # highest * t^k, from the emptiest model to the weakest strength of the search
         strengths = LogGrid(min(above) / highest, 1.0, POINTS).values(highest) if above else []
-        values = sorted({*strengths, own}, reverse=True)
+        values = sorted({*strengths, chosen}, reverse=True)
     return [regularizer.replace(**{name: value}) for value in values]
 
 
@@ -123,8 +125,10 @@ def _assemble(
     for at, regularizer in enumerate(settings):
         w = vstack([row[at].weights for row in whole], format="csr")
         b = np.concatenate([row[at].intercepts for row in whole])
+        # NaN, no bound, is the widest.
         gap = max((row[at].gap for row in whole), key=lambda it: (np.isnan(it), it))
         if at == chosen:
+            # The chosen point is the model itself, not a fit that comes near it.
             w, b, gap = csr_array(fitted.w.astype(np.float32)), fitted.b, fitted.gap
         scores = [np.hstack([row[at].scores for row in fold]) for fold in held_out]
         points.append(

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from textreg.tasks.base import Targets
 
 
-class Aside(NamedTuple):
+class OutOfScope(NamedTuple):
     """Documents that belong to none of the labels, to choose the threshold of the unknown by.
 
     Attributes
@@ -67,7 +67,7 @@ class Training(NamedTuple):
         The task, and the targets of the documents.
     rare : dict of str to int
         The labels that were left out or joined, and their numbers of documents.
-    aside : Corpus or None
+    outside : Corpus or None
         The documents of the unknown label: of ``dev`` if that has some, else of the corpus.
     share : float or None
         How much each of them counts; None for the share of the others that is held out.
@@ -77,38 +77,41 @@ class Training(NamedTuple):
     settings: TrainingSettings
     target: Target
     rare: Mapping[str, int]
-    aside: Corpus | None
+    outside: Corpus | None
     share: float | None
 
-    def weighed(self, splits: Sequence[Split]) -> Aside | None:
-        """The documents set aside, with their weights."""
-        if self.aside is None:
+    def weighed(self, splits: Sequence[Split]) -> OutOfScope | None:
+        """The documents of the unknown label, with their weights."""
+        if self.outside is None:
             return None
-        share, weights = self.share, self.aside.sample_weight
+        share, weights = self.share, self.outside.sample_weight
         if share is None:
+            # Held-out documents are that share of the others: so these count as if they were, too.
             share = sum(len(split.held) for split in splits) / len(self.corpus)
-        weights = np.ones(len(self.aside)) if weights is None else weights
-        return Aside(self.aside.texts, share * weights)
+        weights = np.ones(len(self.outside)) if weights is None else weights
+        return OutOfScope(self.outside.texts, share * weights)
 
 
-def pose(corpus: Corpus, settings: TrainingSettings) -> Training:
+def read_training(corpus: Corpus, settings: TrainingSettings) -> Training:
     """What these settings learn from a corpus; errors as for :func:`textreg.tasks.read_target`."""
     how = settings.task, settings.loss, settings.multiclass
-    corpus, target, rare, aside = read_target(corpus, *how, settings.rare, settings.unknown)
+    corpus, target, rare, outside = read_target(corpus, *how, settings.rare, settings.unknown)
     target.task.check_options(settings)
     target = target._replace(task=target.task.with_options(settings))
     dev = settings.dev
     if dev is not None and settings.unknown is not None:
-        outside = target.task.outside(target.task.dev_targets(dev))
-        if outside.all():
+        is_outside = target.task.outside(target.task.dev_targets(dev))
+        if is_outside.all():
             raise DataError(
                 f"all documents of dev have the label '{settings.unknown}': give others as well, "
                 "to choose hyperparameters by (--dev)."
             )
-        dev, own = parted(dev, outside)
+        dev, outside_dev = parted(dev, is_outside)
         settings = settings.replace(dev=dev)
-        return Training(corpus, settings, target, rare, own or aside, 1.0 if own else None)
-    return Training(corpus, settings, target, rare, aside, None)
+        return Training(
+            corpus, settings, target, rare, outside_dev or outside, 1.0 if outside_dev else None
+        )
+    return Training(corpus, settings, target, rare, outside, None)
 
 
 SEARCH_TOL = 3e-3
@@ -154,6 +157,7 @@ class Prepared:
         if groups is not None:
             groups = groups.widened(columns)
             _ = groups.merged  # made once, here: all weight vectors and threads share it
+            # Plugins may read all arrays of the groups, built-in parts only the merged ones.
             groups = groups.compact() if ours(settings.reg) else groups
         problem = Problem(
             X=self.rows.design(None if len(rows) == self.rows.shape[0] else rows),
@@ -208,6 +212,7 @@ class Prepared:
 
     def _normed(self) -> tuple[tuple[int, int], ...]:
         """The columns of every tokenizer whose rows are scaled to length 1."""
+        # Columns of the tokenizers follow each other.
         ends = np.cumsum([0, *(len(part.names) for part in self.encoder.parts)]).tolist()
         return tuple(
             (start, end)
@@ -293,8 +298,10 @@ def prepare(
     unlabeled = 0 if settings.unlabeled is None else len(settings.unlabeled)
     rows = features.rows
     if unlabeled:
+        # Unlabeled documents come last, and have no rows of their own.
         rows = MatrixRows(features.X[: features.X.shape[0] - unlabeled])
     if dev is not None and not settings.refit:
+        # Without refit the features come from the corpus alone; dev meets them as new documents do.
         held = features.encoder.transform(dev.texts)
         rows = MatrixRows(vstack([rows.matrix(), held], format="csr"))
     return Prepared(
@@ -315,9 +322,10 @@ def prepare(
 def factor_of(task: Task, y: Targets, factors: Floats) -> Floats:
     """(n,) the factor of every document; 1 for those that are only measured."""
     known = task.known(y)
-    own = np.ones(len(known))
-    own[known] = factors[task.strata(y[known])[0]]
-    return own
+    # Documents that are only measured keep their own weight.
+    of_document = np.ones(len(known))
+    of_document[known] = factors[task.strata(y[known])[0]]
+    return of_document
 
 
 def no_tokens(n: int, names: Sequence[str]) -> Tokens:
@@ -342,14 +350,14 @@ def own_weights(corpus: Corpus) -> Floats:
 class SplitDocuments(ABC):
     """Documents with their targets and their splits: what a search fits and measures.
 
-    rare: the labels that were left out or joined, and their numbers of documents. aside: documents
+    rare: the labels that were left out or joined, and their numbers of documents. outside: those
     of the unknown label, if there are some. by: what the splits follow, as of :func:`split_by`.
     """
 
     target: Target
     splits: Sequence[Split]
     rare: Mapping[str, int] = field(default_factory=dict)
-    aside: Aside | None = None
+    outside: OutOfScope | None = None
 
     @property
     def by(self) -> str | None:

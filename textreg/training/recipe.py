@@ -59,6 +59,7 @@ def options_of(settings: TrainingSettings) -> dict[str, Any]:
     for key in PREFIXES:
         options |= _part_options(settings, key)
     options |= settings.vectorizer.changed()
+    # What a user chose, and no more: a command of all settings could not be read.
     usual = {name: declared.default for name, declared in RECORDS[""].items()}
     left = {*PREFIXES, *_DOCUMENTS, *OF_ONE_RUN, "fields"}
     options |= {
@@ -108,11 +109,12 @@ def may_be_kept(key: str) -> bool:
 def _part_options(settings: TrainingSettings, key: str) -> dict[str, Any]:
     """The options of one part: its name, unless it is the default, and its parameters."""
     part = getattr(settings, key)
-    if part is None or any(isinstance(one, Unnamed) for one in parts_of(part)):
+    if part is None or any(isinstance(part, Unnamed) for part in parts_of(part)):
         return {}
     auto = isinstance(part, AutoTokenizer)
     options = named_options(key, part.beside if auto else part)
     if auto:
+        # Not what it became: on other documents it may become another.
         options[key] = AUTO_TOKENIZER
     if _is_default(settings, key, options[key], part):
         del options[key]
@@ -121,8 +123,8 @@ def _part_options(settings: TrainingSettings, key: str) -> dict[str, Any]:
 
 def named_options(key: str, part: Plugin) -> dict[str, Any]:
     """The options that give a part: its name, and the parameters that are not its defaults."""
-    own = {f"{key}_{param}": value for param, value in part.changed().items()}
-    return {key: part.label(), **own}
+    params = {f"{key}_{param}": value for param, value in part.changed().items()}
+    return {key: part.label(), **params}
 
 
 def _is_default(settings: TrainingSettings, key: str, name: str, part: Parametrized) -> bool:
@@ -141,9 +143,9 @@ def _is_default(settings: TrainingSettings, key: str, name: str, part: Parametri
 def _plain(value: Any) -> Any:
     """A value as JSON has it."""
     if isinstance(value, Mapping):
-        return {str(key): _plain(one) for key, one in value.items()}
+        return {str(key): _plain(member) for key, member in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(one) for one in value]
+        return [_plain(member) for member in value]
     return value.item() if isinstance(value, np.generic) else value
 
 
@@ -168,13 +170,13 @@ def items_of(value: Mapping[str, Any] | list[Any] | tuple[Any, ...]) -> list[str
     """The texts of an option that may be repeated: ``spam=5.0``, ``reg_l1=0.1,1.0``, or of a
     mapping of mappings ``subject:ngrams=1``."""
     if not isinstance(value, Mapping):
-        return [as_text(one) for one in value]
+        return [as_text(item) for item in value]
     items: list[str] = []
-    for key, one in value.items():
-        if isinstance(one, Mapping):
-            items += [f"{key}:{item}" for item in items_of(one)]
+    for key, member in value.items():
+        if isinstance(member, Mapping):
+            items += [f"{key}:{item}" for item in items_of(member)]
         else:
-            items.append(f"{key}={as_text(one)}")
+            items.append(f"{key}={as_text(member)}")
     return items
 
 
@@ -184,6 +186,7 @@ def as_text(value: Any) -> str:
         return ",".join(map(as_text, value))
     if isinstance(value, bool):
         return str(value).lower()
+    # repr has all digits of a float, and no more.
     return repr(value) if isinstance(value, float) else str(value)
 
 
@@ -202,6 +205,7 @@ def settings_of(model: Model, unlabeled: Corpus | None = None) -> TrainingSettin
         parts["loss"] = _again(summary, "loss", summary.loss, summary.loss_params)
     except (PluginError, UsageError) as error:
         raise ModelError(f"the model's training cannot be repeated: {error}") from error
+    # The seed and the parts of a cross-validation give the same splits again.
     split = summary.split
     return TrainingSettings(
         **_features_of(model.encoder),
@@ -243,6 +247,7 @@ def with_choices(settings: TrainingSettings, model: Model) -> TrainingSettings:
 
 def _features_of(encoder: AnyEncoder) -> dict[str, Any]:
     """How documents become features, as settings."""
+    # Each field has a tokenizer and a vectorizer of its own.
     if encoder.fields:
         return {"fields": fields_of(encoder)}
     return {"tokenizer": encoder.tokenizer, "vectorizer": encoder.vectorizer}

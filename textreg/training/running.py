@@ -62,6 +62,7 @@ class Work:
 
     def rounds(self, pieces: int) -> int:
         """How many pieces the busiest thread works on."""
+        # ceil(pieces / threads)
         return -(-pieces // self.threads)
 
 
@@ -137,6 +138,7 @@ def in_threads(call: Callable[..., Any], pieces: Sequence[tuple[Any, ...]], jobs
         # One thread a piece: BLAS adds in another order when it has several.
         with warnings.catch_warnings(), one_thread_in_blas():
             warnings.simplefilter("ignore", ConvergenceWarning)
+            # No thread without work.
             threads = min(threads_of(jobs), len(calls))
             if threads < 2:
                 return [run(keeping_cause, *piece) for run, piece in calls]
@@ -182,6 +184,7 @@ class Stopper:
     @property
     def remaining(self) -> float:
         """Seconds until the reserve is reached."""
+        # Nothing begins that would leave no time for what must follow.
         return self.deadline - self.reserve(self._slowest) - time.monotonic()
 
     @property

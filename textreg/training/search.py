@@ -19,10 +19,10 @@ from __future__ import annotations
 import itertools
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf, prod
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -36,14 +36,13 @@ from textreg.tasks.classification import Multiclass
 from textreg.training.prepare import Prepared, PreparedFolds, SplitDocuments
 from textreg.training.running import Run, Work
 from textreg.training.settings import TrainingSettings
-from textreg.training.space import BEST, WITHIN, SelectionRule, Tuning, changed, combinations
+from textreg.training.space import BEST, WITHIN, Tuning, changed, combinations
 from textreg.training.splits import Split
 from textreg.training.trials import (
     MeasuredSetting,
     Results,
     add_trials,
     grid_of,
-    measured_on_labels,
     measured_setting,
 )
 
@@ -113,8 +112,12 @@ class SearchContext:
         Searched parameters of the regularizer, by given values.
     labels : list of int, optional
         The weight vectors that settings are measured by; None for all.
-    best_values : tuple, optional
-        Values of the space whose documents are not dropped before others are the best.
+    measured : list of MeasuredSetting
+        Those that were measured, in turn.
+    asked : set of Place
+        What was to be measured; some may be missing where a run was stopped.
+    expected : int
+        How many settings are expected to follow.
     """
 
     def __init__(
@@ -125,12 +128,15 @@ class SearchContext:
     ) -> None:
         self.documents, self.settings = documents, settings
         dimensions = settings.dimensions()
-        self.space = [one for one in dimensions if one.part != "reg"]
-        self.hyperparameters = [one for one in dimensions if one.part == "reg"]
+        self.space = [dimension for dimension in dimensions if dimension.part != "reg"]
+        self.hyperparameters = [dimension for dimension in dimensions if dimension.part == "reg"]
         self.labels: list[int] | None = None
-        self.best_values: FeatureValues | None = None
         # The features made last, or those given, which are of the settings as they are.
         self._features: dict[Any, Features] = {}
+        self.measured: list[MeasuredSetting] = []
+        self.asked: set[Place] = set()
+        self.expected = 0
+        self._fits_before: int | None = None
         if features is not None:
             self._features[settings.tokenizer, settings.vectorizer] = features
         self._prepared: OrderedDict[FeatureValues, PreparedFolds] = OrderedDict()
@@ -151,7 +157,7 @@ class SearchContext:
         best, and where time may be up before any setting is measured on everything.
         """
         tuning = self.settings.tuning
-        return tuning.search == "narrow" and tuning.rule == BEST and tuning.budget is None
+        return tuning.search == "narrow" and tuning.best_alone and tuning.budget is None
 
     def of_labels(self, labels: Sequence[int]) -> SearchContext:
         """The same search of a few labels, whose fits are there for a search of all of them."""
@@ -170,20 +176,20 @@ class SearchContext:
     @property
     def first(self) -> FeatureValues:
         """The values that are tried first."""
-        return tuple(one.values[0] for one in self.space)
+        return tuple(dimension.values[0] for dimension in self.space)
 
     def prepared(self, values: FeatureValues) -> PreparedFolds:
         """Documents under these values of :attr:`space`; those used last stay, and the best."""
         if values not in self._prepared:
             parts = changed(self.settings.parts(), self.space, values)
-            searched = {one.part: parts[one.part] for one in self.space}
-            settings = self.settings.replace(tuning=Tuning(), **searched)
+            searched = {dimension.part: parts[dimension.part] for dimension in self.space}
+            settings = self.settings.replace(tuning=BEST, **searched)
             data = self.documents.prepare(settings, self._features)
             self._prepared[values] = PreparedFolds(data, self.documents.splits)
         self._prepared.move_to_end(values)
-        while len(self._prepared) > MAX_CACHED:
-            oldest = next(it for it in self._prepared if it not in (values, self.best_values))
-            del self._prepared[oldest]
+        if len(self._prepared) > MAX_CACHED:
+            best = self.values_of(self.best_so_far) if self.measured else None
+            del self._prepared[next(it for it in self._prepared if it not in (values, best))]
         return self._prepared[values]
 
     def prepared_for(self, setting: MeasuredSetting | None) -> PreparedFolds:
@@ -192,8 +198,8 @@ class SearchContext:
 
     def drop_folds(self) -> None:
         """Drop the matrices and fits of all folds from memory, but not the features."""
-        for kept in (self._prepared, self._trials, self._nearest):
-            kept.clear()
+        for table in (self._prepared, self._trials, self._nearest):
+            table.clear()
 
     def release(self) -> None:
         """Drop all documents from memory."""
@@ -215,7 +221,33 @@ class SearchContext:
             self._grids[values] = _in_order(grid) if self.hyperparameters else grid
         return self._grids[values]
 
-    def measure(
+    def ask(
+        self, values: FeatureValues, places: Iterable[int], run: Run, expected: int = 0
+    ) -> bool:
+        """Measure the settings at some places of a grid; whether the search goes on.
+
+        expected: how many more settings are expected to follow.
+        """
+        grid, places = self.grid(values), list(places)
+        self.asked |= {(values, place) for place in places}
+        self.expected = expected
+        run.stopper.reserve = _final_fit_seconds(self, values, run.work)
+        folds, total = self.prepared(values).folds, len(self.asked) + expected
+        if self._fits_before is None:
+            self._fits_before = run.counter.total
+        rows = len(folds[0].rows if self.labels is None else self.labels)
+        run.counter.total = self._fits_before + total * rows * len(folds)
+        for setting in self._measure(values, [grid[place] for place in places], run):
+            self.measured.append(setting)
+            LOG.info(
+                "setting %d of %d: %s%s: %s %.4g, %.0f features",
+                *(len(self.measured), total, setting.regularizer),
+                "".join(f", {key} {value}" for key, value in setting.changes.items()),
+                *(self.metric, setting.metrics[self.metric], setting.nonzero),
+            )
+        return not run.stopped
+
+    def _measure(
         self, values: FeatureValues, grid: Sequence[Regularizer], run: Run
     ) -> list[MeasuredSetting]:
         """The settings of a grid that were measured before the run was stopped.
@@ -226,14 +258,17 @@ class SearchContext:
         near = None if nearest is None else self._trials[values, nearest.regularizer]
         results = [self._trials.setdefault((values, setting), {}) for setting in grid]
         rows = folds[0].rows if self.labels is None else self.labels
+        # Labels of a stage before are fitted already.
         missing = [row for row in rows if any((0, row) not in trials for trials in results)]
         add_trials(grid, missing, folds, run, results, near)
-        changes = {one.key: value for one, value in zip(self.space, values, strict=True)}
+        changes = {
+            dimension.key: value for dimension, value in zip(self.space, values, strict=True)
+        }
         error_of = self.metric if self.settings.tuning.select == "1se" else None
         measured = [
-            measured_setting(setting, folds, trials, changes, error_of)
-            if self.labels is None
-            else measured_on_labels(setting, folds, trials, self.labels, changes)
+            measured_setting(
+                setting, folds, trials, labels=self.labels, changes=changes, error_of=error_of
+            )
             for setting, trials in zip(grid, results, strict=True)
             if all((at, row) in trials for at in range(len(folds)) for row in rows)
         ]
@@ -248,16 +283,30 @@ class SearchContext:
 
     def best(self, measured: Sequence[MeasuredSetting]) -> MeasuredSetting:
         """The setting that the rule of the search chooses."""
-        return measured[choose(measured, self.metric, self.settings.tuning.rule)]
+        return measured[choose(measured, self.metric, self.settings.tuning)]
 
     def promising(self, measured: Sequence[MeasuredSetting], number: int) -> list[MeasuredSetting]:
         """The best settings so far: see :func:`promising`."""
-        ranked = promising(measured, self.metric, self.settings.tuning.rule, number)
+        ranked = promising(measured, self.metric, self.settings.tuning, number)
         return [measured[at] for at in ranked]
+
+    @property
+    def best_so_far(self) -> MeasuredSetting:
+        """The most promising of those that were measured."""
+        return self.promising(self.measured, 1)[0]
 
     def values_of(self, setting: MeasuredSetting) -> FeatureValues:
         """The values of :attr:`space` that a setting has."""
-        return tuple(setting.changes[one.key] for one in self.space)
+        return tuple(setting.changes[dimension.key] for dimension in self.space)
+
+    def ranked_places(self) -> list[Place]:
+        """The settings that were measured, from the best on, by their places."""
+        best = self.promising(self.measured, len(self.measured))
+        values = [self.values_of(setting) for setting in best]
+        return [
+            (some, self.grid(some).index(setting.regularizer))
+            for some, setting in zip(values, best, strict=True)
+        ]
 
 
 def _in_order(grid: Sequence[Regularizer]) -> list[Regularizer]:
@@ -268,15 +317,16 @@ def _in_order(grid: Sequence[Regularizer]) -> list[Regularizer]:
     }
     return sorted(
         dict.fromkeys(grid),
-        key=lambda one: [columns[key].index(value) for key, value in one.params().items()],
+        key=lambda setting: [columns[key].index(value) for key, value in setting.params().items()],
     )
 
 
-def choose(points: Sequence[MeasuredSetting], metric: str, rule: SelectionRule = BEST) -> int:
+def choose(points: Sequence[MeasuredSetting], metric: str, rule: Tuning = BEST) -> int:
     """Index of the chosen setting; among equals the smallest model, then the first.
 
     "1se" needs ``MeasuredSetting.error``. Raises UsageError if no setting is small enough.
     """
+    # smaller is better, whatever the metric
     cost = costs(points, metric)
     sizes = [point.nonzero for point in points]
     small = _small_enough(points, rule)
@@ -296,7 +346,7 @@ def choose(points: Sequence[MeasuredSetting], metric: str, rule: SelectionRule =
 
 
 def promising(
-    points: Sequence[MeasuredSetting], metric: str, rule: SelectionRule, number: int
+    points: Sequence[MeasuredSetting], metric: str, rule: Tuning, number: int
 ) -> list[int]:
     """Indices of the points to refine the grid around.
 
@@ -320,13 +370,13 @@ def costs(points: Sequence[MeasuredSetting], metric: str) -> list[float]:
     return [round(sign * point.metrics[metric], 12) for point in points]
 
 
-def _small_enough(points: Sequence[MeasuredSetting], rule: SelectionRule) -> list[int]:
+def _small_enough(points: Sequence[MeasuredSetting], rule: Tuning) -> list[int]:
     """Indices of the points that the rule's ``max_nonzero`` allows."""
     most = inf if rule.max_nonzero is None else rule.max_nonzero
     return [index for index, point in enumerate(points) if point.nonzero <= most]
 
 
-def _tolerance(best: MeasuredSetting, cost: float, metric: str, rule: SelectionRule) -> float:
+def _tolerance(best: MeasuredSetting, cost: float, metric: str, rule: Tuning) -> float:
     """How much worse than the best a smaller model may be."""
     if rule.select == "1se":
         assert best.error is not None  # SearchContext.measure asks for it
@@ -336,50 +386,29 @@ def _tolerance(best: MeasuredSetting, cost: float, metric: str, rule: SelectionR
     return within * abs(cost) if metric == "mse" else within
 
 
-class Batch(NamedTuple):
-    """Settings to measure next, under given values of the rest of the space.
-
-    remaining: how many more are expected to follow.
-    """
-
-    values: FeatureValues
-    settings: list[Regularizer]
-    remaining: int
-
-
-Plan = Generator[Batch, list[MeasuredSetting], None]
-"""Yields the batches of a search, and is sent what each measured."""
-
-
-def narrowed(context: SearchContext) -> Plan:
+def narrowed(context: SearchContext, run: Run) -> None:
     """All settings of the space; with search "narrow" a large one only around its best settings."""
     combined = list(combinations(context.space))
     lattices: dict[FeatureValues, Lattice] = {}
-    measured: list[MeasuredSetting] = []
-    done: set[tuple[FeatureValues, Regularizer]] = set()
     whole = context.settings.tuning.search == "grid"
     for number, values in enumerate(combined, start=1):
         lattice = lattices[values] = Lattice(context.grid(values))
         whole = whole or len(combined) * len(lattice.grid) <= WHOLE
         places = range(len(lattice.grid)) if whole else lattice.coarse()
-        remaining = (len(combined) - number) * len(places)
-        batch = lattice.batch(values, places, remaining)
-        measured += yield batch
-        done |= {(values, one) for one in batch.settings}  # some may be ruled out, not measured
+        if not context.ask(values, places, run, (len(combined) - number) * len(places)):
+            return
     while True:
         neighbors: dict[FeatureValues, set[int]] = {}
-        for setting in context.promising(measured, 1):
+        for setting in context.promising(context.measured, 1):
             values = context.values_of(setting)
-            lattice = lattices[values]
-            for place in lattice.neighbors(setting.regularizer):
-                if (values, lattice.grid[place]) not in done:
+            for place in lattices[values].neighbors(setting.regularizer):
+                if (values, place) not in context.asked:
                     neighbors.setdefault(values, set()).add(place)
         if not neighbors:
             return
         for values, around in neighbors.items():
-            batch = lattices[values].batch(values, sorted(around), 0)
-            measured += yield batch
-            done |= {(values, one) for one in batch.settings}
+            if not context.ask(values, sorted(around), run):
+                return
 
 
 class Lattice:
@@ -392,6 +421,7 @@ class Lattice:
     def __init__(self, grid: Sequence[Regularizer]) -> None:
         self.grid = list(grid)
         columns = list(zip(*(part.params().values() for part in grid), strict=True))
+        # A parameter with one value has no neighbors.
         varying = [column for column in columns if len(set(column)) > 1]
         if type(grid[0]).path is not Regularizer.path:
             varying = varying[:-1]
@@ -405,10 +435,6 @@ class Lattice:
         self._places: dict[tuple[int, ...], list[int]] = {}
         for place, where in enumerate(self._coordinates):
             self._places.setdefault(where, []).append(place)
-
-    def batch(self, values: FeatureValues, places: Iterable[int], remaining: int) -> Batch:
-        """The settings at these places of the grid."""
-        return Batch(values, [self.grid[place] for place in places], remaining)
 
     def coarse(self) -> list[int]:
         """Every third value of every hyperparameter, and its last; all of an irregular grid.
@@ -440,8 +466,11 @@ class Lattice:
         return places
 
 
-def stages_of(context: SearchContext) -> list[SearchContext]:
-    """The same search on parts, each with more documents or labels; the last is of all of them."""
+def stages_of(context: SearchContext, *, by_documents: bool = True) -> list[SearchContext]:
+    """The same search on parts, each with more documents or labels; the last is of all of them.
+
+    by_documents: whether some may be of fewer documents.
+    """
     stages = [context]
     if not context.rules_out or not context.documents.splits:
         return stages
@@ -450,7 +479,8 @@ def stages_of(context: SearchContext) -> list[SearchContext]:
         stages = [*map(context.of_labels, label_stages(data, labels)), context]
     # Only losses rank settings on a part as on the whole. By counts, such as F1, on goemotions the
     # best two of a part were the best of no more than that: micro-F1 55.5 in place of 58.1.
-    if context.metric in SMALLER and (splits := fewer_documents(context, data)) is not None:
+    by_documents = by_documents and context.metric in SMALLER
+    if by_documents and (splits := fewer_documents(context, data)) is not None:
         stages.insert(0, stages[0].with_splits(splits))
     return stages
 
@@ -459,6 +489,7 @@ def fewer_documents(context: SearchContext, data: Prepared) -> list[Split] | Non
     """The splits with a part of the documents to fit; None where that is not worth it."""
     splits, rows = context.documents.splits, data.rows
     fewest = min(len(split.train) for split in splits)
+    # As many as either bound asks for.
     share = max(DOCUMENTS / fewest, ENTRIES * rows.shape[0] / (max(rows.size, 1) * fewest))
     if share > SHARE:
         return None
@@ -474,6 +505,7 @@ def fewer_documents(context: SearchContext, data: Prepared) -> list[Split] | Non
 
 def drawn(target: Target, rows: NDArray[np.intp], number: int, seed: int) -> NDArray[np.intp]:
     """Some of these documents, ascending: drawn by chance, with a few of every label."""
+    # The first of a random order, and the first few of every label.
     order = np.random.default_rng(seed).permutation(rows)
     chosen = np.zeros(len(order), dtype=bool)
     chosen[:number] = True
@@ -496,6 +528,7 @@ def few_labels(data: Prepared, splits: Sequence[Split]) -> Int64s | None:
         return None
     held = np.sum([(task.rows(data.y[split.held]) > 0).sum(axis=1) for split in splits], axis=0)
     counts = (task.rows(data.y[splits[0].train]) > 0).sum(axis=1)
+    # Evenly from the most frequent label to the rarest: strengths suit rare labels less.
     order, half = np.argsort(-counts, kind="stable"), k // 2
     for number in range(min(LABELS, half), half + 1) if half >= LEAST_LABELS else ():
         rows: Int64s = np.sort(order[np.linspace(0, k - 1, number).round().astype(np.int64)])
@@ -508,42 +541,29 @@ def label_stages(data: Prepared, few: Int64s) -> list[list[int]]:
     """A few labels, then twice as many, as long as more than one setting is left for them."""
     stages, others = [few], np.setdiff1d(np.arange(data.task.n_rows), few)
     while len(others) > len(few) and KEPT_BY_LABELS >> len(stages):
+        # Spread over the others, so that no choice is made.
         more = others[np.linspace(0, len(others) - 1, len(few)).round().astype(np.int64)]
         few, others = np.union1d(few, more), np.setdiff1d(others, more)
         stages.append(few)
     return [rows.tolist() for rows in stages]
 
 
-def places_of(context: SearchContext, ranked: Sequence[MeasuredSetting]) -> list[Place]:
-    """Settings that a part measured, from the best on, by their places."""
-    best = context.promising(ranked, len(ranked))
-    values = [context.values_of(setting) for setting in best]
-    grids = {some: context.grid(some) for some in dict.fromkeys(values)}
-    return [
-        (some, grids[some].index(setting.regularizer))
-        for some, setting in zip(values, best, strict=True)
-    ]
-
-
-def confirmed(context: SearchContext, places: Sequence[Place], *, weaker: bool) -> Plan:
-    """Settings of a part; then, if ``weaker``, weaker neighbors until none is better.
+def confirmed(context: SearchContext, places: Sequence[Place], run: Run, *, weaker: bool) -> None:
+    """Measure settings of a part; then, if ``weaker``, weaker neighbors until none is better.
 
     By labels alone each setting starts from the best before it.
     """
-    lattices = {some: Lattice(context.grid(some)) for some, _ in places}
-    measured: list[MeasuredSetting] = []
-    done: set[Place] = set()
-    wanted = list(places)
-    while wanted:
-        for some in dict.fromkeys(values for values, _ in wanted):
-            under = [place for values, place in wanted if values == some]
+    lattices = {values: Lattice(context.grid(values)) for values, _ in places}
+    while places:
+        for values in dict.fromkeys(values for values, _ in places):
+            under = [place for some, place in places if some == values]
             for batch in [under] if weaker else [[place] for place in under]:
-                measured += yield lattices[some].batch(some, batch, 0)
-        done |= set(wanted)
-        best = context.promising(measured, 1)[0]
+                if not context.ask(values, batch, run):
+                    return
+        best = context.best_so_far
         values = context.values_of(best)
         neighbors = lattices[values].neighbors(best.regularizer, steps=(1,)) if weaker else ()
-        wanted = [(values, place) for place in neighbors if (values, place) not in done]
+        places = [(values, place) for place in neighbors if (values, place) not in context.asked]
 
 
 @dataclass(frozen=True, eq=False)
@@ -578,31 +598,30 @@ def run_search(stages: Sequence[SearchContext], work: Work) -> SearchResult:
         return SearchResult([], None, planned=0)
     run = work.run("search", 0)
     sizes = [len(stage.documents.splits[0].train) for stage in stages]
-    places: list[Place] = []
     ruled_out = label_steps = 0
-    plan = narrowed(stages[0])
     with run.stopper.listening():
-        for number, stage in enumerate(stages):
-            measured, asked, remaining = _measure(stage, plan, run)
-            ruled_out += len(set(places) - asked)
-            if run.stopped or stage is context:
+        narrowed(stages[0], run)
+        for number, (stage, following) in enumerate(itertools.pairwise(stages)):
+            if run.stopped:
                 break
-            following, more = stages[number + 1], sizes[number + 1] > sizes[number]
-            places = places_of(stage, measured)
-            if any(len(following.grid(some)) != len(stage.grid(some)) for some, _ in places):
-                places, plan = [], narrowed(following)  # other grids have no places in common
-            elif more:
-                plan = confirmed(following, places[:KEPT], weaker=True)
-            else:
-                few = places[: max(KEPT_BY_LABELS >> label_steps, 1)]
-                label_steps += 1
-                plan = confirmed(following, few, weaker=False)
-            if more:
+            more_documents = sizes[number + 1] > sizes[number]
+            places = stage.ranked_places()
+            same = all(
+                len(stage.grid(values)) == len(following.grid(values)) for values, _ in places
+            )
+            # Its matrices are no longer needed, and those to come are larger.
+            if more_documents:
                 stage.drop_folds()
                 release_memory()
-    interrupted = run.stopper.interrupted
-    if stage is not context:
-        measured = []
+            if not same:  # another grid for more documents has no places in common
+                narrowed(following, run)
+                continue
+            kept = KEPT
+            if not more_documents:
+                kept, label_steps = max(KEPT_BY_LABELS >> label_steps, 1), label_steps + 1
+            confirmed(following, places[:kept], run, weaker=more_documents)
+            ruled_out += len(set(places) - following.asked)
+    interrupted, measured = run.stopper.interrupted, context.measured
     if not measured and interrupted:
         raise KeyboardInterrupt
     if not measured:
@@ -612,57 +631,17 @@ def run_search(stages: Sequence[SearchContext], work: Work) -> SearchResult:
             f"that could be fitted within the budget of {seconds:g} s: allow more time "
             "(--budget), give the hyperparameters, or train on fewer documents or features."
         )
+    asked = len(context.asked) + context.expected
     stopped = "interrupted" if interrupted else "budget"
     return SearchResult(
         measured,
         context.best(measured),
-        planned=ruled_out + len(asked) + remaining,
-        stopped=stopped if len(measured) < len(asked) + remaining else None,
+        planned=ruled_out + asked,
+        stopped=stopped if len(measured) < asked else None,
         ruled_out=ruled_out,
         labels=len(stages[0].labels or ()) if ruled_out else 0,
         documents=sizes[0] if ruled_out and sizes[0] < sizes[-1] else 0,
     )
-
-
-def _measure(
-    context: SearchContext, plan: Plan, run: Run
-) -> tuple[list[MeasuredSetting], set[Place], int]:
-    """The settings of a plan that were measured before the run was stopped.
-
-    Also the places of all that it asked for, and how many it expected to follow.
-    """
-    measured: list[MeasuredSetting] = []
-    asked: set[Place] = set()
-    before = run.counter.total
-    batch = next(plan)
-    while True:
-        grid = context.grid(batch.values)
-        asked |= {(batch.values, grid.index(setting)) for setting in batch.settings}
-        run.stopper.reserve = _final_fit_seconds(context, batch.values, run.work)
-        folds = context.prepared(batch.values).folds
-        labels = len(folds[0].rows if context.labels is None else context.labels)
-        run.counter.total = before + (len(asked) + batch.remaining) * labels * len(folds)
-        measured_now = context.measure(batch.values, batch.settings, run)
-        _log(measured_now, len(measured), len(asked) + batch.remaining, context.metric)
-        measured += measured_now
-        if run.stopped:
-            return measured, asked, batch.remaining
-        context.best_values = context.values_of(context.promising(measured, 1)[0])
-        try:
-            batch = plan.send(measured_now)
-        except StopIteration:
-            return measured, asked, 0
-
-
-def _log(new: Sequence[MeasuredSetting], before: int, planned: int, metric: str) -> None:
-    """Log settings that were measured; before: how many were so already."""
-    for number, one in enumerate(new, before + 1):
-        changes = "".join(f", {key} {value}" for key, value in one.changes.items())
-        LOG.info(
-            "setting %d of %d: %s%s: %s %.4g, %.0f features",
-            *(number, planned, one.regularizer, changes),
-            *(metric, one.metrics[metric], one.nonzero),
-        )
 
 
 def _final_fit_seconds(
@@ -674,6 +653,7 @@ def _final_fit_seconds(
     if settings.refit:
         fewest = min(len(split.train) for split in context.documents.splits)
         growth = prepared.data.rows.shape[0] / fewest
+    # The final fit: all weight vectors once, on all documents, to a tighter tolerance.
     rounds = TIGHTER * growth * work.rounds(len(prepared.folds[0].rows))
     if context.documents.target.task.learns_from_held_out(settings):
         rounds += sum(work.rounds(len(fold.rows)) for fold in prepared.folds)

@@ -24,7 +24,7 @@ from textreg.records import Corpus, Documents
 from textreg.records.fields import Field, as_fields
 from textreg.tasks import MULTICLASS, TASKS, Classification, Rare, check_options
 from textreg.training.fields import AUTO_TOKENIZER, BESIDE, AutoTokenizer, plan_fields, tokenizer_of
-from textreg.training.space import BEST, Dimension, Tuning, dimensions, in_units
+from textreg.training.space import Dimension, Tuning, dimensions, in_units
 
 _PREFIXES = {"k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12} | {
     "ki": 2.0**10,
@@ -131,6 +131,7 @@ class TrainingSettings(Parametrized):
     declarations; the parameters of the estimators are checked against them.
     """
 
+    # The parts, each with parameters of its own.
     reg: Regularizer = param(
         default="sentence",
         convert=part_of("regularizer"),
@@ -156,6 +157,7 @@ class TrainingSettings(Parametrized):
         help="tokenizer, or several separated by commas; auto is words,chars, and words where the "
         "training texts have more than 10 million characters",
     )
+    # How documents become features.
     vectorizer: Vectorizer = param(
         default=Vectorizer(), convert=as_given, help="how texts become features"
     )
@@ -166,6 +168,7 @@ class TrainingSettings(Parametrized):
         help="columns that a document consists of, where these are several: a list of the names of "
         "texts, or for each name 'text', 'number', 'category' or a dict of a text's own settings",
     )
+    # Further documents, and which ones are held out.
     dev: Corpus | None = param(
         default=None,
         convert=as_given,
@@ -192,6 +195,7 @@ class TrainingSettings(Parametrized):
         metavar="K",
         help="choose hyperparameters by K-fold cross-validation instead",
     )
+    # What is learned.
     metric: str | None = param(
         default=None,
         choices=list(dict.fromkeys(it for task in TASKS.values() for it in task.metrics)),
@@ -217,6 +221,7 @@ class TrainingSettings(Parametrized):
         help="for three or more labels: fit each one against the rest (ovr), or all together "
         "(softmax)",
     )
+    # Which documents count, and how much.
     refit: bool = param(
         default=True, help="fit the final model on all documents, held-out ones included"
     )
@@ -238,6 +243,7 @@ class TrainingSettings(Parametrized):
         repeated=True,
         help="factor for the weights of a label's documents, or 'balanced'",
     )
+    # What is chosen on held-out documents, once hyperparameters are.
     calibrate: str | None = param(
         default=None, choices=METHODS, help="calibrate probabilities on held-out documents"
     )
@@ -267,6 +273,7 @@ class TrainingSettings(Parametrized):
         help="rule to choose that threshold by: coverage:C, risk:R, accuracy or f1; if not given, "
         "accuracy with held-out documents of that label, else coverage:0.95",
     )
+    # What the model keeps.
     prune: float = param(
         default=0.005,
         convert=check_prune,
@@ -278,6 +285,7 @@ class TrainingSettings(Parametrized):
     tuning: Tuning = param(
         default=Tuning(), convert=as_given, help="how hyperparameters are searched"
     )
+    # How the work is done.
     jobs: int = param(
         default=1,
         convert=check_jobs,
@@ -311,10 +319,11 @@ class TrainingSettings(Parametrized):
         return ""
 
     def __post_init__(self) -> None:
-        given = [name for name in ("dev", "holdout", "cv") if getattr(self, name) is not None]
-        if len(given) > 1:
+        # Settings that contradict each other are refused here, once for commands and programs.
+        named = [name for name in ("dev", "holdout", "cv") if getattr(self, name) is not None]
+        if len(named) > 1:
             raise UsageError(
-                f"{given[0]} and {given[1]} both say which documents to choose hyperparameters "
+                f"{named[0]} and {named[1]} both say which documents to choose hyperparameters "
                 "on: give one of them."
             )
         check_options(self.task, self)
@@ -345,6 +354,7 @@ class TrainingSettings(Parametrized):
                 "a scratch folder is for training in blocks: say how much memory there is as well "
                 "(--memory 1GB), or leave out scratch."
             )
+        # Only now all parts are known, and with them whether anything is open.
         if not self.searches and self._needs_search:
             raise UsageError(
                 f"all parameters of {self.reg.label()} are given, so there is nothing to choose: "
@@ -356,7 +366,7 @@ class TrainingSettings(Parametrized):
     def _needs_search(self) -> bool:
         """Whether a setting is given that only makes sense for a search."""
         tuning = self.tuning
-        return tuning.rule != BEST or (tuning.address is not None and self.memory is None)
+        return not tuning.best_alone or (tuning.address is not None and self.memory is None)
 
     def parts(self) -> dict[str, Parametrized | None]:
         """The parts and the vectorizer, whose parameters can be searched, by their keywords."""
@@ -389,6 +399,7 @@ class TrainingSettings(Parametrized):
         """What becomes of labels of few documents."""
         least = self.min_label or 0
         if self.min_label is None and self.rare_label is not None:
+            # Every part of a cross-validation needs a document of each label.
             least = max(2, self.cv or 0)
         return Rare(least, self.rare_label)
 
@@ -405,6 +416,7 @@ class TrainingSettings(Parametrized):
                 raise UsageError(
                     f"{self.reg.label()} needs {kind}: name a builder of {kind} ({names})."
                 )
+            # A graph may be made of groups: its links are between words of one group.
             welcome = self.reg.needs == kind or (
                 kind == "groups" and self.graph is not None and self.graph.takes_groups
             )
@@ -454,6 +466,7 @@ class TrainingSettings(Parametrized):
             elif prefix in params and name:
                 params[prefix][name] = value
             else:
+                # What other packages take as an option is a column here.
                 if key in OF_DOCUMENTS:
                     raise UsageError(
                         f"{key} is no setting but a column of the documents: give it to train or "
@@ -467,6 +480,7 @@ class TrainingSettings(Parametrized):
         values = records[""]
         task = TASKS.get(values.get("task") or Classification.name)
         loss = cls.declared()["loss"].default if task is None else task.default_loss
+        # Parts come first: which builder is the default depends on the regularizer.
         values |= _create_parts(values, params, loss)
         values["vectorizer"] = Vectorizer(**records["vectorizer"])
         values["tuning"] = Tuning(**records["tuning"])
@@ -479,8 +493,10 @@ def as_named(key: str, part: Any) -> Any:
     So a default, which Python cannot tell from the same name given, is never ambiguous. An
     automatic tokenizer has the parameters of all its parts.
     """
+    # Options are made for the most that "auto" may become.
     if key == "tokenizer" and part == AUTO_TOKENIZER:
         return BESIDE
+    # A plugin of the same name must not make the default ambiguous.
     usual = {TrainingSettings.declared()[key].default}
     if key == "loss":
         usual = {task.default_loss for task in TASKS.values()}
@@ -503,8 +519,8 @@ def default_builder(reg: Regularizer | type[Regularizer]) -> str | None:
     """
     if not reg.default_builder:
         return None
-    own = registry.origin(reg)["distribution"]
-    return registry.preferred(reg.needs, reg.default_builder, own, "textreg")
+    distribution = registry.origin(reg)["distribution"]
+    return registry.preferred(reg.needs, reg.default_builder, distribution, "textreg")
 
 
 def _create_parts(
@@ -519,6 +535,7 @@ def _create_parts(
     for key in ("groups", "graph"):
         builder = values.get(key)
         if builder is None and reg.needs == key:
+            # Nobody named one: that of the regularizer, if it has any.
             builder = default_builder(reg)
         if builder is not None:
             parts[key] = registry.create(PREFIXES[key], builder, **params[key])
@@ -543,6 +560,6 @@ RECORDS: dict[str, Mapping[str, Param]] = {
 def declared_settings() -> dict[str, Param]:
     """All settings by name, in order, those of the vectorizer and the search included."""
     declared: dict[str, Param] = {}
-    for name, own in TrainingSettings.declared().items():
-        declared |= RECORDS.get(name, {name: own})
+    for name, setting in TrainingSettings.declared().items():
+        declared |= RECORDS.get(name, {name: setting})
     return declared

@@ -21,12 +21,42 @@ def _check_within(within: float) -> float:
     return within
 
 
-class SelectionRule(Parametrized):
-    """How a search chooses among the settings that it has measured.
+UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
-    "best" takes the best score; "1se" the smallest model within one standard error of the best
-    (Breiman et al. 1984, section 3.4.3); "sparsest" the smallest model within ``within`` of the
-    best, in units of the metric, or for mse as a fraction of the best.
+
+def in_units(value: float | str, units: Mapping[str, float]) -> float:
+    """A number such as ``90`` or ``"1.5m"``, times its unit; NaN if it is none."""
+    # Digits, then letters: 1.5m
+    number, unit = str(value).strip().lower(), ""
+    while number and number[-1].isalpha():
+        number, unit = number[:-1], number[-1] + unit
+    try:
+        return float(number) * units[unit]
+    except (ValueError, KeyError):
+        return nan
+
+
+def parse_seconds(budget: float | str) -> float:
+    """A time such as ``90``, ``"90s"``, ``"1.5m"`` or ``"2h"`` in seconds; UsageError otherwise."""
+    seconds = in_units(budget, UNITS)
+    # NaN, no number, is not above 0 either.
+    if not 0 < seconds < inf:
+        raise UsageError(
+            f"the budget must be a time above 0, such as 90s, 5m or 2h, not '{budget}'."
+        )
+    return seconds
+
+
+class Tuning(Parametrized):
+    """How hyperparameters are searched, and which setting is chosen.
+
+    Of the measured settings "best" takes the best score; "1se" the smallest model within one
+    standard error of the best (Breiman et al. 1984, section 3.4.3); "sparsest" the smallest model
+    within ``within`` of the best, in units of the metric, or for mse as a fraction of the best.
+
+    "grid" measures all settings. "narrow" measures settings that lie far apart first, then those
+    next to the best. ``search_space`` maps names of parameters, as their options are called, to the
+    values to try: ``{"weighting": ["log", "tfidf"], "reg_l1": [0.1, 1]}``.
     """
 
     select: str = param(
@@ -43,53 +73,6 @@ class SelectionRule(Parametrized):
     max_nonzero: int | None = param(
         default=None, min=1, help="largest number of features with a nonzero weight"
     )
-
-    @classmethod
-    def label(cls) -> str:
-        """Empty: messages name the setting alone."""
-        return ""
-
-    def __post_init__(self) -> None:
-        if self.within is not None and self.select != "sparsest":
-            raise UsageError(
-                f"within is for select 'sparsest', and has no effect with '{self.select}': leave "
-                "one of them out."
-            )
-
-
-BEST = SelectionRule()
-
-UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
-
-
-def in_units(value: float | str, units: Mapping[str, float]) -> float:
-    """A number such as ``90`` or ``"1.5m"``, times its unit; NaN if it is none."""
-    number, unit = str(value).strip().lower(), ""
-    while number and number[-1].isalpha():
-        number, unit = number[:-1], number[-1] + unit
-    try:
-        return float(number) * units[unit]
-    except (ValueError, KeyError):
-        return nan
-
-
-def parse_seconds(budget: float | str) -> float:
-    """A time such as ``90``, ``"90s"``, ``"1.5m"`` or ``"2h"`` in seconds; UsageError otherwise."""
-    seconds = in_units(budget, UNITS)
-    if not 0 < seconds < inf:
-        raise UsageError(
-            f"the budget must be a time above 0, such as 90s, 5m or 2h, not '{budget}'."
-        )
-    return seconds
-
-
-class Tuning(SelectionRule):
-    """How hyperparameters are searched, and which setting is chosen.
-
-    "grid" measures all settings. "narrow" measures settings that lie far apart first, then those
-    next to the best. ``search_space`` maps names of parameters, as their options are called, to the
-    values to try: ``{"weighting": ["log", "tfidf"], "reg_l1": [0.1, 1]}``.
-    """
 
     search: str = param(
         default="narrow",
@@ -120,20 +103,31 @@ class Tuning(SelectionRule):
         default=None, metavar="URL", help="Dask scheduler, such as tcp://10.0.0.5:8786"
     )
 
+    @classmethod
+    def label(cls) -> str:
+        """Empty: messages name the setting alone."""
+        return ""
+
     def __post_init__(self) -> None:
-        super().__post_init__()
+        if self.within is not None and self.select != "sparsest":
+            raise UsageError(
+                f"within is for select 'sparsest', and has no effect with '{self.select}': leave "
+                "one of them out."
+            )
         check_backend(self.backend, self.address)
 
     @property
-    def rule(self) -> SelectionRule:
-        """How the setting is chosen."""
-        names = SelectionRule.declared()
-        return SelectionRule(**{name: getattr(self, name) for name in names})
+    def best_alone(self) -> bool:
+        """Whether the best score is all that the choice asks for."""
+        return self.select == "best" and self.max_nonzero is None
 
     @property
     def seconds(self) -> float | None:
         """The budget in seconds."""
         return None if self.budget is None else parse_seconds(self.budget)
+
+
+BEST = Tuning()
 
 
 class Dimension(NamedTuple):
@@ -180,6 +174,7 @@ def dimensions(
         part, name = _find(key, parts)
         owner = parts[part]
         assert owner is not None
+        # Some parameters exist with certain values of others only.
         declared = owner.declared(**owner.params())[name]
         if owner.params()[name] != declared.default:
             raise UsageError(
@@ -189,6 +184,7 @@ def dimensions(
         if isinstance(values, (str, bytes)) or not isinstance(values, Sequence):
             raise UsageError(f"search_space: {key} needs a list of values, not {values!r}.")
         label = owner.label()
+        # Values of commands are texts, those of programs may be of any type.
         typed = [declared.read(it, label) if isinstance(it, str) else it for it in values]
         checked = tuple(declared.check(value, label) for value in typed)
         if len(set(checked)) < len(checked) or not checked:
@@ -196,6 +192,7 @@ def dimensions(
         if part == "reg" and declared.type is float:
             checked = tuple(sorted(checked, reverse=True))  # from the emptiest model down
         space_dimensions.append(Dimension(key, part, name, checked))
+    # Features are made anew as seldom as possible: the regularizer changes fastest.
     order = ("tokenizer", "vectorizer", "groups", "graph", "loss", "reg")
     return sorted(space_dimensions, key=lambda dimension: order.index(dimension.part))
 
@@ -233,6 +230,6 @@ def _find(key: str, parts: Mapping[str, Parametrized | None]) -> tuple[str, str]
         if part is not None:
             names += [f"{prefix}_{name}" for name in part.params()]
     # Without the prefix a name is too short for did_you_mean to find it.
-    unprefixed = next((one for one in names if one.partition("_")[2] == key), "")
+    unprefixed = next((name for name in names if name.partition("_")[2] == key), "")
     hint = did_you_mean(unprefixed or key, names)
     raise UsageError(f"search_space: no parameter '{key}'.{hint} There are: {', '.join(names)}.")

@@ -38,29 +38,54 @@ class Split(NamedTuple):
     held: NDArray[np.intp]
 
 
-def holdout(codes: Int64s | Bools, labels: Sequence[str], fraction: float, seed: int) -> Split:
+def holdout(
+    codes: Int64s | Bools,
+    labels: Sequence[str],
+    fraction: float,
+    seed: int,
+    groups: Sequence[str] | None = None,
+) -> Split:
     """Hold out about ``fraction`` of the documents of every class, at least one and never all.
 
     codes: (n,) index into ``labels`` for every document, or (n, labels) which of them it has.
-    Raises DataError for a class of one.
+    groups: (n,) the group of every document; groups stay whole, and shares of classes are as near
+    as these allow. Raises DataError for a class of one, for one group only, and where groups would
+    leave a side without a class.
     """
+    shares = [1 - fraction, fraction]
+    if groups is not None:
+        part = _assign_groups(codes, len(labels), groups, shares, seed)
+        return _complete([_split(part == 1)], codes, labels, "groups")[0]
     if codes.ndim == 2:
-        return _split(deal(codes.astype(bool), [1 - fraction, fraction], seed) == 1)
+        return _split(stratify(codes.astype(bool), shares, seed) == 1)
     held = np.zeros(len(codes), dtype=bool)
     for rows in _shuffled_classes(codes, labels, seed):
+        # At least one on each side, whatever the fraction.
         count = min(max(1, round(fraction * len(rows))), len(rows) - 1)
         held[rows[:count]] = True
     return _split(held)
 
 
-def folds(codes: Int64s | Bools, labels: Sequence[str], count: int, seed: int) -> list[Split]:
+def folds(
+    codes: Int64s | Bools,
+    labels: Sequence[str],
+    count: int,
+    seed: int,
+    groups: Sequence[str] | None = None,
+) -> list[Split]:
     """Cut the documents into ``count`` parts, equal in every class; each is held out once.
 
-    Raises DataError for a class of one, UsageError for fewer than 2 parts or more than documents.
+    groups: as for :func:`holdout`. Raises DataError for a class of one, and where a part to fit on
+    would be left without a class; UsageError for fewer than 2 parts or more than documents, or
+    groups.
     """
+    if groups is not None:
+        _check_count(count, len(set(groups)), "groups")
+        part = _assign_groups(codes, len(labels), groups, [1 / count] * count, seed)
+        return _complete([_split(part == k) for k in range(count)], codes, labels, "groups")
     _check_count(count, len(codes), "documents")
     if codes.ndim == 2:
-        part = deal(codes.astype(bool), [1 / count] * count, seed)
+        part = stratify(codes.astype(bool), [1 / count] * count, seed)
         return [_split(part == k) for k in range(count)]
     part = np.empty(len(codes), dtype=np.int64)
     dealt = 0  # deal on where the last class ended, so that the parts differ by one at most
@@ -68,32 +93,6 @@ def folds(codes: Int64s | Bools, labels: Sequence[str], count: int, seed: int) -
         part[rows] = (dealt + np.arange(len(rows))) % count
         dealt += len(rows)
     return [_split(part == k) for k in range(count)]
-
-
-def group_holdout(
-    codes: Int64s | Bools, labels: Sequence[str], groups: Sequence[str], fraction: float, seed: int
-) -> Split:
-    """Like :func:`holdout`, with whole groups: shares of classes as near as these allow.
-
-    groups: (n,) the group of every document. Raises DataError for one group only, and where a side
-    would be left without a class.
-    """
-    part = _dealt(codes, len(labels), groups, [1 - fraction, fraction], seed)
-    return _complete([_split(part == 1)], codes, labels, "groups")[0]
-
-
-def group_folds(
-    codes: Int64s | Bools, labels: Sequence[str], groups: Sequence[str], count: int, seed: int
-) -> list[Split]:
-    """Like :func:`folds`, with whole groups: shares of classes as near as these allow.
-
-    Raises DataError where a part to fit on would be left without a class, UsageError for fewer than
-    2 parts or more than groups.
-    """
-    _check_count(count, len(set(groups)), "groups")
-    part = _dealt(codes, len(labels), groups, [1 / count] * count, seed)
-    splits = [_split(part == k) for k in range(count)]
-    return _complete(splits, codes, labels, "groups")
 
 
 def time_holdout(
@@ -104,6 +103,7 @@ def time_holdout(
     times: (n,) numbers that grow with time; documents of one time stay on one side. Raises
     DataError where all have the same, and where a side would be left without a class.
     """
+    # A stable order: documents of one time stay as they came.
     (start,) = _cuts(times, [round((1 - fraction) * len(times))])
     order = np.argsort(times, kind="stable")
     split = Split(np.sort(order[:start]), np.sort(order[start:]))
@@ -154,7 +154,7 @@ def _shuffled_classes(
         yield random.permutation(rows)
 
 
-def _dealt(
+def _assign_groups(
     codes: Int64s | Bools, n_labels: int, groups: Sequence[str], shares: Sequence[float], seed: int
 ) -> Int64s:
     """The part of every document; groups stay whole, parts have about their share of every class.
@@ -168,6 +168,7 @@ def _dealt(
             f"All documents are of one group, '{names[0]}': none can be held out. Check the choice "
             "of the group column (--group-col)."
         )
+    # counts[g, c]: the share of class c that group g has
     counts = np.zeros((len(names), n_labels))
     np.add.at(
         counts,
@@ -175,8 +176,10 @@ def _dealt(
         codes if codes.ndim == 2 else 1.0,
     )
     counts /= counts.sum(axis=0)
+    # The largest groups first, as small ones can even out what they leave; ties by chance.
     shuffled = np.random.default_rng(seed).permutation(len(names))
     order = shuffled[np.argsort(-np.bincount(group_of)[shuffled], kind="stable")]
+    # excess[part, c]: what the part has of class c beyond its share
     excess = -np.repeat(np.array(shares)[:, None], n_labels, axis=1)
     part = np.empty(len(names), dtype=np.int64)
     for group in order:
@@ -194,6 +197,7 @@ def _dealt(
 def _cuts(times: Floats, wanted: Sequence[int]) -> list[int]:
     """Numbers of documents, close to the wanted ones, to cut at without dividing equal times."""
     ranked = np.sort(times)
+    # Between these two documents time goes on: only there may be cut.
     free = np.flatnonzero(np.diff(ranked)) + 1
     if len(free) < len(wanted):
         raise DataError(
@@ -206,6 +210,7 @@ def _cuts(times: Floats, wanted: Sequence[int]) -> list[int]:
         # One for each block still to come must be left over.
         last = len(free) - (len(wanted) - at - 1)
         first = int(np.searchsorted(free, cuts[-1], side="right")) if cuts else 0
+        # The nearest free place to the wanted one.
         choice = free[first:last]
         cuts.append(int(choice[np.argmin(np.abs(choice - cut))]))
     return cuts
@@ -232,7 +237,7 @@ def _complete(
     return splits
 
 
-def deal(has_label: Bools, shares: Sequence[float], seed: int) -> Int64s:
+def stratify(has_label: Bools, shares: Sequence[float], seed: int) -> Int64s:
     """The part of every document, such that parts have about their share of every label.
 
     The rarest label first, each of its documents goes to the part that lacks most of it, then to
@@ -262,6 +267,7 @@ def deal(has_label: Bools, shares: Sequence[float], seed: int) -> Int64s:
             f"There are {n} documents, too few for a split into {len(shares)} parts: add some."
         )
     left = has_label.sum(axis=0)
+    # lacking[part, label]: documents of the label that the part should still get
     lacking = share[:, None] * left
     wanted = share * n
     part = np.full(n, -1, dtype=np.int64)
@@ -275,11 +281,13 @@ def deal(has_label: Bools, shares: Sequence[float], seed: int) -> Int64s:
         wanted[chosen] -= 1.0
 
     while left.any():
+        # The rarest label that is left: later its documents could not be spread any more.
         label = int(np.argmin(np.where(left > 0, left, n + 1)))
         for row in shuffled[(part[shuffled] < 0) & has_label[shuffled, label]].tolist():
             assign(row, _neediest(lacking[:, label], wanted))
     for row in shuffled[part[shuffled] < 0].tolist():
         assign(row, _neediest(wanted, wanted))
+    # A share that is too small for any document gets one nevertheless.
     for empty in set(range(len(share))) - set(part.tolist()):
         sizes = np.bincount(part, minlength=len(share))
         part[next(row for row in shuffled[::-1] if sizes[part[row]] > 1)] = empty
@@ -312,11 +320,9 @@ def splits_of(corpus: Corpus, target: Target, settings: TrainingSettings) -> lis
             raise UsageError(
                 "cross-validation fits no single model that could be kept: leave out no-refit."
             )
-        if corpus.group_of is not None:
-            return group_folds(codes, labels, corpus.group_of, settings.cv, settings.seed)
         if corpus.time_of is not None:
             return time_folds(codes, labels, moments(corpus.time_of, corpus.where), settings.cv)
-        return folds(codes, labels, settings.cv, settings.seed)
+        return folds(codes, labels, settings.cv, settings.seed, corpus.group_of)
     tuned = settings.calibrate is not None or settings.threshold or settings.path
     tuned = tuned or settings.unknown is not None
     if settings.holdout is None and not settings.searches and not tuned:
@@ -327,12 +333,10 @@ def splits_of(corpus: Corpus, target: Target, settings: TrainingSettings) -> lis
             )
         return []
     fraction = HOLDOUT if settings.holdout is None else settings.holdout
-    if corpus.group_of is not None:
-        return [group_holdout(codes, labels, corpus.group_of, fraction, settings.seed)]
     if corpus.time_of is not None:
         times = moments(corpus.time_of, corpus.where)
         return [time_holdout(codes, labels, times, fraction)]
-    return [holdout(codes, labels, fraction, settings.seed)]
+    return [holdout(codes, labels, fraction, settings.seed, corpus.group_of)]
 
 
 def split_by(corpus: Corpus) -> str | None:

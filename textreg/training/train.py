@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from itertools import count
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,7 +19,6 @@ from textreg.errors import DataError, UsageError
 from textreg.features.markup import warn_of_html
 from textreg.kinds import Regularizer
 from textreg.model.model import Model
-from textreg.model.regularization_path import SolutionPath
 from textreg.plugins.overdue import limited
 from textreg.records import Corpus
 from textreg.records.columns import as_column
@@ -28,20 +27,18 @@ from textreg.records.fields import as_fields, fielded
 from textreg.records.stored_texts import StoredTexts
 from textreg.training.fit import (
     LOG,
-    Beginning,
-    FinalFit,
+    InitialWeights,
+    Learned,
     fit_best,
     log_begun,
-    log_fit,
-    log_search,
-    warn_if_stopped,
-    warn_unless_converged,
+    report_fit,
+    report_search,
 )
 from textreg.training.path import fit_path, path_parameter
-from textreg.training.prepare import CUT_ALREADY, SplitCorpus, for_documents, pose
+from textreg.training.prepare import CUT_ALREADY, SplitCorpus, for_documents, read_training
 from textreg.training.recipe import options_of
 from textreg.training.running import Clock, Progress, Work, one_thread_in_blas
-from textreg.training.search import SearchContext, SearchResult, run_search, stages_of
+from textreg.training.search import SearchContext, run_search, stages_of
 from textreg.training.settings import TrainingSettings
 from textreg.training.splits import group_names, splits_of
 from textreg.training.summary import training_summary
@@ -133,6 +130,7 @@ def train(  # noqa: PLR0913  # its options are its interface
         group_of=None if group_of is None else group_names(as_column(group_of, "group_of")),
         time_of=time_of,
     )
+    # Here, as the default is not told from a given one any more later.
     if corpus.tokenized and "tokenizer" in settings:
         raise UsageError(CUT_ALREADY)
     options = TrainingSettings.from_options(reg=reg, dev=dev, unlabeled=unlabeled, **settings)
@@ -149,7 +147,7 @@ def train_corpus(  # noqa: PLR0913  # its options are its interface
     partial: bool = True,
     keep_texts: bool = True,
     scratch: Scratch | None = None,
-    beginning: Beginning | None = None,
+    initial: InitialWeights | None = None,
 ) -> Model:
     """Train a model on a labeled corpus.
 
@@ -176,7 +174,7 @@ def train_corpus(  # noqa: PLR0913  # its options are its interface
         features are to be made of them any more, which frees their memory.
     scratch : Scratch, optional
         Where blocks go that are not to be in memory; made of ``settings.scratch`` by default.
-    beginning : callable, optional
+    initial : callable, optional
         Gives weights to start the final fit from, where the search has none. Not used in blocks.
 
     Returns
@@ -194,9 +192,10 @@ def train_corpus(  # noqa: PLR0913  # its options are its interface
     settings = for_documents(settings, corpus)
     started = time.monotonic() if started is None else started
     seconds = settings.tuning.seconds
+    # The budget began before the files were read.
     deadline = math.inf if seconds is None else started + seconds
     work = Work(settings.jobs, progress, deadline, partial=partial)
-    training = pose(corpus, settings)
+    training = read_training(corpus, settings)
     corpus, settings, target = training.corpus, training.settings, training.target
     target.task.check_thresholds(settings.threshold or {})
     if settings.path:
@@ -208,59 +207,38 @@ def train_corpus(  # noqa: PLR0913  # its options are its interface
 
         check_settings(settings)
         with nullcontext(scratch) if scratch is not None else Scratch(settings.scratch) as folder:
-            context, result, fit, elapsed = learn_in_blocks(training, settings, folder, work)
-            return _model(context, result, fit, None, options, elapsed)
+            return _model(learn_in_blocks(training, settings, folder, work), options)
     splits = splits_of(corpus, target, settings)
-    keep = keep_texts or any(one.part != "reg" for one in settings.dimensions())
-    aside = training.weighed(splits)
-    documents = SplitCorpus(target, splits, training.rare, aside, corpus=corpus, keep=keep)
+    # Features that are searched are made of the texts again.
+    keep = keep_texts or any(dimension.part != "reg" for dimension in settings.dimensions())
+    outside = training.weighed(splits)
+    documents = SplitCorpus(target, splits, training.rare, outside, corpus=corpus, keep=keep)
     context = SearchContext(documents, settings, features)
     log_begun(context, len(corpus))
-    result, fit, path, elapsed = learn(context, work, beginning)
-    return _model(context, result, fit, path, options, elapsed)
+    return _model(learn(context, work, initial), options)
 
 
-def _model(  # what a training ends with
-    context: SearchContext,
-    result: SearchResult,
-    fit: FinalFit,
-    path: SolutionPath | None,
-    options: dict[str, Any],
-    elapsed: dict[str, float],
-) -> Model:
-    """The model of a training, with its summary."""
-    summary = training_summary(context, result, fit, path, options)
+def _model(learned: Learned, options: dict[str, Any]) -> Model:
+    """The model of a training, with its summary; ``options`` are those that were given."""
+    fit = learned.fit
     model = Model(
-        context.documents.target.task,
+        learned.context.documents.target.task,
         encoder=fit.data.encoder,
         weights=fit.fitted.w,
         intercepts=fit.fitted.b,
         calibration=fit.learned.calibration,
         thresholds=fit.cuts,
-        path=path,
-        summary=summary,
+        path=learned.path,
+        summary=training_summary(learned, options),
     )
-    model.seconds = elapsed
+    model.seconds = learned.seconds
     return model
 
 
-class Learned(NamedTuple):
-    """What was learned.
-
-    result: what the search measured. path: None unless it was asked for. seconds: how long each
-    stage took, by its name.
-    """
-
-    result: SearchResult
-    fit: FinalFit
-    path: SolutionPath | None
-    seconds: dict[str, float]
-
-
-def learn(context: SearchContext, work: Work, beginning: Beginning | None = None) -> Learned:
+def learn(context: SearchContext, work: Work, initial: InitialWeights | None = None) -> Learned:
     """Search, fit the best setting on all documents, and its path if that is asked for.
 
-    beginning: gives solutions to start from, where the search has none.
+    initial: gives solutions to start from, where the search has none.
 
     Warns with a ConvergenceWarning where the search was stopped, or the fit misses its tolerance.
     """
@@ -275,23 +253,22 @@ def learn(context: SearchContext, work: Work, beginning: Beginning | None = None
         one_thread_in_blas(),  # which waits for others where the machine is busy
     ):
         work.report("features", 0, n)
+        # The first stage is prepared here, so that its time counts as that of the features.
         stages = stages_of(context)
         stages[0].prepared(context.first).whole()
         n_features = context.prepared(context.first).data.rows.shape[1]
         work.report("features", n, n)
         LOG.info("%d features in %.2f s", n_features, clock.stop("features"))
         result = run_search(stages, replace(work, cluster=cluster))
-    warn_if_stopped(result, settings)
-    log_search(context, result, clock.stop("search"))
+    report_search(context, result, clock.stop("search"))
     with limited(work.deadline, limit), allowing(work.threads), one_thread_in_blas():
-        fit = fit_best(context, result, work, beginning)
-    log_fit(fit, clock.stop("fit"))
+        fit = fit_best(context, result, work, initial)
+    report_fit(fit, settings, clock.stop("fit"))
     path = None
     if settings.path:
         path = fit_path(fit, metric=context.metric, work=work)
         clock.stop("path")
-    warn_unless_converged(fit, settings)
-    return Learned(result, fit, path, clock.seconds)
+    return Learned(context, result, fit, path, clock.seconds)
 
 
 Batch = tuple[Sequence[str], Sequence[Any]] | tuple[Sequence[str], Sequence[Any], Sequence[float]]
@@ -350,9 +327,10 @@ def train_batches(
     weights: list[float] = []
     known: dict[Any, Any] = {}
     with Scratch(options.scratch) as scratch, StoredTexts(scratch.folder / "texts") as texts:
+        # Texts go to disk as they come; labels stay here, each once.
         for number, batch in zip(count(1), batches):
-            own, names, own_weights = _parts(number, batch, bool(weights) if labels else None)
-            texts.extend(own)
+            part, names, own_weights = _parts(number, batch, bool(weights) if labels else None)
+            texts.extend(part)
             labels += [known.setdefault(name, name) for name in names]  # each kept once
             weights += own_weights
         if not labels:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from textreg.cluster.connection import Connection
-    from textreg.records import Bools, Floats, Int32s
+    from textreg.records import Floats, Int32s
     from textreg.tasks.base import Targets
 
 MAX_START = 100_000
@@ -88,6 +88,7 @@ class Problems:
         y = self.targets[row]
         if self.row_factors is None:
             return self.problem.replace(y=y)
+        # c_i f(y_i): class weights differ by weight vector
         weights = self.problem.sample_weight * self.row_factors[row][(y > 0).astype(np.int64)]
         return self.problem.replace(y=y, sample_weight=weights)
 
@@ -103,6 +104,7 @@ class Problems:
         positive = self.targets[row][counted] > 0
         if positive.any() and not positive.all():
             return None
+        # Laplace's rule: (n + 1) to 1, and the intercept with these odds
         n = float(np.count_nonzero(counted))
         odds = np.array([n * positive.any(), n * (not positive.any())]) + 1.0
         b = self.problem.loss.constant(np.array([1.0, -1.0]), odds)
@@ -149,6 +151,7 @@ class Fold(Problems):
         document = row_of(X.indptr)
         for start, end in self.normed:
             block = (X.indices >= start) & (X.indices < end)
+            # sum_j x_ij^2 of every document, over the columns of one tokenizer
             squares = np.bincount(document[block], X.data[block] ** 2, X.shape[0])
             lengths = np.sqrt(np.where(squares > 0.0, squares, 1.0))
             X.data[block] /= lengths[document[block]]
@@ -189,8 +192,8 @@ def dense(starts: Sequence[Start], n_features: int) -> tuple[Floats, Floats]:
 
 def together(starts: Sequence[Start | None], n_features: int) -> tuple[Floats, Floats] | None:
     """The same, where there are any and all of them are there."""
-    given = [start for start in starts if start is not None]
-    return dense(given, n_features) if given and len(given) == len(starts) else None
+    known = [start for start in starts if start is not None]
+    return dense(known, n_features) if known and len(known) == len(starts) else None
 
 
 class Trial(NamedTuple):
@@ -237,7 +240,7 @@ def solve_chunk(
         start = together(chunk.starts, p)
         solutions = solve_chain(chunk.settings, fold, rows[0], start, stop)
     else:
-        starts = [None if one is None else one.dense(p) for one in chunk.starts]
+        starts = [None if start is None else start.dense(p) for start in chunk.starts]
         solutions = solve_side_by_side(chunk.settings, fold, rows, starts, stop)
     began = time.perf_counter()
     for weights, intercepts, _ in solutions:
@@ -245,6 +248,7 @@ def solve_chunk(
             break
         seconds = (time.perf_counter() - began) / len(rows)
         pairs = zip(weights, intercepts.tolist(), strict=True)
+        # scores of the held-out documents: X w + b
         trials.append([_trial(fold.X_held, w, b, seconds) for w, b in pairs])
         if done is not None:
             done(trials[-1])
@@ -257,6 +261,7 @@ def _trial(X_held: csr_array, w: Floats, b: float, seconds: float) -> Trial:
     used = np.packbits(w != 0.0)
     start = None
     if len(indices) <= MAX_START:
+        # p / 8 bytes for bits, 4 for each index
         place = used if used.nbytes < indices.nbytes else indices
         start = Start(place, w[indices].astype(np.float32), b)
     return Trial(X_held @ w + b, used, start, seconds)
@@ -303,10 +308,11 @@ def solve_side_by_side(
     starts: weights and intercept of each to start from; nothing where there are none.
     """
     for regularizer in settings:
-        found = solve_rows(regularizer, problems, rows, starts, stop.callback)
-        starts = [(one.w, one.b) for one in found]
-        weights, intercepts = [one.w for one in found], [one.b for one in found]
-        yield np.array(weights), np.array(intercepts), max(one.gap for one in found)
+        solutions = solve_rows(regularizer, problems, rows, starts, stop.callback)
+        starts = [(solution.w, solution.b) for solution in solutions]
+        weights = np.array([solution.w for solution in solutions])
+        intercepts = np.array([solution.b for solution in solutions])
+        yield weights, intercepts, max(solution.gap for solution in solutions)
 
 
 def solve_rows(
@@ -320,13 +326,13 @@ def solve_rows(
 
     starts: as for :func:`solve_side_by_side`.
     """
-    found = {row: problems.constant(row) for row in rows}
-    given = dict(zip(rows, starts or [None] * len(rows), strict=True))
-    varying = [row for row in rows if found[row] is None]
-    posed = [problems.of(row).replace(callback=callback, start=given[row]) for row in varying]
+    solutions = {row: problems.constant(row) for row in rows}
+    start_of = dict(zip(rows, starts or [None] * len(rows), strict=True))
+    varying = [row for row in rows if solutions[row] is None]
+    posed = [problems.of(row).replace(callback=callback, start=start_of[row]) for row in varying]
     if posed:
-        found |= zip(varying, calls.solve_each(regularizer, posed), strict=True)
-    return [one for one in found.values() if one is not None]
+        solutions |= zip(varying, calls.solve_each(regularizer, posed), strict=True)
+    return [solution for solution in solutions.values() if solution is not None]
 
 
 def cut_rows(
@@ -340,6 +346,7 @@ def cut_rows(
     if share_passes(settings, problems):
         p = problems.problem.design.shape[1]
         most = next((some for some, weights in SIDE_BY_SIDE.items() if some * p <= weights), 1)
+        # No thread should wait while another one has several.
         width = min(most, -(-len(rows) // threads))
     return [list(rows[at : at + width]) for at in range(0, len(rows), width)]
 
@@ -489,62 +496,40 @@ def measured_setting(
     regularizer: Regularizer,
     folds: Sequence[Fold],
     results: Results,
+    *,
+    labels: Sequence[int] | None = None,
     changes: Mapping[str, Any] | None = None,
     error_of: str | None = None,
 ) -> MeasuredSetting:
     """A setting measured, from its trials on all folds.
 
+    labels: some of them, which are measured on their own documents as if there were no others.
     error_of: the metric whose standard error is wanted, if any.
     """
-    task, rows = folds[0].task, folds[0].rows
+    task, rows = folds[0].task, folds[0].rows if labels is None else labels
     by_fold = [[trial for row in rows for trial in results[at, row]] for at in range(len(folds))]
     scores = [np.column_stack([trial.scores for trial in trials]) for trials in by_fold]
-    unions = [np.bitwise_or.reduce([trial.used for trial in trials]) for trials in by_fold]
     y_true: list[Any] = [fold.y_held for fold in folds]
-    counts = [fold.weights_held for fold in folds]
+    counts, weights = [fold.weights_held for fold in folds], held_weights(folds)
+    if labels is not None:
+        assert isinstance(task, Multiclass)
+        parts = [task.part(np.asarray(labels), fold.y_held) for fold in folds]
+        task, y_true = parts[0][0], [y for _, _, y in parts]
+        # Documents of other labels are left out: the fits of these few say nothing of them.
+        scores = [table[some] for table, (_, some, _) in zip(scores, parts, strict=True)]
+        if weights is not None:
+            weights = weights[np.concatenate([some for _, some, _ in parts])]
+    unions = [np.bitwise_or.reduce([trial.used for trial in trials]) for trials in by_fold]
     error = None
     if error_of is not None:
         error = standard_error(task.measure, scores, y_true, error_of, counts, task.losses)
     return MeasuredSetting(
         regularizer=regularizer,
-        metrics=task.measure(np.vstack(scores), np.concatenate(y_true), held_weights(folds)),
+        metrics=task.measure(np.vstack(scores), np.concatenate(y_true), weights),
         nonzero=float(np.mean([int(np.unpackbits(union).sum()) for union in unions])),
         starts=tuple(trial.start for trial in by_fold[0]),
         changes=changes or {},
         error=error,
-    )
-
-
-def measured_on_labels(
-    regularizer: Regularizer,
-    folds: Sequence[Fold],
-    results: Results,
-    rows: Sequence[int],
-    changes: Mapping[str, Any],
-) -> MeasuredSetting:
-    """A setting measured on the documents of a few labels, as if there were no others."""
-    tables: list[Floats] = []
-    targets: list[Any] = []
-    counts: list[Bools] = []
-    for at, fold in enumerate(folds):
-        assert isinstance(fold.task, Multiclass)
-        task, count, y = fold.task.part(np.asarray(rows), fold.y_held)
-        trials = [trial for row in rows for trial in results[at, row]]
-        tables.append(np.column_stack([trial.scores for trial in trials])[count])
-        targets.append(y)
-        counts.append(count)
-    weights = held_weights(folds)
-    used = [trial.used for row in rows for trial in results[0, row]]
-    return MeasuredSetting(
-        regularizer=regularizer,
-        metrics=task.measure(
-            np.vstack(tables),
-            np.concatenate(targets),
-            None if weights is None else weights[np.concatenate(counts)],
-        ),
-        nonzero=float(np.unpackbits(np.bitwise_or.reduce(used)).sum()),
-        starts=(),
-        changes=changes,
     )
 
 
@@ -563,6 +548,7 @@ def held_weights(folds: Sequence[Fold]) -> Floats | None:
 def _chains(grid: Sequence[Regularizer]) -> list[list[int]]:
     """Cut the grid wherever another than the last of the parameters that vary changes."""
     settings = [list(regularizer.params().values()) for regularizer in grid]
+    # The last parameter that varies goes from strong to weak within a chain.
     varying = [at for at, column in enumerate(zip(*settings, strict=True)) if len(set(column)) > 1]
 
     def outer(place: int) -> list[Any]:
@@ -634,6 +620,7 @@ class Cluster:
         if sum(self._client.ncores().values()) < 2:
             return fold  # joblib then works here
         if fold not in self._sent:
+            # To all workers at once: any of them may get any chunk of it.
             self._sent[fold] = self._client.scatter(fold, broadcast=True, hash=False)
         return self._sent[fold]
 

@@ -14,7 +14,7 @@ from textreg.errors import DataError, DataWarning, ModelError, UsageError
 from textreg.model.origin import UpdateSummary
 from textreg.records import Corpus
 from textreg.records.columns import as_column
-from textreg.training.laplace import approximate, starts_over
+from textreg.training.laplace import approximate, initial_weights
 from textreg.training.recipe import settings_of
 from textreg.training.splits import HOLDOUT
 from textreg.training.train import train_corpus
@@ -152,16 +152,17 @@ def update_corpus(  # noqa: PLR0913  # its options are its interface
         )
     settings = settings_to_update(model, jobs=jobs, unlabeled=unlabeled)
 
-    def beginning(data: Prepared) -> list[Start]:
-        return starts_over(model, data.encoder, data.task)
+    def initial(data: Prepared) -> list[Start]:
+        return initial_weights(model, data.encoder, data.task)
 
+    # The optimum is the same from anywhere, so the start is worth its place only if it is quicker.
     from_start = settings.reg.gains_from_start(settings.loss, softmax=model.task.joint)
     newer = train_corpus(
         joined(old, new, held_out=holds_out(model)),
         settings,
         progress,
         partial=False,
-        beginning=beginning if from_start else None,
+        initial=initial if from_start else None,
     )
     return _noted(newer, model, added, len(new), len(old))
 
@@ -178,6 +179,7 @@ def _noted(newer: Model, model: Model, added: Added, new: int, old: int | None) 
         added=after.features - before.features,
         files=added.files,
     )
+    # Earlier updates stay on record.
     newer.summary = replace(after, updates=(*before.updates, noted))
     return newer
 
@@ -198,6 +200,7 @@ def settings_to_update(
             f"them again (--unlabeled {source.unlabeled[0]})."
         )
     settings = settings_of(model, unlabeled)
+    # Only rules that a user gave: that of the task comes by itself.
     rules = {
         label: chosen.rule
         for label, chosen in summary.thresholds.items()
@@ -205,6 +208,7 @@ def settings_to_update(
     }
     calibration, tuned = model.calibration, holds_out(model)
     options = {key: summary.options[key] for key in _AS_GIVEN if key in summary.options}
+    # Nothing is searched any more: documents are held out for thresholds and calibration alone.
     split: dict[str, Any] = {"cv": settings.cv if tuned else None}
     if tuned and settings.cv is None:
         split["holdout"] = summary.options.get("holdout", HOLDOUT)
@@ -263,12 +267,14 @@ def joined(old: Corpus, new: Corpus, *, held_out: bool) -> Corpus:
     held_out: whether some are to be held out, for which groups and times are kept; both corpora
     must have them then, or none: DataError.
     """
+    # One encoder cannot read both.
     if old.tokenized != new.tokenized:
         raise DataError(
             "the old documents and the new ones must all be texts, or all be lists of tokens."
         )
     weights = None
     if old.sample_weight is not None or new.sample_weight is not None:
+        # Documents without a weight have the weight 1.
         weights = np.concatenate([_weights(old), _weights(new)])
     return Corpus(
         texts=[*old.texts, *new.texts],
@@ -301,6 +307,7 @@ def _places(old: Corpus, new: Corpus) -> dict[str, Any]:
     if old.source_of is None or new.source_of is None:
         return {}
     places: dict[str, Any] = {
+        # Sources are numbered on: those of the new documents come after the old ones.
         "source_of": np.concatenate([old.source_of, new.source_of + len(old.sources)])
     }
     if old.line_of is not None and new.line_of is not None:

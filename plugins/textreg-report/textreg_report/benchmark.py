@@ -24,7 +24,7 @@ from textreg.records.columns import as_column
 from textreg.records.documents import check_documents
 from textreg.tasks import TASKS, Rare, read_target
 from textreg.tasks.rare import REMEDY
-from textreg.training.prepare import for_documents, make_features, pose
+from textreg.training.prepare import for_documents, make_features, read_training
 from textreg.training.settings import TrainingSettings, declared_settings
 from textreg.training.splits import splits_of
 from textreg.training.train import train_corpus
@@ -445,7 +445,9 @@ def _train(
         if benchmark.dev is not None:
             settings = settings.replace(dev=benchmark.dev)
         settings = for_documents(settings, benchmark.train)
-        posed = pose(benchmark.train, settings)  # as in the training, which the features are for
+        posed = read_training(
+            benchmark.train, settings
+        )  # as in the training, which the features are for
         key = (
             settings.vectorizer,
             settings.tokenizer,

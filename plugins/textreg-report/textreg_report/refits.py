@@ -27,7 +27,7 @@ from textreg.records import Corpus, MultiSolution, SkippedRowsBuilder
 from textreg.records.ragged import row_of, sums
 from textreg.tasks import Multilabel, Target
 from textreg.training.fit import fit_rows
-from textreg.training.prepare import SEARCH_TOL, Prepared, pose, prepare
+from textreg.training.prepare import SEARCH_TOL, Prepared, prepare, read_training
 from textreg.training.running import ALONE, Run, Work
 from textreg.training.search import choose
 from textreg.training.settings import TrainingSettings
@@ -212,7 +212,7 @@ def _with_half(data: Prepared, fold: Fold, rows: NDArray[np.intp]) -> Fold:
 
 def _learned(corpus: Corpus, settings: TrainingSettings) -> tuple[Corpus, Target]:
     """The documents that a final fit has, and what it learns."""
-    posed = pose(corpus, settings)
+    posed = read_training(corpus, settings)
     corpus, dev, task = posed.corpus, posed.settings.dev, posed.target.task
     if dev is None or not settings.refit:
         return corpus, posed.target
