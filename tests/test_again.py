@@ -143,7 +143,8 @@ def test_builders_go_with_the_regularizer_that_needs_them(cli: Cli) -> None:
         ("ngrams = 2024-01-01", "ngrams is a text or a number, not"),
         ('metric = "acuracy"', "metric: 'acuracy' is not one of"),
         ('text_col = "a"\ntext-col = "b"', "text_col and text-col are one option"),
-        ('config = "x"', "config is for the command line"),
+        ('config = "x"', "config is a model whose options come beneath .* and x is none"),
+        ("debug = true", "debug is for the command line"),
         ("seed = \n", "is not TOML: .*line 1"),
         ("holdout = 2.0", "holdout must lie between 0 and 1"),
         ('plugin = "nowhere.py"', "nowhere.py cannot be read"),
@@ -184,12 +185,12 @@ def test_columns_of_several_fields(cli: Cli) -> None:
     assert line[line.index("--field") + 1] == "title:tokenizer=chars"
     train(cli, *line[2:])
     assert bytes_of("f.textreg") == before
-    train(cli, "f.csv", "--like", "f.textreg", "-o", "again")
+    train(cli, "f.csv", "--config", "f.textreg", "-o", "again")
     assert bytes_of("again") == before
-    train(cli, "f.csv", "--like", "f.textreg", "--text-col", "title", "-o", "other")
+    train(cli, "f.csv", "--config", "f.textreg", "--text-col", "title", "-o", "other")
     assert [field.name for field in load_model("other").encoder.fields] == ["title", "id"]
     assert "field" not in load_model("other").summary.options
-    code, _, err = cli("train", "a.csv", "--like", "f.textreg")
+    code, _, err = cli("train", "a.csv", "--config", "f.textreg")
     assert code == 2
     assert "no column 'title'" in err
     assert "name others (--label-col, --number-col, --text-col)" in err
@@ -216,7 +217,7 @@ def test_a_changed_plugin_is_refused_before_it_runs(
     train(cli, "a.csv", "--config", "run.toml", "-o", "m")
     forget_files(monkeypatch)
     Path("squares.py").write_text(f"open('ran', 'w')\n{PLUGIN}")
-    Path("run.toml").write_text(f'{text.splitlines()[0]}\nlike = "m"')
+    Path("run.toml").write_text(f'{text.splitlines()[0]}\nconfig = "m"')
     code, _, err = cli("train", "a.csv", "--config", "run.toml", "-o", "n")
     assert code in (1, 2)
     assert "which was not run" in err
@@ -233,7 +234,7 @@ LINES = {
     "--reg group --reg-l2 0 --reg-l1 0.1 --reg-group 0.2 --groups documents,windows "
     "--groups-size 3 --weighting log --loss squared-hinge --tol 1e-3 --max-iter 50",
     "labels": "--tokenizer words --reg ridge --reg-l2 0.5 --class-weight good=2.5 --threshold "
-    "good=precision:0.5 --calibrate temperature --unknown none --unknown-rule coverage:0.9 --cv 2",
+    "good=precision:0.5 --calibrate temperature --unknown none:coverage:0.9 --cv 2",
     "files": "--dev dev.csv --tokenizer words --reg ridge --max-features 5 --on-error skip "
     "--max-skipped 3 --search grid --prune 0 --weight-col id",
 }
@@ -286,10 +287,10 @@ def test_a_model_made_in_python(cli: Cli) -> None:
     code, _, err = cli("show", "m", "--command")
     assert code == 1
     assert "trained in Python with the tokenizer 'str.split', a callable of its program" in err
-    code, _, err = cli("train", "a.csv", "--like", "m")
+    code, _, err = cli("train", "a.csv", "--config", "m")
     assert code == 1
     assert "choose a tokenizer with --tokenizer" in err
-    result = train(cli, "a.csv", "--like", "m", "--tokenizer", "words")
+    result = train(cli, "a.csv", "--config", "m", "--tokenizer", "words")
     assert result.err.startswith("m was trained in Python: columns, weights and ")
 
 
@@ -330,7 +331,7 @@ def test_the_same_search_on_other_documents(cli: Cli) -> None:
     options = "--tokenizer words --reg ridge --search-space reg-l2=1,0.5 --seed 2 --ngrams 1"
     train(cli, "a.csv", *options.split())
     write("b.csv", more=["odd"])
-    result = train(cli, "b.csv", "--like", "a.textreg")
+    result = train(cli, "b.csv", "--config", "a.textreg")
     assert result.out.startswith(
         "like a.textreg: --label-col class --text-col review --ngrams 1 --reg textreg:ridge "
     )
@@ -341,18 +342,18 @@ def test_the_same_search_on_other_documents(cli: Cli) -> None:
 
 def test_options_of_the_command_line_come_first(cli: Cli) -> None:
     train(cli, "a.csv", *"--tokenizer words --reg elastic --reg-l1 0.1 --reg-l2 1".split())
-    train(cli, "a.csv", "--like", "a.textreg", "--reg-l1", "0.2", "-o", "b")
+    train(cli, "a.csv", "--config", "a.textreg", "--reg-l1", "0.2", "-o", "b")
     assert load_model("b").summary.reg.params == {"l1": 0.2, "l2": 1.0}
     space = ("--search-space", "reg-l1=0.1,0.2", "--search-space", "ngrams=1,2")
-    train(cli, "a.csv", "--like", "a.textreg", *space, "-o", "c")
+    train(cli, "a.csv", "--config", "a.textreg", *space, "-o", "c")
     assert len(load_model("c").summary.search) == 4
-    train(cli, "a.csv", "--like", "c", "--reg-l1", "0.2", "-o", "d")
+    train(cli, "a.csv", "--config", "c", "--reg-l1", "0.2", "-o", "d")
     assert load_model("d").summary.options["search_space"] == {"ngrams": ["1", "2"]}
-    train(cli, "a.csv", "--like", "c", "--reg", "lasso", "--reg-l1", "1", "-o", "e")
+    train(cli, "a.csv", "--config", "c", "--reg", "lasso", "--reg-l1", "1", "-o", "e")
     kept = load_model("e").summary
     assert (kept.reg.params, kept.options["search_space"]) == ({"l1": 1}, {"ngrams": ["1", "2"]})
-    Path("run.toml").write_text("reg-l1 = 0.3\nngrams = 1\n")
-    train(cli, "a.csv", "--like", "a.textreg", "--config", "run.toml", "--ngrams", "2", "-o", "f")
+    Path("run.toml").write_text('config = "a.textreg"\nreg-l1 = 0.3\nngrams = 1\n')
+    train(cli, "a.csv", "--config", "run.toml", "--ngrams", "2", "-o", "f")
     assert load_model("f").summary.reg.params == {"l1": 0.3, "l2": 1.0}
     assert load_model("f").encoder.vectorizer.ngrams == 2
 
@@ -360,20 +361,20 @@ def test_options_of_the_command_line_come_first(cli: Cli) -> None:
 def test_a_model_may_be_replaced_by_one_like_it(cli: Cli) -> None:
     train(cli, "a.csv", *FIXED, "-o", "m")
     before = bytes_of("m")
-    train(cli, "a.csv", "--like", "m", "-o", "m")
+    train(cli, "a.csv", "--config", "m", "-o", "m")
     assert bytes_of("m") == before
 
 
 def test_columns_are_those_of_the_training(cli: Cli) -> None:
     train(cli, write("first.csv", "review", "verdict"), "--label-col", "verdict", *FIXED)
     write("b.csv", "text", "class")  # usual names, which would be guessed
-    code, _, err = cli("train", "b.csv", "--like", "first.textreg")
+    code, _, err = cli("train", "b.csv", "--config", "first.textreg")
     assert code == 2
     assert "no column 'review'. There are: id, text, class." in err
     assert "The columns are those of first.textreg: name others (--label-col, --text-col)." in err
     assert not Path("b.textreg").exists()
     named = ("--text-col", "text", "--label-col", "class")
-    train(cli, "b.csv", "--like", "first.textreg", *named)
+    train(cli, "b.csv", "--config", "first.textreg", *named)
 
 
 def test_documents_in_another_format(cli: Cli) -> None:
@@ -381,11 +382,11 @@ def test_documents_in_another_format(cli: Cli) -> None:
     rows = [{"id": 1, "class": "good", "review": one} for one in GOOD]
     rows += [{"class": "bad", "review": one} for one in BAD]
     Path("b.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in 2 * rows))
-    assert "format = jsonl, text = review" in train(cli, "b.jsonl", "--like", "a.textreg").out
+    assert "format = jsonl, text = review" in train(cli, "b.jsonl", "--config", "a.textreg").out
     lines = [f"__label__{row['class']} {row['review']}\n" for row in 2 * rows]
     Path("c.txt").write_text("".join(lines))
-    assert "format = fasttext" in train(cli, "c.txt", "--like", "a.textreg").out
-    code, _, err = cli("train", "c.txt", "--like", "a.textreg", "--text-col", "review")
+    assert "format = fasttext" in train(cli, "c.txt", "--config", "a.textreg").out
+    code, _, err = cli("train", "c.txt", "--config", "a.textreg", "--text-col", "review")
     assert code == 2
     assert "leave out --text-col review" in err
 
@@ -395,13 +396,13 @@ def test_missing_plugins_are_named(cli: Cli, monkeypatch: pytest.MonkeyPatch) ->
     own = ("--reg", "squares", "--reg-l2", "1", "--tokenizer", "words")
     assert cli("--plugin", "squares.py", "train", "a.csv", *own).code == 0
     forget_files(monkeypatch)
-    code, _, err = cli("train", "a.csv", "--like", "a.textreg", "-o", "b")
+    code, _, err = cli("train", "a.csv", "--config", "a.textreg", "-o", "b")
     assert code == 1
     assert "'squares' of the plugin file squares.py" in err
     assert "write textreg --plugin squares.py and then the command" in err
-    train(cli, "a.csv", "--like", "a.textreg", "--reg", "ridge", "-o", "b")
+    train(cli, "a.csv", "--config", "a.textreg", "--reg", "ridge", "-o", "b")
     assert load_model("b").summary.reg.name == "ridge"
-    again = ("train", "a.csv", "--like", "a.textreg", "-o", "b")
+    again = ("train", "a.csv", "--config", "a.textreg", "-o", "b")
     assert cli("--plugin", "squares.py", *again).code == 0
     assert bytes_of("b") == bytes_of("a.textreg")
 
@@ -419,7 +420,7 @@ def test_distributions_that_are_not_installed(cli: Cli) -> None:
         replace(part, distribution="acme;x") for part in load_model("a.textreg").summary.plugins
     ]
     changed("a.textreg", plugins=tuple(plugins))
-    code, _, err = cli("train", "a.csv", "--like", "a.textreg")
+    code, _, err = cli("train", "a.csv", "--config", "a.textreg")
     assert code == 1
     assert "trained with the regularizer 'lasso' of acme;x" in err
     assert "which is not installed: pip install 'acme;x==" in err
@@ -430,7 +431,7 @@ def test_distributions_that_are_not_installed(cli: Cli) -> None:
 def test_what_no_model_keeps(cli: Cli, option: str) -> None:
     train(cli, "a.csv", *FIXED)
     changed("a.textreg", options={option: "b"})
-    code, _, err = cli("train", "a.csv", "--like", "a.textreg", "-o", "m")
+    code, _, err = cli("train", "a.csv", "--config", "a.textreg", "-o", "m")
     assert code == 1
     assert f"a.textreg holds the option '{option}' of its training" in err
     assert not Path("b").exists()
@@ -443,17 +444,17 @@ def test_files_of_the_training_that_are_gone(cli: Cli) -> None:
     write("dev.csv")
     train(cli, "a.csv", "--dev", "dev.csv", *FIXED)
     Path("dev.csv").unlink()
-    code, _, err = cli("train", "a.csv", "--like", "a.textreg")
+    code, _, err = cli("train", "a.csv", "--config", "a.textreg")
     assert code == 2
     assert "dev.csv: no such file." in err
     assert "It is named by a.textreg: name others with --dev FILE." in err
     write("new.csv")
-    train(cli, "a.csv", "--like", "a.textreg", "--dev", "new.csv")
+    train(cli, "a.csv", "--config", "a.textreg", "--dev", "new.csv")
 
 
 def test_a_file_may_name_the_model(cli: Cli) -> None:
     train(cli, "a.csv", *FIXED)
-    Path("run.toml").write_text('like = "a.textreg"\nfiles = "a.csv"\noutput = "b"\nreg-l1 = 0.3')
+    Path("run.toml").write_text('config = "a.textreg"\nfiles = "a.csv"\noutput = "b"\nreg-l1 = 0.3')
     assert train(cli, "--config", "run.toml").out.startswith("like a.textreg: ")
     assert load_model("b").summary.reg.params == {"l1": 0.3}
 
@@ -462,10 +463,10 @@ def test_documents_to_choose_on_that_are_not_known(cli: Cli) -> None:
     labels = ["good"] * 3 + ["bad"] * 2
     dev = (GOOD + BAD, labels)
     textreg.train(*dev, dev=dev, reg="ridge", tokenizer="words", search="grid").save("m")
-    code, _, err = cli("train", "a.csv", "--like", "m")
+    code, _, err = cli("train", "a.csv", "--config", "m")
     assert code == 1
     assert "name some with --dev FILE, or hold out a fraction with --holdout 0.1" in err
-    train(cli, "a.csv", "--like", "m", "--holdout", "0.3", "--reg-l2", "1")
+    train(cli, "a.csv", "--config", "m", "--holdout", "0.3", "--reg-l2", "1")
 
 
 def test_the_page(cli: Cli) -> None:

@@ -346,7 +346,7 @@ def test_debug_shows_the_traceback(tmp_path: Path) -> None:
 
 
 def test_inputs_in_wrong_places(cli: Cli, corpus: Path, model: Path) -> None:
-    refused(cli("train", model), 2, "is a model, and holds no documents", f"--like {model}")
-    refused(cli("train", corpus, "--config", model), 2, "it is no text in UTF-8")
+    refused(cli("train", model), 2, "is a model, and holds no documents", f"--config {model}")
+    refused(cli("train", corpus, "--config", corpus), 2, "is not TOML")
     refused(cli("train", "https://example.com/x.csv"), 2, "an address", "Name a file")
     refused(cli("compare", corpus), 2, "a comparison needs two or more candidates", "--reg")

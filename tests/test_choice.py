@@ -307,7 +307,7 @@ def test_the_command_line_chooses(cli: Cli, tmp_path: Path) -> None:
     assert "search: 18 settings of lasso" in out
     assert "chosen: weighting " in out
     assert "within one standard error, " in out
-    out = cli(*train, "--select", "sparsest", "--within", "0.2", "--cv", "3").out
+    out = cli(*train, "--select", "sparsest:0.2", "--cv", "3").out
     assert "select sparsest: calibrated-log-loss " in out
     result = cli(*train, "--max-nonzero", "1", "--reg-l1", "0.1")
     assert (result.code, result.out) == (2, "")

@@ -194,11 +194,11 @@ def test_the_command_line(
     monkeypatch.chdir(tmp_path)
     write_demo("demo")
     train = ("train", "demo/train.jsonl", "--reg", "lasso", "--json")
-    there = cli(*train, "--backend", "dask", "--address", address)
+    there = cli(*train, "--backend", f"dask:{address}")
     assert (there.code, there.err) == (0, "")
     here = cli(*train)
     assert json.loads(there.out)["search"] == json.loads(here.out)["search"]
-    wrong = cli(*train, "--backend", "dask", "--address", unused(), "-o", "other.textreg")
+    wrong = cli(*train, "--backend", f"dask:{unused()}", "-o", "other.textreg")
     assert (wrong.code, wrong.out) == (2, "")
     assert "no Dask scheduler answers" in wrong.err
     assert not Path("other.textreg").exists()

@@ -115,7 +115,7 @@ def test_files_are_read_by_the_workers(
         file.write('{"text": "no label"}\n')
     command = ["train", "folder", "*.jsonl", "--memory", "4GB", "--reg", "lasso", "--reg-l1", "1"]
     command += ["--on-error", "skip"]
-    cluster = ["--backend", "dask", "--address", address]
+    cluster = ["--backend", f"dask:{address}"]
     here = cli(*command, "-o", "here.textreg")
     there = cli(*command, *cluster, "-o", "there.textreg")
     assert (here.code, there.code) == (0, 0), there.err
@@ -253,7 +253,7 @@ def test_a_scheduler_that_is_killed(
     model = tmp_path / "model.textreg"
     out = cli(
         *("train", file, "--memory", "4GB", "--reg", "lasso", "--reg-l1", "1", "-o", str(model)),
-        *("--backend", "dask", "--address", address),
+        *("--backend", f"dask:{address}"),
     )
     process.wait(timeout=30)
     process.stdout.close()
@@ -275,7 +275,7 @@ def test_workers_that_may_take_more_memory(address: str) -> None:
 def test_files_that_workers_cannot_read(address: str, cli: Cli, tmp_path: Path) -> None:
     texts, labels = documents(100)
     file = write(tmp_path / "corpus.jsonl", texts, labels)
-    cluster = ["--memory", "4GB", "--backend", "dask", "--address", address]
+    cluster = ["--memory", "4GB", "--backend", f"dask:{address}"]
     options = ["--reg", "lasso", "--reg-l1", "1", "-o", str(tmp_path / "m.textreg")]
     out = cli("train", "-", *cluster, *options)
     assert (out.code, "workers cannot read standard input" in out.err) == (2, True)
@@ -284,8 +284,8 @@ def test_files_that_workers_cannot_read(address: str, cli: Cli, tmp_path: Path) 
     out = cli("train", file, *cluster, *options)
     assert out.code == 1
     assert f"{file}:101" in out.err
-    out = cli("predict", str(tmp_path / "m.textreg"), file, "--address", address)
-    assert (out.code, "name that too (--backend dask)" in out.err) == (2, True)
+    out = cli("predict", str(tmp_path / "m.textreg"), file, "--backend", f"threads:{address}")
+    assert (out.code, "name that (--backend dask:ADDRESS)" in out.err) == (2, True)
     out = cli("evaluate", str(tmp_path / "m.textreg"), file, "--backend", "dask")
     assert (out.code, "needs the address of a scheduler" in out.err) == (2, True)
 

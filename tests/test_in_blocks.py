@@ -8,6 +8,7 @@ import random
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from itertools import pairwise
 from pathlib import Path
@@ -145,14 +146,13 @@ def test_several_labels_and_numbers() -> None:
     assert regression.summary.converged
 
 
-def test_from_the_shell(cli: Cli, tmp_path: Path) -> None:
+def test_from_the_shell(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     texts, labels = documents(400)
     file = write(tmp_path / "corpus.jsonl", texts, labels)
     scratch = tmp_path / "scratch"
     scratch.mkdir()
-    out = cli(
-        "train", file, "--memory", "400MB", "--scratch", str(scratch), "-o", str(tmp_path / "m")
-    )
+    monkeypatch.setattr(tempfile, "tempdir", str(scratch))
+    out = cli("train", file, "--memory", "400MB", "-o", str(tmp_path / "m"))
     assert out.code == 0, out.err
     assert "blocks: " in out.out
     assert "of 150 documents" in out.out
@@ -284,12 +284,16 @@ sys.exit(main(sys.argv[1:]))
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no such signals there")
 @pytest.mark.parametrize("how", ["SIGINT", "SIGTERM", "SIGKILL"])
-def test_nothing_is_left_behind(cli: Cli, tmp_path: Path, how: str) -> None:
+def test_nothing_is_left_behind(
+    cli: Cli, tmp_path: Path, how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     texts, labels = documents(200)
     file = write(tmp_path / "corpus.jsonl", texts, labels)
     scratch, model = tmp_path / "scratch", tmp_path / "m.textreg"
     scratch.mkdir()
-    command = ["train", file, "--memory", "400MB", "--scratch", str(scratch), "-o", str(model)]
+    monkeypatch.setattr(tempfile, "tempdir", str(scratch))
+    monkeypatch.setenv("TMPDIR", str(scratch))
+    command = ["train", file, "--memory", "400MB", "-o", str(model)]
     options = ["--reg", "ridge", "--reg-l2", "1", "--quiet"]
     process = subprocess.Popen(
         [sys.executable, "-c", KILLED, *command, *options], stdout=subprocess.PIPE, text=True
@@ -309,12 +313,13 @@ def test_nothing_is_left_behind(cli: Cli, tmp_path: Path, how: str) -> None:
     assert not list(scratch.iterdir())
 
 
-def test_two_runs_share_a_scratch_folder(tmp_path: Path) -> None:
+def test_two_runs_share_a_scratch_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     texts, labels = documents(200)
     file = write(tmp_path / "corpus.jsonl", texts, labels)
     (tmp_path / "scratch").mkdir()
     command = [sys.executable, "-m", "textreg", "train", file, "--memory", "400MB"]
-    command += ["--scratch", str(tmp_path / "scratch"), "--reg", "ridge", "--reg-l2", "1"]
+    command += ["--reg", "ridge", "--reg-l2", "1"]
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "scratch"))
     runs = [
         subprocess.Popen([*command, "-o", str(tmp_path / f"{number}.textreg"), "--quiet"])
         for number in range(2)

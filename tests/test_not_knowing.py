@@ -206,7 +206,7 @@ def test_refused(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         textreg.train(["a", "b"] * 9, ["ape", "oos"] * 9, **OPTIONS)
     monkeypatch.chdir(tmp_path)
     Path("c.tsv").write_text("text\tlabel\na b\tape\nc d\tbee\n")
-    result = cli("train", "c.tsv", "--unknown", "oos", "--unknown-rule", "covrage:0.9")
+    result = cli("train", "c.tsv", "--unknown", "oos:covrage:0.9")
     assert result.code == 2
     assert "Did you mean 'coverage'?" in result.err
 
@@ -276,7 +276,7 @@ def test_compare_and_report() -> None:
     html = page.to_html()
     assert 'id="coverage"' in html
     assert "share of documents answered" in html
-    assert "--unknown oos --unknown-rule accuracy" in html
+    assert "--unknown oos:accuracy" in html
 
 
 def test_estimators() -> None:

@@ -45,27 +45,27 @@ def test_the_refusal_names_both_options(cli: Cli, zoo: Path) -> None:
     assert result.code == 1
     assert "The label 'dog' has one document only" in result.err
     assert "--min-label 2" in result.err
-    assert "--rare-label other" in result.err
-    with pytest.raises(DataError, match=r"fewer than three .* --min-label 3"):
+    assert "(--min-label 2:other)" in result.err
+    with pytest.raises(DataError, match=r"fewer than three .*\(--min-label 3\)"):
         compare(["lasso", "ridge"], Benchmark("zoo", train=(TEXTS, LABELS)))
     groups = ["g1" if name == "cat" else f"g{at}" for at, name in enumerate(LABELS)]
     some = [row for row, name in enumerate(LABELS) if COUNTS[name] > 1]
     texts, labels, of = ([each[row] for row in some] for each in (TEXTS, LABELS, groups))
-    with pytest.raises(DataError, match=r"none with the label 'cat'.* --min-label 4"):
+    with pytest.raises(DataError, match=r"none with the label 'cat'.*\(--min-label 4\)"):
         textreg.train(texts, labels, reg="ridge", group_of=of)
     with pytest.warns(DataWarning, match="'cat'"):
         model = textreg.train(texts, labels, reg="ridge", group_of=of, min_label=4)
     assert model.labels == ("ape", "bee")
 
 
-@pytest.mark.parametrize("options", [["--min-label", 2], ["--rare-label", "other"]])
+@pytest.mark.parametrize("options", [["--min-label", 2], ["--min-label", "2:other"]])
 def test_what_was_selected_is_of_the_documents_of_training(
     options: list[Any], cli: Cli, zoo: Path
 ) -> None:
     assert cli("train", zoo, "--reg", "sentence", *options, "-o", "m.textreg").code == 0
     result = cli("explain", "m.textreg", "--train", zoo)
     assert "this is not the corpus of the training" not in result.out
-    documents = 27 if "--min-label" in options else 29
+    documents = 27 if options[1] == 2 else 29
     assert result.out.startswith(f"corpus: {documents} documents")
 
 
@@ -88,7 +88,7 @@ def test_left_out(cli: Cli, zoo: Path) -> None:
 
 
 def test_joined(cli: Cli, zoo: Path) -> None:
-    result = cli("train", zoo, "--reg", "ridge", "--rare-label", "other", "-o", "m.textreg")
+    result = cli("train", zoo, "--reg", "ridge", "--min-label", "2:other", "-o", "m.textreg")
     assert (result.code, result.err) == (0, "")
     assert "joined into other: 2 labels, dog 1, elk 1" in result.out
     assert "labels: ape 12, bee 12, cat 3, other 2" in result.out
@@ -117,7 +117,7 @@ def test_joined_labels_are_right_in_a_comparison_and_a_report() -> None:
     assert [label.label for label in page.scores.labels] == ["ape", "bee", "cat", "other"]
     assert page.facts[2].name == "labels of fewer than 2 documents"
     assert "joined into other: dog 1, elk 1" in page.to_html()
-    assert page.reproduce.commands[-1].value.count("--min-label 2 --rare-label other") == 1
+    assert page.reproduce.commands[-1].value.count("--min-label 2:other") == 1
 
 
 def test_a_comparison_leaves_them_out_before_it_holds_out() -> None:

@@ -214,7 +214,7 @@ def test_a_new_folder_that_another_run_removes(
 @pytest.mark.parametrize("folder", ["missing", "file"])
 def test_no_folder(folder: str, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(UsageError, match=rf"{folder} (does not exist|is no folder).*--scratch"):
+    with pytest.raises(UsageError, match=rf"{folder} (does not exist|is no folder).*TMPDIR"):
         Scratch(tmp_path / folder).__enter__()
 
 
@@ -225,7 +225,7 @@ def test_a_folder_that_cannot_be_written_to(
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
     monkeypatch.setattr("tempfile.mkdtemp", refuse)  # the superuser is refused nothing
-    with pytest.raises(UsageError, match=r"cannot be used: Permission denied\..*--scratch"):
+    with pytest.raises(UsageError, match=r"cannot be used: Permission denied\..*TMPDIR"):
         Scratch(tmp_path).__enter__()
 
 
@@ -234,7 +234,7 @@ def test_a_disk_without_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
 
     monkeypatch.setattr("fcntl.flock", refuse)
-    with pytest.raises(UsageError, match=r"cannot be used: No locks available\..*--scratch"):
+    with pytest.raises(UsageError, match=r"cannot be used: No locks available\..*TMPDIR"):
         Scratch(tmp_path).__enter__()
     assert not folders(tmp_path)
 
@@ -265,7 +265,7 @@ def test_a_full_disk(code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         scratch.put("a", np.arange(4))
         monkeypatch.setattr(Path, "open", lambda *how, **more: Full(opened(*how, **more)))
         for name in ("a", "b"):
-            with pytest.raises(UsageError, match=rf"{os.strerror(code)}\. Free .*--scratch") as e:
+            with pytest.raises(UsageError, match=rf"{os.strerror(code)}\. Free .*TMPDIR") as e:
                 scratch.put(name, np.zeros(1000))
             assert f"8.0 kB cannot be written to {tmp_path}" in str(e.value)
         assert {path.name for path in scratch.folder.iterdir()} == {LOCK, "a"}
@@ -299,6 +299,6 @@ with Scratch(sys.argv[1]) as scratch:
 def test_space_that_is_needed(tmp_path: Path) -> None:
     with Scratch(tmp_path) as scratch:
         scratch.require(1)
-        message = rf"3,000,000.0 GB are needed .* {tmp_path} has only .* left\. .*--scratch"
+        message = rf"3,000,000.0 GB are needed .* {tmp_path} has only .* left\. .*TMPDIR"
         with pytest.raises(UsageError, match=message):
             scratch.require(3 * 10**15)

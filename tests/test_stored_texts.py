@@ -171,7 +171,7 @@ def test_a_full_disk(stored: StoredTexts, monkeypatch: pytest.MonkeyPatch, code:
     assert str(refused.value) == (
         f"{stored.path}: texts cannot be written to this file: {os.strerror(code)}. {size} bytes "
         "of texts are in it, and 18 more were to be. Free some space there, or name another folder "
-        "with --scratch (scratch=...)."
+        "with TMPDIR (scratch=...)."
     )
     assert list(stored) == TEXTS  # as before
     stored.extend(["room again"])

@@ -24,13 +24,15 @@ def threads_of(jobs: int) -> int:
 
 def check_backend(backend: str, address: str | None) -> None:
     """UsageError unless there is an address where the backend is ``dask``, and only there."""
+    if backend not in ("threads", "dask"):
+        raise UsageError(f"backend must be threads or dask, not '{backend}'.")
     if backend == "dask" and address is None:
         raise UsageError(
             "backend 'dask' needs the address of a scheduler, such as tcp://10.0.0.5:8786 "
-            "(--address)."
+            "(--backend dask:ADDRESS)."
         )
     if backend != "dask" and address is not None:
         raise UsageError(
-            "an address is for the backend 'dask': name that too (--backend dask), or leave the "
-            "address out."
+            "an address is for the backend 'dask': name that (--backend dask:ADDRESS), or leave "
+            "the address out."
         )

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 import tempfile
 import time
@@ -59,6 +60,7 @@ def measure(chosen: Sequence[Line], options: argparse.Namespace) -> int:
     failed = []
     with tempfile.TemporaryDirectory(dir=options.work) as work:
         ground = Ground(options.data.resolve(), Path(work), options.quick)
+        os.environ["TMPDIR"] = work  # where blocks go
         for line in chosen:
             started = time.perf_counter()
             try:

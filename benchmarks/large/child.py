@@ -77,7 +77,7 @@ def cluster(workers: Path, model: Path, *words: Path) -> Sample:
         processes=True,
         dashboard_address=":0",
     ) as local:
-        dask = ["--backend", "dask", "--address", local.scheduler_address, "--memory", "100GB"]
+        dask = ["--backend", f"dask:{local.scheduler_address}", "--memory", "100GB"]
         train = ["train", *map(str, words), "-o", str(model), "--quiet", *dask]
         started, cpu = time.perf_counter(), time.process_time()
         if main(train):

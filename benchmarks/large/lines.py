@@ -34,7 +34,7 @@ def blocks(
     ground: Ground, name: str, path: Path, memory: str, *options: str, test: Path | None = None
 ) -> Command:
     """A training in blocks."""
-    words = [path, "--memory", memory, "--scratch", ground.work, *options]
+    words = [path, "--memory", memory, *options]
     return trained(ground, name, words, test)
 
 

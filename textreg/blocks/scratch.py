@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Self
 
-ADVICE = "Free some space there, or name another folder with --scratch (scratch=...)."
+ADVICE = "Free some space there, or name another folder with TMPDIR (scratch=...)."
 """What to do about a scratch folder that cannot take the files."""
 
 
@@ -92,7 +92,7 @@ class Scratch(Arrays):
             what = "is no folder" if os.path.lexists(self._parent) else "does not exist"
             raise UsageError(
                 f"the scratch folder {self._parent} {what}: make it (mkdir -p), or name another "
-                "folder with --scratch (scratch=...)."
+                "folder with TMPDIR (scratch=...)."
             )
         remove_leftovers(self._parent)
         with ExitStack() as exits:
@@ -163,7 +163,7 @@ class Scratch(Arrays):
                 raise UsageError(
                     f"the scratch folder {self._parent} cannot be used: "
                     f"{error.strerror or error}. Get permission to write there, or name another "
-                    "folder with --scratch (scratch=...)."
+                    "folder with TMPDIR (scratch=...)."
                 ) from error
             if locked is not None:
                 exits.callback(os.close, locked)

@@ -96,7 +96,7 @@ class RareLabels(Finding):
     def advice(self) -> str:
         return (
             f"Add documents, leave such labels out (--min-label {LEAST}), or join them into one "
-            f"(--rare-label other --min-label {LEAST})."
+            f"(--min-label {LEAST}:other)."
         )
 
 

@@ -1,4 +1,7 @@
-"""Options that are not on the command line: of a file or of a model (``--config``, ``--like``)."""
+"""Options that are not on the command line, but in a file or a model (``--config``).
+
+The command line replaces what the file says, and the file what a model says that it names.
+"""
 
 from __future__ import annotations
 
@@ -15,13 +18,14 @@ from textreg.cli.inputs import Reading
 from textreg.cli.options import PARSERS, PartsCommand, flag_of
 from textreg.errors import ModelError, PluginError, UsageError, did_you_mean
 from textreg.files import read_toml
+from textreg.model.container import is_container
 from textreg.model.saved_tokenizer import TokenizerOrigin, installed_version
 from textreg.model.storage import load_model
 from textreg.plugins import registry
 from textreg.plugins.loading import title
 from textreg.reading.columns import NoColumnsError
 from textreg.records import Corpus
-from textreg.training.recipe import as_text, items_of, may_be_kept
+from textreg.training.recipe import as_text, items_of, joined, may_be_kept
 from textreg.training.settings import PREFIXES, as_named, declared_settings
 from textreg.training.space import parse_space
 
@@ -122,7 +126,9 @@ _GIVEN = "textreg.given"
 _CODE = ("plugin", "no_plugin")
 """Options that stand before the command, which a file may have as well."""
 
-_NOT_IN_FILES = ("config", "help", "debug")
+_NOT_IN_FILES = ("help", "debug")
+MODEL = "textreg.model"
+"""Where a command finds the path of the model that gives options, if one does."""
 
 
 class RecipeCommand(PartsCommand):
@@ -130,10 +136,20 @@ class RecipeCommand(PartsCommand):
 
     def beneath(self, ctx: click.Context, words: CommandLine) -> dict[str, str]:
         line = _of_line(words)
-        given = _of_file(line["config"].value) if "config" in line else {}
-        if like := {**given, **line}.get("like"):
-            model = Like(like.value)
-            options = {key: Given(value, like.value) for key, value in model.options().items()}
+        given: Options = {}
+        source = line.get("config")
+        if source is not None and not is_container(Path(source.value)):
+            given = _of_file(source.value)
+            source = given.pop("config", None)
+            if source is not None and not is_container(Path(str(source.value))):
+                raise UsageError(
+                    f"{source.file}: config is a model whose options come beneath those of this "
+                    f"file, and {source.value} is none."
+                )
+        if source is not None:
+            model = Like(source.value)
+            ctx.meta[MODEL] = model.path
+            options = {key: Given(value, model.path) for key, value in model.options().items()}
             given = {**without(options, given), **given}
             given = model.ready(without(given, line), line)
         given = without(given, line)
@@ -267,7 +283,9 @@ class Like:
         self.path = path
         self.model = load_model(path, tokenizer=False)
         if self.model.summary is None:
-            raise ModelError(f"{path} does not hold its settings: name another model with --like.")
+            raise ModelError(
+                f"{path} does not hold its settings: name another model with --config."
+            )
         self.summary = self.model.summary
         self.source = self.summary.source
         wrong = [key for key in self.summary.options if not may_be_kept(key)]
@@ -290,7 +308,7 @@ class Like:
         else:
             files = {"dev": self.source.dev, "unlabeled": self.source.unlabeled}
         listed = {key: value for key, value in files.items() if value}
-        return {**self._reading(), **self.summary.options, **listed}
+        return joined({**self._reading(), **self.summary.options, **listed})
 
     def _reading(self) -> dict[str, Any]:
         return {} if self.source is None else self.source.reading

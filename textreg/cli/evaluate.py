@@ -59,7 +59,7 @@ def command(
     FILES are files or folders that textreg train reads. The output of --json always contains the
     tables of --reliability and --thresholds.
     """
-    where.check()
+    _ = where.address  # checked before anything is read
     loaded = load_model(model)
     if tables.reliability:
         loaded.task.require_probabilities()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
@@ -13,8 +14,10 @@ from textreg.cli.arguments import CommandLine, scan
 from textreg.cli.shared import Command, F, refuse_repeated
 from textreg.errors import TextregError, UsageError
 from textreg.features.vectorize import Vectorizer
+from textreg.measure.selective import parse_unknown_rule
 from textreg.params import AUTO, Param, Parametrized
 from textreg.plugins import registry
+from textreg.training.recipe import JOINED
 from textreg.training.settings import PREFIXES, as_named, declared_settings, default_builder
 from textreg.training.space import parse_space
 
@@ -159,11 +162,74 @@ def settings(*names: str, **defaults: Any) -> Callable[[F], F]:
 
 
 def setting(name: str, declared: Param, default: Any = None) -> Callable[[F], F]:
-    """The option of one setting."""
+    """The option of one setting, or of two that belong together, such as ``--min-label 5:other``.
+
+    The command takes both by their own names.
+    """
     flags, attributes = option_of(name, declared, default)
+    if name in _FORMS:
+        form, more = _FORMS[name]
+        usual = "" if declared.default is None else f"  [default: {declared.default}]"
+        described = f"{declared.help[:1].upper()}{declared.help[1:]}; {more}.{usual}"
+        attributes |= {"type": str, "metavar": form, "help": described, "callback": _split}
     if name in PARSERS:
         attributes["callback"] = _parsed
     return click.option(*flags, **attributes)
+
+
+_FORMS = {
+    "min_label": ("N[:NAME]", "with a name, join them into one label of that name instead"),
+    "unknown": (
+        "LABEL[:RULE]",
+        "the threshold is chosen by coverage:C, risk:R, accuracy or f1, as in none:risk:0.05; "
+        "without a rule by accuracy if there are held-out documents of that label, else by "
+        "coverage:0.95",
+    ),
+    "select": ("RULE[:X]", "sparsest:0.02 allows a distance of 0.02, and not of 0.01"),
+    "backend": ("BACKEND", "dask:tcp://10.0.0.5:8786 names its scheduler as well"),
+}
+"""How the settings of :data:`textreg.training.recipe.JOINED` are written, and what is meant."""
+
+
+def _split(ctx: click.Context, option: click.Parameter, text: str | None) -> Any:
+    """The first of two settings; the second one goes to the command by its own name."""
+    if text is None:
+        return None
+    name = option.name or ""
+    first, colon, second = text.partition(":")
+    if name == "unknown" and colon:
+        found = _UNKNOWN_RULE.fullmatch(text)  # a label may have colons, too
+        first, second = found.groups() if found else (first, second)
+        parse_unknown_rule(second)
+    if colon and not (first and second):
+        raise click.BadParameter(
+            f"'{text}' has nothing beside the colon: leave it out.", ctx, option
+        )
+    if colon:
+        ctx.params[JOINED[name]] = _as_number(second) if name == "select" else second
+    return _as_count(first, ctx, option) if name == "min_label" else first
+
+
+_UNKNOWN_RULE = re.compile(r"(.+):((?:coverage|risk):[^:]*|accuracy|f1)", re.DOTALL)
+
+
+def _as_number(text: str) -> float | str:
+    """A number; what is none is refused by the setting, by name."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _as_count(text: str, ctx: click.Context, option: click.Parameter) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise click.BadParameter(
+            f"'{text}' is no number of documents: write N, or N:NAME to join such labels.",
+            ctx,
+            option,
+        ) from None
 
 
 def parse_class_weight(items: Sequence[str]) -> str | Mapping[str, float]:

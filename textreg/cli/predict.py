@@ -18,7 +18,7 @@ import numpy as np
 from textreg.cli import shared
 from textreg.cli.inputs import Reading, check_named, reading
 from textreg.cli.output import check_target, print_json
-from textreg.cli.shared import F, gathered
+from textreg.cli.shared import F
 from textreg.cli.tables import (
     AnswerBatch,
     AnswerColumns,
@@ -49,42 +49,41 @@ if TYPE_CHECKING:
 class Backend(NamedTuple):
     """Where documents are read and scored: here, or by the workers of a Dask cluster."""
 
-    backend: str
-    address: str | None
+    text: str
 
-    def check(self) -> None:
-        """UsageError for options that do not go together."""
-        check_backend(self.backend, self.address)
+    @property
+    def address(self) -> str | None:
+        """That of a scheduler; None without a cluster. UsageError for what is no backend."""
+        name, _, address = self.text.partition(":")
+        check_backend(name, address or None)
+        return address or None
 
     @contextmanager
     def connected(self) -> Iterator[Connection | None]:
         """The workers; None without a cluster."""
-        self.check()
-        if self.address is None:
+        address = self.address
+        if address is None:
             yield None
             return
         from textreg.cluster.connection import connected
 
-        with connected(self.address) as connection:
+        with connected(address) as connection:
             connection.check([])
             yield connection
 
 
 def on_cluster(command: F) -> F:
     """Give a command the options; it takes them as ``where``, a :class:`Backend`."""
-    options = [
-        click.option(
-            "--backend",
-            type=click.Choice(["threads", "dask"]),
-            default="threads",
-            show_default=True,
-            help="Where files are read and scored: here, or by the workers of a Dask cluster.",
-        ),
-        click.option(
-            "--address", metavar="URL", help="Dask scheduler, such as tcp://10.0.0.5:8786."
-        ),
-    ]
-    return gathered(Backend, "where", *options)(command)
+    return click.option(
+        "--backend",
+        "where",
+        metavar="BACKEND",
+        default="threads",
+        show_default=True,
+        callback=lambda ctx, option, text: Backend(text),
+        help="Where files are read and scored: in threads, or by the workers of the Dask cluster "
+        "that dask:tcp://10.0.0.5:8786 and the like name.",
+    )(command)
 
 
 def records_on_workers(

@@ -183,7 +183,7 @@ class What(NamedTuple):
     click.option(
         "--command",
         is_flag=True,
-        help="Print the command that made the model and nothing else: see also train --like.",
+        help="Print the command that made the model and nothing else: see also train --config.",
     ),
 )
 @shared.as_json

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from textreg.cli import shared
-from textreg.cli.config import RecipeCommand, given_by, read_as
+from textreg.cli.config import MODEL, RecipeCommand, given_by, read_as
 from textreg.cli.inputs import TRAINING, Reading, reading
 from textreg.cli.options import settings
 from textreg.cli.output import check_target, print_json, progress_bar
@@ -24,7 +24,7 @@ from textreg.model.origin import SourceSummary
 from textreg.records import Corpus
 from textreg.tasks import TASKS
 from textreg.terminal import shell_line, single_line
-from textreg.training.recipe import words_of
+from textreg.training.recipe import JOINED, words_of
 from textreg.training.settings import TrainingSettings, declared_settings
 
 if TYPE_CHECKING:
@@ -41,8 +41,13 @@ class TrainOutput(NamedTuple):
     quiet: bool
 
 
-SETTINGS = [name for name in declared_settings() if name not in (*Vectorizer.declared(), "fields")]
-"""All settings but those of the features, which PartsCommand adds, and the fields."""
+_ELSEWHERE = {
+    *Vectorizer.declared(),  # PartsCommand adds them
+    *JOINED.values(),
+    *("fields", "scratch"),
+}
+SETTINGS = [name for name in declared_settings() if name not in _ELSEWHERE]
+"""The settings that are options of their own."""
 
 
 @click.command(cls=RecipeCommand, name="train")
@@ -53,14 +58,9 @@ SETTINGS = [name for name in declared_settings() if name not in (*Vectorizer.dec
     "--config",
     metavar="FILE",
     expose_value=False,
-    help='Take options from this TOML file: files = [...], reg = "lasso", reg-l1 = 0.1. Those of '
-    "the command line replace them.",
-)
-@click.option(
-    "--like",
-    metavar="MODEL",
-    help="Train as this model was trained, its search included, on other documents. Options of the "
-    "command line replace its own.",
+    help='Take options from this TOML file: files = [...], reg = "lasso", reg-l1 = 0.1. Or from a '
+    "model: train as it was trained, its search included, on other documents. Options of the "
+    "command line replace them.",
 )
 @shared.gathered(
     TrainOutput,
@@ -76,7 +76,6 @@ SETTINGS = [name for name in declared_settings() if name not in (*Vectorizer.dec
 )
 def command(
     files: tuple[str, ...],
-    like: str | None,
     how: Reading,
     dev: tuple[str, ...],
     unlabeled: tuple[str, ...],
@@ -93,8 +92,9 @@ def command(
     are plugins (textreg plugins list); the options of the chosen parts are shown below.
 
     All options may stand in a file (--config), and the model keeps them: textreg show --command
-    prints the command that made it, and --like repeats that on other documents.
+    prints the command that made it, and --config MODEL repeats that on other documents.
     """
+    like = click.get_current_context().meta.get(MODEL)
     talk = not (out.quiet or out.as_json)
     target = Path(out.output) if out.output else Path(f"{_stem(files[0])}.textreg")
     _check_outputs(target, [*files, *dev, *unlabeled])
@@ -229,7 +229,7 @@ def _check_outputs(target: Path, inputs: Sequence[str]) -> None:
         if is_container(Path(documents)):
             raise UsageError(
                 f"{documents} is a model, and holds no documents: name files of documents. To "
-                f"train as this model was trained, pass --like {documents}."
+                f"train as this model was trained, pass --config {documents}."
             )
     check_target(target, inputs)
     if target.exists() and target.stat().st_size and not is_container(target):

@@ -151,7 +151,7 @@ def connected(address: str) -> Iterator[Connection]:
         raise UsageError(
             f"no Dask scheduler answers at {address} ({_first_line(error)}). Start one with dask "
             "scheduler, and name the address that it prints, such as tcp://10.0.0.5:8786 "
-            "(--address)."
+            "(--backend dask:ADDRESS)."
         ) from None
     # That a scheduler went away we tell ourselves.
     with quiet("distributed.client", logging.CRITICAL), client:

@@ -293,8 +293,8 @@ def choose_unknown(rule: str | None, curve: RiskCurve, label: str) -> Unknown:
         lowest = float(curve.risk[1:].min())
         raise DataError(
             f"no threshold gives a risk of {parsed.value:g} on the {len(curve.inside):,} documents "
-            f"held out; the lowest is {lowest:.3f}. Allow more (--unknown-rule), or hold out more "
-            "documents (--holdout, --cv)."
+            f"held out; the lowest is {lowest:.3f}. Allow more (--unknown LABEL:risk:R), or "
+            "hold out more documents (--holdout, --cv)."
         )
     value = curve.threshold(place)
     line = curve.line(value)

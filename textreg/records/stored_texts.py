@@ -175,7 +175,7 @@ class _TextFile:
         except OSError as error:
             raise UsageError(
                 f"{path}: this file for texts cannot be made: {error.strerror}. Name a folder "
-                "where it can, with --scratch (scratch=...)."
+                "where it can, with TMPDIR (scratch=...)."
             ) from error
         try:
             self._reader = open(path, "rb", buffering=0)  # noqa: SIM115 - close()
@@ -258,13 +258,13 @@ class _TextFile:
         return UsageError(
             f"{self.path}: texts cannot be written to this file: {error.strerror}. "
             f"{self.size:,} bytes of texts are in it{more}. {advice}, or name another folder with "
-            "--scratch (scratch=...)."
+            "TMPDIR (scratch=...)."
         )
 
     def _unreadable(self, error: OSError) -> DataError:
         return DataError(
             f"{self.path}: this file of texts cannot be read: {error.strerror}. Start again, or "
-            "name another folder with --scratch (scratch=...)."
+            "name another folder with TMPDIR (scratch=...)."
         )
 
     def _closed(self) -> UsageError:

@@ -18,7 +18,7 @@ FEW = 20
 
 REMEDY = (
     "Add documents with this label, leave such labels out (--min-label {least}), or join them into "
-    "one (--rare-label other --min-label {least})"
+    "one (--min-label {least}:other)"
 )
 """What to do about a label of too few documents; ``least`` is the number that would do."""
 
@@ -63,7 +63,7 @@ def rare_labels(counts: Mapping[str, int], least: int, rare_label: str | None) -
         raise DataError(
             f"the labels with fewer than {least:,} documents have {joined:,} together, too few for "
             f"the label '{rare_label}' that joins them. Join more labels (--min-label {least + 1} "
-            f"or more), or leave them out (--min-label {least} without --rare-label)."
+            f"or more), or leave them out (--min-label {least} alone)."
         )
     return dict(sorted(rare.items(), key=lambda item: (-item[1], item[0])))
 

@@ -44,6 +44,14 @@ if TYPE_CHECKING:
     from textreg.records import Corpus
 
 
+JOINED = {
+    "min_label": "rare_label",
+    "unknown": "unknown_rule",
+    "select": "within",
+    "backend": "address",
+}
+"""Settings that one option has, as in ``--min-label 5:other``: the first of them, and the other."""
+
 OF_ONE_RUN = {"jobs", "backend", "address"}
 """Settings that say where and how fast a model is trained; it is the same with any others."""
 
@@ -149,13 +157,25 @@ def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
+def joined(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options by the names of settings as a command has them, two of :data:`JOINED` in one."""
+    together = dict(options)
+    if together.get("rare_label") is not None and together.get("min_label") is None:
+        together["min_label"] = max(2, together.get("cv") or 0)  # what the name alone means
+    for name, other in JOINED.items():
+        second = together.pop(other, None)
+        if second is not None:
+            together[name] = f"{together[name]}:{as_text(second)}"
+    return together
+
+
 def words_of(options: Mapping[str, Any]) -> list[str]:
     """Options as words of a command. Those of a mapping or a list are repeated; None is left out.
 
     Numbers have all their digits, so that they are read back unchanged.
     """
     words: list[str] = []
-    for key, value in options.items():
+    for key, value in joined(options).items():
         flag = f"--{key.replace('_', '-')}"
         if isinstance(value, bool):
             words.append(flag if value else f"--no-{flag[2:]}")

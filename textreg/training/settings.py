@@ -329,13 +329,13 @@ class TrainingSettings(Parametrized):
         check_options(self.task, self)
         if self.unknown_rule is not None and self.unknown is None:
             raise UsageError(
-                "unknown_rule is for an unknown label: name that too (--unknown LABEL), or leave "
+                "unknown_rule is for an unknown label: name that too (unknown), or leave "
                 "unknown_rule out."
             )
         if self.unknown is not None and self.unknown == self.rare_label:
             raise UsageError(
                 f"'{self.unknown}' cannot be both the label of rare labels, which is learned, and "
-                "the unknown one, which is not: give two names (--rare-label, --unknown)."
+                "the unknown one, which is not: give two names (--min-label N:NAME, --unknown)."
             )
         if self.unlabeled is not None and self.reg.needs != "graph":
             raise UsageError(

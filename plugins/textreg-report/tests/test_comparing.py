@@ -422,7 +422,7 @@ def test_command_says_who_wins_the_search(cli: Cli, demo: Path) -> None:
     usual = sizes()
     few = max(usual) // 2
     assert max(sizes("--max-nonzero", str(few), "--budget", "5m")) <= few < max(usual)
-    sparse = sizes("--select", "sparsest", "--within", "0.2")
+    sparse = sizes("--select", "sparsest:0.2")
     assert all(one < other for one, other in zip(sparse, usual, strict=True))
 
 

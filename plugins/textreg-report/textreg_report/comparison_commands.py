@@ -205,8 +205,8 @@ class CompareOutput(NamedTuple):
 )
 @settings("tokenizer", "holdout", "cv")
 @setting("metric", replace(declared_settings()["metric"], choices=METRICS))
-@settings("loss", "multiclass", "min_label", "rare_label", "unknown", "unknown_rule")
-@settings("refit", "select", "within", "max_nonzero", "budget")
+@settings("loss", "multiclass", "min_label", "unknown")
+@settings("refit", "select", "max_nonzero", "budget")
 @settings("jobs", "seed", jobs=-1)
 @shared.gathered(
     CompareOutput,
@@ -405,8 +405,8 @@ def _sizes(ctx: click.Context, option: click.Parameter, text: str | None) -> lis
 )
 @settings("tokenizer", "holdout", "cv")
 @setting("metric", replace(declared_settings()["metric"], choices=METRICS))
-@settings("loss", "multiclass", "min_label", "rare_label", "refit")
-@settings("select", "within", "max_nonzero", "budget")
+@settings("loss", "multiclass", "min_label", "refit")
+@settings("select", "max_nonzero", "budget")
 @settings("jobs", "seed", jobs=-1)
 @shared.gathered(
     CurveOutput,
