@@ -233,9 +233,23 @@ def test_made_for_another_textreg(site: Site) -> None:
     assert '"remedy": "pip install -U textreg acme-early"' in newer[1]
 
 
+OURS = "## What our own distributions use as well"
+"""The heading of the second table, of names for those that are pinned to this textreg."""
+
+
 def promised() -> dict[str, set[str]]:
-    """Names by module, as the page has them."""
-    rows = re.findall(r"^\| `(textreg[\w.]*)` \| (.*?) \|", PAGE.read_text("utf-8"), re.MULTILINE)
+    """Names by module, as the page promises them to all plugins."""
+    return named(PAGE.read_text("utf-8").partition(OURS)[0])
+
+
+def used_by_ours() -> dict[str, set[str]]:
+    """Names by module, as the page has them of distributions of our own."""
+    return named(PAGE.read_text("utf-8").partition(OURS)[2])
+
+
+def named(page: str) -> dict[str, set[str]]:
+    """The rows of a table of modules and names."""
+    rows = re.findall(r"^\| `(textreg[\w.]*)` \| (.*?) \|", page, re.MULTILINE)
     return {
         module: public(import_module(module))
         if names.startswith("all")
@@ -293,11 +307,28 @@ FILES = sorted(
 )
 
 
+def is_pinned(path: Path) -> bool:
+    """Whether a file is of a distribution that needs just this version of textreg."""
+    folder = DISTRIBUTIONS / path.relative_to(DISTRIBUTIONS).parts[0]
+    return '"textreg==' in (folder / "pyproject.toml").read_text(encoding="utf-8")
+
+
 @checkout
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(DISTRIBUTIONS)))
 def test_our_plugins_import_only_what_is_promised(path: Path) -> None:
-    table = promised()
+    table, more = promised(), used_by_ours() if is_pinned(path) else {}
     for module, name in imported(path):
         if module == "textreg.kernels":
             continue  # which is promised as it is
-        assert name in table.get(module, ()), f"{path} imports {module}.{name}"
+        known = table.get(module, set()) | more.get(module, set())
+        assert name in known, f"{path} imports {module}.{name}"
+
+
+@checkout
+def test_the_second_table_has_no_more_than_ours_import() -> None:
+    used = {pair for path in FILES if is_pinned(path) for pair in imported(path)}
+    table = promised()
+    for module, names in used_by_ours().items():
+        for name in names:
+            assert (module, name) in used, f"nothing of ours imports {module}.{name}"
+            assert name not in table.get(module, ()), f"{module}.{name} is promised to all"

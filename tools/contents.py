@@ -18,7 +18,7 @@ WORKPLACE = (".ci/", ".gitignore")
 MADE = re.compile(r"PKG-INFO|setup\.cfg|textreg\.egg-info/.*")
 """Files that setuptools adds to a source distribution."""
 SHIPPED = re.compile(
-    r"textreg/(py\.typed|kernels\.pxd|_core/\w+\.(pyi|pxd)|authoring/templates/.+\.tmpl"
+    r"textreg/(py\.typed|kernels\.pxd|_core/\w+\.(pyi|pxd)"
     r"|builtin/runtime/[^/]+|report/templates/[^/]+)"
 )
 """Files of a wheel that are neither Python nor compiled."""

@@ -28,11 +28,9 @@ ROWS = [
 
 def prepare(shared: Path) -> None:
     """Models of the right plugins, to compare with, and all imports that forks share."""
-    import textreg.authoring.doctor
     import textreg.cli.plugins
     import textreg.cli.predict
     import textreg.cli.train
-    import textreg.testing
     import textreg.training.train  # noqa: F401
 
     for kind in CLASSES:

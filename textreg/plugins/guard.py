@@ -28,7 +28,7 @@ from textreg.errors import (
 from textreg.plugins.inside import Inside, contained
 from textreg.terminal import single_line
 
-_OURS = ("textreg", "importlib", "pluggy")
+_OURS = ("textreg", "textreg_testing", "importlib", "pluggy")
 """Packages that never belong to a plugin."""
 
 _MOST = 300

@@ -17,6 +17,7 @@ SATELLITES = {
     "textreg-embeddings": ("groups.clusters", "groups.brown"),
     "textreg-fused": ("regularizer.fused",),
     "textreg-gow": ("groups.communities",),
+    "textreg-testing": ("command.plugins.check", "command.plugins.doctor", "command.plugins.new"),
     "textreg-topics": ("groups.lda", "groups.lsi"),
 }
 """Names of entry points, as in the metadata of each distribution."""

@@ -1,0 +1,220 @@
+"""Whether features are treated alike, and which of them are selected."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+
+import numpy as np
+
+from textreg.kinds import Regularizer
+from textreg.losses import Logistic
+from textreg.params import LogGrid
+from textreg.records import Groups, Problem, SelectionReport, Solution
+from textreg_testing.checks import Checks, near, require
+from textreg_testing.objective import at_random, declares, gain, pursued
+from textreg_testing.problems import CLOSE, hard, prepared, reordered, small, solved
+
+BUDGETS = (1, 2, 3, 5, 10, 20)
+"""Values of a parameter at which the features are counted."""
+
+GOOD = 1.0 / 3.0
+"""Share of what a greedy pursuit gains that a selection must gain."""
+
+checks = Checks("regularizer")
+
+
+@checks.add("columns", applies=lambda part: not part.order_matters)
+def _columns(part: Regularizer) -> None:
+    """The order of the features does not matter, except for rounding, unless the class says
+    order_matters = True."""
+    for seed in (0, 1, 2):
+        problem = hard(seed)
+        ready = prepared(part, problem)
+        order = np.random.default_rng(seed).permutation(problem.X.shape[1])
+        one, other = solved(ready, problem), solved(ready, reordered(problem, order))
+        near("weights of features in another order", other.w, one.w[order], CLOSE)
+
+
+@checks.add("labels")
+def _labels(part: Regularizer) -> None:
+    """Labels that change places turn the signs of the weights, where both signs cost the same and
+    the loss treats both labels alike."""
+    for seed in (0, 1):
+        problem = hard(seed, loss=Logistic())
+        ready = prepared(part, problem)
+        found = solved(ready, problem)
+        if declares(part) and not _is_even(ready, problem, found):
+            continue
+        turned = solved(ready, problem.replace(y=-problem.y))
+        near("minus the weights", -turned.w, found.w, CLOSE)
+
+
+def _is_even(ready: Regularizer, problem: Problem, found: Solution) -> bool:
+    """Whether the opposite weights have the same objective for the opposite labels."""
+    opposite = problem.replace(y=-problem.y)
+    one = ready.objective(problem, found.w, found.b)
+    return abs(one - ready.objective(opposite, -found.w, -found.b)) <= 1e-9 * max(abs(one), 1e-3)
+
+
+def _counts(part: Regularizer) -> dict[str, dict[int, Solution]]:
+    """Solutions by whole parameter and its values, where a parameter is such a number."""
+    problem = hard()
+    ready = prepared(part, problem)
+    found: dict[str, dict[int, Solution]] = {}
+    for key, value in ready.params().items():
+        declared = ready.declared()[key]
+        if isinstance(value, bool) or not isinstance(value, int):
+            continue
+        low = 1 if declared.min is None else declared.min
+        high = np.inf if declared.max is None else declared.max
+        tried = [each for each in BUDGETS if low <= each <= high]
+        found[key] = {each: solved(ready.replace(**{key: each}), problem) for each in tried}
+    return found
+
+
+@checks.add("budget")
+def _budget(part: Regularizer) -> None:
+    """No more features than a parameter allows: one that is the number of features for most of its
+    values never is exceeded. A last group may exceed it, by no more than what it brings."""
+    extra = int(np.diff(hard().groups.indptr).max()) - 1 if part.needs == "groups" else 0  # type: ignore[union-attr]
+    for key, solutions in _counts(part).items():
+        over = {value: found.nonzero - value for value, found in solutions.items()}
+        usual, times = Counter(over.values()).most_common(1)[0]
+        if 2 * times < len(over) or len(over) < 3 or (usual < 0 and 3 * times < 2 * len(over)):
+            continue  # the number of something else
+        for value, more in over.items():
+            counted = f"{value + more} at {key}={value}"
+            require(more <= extra, f"{value} features at most at {key}={value}", counted)
+            told = f"{value} features at {key}={value}"
+            require(usual == 0 or extra > 0, told, f"{counted}, and {usual:+d} at most values")
+
+
+def _selects(part: Regularizer) -> bool:
+    """Whether a regularizer selects features and reports it, or has a budget of them."""
+    if part.needs == "groups" or any(
+        isinstance(each.search, LogGrid) for each in part.declared().values()
+    ):
+        return False
+    found = solved(prepared(part, hard()), hard())
+    return 0 < found.nonzero < len(found.w) // 2
+
+
+@checks.add("selection", applies=_selects)
+def _selection(part: Regularizer) -> None:
+    """The selected features fit better than almost all others of the same number drawn at random,
+    and not much worse than those of a greedy pursuit."""
+    for seed in (0, 1):
+        problem = hard(seed)
+        ready = prepared(part, problem)
+        tries = {found.nonzero: found for found in _few(ready, problem)}
+        for count, found in tries.items():
+            if not 0 < count < problem.X.shape[1] // 2:
+                continue
+            ours = max(gain(problem, each) for each in pursued(problem, count))
+            gained = gain(problem, np.flatnonzero(found.w))
+            least = GOOD * ours
+            told = f"{count} features that lower the loss by {least:.4g} at least, where a pursuit "
+            require(gained >= least, f"{told}lowers it by {ours:.4g}", f"{gained:.4g}")
+            random = sorted(gain(problem, each) for each in at_random(problem, count, 12))
+            told = f"{count} features better than those drawn at random, {random[-2]:.4g}"
+            require(gained >= random[-2], told, f"{gained:.4g}")
+
+
+def _few(ready: Regularizer, problem: Problem) -> list[Solution]:
+    """Solutions with few features."""
+    keys = [
+        key
+        for key, value in ready.params().items()
+        if isinstance(value, int) and not isinstance(value, bool) and ready.declared()[key].search
+    ]
+    parts = [ready.replace(**{key: value}) for key in keys for value in (5, 10)]
+    return [solved(each, problem) for each in parts or [ready]]
+
+
+@checks.add("report")
+def _report(part: Regularizer) -> None:
+    """A report of a selection is right: its order has every feature with a weight, none twice, and
+    its steps say how many there were after each, and which group brought them."""
+    for problem in (small(), hard()):
+        ready = prepared(part, problem)
+        found = solved(ready, problem)
+        report = found.report
+        if isinstance(report, SelectionReport) and report.order:
+            _require_order(found, report, problem.groups)
+            if len(report.order) > 3:
+                half = len(report.order) // 2
+                first, last = (
+                    np.array(each) for each in (report.order[:half], report.order[-half:])
+                )
+                told = f"in the first {half} of order features that help more than the last {half}"
+                more, less = gain(problem, first), gain(problem, last)
+                require(more >= less, told, f"{more:.4g} and {less:.4g} of the loss")
+        if found.group_norms is not None and problem.groups is not None:
+            norms = np.asarray(found.group_norms)
+            require(bool((norms >= 0.0).all()), "group_norms of 0 or more", norms.min())
+
+
+def _require_order(found: Solution, report: SelectionReport, groups: Groups | None) -> None:
+    order = np.array(report.order)
+    require(len(set(report.order)) == len(order), "each feature once in order", report.order)
+    inside = bool(((order >= 0) & (order < len(found.w))).all())
+    require(inside, f"features of 0 to {len(found.w) - 1} in order", report.order)
+    missing = np.setdiff1d(np.flatnonzero(found.w), order)
+    require(not len(missing), "every feature with a weight in order", f"none of {missing}")
+    idle = np.count_nonzero(found.w[order] == 0.0)
+    require(idle <= len(order) // 4, "weights of the features in order", f"{idle} without one")
+    actives = [step.active for step in report.steps]
+    if not actives:
+        return
+    rises = all(a < b for a, b in itertools.pairwise([0, *actives]))
+    whole = rises and actives[-1] == len(order)
+    require(whole, f"steps whose active rises to {len(order)}", actives)
+    for (start, end), step in zip(itertools.pairwise([0, *actives]), report.steps, strict=True):
+        if step.group >= 0 and groups is not None:
+            members = groups.indices[groups.indptr[step.group] : groups.indptr[step.group + 1]]
+            strangers = np.setdiff1d(order[start:end], members)
+            told = f"features of group {step.group}, {members}, in its step"
+            require(not len(strangers), told, strangers)
+
+
+@checks.add(
+    "structure", applies=lambda part: bool(part.needs) and callable(getattr(part, "penalty", None))
+)
+def _structure(part: Regularizer) -> None:
+    """The groups or links that a penalty needs count, with their weights: with others its value is
+    another."""
+    problem = hard()
+    ready = prepared(part, problem)
+    w = np.random.default_rng(8).standard_normal(problem.X.shape[1])
+    value = ready.objective(problem, w, 0.0)
+    for told, other in _changed(problem, part.needs).items():
+        require(
+            ready.objective(other, w, 0.0) != value, f"another objective with {told}", "the same"
+        )
+
+
+def _changed(problem: Problem, needs: str) -> dict[str, Problem]:
+    """The problem with one thing changed in its groups or graph."""
+    groups, graph = problem.groups, problem.graph
+    assert groups is not None
+    assert graph is not None
+    if needs == "groups":
+        sizes = np.diff(groups.indptr)
+        cases = {}
+        for told, at in (
+            ("the largest group", int(np.argmax(sizes))),
+            ("the last group that is not empty", int(np.flatnonzero(sizes)[-1])),
+            ("the first group", 0),
+        ):
+            # Smaller: where weights are a sum of parts, groups that have none do not count.
+            weights = np.where(np.arange(len(groups)) == at, 1e-2, 1.0) * groups.weights
+            more = Groups(groups.indptr, groups.indices, weights, groups.n_features)
+            cases[f"another weight of {told}"] = problem.replace(groups=more)
+        return cases
+    cases = {}
+    for told, at in (("first", 0), ("last", graph.similar.nnz - 1)):
+        links = graph.similar.copy()
+        links.data = np.where(np.arange(links.nnz) == at, 2.0, 1.0) * links.data
+        cases[f"another weight of the {told} link"] = problem.replace(graph=type(graph)(links))
+    return cases
