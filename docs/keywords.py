@@ -12,7 +12,7 @@ from typing import Any
 
 from textreg.params import Param, Parametrized
 from textreg.plugins import registry
-from textreg.plugins.joining import join
+from textreg.structure.joining import join
 from textreg.training import settings
 from textreg.training.settings import PREFIXES, RECORDS, declared_settings
 

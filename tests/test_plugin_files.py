@@ -17,9 +17,9 @@ from sites import Site
 
 from textreg.errors import BrokenPluginError, PluginError, UsageError
 from textreg.hookspecs import HOOK_OF_KIND
+from textreg.isolation import traceback_of
 from textreg.kinds import KINDS
 from textreg.plugins import calls
-from textreg.plugins.guard import traceback_of
 from textreg.plugins.registry import Registry
 from textreg.training.train import train
 

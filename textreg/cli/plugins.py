@@ -11,7 +11,7 @@ from textreg.cli import shared
 from textreg.cli.output import print_json, print_table
 from textreg.cli.shared import OpenGroup
 from textreg.plugins import registry
-from textreg.plugins.inventory import PluginInfo
+from textreg.plugins.registry import PluginInfo
 
 if TYPE_CHECKING:
     pass

@@ -21,7 +21,7 @@ from textreg.model.model import Model
 from textreg.model.origin_summary import PartOrigin
 from textreg.model.saved_tokenizer import TokenizerOrigin, missing_tokenizer
 from textreg.model.storage import load_model
-from textreg.plugins.joining import joint_names
+from textreg.structure.joining import joint_names
 from textreg.terminal import shell_line, single_line, visible
 
 

@@ -12,8 +12,8 @@ from textreg.errors import ModelError, PluginError, UsageError
 from textreg.model.origin_summary import SourceSummary
 from textreg.model.saved_tokenizer import TokenizerOrigin
 from textreg.plugins import registry
-from textreg.plugins.callables import Unnamed
 from textreg.report.records import Fact
+from textreg.structure.callables import Unnamed
 from textreg.training.fields import FIELD_OPTIONS, fields_of
 from textreg.training.recipe import field_options, may_be_kept, named_options, words_of
 from textreg.training.search.tuning import Tuning

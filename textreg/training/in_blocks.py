@@ -22,7 +22,6 @@ from textreg.cluster.blocks import ClusterRows
 from textreg.cluster.connection import Connection, connected
 from textreg.cluster.texts import ClusterTexts
 from textreg.errors import UsageError
-from textreg.plugins.overdue import limited
 from textreg.records.block_design import BlockDesign
 from textreg.records.documents import check_texts
 from textreg.training import logged
@@ -111,9 +110,8 @@ def learn_in_blocks(
     work : Work
         How to work.
     """
-    clock, limit = Clock(), settings.tuning.seconds
+    clock = Clock()
     with ExitStack() as stack:
-        stack.enter_context(limited(work.deadline, limit))
         stack.enter_context(allowing(work.threads))
         cluster = stack.enter_context(_cluster(training, settings))
         if cluster is not None:

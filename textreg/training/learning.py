@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from textreg._core.threads import allowing
 from textreg.errors import ConvergenceWarning
 from textreg.model.regularization_path import SolutionPath
-from textreg.plugins.overdue import limited
 from textreg.training import logged
 from textreg.training.blas import one_thread_in_blas
 from textreg.training.fitting import Beginning, FinalFit, fit_best
@@ -57,12 +56,11 @@ def learn(context: SearchContext, work: Work, beginning: Beginning | None = None
     Warns with a ConvergenceWarning where the search was stopped, or the fit misses its tolerance.
     """
     settings, documents = context.settings, context.documents
-    n, limit = len(documents.target.y), settings.tuning.seconds
+    n = len(documents.target.y)
     address = settings.tuning.address if documents.splits else None
     clock = Clock()
     with (
         _connected(address, settings.reg) as cluster,
-        limited(work.deadline, limit),
         allowing(work.threads),
         one_thread_in_blas(),  # which waits for others where the machine is busy
     ):
@@ -75,7 +73,7 @@ def learn(context: SearchContext, work: Work, beginning: Beginning | None = None
         result = run_search(context, replace(work, cluster=cluster), part)
     warn_if_stopped(result, settings)
     logged.searched(context, result, clock.stop("search"))
-    with limited(work.deadline, limit), allowing(work.threads), one_thread_in_blas():
+    with allowing(work.threads), one_thread_in_blas():
         fit = fit_best(context, result, work, beginning)
     logged.fitted(fit, clock.stop("fit"))
     path = None

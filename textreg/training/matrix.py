@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from textreg.features.encoder import Encoder
 from textreg.features.rows import MatrixRows
 from textreg.features.vectorize import Vectorizer
-from textreg.plugins.callables import Pretokenized
 from textreg.records import Tokens
+from textreg.structure.callables import Pretokenized
 from textreg.training.prepare import Prepared, factor_of, no_tokens
 from textreg.training.search.documents import SplitDocuments
 

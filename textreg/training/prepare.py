@@ -13,9 +13,9 @@ import numpy as np
 from textreg.errors import DataError, DataWarning, UsageError
 from textreg.features.rows import DocumentRows, MatrixRows
 from textreg.plugins import calls
-from textreg.plugins.callables import Pretokenized
-from textreg.plugins.inventory import ours
+from textreg.plugins.registry import ours
 from textreg.records import Corpus, Problem, Tokens
+from textreg.structure.callables import Pretokenized
 from textreg.tasks import Target, Task
 from textreg.training.auto import AUTO_TOKENIZER, tokenizer_of
 from textreg.training.fields import make_field_features

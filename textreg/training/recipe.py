@@ -15,9 +15,9 @@ from textreg.features.vectorize import Vectorizer
 from textreg.kinds import Plugin, Tokenizer
 from textreg.params import Parametrized
 from textreg.plugins import registry
-from textreg.plugins.callables import Unnamed
-from textreg.plugins.joining import parts_of
 from textreg.records.fields import Field
+from textreg.structure.callables import Unnamed
+from textreg.structure.joining import parts_of
 from textreg.tasks import TASKS, Classification
 from textreg.training.auto import AUTO_TOKENIZER, AutoTokenizer
 from textreg.training.fields import FIELD_OPTIONS

@@ -15,10 +15,10 @@ from textreg.losses import LOSSES
 from textreg.measure.calibration import METHODS
 from textreg.params import Param, Parametrized, param
 from textreg.plugins import registry
-from textreg.plugins.callables import Unnamed
-from textreg.plugins.joining import parts_of
 from textreg.records import Corpus, Documents
 from textreg.records.fields import Field, as_fields
+from textreg.structure.callables import Unnamed
+from textreg.structure.joining import parts_of
 from textreg.tasks import MULTICLASS, TASKS, Classification, Rare, check_options
 from textreg.training.auto import AUTO_TOKENIZER, BESIDE, AutoTokenizer, tokenizer_of
 from textreg.training.checks import (

@@ -13,9 +13,8 @@ from textreg.cli.output import print_json, print_table
 from textreg.cli.shared import Command
 from textreg.errors import TextregError, UsageError
 from textreg.hookspecs import HOOK_OF_KIND, hookimpl
+from textreg.isolation import cause_of, contained
 from textreg.plugins import registry
-from textreg.plugins.guard import cause_of, is_ctrl_c
-from textreg.plugins.inside import contained
 
 if TYPE_CHECKING:
     from textreg_testing import Check
@@ -183,9 +182,9 @@ def _run_check(check: Check, part: Any, seconds: float) -> Checked | None:
         return Checked(check.name, "skipped", str(reason))
     except ContractError as error:
         return Checked(check.name, "FAILED", str(error), isinstance(error, TimeLimitError))
-    except BaseException as error:  # a stranger's code may raise anything
-        if is_ctrl_c(error):
-            raise
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001  # a stranger's code may raise anything
         return Checked(check.name, "FAILED", cause_of(error))
     return Checked(check.name, "ok", check.promise)
 

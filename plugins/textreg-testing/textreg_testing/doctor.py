@@ -10,11 +10,11 @@ from typing import Any
 
 from textreg import train
 from textreg.errors import BrokenPluginError, PluginError, TextregError, did_you_mean
+from textreg.isolation import traceback_of
 from textreg.plugins import calls, registry
 from textreg.plugins.blocking import DISABLE
-from textreg.plugins.entries import aliases, is_among
-from textreg.plugins.guard import traceback_of
-from textreg.plugins.inventory import PluginInfo
+from textreg.plugins.entries import is_among, spellings
+from textreg.plugins.registry import PluginInfo
 from textreg_testing.exporter import plain_models
 from textreg_testing.texts import written
 
@@ -98,7 +98,7 @@ def notes(found: Iterable[Diagnosis] = ()) -> list[str]:
 
 def _meant(name: str, rows: Iterable[PluginInfo]) -> Iterator[PluginInfo]:
     for row in rows:
-        if is_among(name, aliases(row.kind, row.name, row.distribution)):
+        if is_among(name, spellings(row.kind, row.name, row.distribution)):
             yield row
 
 

@@ -1,18 +1,19 @@
-"""Protection between textreg and the code of plugins.
+"""Code of others, as of plugins: its errors get its name, and what it changes is put back.
 
-Whatever a part raises becomes a :class:`~textreg.errors.BrokenPluginError` that names it, and its
-inputs are read-only. Errors that are meant for users are not changed.
+Whatever it raises becomes a :class:`~textreg.errors.BrokenPluginError`. Errors that are meant for
+users, and Ctrl-C, pass. It is not sandboxed: this contains slips, not attacks.
 """
 
 from __future__ import annotations
 
-import copy
-import dis
+import os
+import signal
+import sys
+import threading
 import traceback
-import zlib
+import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import is_dataclass
+from contextlib import ExitStack, contextmanager
 from types import FrameType
 from typing import Any
 
@@ -25,7 +26,6 @@ from textreg.errors import (
     RecordError,
     TextregError,
 )
-from textreg.plugins.inside import Inside, contained
 from textreg.terminal import single_line
 
 _OURS = ("textreg", "textreg_testing", "importlib", "pluggy")
@@ -34,7 +34,73 @@ _OURS = ("textreg", "textreg_testing", "importlib", "pluggy")
 _MOST = 300
 """Characters of a plugin's own message that are shown."""
 
-_RAISE = dis.opmap["RAISE_VARARGS"]
+_SIGNALS = [
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+]
+
+
+class _Depth(threading.local):
+    """Calls of plugins that this thread is in."""
+
+    calls = 0
+
+
+_depth = _Depth()
+
+
+def is_inside() -> bool:
+    """Whether this thread is in the code of a plugin."""
+    return _depth.calls > 0
+
+
+@contextmanager
+def inside() -> Iterator[None]:
+    """The code of a plugin that a loop calls, of which only that is known."""
+    _depth.calls += 1
+    try:
+        yield
+    finally:
+        _depth.calls -= 1
+
+
+@contextmanager
+def contained() -> Iterator[None]:
+    """Code of a plugin, after which the state of the process that matters is as it was before.
+
+    That is the working folder, for relative paths of results; the streams that results and messages
+    are written to; what NumPy does about overflows; and in the main thread, as others share them,
+    the filters of warnings and the handlers of signals.
+    """
+    numpy: Any = sys.modules.get("numpy")
+    folder, streams = _folder(), (sys.stdout, sys.stderr)
+    with ExitStack() as stack:
+        stack.enter_context(inside())
+        if numpy is not None:
+            stack.enter_context(numpy.errstate())
+        if threading.current_thread() is threading.main_thread():
+            stack.enter_context(warnings.catch_warnings())
+            stack.callback(_restore_handlers, {it: signal.getsignal(it) for it in _SIGNALS})
+        try:
+            yield
+        finally:
+            sys.stdout, sys.stderr = streams
+            if folder is not None and _folder() != folder:
+                os.chdir(folder)
+
+
+def _restore_handlers(handlers: dict[signal.Signals, Any]) -> None:
+    for number, handler in handlers.items():
+        # None: it was not set by Python, which cannot set it again.
+        if handler is not None and signal.getsignal(number) is not handler:
+            signal.signal(number, handler)
+
+
+def _folder() -> str | None:
+    """The working folder; None if it was removed."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return None
 
 
 def cause_of(error: BaseException) -> str:
@@ -60,6 +126,11 @@ def _package(frame: FrameType) -> str:
     return str(frame.f_globals.get("__name__", "")).partition(".")[0]
 
 
+def _is_ours(frame: FrameType) -> bool:
+    """Whether a frame belongs to textreg or to the import system."""
+    return _package(frame) in _OURS or frame.f_code.co_filename.startswith("<frozen")
+
+
 def traceback_of(error: BaseException | None) -> str:
     """A traceback as Python prints it, starting at the first frame outside of textreg."""
     if error is None:
@@ -80,9 +151,9 @@ def message_of(error: BaseException) -> str:
     """The message of an exception; empty if it fails to give one."""
     try:
         return str(error)
-    except BaseException as other:
-        if is_ctrl_c(other):
-            raise
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # noqa: BLE001  # a stranger's code may raise anything
         return ""
 
 
@@ -90,32 +161,11 @@ def shown(value: object) -> str:
     """An object of a plugin as a short text for messages; its type, if its ``repr`` fails."""
     try:
         text = repr(value)
-    except BaseException as error:
-        if is_ctrl_c(error):
-            raise
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # noqa: BLE001  # a stranger's code may raise anything
         return f"an object of the type {type(value).__name__}"
     return single_line(text if len(text) <= _MOST else f"{text[:_MOST]}...")
-
-
-def is_ctrl_c(error: BaseException) -> bool:
-    """Whether a user interrupted the program: no statement ``raise KeyboardInterrupt`` did it."""
-    while isinstance(error, KeyboardInterrupt):
-        last = error.__traceback__
-        while last is not None and last.tb_next is not None:
-            last = last.tb_next
-        if last is None or _is_ours(last.tb_frame):
-            return True
-        if last.tb_frame.f_code.co_code[last.tb_lasti] != _RAISE:
-            return True
-        if error.__context__ is None:  # else it may stand for the one before it
-            return False
-        error = error.__context__
-    return False
-
-
-def _is_ours(frame: FrameType) -> bool:
-    """Whether a frame belongs to textreg or to the import system."""
-    return _package(frame) in _OURS or frame.f_code.co_filename.startswith("<frozen")
 
 
 @contextmanager
@@ -137,7 +187,7 @@ def blaming(
         if own:
             yield
         else:
-            with Inside() if often else contained():
+            with inside() if often else contained():
                 yield
     except BaseException as error:  # plugins may raise anything
         if _passes(error, own):
@@ -150,8 +200,7 @@ def blaming(
 def _passes(error: BaseException, own: bool) -> bool:
     """Whether an error stays as it is: it is for users, or about another part."""
     if not isinstance(error, Exception):
-        ours = type(error).__module__.partition(".")[0] == "textreg"
-        return ours or is_ctrl_c(error) or (own and not isinstance(error, SystemExit))
+        return isinstance(error, KeyboardInterrupt) or (own and not isinstance(error, SystemExit))
     if isinstance(error, (MemoryError, Warning)):
         return own or isinstance(error, (ConvergenceWarning, DataWarning, PluginWarning))
     if isinstance(error, BrokenPluginError):
@@ -170,78 +219,3 @@ def _cause(error: BaseException, doing: str) -> str:
     elif "read-only" in cause or "read only" in cause:
         cause += "; what it is given is shared and must not be changed, so copy it first"
     return cause
-
-
-class Seal:
-    """Records for a part, by name: the same arrays, but read-only unless it is our ``own``.
-
-    Read-only arrays stop NumPy, SciPy and Cython. Changes by C code, and arrays that are replaced,
-    are found by :meth:`changed` from checksums, at about a second for a gigabyte.
-    """
-
-    def __init__(self, own: bool, /, **records: Any) -> None:
-        self._own = own
-        if not own:
-            records = {name: sealed(record) for name, record in records.items()}
-        self.records = records
-        self._before = self._checksums()
-
-    def changed(self) -> str:
-        """The first field that was modified, such as ``problem.X.data``; empty if none was."""
-        now = self._checksums()
-        return next((key for key, was in self._before.items() if now.get(key) != was), "")
-
-    def _checksums(self) -> dict[str, int]:
-        known: dict[tuple[Any, ...], int] = {}
-        if self._own:
-            return {}
-        return {
-            key: checksum
-            for name, record in self.records.items()
-            for key, checksum in _checksums(record, name, known)
-        }
-
-
-def sealed(value: Any) -> Any:
-    """An array, or a record with all of its arrays, that cannot be written to; no copy is made."""
-    from numpy import ndarray
-    from scipy.sparse import issparse
-
-    if isinstance(value, ndarray):
-        view = value.view()
-        view.flags.writeable = False
-        return view
-    if type(value) is tuple:
-        return tuple(map(sealed, value))
-    if isinstance(value, type) or not (issparse(value) or is_dataclass(value)):
-        return value
-    other = copy.copy(value)
-    # Frozen records would refuse; their fields are valid, and cached ones are among them.
-    other.__dict__.update({key: sealed(field) for key, field in vars(value).items()})
-    return other
-
-
-def _checksums(
-    value: Any, name: str, known: dict[tuple[Any, ...], int]
-) -> Iterator[tuple[str, int]]:
-    """A checksum for every array and list of names in a record, by the name of its field.
-
-    known: checksums of the arrays so far, by their place in memory. Fields share arrays, as a
-    problem does with its Design.
-    """
-    from numpy import ascontiguousarray, ndarray
-    from scipy.sparse import issparse
-
-    if isinstance(value, ndarray):
-        place = (value.ctypes.data, value.shape, value.strides, value.dtype.str)
-        if place not in known:
-            known[place] = zlib.crc32(ascontiguousarray(value).data)
-        yield name, known[place]
-    elif type(value) is list:
-        yield name, hash(tuple(value))
-    elif type(value) is tuple:
-        for at, field in enumerate(value):
-            yield from _checksums(field, f"{name}[{at}]", known)
-    elif not isinstance(value, type) and (issparse(value) or is_dataclass(value)):
-        for key, field in vars(value).items():
-            yield from _checksums(field, f"{name}.{key}", known)

@@ -9,9 +9,9 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 
 from textreg.errors import DataError, UsageError
+from textreg.isolation import blaming
 from textreg.kinds import Tokenizer
 from textreg.params import Parametrized
-from textreg.plugins.guard import blaming
 from textreg.records import Documents, Tokens
 from textreg.records.documents import WANTED, NotTokensError, cut, names_of, tokenized
 from textreg.records.numbering import tokens_of
