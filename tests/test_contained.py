@@ -185,6 +185,14 @@ def test_ctrl_c_is_that_of_the_user(folder: Path) -> None:
     assert err.startswith("Interrupted")
 
 
+def test_what_it_raises_as_ctrl_c_is_taken_for_it(folder: Path) -> None:
+    write(folder, in_call="raise KeyboardInterrupt")
+    done = run(folder, *TRAIN)
+    assert done.returncode in (130, -signal.SIGINT)
+    assert done.stderr.startswith("Interrupted in encode of tokenizer 'odd' of odd.py")
+    assert not (folder / "model.textreg").exists()
+
+
 def test_errors_that_are_for_users_stay() -> None:
     with pytest.raises(DataError, match=r"^no groups$"), blaming(str, "build", str):
         raise DataError("no groups")

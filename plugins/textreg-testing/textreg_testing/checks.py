@@ -178,6 +178,21 @@ def require(holds: bool | np.bool_, expected: str, got: object) -> None:
         fail(expected, got)
 
 
+def at_least(what: str, value: float, bound: float, slack: float = 0.0) -> None:
+    """ContractError unless a number is ``bound`` or more, but for the slack."""
+    require(value >= bound - slack, f"{what} of {bound:.8g} at least", f"{value:.8g}")
+
+
+def at_most(what: str, value: float, bound: float, slack: float = 0.0) -> None:
+    """ContractError unless a number is ``bound`` or less, but for the slack."""
+    require(value <= bound + slack, f"{what} of {bound:.8g} at most", f"{value:.8g}")
+
+
+def finite(what: str, value: Any) -> None:
+    """ContractError unless all of it is finite."""
+    require(bool(np.isfinite(value).all()), f"finite {what}", value)
+
+
 def near(what: str, one: Any, other: Any, tolerance: float) -> None:
     """Two arrays must agree to ``tolerance`` of the largest entry."""
     one, other = np.asarray(one, dtype=np.float64), np.asarray(other, dtype=np.float64)

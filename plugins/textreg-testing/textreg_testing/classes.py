@@ -14,7 +14,7 @@ from textreg.params import LogGrid
 from textreg.plugins import calls
 from textreg.records import Floats, Int64s, MultiSolution, Problem, Step
 from textreg.solvers.softmax import softmax_loss
-from textreg_testing.checks import Checks, near, require
+from textreg_testing.checks import Checks, at_least, at_most, finite, near, require
 from textreg_testing.objective import objective_of
 from textreg_testing.problems import (
     CLOSE,
@@ -108,7 +108,7 @@ def _softmax(part: Regularizer) -> None:
     for name, shape in (("w", (CLASSES, P)), ("b", (CLASSES,))):
         value = getattr(found, name)
         require(np.shape(value) == shape, f"{name} of the shape {shape}", np.shape(value))
-        require(bool(np.isfinite(value).all()), f"finite {name}", value)
+        finite(name, value)
     shares = np.bincount(codes, weights=problem.sample_weight) / problem.sample_weight.sum()
     nothing = softmax_loss(problem, codes, np.zeros((CLASSES, P)), np.log(shares))
     loss = softmax_loss(problem, codes, found.w, found.b)
@@ -128,7 +128,7 @@ def _softmax(part: Regularizer) -> None:
             except (DataError, UsageError) as error:
                 require_refusal(error, f"{key}=0")
             else:
-                require(bool(np.isfinite(free.w).all()), f"finite w at {key}=0", free.w)
+                finite(f"w at {key}=0", free.w)
 
 
 @checks.add("softmax-objective", applies=has_softmax)
@@ -158,14 +158,12 @@ def _softmax_objective(part: Regularizer) -> None:
     trials += [(share * found.w, found.b) for share in (0.99, 1.01)]
     trials += [(found.w, found.b + size * np.eye(CLASSES)[0]) for size in (-1e-2, 1e-2)]
     least = min(objective(w, b) for w, b in trials)
-    enough = least >= value * (1.0 - 1e-5)
-    require(enough, f"no objective below {value:.8g} nearby", f"{least:.8g}")
+    at_least("an objective nearby", least, value, 1e-5 * value)
     for tol in (0.3, 1e-2):
         loose = together(ready, problem.replace(tol=tol), codes)
         if not math.isnan(loose.gap):
-            bound = loose.objective * (1.0 - loose.gap)
-            told = f"a bound below {min(least, value):.8g}"
-            require(bound <= min(least, value) * (1.0 + 1e-9), told, f"{bound:.8g}")
+            known = min(least, value)
+            at_most("a bound", loose.objective * (1.0 - loose.gap), known, 1e-9 * known)
 
 
 @checks.add("softmax-honesty", applies=has_softmax)
@@ -185,4 +183,4 @@ def _softmax_honesty(part: Regularizer) -> None:
     problem, codes = labeled(callback=stop)
     found = together(prepared(part, problem), problem, codes)
     require(len(steps) == 1, "one call of the callback", f"{len(steps)} calls")
-    require(bool(np.isfinite(found.w).all()), "finite weights", found.w)
+    finite("weights", found.w)

@@ -23,6 +23,9 @@ from textreg_testing.checks import (
     ContractError,
     Run,
     always,
+    at_least,
+    at_most,
+    finite,
     near,
     require,
     run_checks,
@@ -193,9 +196,8 @@ def _derivatives_agree(loss: Loss) -> None:
         r, h = np.empty(len(at.z)), np.empty(len(at.z))
         returned = loss.derivatives(at.z, at.y, at.c, r, h)
         near("the value", returned, loss.value(at.z, at.y, at.c), ROUNDING)
-        for name, array in (("r", at.r), ("h", at.h)):
-            whole = bool(np.isfinite(array).all())
-            require(whole, f"finite numbers in all of {name}", array)
+        finite("numbers in all of r", at.r)
+        finite("numbers in all of h", at.h)
         after = derivatives(loss, at.z + STEP, at.y, at.c)
         before = derivatives(loss, at.z - STEP, at.y, at.c)
         slope = (each(loss, after) - each(loss, before)) / (2.0 * STEP)
@@ -216,12 +218,11 @@ def _derivatives_agree(loss: Loss) -> None:
 def _convex(loss: Loss) -> None:
     """The loss is convex: h is 0 or more, and r never falls as the score grows."""
     for at in points(loss):
-        require(bool((at.h >= 0.0).all()), "h of 0 or more", at.h.min())
+        at_least("h", at.h.min(), 0.0)
         for step in (1e-3, 0.1, 2.0):
             further = derivatives(loss, at.z + step, at.y, at.c)
             fall = float((at.r - further.r).max())
-            enough = fall <= ROUNDING * float(np.abs(at.r).max())
-            require(enough, f"no fall of r {step:g} further", fall)
+            at_most(f"a fall of r {step:g} further", fall, 0.0, ROUNDING * np.abs(at.r).max())
 
 
 @add("curvature")
@@ -231,8 +232,7 @@ def _curvature(loss: Loss) -> None:
         bound = loss.curvature_bound(at.c)
         good = bound.shape == at.c.shape and bool(np.isfinite(bound).all())
         require(good, f"{len(at.c)} finite numbers", bound)
-        over = float((at.h - bound * (1.0 + ROUNDING)).max())
-        require(over <= 0.0, "h below the bound", f"{over:g} above")
+        at_most("h above the bound", float((at.h - bound * (1.0 + ROUNDING)).max()), 0.0)
 
 
 @add("third-derivative", applies=lambda loss: loss.third_derivative_bound < np.inf)
@@ -244,7 +244,7 @@ def _third_derivative(loss: Loss) -> None:
             further = derivatives(loss, at.z + step, at.y, at.c)
             most = loss.third_derivative_bound * at.c * step
             over = float((np.abs(further.h - at.h) - most * (1.0 + ROUNDING)).max())
-            require(over <= ROUNDING, "changes within it", f"{over:g} more")
+            at_most("a change beyond it", over, 0.0, ROUNDING)
 
 
 EXTREME = (1e3, 1e6, 1e9)
@@ -267,12 +267,10 @@ def _conjugate(loss: Loss) -> None:
         for share in (0.0, 0.3, 0.9, 1.0):
             alpha = -share * at.r
             dual = loss.dual_value(alpha, at.y, at.c)
-            require(bool(np.isfinite(dual)), "a finite dual_value", dual)
+            finite("dual_value", dual)
             for z in (at.z, at.z[::-1].copy(), np.zeros(len(at.z)), at.z + 1.0, 5.0 * at.z):
                 line = loss.value(z, at.y, at.c) + float(alpha @ z)
-                slack = 1e-7 * (size + abs(line))
-                expected = f"a dual_value of {line:.8g} at most"
-                require(dual <= line + slack, expected, f"{dual:.8g}")
+                at_most("a dual_value", dual, line, 1e-7 * (size + abs(line)))
 
 
 @add("balance")
@@ -285,9 +283,8 @@ def _balance(loss: Loss) -> None:
         require(abs(total) <= ROUNDING * size, "a sum of 0", total)
         dual, line = loss.dual_value(alpha, at.y, at.c), loss.value(at.z, at.y, at.c)
         line += float(alpha @ at.z)
-        require(bool(np.isfinite(dual)), "a finite dual_value", dual)
-        below = dual <= line + 1e-7 * (size + abs(line))
-        require(below, f"a dual_value of {line:.8g} at most", f"{dual:.8g}")
+        finite("dual_value", dual)
+        at_most("a dual_value", dual, line, 1e-7 * (size + abs(line)))
 
 
 @add("constant")
@@ -303,8 +300,7 @@ def _constant(loss: Loss) -> None:
         least = loss.value(np.full(n, best), y, c)
         for move in (-1.0, -1e-2, 1e-2, 1.0):
             value = loss.value(np.full(n, best + move), y, c)
-            enough = value >= least - 1e-7 * (least + 1e-3)
-            require(enough, f"no value below {least:.8g} nearby", f"{value:.8g}")
+            at_least("a value nearby", value, least, 1e-7 * (least + 1e-3))
         more = loss.constant(np.r_[y, y[:1]], np.r_[c, 0.0])
         near("the same beside a document of weight 0", more, best, 1e-6)
     for label in (-1.0, 1.0):
@@ -359,8 +355,7 @@ def _unsmoothed(loss: Loss) -> None:
     above: list[float] = []
     for at in points(loss):
         value, unsmoothed = loss.value(at.z, at.y, at.c), loss.unsmoothed_value(at.z, at.y, at.c)
-        enough = unsmoothed >= value - ROUNDING * value
-        require(enough, f"{value:.8g} at least", f"{unsmoothed:.8g}")
+        at_least("an unsmoothed value", unsmoothed, value, ROUNDING * value)
         for factor in (2.0, 1e-3):
             other = loss.unsmoothed_value(at.z, at.y, factor * at.c)
             near(f"{factor:g} times the weights: the value", other, factor * unsmoothed, ROUNDING)
@@ -369,8 +364,8 @@ def _unsmoothed(loss: Loss) -> None:
     for size in (1e2, 1e4):
         z = np.full(8, size)
         apart = loss.unsmoothed_value(z, y, ones) - loss.value(z, y, ones)
-        most = 20.0 * max(above) + 1e-6 * size
-        require(apart / 8.0 <= most, f"{most:g} above at scores of {size:g} at most", apart / 8.0)
+        what = f"a distance from the value at scores of {size:g}"
+        at_most(what, apart / 8.0, 20.0 * max(above), 1e-6 * size)
 
 
 @checks.add("fit")

@@ -11,7 +11,7 @@ import numpy as np
 from textreg.kinds import Regularizer
 from textreg.records import Floats, Problem, Solution
 from textreg.solvers.proximal import proximal
-from textreg_testing.checks import Checks, near, require
+from textreg_testing.checks import Checks, at_least, at_most, near, require
 from textreg_testing.objective import SAME, declares, lower, objective_of, rivals
 from textreg_testing.problems import (
     hard,
@@ -106,11 +106,7 @@ def _optimality(part: Regularizer) -> None:
         sizes = (-1e-2, -1e-3, 1e-3, 1e-2)
         value, w, b = lower(objective, found, moves, sizes)
         what = "another intercept" if b != found.b else _changed(w - found.w)
-        require(
-            value >= least - slack,
-            f"no objective below {least:.8g} nearby",
-            f"{value:.8g} with {what}",
-        )
+        at_least(f"an objective, with {what},", value, least, slack)
         if everywhere:
             _require_no_gradient(ready.penalty(problem), problem, found, gradient)
 
@@ -138,7 +134,7 @@ def _require_no_gradient(penalty: Any, problem: Problem, found: Solution, g: Flo
         step = 0.1 / max(float(abs(problem.X).sum()), 1e-9)
         moved = found.w - penalty.prox(found.w - step * g, step)
         off = float(np.abs(moved).max()) / step / problem.largest_gradient_at_zero()
-        require(off <= 1e-3, "a proximal gradient of 1e-3 at most", f"{off:.2g}")
+        at_most("a proximal gradient", off, 1e-3)
 
 
 @checks.add("start")
@@ -150,8 +146,7 @@ def _start(part: Regularizer) -> None:
         first = solved(ready, problem)
         again = solved(ready, problem.replace(start=(first.w, first.b)))
         slack = max(abs(first.objective), 1e-3 * null_loss(problem)) * 1e-5
-        worse = again.objective - first.objective
-        require(worse <= slack, "an objective as low as before", f"one {worse:g} above")
+        at_most("an objective as before,", again.objective, first.objective, slack)
         away = rng.standard_normal(len(first.w)), 2.0
         other = solved(ready, problem.replace(start=away))
         apart = abs(other.objective - first.objective)
@@ -182,8 +177,7 @@ def _honesty(part: Regularizer) -> None:
                 _, gradient = loss_at(each, found.w, found.b)
                 moves = _moves(found.w, gradient, everywhere=False)
                 best = lower(of(ready, each), found, moves, (-1e-2, -1e-3, 1e-3, 1e-2))[0]
-            told = f"an objective of {best:.8g} where it is converged"
-            require(found.objective <= best + slack, told, f"{found.objective:.8g}")
+            at_most("a converged objective", found.objective, best, slack)
 
 
 def _solutions(part: Regularizer, ready: Regularizer, problem: Problem) -> Iterator[Solution]:
@@ -226,7 +220,7 @@ def _bound(part: Regularizer) -> None:
             known += rivals(problem, claims[0])
         least = min(objective(w, b) for w, b in known)
         for found in claims:
-            require(found.gap >= 0.0, "a gap of 0 or more", found.gap)
+            at_least("a gap", found.gap, 0.0)
             bound = found.objective * (1.0 - found.gap)
             enough = bound <= least + 1e-9 * max(abs(least), 1e-3 * null_loss(problem))
             told = f"a gap of {(found.objective - least) / found.objective:.2g} at least, as there "

@@ -16,7 +16,16 @@ import numpy as np
 
 from textreg.penalties import Penalty
 from textreg.records import Floats
-from textreg_testing.checks import SECONDS, Check, Checks, ContractError, require, run_checks
+from textreg_testing.checks import (
+    SECONDS,
+    Check,
+    Checks,
+    ContractError,
+    at_least,
+    at_most,
+    require,
+    run_checks,
+)
 
 STEPS = (1e-2, 1.0, 100.0)
 """Steps at which prox is looked at; weights are of the size of one."""
@@ -288,11 +297,10 @@ def _identity(part: Sized) -> None:
     for w, step, x in cases(part):
         t, value = (w - x) / step, float(part.penalty.value(x))
         for u in [*others, *(x * (1.0 + move) for move in (-0.5, -1e-2, 1e-2, 0.5))]:
-            found, line = float(part.penalty.value(u)), float(t @ (u - x))
-            slack = np.linalg.norm(t) * np.linalg.norm(u - x) + abs(value)
-            enough = found >= value + line - SLOPE * float(slack) - ROUNDING
-            expected = f"a value of {value + line:.8g} at least at {short(u)}"
-            require(enough, expected, f"{found:.8g}")
+            line = value + float(t @ (u - x))
+            slack = SLOPE * float(np.linalg.norm(t) * np.linalg.norm(u - x) + abs(value))
+            what = f"a value at {short(u)}"
+            at_least(what, float(part.penalty.value(u)), line, slack + ROUNDING)
 
 
 @checks.add("prox")
@@ -324,11 +332,10 @@ def _prox(part: Sized) -> None:
 def _require_least(
     cost: Callable[[Floats], float], w: Floats, step: float, x: Floats, best: Floats
 ) -> None:
-    found = cost(x)
-    least = min(found, cost(best))
-    enough = found <= least + EXACT * abs(least) + ROUNDING
+    least = min(cost(x), cost(best))
     expected = f"a cost of {least:.8g} at prox({short(w)}, {step:g})"
-    require(enough, expected, f"{found:.8g} at {short(x)}")
+    enough = cost(x) <= least + EXACT * abs(least) + ROUNDING
+    require(enough, expected, f"{cost(x):.8g} at {short(x)}")
 
 
 @checks.add("firm", applies=_convex)
@@ -339,9 +346,9 @@ def _firm(part: Sized) -> None:
         pairs = [(w, x) for w, s, x in cases(part) if s == step]
         for (w, x), (other_w, other_x) in itertools.combinations(pairs, 2):
             apart, far = x - other_x, w - other_w
-            square, product = float(apart @ apart), float(apart @ far)
-            enough = square <= product + EXACT * float(far @ far)
-            require(enough, f"{product:.8g} at most at step {step:g}", square)
+            slack = EXACT * float(far @ far)
+            what = f"a square at step {step:g}"
+            at_most(what, float(apart @ apart), float(apart @ far), slack)
 
 
 @checks.add("envelope", applies=_convex)
@@ -372,9 +379,8 @@ def _convexity(part: Sized) -> None:
     """The value is convex, unless the class says convex = False."""
     for a, b in itertools.combinations(points_and_answers(part), 2):
         mean = 0.5 * (float(part.penalty.value(a)) + float(part.penalty.value(b)))
-        value = float(part.penalty.value(0.5 * (a + b)))
-        enough = value <= mean * (1 + EXACT) + ROUNDING
-        require(enough, f"{mean:.8g} at most halfway", f"{value:.8g}")
+        halfway = float(part.penalty.value(0.5 * (a + b)))
+        at_most("a value halfway", halfway, mean, EXACT * mean + ROUNDING)
 
 
 @checks.add("zero")
@@ -398,8 +404,7 @@ def _infinite(part: Sized) -> None:
     least = min(float(part.penalty.value(u)) for u in points_and_answers(part))
     for w in points(part.size):
         value = float(part.penalty.value(part.penalty.prox(w, BOUNDLESS)))
-        enough = value <= least + EXACT * (1.0 + abs(least))
-        require(enough, f"a value of {least:.8g} at most", f"{value:.8g}")
+        at_most("a value", value, least, EXACT * (1.0 + abs(least)))
 
 
 @checks.add("monotone")
@@ -414,10 +419,8 @@ def _monotone(part: Sized) -> None:
         for (a, b), (near, far) in zip(
             itertools.pairwise(values), itertools.pairwise(distances), strict=True
         ):
-            falls = b <= a + EXACT * abs(a) + ROUNDING
-            require(falls, f"a value of {a:.8g} at most", f"{b:.8g}")
-            grows = far >= near * (1 - SLOPE) - ROUNDING
-            require(grows, f"a distance of {near:.8g} at least", f"{far:.8g}")
+            at_most("a value", b, a, EXACT * abs(a) + ROUNDING)
+            at_least("a distance", far, near, SLOPE * near + ROUNDING)
 
 
 @checks.add("conjugate", applies=lambda part: hasattr(part.penalty, "conjugate"))
@@ -451,7 +454,7 @@ def _require_above(part: Sized, t: Floats, u: Floats, conjugate: float) -> None:
     value = float(part.penalty.value(u))
     line = float(t @ u) - value
     slack = EXACT * (1.0 + abs(line)) + ROUNDING * (abs(value) + float(np.abs(t) @ np.abs(u)))
-    require(conjugate >= line - slack, f"{line:.8g} at least at {short(t)}", f"{conjugate:.8g}")
+    at_least(f"a conjugate at {short(t)}", conjugate, line, slack)
 
 
 @checks.add("gradient", applies=lambda part: hasattr(part.penalty, "gradient"))

@@ -19,7 +19,17 @@ from textreg.params import LogGrid
 from textreg.plugins import registry
 from textreg.records import Graph, Groups, Problem, Solution, Step
 from textreg_testing import classes, optimum, selection
-from textreg_testing.checks import SECONDS, Check, fail, near, require, run_checks
+from textreg_testing.checks import (
+    SECONDS,
+    Check,
+    at_least,
+    at_most,
+    fail,
+    finite,
+    near,
+    require,
+    run_checks,
+)
 from textreg_testing.common import common_checks
 from textreg_testing.optimum import adds_penalty
 from textreg_testing.penalty import Sized, penalty_checks
@@ -135,7 +145,7 @@ def _solution(part: Regularizer) -> None:
     found = solved(prepared(part), problem)
     require(isinstance(found, Solution), "a Solution", type(found).__name__)
     require(np.shape(found.w) == (P,), f"w of the shape ({P},)", np.shape(found.w))
-    require(bool(np.isfinite(found.w).all()), "finite weights", found.w)
+    finite("weights", found.w)
     for name in ("b", "objective"):
         value = getattr(found, name)
         require(np.ndim(value) == 0 and math.isfinite(value), f"a number {name}", value)
@@ -161,9 +171,8 @@ def _beats_nothing(part: Regularizer, problem: Problem) -> None:
     found = solved(prepared(part, problem), problem)
     z = problem.X @ found.w + found.b
     loss = problem.loss.value(z, problem.y, problem.sample_weight)
-    most = BETTER * null_loss(problem)
-    expected = f"a {problem.loss.label()} loss below {most:g}, {BETTER:g} of that of no feature"
-    require(loss < most, expected, loss)
+    what = f"a {problem.loss.label()} loss, {BETTER:g} of that of no feature,"
+    at_most(what, loss, BETTER * null_loss(problem))
 
 
 @checks.add("input")
@@ -279,7 +288,7 @@ def _memory(part: Regularizer) -> None:
         peak = tracemalloc.get_traced_memory()[1] / 1e6
     finally:
         tracemalloc.stop()
-    require(peak < MEGABYTES, f"less than {MEGABYTES} MB", f"{peak:.0f} MB")
+    at_most("megabytes", peak, MEGABYTES)
 
 
 @checks.add("edges")
@@ -321,8 +330,7 @@ def _edges(part: Regularizer) -> None:
 
 def _is_finite(ready: Regularizer, name: str, case: Problem) -> None:
     found = solved(ready, case.replace(max_iter=200, tol=1e-3))
-    finite = bool(np.isfinite(found.w).all()) and math.isfinite(found.b)
-    require(finite, f"finite weights for {name}", found.w)
+    finite(f"weights and intercept for {name}", [*found.w, found.b])
 
 
 def _empty_groups(count: int) -> Groups:
@@ -343,10 +351,9 @@ def _strengths(part: Regularizer) -> None:
     strengths = _strengths_of(part)
     for key in strengths:
         free = solved(ready.replace(**{key: 0.0}), problem)
-        require(bool(np.isfinite(free.w).all()), f"finite weights at {key}=0", free.w)
+        finite(f"weights at {key}=0", free.w)
     found = solved(ready.replace(**dict.fromkeys(strengths, HUGE)), problem)
-    largest = float(np.abs(found.w).max())
-    require(largest < 1e-4, f"no weight at strengths of {HUGE:g}", largest)
+    at_most(f"a weight at strengths of {HUGE:g}", float(np.abs(found.w).max()), 1e-4)
     problem = small()
     first = solved(ready, problem)
     for key in strengths:
@@ -355,8 +362,7 @@ def _strengths(part: Regularizer) -> None:
         require(not same, f"other weights with {key} three times as large", "the same")
         if part.minimizes:
             before, after = (loss_at(problem, each.w, each.b)[0] for each in (first, more))
-            enough = after >= before - 1e-5 * null_loss(problem)
-            require(enough, f"a loss of {before:.8g} at least with a larger {key}", f"{after:.8g}")
+            at_least(f"a loss with a larger {key}", after, before, 1e-5 * null_loss(problem))
 
 
 @checks.add("scale", applies=lambda part: bool(_strengths_of(part)))
@@ -402,7 +408,7 @@ def _callback(part: Regularizer) -> None:
     require(not wrong, "Steps", wrong)
     require(len(steps) >= 1, "a call at least", "none")
     require(len(steps) == 1, "an end when it returned True", f"{len(steps)} calls")
-    require(bool(np.isfinite(found.w).all()), "finite weights", found.w)
+    finite("weights", found.w)
 
 
 def _weights_of(part: Regularizer, seed: int) -> list[float]:

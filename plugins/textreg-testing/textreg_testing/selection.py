@@ -11,7 +11,7 @@ from textreg.kinds import Regularizer
 from textreg.losses import Logistic
 from textreg.params import LogGrid
 from textreg.records import Groups, Problem, SelectionReport, Solution
-from textreg_testing.checks import Checks, near, require
+from textreg_testing.checks import Checks, at_least, near, require
 from textreg_testing.objective import at_random, declares, gain, pursued
 from textreg_testing.problems import CLOSE, hard, prepared, reordered, small, solved
 
@@ -113,12 +113,10 @@ def _selection(part: Regularizer) -> None:
                 continue
             ours = max(gain(problem, each) for each in pursued(problem, count))
             gained = gain(problem, np.flatnonzero(found.w))
-            least = GOOD * ours
-            told = f"{count} features that lower the loss by {least:.4g} at least, where a pursuit "
-            require(gained >= least, f"{told}lowers it by {ours:.4g}", f"{gained:.4g}")
+            what = f"a gain of {count} features, where that of a pursuit is {ours:.4g},"
+            at_least(what, gained, GOOD * ours)
             random = sorted(gain(problem, each) for each in at_random(problem, count, 12))
-            told = f"{count} features better than those drawn at random, {random[-2]:.4g}"
-            require(gained >= random[-2], told, f"{gained:.4g}")
+            at_least(f"a gain of {count} features, as drawn at random,", gained, random[-2])
 
 
 def _few(ready: Regularizer, problem: Problem) -> list[Solution]:
@@ -151,8 +149,7 @@ def _report(part: Regularizer) -> None:
                 more, less = gain(problem, first), gain(problem, last)
                 require(more >= less, told, f"{more:.4g} and {less:.4g} of the loss")
         if found.group_norms is not None and problem.groups is not None:
-            norms = np.asarray(found.group_norms)
-            require(bool((norms >= 0.0).all()), "group_norms of 0 or more", norms.min())
+            at_least("group_norms", np.asarray(found.group_norms).min(), 0.0)
 
 
 def _require_order(found: Solution, report: SelectionReport, groups: Groups | None) -> None:
