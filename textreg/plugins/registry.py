@@ -595,38 +595,11 @@ class Registry:
             message += f" It may be in a plugin that is broken: {fault}"
         return PluginError(message)
 
-    def meant(self, name: str) -> tuple[str, str]:
-        """Kind of the part that a user means without saying it, and its name for :meth:`find`.
-
-        The kind stands in front, as in ``groups.file``, or it is that of a regularizer, else of
-        the only plugin of that name. UsageError where it could be several.
-        """
-        kind, _, short = name.partition(".")
-        if kind in KIND_NAMES and short:
-            return kind, short
-        owner, _, short = name.rpartition(":")
-        rows = [row for row in self.listing() if row.name == short]
-        if owner:
-            rows = [
-                row
-                for row in rows
-                if owner in (row.file, os.path.basename(row.file))
-                or normal(owner) == row.distribution
-            ]
-        kinds = list(dict.fromkeys(row.kind for row in rows))  # names may have dots of their own
-        if len(kinds) > 1 and "regularizer" not in kinds:
-            several = " and ".join(f"{kind}.{name}" for kind in kinds)
-            raise UsageError(f"'{name}' stands for {several}: name one of them.")
-        return (kinds[0] if len(kinds) == 1 else "regularizer"), name
-
-    def home(self, part: Any) -> str:
-        """The source of a part for messages: distribution and version, a file, or its class."""
-        cls, info = class_of(part), self.provider(part)
-        return f"{cls.__module__}.{cls.__qualname__}" if info is None else info.home
-
     def who(self, part: Any) -> str:
-        """A part for messages: kind, name and source."""
-        return f"{title(part.kind)} '{part.label()}' of {self.home(part)}"
+        """A part for messages: kind, name and source, which is its class where nobody gave it."""
+        cls, info = class_of(part), self.provider(part)
+        home = f"{cls.__module__}.{cls.__qualname__}" if info is None else info.home
+        return f"{title(part.kind)} '{part.label()}' of {home}"
 
     def origin(self, part: Any) -> dict[str, Any]:
         """The source of a part for model files: distribution, version, api; a file and its hash."""
@@ -697,12 +670,10 @@ def _check_kind(kind: str) -> None:
 
 _default = Registry()
 find = _default.find
-meant = _default.meant
 create = _default.create
 names = _default.names
 listing = _default.listing
 provider = _default.provider
-home = _default.home
 who = _default.who
 origin = _default.origin
 failure = _default.failure

@@ -23,7 +23,7 @@ from textreg.plugins import registry
 from textreg.records import MultiSolution, Problem, SelectionReport, Solution
 from textreg_testing import CHECKS, Check, ContractError, check_regularizer, regularizer_checks
 from textreg_testing.checks import limited
-from textreg_testing.objective import fit_on
+from textreg_testing.problems import fit_on
 
 ALL = list(itertools.product(registry.names("regularizer"), regularizer_checks()))
 

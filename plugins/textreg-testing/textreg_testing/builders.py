@@ -153,11 +153,11 @@ def built_of(part: Builder, texts: Sequence[str] | None = None) -> str:
 
 
 @_add("result")
-def _result(part: Builder, given: Trial) -> None:
+def _result(part: Builder, trial: Trial) -> None:
     """build gives groups, or links, over the features of the tokens: at least one, valid and with
     finite weights of 0 or more. A DataError is for texts of which there is nothing to build."""
     some, why = False, ""
-    for tokens in given.both:
+    for tokens in trial.both:
         try:
             built = build(part, tokens)
         except DataError as error:
@@ -168,19 +168,19 @@ def _result(part: Builder, given: Trial) -> None:
             require(built.weights.any(), "a group with a weight above 0", "weights of 0 alone")
     require(
         some,
-        f"{noun(part)} of {given.where}",
+        f"{noun(part)} of {trial.where}",
         f"none{why}. What builds nothing cannot be checked. Give texts of which it builds some: "
         "textreg plugins check NAME --text FILE, or the argument texts",
     )
 
 
 @_add("edges")
-def _edges(part: Builder, given: Trial) -> None:
+def _edges(part: Builder, trial: Trial) -> None:
     """Texts without words, one text, one word, n-grams, and features that occur nowhere give a
     result for every feature, or a DataError that says what is missing."""
     for texts in EDGES:
         refused(part, with_pairs(registry.create("tokenizer", "textreg:words").encode(texts)))
-    some = tokens_for(part, given)
+    some = tokens_for(part, trial)
     for documents in ([], [0], [some.n_documents - 1]):
         refused(part, some.select(np.array(documents, dtype=np.intp)))
     with suppress(UsageError):  # of one that needs paragraphs
@@ -188,31 +188,31 @@ def _edges(part: Builder, given: Trial) -> None:
 
 
 @_add("unused")
-def _unused(part: Builder, given: Trial) -> None:
+def _unused(part: Builder, trial: Trial) -> None:
     """Features that occur in no document change nothing among the others: groups and links are the
     same by name, whatever the numbers of the features."""
-    check_unused(part, tokens_for(part, given))
+    check_unused(part, tokens_for(part, trial))
 
 
 @_add("numbers", _is_free)
-def _numbers(part: Builder, given: Trial) -> None:
+def _numbers(part: Builder, trial: Trial) -> None:
     """Another order of the vocabulary gives the same groups, or links, by name; unless the class
     says order_matters = True."""
-    check_numbers(part, tokens_for(part, given))
+    check_numbers(part, tokens_for(part, trial))
 
 
 @_add("documents", _is_free)
-def _documents(part: Builder, given: Trial) -> None:
+def _documents(part: Builder, trial: Trial) -> None:
     """Another order of the documents gives the same groups, or links, by name; unless the class
     says order_matters = True."""
-    check_documents(part, tokens_for(part, given))
+    check_documents(part, tokens_for(part, trial))
 
 
 @GROUPS.add("within", lambda part: bool(part.within_documents))
-def _within(part: Builder, given: Trial) -> None:
+def _within(part: Builder, trial: Trial) -> None:
     """The groups of some documents, and of those after them, are those of all, in this order; only
     of a class that says within_documents = True."""
-    tokens = tokens_for(part, given)
+    tokens = tokens_for(part, trial)
     n = tokens.n_documents
     whole = must_build(part, tokens, "the texts")
     halves = [
@@ -233,31 +233,31 @@ def _within(part: Builder, given: Trial) -> None:
 
 
 @_add("bounds", _is_free)
-def _bounds(part: Builder, given: Trial) -> None:
+def _bounds(part: Builder, trial: Trial) -> None:
     """What does not depend on the order of the words inside a sentence does not depend on its first
     and last word either; and so for the sentences of a document."""
-    check_bounds(part, tokens_for(part, given))
+    check_bounds(part, tokens_for(part, trial))
 
 
 @_add("names")
-def _names(part: Builder, given: Trial) -> None:
+def _names(part: Builder, trial: Trial) -> None:
     """Features in capitals and in other scripts are in groups, or have links, as others are; not
     asked of what looks for certain words."""
-    check_names(part, given.lower)
+    check_names(part, trial.lower)
 
 
 @GRAPHS.add("groups", lambda part: bool(part.takes_groups))
-def _given_groups(part: GraphBuilder, given: Trial) -> None:
+def _given_groups(part: GraphBuilder, trial: Trial) -> None:
     """build_from gives a graph over the features of the tokens, which follows the numbers of the
     features as build does."""
     sentences = registry.create("groups", "textreg:sentences")
     try:
-        calls.build_graph(part, given.small, calls.build_groups(sentences, given.small))
+        calls.build_graph(part, trial.small, calls.build_groups(sentences, trial.small))
     except UsageError as error:
         raise Skipped(str(error)) from None
     except BrokenPluginError as error:
         fail("a valid graph from groups", f"the error '{error.cause}'")
-    check_unused(_FromGroups(part), given.small)
+    check_unused(_FromGroups(part), trial.small)
 
 
 class _FromGroups(GraphBuilder):
@@ -274,16 +274,16 @@ class _FromGroups(GraphBuilder):
         return calls.build_graph(self.__dict__["part"], tokens, groups)
 
 
-def _tasks(part: Builder, given: Trial) -> list[Tokens]:
+def _tasks(part: Builder, trial: Trial) -> list[Tokens]:
     """All of the tokens, and a half of the documents."""
-    tokens = tokens_for(part, given)
+    tokens = tokens_for(part, trial)
     half = np.arange(tokens.n_documents)[tokens.n_documents // 2 :]
     return [tokens, tokens.select(half)]
 
 
-def _various(part: Builder, given: Trial) -> list[Tokens]:
+def _various(part: Builder, trial: Trial) -> list[Tokens]:
     """Tokens of the texts that are given, and of our own."""
-    return [tokens for trial in dict.fromkeys((given, Trial())) for tokens in trial.both]
+    return [tokens for each in dict.fromkeys((trial, Trial())) for tokens in each.both]
 
 
 def _made(part: Builder, tokens: Tokens) -> Groups | Graph | None:
@@ -382,8 +382,8 @@ def check_bounds(part: Builder, tokens: Tokens) -> None:
     """
     plain = replace(tokens, paragraph_ptr=None)
     asked = [
-        _ends_are_like_others(part, shuffle, given, what)
-        for shuffle, given, what in (
+        _ends_are_like_others(part, shuffle, these, what)
+        for shuffle, these, what in (
             (shuffled_words, tokens, "words of each sentence"),
             (shuffled_sentences, plain, "sentences of each document"),
         )
@@ -437,10 +437,10 @@ def check_names(part: Builder, tokens: Tokens) -> None:
         )
 
 
-def _check_same(part: Builder, given: tuple[Tokens, Tokens], where: str, cause: str) -> None:
+def _check_same(part: Builder, both: tuple[Tokens, Tokens], where: str, cause: str) -> None:
     """ContractError unless both give the same by name, but for the order of groups, and ties."""
-    before, after = must_build(part, given[0], "the texts"), must_build(part, given[1], where)
-    names = given[0].vocabulary, given[1].vocabulary
+    before, after = must_build(part, both[0], "the texts"), must_build(part, both[1], where)
+    names = both[0].vocabulary, both[1].vocabulary
     if isinstance(before, Groups) and isinstance(after, Groups):
         groups = named_groups(before, names[0]), named_groups(after, names[1])
         require_groups(*unnumbered(*groups), (where, cause))
@@ -448,7 +448,7 @@ def _check_same(part: Builder, given: tuple[Tokens, Tokens], where: str, cause: 
         links = named_links(before, names[0]), named_links(after, names[1])
         for kind in links[0]:
             about = (f"{kind} links", where, cause)
-            if given[0].vocabulary == given[1].vocabulary:
+            if names[0] == names[1]:
                 require_links(links[0][kind], links[1][kind], about)
             else:
                 require_ties(links[0][kind], links[1][kind], about)

@@ -1,4 +1,4 @@
-"""Whether a solution is what it says: its objective, its optimality, its gap."""
+"""Whether a solution is what it says: objective, optimality, gap; also of several classes."""
 
 from __future__ import annotations
 
@@ -7,19 +7,31 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 
+from textreg.errors import DataError, UsageError
 from textreg.kinds import Regularizer
-from textreg.records import Floats, Problem, Solution
+from textreg.params import LogGrid
+from textreg.plugins import calls
+from textreg.records import Floats, Int64s, MultiSolution, Problem, Solution, Step
 from textreg.solvers.proximal import proximal
-from textreg_testing.checks import Checks, at_least, at_most, near, require
-from textreg_testing.objective import SAME, declares, lower, objective_of, rivals
+from textreg.solvers.softmax import softmax_loss
+from textreg_testing.checks import Checks, at_least, at_most, finite, near, require
 from textreg_testing.problems import (
+    CLOSE,
+    SAME,
+    P,
+    declares,
     hard,
     loss_at,
+    lower,
     null_loss,
+    objective_of,
     prepared,
     quiet,
     require_honest,
+    require_refusal,
+    rivals,
     small,
     solved,
 )
@@ -61,30 +73,33 @@ def _objective(part: Regularizer) -> None:
     for told, problem in cases.items():
         # Once the last of the grid, which has the most weights, and small ones among them.
         ready = part.candidates(problem)[-1] if "unequal" in told else prepared(part, problem)
-        found = solved(ready, problem)
-        value = of(ready, problem)(found.w, found.b)
+        solution = solved(ready, problem)
+        value = of(ready, problem)(solution.w, solution.b)
         told += "" if math.isfinite(value) else ", at which such weights are not allowed,"
-        off = abs(found.objective - value)
+        off = abs(solution.objective - value)
         same = math.isfinite(value) and off <= SAME * max(abs(value), 1e-3 * null_loss(problem))
-        told += _difference(ready, problem, found)
-        require(same, f"the objective {value:.8g}{told}", f"{found.objective:.8g}")
-        if found.unsmoothed is not None:
-            smooth = problem.unsmoothed(found.w, found.b, found.objective, found.gap)
-            near("unsmoothed.objective", [found.unsmoothed.objective], [smooth.objective], SAME)  # type: ignore[union-attr]
+        told += _difference(ready, problem, solution)
+        require(same, f"the objective {value:.8g}{told}", f"{solution.objective:.8g}")
+        if solution.unsmoothed is not None:
+            smooth = problem.unsmoothed(solution.w, solution.b, solution.objective, solution.gap)
+            near("unsmoothed.objective", [solution.unsmoothed.objective], [smooth.objective], SAME)  # type: ignore[union-attr]
 
 
-def _difference(ready: Regularizer, problem: Problem, found: Solution) -> str:
+def _difference(ready: Regularizer, problem: Problem, solution: Solution) -> str:
     """What the stated objective is instead, if that is simple to say."""
-    loss, _ = loss_at(problem, found.w, found.b)
+    loss, _ = loss_at(problem, solution.w, solution.b)
     total = float(problem.sample_weight.sum())
     ones = problem.replace(sample_weight=np.ones(len(problem.y)))
     plain = {
         "is the loss alone": loss,
-        "is divided by the number of documents": ready.objective(problem, found.w, found.b) / total,
-        "is the loss without the weights of the documents": loss_at(ones, found.w, found.b)[0],
+        "is divided by the number of documents": ready.objective(problem, solution.w, solution.b)
+        / total,
+        "is the loss without the weights of the documents": loss_at(ones, solution.w, solution.b)[
+            0
+        ],
     }
     for told, value in plain.items():
-        if abs(value - found.objective) <= SAME * abs(value) and declares(ready):
+        if abs(value - solution.objective) <= SAME * abs(value) and declares(ready):
             return f" (the one stated {told})"
     return ""
 
@@ -97,18 +112,18 @@ def _optimality(part: Regularizer) -> None:
     of = objective_of(part)
     for problem in (small(), hard()):
         ready: Any = prepared(part, problem)
-        found, objective = solved(ready, problem), of(ready, problem)
-        least = objective(found.w, found.b)
-        _, gradient = loss_at(problem, found.w, found.b)
+        solution, objective = solved(ready, problem), of(ready, problem)
+        least = objective(solution.w, solution.b)
+        _, gradient = loss_at(problem, solution.w, solution.b)
         slack = LOWER * max(abs(least), 1e-2 * null_loss(problem))
         everywhere = adds_penalty(part)
-        moves = _moves(found.w, gradient, everywhere=everywhere)
+        moves = _moves(solution.w, gradient, everywhere=everywhere)
         sizes = (-1e-2, -1e-3, 1e-3, 1e-2)
-        value, w, b = lower(objective, found, moves, sizes)
-        what = "another intercept" if b != found.b else _changed(w - found.w)
+        value, w, b = lower(objective, solution, moves, sizes)
+        what = "another intercept" if b != solution.b else _changed(w - solution.w)
         at_least(f"an objective, with {what},", value, least, slack)
         if everywhere:
-            _require_no_gradient(ready.penalty(problem), problem, found, gradient)
+            _require_no_gradient(ready.penalty(problem), problem, solution, gradient)
 
 
 def _moves(w: Floats, gradient: Floats, *, everywhere: bool) -> list[Floats]:
@@ -129,10 +144,10 @@ def _changed(move: Floats) -> str:
     return "a change of all weights"
 
 
-def _require_no_gradient(penalty: Any, problem: Problem, found: Solution, g: Floats) -> None:
+def _require_no_gradient(penalty: Any, problem: Problem, solution: Solution, g: Floats) -> None:
     if hasattr(penalty, "prox"):
         step = 0.1 / max(float(abs(problem.X).sum()), 1e-9)
-        moved = found.w - penalty.prox(found.w - step * g, step)
+        moved = solution.w - penalty.prox(solution.w - step * g, step)
         off = float(np.abs(moved).max()) / step / problem.largest_gradient_at_zero()
         at_most("a proximal gradient", off, 1e-3)
 
@@ -169,15 +184,15 @@ def _honesty(part: Regularizer) -> None:
         best = solved(ready, tight).objective
         slack = REACHED * max(abs(best), 1e-2 * null_loss(tight))
         for each in (tight, make(tol=1e-13, max_iter=1), make(tol=1e-6, max_iter=3)):
-            found = require_honest(ready.solve, each)
-            if not found.converged or not part.minimizes:
+            solution = require_honest(ready.solve, each)
+            if not solution.converged or not part.minimizes:
                 continue
             if not adds_penalty(part):  # features may differ where there are many local optima
                 of = of or objective_of(part)
-                _, gradient = loss_at(each, found.w, found.b)
-                moves = _moves(found.w, gradient, everywhere=False)
-                best = lower(of(ready, each), found, moves, (-1e-2, -1e-3, 1e-3, 1e-2))[0]
-            at_most("a converged objective", found.objective, best, slack)
+                _, gradient = loss_at(each, solution.w, solution.b)
+                moves = _moves(solution.w, gradient, everywhere=False)
+                best = lower(of(ready, each), solution, moves, (-1e-2, -1e-3, 1e-3, 1e-2))[0]
+            at_most("a converged objective", solution.objective, best, slack)
 
 
 def _solutions(part: Regularizer, ready: Regularizer, problem: Problem) -> Iterator[Solution]:
@@ -188,8 +203,8 @@ def _solutions(part: Regularizer, ready: Regularizer, problem: Problem) -> Itera
     far = rng.standard_normal(problem.X.shape[1]), 0.5
     yield solved(ready, problem.replace(start=far))
     with quiet():
-        for _, found in part.path(problem.replace(tol=1e-4), part.candidates(problem)[:4]):
-            yield found
+        for _, solution in part.path(problem.replace(tol=1e-4), part.candidates(problem)[:4]):
+            yield solution
         penalty: Any = ready.penalty(problem) if adds_penalty(ready) else None  # type: ignore[attr-defined]
         if hasattr(penalty, "prox"):
             yield proximal(problem.replace(max_iter=500), penalty)
@@ -210,7 +225,7 @@ def _bound(part: Regularizer) -> None:
             make(tol=1e-6, max_iter=2),
             make(max_iter=7),
         ]
-        claims = [found for each in tries if _claims(found := solved(ready, each))]
+        claims = [solution for each in tries if _claims(solution := solved(ready, each))]
         if not claims:
             continue
         of = of or objective_of(part)
@@ -219,16 +234,17 @@ def _bound(part: Regularizer) -> None:
         if not adds_penalty(part):
             known += rivals(problem, claims[0])
         least = min(objective(w, b) for w, b in known)
-        for found in claims:
-            at_least("a gap", found.gap, 0.0)
-            bound = found.objective * (1.0 - found.gap)
+        for solution in claims:
+            at_least("a gap", solution.gap, 0.0)
+            bound = solution.objective * (1.0 - solution.gap)
             enough = bound <= least + 1e-9 * max(abs(least), 1e-3 * null_loss(problem))
-            told = f"a gap of {(found.objective - least) / found.objective:.2g} at least, as there "
-            require(enough, f"{told}is an objective of {least:.8g}", f"{found.gap:.2g}")
+            gap = (solution.objective - least) / solution.objective
+            told = f"a gap of {gap:.2g} at least, as there is an objective of {least:.8g}"
+            require(enough, told, f"{solution.gap:.2g}")
 
 
-def _claims(found: Solution) -> bool:
-    return not math.isnan(found.gap)
+def _claims(solution: Solution) -> bool:
+    return not math.isnan(solution.gap)
 
 
 @checks.add("path")
@@ -252,3 +268,161 @@ def _path(part: Regularizer) -> None:
             require(off <= slack, f"the objective {alone.objective} of {each}", solution.objective)
             if not part.minimizes:
                 near(f"the weights of {each}", solution.w, alone.w, 1e-6)
+
+
+CLASSES = 3
+
+
+def has_softmax(part: Regularizer) -> bool:
+    """Whether a regularizer says that it fits all classes together."""
+    return part.softmax
+
+
+def labeled(**changes: Any) -> tuple[Problem, Int64s]:
+    """The small problem with three classes, each of which two of the features speak for."""
+    problem = small(**changes)
+    speaks = np.zeros((P, CLASSES))
+    speaks[np.arange(6), np.arange(6) % CLASSES] = 1.5
+    scores = problem.X @ speaks + 0.3 * np.random.default_rng(4).standard_normal((1, CLASSES))
+    return problem, np.argmax(scores, axis=1).astype(np.int64)
+
+
+def one_rest(codes: Int64s, label: int) -> Floats:
+    """The y of a class against the rest."""
+    return np.where(codes == label, 1.0, -1.0)
+
+
+def together(part: Regularizer, problem: Problem, codes: Int64s) -> MultiSolution:
+    """Its solution for all classes, without a word on how well it converged."""
+    with quiet():
+        return part.solve_softmax(problem, codes)
+
+
+@checks.add("multiclass")
+def _multiclass(part: Regularizer) -> None:
+    """One-vs-rest fits that share a problem equal separate fits, and predict better than the most
+    frequent label."""
+    problem, codes = labeled()
+    problem = problem.replace(y=one_rest(codes, 0))
+    ready = prepared(part, problem)
+    _ = problem.X_csc  # the classes of a training share it too, and what is derived from it
+    scores = []
+    for label in range(CLASSES):
+        y = one_rest(codes, label)
+        shared, own = solved(ready, problem.replace(y=y)), solved(ready, small(y=y))
+        near(f"weights of class {label}", shared.w, own.w, CLOSE)
+        scores.append(problem.X @ shared.w + shared.b)
+    right = float(np.mean(np.argmax(scores, axis=0) == codes))
+    usual = float(np.bincount(codes).max()) / len(codes)
+    require(right > usual, f"more than {usual:.0%} right answers", f"{right:.0%}")
+
+
+@checks.add("side-by-side", applies=calls.solves_together)
+def _side_by_side(part: Regularizer) -> None:
+    """What solve_each gives for a label is the same to the last bit whatever labels are beside it,
+    and as near to the optimum as what solve gives."""
+    problem, codes = labeled()
+    ready = prepared(part, problem)
+    posed = [problem.replace(y=one_rest(codes, label)) for label in range(CLASSES)]
+    with quiet():
+        several = ready.solve_each(posed)
+        require(len(several) == CLASSES, f"{CLASSES} solutions", len(several))
+        for label, (one, solution) in enumerate(zip(posed, several, strict=True)):
+            (own,) = ready.solve_each([one])
+            same = np.array_equal(solution.w, own.w) and solution.b == own.b
+            require(same, f"the weights of class {label} as by itself", "others")
+            alone = solved(ready, one)
+            near(f"objective of class {label}", solution.objective, alone.objective, CLOSE)
+            near(f"weights of class {label}", solution.w, alone.w, CLOSE)
+
+
+@checks.add("softmax", applies=has_softmax)
+def _softmax(part: Regularizer) -> None:
+    """solve_softmax gives weights (classes, p) that are better than no feature, do not depend on
+    the order of the classes, and count a document of weight 3 as three. Strengths of 0 are
+    allowed, or an error says why not."""
+    problem, codes = labeled()
+    ready = prepared(part, problem)
+    solution = together(ready, problem, codes)
+    require(isinstance(solution, MultiSolution), "a MultiSolution", type(solution).__name__)
+    for name, shape in (("w", (CLASSES, P)), ("b", (CLASSES,))):
+        value = getattr(solution, name)
+        require(np.shape(value) == shape, f"{name} of the shape {shape}", np.shape(value))
+        finite(name, value)
+    shares = np.bincount(codes, weights=problem.sample_weight) / problem.sample_weight.sum()
+    nothing = softmax_loss(problem, codes, np.zeros((CLASSES, P)), np.log(shares))
+    loss = softmax_loss(problem, codes, solution.w, solution.b)
+    require(loss < nothing, f"a loss below {nothing:g}, that of no feature", loss)
+
+    turned = together(ready, problem, (codes + 1) % CLASSES)
+    near("weights of classes in another order", turned.w[[1, 2, 0]], solution.w, CLOSE)
+    rows = np.repeat(np.arange(len(codes)), problem.sample_weight.astype(int))
+    repeated = problem.replace(
+        X=csr_array(problem.X[rows]), y=problem.y[rows], sample_weight=np.ones(len(rows))
+    )
+    near(
+        "weights of repeated documents", together(ready, repeated, codes[rows]).w, solution.w, CLOSE
+    )
+    for key, declared in ready.declared().items():
+        if isinstance(declared.search, LogGrid):
+            try:
+                free = together(ready.replace(**{key: 0.0}), labeled(tol=1e-3)[0], codes)
+            except (DataError, UsageError) as error:
+                require_refusal(error, f"{key}=0")
+            else:
+                finite(f"w at {key}=0", free.w)
+
+
+@checks.add("softmax-objective", applies=has_softmax)
+def _softmax_objective(part: Regularizer) -> None:
+    """The objective of solve_softmax is the softmax loss, and what the regularizer adds for each
+    class, or what objective_softmax says. No weights nearby have a lower one, a gap is valid, and
+    the intercepts sum to 0."""
+    problem, codes = labeled()
+    ready = prepared(part, problem)
+    own = type(part).objective_softmax is not Regularizer.objective_softmax
+    of = None if own else objective_of(part)(ready, problem)
+    solution = together(ready, problem, codes)
+
+    def objective(w: Floats, b: Floats) -> float:
+        if of is None:
+            return ready.objective_softmax(problem, codes, w, b)
+        # What is added to the loss of two classes is added here for each class.
+        added = [of(each, 0.0) - loss_at(problem, each, 0.0)[0] for each in w]
+        return softmax_loss(problem, codes, w, b) + sum(added)
+
+    value = objective(solution.w, solution.b)
+    near("the objective", [solution.objective], [value], 1e-6)
+    total = float(np.abs(solution.b.sum()))
+    require(total <= 1e-6 * (1.0 + np.abs(solution.b).max()), "intercepts that sum to 0", total)
+    moves = [np.eye(CLASSES * P)[k].reshape(CLASSES, P) for k in range(CLASSES * P)]
+    trials = [(solution.w + size * move, solution.b) for move in moves for size in (-1e-3, 1e-3)]
+    trials += [(share * solution.w, solution.b) for share in (0.99, 1.01)]
+    trials += [(solution.w, solution.b + size * np.eye(CLASSES)[0]) for size in (-1e-2, 1e-2)]
+    least = min(objective(w, b) for w, b in trials)
+    at_least("an objective nearby", least, value, 1e-5 * value)
+    for tol in (0.3, 1e-2):
+        loose = together(ready, problem.replace(tol=tol), codes)
+        if not math.isnan(loose.gap):
+            known = min(least, value)
+            at_most("a bound", loose.objective * (1.0 - loose.gap), known, 1e-9 * known)
+
+
+@checks.add("softmax-honesty", applies=has_softmax)
+def _softmax_honesty(part: Regularizer) -> None:
+    """A converged solution has a gap within the tolerance, if it has one; any other gives a
+    ConvergenceWarning. When the callback returns True, the best solution so far is returned at
+    once."""
+    for options in ({}, {"tol": 1e-13, "max_iter": 1}):
+        problem, codes = labeled(**options)
+        require_honest(prepared(part, problem).solve_softmax, problem, codes)
+    steps: list[Step] = []
+
+    def stop(step: Step) -> bool:
+        steps.append(step)
+        return True
+
+    problem, codes = labeled(callback=stop)
+    solution = together(prepared(part, problem), problem, codes)
+    require(len(steps) == 1, "one call of the callback", f"{len(steps)} calls")
+    finite("weights", solution.w)

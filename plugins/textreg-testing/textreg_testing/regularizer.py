@@ -18,7 +18,7 @@ from textreg.losses import LOSSES
 from textreg.params import LogGrid
 from textreg.plugins import registry
 from textreg.records import Graph, Groups, Problem, Solution, Step
-from textreg_testing import classes, optimum, selection
+from textreg_testing import optimum, selection
 from textreg_testing.checks import (
     SECONDS,
     Check,
@@ -76,7 +76,6 @@ def regularizer_checks() -> list[Check]:
         *checks.of(),
         *optimum.checks.of(),
         *selection.checks.of(),
-        *classes.checks.of(),
     ]
     quick = [check for check in own if check.name in QUICK]
     others = [check for check in own if check.name not in QUICK]
@@ -142,15 +141,15 @@ def _builder(part: Regularizer) -> None:
 def _solution(part: Regularizer) -> None:
     """The solution has p finite weights, a finite intercept and a finite objective."""
     problem = small()
-    found = solved(prepared(part), problem)
-    require(isinstance(found, Solution), "a Solution", type(found).__name__)
-    require(np.shape(found.w) == (P,), f"w of the shape ({P},)", np.shape(found.w))
-    finite("weights", found.w)
+    solution = solved(prepared(part), problem)
+    require(isinstance(solution, Solution), "a Solution", type(solution).__name__)
+    require(np.shape(solution.w) == (P,), f"w of the shape ({P},)", np.shape(solution.w))
+    finite("weights", solution.w)
     for name in ("b", "objective"):
-        value = getattr(found, name)
+        value = getattr(solution, name)
         require(np.ndim(value) == 0 and math.isfinite(value), f"a number {name}", value)
-    if found.group_norms is not None and problem.groups is not None:
-        shape, wanted = np.shape(found.group_norms), (len(problem.groups),)
+    if solution.group_norms is not None and problem.groups is not None:
+        shape, wanted = np.shape(solution.group_norms), (len(problem.groups),)
         require(shape == wanted, f"group_norms of the shape {wanted}", shape)
 
 
@@ -168,8 +167,8 @@ def _losses(part: Regularizer) -> None:
 
 
 def _beats_nothing(part: Regularizer, problem: Problem) -> None:
-    found = solved(prepared(part, problem), problem)
-    z = problem.X @ found.w + found.b
+    solution = solved(prepared(part, problem), problem)
+    z = problem.X @ solution.w + solution.b
     loss = problem.loss.value(z, problem.y, problem.sample_weight)
     what = f"a {problem.loss.label()} loss, {BETTER:g} of that of no feature,"
     at_most(what, loss, BETTER * null_loss(problem))
@@ -259,9 +258,9 @@ def _intercept(part: Regularizer) -> None:
     nothing = problem.replace(X=csr_array((N, P)))
     up = float(problem.sample_weight[problem.y > 0].sum())
     down = float(problem.sample_weight[problem.y < 0].sum())
-    found = solved(ready, nothing)
-    require(not found.w.any(), "no weight where every feature is 0", found.w)
-    near("the intercept alone", [found.b], [math.log(up / down)], 1e-3)
+    solution = solved(ready, nothing)
+    require(not solution.w.any(), "no weight where every feature is 0", solution.w)
+    near("the intercept alone", [solution.b], [math.log(up / down)], 1e-3)
 
 
 @checks.add("dense")
@@ -329,8 +328,8 @@ def _edges(part: Regularizer) -> None:
 
 
 def _is_finite(ready: Regularizer, name: str, case: Problem) -> None:
-    found = solved(ready, case.replace(max_iter=200, tol=1e-3))
-    finite(f"weights and intercept for {name}", [*found.w, found.b])
+    solution = solved(ready, case.replace(max_iter=200, tol=1e-3))
+    finite(f"weights and intercept for {name}", [*solution.w, solution.b])
 
 
 def _empty_groups(count: int) -> Groups:
@@ -352,8 +351,8 @@ def _strengths(part: Regularizer) -> None:
     for key in strengths:
         free = solved(ready.replace(**{key: 0.0}), problem)
         finite(f"weights at {key}=0", free.w)
-    found = solved(ready.replace(**dict.fromkeys(strengths, HUGE)), problem)
-    at_most(f"a weight at strengths of {HUGE:g}", float(np.abs(found.w).max()), 1e-4)
+    solution = solved(ready.replace(**dict.fromkeys(strengths, HUGE)), problem)
+    at_most(f"a weight at strengths of {HUGE:g}", float(np.abs(solution.w).max()), 1e-4)
     problem = small()
     first = solved(ready, problem)
     for key in strengths:
@@ -384,8 +383,8 @@ def _scale(part: Regularizer) -> None:
         near(f"the scale of {key} for features in another order", [mixed], [scale], 1e-6)
     ready = prepared(part)
     small_ones = {key: 1e-2 * scale for key, scale in scales.items()}
-    found = solved(ready.replace(**small_ones), problem)
-    require(found.w.any(), "some weight at a hundredth of the scales", "none")
+    solution = solved(ready.replace(**small_ones), problem)
+    require(solution.w.any(), "some weight at a hundredth of the scales", "none")
     if not part.needs and solved(ready, problem).nonzero < P:  # it is sparse
         large_ones = {key: 10.0 * scale for key, scale in scales.items()}
         left = solved(ready.replace(**large_ones), problem).nonzero
@@ -403,12 +402,12 @@ def _callback(part: Regularizer) -> None:
         return True
 
     problem = small(tol=1e-12, callback=stop)
-    found = solved(prepared(part), problem)
+    solution = solved(prepared(part), problem)
     wrong = [step for step in steps if not isinstance(step, Step)]
     require(not wrong, "Steps", wrong)
     require(len(steps) >= 1, "a call at least", "none")
     require(len(steps) == 1, "an end when it returned True", f"{len(steps)} calls")
-    finite("weights", found.w)
+    finite("weights", solution.w)
 
 
 def _weights_of(part: Regularizer, seed: int) -> list[float]:
@@ -417,8 +416,8 @@ def _weights_of(part: Regularizer, seed: int) -> list[float]:
     from threadpoolctl import threadpool_limits
 
     with threadpool_limits(1):
-        found = solved(part, hard(seed))
-    return [*found.w.tolist(), found.b]
+        solution = solved(part, hard(seed))
+    return [*solution.w.tolist(), solution.b]
 
 
 @checks.add("processes")

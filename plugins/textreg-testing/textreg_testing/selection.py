@@ -12,8 +12,18 @@ from textreg.losses import Logistic
 from textreg.params import LogGrid
 from textreg.records import Groups, Problem, SelectionReport, Solution
 from textreg_testing.checks import Checks, at_least, near, require
-from textreg_testing.objective import at_random, declares, gain, pursued
-from textreg_testing.problems import CLOSE, hard, prepared, reordered, small, solved
+from textreg_testing.problems import (
+    CLOSE,
+    at_random,
+    declares,
+    gain,
+    hard,
+    prepared,
+    pursued,
+    reordered,
+    small,
+    solved,
+)
 
 BUDGETS = (1, 2, 3, 5, 10, 20)
 """Values of a parameter at which the features are counted."""
@@ -43,25 +53,27 @@ def _labels(part: Regularizer) -> None:
     for seed in (0, 1):
         problem = hard(seed, loss=Logistic())
         ready = prepared(part, problem)
-        found = solved(ready, problem)
-        if declares(part) and not _is_even(ready, problem, found):
+        solution = solved(ready, problem)
+        if declares(part) and not _is_even(ready, problem, solution):
             continue
         turned = solved(ready, problem.replace(y=-problem.y))
-        near("minus the weights", -turned.w, found.w, CLOSE)
+        near("minus the weights", -turned.w, solution.w, CLOSE)
 
 
-def _is_even(ready: Regularizer, problem: Problem, found: Solution) -> bool:
+def _is_even(ready: Regularizer, problem: Problem, solution: Solution) -> bool:
     """Whether the opposite weights have the same objective for the opposite labels."""
     opposite = problem.replace(y=-problem.y)
-    one = ready.objective(problem, found.w, found.b)
-    return abs(one - ready.objective(opposite, -found.w, -found.b)) <= 1e-9 * max(abs(one), 1e-3)
+    one = ready.objective(problem, solution.w, solution.b)
+    return abs(one - ready.objective(opposite, -solution.w, -solution.b)) <= 1e-9 * max(
+        abs(one), 1e-3
+    )
 
 
 def _counts(part: Regularizer) -> dict[str, dict[int, Solution]]:
     """Solutions by whole parameter and its values, where a parameter is such a number."""
     problem = hard()
     ready = prepared(part, problem)
-    found: dict[str, dict[int, Solution]] = {}
+    solutions: dict[str, dict[int, Solution]] = {}
     for key, value in ready.params().items():
         declared = ready.declared()[key]
         if isinstance(value, bool) or not isinstance(value, int):
@@ -69,8 +81,8 @@ def _counts(part: Regularizer) -> dict[str, dict[int, Solution]]:
         low = 1 if declared.min is None else declared.min
         high = np.inf if declared.max is None else declared.max
         tried = [each for each in BUDGETS if low <= each <= high]
-        found[key] = {each: solved(ready.replace(**{key: each}), problem) for each in tried}
-    return found
+        solutions[key] = {each: solved(ready.replace(**{key: each}), problem) for each in tried}
+    return solutions
 
 
 @checks.add("budget")
@@ -79,7 +91,7 @@ def _budget(part: Regularizer) -> None:
     values never is exceeded. A last group may exceed it, by no more than what it brings."""
     extra = int(np.diff(hard().groups.indptr).max()) - 1 if part.needs == "groups" else 0  # type: ignore[union-attr]
     for key, solutions in _counts(part).items():
-        over = {value: found.nonzero - value for value, found in solutions.items()}
+        over = {value: solution.nonzero - value for value, solution in solutions.items()}
         usual, times = Counter(over.values()).most_common(1)[0]
         if 2 * times < len(over) or len(over) < 3 or (usual < 0 and 3 * times < 2 * len(over)):
             continue  # the number of something else
@@ -96,8 +108,8 @@ def _selects(part: Regularizer) -> bool:
         isinstance(each.search, LogGrid) for each in part.declared().values()
     ):
         return False
-    found = solved(prepared(part, hard()), hard())
-    return 0 < found.nonzero < len(found.w) // 2
+    solution = solved(prepared(part, hard()), hard())
+    return 0 < solution.nonzero < len(solution.w) // 2
 
 
 @checks.add("selection", applies=_selects)
@@ -107,12 +119,12 @@ def _selection(part: Regularizer) -> None:
     for seed in (0, 1):
         problem = hard(seed)
         ready = prepared(part, problem)
-        tries = {found.nonzero: found for found in _few(ready, problem)}
-        for count, found in tries.items():
+        tries = {solution.nonzero: solution for solution in _few(ready, problem)}
+        for count, solution in tries.items():
             if not 0 < count < problem.X.shape[1] // 2:
                 continue
             ours = max(gain(problem, each) for each in pursued(problem, count))
-            gained = gain(problem, np.flatnonzero(found.w))
+            gained = gain(problem, np.flatnonzero(solution.w))
             what = f"a gain of {count} features, where that of a pursuit is {ours:.4g},"
             at_least(what, gained, GOOD * ours)
             random = sorted(gain(problem, each) for each in at_random(problem, count, 12))
@@ -136,10 +148,10 @@ def _report(part: Regularizer) -> None:
     its steps say how many there were after each, and which group brought them."""
     for problem in (small(), hard()):
         ready = prepared(part, problem)
-        found = solved(ready, problem)
-        report = found.report
+        solution = solved(ready, problem)
+        report = solution.report
         if isinstance(report, SelectionReport) and report.order:
-            _require_order(found, report, problem.groups)
+            _require_order(solution, report, problem.groups)
             if len(report.order) > 3:
                 half = len(report.order) // 2
                 first, last = (
@@ -148,18 +160,18 @@ def _report(part: Regularizer) -> None:
                 told = f"in the first {half} of order features that help more than the last {half}"
                 more, less = gain(problem, first), gain(problem, last)
                 require(more >= less, told, f"{more:.4g} and {less:.4g} of the loss")
-        if found.group_norms is not None and problem.groups is not None:
-            at_least("group_norms", np.asarray(found.group_norms).min(), 0.0)
+        if solution.group_norms is not None and problem.groups is not None:
+            at_least("group_norms", np.asarray(solution.group_norms).min(), 0.0)
 
 
-def _require_order(found: Solution, report: SelectionReport, groups: Groups | None) -> None:
+def _require_order(solution: Solution, report: SelectionReport, groups: Groups | None) -> None:
     order = np.array(report.order)
     require(len(set(report.order)) == len(order), "each feature once in order", report.order)
-    inside = bool(((order >= 0) & (order < len(found.w))).all())
-    require(inside, f"features of 0 to {len(found.w) - 1} in order", report.order)
-    missing = np.setdiff1d(np.flatnonzero(found.w), order)
+    inside = bool(((order >= 0) & (order < len(solution.w))).all())
+    require(inside, f"features of 0 to {len(solution.w) - 1} in order", report.order)
+    missing = np.setdiff1d(np.flatnonzero(solution.w), order)
     require(not len(missing), "every feature with a weight in order", f"none of {missing}")
-    idle = np.count_nonzero(found.w[order] == 0.0)
+    idle = np.count_nonzero(solution.w[order] == 0.0)
     require(idle <= len(order) // 4, "weights of the features in order", f"{idle} without one")
     actives = [step.active for step in report.steps]
     if not actives:

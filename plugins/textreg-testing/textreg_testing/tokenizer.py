@@ -92,13 +92,13 @@ def _called(tokenizer: Tokenizer, text: str) -> Sentences:
 
 
 @checks.add("call")
-def _call(tokenizer: Tokenizer, given: Trial) -> None:
+def _call(tokenizer: Tokenizer, trial: Trial) -> None:
     """Any text gives a list of tokens for each sentence; tokens are texts that are not empty, and
     without blanks unless the class says forms_ngrams = False. There are tokens in plain texts."""
     require(
         isinstance(tokenizer.forms_ngrams, bool), "True or False as forms_ngrams", "something else"
     )
-    for text in given.every:
+    for text in trial.every:
         sentences = tokenizer(text)
         good = isinstance(sentences, list) and all(isinstance(one, list) for one in sentences)
         require(good, f"a list of lists for {text!r:.80}", sentences)
@@ -112,21 +112,21 @@ def _call(tokenizer: Tokenizer, given: Trial) -> None:
             f"{several[:3]}. Join with another character, or write forms_ngrams = False",
         )
     require(
-        any(_called(tokenizer, text) for text in given.plain),
-        f"tokens in {given.where}",
+        any(_called(tokenizer, text) for text in trial.plain),
+        f"tokens in {trial.where}",
         "none. What finds nothing cannot be checked. Give texts in which it finds some: textreg "
         "plugins check NAME --text FILE, or the argument texts",
     )
 
 
 @checks.add("encode")
-def _encode(tokenizer: Tokenizer, given: Trial) -> None:
+def _encode(tokenizer: Tokenizer, trial: Trial) -> None:
     """encode gives the sentences of a call for every document, in order, and leaves the list of
     texts as it is. Names are distinct, and in an order that does not depend on chance: that of
     first occurrence, sorted, or the same for all texts."""
-    texts = list(given.every)
+    texts = list(trial.every)
     tokens = encode(tokenizer, texts)
-    require(texts == list(given.every), "the list of texts as it was", "another")
+    require(texts == list(trial.every), "the list of texts as it was", "another")
     _require_same(tokenizer, texts, sentences_of(tokens))
     # A list of its own, as users call it: a tokenizer is given a copy above.
     own = list(texts)
@@ -160,9 +160,9 @@ def _require_same(tokenizer: Tokenizer, texts: Sequence[str], found: list[Senten
 
 
 @checks.add("batches")
-def _batches(tokenizer: Tokenizer, given: Trial) -> None:
+def _batches(tokenizer: Tokenizer, trial: Trial) -> None:
     """A text has the same tokens alone and among others, whatever comes before it."""
-    texts = list(given.every)
+    texts = list(trial.every)
     wanted = sentences_of(encode(tokenizer, texts))
     orders = {
         "alone": [[place] for place in range(len(texts))],
@@ -178,10 +178,10 @@ def _batches(tokenizer: Tokenizer, given: Trial) -> None:
 
 
 @checks.add("spans")
-def _spans(tokenizer: Tokenizer, given: Trial) -> None:
+def _spans(tokenizer: Tokenizer, trial: Trial) -> None:
     """Character offsets, if it gives them: the tokens and sentences are those without offsets, the
     characters there are those of the token, in order, and lie in the span of its sentence."""
-    texts = list(given.every)
+    texts = list(trial.every)
     try:
         raw = tokenizer.encode(list(texts), spans=True)
     except UsageError:
@@ -203,10 +203,10 @@ def _spans(tokenizer: Tokenizer, given: Trial) -> None:
 
 
 @checks.add("positions")
-def _positions(tokenizer: Tokenizer, given: Trial) -> None:
+def _positions(tokenizer: Tokenizer, trial: Trial) -> None:
     """A word gives the same tokens at the beginning and at the end of a text, or of a line, as in
     the middle."""
-    words = given.words
+    words = trial.words
     found = False
     for number, word in enumerate(words):
         before, after = words[number - 1], words[number - 2]
@@ -258,8 +258,8 @@ def _plain(tokens: Tokens) -> list[Any]:
     return [sentences_of(tokens), list(tokens.vocabulary), tokens.sentence_ptr.tolist()]
 
 
-def _tasks(tokenizer: Tokenizer, given: Trial) -> list[list[str]]:
-    return [list(given.every), list(given.plain), list(given.every)[::-1]]
+def _tasks(tokenizer: Tokenizer, trial: Trial) -> list[list[str]]:
+    return [list(trial.every), list(trial.plain), list(trial.every)[::-1]]
 
 
 repeated_checks(checks, Repeats(_made, _plain, operator.eq, _tasks, _tasks))
