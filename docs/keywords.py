@@ -14,7 +14,7 @@ from textreg.estimators.linear import OF_ROWS
 from textreg.estimators.text import OF_LABELS
 from textreg.params import Param, Parametrized
 from textreg.plugins import registry
-from textreg.plugins.joining import join
+from textreg.structure.joining import join
 from textreg.training import settings
 from textreg.training.settings import PREFIXES, RECORDS, declared_settings
 

@@ -12,8 +12,7 @@ from distributions import Distribution, unpack
 from sites import Site
 
 from textreg.errors import UsageError
-from textreg.plugins.blocking import Blocks
-from textreg.plugins.config import find_configs, read_config
+from textreg.plugins.blocking import Blocks, find_configs, read_config
 
 SLOPE = ("regularizer", "slope", "acme-slope")
 
@@ -158,7 +157,7 @@ def test_nothing_blocked_is_imported(site: Site) -> None:
         ["plugins", "doctor", "acme-many"],
     ]
     config = site.folder / "textreg.toml"
-    config.write_text("[plugins]\nallow = []\n")
+    config.write_text('[plugins]\nallow = ["textreg-testing"]\n')
     results = site.session(asking)
     config.write_text('[plugins]\ndisable = ["slope", "many", "slop"]\n')
     (refused, noted) = site.session([site.train("--reg slope"), ["plugins", "doctor", "slope"]])

@@ -22,9 +22,9 @@ from textreg.errors import DataError, UsageError
 from textreg.features.vectorize import Features, Vectorizer
 from textreg.features.weighting import WEIGHTINGS
 from textreg.kinds import Tokenizer
-from textreg.plugins.callables import Pretokenized
 from textreg.records import Tokens
 from textreg.records.fields import Field, fielded
+from textreg.structure.callables import Pretokenized
 from textreg.training.fields import tokenizer_of
 
 TOKENS = ("ids", "sentence_ptr", "document_ptr", "paragraph_ptr")

@@ -20,8 +20,8 @@ from textreg import Corpus, TextClassifier, TextRegressor
 from textreg.builtin.words import Words
 from textreg.errors import BrokenPluginError, DataError, ModelError, UsageError
 from textreg.model.saved_tokenizer import TokenizerOrigin
-from textreg.plugins.callables import Pretokenized, name_of
 from textreg.records.documents import NotTokensError, cut, names_of
+from textreg.structure.callables import Pretokenized, name_of
 from textreg.training.recipe import fit_command
 from textreg_report import Benchmark, report
 
@@ -209,22 +209,6 @@ def test_an_exception_inside_names_the_document() -> None:
     ) as caught:
         textreg.train(["good", "bad", "its"], ["a", "b", "b"], tokenizer=fails, **RIDGE)
     assert isinstance(caught.value.__cause__, ZeroDivisionError)
-
-
-def test_a_callable_that_hangs_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    import time
-
-    from textreg.plugins import overdue
-
-    monkeypatch.setattr(overdue, "GRACE", 0.2)
-
-    def hangs(text: str) -> list[str]:
-        for _ in range(1000):
-            time.sleep(0.01)
-        return []
-
-    with pytest.raises(BrokenPluginError, match="has not returned"):
-        textreg.train(TEXTS, LABELS, reg="lasso", tokenizer=hangs, budget=0.1)
 
 
 @pytest.mark.parametrize("wrong", [3, None, textreg.Lasso, textreg.Lasso(l1=1.0), ["words", 3]])

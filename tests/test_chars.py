@@ -21,8 +21,8 @@ from textreg.builtin.words import Words
 from textreg.cli import main
 from textreg.errors import UsageError
 from textreg.plugins import registry
-from textreg.testing import check_tokenizer
 from textreg.text import count
+from textreg_testing import check_tokenizer
 
 
 def counts(tokenizer: Chars, text: str) -> Counter[str]:

@@ -414,7 +414,7 @@ def test_an_unknown_command_is_told_of_the_others(cli: Cli) -> None:
     told = cli("tran").err
     assert told.startswith("Error: no command 'tran'. Did you mean 'train'? There are: train, ")
     told = cli("plugins", "docter").err
-    assert told.startswith("Error: no command 'docter'. Did you mean 'doctor'? There are: check, ")
+    assert told.startswith("Error: no command 'docter'. Did you mean 'doctor'? There are: list, ")
     assert told.endswith("See: textreg plugins --help\n")
 
 

@@ -19,7 +19,7 @@ from textreg.losses import Logistic, Loss, SmoothedHinge, SquaredHinge
 from textreg.params import param
 from textreg.plugins import calls, registry
 from textreg.records import Floats
-from textreg.testing import check_loss
+from textreg_testing import check_loss
 
 TEXTS = ["a good box", "a bad box", "so good", "so bad"] * 10
 LABELS = ["pos", "neg"] * 20

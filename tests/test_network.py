@@ -26,7 +26,7 @@ from textreg.records import Graph, Problem
 from textreg.records.cache import Cache
 from textreg.solvers.eigenvectors import DENSE, eigenvectors
 from textreg.solvers.quadratic import quadratic
-from textreg.testing.problems import random_matrix
+from textreg_testing.problems import random_matrix
 
 GOLDEN = {
     "network_a_1_0.1": Network(alpha=1, beta=0.1),

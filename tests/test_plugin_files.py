@@ -17,11 +17,12 @@ from sites import Site
 
 from textreg.errors import BrokenPluginError, PluginError, UsageError
 from textreg.hookspecs import HOOK_OF_KIND
+from textreg.isolation import traceback_of
 from textreg.kinds import KINDS
 from textreg.plugins import calls
-from textreg.plugins.guard import traceback_of
 from textreg.plugins.registry import Registry
 from textreg.training.train import train
+from textreg_testing.commands import kind_and_name
 
 CODE = """\
 import pathlib
@@ -79,7 +80,7 @@ def test_parts_and_their_origin(file: Path) -> None:
     assert registry.create("regularizer", "mine", strength=2).strength == 2.0
     pieces = registry.create("tokenizer", "pieces")
     assert pieces("good film") == [["good", "film"]]
-    assert registry.home(pieces) == str(file)
+    assert registry.who(pieces) == f"tokenizer 'pieces' of {file}"
     assert registry.origin(pieces) == {
         "distribution": "", "version": "", "api": 1, "file": str(file), "sha256": DIGEST,
     }  # fmt: skip
@@ -163,7 +164,8 @@ def test_the_name_of_an_installed_plugin(file: Path) -> None:
     assert own.__module__.startswith("textreg.builtin")
     rows = [row for row in registry.listing() if row.name == "sentence"]
     assert {row.status for row in rows} == {"ok", "hidden: write textreg:sentence"}
-    assert registry.meant("mine.py:pieces") == ("tokenizer", "mine.py:pieces")
+    meant = kind_and_name("mine.py:pieces", registry.listing())
+    assert meant == ("tokenizer", "mine.py:pieces")
     with pytest.raises(PluginError, match=r"no regularizer 'mine\.py:lasso'"):
         registry.find("regularizer", "mine.py:lasso")
 

@@ -21,8 +21,7 @@ from textreg.kinds import API, KINDS, Regularizer, Tokenizer
 from textreg.params import param
 from textreg.plugins import entries
 from textreg.plugins.entries import KIND_NAMES
-from textreg.plugins.inventory import PluginInfo
-from textreg.plugins.registry import Registry
+from textreg.plugins.registry import PluginInfo, Registry
 from textreg.records import Problem, Solution
 
 Install = Callable[..., None]

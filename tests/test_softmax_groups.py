@@ -19,7 +19,7 @@ from textreg.builtin.sentence import Sentence
 from textreg.builtin.separable import Elastic
 from textreg.errors import RecordError, UsageError
 from textreg.records import MultiSolution
-from textreg.testing.problems import random_matrix
+from textreg_testing.problems import random_matrix
 
 Array = NDArray[np.float64]
 N, P, K = 90, 24, 4

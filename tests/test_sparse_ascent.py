@@ -17,7 +17,7 @@ from textreg.solvers import sparse_ascent
 from textreg.solvers.engine import Engine
 from textreg.solvers.group_fit import VectorFit
 from textreg.solvers.majorize import majorize
-from textreg.testing.problems import random_matrix
+from textreg_testing.problems import random_matrix
 
 N, P = 80, 120
 

@@ -19,7 +19,7 @@ from textreg.errors import DataError, UsageError
 from textreg.kinds import Tokenizer
 from textreg.plugins import registry
 from textreg.records import Tokens
-from textreg.testing.offsets import check_order
+from textreg_testing.tokenizer import check_order
 
 
 def cut(marked: str) -> tuple[str, list[list[str]]]:

@@ -17,10 +17,7 @@ WORKPLACE = (".ci/", ".gitignore")
 """Tracked files that are for the repository only."""
 MADE = re.compile(r"PKG-INFO|setup\.cfg|textreg\.egg-info/.*")
 """Files that setuptools adds to a source distribution."""
-SHIPPED = re.compile(
-    r"textreg/(py\.typed|kernels\.pxd|_core/\w+\.(pyi|pxd)|authoring/templates/.+\.tmpl"
-    r"|report/templates/[^/]+)"
-)
+SHIPPED = re.compile(r"textreg/(py\.typed|kernels\.pxd|_core/\w+\.(pyi|pxd))")
 """Files of a wheel that are neither Python nor compiled."""
 
 

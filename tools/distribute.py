@@ -149,6 +149,7 @@ def tried(
         run([*install, *only, *group], env=env)
         trial = [program, str(ROOT / "tools" / "trial.py"), "answers.txt"]
         print(run(trial, env=env, cwd=place).strip() or "demo and predictions: as they should be")
+        run([*install, "--only-binary", ":all:", *(plugin.wheel for plugin in plugins)], env=env)
         rest = place / "sources"  # all but textreg, which is to be the installed one
         shutil.copytree(sources, rest, ignore=shutil.ignore_patterns("textreg*", "setup.py"))
         workers = ["-n", "auto", "--dist", "worksteal"]
@@ -159,7 +160,6 @@ def tried(
         print(run(pytest, env=env, cwd=rest).strip().rpartition("\n")[2], flush=True)
         for plugin in plugins:
             say(f"try {plugin.wheel.name}")
-            run([*install, "--only-binary", ":all:", plugin.wheel], env=env)
             print(plugin.tested(program, rest, env), flush=True)
         return (place / "answers.txt").read_text(encoding="utf-8")
 

@@ -14,7 +14,7 @@ import textreg
 from textreg.demo.corpus import make_reviews
 from textreg.kinds import Penalized
 from textreg.params import AUTO, LogGrid, param
-from textreg.testing import check_penalty
+from textreg_testing import check_penalty
 
 
 class Minimax:

@@ -16,11 +16,11 @@ from textreg.features.markup import stripped_texts
 from textreg.features.rows import PartCounts
 from textreg.features.vectorize import Vectorizer, joined_encoder
 from textreg.kinds import Tokenizer
-from textreg.plugins.callables import Pretokenized
 from textreg.records import Tokens
 from textreg.records.design import CompressedArrays
 from textreg.records.documents import check_texts, is_tokenized
 from textreg.records.fields import FieldedText
+from textreg.structure.callables import Pretokenized
 
 if TYPE_CHECKING:
     from textreg.features.encoder import Encoder

@@ -23,7 +23,7 @@ from textreg.model.path_table import PathTable, SentencePath
 from textreg.model.regularization_path import SolutionPath
 from textreg.model.saved_tokenizer import TokenizerOrigin, missing_tokenizer
 from textreg.model.storage import load_model
-from textreg.plugins.joining import joint_names
+from textreg.structure.joining import joint_names
 from textreg.terminal import shell_line, single_line, visible
 
 MAX_COLUMNS = 8

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, TextIO
 
-from textreg.plugins.inside import is_inside
+from textreg.isolation import is_inside
 
 
 class Results:

@@ -15,7 +15,7 @@ from textreg.features.ngrams import GramNames, NGrams, insert_ngrams, take
 from textreg.features.weighting import WEIGHTINGS
 from textreg.kinds import Tokenizer
 from textreg.known import Finding, Wanted
-from textreg.plugins.inventory import ours
+from textreg.plugins.registry import ours
 from textreg.records import Documents, Tokens
 from textreg.records.columns import as_column
 from textreg.records.documents import check_texts

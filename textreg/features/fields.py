@@ -16,9 +16,9 @@ from textreg.features.rows import MatrixRows
 from textreg.features.vectorize import Features, Vectorizer
 from textreg.kinds import Tokenizer
 from textreg.plugins import registry
-from textreg.plugins.joining import joined
 from textreg.records import Documents, Tokens
 from textreg.records.fields import Field
+from textreg.structure.joining import joined
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -11,9 +11,9 @@ import numpy as np
 
 from textreg._core import text_counts
 from textreg.features.encoder import Encoder
-from textreg.plugins.joining import joined
 from textreg.records.columns import as_column
 from textreg.records.fields import fielded
+from textreg.structure.joining import joined
 from textreg.text import CsrArrays
 
 if TYPE_CHECKING:

@@ -108,7 +108,7 @@ class Vectorizer(Parametrized):
 
     def parts(self, tokenizer: Tokenizer) -> list[Tokenizer]:
         """The single tokenizers; UsageError if there are stop words and none gives words."""
-        from textreg.plugins.joining import parts_of
+        from textreg.structure.joining import parts_of
 
         parts: list[Tokenizer] = parts_of(tokenizer)
         if self.stop_words is not None and not any(part.forms_ngrams for part in parts):

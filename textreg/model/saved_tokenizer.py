@@ -14,8 +14,8 @@ from typing import Any
 from textreg.errors import ModelError, PluginError, PluginWarning, RecordError, UsageError
 from textreg.kinds import Tokenizer
 from textreg.plugins import registry
-from textreg.plugins.callables import CallableTokenizer, Pretokenized, is_function
 from textreg.plugins.entries import PART_NAME
+from textreg.structure.callables import CallableTokenizer, Pretokenized, is_function
 
 SOURCES = ("plugin", "callable", "tokens")
 """What a tokenizer can be: see :class:`TokenizerOrigin`."""

@@ -8,10 +8,11 @@ names the part and its distribution, what was expected and what it returned.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import fields, replace
-from functools import cache, partial
+from dataclasses import fields, is_dataclass, replace
+from functools import cache
 from math import inf, isinf, isnan
 from threading import get_ident
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import numpy as np
 
 from textreg.errors import BrokenPluginError
+from textreg.isolation import blaming, shown
 from textreg.kinds import (
     Exporter,
     GraphBuilder,
@@ -29,11 +31,7 @@ from textreg.kinds import (
     Tokenizer,
 )
 from textreg.plugins import registry
-from textreg.plugins.callables import Pretokenized
-from textreg.plugins.guard import Seal, blaming, sealed, shown
-from textreg.plugins.inventory import ours
-from textreg.plugins.joining import JoinedBuilder
-from textreg.plugins.overdue import OverdueError, in_time
+from textreg.plugins.registry import ours
 from textreg.records import (
     Documents,
     Graph,
@@ -48,6 +46,8 @@ from textreg.records import (
 from textreg.records.block_design import BlockDesign
 from textreg.records.documents import check_texts
 from textreg.records.plain_model import PlainModel
+from textreg.structure.callables import Pretokenized
+from textreg.structure.joining import JoinedBuilder
 
 if TYPE_CHECKING:
     from textreg.records import Floats, Int64s
@@ -64,13 +64,13 @@ _running: dict[int, tuple[Part, str]] = {}
 def encode(tokenizer: Tokenizer, documents: Documents, *, spans: bool = False) -> Tokens:
     """``tokenizer.encode``: tokens of all documents, with character offsets if ``spans``.
 
-    The documents must be texts, except for :class:`~textreg.plugins.callables.Pretokenized`.
+    The documents must be texts, except for :class:`~textreg.structure.callables.Pretokenized`.
     """
     texts: Sequence[Any]
     texts = list(documents) if isinstance(tokenizer, Pretokenized) else check_texts(documents)
     with _blaming(tokenizer, "encode"):
-        given = texts if ours(tokenizer) else list(texts)
-        tokens = _in_time(tokenizer, "encode", partial(tokenizer.encode, spans=spans), given)
+        own = texts if ours(tokenizer) else list(texts)
+        tokens = tokenizer.encode(own, spans=spans)
     tokens = _rebuilt(tokenizer, "encode", Tokens, "Tokens", tokens)
     if (n := tokens.n_documents) != len(texts):
         raise _wrong(tokenizer, "encode", f"{len(texts)} documents", f"{n}")
@@ -100,9 +100,7 @@ def build_groups(builder: GroupBuilder, tokens: Tokens) -> Groups:
     """``builder.build``: groups over the features of ``tokens``."""
     if isinstance(builder, JoinedBuilder):
         return builder.joined([build_groups(part, tokens) for part in builder.parts], tokens)
-    with _handing(builder, "build", tokens=tokens) as (given,):
-        groups = _in_time(builder, "build", builder.build, given)
-    groups = _rebuilt(builder, "build", Groups, "Groups", groups)
+    groups = _rebuilt(builder, "build", Groups, "Groups", _called(builder, "build", tokens))
     if groups.n_features != tokens.n_columns:  # only groups of fields are of columns beyond
         _require_features(builder, groups.n_features, tokens)
     kinds = {"indptr": np.int64, "indices": np.int32, "weights": np.float64}
@@ -113,12 +111,10 @@ def build_groups(builder: GroupBuilder, tokens: Tokens) -> Groups:
 
 def build_graph(builder: GraphBuilder, tokens: Tokens, groups: Groups | None = None) -> Graph:
     """``builder.build``, or ``builder.build_from`` if the user named a group builder."""
-    doing = "build" if groups is None else "build_from"
-    with _handing(builder, doing, tokens=tokens, groups=groups) as (given, grouped):
-        if groups is None:
-            graph = _in_time(builder, doing, builder.build, given)
-        else:
-            graph = _in_time(builder, doing, builder.build_from, given, grouped)
+    if groups is None:
+        doing, graph = "build", _called(builder, "build", tokens)
+    else:
+        doing, graph = "build_from", _called(builder, "build_from", tokens, groups)
     graph = _rebuilt(builder, doing, Graph, "a Graph", graph)
     _require_features(builder, graph.n_features, tokens)
     return graph
@@ -126,11 +122,9 @@ def build_graph(builder: GraphBuilder, tokens: Tokens, groups: Groups | None = N
 
 def export(exporter: Exporter, model: PlainModel) -> bytes:
     """``exporter.export``: the content of a file."""
-    with _handing(exporter, "export", model=model) as (given,):
-        made = _in_time(exporter, "export", exporter.export, given)
-    _require(
-        exporter, "export", isinstance(made, bytes) and bool(made), "bytes, one at least", made
-    )
+    made: bytes = _called(exporter, "export", model)
+    whole = isinstance(made, bytes) and bool(made)
+    _require(exporter, "export", whole, "bytes, one at least", made)
     return made
 
 
@@ -139,11 +133,11 @@ def candidates(part: Regularizer, problem: Problem) -> list[Regularizer]:
 
     Where no feature tells anything, all strengths are zero.
     """
-    with _handing(part, "candidates", problem=problem) as (given,):
-        grid = _in_time(part, "candidates", lambda: list(part.candidates(given)))
-    for one in grid:
-        _require(part, "candidates", isinstance(one, Regularizer), "regularizers", one)
-        if left := one.undecided():
+    with _blaming(part, "candidates"):
+        grid = list(part.candidates(_handed(part, problem)))
+    for candidate in grid:
+        _require(part, "candidates", isinstance(candidate, Regularizer), "regularizers", candidate)
+        if left := candidate.undecided():
             raise _wrong(
                 part, "candidates", "parameters that are decided", f"{', '.join(left)} open"
             )
@@ -153,17 +147,15 @@ def candidates(part: Regularizer, problem: Problem) -> list[Regularizer]:
 
 def scale(part: Regularizer, problem: Problem, parameter: str) -> float:
     """``part.scale``: the value of ``parameter`` at which every weight is zero."""
-    with _handing(part, "scale", problem=problem) as (given,):
-        found = _in_time(part, "scale", part.scale, given, parameter)
-    _require_number(part, "scale", found)
-    return float(found)
+    value = _called(part, "scale", problem, parameter)
+    _require_number(part, "scale", value)
+    return float(value)
 
 
 def solve(part: Regularizer, problem: Problem) -> Solution:
     """``part.solve``: the weights for one problem."""
-    with _handing(part, "solve", problem=problem) as (given,):
-        found = _in_time(part, "solve", part.solve, given)
-    return _checked(part, "solve", Solution, found, (problem.design.shape[1],))
+    solution: Solution = _called(part, "solve", problem)
+    return _checked(part, "solve", Solution, solution, (problem.design.shape[1],))
 
 
 def solves_together(part: Regularizer) -> bool:
@@ -180,28 +172,23 @@ def solves_together(part: Regularizer) -> bool:
 
 def shares_passes(part: Regularizer, problem: Problem) -> bool:
     """``part.shares_passes``, of a part that solves several together."""
-    if not solves_together(part):
-        return False
-    with _handing(part, "shares_passes", problem=problem) as (given,):
-        return bool(_in_time(part, "shares_passes", part.shares_passes, given))
+    return solves_together(part) and bool(_called(part, "shares_passes", problem))
 
 
 def solve_each(part: Regularizer, problems: Sequence[Problem]) -> list[Solution]:
     """``part.solve_each``: the weights for several problems of the same documents."""
     if not shares_passes(part, problems[0]):
         return [solve(part, problem) for problem in problems]
-    with _handing(part, "solve_each", problems=tuple(problems)) as (given,):
-        found = _in_time(part, "solve_each", part.solve_each, given, loss=problems[0].loss)
-    whole = isinstance(found, list) and len(found) == len(problems)
-    _require(part, "solve_each", whole, f"a list of {len(problems)} solutions", found)
+    solutions = _called(part, "solve_each", tuple(problems))
+    whole = isinstance(solutions, list) and len(solutions) == len(problems)
+    _require(part, "solve_each", whole, f"a list of {len(problems)} solutions", solutions)
     shape = (problems[0].design.shape[1],)
-    return [_checked(part, "solve_each", Solution, one, shape) for one in found]
+    return [_checked(part, "solve_each", Solution, each, shape) for each in solutions]
 
 
 def objective(part: Regularizer, problem: Problem, w: Floats, b: float) -> float:
     """``part.objective``: what its solution minimizes, at any weights."""
-    with _handing(part, "objective", problem=problem, w=w) as (given, weights):
-        value = _in_time(part, "objective", part.objective, given, weights, b)
+    value = _called(part, "objective", problem, w, b)
     if value != inf:  # that of weights which are not allowed
         _require_number(part, "objective", value)
     return float(value)
@@ -211,10 +198,9 @@ def solve_softmax(
     part: Regularizer, problem: Problem, codes: Int64s, start: tuple[Floats, Floats] | None = None
 ) -> MultiSolution:
     """``part.solve_softmax``: the weights for all classes together."""
-    with _handing(part, "solve_softmax", problem=problem, codes=codes, start=start) as given:
-        found = _in_time(part, "solve_softmax", part.solve_softmax, *given)
+    solution: MultiSolution = _called(part, "solve_softmax", problem, codes, start)
     shape = int(codes.max()) + 1, problem.design.shape[1]
-    return _checked(part, "solve_softmax", MultiSolution, found, shape)
+    return _checked(part, "solve_softmax", MultiSolution, solution, shape)
 
 
 def path(
@@ -227,19 +213,17 @@ def path(
     part, count = chain[0], 0
     # The default path calls solve, so faults are those of solve.
     doing = "solve" if type(part).path is Regularizer.path else "path"
-    given = _handed(part, problem=problem)
     with _blaming(part, doing):
-        items = iter(part.path(given.records["problem"], chain))
+        items = iter(part.path(_handed(part, problem), chain))
     while True:
         with _blaming(part, doing):  # and not the caller, who has each solution between two steps
-            item = _in_time(part, doing, next, items, _END, loss=problem.loss)
+            item: Any = next(items, _END)
         if item is _END:
             break
         pair = isinstance(item, tuple) and len(item) == 2
         _require(part, doing, pair, "pairs of a regularizer and its solution", item)
         count += 1
         yield _checked(part, doing, Solution, item[1], (problem.design.shape[1],))
-    _require_unchanged(part, doing, given)
     if count != len(chain) and not stopped():
         raise _wrong(part, doing, f"{len(chain)} solutions, one a setting", f"{count}")
 
@@ -299,28 +283,6 @@ def _guarded(cls: type[Loss], name: str) -> Callable[..., Any]:
     return call
 
 
-def _in_time(
-    part: Plugin, doing: str, call: Callable[..., T], *given: Any, loss: Loss | None = None
-) -> T:
-    """``call(*given)``; BrokenPluginError if a third-party part does not return in time.
-
-    loss: that of the problem that is solved, where ``given`` does not begin with the problem.
-    """
-    if loss is None and given and isinstance(given[0], Problem):
-        loss = given[0].loss
-    foreign = next((one for one in (part, loss) if one is not None and not ours(one)), None)
-    if foreign is None:
-        return call(*given)
-    try:
-        return in_time(call, *given)
-    except OverdueError as error:
-        what = doing if foreign is part else f"{doing} of {part.label()} with it"
-        cause = f"{what} {error}"
-        raise BrokenPluginError(
-            f"{registry.who(foreign)} is broken: {cause}. {_advice(foreign)}", cause
-        ) from None
-
-
 def _advice(part: Part) -> str:
     info = registry.provider(part)
     if ours(part):
@@ -359,26 +321,43 @@ def interrupted() -> str:
     return running[0] if running else ""
 
 
-@contextmanager
-def _handing(part: Plugin, doing: str, **records: Any) -> Iterator[Sequence[Any]]:
-    """Records for a call, read-only for third-party parts; BrokenPluginError if they change."""
-    given = _handed(part, **records)
+def _called(part: Plugin, doing: str, *arguments: Any) -> Any:
+    """What a method of a part gives for these arguments, which are read-only for a stranger."""
+    handed = [_handed(part, argument) for argument in arguments]
     with _blaming(part, doing):
-        yield list(given.records.values())
-    _require_unchanged(part, doing, given)
+        return getattr(part, doing)(*handed)
 
 
-def _handed(part: Plugin, **records: Any) -> Seal:
-    problem = records.get("problem")
-    if isinstance(problem, Problem) and not (ours(part) or isinstance(problem.design, BlockDesign)):
-        _ = problem.X  # by rows, once: what a sealed copy derives is lost with it
-    return Seal(ours(part), **records)
+def _handed(part: Plugin, value: Any) -> Any:
+    """An argument for a part: the same, but read-only unless the part is textreg's own."""
+    if ours(part):
+        return value
+    if isinstance(value, Problem) and not isinstance(value.design, BlockDesign):
+        _ = value.X  # by rows, once: what a sealed copy derives is lost with it
+    return sealed(value)
 
 
-def _require_unchanged(part: Plugin, doing: str, given: Seal) -> None:
-    if field := given.changed():
-        cause = f"{doing} changes {field}, which is shared"
-        raise BrokenPluginError(f"{registry.who(part)} is broken: {cause}. {_advice(part)}", cause)
+def sealed(value: Any) -> Any:
+    """An array, or a record with all of its arrays, that cannot be written to; no copy is made.
+
+    It stops NumPy, SciPy and Cython, and no other code in C. A list of names is copied.
+    """
+    from scipy.sparse import issparse
+
+    if isinstance(value, np.ndarray):
+        view = value.view()
+        view.flags.writeable = False
+        return view
+    if type(value) is list:
+        return list(value)
+    if type(value) is tuple:
+        return tuple(map(sealed, value))
+    if isinstance(value, type) or not (issparse(value) or is_dataclass(value)):
+        return value
+    other = copy.copy(value)
+    # Frozen records would refuse; their fields are valid, and cached ones are among them.
+    other.__dict__.update({key: sealed(field) for key, field in vars(value).items()})
+    return other
 
 
 def _rebuilt(part: Plugin, doing: str, kind: type[T], wanted: str, found: Any) -> T:

@@ -157,7 +157,7 @@ def is_among(name: str, known: Set[str]) -> bool:
     return not known.isdisjoint({name, normal(name)})
 
 
-def aliases(kind: str, name: str, distribution: str) -> set[str]:
+def spellings(kind: str, name: str, distribution: str) -> set[str]:
     """All names of a part that users may write to block or diagnose it."""
     names = {name}
     if kind:

@@ -1,23 +1,36 @@
-"""Imports one plugin, calls its hooks and checks its classes.
+"""Imports one plugin, or runs its file, calls its hooks and checks its classes.
 
 Whatever is wrong becomes a BrokenPluginError that names the distribution.
 """
 
 from __future__ import annotations
 
+import copyreg
+import hashlib
+import os
 import re
+import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from importlib import metadata
 from importlib.metadata import EntryPoint
 from inspect import getattr_static
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from textreg.errors import BrokenPluginError, PluginWarning, did_you_mean
+from textreg.errors import (
+    BrokenPluginError,
+    PluginError,
+    PluginWarning,
+    UsageError,
+    did_you_mean,
+)
+from textreg.files import refuse_special
+from textreg.isolation import blaming, cause_of, contained, message_of, shown
 from textreg.plugins.entries import PART_NAME, Entry
-from textreg.plugins.guard import blaming, cause_of, is_ctrl_c, message_of, shown
-from textreg.plugins.inside import contained, keeping_ctrl_c
 
 if TYPE_CHECKING:
     from pluggy import PluginManager
@@ -57,9 +70,9 @@ def import_plugin(point: EntryPoint, distribution: str, version: str) -> Any:
         cause, remedy = _what_is_missing(error, point, distribution)
         message = f"{who} cannot be loaded: {cause}. Run: {remedy}"
         raise BrokenPluginError(message, cause, remedy) from error
+    except KeyboardInterrupt:
+        raise
     except BaseException as error:  # plugins may raise anything
-        if is_ctrl_c(error):
-            raise
         cause, remedy = cause_of(error), f"pip install -U {distribution}"
         message = f"{who} cannot be loaded: {cause}. Update it ({remedy}), or do not use it."
         raise BrokenPluginError(message, cause, remedy) from error
@@ -107,7 +120,7 @@ def naming(provider: str) -> Iterator[None]:
     """
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", PluginWarning)
-        with contained(), keeping_ctrl_c():
+        with contained():
             yield
     for warning in caught:
         if issubclass(warning.category, PluginWarning):
@@ -137,9 +150,9 @@ def _parts_of(plugin: Any, provider: str) -> Parts:
         try:
             with naming(provider):
                 results = getattr(manager.hook, hook)(**hookspecs.ARGUMENTS)
+        except KeyboardInterrupt:
+            raise
         except BaseException as error:  # plugins may raise anything
-            if is_ctrl_c(error):
-                raise
             raise BrokenPluginError(
                 f"the hook {hook} of {provider} fails: {cause_of(error)}."
             ) from error
@@ -279,3 +292,90 @@ def _other_api(provider: str, what: str, made_for: str, latest: int) -> BrokenPl
     remedy = "pip install -U textreg" if newer else ""
     update = f"textreg: {remedy}" if newer else "the plugin."
     return BrokenPluginError(f"{provider}: {cause}. Update {update}", cause, remedy)
+
+
+class PluginFile(NamedTuple):
+    """A Python file with plugins: its path as it was given, its content and the SHA-256 of that."""
+
+    path: str
+    source: bytes
+    sha256: str
+
+    def is_called(self, name: str) -> bool:
+        """Whether users may mean it: by its path, its file name or its digest."""
+        return name in (self.path, os.path.basename(self.path), self.sha256)
+
+
+def read_file(path: str | os.PathLike[str]) -> PluginFile:
+    """A file, which is not run; UsageError where there is none."""
+    refuse_special(path)
+    try:
+        source = Path(path).read_bytes()
+    except OSError as error:
+        raise UsageError(
+            f"the plugin file {path} cannot be read: {error.strerror or error}. Check the path."
+        ) from error
+    return PluginFile(os.fspath(path), source, hashlib.sha256(source).hexdigest())
+
+
+def run_file(file: PluginFile) -> Parts:
+    """Run a file, but a content only once, and give its parts.
+
+    Raises BrokenPluginError for whatever it raises, and if its hooks are wrong.
+    """
+    name = _module_name(file.sha256)
+    module = sys.modules.get(name)
+    if module is None:
+        module = ModuleType(name)
+        module.__file__ = os.path.abspath(file.path)
+        sys.modules[name] = module
+        try:
+            with naming(f"the file {file.path}"):
+                exec(compile(file.source, module.__file__, "exec"), module.__dict__)
+        except BaseException as error:  # plugins may raise anything
+            sys.modules.pop(name, None)
+            if isinstance(error, KeyboardInterrupt):
+                raise
+            cause = cause_of(error)
+            raise BrokenPluginError(
+                f"the file {file.path} cannot be loaded: {cause}. Fix it; --debug shows its "
+                "traceback.",
+                cause,
+            ) from error
+        sys.modules[name] = module  # whatever it did with that itself
+    parts = parts_of(module, f"the file {file.path}")
+    pickle_by_file(parts, file.path, file.sha256)
+    return parts
+
+
+def pickle_by_file(parts: Parts, path: str | os.PathLike[str], digest: str) -> None:
+    """Have instances of these classes name their file when they are pickled: no process but this
+    one has its module. Who unpickles one runs the file, if its content is still the same.
+    """
+    for (kind, name), part in parts.items():
+        if kind == "command":
+            continue  # which stays in the process of the program
+        made = partial(_named, os.path.abspath(path), digest, kind, name)
+        copyreg.pickle(part, made)
+
+
+def _named(path: str, digest: str, kind: str, name: str, part: Any) -> tuple[Any, ...]:
+    return _again, (path, digest, kind, name, part.params())
+
+
+def _again(path: str, digest: str, kind: str, name: str, params: dict[str, Any]) -> Any:
+    file = PluginFile(path, b"", digest)
+    if _module_name(digest) not in sys.modules:
+        file = read_file(path)
+        if file.sha256 != digest:
+            raise PluginError(
+                f"the plugin file {path} has the SHA-256 {file.sha256}, and not {digest} as when "
+                "its part was pickled. It was not run. Restore that content, or create the part "
+                "again."
+            )
+    return run_file(file)[kind, name](**params)
+
+
+def _module_name(digest: str) -> str:
+    """The name of the module of one content, which tracebacks use."""
+    return f"textreg_file_{digest[:16]}"

@@ -32,6 +32,7 @@ SATELLITES = {
         "command.plot",
         "command.report",
     ),
+    "textreg-testing": ("command.plugins.check", "command.plugins.doctor", "command.plugins.new"),
     "textreg-topics": ("groups.lda", "groups.lsi"),
 }
 """Names of entry points, as in the metadata of each distribution."""

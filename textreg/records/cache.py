@@ -63,7 +63,7 @@ class Cache:
 class derived(cached_property[T]):  # noqa: N801  read like functools.cached_property
     """A cached property of an object with a ``cache``, made once across threads.
 
-    It is a field of the object like any other, so that plugins get it sealed (plugins/guard.py).
+    It is a field of the object like any other, so that plugins get it sealed.
     """
 
     @overload

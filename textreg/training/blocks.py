@@ -33,7 +33,6 @@ from textreg.features.rows import DocumentRows
 from textreg.kinds import Regularizer
 from textreg.params import LogGrid
 from textreg.plugins import calls
-from textreg.plugins.overdue import limited
 from textreg.records import Corpus, Design, Problem
 from textreg.records.block_design import BlockDesign, BlockGroups, GroupBlocks, RowBlocks
 from textreg.records.block_operations import GroupBlock
@@ -371,9 +370,8 @@ def learn_in_blocks(
     work : Work
         How to work.
     """
-    clock, limit = Clock(), settings.tuning.seconds
+    clock = Clock()
     with ExitStack() as stack:
-        stack.enter_context(limited(work.deadline, limit))
         stack.enter_context(allowing(work.threads))
         cluster = stack.enter_context(_cluster(training, settings))
         if cluster is not None:

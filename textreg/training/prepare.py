@@ -17,9 +17,9 @@ from textreg.features.encoder import Encoder
 from textreg.features.rows import DocumentRows, MatrixRows
 from textreg.features.vectorize import Features, Vectorizer
 from textreg.plugins import calls
-from textreg.plugins.callables import Pretokenized
-from textreg.plugins.inventory import ours
+from textreg.plugins.registry import ours
 from textreg.records import Corpus, Problem, Tokens
+from textreg.structure.callables import Pretokenized
 from textreg.tasks import Target, Task, read_target
 from textreg.tasks.unknown import parted
 from textreg.training.fields import AUTO_TOKENIZER, make_field_features, tokenizer_of

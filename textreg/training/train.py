@@ -19,7 +19,6 @@ from textreg.errors import DataError, UsageError
 from textreg.features.markup import warn_of_html
 from textreg.kinds import Regularizer
 from textreg.model.model import Model
-from textreg.plugins.overdue import limited
 from textreg.records import Corpus
 from textreg.records.columns import as_column
 from textreg.records.documents import check_documents, check_texts
@@ -243,12 +242,11 @@ def learn(context: SearchContext, work: Work, initial: InitialWeights | None = N
     Warns with a ConvergenceWarning where the search was stopped, or the fit misses its tolerance.
     """
     settings, documents = context.settings, context.documents
-    n, limit = len(documents.target.y), settings.tuning.seconds
+    n = len(documents.target.y)
     address = settings.tuning.address if documents.splits else None
     clock = Clock()
     with (
         nullcontext() if address is None else connected_cluster(address, settings.reg) as cluster,
-        limited(work.deadline, limit),
         allowing(work.threads),
         one_thread_in_blas(),  # which waits for others where the machine is busy
     ):
@@ -261,7 +259,7 @@ def learn(context: SearchContext, work: Work, initial: InitialWeights | None = N
         LOG.info("%d features in %.2f s", n_features, clock.stop("features"))
         result = run_search(stages, replace(work, cluster=cluster))
     report_search(context, result, clock.stop("search"))
-    with limited(work.deadline, limit), allowing(work.threads), one_thread_in_blas():
+    with allowing(work.threads), one_thread_in_blas():
         fit = fit_best(context, result, work, initial)
     report_fit(fit, settings, clock.stop("fit"))
     path = None

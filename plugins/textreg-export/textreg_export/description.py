@@ -14,11 +14,11 @@ from textreg.features.numbers import NumberEncoder
 from textreg.kinds import Exporter
 from textreg.model.model import Model
 from textreg.plugins import calls
-from textreg.plugins.callables import Pretokenized
-from textreg.plugins.inventory import ours
+from textreg.plugins.registry import ours
 from textreg.records import Floats
 from textreg.records.fields import Field
 from textreg.records.plain_model import PlainModel, PlainPart
+from textreg.structure.callables import Pretokenized
 from textreg_export.characters import characters
 
 TOKENIZERS = ("words", "chars", "value")

@@ -12,7 +12,7 @@ from textreg_fused import Fused, GraphFused, kernel, twin
 import textreg
 from textreg.errors import ConvergenceWarning, UsageError
 from textreg.records import Graph, Problem
-from textreg.testing import Check, check_penalty, regularizer_checks
+from textreg_testing import Check, check_penalty, regularizer_checks
 
 
 def chain(p: int, weight: float = 1.0) -> Graph:

@@ -13,8 +13,8 @@ from textreg_gow import Communities
 import textreg
 from textreg.errors import DataError
 from textreg.records import Groups, Tokens
-from textreg.testing import check_group_builder, with_pairs
 from textreg.text import scan_words
+from textreg_testing import check_group_builder, with_pairs
 
 SEA = "ship sail wave harbor anchor"
 KITCHEN = "oven flour butter sugar bake"

@@ -14,8 +14,8 @@ from textreg_topics import Lda, Lsi
 import textreg
 from textreg.errors import DataError
 from textreg.records import Tokens
-from textreg.testing import check_group_builder, with_pairs
 from textreg.text import scan_words
+from textreg_testing import check_group_builder, with_pairs
 
 SEA = "ship sail wave harbor anchor"
 KITCHEN = "oven flour butter sugar bake"

@@ -1,0 +1,181 @@
+"""Every loss keeps the contract, and every check of it can fail."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+
+from textreg.losses import LOSSES, Logistic, Loss, SmoothedHinge, Squared, SquaredHinge
+from textreg.plugins import registry
+from textreg.records import Floats
+from textreg_testing import CHECKS, Check, ContractError, check_loss, loss_checks
+
+ALL = list(itertools.product(registry.names("loss"), loss_checks()))
+
+
+@pytest.mark.parametrize(("name", "check"), ALL, ids=[f"{name}-{check}" for name, check in ALL])
+def test_every_loss_keeps_the_contract(name: str, check: Check) -> None:
+    check(name)
+
+
+@pytest.mark.parametrize("smoothing", [1e-3, 0.3, 1.0])
+def test_the_hinge_keeps_it_however_smooth_it_is(smoothing: float) -> None:
+    check_loss(SmoothedHinge(smoothing=smoothing))
+
+
+@pytest.mark.parametrize("base", LOSSES.values())
+def test_the_defaults_of_a_loss_keep_it(base: type[Loss]) -> None:
+    """What a plugin need not write: balance and constant."""
+    body = {"__doc__": "One.", "balance": Loss.balance, "constant": Loss.constant}
+    check_loss(type("Defaults", (base,), body), skip={"loss-state": "made in a test"})
+
+
+class Value(Logistic):
+    def value(self, z: Floats, y: Floats, c: Floats) -> float:
+        return super().value(z, y, c) / c.sum()
+
+
+class Weights(Logistic):
+    def curvature_bound(self, c: Floats) -> Floats:
+        return np.full(len(c), 25.0)
+
+
+class Idle(SmoothedHinge):
+    """Hinge, whose smoothing is always the same."""
+
+    def value(self, z: Floats, y: Floats, c: Floats) -> float:
+        return SmoothedHinge().value(z, y, c)
+
+
+class Odds(SquaredHinge):
+    log_odds = True
+
+
+class Inputs(Logistic):
+    def curvature_bound(self, c: Floats) -> Floats:
+        c *= 0.25
+        return c
+
+
+class Derivatives(Squared):
+    def derivatives(self, z: Floats, y: Floats, c: Floats, r: Floats, h: Floats) -> float:
+        value = super().derivatives(z, y, c, r, h)
+        r *= 2.0
+        return value
+
+
+class SecondDerivatives(Squared):
+    def derivatives(self, z: Floats, y: Floats, c: Floats, r: Floats, h: Floats) -> float:
+        value = super().derivatives(z, y, c, r, h)
+        h *= 2.0
+        return value
+
+
+class Convex(Loss):
+    """Ramp: a step that is smooth."""
+
+    name = "ramp"
+
+    def value(self, z: Floats, y: Floats, c: Floats) -> float:
+        return float(c @ (1.0 - np.tanh(y * z)))
+
+    def derivatives(self, z: Floats, y: Floats, c: Floats, r: Floats, h: Floats) -> float:
+        slope = np.cosh(np.clip(y * z, -300.0, 300.0)) ** -2.0
+        r[:] = -c * y * slope
+        h[:] = 2.0 * c * slope * np.tanh(y * z)
+        return self.value(z, y, c)
+
+    def curvature_bound(self, c: Floats) -> Floats:
+        return 2.0 * c
+
+    def dual_value(self, alpha: Floats, y: Floats, c: Floats) -> float:
+        return 0.0
+
+
+class Curvature(SquaredHinge):
+    def curvature_bound(self, c: Floats) -> Floats:
+        return 1.0 * c
+
+
+class ThirdDerivative(SquaredHinge):
+    third_derivative_bound = 1.0
+
+
+class Conjugate(Squared):
+    def dual_value(self, alpha: Floats, y: Floats, c: Floats) -> float:
+        return super().dual_value(alpha, y, c) + 1.0
+
+
+class Balance(Logistic):
+    def balance(self, alpha: Floats, c: Floats) -> None:
+        pass
+
+
+class Unfeasible(Logistic):
+    def balance(self, alpha: Floats, c: Floats) -> None:
+        alpha -= alpha.mean()
+
+
+class Constant(SquaredHinge):
+    def constant(self, y: Floats, c: Floats) -> float:
+        return float(y.mean())
+
+
+class Extremes(Logistic):
+    def value(self, z: Floats, y: Floats, c: Floats) -> float:
+        return float(c @ np.log1p(np.exp(-y * z)))
+
+
+class Unsmoothed(Squared):
+    def unsmoothed_value(self, z: Floats, y: Floats, c: Floats) -> float:
+        return 0.5 * self.value(z, y, c)
+
+
+class Fit(Squared):
+    def dual_value(self, alpha: Floats, y: Floats, c: Floats) -> float:
+        return super().dual_value(alpha, y, c) - 1e-3
+
+
+WRONG: list[tuple[str, type[Loss]]] = [
+    ("loss-value", Value),
+    ("loss-weights", Weights),
+    ("loss-parameters-matter", Idle),
+    ("loss-log-odds", Odds),
+    ("loss-inputs", Inputs),
+    ("loss-derivatives", Derivatives),
+    ("loss-derivatives", SecondDerivatives),
+    ("loss-convex", Convex),
+    ("loss-curvature", Curvature),
+    ("loss-third-derivative", ThirdDerivative),
+    ("loss-conjugate", Conjugate),
+    ("loss-balance", Balance),
+    ("loss-balance", Unfeasible),
+    ("loss-constant", Constant),
+    ("loss-extremes", Extremes),
+    ("loss-unsmoothed", Unsmoothed),
+    ("loss-fit", Fit),
+]
+
+
+@pytest.mark.parametrize(("name", "cls"), WRONG, ids=lambda it: it if isinstance(it, str) else "")
+def test_every_check_can_fail(name: str, cls: type[Loss]) -> None:
+    (check,) = [check for check in loss_checks() if check.name == name]
+    with pytest.raises((ContractError, ValueError, RuntimeWarning)) as caught:
+        check(cls)
+    if isinstance(caught.value, ContractError):
+        assert str(caught.value).startswith(f"{name}: expected ")
+
+
+def test_all_checks_were_seen_to_fail() -> None:
+    own = {str(check) for check in loss_checks()}
+    common = {f"loss-{name}" for name in ("parameters", "state", "manifest", "imports")}
+    assert own - {name for name, _ in WRONG} == common
+    assert CHECKS["loss"] is loss_checks
+
+
+def test_a_plugin_is_checked_from_the_shell(cli: Any) -> None:
+    done = cli("plugins", "check", "hinge")
+    assert (done.code, "17 of 17 checks passed" in done.out) == (0, True)

@@ -1,0 +1,283 @@
+"""What ``textreg plugins new`` writes can be installed, tested and used as it is."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tarfile
+from collections.abc import Sequence
+from importlib import resources
+from pathlib import Path
+
+import pytest
+from conftest import Cli
+
+import textreg
+from textreg.errors import UsageError
+from textreg_testing.scaffold import TEMPLATES, write_plugin
+
+KINDS = {
+    f"my-{template}": (kind, template)
+    for kind, templates in TEMPLATES.items()
+    for template in templates
+}
+"""The kind and the template of each new plugin, by its name."""
+
+OWN = Path(__file__).parent / "own_plugins"
+"""Modules that take the place of an example, each with another class that does something else."""
+
+
+@pytest.fixture(scope="module")
+def fresh(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A fresh environment with one new plugin of each template installed: its Python, and a folder.
+
+    What is installed here is visible there by a .pth file, so nothing has to be fetched.
+    """
+    compiler = str(sysconfig.get_config_var("CC") or "cc").split()[0]
+    if sys.platform != "win32" and shutil.which(compiler) is None:
+        pytest.skip("there is no compiler, which the template of a kernel needs")
+    folder = tmp_path_factory.mktemp("new")
+    home = folder / "venv"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", home], check=True)
+    standard = {sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")}
+    seen = [path for path in sys.path if Path(path).is_dir() and path not in standard]
+    (packages,) = home.glob("[Ll]ib/**/site-packages")
+    (packages / "seen.pth").write_text("\n".join(seen) + "\n", encoding="utf-8")
+    python = home / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
+    made = [
+        write_plugin(kind, name, folder, template).folder
+        for name, (kind, template) in KINDS.items()
+    ]
+    install = [sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--no-index"]
+    install += ["--no-deps", "--no-build-isolation", "--disable-pip-version-check"]
+    for each in made:
+        install += ["--editable", each]
+    subprocess.run(install, check=True)
+    return python, folder
+
+
+def run(parts: Sequence[object], folder: Path, **environment: str) -> str:
+    done = subprocess.run(
+        [str(part) for part in parts],
+        cwd=folder,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+IN_EVERY_RUN = ("my-penalty", "my-groups")
+"""New plugins whose own tests are run in every run; those of the others take a minute."""
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[] if name in IN_EVERY_RUN else [pytest.mark.thorough])
+        for name in KINDS
+    ],
+)
+def test_the_tests_of_a_new_plugin_pass(name: str, fresh: tuple[Path, Path]) -> None:
+    python, folder = fresh
+    told = run([python, "-m", "pytest", "-q"], folder / f"textreg-{name}")
+    assert " passed in " in told
+    assert "skipped" not in told
+
+
+@pytest.mark.thorough
+def test_they_pass_for_what_takes_the_place_of_the_example(
+    fresh: tuple[Path, Path], tmp_path: Path
+) -> None:
+    """All that is changed is the module: another class, other parameters, another behavior."""
+    python, folder = fresh
+    projects = []
+    for module in OWN.glob("*.py"):
+        name = module.stem.replace("_", "-")
+        projects.append(shutil.copytree(folder / name, tmp_path / name))
+        shutil.copy(module, projects[-1])
+    command = [python, "-m", "pytest", "-q", "-W", "error", "--import-mode", "importlib"]
+    told = run([*command, *projects], tmp_path, PYTHONPATH=os.pathsep.join(map(str, projects)))
+    assert " passed in " in told
+    assert "skipped" not in told
+
+
+def test_what_is_written_is_clean_and_typed(fresh: tuple[Path, Path]) -> None:
+    pytest.importorskip("ruff")
+    pytest.importorskip("mypy")
+    _, folder = fresh
+    for tool in ("ruff", "check"), ("ruff", "format", "--check"):
+        run([sys.executable, "-m", *tool, folder], folder)
+    sources = [folder / f"textreg-{name}" / f"textreg_{name.replace('-', '_')}" for name in KINDS]
+    checked = [path if path.is_dir() else path.with_suffix(".py") for path in sources]
+    run([sys.executable, "-m", "mypy", "--strict", *checked], Path(textreg.__file__).parent.parent)
+
+
+@pytest.mark.parametrize("name", ["my-cython", "fused"])
+def test_a_kernel_is_shipped_as_it_is_written(
+    name: str, fresh: tuple[Path, Path], tmp_path: Path
+) -> None:
+    checkout = Path(textreg.__file__).parent.parent
+    source = checkout / "plugins" / "textreg-fused"
+    if name != "fused":
+        source = fresh[1] / f"textreg-{name}"
+    elif not source.is_dir():
+        pytest.skip("textreg is not installed from a checkout")
+    built = shutil.ignore_patterns("*.egg-info", "build", "*.so")
+    project = shutil.copytree(source, tmp_path / "project", ignore=built)
+    run([sys.executable, "setup.py", "-q", "sdist"], project)
+    (archive,) = (project / "dist").glob("*.tar.gz")
+    with tarfile.open(archive) as sources:
+        shipped = {name.partition("/")[2] for name in sources.getnames()}
+    module = f"textreg_{name.replace('-', '_')}"
+    files = {f"{module}/{file}" for file in ("kernel.pyx", "kernel.pyi", "twin.py")}
+    assert {*files, "setup.py"} <= shipped
+
+
+def test_a_new_plugin_is_listed_checked_and_trained_with(fresh: tuple[Path, Path]) -> None:
+    python, folder = fresh
+    command = [python, "-m", "textreg"]
+    listed = json.loads(run([*command, "plugins", "list", "--json"], folder))
+    sources = {(row["kind"], row["name"]): row["distribution"] for row in listed}
+    for name, (kind, _) in KINDS.items():
+        assert sources[kind, name] == f"textreg-{name}"
+    assert "checks passed" in run([*command, "plugins", "check", "tokenizer.my-tokenizer"], folder)
+    run([*command, "demo", "demo"], folder)
+    train = folder / "demo" / "train.jsonl"
+    for name, chosen in (("my-penalty", "l1 "), ("my-solve", "features "), ("my-cython", "l1 ")):
+        told = run([*command, "train", train, "--reg", name, "-o", "one.textreg"], folder)
+        assert f"chosen: {chosen}" in told
+        assert "converged" in told
+
+
+def test_the_names_of_a_plugin_are_where_they_belong(tmp_path: Path, cli: Cli) -> None:
+    done = cli("plugins", "new", "groups", "word-shapes", "--into", tmp_path)
+    assert done.code == 0
+    folder = tmp_path / "textreg-word-shapes"
+    written = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+    assert written == {
+        "pyproject.toml",
+        "README.md",
+        ".gitignore",
+        ".github/workflows/test.yml",
+        "textreg_word_shapes.py",
+        "tests/test_word_shapes.py",
+    }
+    assert [path for path in tmp_path.iterdir() if path != folder] == []
+    assert '"groups.word-shapes" = "textreg_word_shapes"' in (folder / "pyproject.toml").read_text()
+    assert "--reg group --groups word-shapes" in (folder / "README.md").read_text()
+    assert "python-version: ${{ matrix.python }}" in (
+        folder / ".github/workflows/test.yml"
+    ).read_text(encoding="utf-8")
+    tree = ast.parse((folder / "textreg_word_shapes.py").read_text(encoding="utf-8"))
+    assert "WordShapes" in {node.name for node in tree.body if isinstance(node, ast.ClassDef)}
+    assert f"next: cd {folder} && pip install -e . pytest && pytest" in done.out
+    assert "then: textreg train FILE --reg group --groups word-shapes" in done.out
+
+
+def test_an_empty_folder_is_taken_and_json_told(tmp_path: Path, cli: Cli) -> None:
+    (tmp_path / "textreg-mine").mkdir()
+    done = cli("plugins", "new", "tokenizer", "mine", "--into", tmp_path, "--json")
+    told = json.loads(done.out)
+    assert told["use"] == "--tokenizer mine"
+    assert all(Path(path).is_file() for path in told["files"])
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "message"),
+    [
+        ("regularizer", "My-Reg", "small letters and digits"),
+        ("regularizer", "my_reg", "small letters and digits"),
+        ("regularizer", "2d", "a letter first"),
+        ("regularizer", "", "small letters and digits"),
+        ("regularizer", "../mine", "small letters and digits"),
+        ("regularizer", "textreg-mine", "leave out 'textreg-'"),
+        ("regularizer", "lasso", "there is a regularizer called 'lasso' already, of textreg"),
+        ("regularizer", "problem", "would be the class Problem"),
+        ("groups", "true", "would be the class True"),
+        ("groups", "import-error", "would be the class ImportError"),
+        ("groups", "none", "means no part"),
+        ("groups", "x" * 41, "is too long"),
+        ("groups", "größe", "small letters and digits"),
+        ("groups", "a/b", "small letters and digits"),
+        ("groups", "a\n", "small letters and digits"),
+        ("groups", "sentences", "there is a group builder called 'sentences' already"),
+    ],
+)
+def test_names_that_will_not_do(kind: str, name: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=message):
+        write_plugin(kind, name, tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_installed_module_is_not_shadowed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "textreg_taken.py").write_text("")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(UsageError, match="a module textreg_taken is installed already"):
+        write_plugin("graph", "taken", tmp_path)
+
+
+def test_what_is_there_stays(tmp_path: Path, cli: Cli) -> None:
+    file = tmp_path / "textreg-mine" / "precious.txt"
+    file.parent.mkdir()
+    file.write_text("mine")
+    done = cli("plugins", "new", "graph", "mine", "--into", tmp_path)
+    assert done.code == 2
+    assert "is there already, and not empty" in done.err
+    assert [path.name for path in file.parent.iterdir()] == ["precious.txt"]
+    done = cli("plugins", "new", "graph", "mine", "--into", tmp_path / "nowhere")
+    assert done.code == 2
+    assert "does not exist" in done.err
+    done = cli("plugins", "new", "grapf", "mine", "--into", tmp_path)
+    assert done.code == 2
+    assert "'graph'" in done.err
+
+
+def test_nothing_is_half_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(self: Path, *args: object, **kwargs: object) -> int:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", full)
+    with pytest.raises(UsageError, match="cannot be written: No space left on device"):
+        write_plugin("graph", "mine", tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_templates_are_shipped() -> None:
+    folder = resources.files("textreg_testing") / "templates"
+    written = {template for templates in TEMPLATES.values() for template in templates}
+    assert {child.name for child in folder.iterdir()} == {"common", *written}
+
+
+def test_templates_that_there_are_not(tmp_path: Path, cli: Cli) -> None:
+    done = cli("plugins", "new", "regularizer", "mine", "--template", "sovle", "--into", tmp_path)
+    assert done.code == 2
+    assert "has no template 'sovle'. Did you mean 'solve'? There are: penalty, solve" in done.err
+    done = cli("plugins", "new", "groups", "mine", "--template", "solve", "--into", tmp_path)
+    assert done.code == 2
+    assert "has one template only: leave out --template solve" in done.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_words_of_the_example_are_names_as_good_as_others(tmp_path: Path) -> None:
+    write_plugin("groups", "words", tmp_path)
+
+
+def test_an_installed_distribution_is_not_shadowed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    info = tmp_path / "textreg_taken-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: textreg-taken\nVersion: 1\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(UsageError, match="a distribution textreg-taken is installed already"):
+        write_plugin("graph", "taken", tmp_path)

@@ -1,0 +1,92 @@
+"""The contract of a plugin, as checks that anybody can run: we run them on our own parts.
+
+>>> from textreg_testing import check_regularizer
+>>> check_regularizer("ridge")
+
+A check that fails raises :class:`ContractError`, which says what was expected, what came, and
+where to read about it. None of this needs a test runner; with pytest, each check can be a test:
+
+.. code-block:: python
+
+    @pytest.mark.parametrize("check", regularizer_checks(), ids=str)
+    def test_contract(check):
+        check(MyRegularizer)
+
+Tokenizers and builders are tried on texts of our own, and on yours: ``check_group_builder(Mine,
+texts=["..."])``, or ``group_builder_checks(["..."])``.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from textreg.plugins import registry
+from textreg_testing.builders import (
+    built_of,
+    check_graph_builder,
+    check_group_builder,
+    graph_builder_checks,
+    group_builder_checks,
+)
+from textreg_testing.checks import Check, ContractError, Skipped
+from textreg_testing.command import check_command, command_checks
+from textreg_testing.exporter import check_exporter, exporter_checks
+from textreg_testing.loss import check_loss, loss_checks
+from textreg_testing.penalty import check_penalty, penalty_checks
+from textreg_testing.regularizer import check_regularizer, regularizer_checks
+from textreg_testing.texts import with_pairs
+from textreg_testing.tokenizer import check_tokenizer, found_in, tokenizer_checks
+
+__all__ = [
+    "CHECKS",
+    "Check",
+    "ContractError",
+    "Skipped",
+    "check_command",
+    "check_exporter",
+    "check_graph_builder",
+    "check_group_builder",
+    "check_loss",
+    "check_penalty",
+    "check_regularizer",
+    "check_tokenizer",
+    "command_checks",
+    "exporter_checks",
+    "graph_builder_checks",
+    "group_builder_checks",
+    "loss_checks",
+    "penalty_checks",
+    "regularizer_checks",
+    "tokenizer_checks",
+    "what_is_found",
+    "with_pairs",
+]
+
+CHECKS: dict[str, Callable[..., list[Check]]] = {
+    "regularizer": regularizer_checks,
+    "tokenizer": tokenizer_checks,
+    "groups": group_builder_checks,
+    "graph": graph_builder_checks,
+    "loss": loss_checks,
+    "exporter": exporter_checks,
+    "command": command_checks,
+}
+"""The checks of each kind of plugin; those of tokenizers and builders take ``texts``."""
+
+
+def what_is_found(kind: str, part: Any, texts: Sequence[str] | None = None) -> str:
+    """What a tokenizer finds, or a builder builds, in the texts it is checked on.
+
+    Parameters
+    ----------
+    kind : {"tokenizer", "groups", "graph"}
+    part : str, class or instance
+    texts : sequence of str, optional
+        The same as for the checks.
+
+    Returns
+    -------
+    str
+        Such as "7 groups over 31 features, on the texts of the check".
+    """
+    made = registry.create(kind, part)
+    return found_in(made, texts) if kind == "tokenizer" else built_of(made, texts)

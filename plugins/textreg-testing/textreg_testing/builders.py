@@ -1,0 +1,454 @@
+"""The contracts of group builders and graph builders.
+
+Nobody but its author knows what the groups of a builder mean. But numbers of features mean nothing:
+groups and links, read as names, must be the same whatever the numbers are. So a number that is off
+by one, or a place in a selection that is taken for a number, comes to light.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from textreg.errors import BrokenPluginError, DataError, UsageError
+from textreg.kinds import GraphBuilder
+from textreg.plugins import calls, registry
+from textreg.records import Graph, Groups, Tokens
+from textreg_testing.checks import (
+    Check,
+    ContractError,
+    Run,
+    Skipped,
+    always,
+    fail,
+    require,
+    run_checks,
+)
+from textreg_testing.common import Repeats, common_checks, repeated_checks
+from textreg_testing.comparison import (
+    Builder,
+    arrays,
+    build,
+    common_share,
+    described,
+    equal,
+    is_empty,
+    must_build,
+    named_groups,
+    named_links,
+    noun,
+    refused,
+    require_groups,
+    require_links,
+    require_ties,
+    tokens_for,
+    unnumbered,
+    without,
+)
+from textreg_testing.texts import (
+    EDGES,
+    Trial,
+    renamed,
+    renumbered,
+    shuffled_sentences,
+    shuffled_words,
+    trial,
+    with_pairs,
+    with_unused,
+)
+
+GROUPS = common_checks("groups", "groups-")
+GRAPHS = common_checks("graph", "graph-")
+
+_ALIKE = 0.2
+"""Share in common below which results are drawn anew, and not the same but for some mistake."""
+
+
+def _add(name: str, applies: Callable[..., bool] = always) -> Callable[[Run], Run]:
+    """Decorate the function of a check of both kinds."""
+
+    def keep(run: Run) -> Run:
+        for checks in (GROUPS, GRAPHS):
+            checks.add(name, applies)(run)
+        return run
+
+    return keep
+
+
+def _is_free(part: Builder) -> bool:
+    """Whether the order of features and documents must not matter."""
+    return not part.order_matters
+
+
+def group_builder_checks(texts: Sequence[str] | None = None) -> list[Check]:
+    """The checks of group builders, in order.
+
+    Parameters
+    ----------
+    texts : sequence of str, optional
+        What the builder is tried on, in place of texts of our own.
+
+    Returns
+    -------
+    list of Check
+    """
+    return GROUPS.of(trial(texts))
+
+
+def graph_builder_checks(texts: Sequence[str] | None = None) -> list[Check]:
+    """The checks of graph builders, in order.
+
+    Parameters
+    ----------
+    texts : sequence of str, optional
+        What the builder is tried on, in place of texts of our own.
+
+    Returns
+    -------
+    list of Check
+    """
+    return GRAPHS.of(trial(texts))
+
+
+def check_group_builder(
+    part: Any, *, texts: Sequence[str] | None = None, skip: Mapping[str, str] | None = None
+) -> None:
+    """Raise ContractError unless ``part``, a name, class or instance, builds groups as promised.
+
+    Parameters
+    ----------
+    part : str, class or GroupBuilder
+    texts : sequence of str, optional
+        Texts of which it builds groups, where it builds none of ours.
+    skip : mapping of str to str, optional
+        Checks to leave out, with the reasons.
+    """
+    run_checks(group_builder_checks(texts), part, skip)
+
+
+def check_graph_builder(
+    part: Any, *, texts: Sequence[str] | None = None, skip: Mapping[str, str] | None = None
+) -> None:
+    """Raise ContractError unless ``part``, a name, class or instance, is a good graph builder.
+
+    Parameters
+    ----------
+    part : str, class or GraphBuilder
+    texts : sequence of str, optional
+        Texts of which it builds a graph, where it builds none of ours.
+    skip : mapping of str to str, optional
+        Checks to leave out, with the reasons.
+    """
+    run_checks(graph_builder_checks(texts), part, skip)
+
+
+def built_of(part: Builder, texts: Sequence[str] | None = None) -> str:
+    """What a builder builds of the texts it is checked on, for people."""
+    given = trial(texts)
+    return f"{described(build(part, tokens_for(part, given)))}, on {given.where}"
+
+
+@_add("result")
+def _result(part: Builder, trial: Trial) -> None:
+    """build gives groups, or links, over the features of the tokens: at least one, valid and with
+    finite weights of 0 or more. A DataError is for texts of which there is nothing to build."""
+    some, why = False, ""
+    for tokens in trial.both:
+        try:
+            built = build(part, tokens)
+        except DataError as error:
+            why = f": '{error}'"
+            continue
+        some |= not is_empty(built)
+        if isinstance(built, Groups) and len(built):
+            require(built.weights.any(), "a group with a weight above 0", "weights of 0 alone")
+    require(
+        some,
+        f"{noun(part)} of {trial.where}",
+        f"none{why}. What builds nothing cannot be checked. Give texts of which it builds some: "
+        "textreg plugins check NAME --text FILE, or the argument texts",
+    )
+
+
+@_add("edges")
+def _edges(part: Builder, trial: Trial) -> None:
+    """Texts without words, one text, one word, n-grams, and features that occur nowhere give a
+    result for every feature, or a DataError that says what is missing."""
+    for texts in EDGES:
+        refused(part, with_pairs(registry.create("tokenizer", "textreg:words").encode(texts)))
+    some = tokens_for(part, trial)
+    for documents in ([], [0], [some.n_documents - 1]):
+        refused(part, some.select(np.array(documents, dtype=np.intp)))
+    with suppress(UsageError):  # of one that needs paragraphs
+        refused(part, replace(some, paragraph_ptr=None))
+
+
+@_add("unused")
+def _unused(part: Builder, trial: Trial) -> None:
+    """Features that occur in no document change nothing among the others: groups and links are the
+    same by name, whatever the numbers of the features."""
+    check_unused(part, tokens_for(part, trial))
+
+
+@_add("numbers", _is_free)
+def _numbers(part: Builder, trial: Trial) -> None:
+    """Another order of the vocabulary gives the same groups, or links, by name; unless the class
+    says order_matters = True."""
+    check_numbers(part, tokens_for(part, trial))
+
+
+@_add("documents", _is_free)
+def _documents(part: Builder, trial: Trial) -> None:
+    """Another order of the documents gives the same groups, or links, by name; unless the class
+    says order_matters = True."""
+    check_documents(part, tokens_for(part, trial))
+
+
+@GROUPS.add("within", lambda part: bool(part.within_documents))
+def _within(part: Builder, trial: Trial) -> None:
+    """The groups of some documents, and of those after them, are those of all, in this order; only
+    of a class that says within_documents = True."""
+    tokens = tokens_for(part, trial)
+    n = tokens.n_documents
+    whole = must_build(part, tokens, "the texts")
+    halves = [
+        must_build(part, tokens.select(some), "a half of the texts")
+        for some in np.array_split(np.arange(n, dtype=np.intp), 2)
+    ]
+    fields = []
+    for groups in (whole, *halves):
+        assert isinstance(groups, Groups)
+        fields.append([np.diff(groups.indptr), groups.indices, groups.weights])
+    parts = [np.concatenate(both) for both in zip(*fields[1:], strict=True)]
+    require(
+        equal(parts, fields[0]),
+        "the groups of the first half of the documents, then those of the second",
+        "others: leave within_documents at False where groups hold several documents, or their "
+        "weights depend on others",
+    )
+
+
+@_add("bounds", _is_free)
+def _bounds(part: Builder, trial: Trial) -> None:
+    """What does not depend on the order of the words inside a sentence does not depend on its first
+    and last word either; and so for the sentences of a document."""
+    check_bounds(part, tokens_for(part, trial))
+
+
+@_add("names")
+def _names(part: Builder, trial: Trial) -> None:
+    """Features in capitals and in other scripts are in groups, or have links, as others are; not
+    asked of what looks for certain words."""
+    check_names(part, trial.lower)
+
+
+@GRAPHS.add("groups", lambda part: bool(part.takes_groups))
+def _given_groups(part: GraphBuilder, trial: Trial) -> None:
+    """build_from gives a graph over the features of the tokens, which follows the numbers of the
+    features as build does."""
+    sentences = registry.create("groups", "textreg:sentences")
+    try:
+        calls.build_graph(part, trial.small, calls.build_groups(sentences, trial.small))
+    except UsageError as error:
+        raise Skipped(str(error)) from None
+    except BrokenPluginError as error:
+        fail("a valid graph from groups", f"the error '{error.cause}'")
+    check_unused(_FromGroups(part), trial.small)
+
+
+class _FromGroups(GraphBuilder):
+    """A graph builder that is called with the groups of sentences."""
+
+    name = "from groups"
+
+    def __init__(self, part: GraphBuilder) -> None:
+        super().__init__()
+        self.__dict__["part"] = part
+
+    def build(self, tokens: Tokens) -> Graph:
+        groups = calls.build_groups(registry.create("groups", "textreg:sentences"), tokens)
+        return calls.build_graph(self.__dict__["part"], tokens, groups)
+
+
+def _tasks(part: Builder, trial: Trial) -> list[Tokens]:
+    """All of the tokens, and a half of the documents."""
+    tokens = tokens_for(part, trial)
+    half = np.arange(tokens.n_documents)[tokens.n_documents // 2 :]
+    return [tokens, tokens.select(half)]
+
+
+def _various(part: Builder, trial: Trial) -> list[Tokens]:
+    """Tokens of the texts that are given, and of our own."""
+    return [tokens for each in dict.fromkeys((trial, Trial())) for tokens in each.both]
+
+
+def _made(part: Builder, tokens: Tokens) -> Groups | Graph | None:
+    """What it builds; nothing for a refusal."""
+    try:
+        return build(part, tokens)
+    except DataError:
+        return None
+
+
+def _arrays(built: Groups | Graph | None) -> list[Any]:
+    return [] if built is None else arrays(built)
+
+
+for _checks in (GROUPS, GRAPHS):
+    repeated_checks(_checks, Repeats(_made, _arrays, equal, _tasks, _various))
+
+
+def check_unused(part: Builder, tokens: Tokens) -> None:
+    """Features that occur nowhere change nothing among the others."""
+    changed, unused = with_unused(tokens)
+    where = "the same texts with features in the vocabulary that occur nowhere"
+    before, after = must_build(part, tokens, "the texts"), must_build(part, changed, where)
+    cause = (
+        "The number of a feature may be off by one, or its place among some features, as those "
+        "that are frequent, be taken for its number; or the first or last one left out"
+    )
+    if isinstance(before, Groups) and isinstance(after, Groups):
+        wanted = named_groups(before, tokens.vocabulary)
+        got = named_groups(after, changed.vocabulary)
+        if part.order_matters and common_share(wanted, got) < _ALIKE:
+            raise Skipped("it draws numbers for all features")
+        require_groups(*without(unused, wanted, got), (where, cause))
+    elif isinstance(before, Graph) and isinstance(after, Graph):
+        links = named_links(before, tokens.vocabulary), named_links(after, changed.vocabulary)
+        for kind, pairs in links[1].items():
+            among = {pair: it for pair, it in pairs.items() if not unused.intersection(pair)}
+            require_links(links[0][kind], among, (f"{kind} links", where, cause))
+
+
+def check_numbers(part: Builder, tokens: Tokens) -> None:
+    """Another numbering of the features changes nothing."""
+    for order in _orders(tokens, _used_in(must_build(part, tokens, "the texts"))):
+        _check_same(
+            part,
+            (tokens, renumbered(tokens, order)),
+            "the same texts with other numbers of the features",
+            "Features may be mixed up with their neighbors in the vocabulary, those that differ in "
+            "case alone with each other, the first or the last one be left out, or only half of "
+            f"the pairs of features be looked at. {_order_matters(part)}",
+        )
+
+
+def _order_matters(part: Builder) -> str:
+    return f"If the order is to settle ties, say so: order_matters = True in {type(part).__name__}"
+
+
+def _used_in(built: Groups | Graph) -> list[int]:
+    """The features in groups, those in the smallest first; or with links, the fewest first."""
+    if isinstance(built, Groups):
+        sizes = np.diff(built.indptr)
+        smallest = [built.members(group) for group in np.argsort(sizes, kind="stable")]
+        return list(dict.fromkeys(int(feature) for some in smallest for feature in some))
+    links = built.similar[: built.n_features, : built.n_features]
+    ends = np.bincount(np.concatenate(links.nonzero()), minlength=built.n_features)
+    return [int(feature) for feature in np.argsort(ends, kind="stable") if ends[feature]]
+
+
+def _orders(tokens: Tokens, used: list[int]) -> list[list[int]]:
+    """One by chance, and one that begins and ends with words that are used."""
+    drawn = np.random.default_rng(3).permutation(len(tokens.vocabulary)).tolist()
+    words = [feature for feature in used if " " not in tokens.vocabulary[feature]] or used
+    ends = [*words[:1], *words[-1:]]
+    among = [feature for feature in drawn[::-1] if feature not in ends]
+    return [drawn, [*ends[:1], *among, *ends[1:]] if len(set(ends)) == 2 else drawn[::-1]]
+
+
+def check_documents(part: Builder, tokens: Tokens) -> None:
+    """Another order of the documents changes nothing but the order of the groups."""
+    for order in (
+        np.random.default_rng(4).permutation(tokens.n_documents),
+        np.argsort(np.diff(tokens.token_document_ptr), kind="stable"),
+    ):
+        _check_same(
+            part,
+            (tokens, tokens.select(order)),
+            "the same documents in another order",
+            "Something may reach from one document into the next, the first or the last document "
+            f"be left out, or an empty one shift those after it. {_order_matters(part)}",
+        )
+
+
+def check_bounds(part: Builder, tokens: Tokens) -> None:
+    """To what does not look at the order inside a sentence, or a document, its ends are nothing
+    special.
+    """
+    plain = replace(tokens, paragraph_ptr=None)
+    asked = [
+        _ends_are_like_others(part, shuffle, these, what)
+        for shuffle, these, what in (
+            (shuffled_words, tokens, "words of each sentence"),
+            (shuffled_sentences, plain, "sentences of each document"),
+        )
+    ]
+    if not any(asked):
+        raise Skipped("it looks at the order of the words")
+
+
+def _ends_are_like_others(
+    part: Builder, shuffle: Callable[..., Tokens], tokens: Tokens, what: str
+) -> bool:
+    """Whether that was asked of it; ContractError where it is not so."""
+    try:
+        for seed in range(8, 13):  # several: one may change nothing by chance
+            _check_same(part, (tokens, shuffle(tokens, seed, inside=True)), what, "")
+    except (ContractError, UsageError):  # one that needs paragraphs
+        return False
+    _check_same(
+        part,
+        (tokens, shuffle(tokens, 7, inside=False)),
+        f"the {what} in another order, as it does not matter but for the first and the last",
+        "The first or the last may be left out, or one too many be taken",
+    )
+    return True
+
+
+def check_names(part: Builder, tokens: Tokens) -> None:
+    """Names in capitals, or of other letters, are as good as others. The names are no words: who
+    looks for certain words finds none, and is not asked.
+    """
+    small = renamed(tokens, "small")
+    if refused(part, small):
+        raise Skipped("it looks for certain words")
+    used = _used_in(build(part, small))
+    for letters, why in (
+        ("capital", "names may be changed to small letters before they are looked up"),
+        ("other", "a pattern such as [a-z] may leave out other letters"),
+    ):
+        other = renamed(tokens, letters)
+        changed = [a != b for a, b in zip(small.vocabulary, other.vocabulary, strict=True)]
+        if len(set(other.vocabulary)) < len(changed):
+            continue
+        wanted = sum(changed[feature] for feature in used)
+        some = [] if refused(part, other) else _used_in(build(part, other))
+        found = sum(changed[feature] for feature in some)
+        require(
+            2 * found >= wanted,
+            f"{noun(part)} of about {wanted} features with {letters} letters, as of the same ones "
+            "in small letters from a to z",
+            f"{found}: {why}",
+        )
+
+
+def _check_same(part: Builder, both: tuple[Tokens, Tokens], where: str, cause: str) -> None:
+    """ContractError unless both give the same by name, but for the order of groups, and ties."""
+    before, after = must_build(part, both[0], "the texts"), must_build(part, both[1], where)
+    names = both[0].vocabulary, both[1].vocabulary
+    if isinstance(before, Groups) and isinstance(after, Groups):
+        groups = named_groups(before, names[0]), named_groups(after, names[1])
+        require_groups(*unnumbered(*groups), (where, cause))
+    elif isinstance(before, Graph) and isinstance(after, Graph):
+        links = named_links(before, names[0]), named_links(after, names[1])
+        for kind in links[0]:
+            about = (f"{kind} links", where, cause)
+            if names[0] == names[1]:
+                require_links(links[0][kind], links[1][kind], about)
+            else:
+                require_ties(links[0][kind], links[1][kind], about)

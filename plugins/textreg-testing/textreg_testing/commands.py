@@ -1,0 +1,388 @@
+"""``textreg plugins check``, ``doctor`` and ``new``: of authors of plugins."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+import textreg
+from textreg.cli import shared
+from textreg.cli.output import print_json, print_table
+from textreg.cli.shared import Command
+from textreg.errors import BrokenPluginError, PluginError, TextregError, UsageError, did_you_mean
+from textreg.hookspecs import HOOK_OF_KIND, hookimpl
+from textreg.isolation import cause_of, contained, traceback_of
+from textreg.plugins import calls, registry
+from textreg.plugins.blocking import DISABLE
+from textreg.plugins.entries import is_among, normal, spellings
+from textreg.plugins.registry import PluginInfo
+from textreg_testing.exporter import plain_models
+from textreg_testing.texts import written
+
+if TYPE_CHECKING:
+    from textreg_testing import Check
+
+
+@click.command(name="plugins.doctor", cls=Command)
+@click.argument("name", default="")
+@shared.as_json
+@click.pass_context
+def doctor(ctx: click.Context, name: str, as_json: bool) -> int:
+    """Import and try the plugins called NAME, or all of them, and say what is wrong with each.
+
+    NAME is that of a plugin, as in slope, regularizer.slope or acme-slope:slope, or that of a
+    distribution. Each is tried on a small corpus. For one that is broken there are its traceback,
+    the cause on one line, and the pip command that may fix it.
+
+    The exit code is 0 if none is broken, 1 if one is, 2 if there is no plugin called NAME.
+    """
+    diagnoses = diagnose(name)
+    strange = notes(diagnoses)
+    broken = [each for each in diagnoses if each.status == "broken"]
+    if as_json:
+        print_json({"plugins": [asdict(each) for each in diagnoses], "notes": strange})
+    else:
+        _tell_diagnoses(diagnoses, broken, strange)
+    return 1 if broken else 0
+
+
+def _tell_diagnoses(
+    diagnoses: Sequence[Diagnosis], broken: Sequence[Diagnosis], strange: Sequence[str]
+) -> None:
+    """The same for people: what is broken at length, last of all."""
+    rows = [("NAME", "KIND", "FROM", "STATUS")]
+    for each in diagnoses:
+        info = each.info
+        status = each.status
+        if each.cause and status != "broken":
+            status += f": {each.cause}"
+        rows.append((info.name, info.kind or "several", info.home, status))
+    print_table(rows)
+    for note in strange:
+        click.echo(f"note: {note}")
+    for each in broken:
+        click.echo(f"\n{each.info.name}, {each.info.kind or 'several'}, of {each.info.home}")
+        click.echo(f"  cause: {each.cause}")
+        if each.remedy:
+            click.echo(f"  mend:  {each.remedy}")
+        if each.traceback:
+            click.echo()
+        for line in each.traceback.splitlines():
+            click.echo(f"  {line}".rstrip())
+    click.echo(f"\n{len(diagnoses)} tried, {len(broken)} broken")
+
+
+@click.command(name="plugins.check", cls=Command)
+@click.argument("name")
+@click.option(
+    "--text",
+    "files",
+    metavar="FILE",
+    multiple=True,
+    help="File of texts to try a tokenizer or builder on, in any format, or one on each line. "
+    "Repeat it for several.",
+)
+@click.option(
+    "--time-limit",
+    "seconds",
+    metavar="SECONDS",
+    type=float,
+    default=20.0,
+    show_default=True,
+    help="What a check may take.",
+)
+@shared.as_json
+def check_plugin(name: str, files: tuple[str, ...], seconds: float, as_json: bool) -> None:
+    """Run the contract of the plugin called NAME, check by check; exit with 1 where one fails.
+
+    NAME is that of a regularizer, else of the only plugin of that name, else with the kind in
+    front, as in groups.file; acme-slope:slope or slope.py:slope is one of two with one name.
+    Builders that need a file are checked from Python, as instances: see textreg_testing. Where a
+    builder builds nothing of the texts of the checks, give others of which it does with --text.
+
+    A check that takes longer than --time-limit fails, and ends the run. Where the penalty of a
+    regularizer is wrong, nothing is solved with it.
+    """
+    from textreg.reading.corpus import read_corpus
+    from textreg.records.documents import check_texts
+    from textreg_testing import CHECKS, what_is_found
+
+    kind, short = kind_and_name(name, registry.listing())
+    part = registry.find(kind, short)
+    on_texts = kind in ("tokenizer", "groups", "graph")
+    if files and not on_texts:
+        raise UsageError(f"a {kind} is not tried on texts: leave out --text.")
+    texts = check_texts(read_corpus(files, labeled=False).texts) if files else None
+    checks = CHECKS[kind](texts) if on_texts else CHECKS[kind]()
+    width = max(len(check.name) for check in checks)
+    results: list[Checked] = []
+    unasked = 0
+    for check in checks:
+        if _is_hopeless(results, check.name):
+            unasked += 1
+            continue
+        result = _run_check(check, part, seconds)
+        if result is None:
+            continue
+        results.append(result)
+        if not as_json:  # at once: a slow plugin takes its time
+            click.echo(f"{result.check:{width}}  {result.status:7}  {result.message}")
+    failed = sum(result.status == "FAILED" for result in results)
+    skipped = sum(result.status == "skipped" for result in results)
+    with contained():
+        found = what_is_found(kind, part, texts) if on_texts and not failed else ""
+    if as_json:
+        rows = [dict(zip(Checked._fields[:3], result, strict=False)) for result in results]
+        print_json({"plugin": name, "failed": failed, "checks": rows, "found": found})
+    else:
+        asked = len(results) - skipped
+        left_out = f", {skipped} skipped" if skipped else ""
+        if unasked:
+            click.echo(f"{unasked} checks were not run: mend what failed first")
+        click.echo(f"{asked - failed} of {asked} checks passed{left_out}")
+        if found:
+            click.echo(found)
+    if failed:
+        raise TextregError(f"{name}: {failed} of {len(results)} checks failed.")
+
+
+def kind_and_name(name: str, listed: Sequence[PluginInfo]) -> tuple[str, str]:
+    """Kind of the part that a user means without saying it, and its name in the registry.
+
+    The kind stands in front, as in ``groups.file``, or it is that of a regularizer, else of the
+    only plugin of that name. UsageError where it could be several.
+    """
+    kind, _, short = name.partition(".")
+    if kind in HOOK_OF_KIND and short:
+        return kind, short
+    owner, _, short = name.rpartition(":")
+    rows = [row for row in listed if row.name == short]
+    if owner:
+        rows = [
+            row
+            for row in rows
+            if owner in (row.file, Path(row.file).name) or normal(owner) == row.distribution
+        ]
+    kinds = list(dict.fromkeys(row.kind for row in rows))  # names may have dots of their own
+    if len(kinds) > 1 and "regularizer" not in kinds:
+        several = " and ".join(f"{kind}.{name}" for kind in kinds)
+        raise UsageError(f"'{name}' stands for {several}: name one of them.")
+    return (kinds[0] if len(kinds) == 1 else "regularizer"), name
+
+
+class Checked(NamedTuple):
+    """What came of a check: ok, skipped or FAILED; late where it ran out of time."""
+
+    check: str
+    status: str
+    message: str
+    late: bool = False
+
+
+def _is_hopeless(results: Sequence[Checked], name: str) -> bool:
+    """Whether a check is not worth a try after those before it."""
+    late = any(result.late for result in results)
+    penalty = any(
+        result.status == "FAILED" and result.check.startswith("penalty-") for result in results
+    )
+    return late or (penalty and not name.startswith("penalty-"))
+
+
+def _run_check(check: Check, part: Any, seconds: float) -> Checked | None:
+    """What comes of a check; None if it does not apply."""
+    from textreg_testing import ContractError, Skipped
+    from textreg_testing.checks import TimeLimitError, limited
+
+    try:
+        with contained(), limited(seconds):
+            if not check.applies(part):
+                return None
+            check.run(part)
+    except Skipped as reason:
+        return Checked(check.name, "skipped", str(reason))
+    except ContractError as error:
+        return Checked(check.name, "FAILED", str(error), isinstance(error, TimeLimitError))
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001  # a stranger's code may raise anything
+        return Checked(check.name, "FAILED", cause_of(error))
+    return Checked(check.name, "ok", check.promise)
+
+
+@click.command(name="plugins.new", cls=Command)
+@click.argument("kind", type=click.Choice(tuple(HOOK_OF_KIND)), metavar="KIND")
+@click.argument("name")
+@click.option(
+    "--into",
+    metavar="DIR",
+    default=".",
+    help="Folder that gets the new one.  [default: the present one]",
+)
+@click.option(
+    "--template",
+    metavar="TEMPLATE",
+    default="",
+    help="Of a regularizer: penalty, solve for a procedure of its own, or cython for a penalty "
+    "with a compiled kernel.  [default: penalty]",
+)
+@shared.as_json
+def new_plugin(kind: str, name: str, into: str, template: str, as_json: bool) -> None:
+    """Write the distribution textreg-NAME, which can be installed, tested and changed at once.
+
+    KIND is tokenizer, groups (a group builder), graph (a graph builder), regularizer, loss
+    or exporter. The folder textreg-NAME gets a small working example with its tests.
+    """
+    from textreg_testing.scaffold import write_plugin
+
+    written = write_plugin(kind, name, into, template)
+    if as_json:
+        files = [str(path) for path in written.files]
+        print_json({"folder": str(written.folder), "files": files, "use": written.use})
+        return
+    for path in written.files:
+        click.echo(f"wrote {path}")
+    click.echo(f"next: cd {written.folder} && pip install -e . pytest && pytest")
+    command = "export MODEL -o FILE" if kind == "exporter" else "train FILE"
+    click.echo(f"then: textreg {command} {written.use}")
+
+
+DOCUMENTS = 60
+"""Number of documents of the corpus that plugins are tried on."""
+
+# What a part of each kind is tried with; the part itself goes under the keyword that is None.
+_TRIALS: dict[str, dict[str, Any]] = {
+    "regularizer": {"reg": None},
+    "tokenizer": {"tokenizer": None, "reg": "textreg:ridge", "reg_l2": 1.0},
+    "groups": {"groups": None, "reg": "textreg:group", "reg_group": 0.1, "reg_l1": 0.1},
+    "graph": {"graph": None, "reg": "textreg:network"},
+    "loss": {"loss": None, "reg": "textreg:ridge", "reg_l2": 1.0},
+}
+
+_BUILDERS = {"groups": "textreg:sentences", "graph": "textreg:cooccurrence"}
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """The diagnosis of one plugin.
+
+    status: ``ok``; ``not tried``, where it needs what only a user can give, such as a file;
+    ``blocked``; ``clash``; or ``broken``. cause: why, on one line. remedy: the command that may
+    fix it, or empty. traceback: the plugin's own, or empty.
+    """
+
+    info: PluginInfo
+    status: str
+    cause: str = ""
+    remedy: str = ""
+    traceback: str = ""
+
+
+def diagnose(name: str = "") -> list[Diagnosis]:
+    """Import and try all plugins, or those that ``name`` stands for, and diagnose each.
+
+    name: ``slope``, ``regularizer.slope``, a distribution, or ``distribution:slope``. Only what it
+    means is imported, but for modules of many parts where none is called so. Raises PluginError
+    where there is none at all.
+    """
+    rows = registry.listing()
+    if name:
+        rows = list(_meant(name, rows)) or list(_meant(name, registry.listing(load=True)))
+        if not rows:
+            known = registry.aliases()
+            damaged = [f" Left out as damaged: {one}." for one in registry.damaged()]
+            raise PluginError(
+                f"no plugin '{name}'.{did_you_mean(name, known)}{''.join(damaged)} "
+                "See: textreg plugins list"
+            )
+    return [found for row in rows for found in _diagnose(row)]
+
+
+def notes(found: Iterable[Diagnosis] = ()) -> list[str]:
+    """What breaks no plugin, in words.
+
+    Distributions that are damaged, names that are to be blocked or allowed and that no plugin has,
+    and, of those in ``found``, distributions that declare no version of the interface.
+    """
+    known = registry.aliases()
+    given = [(f"the variable {DISABLE}", os.environ.get(DISABLE, "").split(","))]
+    for config in registry.blocks.configs:
+        given.append((f"{config.path}", [*config.disable, *(config.allow or ())]))
+    damaged = [f"left out as damaged, so install it again: {one}" for one in registry.damaged()]
+    homes = {one.info.home for one in found}
+    undeclared = [
+        f"{provider} does not declare the version of the interface that it is made for, so it is "
+        'imported whatever that is. Its author should add [project.entry-points."textreg.api"] to '
+        "its pyproject.toml, as on the page about publishing a plugin."
+        for provider in registry.undeclared()
+        if provider in homes
+    ]
+    return [*damaged, *undeclared] + [
+        f"{where} names '{name}', and no plugin is called that.{did_you_mean(name, known)}"
+        for where, listed in given
+        for name in map(str.strip, listed)
+        if name and not is_among(name, known)
+    ]
+
+
+def _meant(name: str, rows: Iterable[PluginInfo]) -> Iterator[PluginInfo]:
+    for row in rows:
+        if is_among(name, spellings(row.kind, row.name, row.distribution)):
+            yield row
+
+
+def _diagnose(row: PluginInfo) -> list[Diagnosis]:
+    """One diagnosis for each part of the module, usually one."""
+    state, _, reason = row.status.partition(": ")
+    if state == "blocked":
+        return [Diagnosis(row, state, reason)]
+    try:
+        rows = registry.load(row)
+    except BrokenPluginError as error:
+        return [_broken(row, error)]
+    return [_loaded(part) if part.kind == "command" else _tried(part) for part in rows]
+
+
+def _loaded(row: PluginInfo) -> Diagnosis:
+    """A command is not called, as nobody knows what it does."""
+    state, _, reason = row.status.partition(": ")
+    return Diagnosis(row, state, reason)
+
+
+def _tried(row: PluginInfo) -> Diagnosis:
+    name = f"{row.distribution}:{row.name}" if row.distribution else row.name
+    settings = dict(_TRIALS.get(row.kind, {}))
+    texts = written(DOCUMENTS, 2, 4, 1)  # of two topics in turn
+    labels = ["lamps", "kettles"] * (DOCUMENTS // 2)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            part = registry.create(row.kind, name)
+            settings = {key: part if it is None else it for key, it in settings.items()}
+            if row.kind == "regularizer" and part.needs and not part.default_builder:
+                settings[part.needs] = _BUILDERS[part.needs]
+            if row.kind == "exporter":
+                calls.export(part, plain_models()["two labels"])
+            else:
+                textreg.train(texts, labels, ngrams=1, **settings)
+    except BrokenPluginError as error:
+        return _broken(row, error)
+    except TextregError as error:
+        return Diagnosis(row, "not tried", str(error))
+    return _loaded(row)
+
+
+def _broken(row: PluginInfo, error: BrokenPluginError) -> Diagnosis:
+    remedy = error.remedy or (f"pip install -U {row.distribution}" if row.distribution else "")
+    return Diagnosis(row, "broken", error.cause, remedy, traceback_of(error.__cause__))
+
+
+@hookimpl
+def textreg_commands() -> list[click.Command]:
+    """The commands of this module."""
+    return [check_plugin, doctor, new_plugin]

@@ -1,0 +1,383 @@
+"""Problems for regularizers, and what solutions are compared with: objectives, selections."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from textreg.errors import ConvergenceWarning, RecordError, TextregError, UsageError
+from textreg.kinds import Regularizer
+from textreg.penalties import Separable
+from textreg.records import Floats, Graph, Groups, Int64s, MultiSolution, Problem, Solution
+from textreg.solvers.newton import newton
+from textreg.solvers.pursuit import Pursuit
+from textreg_testing.checks import ContractError, fail, require
+
+if TYPE_CHECKING:
+    from textreg.records import Floats, Int64s
+
+S = TypeVar("S", Solution, MultiSolution)
+
+N, P = 48, 20
+"""Documents and features of the small problem."""
+
+CLOSE = 5e-3
+"""How near weights must be that are found in two ways, relative to the largest."""
+
+TIGHT = 1e-7
+"""Relative gap of solutions that are compared."""
+
+
+def random_matrix(
+    shape: tuple[int, int],
+    density: float,
+    rng: np.random.Generator,
+    values: Callable[..., Floats] | None = None,
+) -> csr_array:
+    """A matrix with values at random places, the same with every SciPy.
+
+    density: the share of values that are not zero. values: draws ``size`` of them; else they are
+    uniform between 0 and 1.
+    """
+    size = round(density * shape[0] * shape[1])
+    places = rng.choice(shape[0] * shape[1], size=size, replace=False)
+    columns, rows = (part.astype(np.int32) for part in np.divmod(places, shape[0]))
+    return csr_array(((values or rng.random)(size=size), (rows, columns)), shape=shape)
+
+
+def small(seed: int = 0, **changes: Any) -> Problem:
+    """Two classes that six of the features tell apart with some noise, groups, graph, weights."""
+    rng = np.random.default_rng(seed)
+    X = random_matrix((N, P), 0.3, rng, rng.standard_normal)
+    score = X @ np.where(np.arange(P) < 6, 1.5, 0.0) + 0.5 * rng.standard_normal(N) - 0.2
+    values: dict[str, Any] = {
+        "X": X,
+        "y": np.where(score > np.median(score), 1.0, -1.0),
+        "sample_weight": rng.integers(1, 4, N).astype(np.float64),
+        "groups": groups_of(P, rng),
+        "graph": graph_of(P, rng),
+        "tol": TIGHT,
+        "max_iter": 20_000,
+    }
+    return Problem(**{**values, **changes})
+
+
+def hard(seed: int = 0, **changes: Any) -> Problem:
+    """More features than documents, correlated and of unequal sizes; rare labels; all kinds of
+    weights. A third of the features matter, so that a budget of 10 leaves out most of them."""
+    rng = np.random.default_rng(100 + seed)
+    n, p = 60, 90
+    shared = rng.standard_normal((n, 6)) @ rng.standard_normal((6, p))
+    dense = 0.5 * shared + rng.standard_normal((n, p))
+    dense *= (rng.random((n, p)) < rng.uniform(0.3, 0.9, p)) * rng.uniform(0.5, 2.0, p)
+    truth = np.where(rng.random(p) < 0.33, rng.standard_normal(p), 0.0)
+    score = dense @ truth + rng.standard_normal(n)
+    values: dict[str, Any] = {
+        "X": csr_array(dense),
+        "y": np.where(score > np.quantile(score, 0.7), 1.0, -1.0),
+        "sample_weight": np.where(np.arange(n) % 20 == 7, 0.0, rng.uniform(0.3, 3.0, n)),
+        "groups": weighted(groups_of(p, rng, 40, most=12), rng),
+        "graph": graph_of(p, rng),
+        "tol": TIGHT,
+        "max_iter": 20_000,
+    }
+    return Problem(**{**values, **changes})
+
+
+def weighted(groups: Groups, rng: np.random.Generator) -> Groups:
+    """The same groups with unequal weights."""
+    weights = rng.uniform(0.3, 3.0, len(groups))
+    return Groups(groups.indptr, groups.indices, weights, groups.n_features)
+
+
+def reordered(problem: Problem, order: Int64s) -> Problem:
+    """The same problem with its features in another order: the new j is the old order[j]."""
+    where = np.argsort(order)
+    changes: dict[str, Any] = {"X": csr_array(problem.X[:, order])}
+    if (groups := problem.groups) is not None:
+        rows = np.split(where[groups.indices], groups.indptr[1:-1])
+        indices = np.concatenate([np.sort(row) for row in rows]).astype(np.int32)
+        changes["groups"] = Groups(groups.indptr, indices, groups.weights, groups.n_features)
+    if (graph := problem.graph) is not None:
+        changes["graph"] = Graph(csr_array(graph.similar[order][:, order]))
+    return problem.replace(**changes)
+
+
+def groups_of(p: int, rng: np.random.Generator, count: int = 24, most: int = 5) -> Groups:
+    """Overlapping groups of one to ``most`` features, one of them empty, two of them equal."""
+    sizes = rng.integers(1, min(most + 1, p + 1), count)
+    rows = [np.sort(rng.choice(p, size=size, replace=False)) for size in sizes]
+    rows += [rows[0], np.empty(0, dtype=np.int64)]
+    return Groups(
+        indptr=np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64),
+        indices=np.concatenate(rows).astype(np.int32),
+        weights=np.ones(len(rows)),
+        n_features=p,
+    )
+
+
+def graph_of(p: int, rng: np.random.Generator) -> Graph:
+    """Each feature has up to three neighbors; the last one has none."""
+    rows = np.repeat(np.arange(p), 3)
+    columns = rng.integers(0, p, len(rows))
+    keep = (rows != columns) & (rows != p - 1) & (columns != p - 1)
+    values = rng.uniform(0.1, 1.0, len(rows))
+    links = csr_array((values[keep], (rows[keep], columns[keep])), shape=(p, p))
+    return Graph(links)
+
+
+def large(n: int = 10_000, p: int = 50_000) -> Problem:
+    """Ten features a document: a dense copy would need 4 GB, the problem itself a few MB."""
+    rng = np.random.default_rng(1)
+    # Most features are rare and few are frequent, as words are.
+    columns = np.minimum((p * rng.random((n, 10)) ** 3).astype(np.int64), p - 1)
+    columns.sort(axis=1)
+    indptr = np.arange(0, 10 * n + 1, 10)
+    X = csr_array((np.ones(10 * n), columns.ravel(), indptr), shape=(n, p))
+    rows = np.repeat(np.arange(n), 10)
+    weight = rng.standard_normal(p)
+    score = np.bincount(rows, weights=weight[columns.ravel()], minlength=n)
+    return Problem(
+        X=X,
+        y=np.where(score > 0, 1.0, -1.0),
+        groups=groups_of(p, rng, count=5000),
+        graph=graph_of(p, rng),
+        tol=0.05,
+        max_iter=10,  # a dense copy is made in the first of them
+    )
+
+
+def prepared(part: Regularizer, problem: Problem | None = None) -> Regularizer:
+    """``part`` with its open parameters taken from the middle of its own grid, zeros left out.
+
+    problem: what the grid is made for, by default the small one.
+    """
+    grid = part.candidates(small() if problem is None else problem)
+    if not grid:
+        raise UsageError(f"{part.label()} has an empty grid of candidates.")
+    kept = [one for one in grid if all(getattr(one, key) != 0 for key in part.undecided())] or grid
+    return kept[len(kept) // 2]
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Without ConvergenceWarnings, which one check alone is about."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        yield
+
+
+def solved(part: Regularizer, problem: Problem) -> Solution:
+    """Its solution, without a warning if it did not converge.
+
+    A record that contradicts itself is its own fault, and never an acceptable refusal.
+    """
+    with quiet():
+        try:
+            return part.solve(problem)
+        except RecordError as error:
+            fail("records that do not contradict themselves", f"this RecordError: {error}")
+
+
+def require_honest(solve: Callable[..., S], problem: Problem, *more: Any) -> S:
+    """What ``solve(problem, *more)`` calls converged has a gap within the tolerance, if any; what
+    is not warns. Returns it.
+    """
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        solution = solve(problem, *more)
+    warned = any(issubclass(item.category, ConvergenceWarning) for item in told)
+    if solution.converged and not math.isnan(solution.gap):
+        require(solution.gap <= problem.tol, f"a gap within {problem.tol}", solution.gap)
+    require(solution.converged or warned, "a ConvergenceWarning", "none")
+    return solution
+
+
+def require_refusal(error: TextregError, name: str) -> None:
+    """A refusal tells users what to change; RecordError is of wrong records, a fault in code."""
+    refused = not isinstance(error, RecordError) and bool(str(error))
+    told = f"{type(error).__name__}: {error}"
+    require(refused, f"a solution for {name}, or a DataError or UsageError that tells why", told)
+
+
+def null_loss(problem: Problem) -> float:
+    """The loss at the best intercept and no weights."""
+    return loss_at(problem, np.zeros(problem.X.shape[1]), problem.intercept_at_zero())[0]
+
+
+def loss_at(problem: Problem, w: Floats, b: float) -> tuple[float, Floats]:
+    """The loss at weights w (p,) and intercept b, and its gradient in w."""
+    r, h = np.empty(len(problem.y)), np.empty(len(problem.y))
+    value = problem.loss.derivatives(problem.X @ w + b, problem.y, problem.sample_weight, r, h)
+    return value, np.asarray(problem.X.T @ r)
+
+
+Objective = Callable[[Floats, float], float]
+"""Of weights (p,) and an intercept."""
+
+SAME = 1e-6
+"""Share of the objective that is left to rounding."""
+
+FORMS: dict[str, Callable[[Floats], float]] = {
+    "||w||_1": lambda w: float(np.abs(w).sum()),
+    "||w||_2^2": lambda w: float(w @ w),
+    "||w||_2^2 / 2": lambda w: 0.5 * float(w @ w),
+    "count(w)": lambda w: float(np.count_nonzero(w)),
+}
+"""What is usually added to the loss, times a parameter."""
+
+Terms = tuple[tuple[str, str], ...]
+"""Names of parameters, each with one of FORMS."""
+
+
+def declares(part: Regularizer) -> bool:
+    """Whether the regularizer says what its objective is."""
+    own = type(part).objective is not Regularizer.objective
+    return own or callable(getattr(part, "penalty", None))
+
+
+def objective_of(part: Regularizer) -> Callable[[Regularizer, Problem], Objective]:
+    """The objective of a part with any parameters for any problem.
+
+    It is what the part declares, by ``penalty(problem)`` or ``objective(problem, w, b)``; else the
+    loss and some of FORMS, as follows from solutions.
+
+    Raises
+    ------
+    ContractError
+        If there is no declaration and no form fits.
+    """
+    if declares(part):
+        return lambda ready, problem: lambda w, b: ready.objective(problem, w, b)
+    terms = _guess(part)
+    return lambda ready, problem: lambda w, b: _with_terms(ready, problem, terms, w, b)
+
+
+def _with_terms(ready: Regularizer, problem: Problem, terms: Terms, w: Floats, b: float) -> float:
+    value = Regularizer.objective(ready, problem, w, b)
+    return value + sum(float(getattr(ready, key)) * FORMS[form](w) for key, form in terms)
+
+
+def _guess(part: Regularizer) -> Terms:
+    """What was added to the loss in the solutions of two problems, with several parameters."""
+    seen: list[tuple[Regularizer, Problem, Solution]] = []
+    for problem in (hard(), small(), hard(1)):
+        grid = part.candidates(problem)
+        for ready in {0: grid[-1], 1: prepared(part, problem)}.values():
+            seen.append((ready, problem, solved(ready, problem)))
+    numbers = [
+        key
+        for key, value in part.params().items()
+        if isinstance(seen[0][0].params()[key], int | float) and not isinstance(value, bool | str)
+    ]
+    single: list[Terms] = [((key, form),) for key in numbers for form in FORMS]
+    pairs = [
+        one + other for one, other in itertools.combinations(single, 2) if one[0][0] != other[0][0]
+    ]
+    for terms in ((), *single, *pairs):
+        if all(_fits(terms, *each) for each in seen):
+            return terms
+    ready, problem, solution = seen[0]
+    loss = Regularizer.objective(ready, problem, solution.w, solution.b)
+    raise ContractError(
+        f"expected the objective {loss:.8g}, which is the loss at w and b, or more by a parameter "
+        f"times {' or '.join(FORMS)}, but got {solution.objective:.8g}. Where it is right, write "
+        "objective(problem, w, b), which says what it is."
+    )
+
+
+def _fits(terms: Terms, ready: Any, problem: Problem, solution: Solution) -> bool:
+    value = _with_terms(ready, problem, terms, solution.w, solution.b)
+    return abs(value - solution.objective) <= SAME * max(abs(value), 1e-3)
+
+
+def lower(
+    objective: Objective, solution: Solution, moves: Sequence[Floats], sizes: Sequence[float]
+) -> tuple[float, Floats, float]:
+    """The lowest objective that these moves of the weights or the intercept lead to, and where."""
+    trials = [(solution.w, solution.b + size) for size in (-1e-2, 1e-2)]
+    trials += [(solution.w + size * move, solution.b) for move in moves for size in sizes]
+    values = [objective(w, b) for w, b in trials]
+    best = int(np.argmin(values))
+    return values[best], *trials[best]
+
+
+SLIGHT = 1e-3
+"""Ridge of the fits that selections are compared by, as a share of the largest gradient."""
+
+
+def fit_on(problem: Problem, features: Int64s, l2: float) -> tuple[Floats, float, float]:
+    """Weights (p,), intercept and objective of a ridge on some features."""
+    small = problem.replace(
+        X=problem.X[:, features], groups=None, graph=None, callback=None, start=None, tol=1e-5
+    )
+    with quiet():
+        solution = newton(small, Separable.constant(len(features), l2=l2))
+    w = np.zeros(problem.X.shape[1])
+    w[features] = solution.w
+    return w, solution.b, solution.objective
+
+
+def gain(problem: Problem, features: Int64s) -> float:
+    """How much the features lower the objective of a slight ridge below that of none."""
+    l2 = SLIGHT * problem.largest_gradient_at_zero()
+    return null_loss(problem) - fit_on(problem, features, l2)[2]
+
+
+def pursued(problem: Problem, count: int) -> list[Int64s]:
+    """So many features, as both pursuits select them."""
+    l2 = SLIGHT * problem.largest_gradient_at_zero()
+    selections = []
+    for columns in ("unit", "given"):
+        run = Pursuit(problem.replace(callback=None, start=None), l2=l2, columns=columns)
+        with quiet():
+            run.grow(count)
+        selections.append(np.array(run.order[:count], dtype=np.int64))
+    return selections
+
+
+def at_random(problem: Problem, count: int, times: int) -> list[Int64s]:
+    """So many features of those that occur, drawn at random."""
+    rng = np.random.default_rng(7)
+    present = np.unique(problem.X.indices)
+    return [rng.choice(present, min(count, len(present)), replace=False) for _ in range(times)]
+
+
+def rivals(problem: Problem, solution: Solution) -> list[tuple[Floats, float]]:
+    """Weights and intercepts of other selections with as many features, if that is not all."""
+    chosen, p = np.flatnonzero(solution.w), problem.X.shape[1]
+    if not 0 < len(chosen) < p // 2:
+        return []
+    sets = pursued(problem, len(chosen))
+    for first in list(sets):
+        sets += _exchanged(problem, first)
+    sets += _exchanged(problem, chosen)
+    largest = problem.largest_gradient_at_zero()
+    return [fit_on(problem, each, l2 * largest)[:2] for each in sets for l2 in (1e-4, 1e-2, 0.1)]
+
+
+def _exchanged(problem: Problem, chosen: Int64s) -> list[Int64s]:
+    """The selection after each of some exchanges of one feature that make it better."""
+    best, value = chosen, gain(problem, chosen)
+    selections = []
+    for out in chosen.tolist():
+        rest = best[best != out]
+        w, b, _ = fit_on(problem, rest, SLIGHT * problem.largest_gradient_at_zero())
+        r, h = np.empty(len(problem.y)), np.empty(len(problem.y))
+        z = problem.design.product(w) + b
+        problem.loss.derivatives(z, problem.y, problem.sample_weight, r, h)
+        slopes = np.abs(problem.X.T @ r)
+        slopes[rest] = -1.0
+        slopes[out] = -1.0
+        other = np.append(rest, int(np.argmax(slopes)))
+        if (better := gain(problem, other)) > value:
+            best, value = other, better
+            selections.append(best)
+    return selections[-2:]

@@ -1,0 +1,430 @@
+"""The contract of a regularizer: how it treats what it is given, large and extreme as well."""
+
+from __future__ import annotations
+
+import math
+import tracemalloc
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from textreg.errors import DataError, PluginError, UsageError
+from textreg.kinds import Regularizer
+from textreg.losses import LOSSES
+from textreg.params import LogGrid
+from textreg.plugins import registry
+from textreg.records import Graph, Groups, Problem, Solution, Step
+from textreg_testing import optimum, selection
+from textreg_testing.checks import (
+    SECONDS,
+    Check,
+    at_least,
+    at_most,
+    fail,
+    finite,
+    near,
+    require,
+    run_checks,
+)
+from textreg_testing.common import common_checks
+from textreg_testing.optimum import adds_penalty
+from textreg_testing.penalty import Sized, penalty_checks
+from textreg_testing.problems import (
+    CLOSE,
+    N,
+    P,
+    graph_of,
+    groups_of,
+    hard,
+    large,
+    loss_at,
+    null_loss,
+    prepared,
+    quiet,
+    reordered,
+    require_refusal,
+    small,
+    solved,
+)
+from textreg_testing.running import elsewhere
+
+BETTER = 0.99
+"""Share of the loss of no feature that a fit must be below."""
+
+MEGABYTES = 300
+"""What a fit of the large sparse problem may take at its peak; as dense it would be 4,000."""
+
+HUGE = 1e9
+"""A penalty strength at which every weight is zero."""
+
+QUICK = ("parameters", "state", "manifest", "imports", "builder")
+"""The checks that solve nothing."""
+
+checks = common_checks("regularizer", "", prepared)
+
+
+def regularizer_checks() -> list[Check]:
+    """All of them, in order; those of a penalty apply where there is a ``penalty(problem)``.
+
+    They come first, as they are quick, and show where a mistake is.
+    """
+    own = [
+        *checks.of(),
+        *optimum.checks.of(),
+        *selection.checks.of(),
+    ]
+    quick = [check for check in own if check.name in QUICK]
+    others = [check for check in own if check.name not in QUICK]
+    return [*quick, *map(_of_its_penalty, penalty_checks()), *others]
+
+
+def check_regularizer(
+    part: str | type[Regularizer] | Regularizer,
+    *,
+    skip: Mapping[str, str] | None = None,
+    seconds: float = SECONDS,
+) -> None:
+    """Check a regularizer.
+
+    Parameters
+    ----------
+    part : str, type or Regularizer
+        Its name, its class or an instance; parameters that are AUTO get a value of its grid.
+    skip : dict of str to str, optional
+        Names of checks to leave out, each with the reason.
+    seconds : float, default 20.0
+        What one check may take.
+
+    Raises
+    ------
+    ContractError
+        If a check fails.
+    UsageError
+        If a check to leave out does not exist.
+    """
+    run_checks(regularizer_checks(), part, skip, seconds)
+
+
+def _of_its_penalty(check: Check) -> Check:
+    """A check of penalties as one of the regularizer that makes them."""
+
+    def penalty_of(part: Any) -> Sized | None:
+        problem = small()
+        ready: Any = prepared(registry.create("regularizer", part), problem)
+        made = ready.penalty(problem) if adds_penalty(ready) else None
+        return Sized(made, P) if hasattr(made, "prox") else None
+
+    def applies(part: Any) -> bool:
+        sized = penalty_of(part)
+        return sized is not None and check.applies(sized)
+
+    return replace(check, run=lambda part: check.run(penalty_of(part)), applies=applies)
+
+
+@checks.add("builder", applies=lambda part: bool(part.default_builder))
+def _builder(part: Regularizer) -> None:
+    """If it names a default builder for its groups or graph, that builder exists."""
+    needs, name = part.needs, part.default_builder
+    require(needs in ("groups", "graph"), "needs = 'groups' or 'graph'", repr(needs))
+    try:
+        own = registry.origin(part)["distribution"]
+        registry.find(needs, registry.preferred(needs, name, own, "textreg"))
+    except PluginError as error:
+        fail(f"a builder of {needs} called '{name}'", f"this error: {error}")
+
+
+@checks.add("solution")
+def _solution(part: Regularizer) -> None:
+    """The solution has p finite weights, a finite intercept and a finite objective."""
+    problem = small()
+    solution = solved(prepared(part), problem)
+    require(isinstance(solution, Solution), "a Solution", type(solution).__name__)
+    require(np.shape(solution.w) == (P,), f"w of the shape ({P},)", np.shape(solution.w))
+    finite("weights", solution.w)
+    for name in ("b", "objective"):
+        value = getattr(solution, name)
+        require(np.ndim(value) == 0 and math.isfinite(value), f"a number {name}", value)
+    if solution.group_norms is not None and problem.groups is not None:
+        shape, wanted = np.shape(solution.group_norms), (len(problem.groups),)
+        require(shape == wanted, f"group_norms of the shape {wanted}", shape)
+
+
+@checks.add("use")
+def _use(part: Regularizer) -> None:
+    """With parameters from the middle of its grid, not zero, the fit is better than no feature."""
+    _beats_nothing(part, small())
+
+
+@checks.add("losses")
+def _losses(part: Regularizer) -> None:
+    """With every loss, the fit is better than no feature."""
+    for loss in LOSSES:
+        _beats_nothing(part, small(loss=loss))
+
+
+def _beats_nothing(part: Regularizer, problem: Problem) -> None:
+    solution = solved(prepared(part, problem), problem)
+    z = problem.X @ solution.w + solution.b
+    loss = problem.loss.value(z, problem.y, problem.sample_weight)
+    what = f"a {problem.loss.label()} loss, {BETTER:g} of that of no feature,"
+    at_most(what, loss, BETTER * null_loss(problem))
+
+
+@checks.add("input")
+def _input(part: Regularizer) -> None:
+    """solve does not modify the problem: X, y, weights, groups, links and start stay as they
+    were."""
+    problem = hard()
+    problem = problem.replace(start=(np.full(problem.X.shape[1], 0.1), 0.1))
+    assert problem.groups is not None
+    assert problem.graph is not None
+    assert problem.start is not None
+    arrays = {
+        "X": problem.X.data,
+        "y": problem.y,
+        "sample_weight": problem.sample_weight,
+        "groups.indices": problem.groups.indices,
+        "groups.weights": problem.groups.weights,
+        "graph.similar": problem.graph.similar.data,
+        "start": problem.start[0],
+    }
+    before = {name: array.copy() for name, array in arrays.items()}
+    solved(prepared(part, problem), problem)
+    for name, array in arrays.items():
+        require(np.array_equal(array, before[name]), f"{name} as it was", "another")
+
+
+@checks.add("determinism")
+def _determinism(part: Regularizer) -> None:
+    """The same problem gives the same solution, bit for bit."""
+    for make in (small, hard):
+        ready = prepared(part, make())
+        one, other = solved(ready, make()), solved(ready, make())
+        same = np.array_equal(one.w, other.w) and one.b == other.b
+        require(same, "the same bits twice", "others")
+
+
+@checks.add("workers")
+def _workers(part: Regularizer) -> None:
+    """Fits in parallel threads give the same solutions as alone, bit for bit."""
+    ready, problem = prepared(part), small()
+    problems = [problem, problem.replace(y=-problem.y), problem]
+    alone = [solved(ready, small().replace(y=each.y)) for each in problems]
+    with quiet(), ThreadPoolExecutor(3) as pool:
+        beside = list(pool.map(ready.solve, problems))
+    same = all(np.array_equal(a.w, b.w) and a.b == b.b for a, b in zip(alone, beside, strict=True))
+    require(same, "the same bits in three threads", "others")
+
+
+@checks.add("order", applies=lambda part: not part.order_matters)
+def _order(part: Regularizer) -> None:
+    """The order of the documents does not matter, except for rounding, unless the class says
+    order_matters = True."""
+    ready, problem = prepared(part), small()
+    rows = np.random.default_rng(2).permutation(N)
+    mixed = problem.replace(
+        X=problem.X[rows], y=problem.y[rows], sample_weight=problem.sample_weight[rows]
+    )
+    near("weights", solved(ready, mixed).w, solved(ready, problem).w, CLOSE)
+
+
+@checks.add("weights")
+def _weights(part: Regularizer) -> None:
+    """A document of weight 3 counts as three copies of it, and one of weight 0 does not count."""
+    problem = small()
+    ready = prepared(part, problem)
+    counts = problem.sample_weight.astype(int)
+    counts[:3] = 0
+    weighted = problem.replace(sample_weight=counts.astype(np.float64))
+    rows = np.repeat(np.arange(N), counts)
+    repeated = problem.replace(
+        X=problem.X[rows], y=problem.y[rows], sample_weight=np.ones(len(rows))
+    )
+    one, other = solved(ready, weighted), solved(ready, repeated)
+    near("weights of repeated documents", one.w, other.w, CLOSE)
+
+
+@checks.add("intercept")
+def _intercept(part: Regularizer) -> None:
+    """Without an intercept, b is 0; with an intercept and no features, b is the log odds."""
+    problem = small()
+    ready = prepared(part, problem)
+    without = solved(ready, problem.replace(fit_intercept=False))
+    require(without.b == 0.0, "b = 0 where fit_intercept is off", without.b)
+    nothing = problem.replace(X=csr_array((N, P)))
+    up = float(problem.sample_weight[problem.y > 0].sum())
+    down = float(problem.sample_weight[problem.y < 0].sum())
+    solution = solved(ready, nothing)
+    require(not solution.w.any(), "no weight where every feature is 0", solution.w)
+    near("the intercept alone", [solution.b], [math.log(up / down)], 1e-3)
+
+
+@checks.add("dense")
+def _dense(part: Regularizer) -> None:
+    """A dense and a sparse X give the same solution."""
+    ready, problem = prepared(part), small()
+    dense = problem.replace(X=problem.X.toarray())
+    near("weights", solved(ready, dense).w, solved(ready, problem).w, 1e-9)
+
+
+@checks.add("memory")
+def _memory(part: Regularizer) -> None:
+    """A large sparse X is never converted to a dense array."""
+    problem = large()
+    sparse = {
+        key: min(200, value)
+        for key, value in prepared(part, problem).params().items()
+        if isinstance(value, int) and not isinstance(value, bool) and value > 200
+    }
+    ready = prepared(part.replace(**sparse), problem)
+    tracemalloc.start()
+    try:
+        solved(ready, problem)
+        peak = tracemalloc.get_traced_memory()[1] / 1e6
+    finally:
+        tracemalloc.stop()
+    at_most("megabytes", peak, MEGABYTES)
+
+
+@checks.add("edges")
+def _edges(part: Regularizer) -> None:
+    """It solves problems with one feature, two documents, equal features or a single label. Groups
+    without features and graphs without links are solved, or refused with a message."""
+    ready, rng = prepared(part), np.random.default_rng(3)
+    problem = small()
+    cases = {
+        "a single feature": problem.replace(
+            X=problem.X[:, [0]], groups=groups_of(1, rng, 2), graph=graph_of(1, rng)
+        ),
+        "two documents": problem.replace(
+            X=problem.X[:2], y=np.array([1.0, -1.0]), sample_weight=np.ones(2)
+        ),
+        "a feature twice": problem.replace(X=problem.X[:, np.r_[0, 0, 2:P]]),
+        "one label": problem.replace(y=np.ones(N)),
+        "documents without a feature": problem.replace(
+            X=csr_array(problem.X.multiply((np.arange(N) % 2)[:, None]))
+        ),
+        "columns of zeros": problem.replace(X=csr_array(problem.X.multiply(np.arange(P) % 2))),
+    }
+    for name, case in cases.items():
+        if ready.needs == "graph" and name == "a single feature":
+            continue  # nothing to link
+        _is_finite(ready, name, case)
+    bare: dict[str, Problem] = {}
+    if ready.needs == "groups":
+        bare["no group"] = problem.replace(groups=_empty_groups(0))
+        bare["groups without a feature"] = problem.replace(groups=_empty_groups(3))
+    if ready.needs == "graph":
+        bare["a graph without a link"] = problem.replace(graph=Graph(csr_array((P, P))))
+    for name, case in bare.items():
+        try:
+            _is_finite(ready, name, case)
+        except (DataError, UsageError) as error:
+            require_refusal(error, name)
+
+
+def _is_finite(ready: Regularizer, name: str, case: Problem) -> None:
+    solution = solved(ready, case.replace(max_iter=200, tol=1e-3))
+    finite(f"weights and intercept for {name}", [*solution.w, solution.b])
+
+
+def _empty_groups(count: int) -> Groups:
+    """So many groups with nothing in them."""
+    nothing = np.empty(0, dtype=np.int32)
+    return Groups(np.zeros(count + 1, dtype=np.int64), nothing, np.ones(count), P)
+
+
+def _strengths_of(part: Regularizer) -> list[str]:
+    return [key for key, it in part.declared().items() if isinstance(it.search, LogGrid)]
+
+
+@checks.add("strengths", applies=lambda part: bool(_strengths_of(part)))
+def _strengths(part: Regularizer) -> None:
+    """A penalty strength of 0 is allowed, and a huge one leaves no weight. Each strength counts: a
+    larger one gives other weights, which fit no better."""
+    ready, problem = prepared(part), small(tol=1e-3, max_iter=100)
+    strengths = _strengths_of(part)
+    for key in strengths:
+        free = solved(ready.replace(**{key: 0.0}), problem)
+        finite(f"weights at {key}=0", free.w)
+    solution = solved(ready.replace(**dict.fromkeys(strengths, HUGE)), problem)
+    at_most(f"a weight at strengths of {HUGE:g}", float(np.abs(solution.w).max()), 1e-4)
+    problem = small()
+    first = solved(ready, problem)
+    for key in strengths:
+        more = solved(ready.replace(**{key: 3.0 * getattr(ready, key)}), problem)
+        same = np.array_equal(first.w, more.w) and bool(first.w.any())
+        require(not same, f"other weights with {key} three times as large", "the same")
+        if part.minimizes:
+            before, after = (loss_at(problem, each.w, each.b)[0] for each in (first, more))
+            at_least(f"a loss with a larger {key}", after, before, 1e-5 * null_loss(problem))
+
+
+@checks.add("scale", applies=lambda part: bool(_strengths_of(part)))
+def _scale(part: Regularizer) -> None:
+    """The scale of a strength is of the size at which weights vanish: a hundredth of it leaves
+    some, and of a sparse model ten times as much leaves none. A document of weight 3 counts in it
+    as three copies do, and the order of the features does not matter."""
+    problem = small()
+    rows = np.repeat(np.arange(N), problem.sample_weight.astype(int))
+    repeated = problem.replace(
+        X=problem.X[rows], y=problem.y[rows], sample_weight=np.ones(len(rows))
+    )
+    strengths = _strengths_of(part)
+    scales = {key: part.scale(problem, key) for key in strengths}
+    for key, scale in scales.items():
+        require(math.isfinite(scale) and scale > 0.0, f"a number above 0 for {key}", scale)
+        near(f"the scale of {key} for copies", [part.scale(repeated, key)], [scale], 1e-6)
+        mixed = part.scale(reordered(problem, np.arange(P)[::-1]), key)
+        near(f"the scale of {key} for features in another order", [mixed], [scale], 1e-6)
+    ready = prepared(part)
+    small_ones = {key: 1e-2 * scale for key, scale in scales.items()}
+    solution = solved(ready.replace(**small_ones), problem)
+    require(solution.w.any(), "some weight at a hundredth of the scales", "none")
+    if not part.needs and solved(ready, problem).nonzero < P:  # it is sparse
+        large_ones = {key: 10.0 * scale for key, scale in scales.items()}
+        left = solved(ready.replace(**large_ones), problem).nonzero
+        require(left == 0, "no weight at ten times the scales", f"{left} weights")
+
+
+@checks.add("callback")
+def _callback(part: Regularizer) -> None:
+    """The callback is called with Steps; when it returns True, the best solution so far is
+    returned at once."""
+    steps: list[Any] = []
+
+    def stop(step: Step) -> bool:
+        steps.append(step)
+        return True
+
+    problem = small(tol=1e-12, callback=stop)
+    solution = solved(prepared(part), problem)
+    wrong = [step for step in steps if not isinstance(step, Step)]
+    require(not wrong, "Steps", wrong)
+    require(len(steps) >= 1, "a call at least", "none")
+    require(len(steps) == 1, "an end when it returned True", f"{len(steps)} calls")
+    finite("weights", solution.w)
+
+
+def _weights_of(part: Regularizer, seed: int) -> list[float]:
+    """The solution of a problem, as it is computed in another process: BLAS has one thread, as in
+    trainings, where its number here may come from the environment."""
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1):
+        solution = solved(part, hard(seed))
+    return [*solution.w.tolist(), solution.b]
+
+
+@checks.add("processes")
+def _processes(part: Regularizer) -> None:
+    """A fresh interpreter, in which texts have other hashes, gives the same solution. Skipped where
+    the class is not found there, as that of a notebook."""
+    ready = prepared(part, hard())
+    for seed, there in zip((0, 1), elsewhere(_weights_of, ready, (0, 1)), strict=True):
+        # No bits: LAPACK may round in another way where arrays begin at other addresses.
+        near("weights of a fresh interpreter", there, _weights_of(ready, seed), 1e-9)

@@ -1,0 +1,263 @@
+"""Writes a new plugin: a distribution that can be installed, with tests that pass."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import keyword
+import os
+import re
+import shutil
+from functools import partial
+from importlib import metadata, resources
+from importlib.util import find_spec
+from pathlib import Path
+from string import Template
+from typing import NamedTuple
+
+from textreg import API
+from textreg.errors import UsageError, did_you_mean
+from textreg.plugins import registry
+from textreg.plugins.loading import title
+from textreg.signals import tidying
+
+_NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+_LONGEST = 40
+"""Most characters of a name, by which folders and files are called."""
+
+TEMPLATES = {
+    "tokenizer": ("tokenizer",),
+    "groups": ("groups",),
+    "graph": ("graph",),
+    "regularizer": ("penalty", "solve", "cython"),
+    "loss": ("loss",),
+    "exporter": ("exporter",),
+    "command": ("command",),
+}
+"""The templates of every kind, the usual one first."""
+
+_USE = {
+    "tokenizer": "--tokenizer $name",
+    "groups": "--reg group --groups $name",
+    "graph": "--reg network --graph $name",
+    "regularizer": "--reg $name",
+    "loss": "--task regression --loss $name",
+    "exporter": "--to $name",
+    "command": "$name FILE",
+}
+"""Options with which ``textreg train`` uses a plugin of each kind, and ``textreg export`` one; a
+command is used by its name."""
+
+_TESTED = {
+    "tokenizer": ("tokenizer_checks", "TEXTS", '{"tokenizer": NAME, "reg": "lasso"}'),
+    "groups": ("group_builder_checks", "TEXTS", '{"groups": NAME, "reg": "group"}'),
+    "graph": ("graph_builder_checks", "TEXTS", '{"graph": NAME, "reg": "network"}'),
+    "regularizer": ("regularizer_checks", "", '{"reg": NAME}'),
+    "loss": ("loss_checks", "", '{"loss": NAME, "reg": "ridge"}'),
+    "exporter": ("exporter_checks", "", ""),
+    "command": ("command_checks", "", ""),
+}
+"""The checks of each kind, what they are given, and the keywords of a training that uses it."""
+
+_COMMON = {
+    "pyproject.toml": "common/pyproject.toml.tmpl",
+    "README.md": "common/README.md.tmpl",
+    ".gitignore": "common/gitignore.tmpl",
+    ".github/workflows/test.yml": "common/test.yml.tmpl",
+    "tests/test_$short.py": "common/test.py.tmpl",
+}
+_OTHERS = {
+    kind: {"README.md": f"{kind}/README.md.tmpl", "tests/test_$short.py": f"{kind}/test.py.tmpl"}
+    for kind in ("exporter", "command")
+}
+"""What a kind that is no part of a training has in place of them."""
+_MODULE = {"$module.py": "$template/module.py.tmpl"}
+_CYTHON = {
+    "setup.py": "cython/setup.py.tmpl",
+    "$module/__init__.py": "cython/module.py.tmpl",
+    "$module/kernel.pyx": "cython/kernel.pyx.tmpl",
+    "$module/kernel.pyi": "cython/kernel.pyi.tmpl",
+    "$module/twin.py": "cython/twin.py.tmpl",
+    "tests/test_kernel.py": "cython/test_kernel.py.tmpl",
+}
+"""The files of a distribution, and their templates."""
+
+
+class NewPlugin(NamedTuple):
+    """A new plugin: its folder, its files, and the options that use it in training."""
+
+    folder: Path
+    files: tuple[Path, ...]
+    use: str
+
+
+def write_plugin(
+    kind: str, name: str, into: str | os.PathLike[str] = ".", template: str = ""
+) -> NewPlugin:
+    """Write the distribution ``textreg-NAME`` with one plugin of this ``kind`` into a folder.
+
+    It has a small working example, the tests of the contract, a README, and settings for building,
+    git and continuous integration. Everything is written, or nothing. template: one of those in
+    ``TEMPLATES``, the first if empty. Raises UsageError where the name will not do or is taken,
+    where there is no such template, and where the folder cannot be written or is in use already.
+    """
+    names = _names(kind, name, _template_of(kind, template))
+    target = Path(into, names["distribution"])
+    if not target.parent.is_dir():
+        raise UsageError(
+            f"the folder {into} does not exist: make it, or name another with --into DIR."
+        )
+    if target.is_symlink() or (target.exists() and (target.is_file() or any(target.iterdir()))):
+        raise UsageError(
+            f"{target} is there already, and not empty: take another name, or write elsewhere "
+            "with --into DIR."
+        )
+    files = (
+        _COMMON | _OTHERS.get(kind, {}) | (_CYTHON if names["template"] == "cython" else _MODULE)
+    )
+    texts = {
+        Template(path).substitute(names): _filled(Template(template).substitute(names), names)
+        for path, template in files.items()
+    }
+    try:
+        folder = target.parent / f".textreg-new-{os.urandom(8).hex()}"
+        with tidying(partial(shutil.rmtree, folder, ignore_errors=True)):
+            made = folder / target.name
+            for path, text in texts.items():
+                file = made / path
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_text(text, encoding="utf-8", newline="\n")
+            if target.exists():
+                target.rmdir()
+            made.rename(target)
+    except OSError as error:
+        raise UsageError(
+            f"{target} cannot be written: {error.strerror or error}. Write elsewhere with --into "
+            "DIR."
+        ) from None
+    return NewPlugin(target, tuple(target / path for path in texts), names["use"])
+
+
+def _template_of(kind: str, template: str) -> str:
+    """The template of a kind that is called so; UsageError if there is none."""
+    known = TEMPLATES[kind]
+    if template and template not in known:
+        raise UsageError(
+            f"a {title(kind)} has no template '{template}'.{did_you_mean(template, known)} "
+            f"There are: {', '.join(known)}."
+            if len(known) > 1
+            else f"a {title(kind)} has one template only: leave out --template {template}."
+        )
+    return template or known[0]
+
+
+def _names(kind: str, name: str, template: str) -> dict[str, str]:
+    """The substitutions in the templates; UsageError for an invalid name."""
+    _check_name(kind, name)
+    short = name.replace("-", "_")
+    module = f"textreg_{short}"
+    compiled = template == "cython"
+    checks, given, options = _TESTED[kind]
+    names = {
+        "kind": kind,
+        "name": name,
+        "short": short,
+        "title": title(kind),
+        "template": template,
+        "module": module,
+        "source": module if compiled else f"{module}.py",
+        "distribution": f"textreg-{name}",
+        "Class": "".join(part.capitalize() for part in name.split("-")),
+        "api": str(API),
+        "use": Template(_USE[kind]).substitute(name=name),
+        "version": ".".join(metadata.version("textreg").split(".")[:2]),
+        "checks": checks,
+        "given": given,
+        "options": options,
+        "requires": '"setuptools>=77", "Cython>=3.1"' if compiled else '"setuptools>=77"',
+        "packages": _PACKAGE.format(module) if compiled else f'py-modules = ["{module}"]\n',
+        "more": _KERNEL if compiled else "",
+        "needs": "click>=8.1" if kind == "command" else "numpy>=1.24",
+        "help": _HELP.format(name, module) if kind == "command" else "",
+    }
+    _check_free(names)
+    return names
+
+
+_PACKAGE = """packages = ["{0}"]
+
+[tool.setuptools.package-data]
+{0} = ["*.pyi", "*.pyx"]
+"""
+
+_HELP = """
+
+# What textreg --help shows of it.
+[project.entry-points."textreg.help"]
+"{0} Show the most frequent words of a file." = "{1}\""""
+
+_KERNEL = """ Its loop is
+compiled: `kernel.pyx`, with its types in `kernel.pyi` and the same in plain Python in `twin.py`.
+After a change of the kernel repeat `pip install -e .`."""
+
+
+def _check_name(kind: str, name: str) -> None:
+    """UsageError for a name that cannot be that of a plugin, or is taken."""
+    if name.startswith("textreg-"):
+        raise UsageError(
+            f"'{name}': leave out 'textreg-', which is put before the name of the distribution."
+        )
+    if not _NAME.fullmatch(name):
+        raise UsageError(
+            f"'{name}' cannot be the name of a plugin here: take small letters and digits, with "
+            "single hyphens between them, a letter first, such as my-own."
+        )
+    if len(name) > _LONGEST:
+        raise UsageError(f"'{name}' is too long: take {_LONGEST} characters at most.")
+    if name == "none":
+        raise UsageError("'none' as an option's value means no part: take another name.")
+    taken = [row for row in registry.listing() if (row.kind, row.name) == (kind, name)]
+    if taken:
+        raise UsageError(
+            f"there is a {title(kind)} called '{name}' already, of {taken[0].distribution}. Take "
+            f"another name than {', '.join(registry.names(kind))}."
+        )
+
+
+def _check_free(names: dict[str, str]) -> None:
+    """UsageError where the class, the module or the distribution stands for something else."""
+    cls, name, module = names["Class"], names["name"], names["module"]
+    if hasattr(builtins, cls) or keyword.iskeyword(cls) or cls in _used(names):
+        raise UsageError(
+            f"'{name}' would be the class {cls}, which is something else in Python or the plugin: "
+            f"take a longer name, such as {name}-one."
+        )
+    if find_spec(module) is not None:
+        raise UsageError(
+            f"a module {module} is installed already, maybe of {names['distribution']}: take "
+            "another name."
+        )
+    if any(metadata.distributions(name=names["distribution"])):
+        raise UsageError(
+            f"a distribution {names['distribution']} is installed already: take another name."
+        )
+
+
+def _used(names: dict[str, str]) -> set[str]:
+    """The names that the module of a template binds or uses, but for that of its class."""
+    text = _filled(f"{names['template']}/module.py.tmpl", {**names, "Class": "_Class"})
+    return {
+        getattr(node, "id", getattr(node, "name", ""))
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, (ast.Name, ast.alias, ast.ClassDef))
+    }
+
+
+def _filled(template: str, names: dict[str, str]) -> str:
+    """The text of a file."""
+    return Template(_template(template)).substitute(names)
+
+
+def _template(path: str) -> str:
+    """The text of a template."""
+    return (resources.files("textreg_testing") / "templates" / path).read_text(encoding="utf-8")

@@ -1,1 +1,0 @@
-"""Writing plugins: a scaffold to start from, and a doctor for those that do not load."""
