@@ -26,7 +26,7 @@ from threadpoolctl import threadpool_limits
 
 import textreg
 from benchmarks.corpora import FOLDERS, TASKS, read, read_dev
-from textreg.measure.significance import Answers, bootstrap, sign_test
+from textreg.measure.metrics import Answers, bootstrap, sign_test
 from textreg.training.splits import folds
 
 CORPORA = (*TASKS, "trec", "germeval", "subj", "sms")

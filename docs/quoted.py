@@ -18,8 +18,7 @@ from sphinx.util.docutils import SphinxDirective
 
 import textreg
 from textreg.demo.corpus import write_demo
-from textreg.explain.records import Explanation, SentenceScore
-from textreg.explain.show import TextPart, text_parts
+from textreg.explain.contributions import Explanation, SentenceScore, TextPart, text_parts
 from textreg.reading.corpus import read_corpus
 
 REVIEW = (

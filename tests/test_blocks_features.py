@@ -19,8 +19,8 @@ from textreg.blocks.features import BlockFeatures, BlockVectorizer
 from textreg.blocks.scratch import Arrays, Memory, Scratch
 from textreg.builtin.words import Words
 from textreg.errors import DataError, UsageError
+from textreg.features.encoder import WEIGHTINGS
 from textreg.features.vectorize import Features, Vectorizer
-from textreg.features.weighting import WEIGHTINGS
 from textreg.kinds import Tokenizer
 from textreg.records import Tokens
 from textreg.records.fields import Field, fielded

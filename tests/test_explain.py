@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import textreg
 from textreg.errors import UsageError
 from textreg.explain import Explanation, explain
-from textreg.explain.show import text_parts
+from textreg.explain.contributions import text_parts
 from textreg.features.encoder import Encoder
 from textreg.features.vectorize import Vectorizer
 from textreg.kinds import Tokenizer

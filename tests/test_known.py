@@ -16,9 +16,8 @@ import textreg
 from textreg.builtin.chars import Chars
 from textreg.builtin.words import Words
 from textreg.errors import DataError, UsageError
-from textreg.features.encoder import Encoder
+from textreg.features.encoder import WEIGHTINGS, Encoder
 from textreg.features.vectorize import Vectorizer
-from textreg.features.weighting import WEIGHTINGS
 from textreg.kinds import Tokenizer
 
 TRAIN = [

@@ -23,8 +23,8 @@ from textreg._core import (
     text_names,
     text_word_rows,
 )
+from textreg.features.encoder import WEIGHTINGS
 from textreg.features.ngrams import NGrams
-from textreg.features.weighting import WEIGHTINGS
 from textreg.records.names import Names
 
 NAMES = st.lists(TEXT | st.sampled_from(["abcdefgh", "abcdefghi", "b", "b\0", "x" * 40]))

@@ -15,8 +15,8 @@ from scipy.sparse import csr_array
 
 from textreg import train
 from textreg.blocks.heap import sparse_zeros
+from textreg.features.encoder import WEIGHTINGS
 from textreg.features.vectorize import Vectorizer
-from textreg.features.weighting import WEIGHTINGS
 from textreg.penalties import GroupNorms
 from textreg.records import Corpus, Design, Groups, Problem
 from textreg.records.ragged import distinct_rows, take_rows

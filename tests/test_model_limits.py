@@ -21,7 +21,7 @@ from safetensors.numpy import load_file
 
 import textreg
 from textreg.errors import ModelError, UsageError
-from textreg.model import container, deflating, tensors
+from textreg.model import container
 from textreg.model.storage import load_model
 
 TEXTS = ["good good film", "bad film", "fine film", "bad bad plot", "so so", "so what"] * 5
@@ -52,11 +52,13 @@ def sparse(path: Path, header: dict[str, Any], lengths: dict[str, int]) -> None:
     for name, length in lengths.items():
         dtype = np.dtype(container_types()[name])
         entries.append(
-            tensors.Entry(name, tensors.code(dtype), (length,), end, end + length * dtype.itemsize)
+            container.Entry(
+                name, container.code(dtype), (length,), end, end + length * dtype.itemsize
+            )
         )
         end = entries[-1].end
     text = json.dumps({**header, "format": 1, "deflated": {}})
-    path.write_bytes(tensors.join({"textreg": text, "checksum": "0" * 64}, entries, []))
+    path.write_bytes(container.join({"textreg": text, "checksum": "0" * 64}, entries, []))
     with path.open("r+b") as file:
         file.truncate(path.stat().st_size + end)
 
@@ -79,7 +81,7 @@ def test_the_package_safetensors_reads_the_file(path: Path) -> None:
 @pytest.mark.parametrize("name", ["names", "idf", "weights", "columns"])
 def test_zeros_that_inflate(path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(deflating, "SMALL", 10**12)
+        patch.setattr(container, "SMALL", 10**12)
         dtype = container_types()[name]
         rewrite(path, lambda header, arrays: arrays.update({name: np.zeros(10**8, dtype)}))
     assert path.stat().st_size < 2e6
@@ -90,8 +92,8 @@ def test_zeros_that_inflate(path: Path, name: str, monkeypatch: pytest.MonkeyPat
 def test_arrays_that_compress_too_well_are_stored_as_they_are(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(deflating, "SMALL", 1000)
-    monkeypatch.setattr(deflating, "MAX_EXPANSION", 3)
+    monkeypatch.setattr(container, "SMALL", 1000)
+    monkeypatch.setattr(container, "MAX_EXPANSION", 3)
     header, arrays = content(path)
     names = [f"w{number}" for number in range(20_000)]
     header["vectorizer"]["ngrams"] = 1

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from textreg.measure.calibration import reliability
 from textreg.measure.metrics import wilson
-from textreg.measure.reliability import reliability
 from textreg.tasks.classification import Softmax, classification
 
 

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 import textreg
 from textreg.errors import DataError, DataWarning, UsageError
 from textreg.model.summary import SplitSummary
+from textreg.reading.columns import moment
 from textreg.reading.corpus import read_corpus
-from textreg.reading.times import moment
 from textreg.training.splits import Split, folds, holdout, time_folds, time_holdout
 
 TEXTS = ["good kettle", "fine lamp", "bad kettle", "poor lamp"] * 10

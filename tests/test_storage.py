@@ -779,7 +779,7 @@ import sys
 from textreg.model.storage import load_to_predict
 
 load_to_predict(sys.argv[1]).predict(["so good"])
-for name in ("scipy", "textreg.model.summary", "textreg.model.path_table"):
+for name in ("scipy", "textreg.model.summary", "textreg.model.regularization_path"):
     assert name not in sys.modules, name
 """
 

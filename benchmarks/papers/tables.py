@@ -12,7 +12,7 @@ from benchmarks.corpora import TASKS
 from benchmarks.papers.measure import unpack
 from benchmarks.papers.protocols import CANDIDATES
 from benchmarks.papers.published import PAPERS as PUBLISHED
-from textreg.measure.significance import sign_test
+from textreg.measure.metrics import sign_test
 
 ORDER = TASKS
 """Order of the tasks; any others follow."""

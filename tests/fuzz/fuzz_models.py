@@ -22,7 +22,7 @@ from model_files import content
 import textreg
 from textreg.cli import main
 from textreg.errors import ModelError
-from textreg.model import deflating, tensors
+from textreg.model import container
 from textreg.model.model import Model
 
 SECONDS, MEGABYTES = 30, 400
@@ -261,24 +261,24 @@ def _signed_again(rng: np.random.Generator, source: Path) -> bytes:
 
 def _sign(rng: np.random.Generator, text: str, arrays: dict[str, Any]) -> bytes:
     """What :func:`textreg.model.container.pack` does, for any text and without limits."""
-    small, deflating.SMALL = deflating.SMALL, 10**15
+    small, container.SMALL = container.SMALL, 10**15
     try:
-        stored, deflated = deflating.deflate(arrays)
+        stored, deflated = container.deflate(arrays)
     finally:
-        deflating.SMALL = small
+        container.SMALL = small
     if rng.random() < 0.05:
         _change_json(rng, deflated)
     if text.startswith("{"):
         text = f'{{"deflated":{json.dumps(deflated)},"format":1,{text[1:]}'
     text = _odd_text(rng, text).replace(",}", "}")
-    entries = tensors.arrange(stored)
-    data = [tensors.little(stored[entry.name]).tobytes() for entry in entries]
+    entries = container.arrange(stored)
+    data = [container.little(stored[entry.name]).tobytes() for entry in entries]
     coded = text.encode("utf-8", "surrogatepass")
     digest = hashlib.sha256(coded)
     for entry, part in zip(entries, data, strict=True):
         digest.update(entry.digest_text())
         digest.update(part)
-    return tensors.join({"textreg": text, "checksum": digest.hexdigest()}, entries, data)
+    return container.join({"textreg": text, "checksum": digest.hexdigest()}, entries, data)
 
 
 ODD = [

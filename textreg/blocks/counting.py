@@ -13,8 +13,15 @@ from textreg.blocks.merging import MergedKeys, MergedNames
 from textreg.blocks.scratch import Arrays
 from textreg.blocks.tokens import BlockTokens, NoNames
 from textreg.errors import DataError
-from textreg.features.counting import NGramCounts, by_name, occurrences, tokens_of
-from textreg.features.ngrams import NGrams, take, where_wanted
+from textreg.features.ngrams import (
+    NGramCounts,
+    NGrams,
+    by_name,
+    occurrences,
+    take,
+    tokens_of,
+    where_wanted,
+)
 from textreg.kinds import Tokenizer
 from textreg.plugins import calls
 from textreg.records import Tokens

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from textreg.blocks.counting import BlockCounting, BlockCounts
-from textreg.features.counting import Counted
+from textreg.features.ngrams import Counted
 from textreg.records import Int32s, Int64s
 from textreg.records.names import Names
 

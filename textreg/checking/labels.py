@@ -20,7 +20,7 @@ from textreg.checking.label_findings import (
     SimilarLabels,
     SingleLabel,
 )
-from textreg.tasks.rare import several_labels, sounds_like_ids
+from textreg.tasks.labels import several_labels, sounds_like_ids
 
 TIMES = 20
 """The most frequent label has so many times the documents of another one: told."""

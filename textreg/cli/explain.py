@@ -28,9 +28,15 @@ from textreg.explain import (
     explain,
     find_selection,
 )
-from textreg.explain.removal_formats import FORMATS, is_selected, notes_of, title_of
-from textreg.explain.removal_table import RemovalTable, removal_tables
-from textreg.explain.show import headline, strongest, text_parts
+from textreg.explain.contributions import headline, strongest, text_parts
+from textreg.explain.removal_table import (
+    FORMATS,
+    RemovalTable,
+    is_selected,
+    notes_of,
+    removal_tables,
+    title_of,
+)
 from textreg.model.container import is_container
 from textreg.model.model import Model
 from textreg.model.storage import load_model

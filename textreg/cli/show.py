@@ -19,8 +19,7 @@ from textreg.features.joined import AnyEncoder
 from textreg.model.container import file_digest
 from textreg.model.model import Model
 from textreg.model.origin import PartOrigin
-from textreg.model.path_table import PathTable, SentencePath
-from textreg.model.regularization_path import SolutionPath
+from textreg.model.regularization_path import PathTable, SentencePath, SolutionPath
 from textreg.model.saved_tokenizer import TokenizerOrigin, missing_tokenizer
 from textreg.model.storage import load_model
 from textreg.structure.joining import joint_names

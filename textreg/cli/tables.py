@@ -18,8 +18,8 @@ from textreg.files import csv_lines
 from textreg.jobs import threads_of
 from textreg.limits import packing_of_name, zstd
 from textreg.model.model import Model
-from textreg.reading.arrow import pyarrow
 from textreg.reading.corpus import RecordBatch
+from textreg.reading.formats.columnar import pyarrow
 from textreg.records import Corpus, SkippedRow
 from textreg.terminal import json_line, printable, single_line
 

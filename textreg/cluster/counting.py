@@ -22,8 +22,8 @@ from textreg.blocks.heap import release_memory
 from textreg.blocks.scratch import Arrays, Memory
 from textreg.blocks.tokens import NoNames
 from textreg.blocks.trees import BlockTree, TreeCounting, tree_of
-from textreg.features.counting import Counted
 from textreg.features.markup import stripped_texts
+from textreg.features.ngrams import Counted
 from textreg.kinds import Tokenizer
 
 if TYPE_CHECKING:

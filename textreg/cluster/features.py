@@ -13,9 +13,9 @@ from textreg.blocks.matrix import numbered_within
 from textreg.blocks.tokens import NoNames
 from textreg.cluster.blocks import ClusterBlock
 from textreg.cluster.counting import ClusterCounts, Counting, Numbers, Occurrences
-from textreg.features.counting import tokens_of
 from textreg.features.encoder import Encoder
 from textreg.features.joined import side_by_side
+from textreg.features.ngrams import tokens_of
 from textreg.features.rows import PartCounts
 from textreg.features.vectorize import joined_encoder
 from textreg.plugins import calls

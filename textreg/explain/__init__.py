@@ -1,11 +1,9 @@
 """Explanations of a model: contributions, evidence, and what training selected."""
 
-from textreg.explain.contributions import explain, gives_offsets
+from textreg.explain.contributions import Explanation, SentenceScore, Word, explain, gives_offsets
 from textreg.explain.path_sentences import path_sentences
-from textreg.explain.records import Explanation, SentenceScore, Word
 from textreg.explain.removal_table import RemovalColumn, RemovalTable, removal_tables
-from textreg.explain.selection import find_selection
-from textreg.explain.selection_records import (
+from textreg.explain.selection import (
     EntryStep,
     LinkedFeature,
     Neighbor,
@@ -13,6 +11,7 @@ from textreg.explain.selection_records import (
     Profile,
     SelectedGroup,
     Selection,
+    find_selection,
 )
 
 __all__ = [

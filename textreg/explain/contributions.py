@@ -1,24 +1,217 @@
-"""Exact contributions to a score: intercept, words, sentences."""
+"""Contributions of words and sentences to the score of a text."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from html import escape
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from textreg.errors import UsageError
-from textreg.explain.evidence import Evidence, Sentences, evidence_of
-from textreg.explain.occurrences import Occurrences, Part
-from textreg.explain.records import Explanation, SentenceScore, Word
-from textreg.explain.removal import scores_without
+from textreg.explain.evidence import (
+    Evidence,
+    Occurrences,
+    Part,
+    Sentences,
+    evidence_of,
+    scores_without,
+)
 from textreg.features.fields import first_of_texts
 from textreg.model.model import Model
 from textreg.records import Documents, Floats, Int64s
 from textreg.records.documents import check_texts
 from textreg.records.ragged import row_of, sums
+from textreg.terminal import printable, single_line
 from textreg.text import count_rows
+
+
+class Word(NamedTuple):
+    """One occurrence of a feature, ``text[start:end]``, and its contribution to the score.
+
+    Attributes
+    ----------
+    start, end : int
+        Character offsets. An n-gram covers several words, so occurrences may overlap.
+    feature : str
+        The feature.
+    value : float
+        What the feature adds to the score, divided equally among its occurrences in the document.
+    """
+
+    start: int
+    end: int
+    feature: str
+    value: float
+
+
+class SentenceScore(NamedTuple):
+    """One sentence, ``text[start:end]``, its contribution in two senses, and its evidence.
+
+    Attributes
+    ----------
+    start, end : int
+        Character offsets.
+    value : float
+        The sum of the values of its words.
+    removal : float
+        By how much the log-probability of the explained label falls when the sentence is left out
+        and the rest is vectorized as a document of its own (yogatama2014, tables 4 and 5). For
+        models without probabilities, by how much the score falls.
+    evidence : float
+        How strong the evidence in the sentence is, 0 or more: (V2) of docs/maths.md, which agrees
+        best with the sentences that people mark. Sentences are ranked by it.
+    field : str
+        Its field, where documents have several; else empty.
+    """
+
+    start: int
+    end: int
+    value: float
+    removal: float
+    evidence: float
+    field: str = ""
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """The score of one document as a sum: intercept + values of the words.
+
+    Attributes
+    ----------
+    text : str
+        The document.
+    label : str
+        The predicted label, or labels with commas between them; of a regression, the predicted
+        number as text.
+    probabilities : dict of str to float
+        By label; empty for models without probabilities.
+    of : str
+        The label whose score is explained; empty for a regression. With two labels, a positive
+        score supports this label and a negative one the other.
+    intercept : float
+        The intercept for this label.
+    score : float
+        The score for this label.
+    sentences : tuple of SentenceScore
+        Sentences with at least one word, in order.
+    words : tuple of Word
+        Occurrences of features with a weight for this label, in order.
+    """
+
+    text: str
+    label: str
+    probabilities: dict[str, float]
+    of: str
+    intercept: float
+    score: float
+    sentences: tuple[SentenceScore, ...]
+    words: tuple[Word, ...]
+
+    @property
+    def fields(self) -> dict[str, float]:
+        """The sum of the values of every field's words; empty where documents have no fields."""
+        sums: dict[str, float] = {}
+        for sentence in self.sentences:
+            if sentence.field:
+                sums[sentence.field] = sums.get(sentence.field, 0.0) + sentence.value
+        return sums
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as numbers, texts, lists and dicts, ready for JSON."""
+        by_field = {"fields": self.fields} if self.fields else {}
+        sentences = [sentence._asdict() for sentence in self.sentences]
+        if not by_field:
+            sentences = [{k: v for k, v in one.items() if k != "field"} for one in sentences]
+        return {
+            "text": str(self.text),
+            "label": self.label,
+            "probabilities": self.probabilities,
+            "of": self.of,
+            "intercept": self.intercept,
+            "score": self.score,
+            "sentences": sentences,
+            "words": [word._asdict() for word in self.words],
+            **by_field,
+        }
+
+    def _repr_html_(self) -> str:
+        """The document for a notebook, its words colored by their contributions."""
+
+        return as_html(self)
+
+
+class TextPart(NamedTuple):
+    """A part of a text, and the sum of the values of the words that cover it."""
+
+    start: int
+    end: int
+    value: float
+
+
+def text_parts(explanation: Explanation) -> Iterator[TextPart]:
+    """The whole text in consecutive parts, split wherever a word begins or ends.
+
+    Where n-grams overlap, each counts in full for every part that it covers.
+    """
+    change: dict[int, float] = {0: 0.0, len(explanation.text): 0.0}
+    open_at: dict[int, int] = {}
+    for start, end, _, value in explanation.words:
+        for place, sign in ((start, 1), (end, -1)):
+            change[place] = change.get(place, 0.0) + sign * value
+            open_at[place] = open_at.get(place, 0) + sign
+    value, n_open, before = 0.0, 0, 0
+    for place in sorted(change):
+        if place > before:
+            yield TextPart(before, place, value if n_open else 0.0)
+        value, n_open, before = value + change[place], n_open + open_at.get(place, 0), place
+
+
+def strongest(explanation: Explanation, top: int = 10) -> list[tuple[str, float]]:
+    """The ``top`` features with the largest contributions, over all occurrences, and these."""
+    sums: dict[str, float] = {}
+    for word in explanation.words:
+        sums[word.feature] = sums.get(word.feature, 0.0) + word.value
+    return sorted(sums.items(), key=lambda item: (-abs(item[1]), item[0]))[:top]
+
+
+def headline(explanation: Explanation) -> str:
+    """Label or number, probability, and the score as a sum, on one line."""
+    label = single_line(explanation.label) if explanation.of else f"{explanation.score:.4g}"
+    if explanation.label in explanation.probabilities:
+        label += f" ({explanation.probabilities[explanation.label]:.3f})"
+    words = sum(word.value for word in explanation.words)
+    what = f"score of {single_line(explanation.of)}" if explanation.of else "prediction"
+    return (
+        f"{label}   {what} {explanation.score:+.3f} = intercept {explanation.intercept:+.3f} "
+        f"{'+' if words >= 0 else '-'} words {abs(words):.3f}"
+    )
+
+
+def as_html(explanation: Explanation) -> str:
+    """One self-contained HTML element, without scripts or style sheets; the text is escaped."""
+    parts = list(text_parts(explanation))
+    most = max((abs(part.value) for part in parts), default=0.0) or 1.0
+    shown = []
+    for start, end, value in parts:
+        text = escape(printable(explanation.text[start:end]))
+        if value:
+            color = (
+                "0,114,178" if value > 0 else "213,94,0"
+            )  # distinct for color-blind readers: okabe2008
+            strength = 0.1 + 0.5 * abs(value) / most
+            text = (
+                f'<span style="background:rgba({color},{strength:.2f})" '
+                f'title="{value:+.4f}">{text}</span>'
+            )
+        shown.append(text)
+    return (
+        f"<div><p><b>{escape(headline(explanation))}</b></p>"
+        f'<p dir="auto" style="white-space:pre-wrap">{"".join(shown)}</p></div>'
+    )
+
 
 BATCH = 1000
 """Number of texts that are explained together; results do not depend on it."""

@@ -1,8 +1,18 @@
-"""The evidence of tokens and sentences for a label: one rule for every model, docs/maths.md (V).
+"""Occurrences of features in sentences, what a text is worth without one, and evidence.
 
 A token is a run of characters without a blank between them. What an occurrence of a feature adds to
 the score is divided equally among the tokens that it touches, so that those of characters go to
 their words, and those of n-grams to all of theirs.
+
+yogatama2014, tables 4 and 5, measure a sentence by how much the log-odds change when it is left
+out. With v(c) the value of a feature that occurs c times, c_s of them in sentence s, a
+document without s has the score
+
+    b + (Σ_f w_f i_f v(c_f) − Σ_{f in s} w_f i_f (v(c_f) − v(c_f − c_fs))) / norm,
+
+where i_f is the inverse document frequency (1 without ``tfidf``) and norm² is Σ_f (i_f v(c_f))²
+less the same difference of squares (1 where rows are not scaled). This is exact, not a
+linearization, and all sentences together cost as much as counting their words twice.
 """
 
 from __future__ import annotations
@@ -12,12 +22,159 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from textreg.explain.occurrences import Occurrences, sentence_at
-from textreg.records import Floats, Int32s, Int64s
+from textreg._core import text_counts
+from textreg.features.encoder import Encoder, Weighting
+from textreg.features.joined import AnyEncoder
+from textreg.features.ngrams import NGrams
+from textreg.features.numbers import NumberEncoder
+from textreg.records import Documents, Floats, Int32s, Int64s, Tokens
 from textreg.records.ragged import row_of, sums
+from textreg.text import count_rows
+
+
+class Part(NamedTuple):
+    """The words of one tokenizer, and every occurrence of its features.
+
+    Attributes
+    ----------
+    encoder : Encoder
+    first : int
+        Its first column in the model.
+    words, features : Tokens
+        In sentences of its own.
+    sentence : ndarray of int64, shape (occurrences,)
+        The sentence of every occurrence in ``features``, in :class:`Occurrences`.
+    word_sentence : ndarray of int64, shape (words,)
+        The same for ``words``.
+    """
+
+    encoder: Encoder
+    first: int
+    words: Tokens
+    features: Tokens
+    sentence: Int64s
+    word_sentence: Int64s
+
+
+@dataclass(frozen=True, eq=False)
+class Occurrences:
+    """Texts in sentences, with the occurrences of the features of every tokenizer.
+
+    Sentences are those of the first tokenizer. What others find belongs to the sentence that begins
+    last before it, or else to the first one. A document without sentences, where another tokenizer
+    finds something, is one sentence. Of several fields, the same holds in each of them.
+
+    Attributes
+    ----------
+    parts : sequence of Part
+    document_ptr : ndarray of int64, shape (documents + 1,)
+        Document d has the sentences ``document_ptr[d]`` to ``document_ptr[d + 1]``.
+    spans : ndarray of int32, shape (sentences, 2)
+        Where sentences begin and end in their documents.
+    field_of : sequence of str, default ()
+        The name of every sentence's field, where documents have several.
+    """
+
+    parts: Sequence[Part]
+    document_ptr: Int64s
+    spans: Int32s
+    field_of: Sequence[str] = ()
+
+    def fields(self) -> Sequence[str]:
+        """The name of every sentence's field; empty texts where documents have none."""
+        return self.field_of or [""] * len(self.spans)
+
+    @classmethod
+    def of(cls, encoder: AnyEncoder, texts: Documents) -> Occurrences:
+        """Those of ``texts``; UsageError if a tokenizer gives no character offsets."""
+        firsts = np.cumsum([0, *(len(part.names) for part in encoder.parts)]).tolist()
+        parts = list(zip(encoder.parts, firsts, strict=False))
+        if not encoder.fields:
+            return cls._of_parts(parts, texts)
+        by_field = [[it for it in parts if it[0].field == field] for field in encoder.fields]
+        names = [field.name for field in encoder.fields]
+        return _merged([cls._of_parts(own, texts) for own in by_field], names)
+
+    @classmethod
+    def _of_parts(cls, encoders: Sequence[tuple[Encoder, int]], texts: Documents) -> Occurrences:
+        """Those of tokenizers that read the same, each with its first column."""
+        words = [part.words(texts, spans=True) for part, _ in encoders]
+        features = [part.features(own) for (part, _), own in zip(encoders, words, strict=True)]
+        document_ptr, spans, moved = _sentences(words)
+        parts = []
+        for number, ((part, first), own, found) in enumerate(
+            zip(encoders, words, features, strict=True)
+        ):
+            if number == 0:
+                sentence = moved[row_of(found.sentence_ptr)]
+                word_sentence = moved[row_of(own.sentence_ptr)]
+            else:
+                sentence = _sentence_at(found, document_ptr, spans)
+                word_sentence = _sentence_at(own, document_ptr, spans)
+            parts.append(Part(part, first, own, found, sentence, word_sentence))
+        return cls(parts, document_ptr, spans)
+
+
+def _merged(found: Sequence[Occurrences], names: Sequence[str]) -> Occurrences:
+    """Those of several fields as one: the sentences of a document are those of its fields."""
+    counts = np.array([np.diff(one.document_ptr) for one in found])
+    document_ptr = np.concatenate([[0], np.cumsum(counts.sum(axis=0))])
+    begins = document_ptr[:-1] + np.cumsum(counts, axis=0) - counts
+    spans = np.empty((int(document_ptr[-1]), 2), dtype=np.int32)
+    field_of = [""] * len(spans)
+    parts: list[Part] = []
+    for name, one, begin, count in zip(names, found, begins, counts, strict=True):
+        moved = np.arange(len(one.spans)) + np.repeat(begin - one.document_ptr[:-1], count)
+        spans[moved] = one.spans
+        for at in moved.tolist():
+            field_of[at] = name
+        parts += [
+            part._replace(sentence=moved[part.sentence], word_sentence=moved[part.word_sentence])
+            for part in one.parts
+        ]
+    return Occurrences(parts, document_ptr, spans, field_of)
+
+
+def _sentences(words: Sequence[Tokens]) -> tuple[Int64s, Int32s, Int64s]:
+    """Offsets of documents, spans of sentences, and the new number of each of the first's own."""
+    own, *others = words
+    assert own.sentence_spans is not None
+    counts = np.diff(own.document_ptr)
+    added = counts == 0
+    low = np.full(len(counts), np.iinfo(np.int32).max, dtype=np.int32)
+    high = np.zeros(len(counts), dtype=np.int32)
+    for other in others:
+        assert other.spans is not None
+        document = row_of(other.token_document_ptr)
+        np.minimum.at(low, document, other.spans[:, 0])
+        np.maximum.at(high, document, other.spans[:, 1])
+    added &= high > 0
+    document_ptr = np.concatenate([[0], np.cumsum(counts + added)])
+    moved = np.arange(own.n_sentences) + np.cumsum(added)[row_of(own.document_ptr)]
+    spans = np.empty((int(document_ptr[-1]), 2), dtype=np.int32)
+    spans[moved] = own.sentence_spans
+    spans[document_ptr[:-1][added]] = np.stack([low[added], high[added]], axis=1)
+    return document_ptr, spans, moved
+
+
+def _sentence_at(tokens: Tokens, document_ptr: Int64s, spans: Int32s) -> Int64s:
+    """The sentence of every occurrence: the last that begins before it, or the first there is."""
+    assert tokens.spans is not None
+    document = row_of(tokens.token_document_ptr)
+    return sentence_at(document, tokens.spans[:, 0], document_ptr, spans)
+
+
+def sentence_at(document: Int64s, start: Int32s, document_ptr: Int64s, spans: Int32s) -> Int64s:
+    """The sentences of places in documents, given by the number of a document and an offset."""
+    far = np.int64(1) << 32
+    begins = row_of(document_ptr) * far + spans[:, 0]
+    at: Int64s = np.searchsorted(begins, document * far + start, side="right") - 1
+    return np.maximum(at, document_ptr[document])
+
 
 _TOKEN = re.compile(r"\S+")
 _FAR = np.int64(1) << 32
@@ -175,3 +332,146 @@ def _near(squares: Floats, token_ptr: Int64s) -> Floats:
         total += weight * apart[0, place + distance]
         weights += weight * apart[1, place + distance]
     return np.asarray(total / weights)
+
+
+class _Change(NamedTuple):
+    """What leaving out each sentence does to the features of its document.
+
+    document, feature, before: for every feature of every document, its document, its id and its
+    value v(c_f). sentence, entry, after: for every feature of every sentence, its sentence, its
+    index in the former arrays, and its value v(c_f - c_fs) in the document without the sentence.
+    """
+
+    document: Int64s
+    feature: Int64s
+    before: Floats
+    sentence: Int64s
+    entry: Int64s
+    after: Floats
+
+    def without(self, values: Floats, changed: Floats, home: Int64s) -> Floats:
+        """For each sentence, the sum over the features of its document without the sentence.
+
+        values: for every feature of every document. changed: for every feature of every sentence,
+        its value without the sentence. home: the document of every sentence.
+        """
+        whole = sums(self.document, values, int(home.max(initial=-1)) + 1)
+        # Only features of the sentence change, so all sentences take one pass over the words.
+        difference = sums(self.sentence, values[self.entry] - changed, len(home))
+        return np.asarray(whole[home] - difference)
+
+
+def scores_without(occurrences: Occurrences, weights: Floats, intercepts: Floats) -> Floats:
+    """(k, sentences) scores of the document of each sentence without that sentence.
+
+    weights: (k, names), intercepts: (k,). What several tokenizers find is scaled each for itself.
+    """
+    scores = np.repeat(intercepts[:, None], len(occurrences.spans), axis=1)
+    for part in occurrences.parts:
+        own = weights[:, part.first : part.first + len(part.encoder.names)]
+        if isinstance(part.encoder, NumberEncoder):
+            scores += _numbers_without(part.encoder, part, occurrences, own)
+        else:
+            scores += _part_without(part, occurrences, own)
+    return scores
+
+
+def _numbers_without(
+    encoder: NumberEncoder, part: Part, occurrences: Occurrences, weights: Floats
+) -> Floats:
+    """(k, sentences) the same of a number, which adds nothing to the score when it is left out."""
+    home = row_of(occurrences.document_ptr)
+    rows = count_rows(part.features)
+    encoder.weigh(rows, part.words)
+    document = row_of(part.features.token_document_ptr)
+    without = []
+    for added in weights[:, rows.indices] * rows.data:
+        whole = sums(document, added, len(occurrences.document_ptr) - 1)
+        without.append(whole[home] - sums(part.sentence, added, len(home)))
+    return np.array(without).reshape(len(weights), len(home))
+
+
+def _part_without(part: Part, occurrences: Occurrences, weights: Floats) -> Floats:
+    """(k, sentences) the share of one tokenizer in the scores; weights: (k, its names)."""
+    encoder, document_ptr = part.encoder, occurrences.document_ptr
+    home = row_of(document_ptr)
+    weighting = encoder.weighting
+    change = _changes(
+        *_recut(part.features.ids, part.sentence, len(home)),
+        document_ptr,
+        len(encoder.vocabulary),
+        weighting,
+    )
+    weights = _over_vocabulary(encoder, weights)
+    scale = np.ones(len(home))
+    idf = np.ones(weights.shape[1]) if encoder.idf is None else encoder.idf
+    weights = weights * idf
+    if weighting.norm == "features":
+        scale = _lengths(change, *_weighted(change, idf), home)
+    elif weighting.norm == "ngrams":
+        ids, sentence, size = _every_gram(part)
+        all_grams = _changes(*_recut(ids, sentence, len(home)), document_ptr, size, weighting)
+        scale = _lengths(all_grams, all_grams.before, all_grams.after, home)
+    return np.stack([change.without(*_weighted(change, w), home) / scale for w in weights])
+
+
+def _recut(ids: Int32s, sentence: Int64s, n_sentences: int) -> tuple[Int32s, Int64s]:
+    """Occurrences in order of their sentences, and the offsets of these."""
+    order = np.argsort(sentence, kind="stable")
+    sizes = np.bincount(sentence, minlength=n_sentences)
+    return ids[order], np.concatenate([[0], np.cumsum(sizes)])
+
+
+def _weighted(change: _Change, by: Floats) -> tuple[Floats, Floats]:
+    """Values before and after the change, multiplied by the entry of ``by`` for their feature."""
+    return change.before * by[change.feature], change.after * by[change.feature[change.entry]]
+
+
+def _lengths(change: _Change, before: Floats, after: Floats, home: Int64s) -> Floats:
+    """Norm of the document's row without each sentence; 1 for an empty row."""
+    remaining = change.without((before > 0).astype(float), (after > 0).astype(float), home)
+    squares = change.without(before * before, after * after, home)
+    # Counts are exact, while rounding may leave a difference of squares of an empty row above 0.
+    return np.sqrt(np.where(remaining > 0.5, squares, 1.0))
+
+
+def _changes(
+    ids: Int32s, sentence_ptr: Int64s, document_ptr: Int64s, size: int, weighting: Weighting
+) -> _Change:
+    """The change for occurrences ``ids`` of ``size`` features."""
+    ptr, own, own_counts = text_counts.count(ids, sentence_ptr, size)
+    whole_ptr, features, counts = text_counts.count(ids, sentence_ptr[document_ptr], size)
+    sentence, document = row_of(ptr), row_of(whole_ptr)
+    home = row_of(document_ptr)[sentence]
+    entry = np.searchsorted(document * size + features, home * size + own)
+    return _Change(
+        document=document,
+        feature=features.astype(np.int64),
+        before=weighting.values(counts),
+        sentence=sentence,
+        entry=entry,
+        after=weighting.values(counts[entry] - own_counts),
+    )
+
+
+def _over_vocabulary(encoder: Encoder, weights: Floats) -> Floats:
+    """Weights over all features that the norm of a row needs; 0 for those without a weight."""
+    if encoder.columns is None:
+        return weights
+    wide = np.zeros((len(weights), len(encoder.vocabulary)))
+    wide[:, encoder.columns] = weights
+    return wide
+
+
+def _every_gram(part: Part) -> tuple[Int32s, Int64s, int]:
+    """All n-grams of the words: ids, the sentences where they begin, and number of n-grams."""
+    words = part.words
+    tree, streams = NGrams.collect(words, part.encoder.ngrams, 1)
+    first = np.concatenate([[0], np.cumsum(tree.sizes)]).astype(np.int32)
+    levels = [
+        np.where(ids >= 0, ids + base, -1) for ids, base in zip(streams, first[:-1], strict=True)
+    ]
+    known = [ids >= 0 for ids in streams]
+    ids = np.concatenate([level[which] for level, which in zip(levels, known, strict=True)])
+    sentence = np.concatenate([part.word_sentence[which] for which in known])
+    return ids.astype(np.int32), sentence, int(first[-1])

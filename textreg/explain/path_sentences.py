@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from textreg.errors import UsageError
-from textreg.explain.occurrences import Occurrences
+from textreg.explain.evidence import Occurrences
 from textreg.features.encoder import Encoder
 from textreg.features.joined import JoinedEncoder
 from textreg.model.model import Model
-from textreg.model.path_table import SentencePath
+from textreg.model.regularization_path import SentencePath
 from textreg.records.documents import check_texts
 from textreg.records.ragged import row_of
 

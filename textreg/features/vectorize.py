@@ -12,9 +12,8 @@ import numpy as np
 
 from textreg._core import text_counts
 from textreg.errors import DataError, UsageError
-from textreg.features.encoder import Encoder
+from textreg.features.encoder import WEIGHTINGS, Encoder
 from textreg.features.joined import AnyEncoder, JoinedEncoder
-from textreg.features.weighting import WEIGHTINGS
 from textreg.files import refuse_special
 from textreg.kinds import Tokenizer
 from textreg.params import Parametrized, param
@@ -25,7 +24,7 @@ from textreg.records.names import Names
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-    from textreg.features.counting import Counted, NGramCounts
+    from textreg.features.ngrams import Counted, NGramCounts
     from textreg.features.rows import DocumentRows, PartCounts
     from textreg.kinds import GraphBuilder
     from textreg.records import Bools, Graph, Groups, Int64s
@@ -129,7 +128,7 @@ class Vectorizer(Parametrized):
 
     def _count(self, tokenizer: Tokenizer, texts: Documents, least: float) -> Counted:
         """The n-grams of one tokenizer; DataError if there is none."""
-        from textreg.features.counting import Counted
+        from textreg.features.ngrams import Counted
 
         stop_words = self.stop_words_of(tokenizer)
         counted = Counted.of(tokenizer, texts, self.ngrams_of(tokenizer), least, stop_words)
@@ -224,7 +223,7 @@ class Vectorizer(Parametrized):
                 raise DataError(self._nothing_left(np.concatenate(frequencies), n, least, most))
         if self.max_features is None:
             return keep
-        from textreg.features.counting import most_frequent
+        from textreg.features.ngrams import most_frequent
 
         return most_frequent(counted, keep, self.max_features)
 

@@ -1,5 +1,14 @@
 """The file that a model is stored in: named arrays and a JSON header in safetensors, checked.
 
+Where it helps an array is shuffled before that: whole numbers become the differences of neighbors,
+as most are columns or offsets, which ascend; and the first bytes of all numbers are put together,
+then the second ones, and so on, as the filter of HDF5 does it.
+
+A file is the length of the table in 8 bytes (little endian), the table, and the data. The table has
+a member for each array, ``{"dtype": "F64", "shape": [3], "data_offsets": [0, 24]}``, and texts in
+``__metadata__``. It is read here and not by the package safetensors, which reads all of a
+file before it compares the table with its size.
+
 Arrays that compress are stored deflated (zlib, RFC 1950), as arrays of bytes with the same names;
 the header's ``deflated`` has the type, the number of entries and the order of each. This saves most
 of the space that names, frequencies and columns take.
@@ -7,7 +16,7 @@ of the space that names, frequencies and columns take.
 A file is read from its beginning to its end, and nothing of it is used before it is checked: the
 table of arrays against the size of the file before arrays are read, the checksum before any is
 inflated, and lengths before that. So what a file takes of memory is in proportion to its size:
-see :mod:`textreg.model.deflating`. The
+see :func:`inflate`. The
 checksum shows damage, not forgery: whoever changes a file can write a new one. To be sure who made
 a file compare its digest with one from there, see :func:`opened`.
 
@@ -18,35 +27,389 @@ This module does not know the meaning of the header and the arrays: see
 from __future__ import annotations
 
 import hashlib
+import json
+import math
 import os
 import re
 import stat
-from collections.abc import Iterator, Mapping
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar
 
 import numpy as np
 
-from textreg.errors import ModelError, UsageError
+from textreg._core import text_names
+from textreg.errors import DataError, ModelError, UsageError, shortened
 from textreg.files import has_table
-from textreg.model.deflating import cannot_inflate, check_expansion, deflate, inflate
-from textreg.model.faults import FaultError, blaming, field, shown
-from textreg.model.strict_json import canonical, parse
-from textreg.model.tensors import (
-    METADATA,
-    Entry,
-    arrange,
-    code,
-    entries_of,
-    join,
-    little,
-)
+from textreg.records.names import Names
+from textreg.records.ragged import row_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from textreg.records import Int64s
+
     Arrays = Mapping[str, NDArray[Any]]
+
+T = TypeVar("T")
+
+_LONGEST = 600  # characters of a fault that a message quotes; names in a file can be of any length
+
+
+class FaultError(ModelError):
+    """What is wrong inside a file; :func:`blaming` adds which file, and what to do."""
+
+
+@contextmanager
+def blaming(path: Path) -> Iterator[None]:
+    """Turn a FaultError, or the refusal of a record, into a ModelError that names the file."""
+    try:
+        yield
+    except (FaultError, UsageError, DataError) as fault:
+        text = str(fault).rstrip(".")
+        text = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+        raise ModelError(
+            f"{path} is damaged: {text}. Copy it again from where it was made, or train it again."
+        ) from fault
+
+
+def field(header: Mapping[str, Any], key: str, kind: type[T]) -> T:
+    """A member of a JSON object, which must be of exactly this type."""
+    value = header.get(key)
+    if type(value) is not kind:  # isinstance would take true for a whole number
+        raise FaultError(f"its header has no '{key}' of the type {kind.__name__}")
+    return value
+
+
+def shown(value: object) -> str:
+    """A value of a file for a message, cut to a few words."""
+    return shortened(repr(value))
+
+
+_LONGEST_NUMBER = 300  # digits: all such are finite as floats
+
+
+def canonical(header: Mapping[str, Any]) -> str:
+    """The canonical JSON text of a header."""
+    return json.dumps(header, sort_keys=True, allow_nan=False, separators=(",", ":"))
+
+
+def parse(text: str | bytes) -> Any:
+    """JSON without what Python adds to it, and with finite numbers only."""
+    return json.loads(
+        text,
+        parse_constant=_no_constant,
+        parse_int=_whole,
+        parse_float=_finite,
+        object_pairs_hook=_object,
+    )
+
+
+def _no_constant(word: str) -> NoReturn:
+    raise ValueError(word)
+
+
+def _whole(digits: str) -> int:
+    if len(digits) > _LONGEST_NUMBER:
+        raise FaultError(f"its header has the number {digits[:20]}..., which is too large")
+    return int(digits)
+
+
+def _finite(digits: str) -> float:
+    if not math.isfinite(number := float(digits)):
+        raise FaultError(f"its header has the number {shown(digits)}, which is too large")
+    return number
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        raise FaultError("its header has two members of the same name")
+    return members
+
+
+MAX_RATIO = 0.9
+"""An array is deflated if that leaves less than this share of its bytes."""
+
+MAX_EXPANSION = 20
+"""All arrays of a file together inflate to at most this many times their bytes in the file.
+
+So a small file cannot fill the memory. Arrays of trained models inflate to 3 to 4 times theirs. One
+that would exceed the limit has some arrays stored as they are.
+"""
+
+SMALL = 16_000_000
+"""Bytes that the arrays of any file may inflate to, however small it is."""
+
+_SAMPLE = 1 << 16
+"""Entries of an array that tell whether it is to be shuffled: to deflate all twice takes long."""
+
+_STEP = 1 << 14  # bytes that are inflated at a time
+
+
+def check_expansion(inflated: int, stored: int) -> None:
+    """FaultError if arrays of ``stored`` bytes cannot inflate to so many in an honest file."""
+    if inflated > _most(stored):
+        raise FaultError(
+            f"its arrays would inflate from {stored:,} to {inflated:,} bytes, and textreg writes "
+            f"none that grow more than {MAX_EXPANSION} times"
+        )
+
+
+def _most(stored: int) -> int:
+    return max(SMALL, MAX_EXPANSION * stored)
+
+
+def deflate(
+    arrays: Mapping[str, NDArray[Any]],
+) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+    """The arrays to store; and the types and numbers of entries of those that are deflated."""
+    stored, deflated = dict(arrays), {}
+    for name, array in arrays.items():
+        shuffled = _is_better_shuffled(array[:_SAMPLE])
+        data = zlib.compress(_shuffled(array) if shuffled else little(array).tobytes())
+        if len(data) < MAX_RATIO * array.nbytes:
+            stored[name] = np.frombuffer(data, dtype=np.uint8)
+            deflated[name] = {
+                "dtype": code(array.dtype),
+                "entries": array.size,
+                "shuffled": shuffled,
+            }
+    total = sum(array.nbytes for array in arrays.values())
+    while total > _most(sum(array.nbytes for array in stored.values())):
+        name = max(deflated, key=lambda name: arrays[name].nbytes / stored[name].nbytes)
+        stored[name] = arrays[name]
+        del deflated[name]
+    return stored, deflated
+
+
+def inflate(
+    name: str, data: NDArray[np.uint8], dtype: np.dtype[Any], entries: int, *, shuffled: bool
+) -> NDArray[Any]:
+    """Inflate an array with this many entries, a few bytes at a time."""
+    size = entries * dtype.itemsize
+    array = np.empty(entries, dtype=dtype.newbyteorder("<"))
+    # The bytes of the numbers, in the order in which they come.
+    places = array.view(np.uint8).reshape(entries, -1)
+    planes = places.T if shuffled else places.reshape(1, -1)
+    done = 0
+    inflating = zlib.decompressobj()
+    try:
+        for start in range(0, len(data), _STEP):
+            part = inflating.decompress(data.data[start : start + _STEP], size - done + 1)
+            if len(part) > size - done:
+                raise cannot_inflate(name)
+            _write(planes, done, np.frombuffer(part, dtype=np.uint8))
+            done += len(part)
+    except zlib.error as error:
+        raise cannot_inflate(name) from error
+    if done != size or inflating.unused_data or not inflating.eof:
+        raise cannot_inflate(name)
+    if shuffled and dtype.kind == "i":
+        np.cumsum(array, dtype=array.dtype, out=array)
+    return array
+
+
+def _write(planes: NDArray[np.uint8], at: int, part: NDArray[np.uint8]) -> None:
+    """Write a part of the planes, one after the other, from the place ``at`` on."""
+    while len(part):
+        plane, start = divmod(at, planes.shape[1])
+        here = part[: planes.shape[1] - start]
+        planes[plane, start : start + len(here)] = here
+        part = part[len(here) :]
+        at += len(here)
+
+
+def cannot_inflate(name: str) -> FaultError:
+    return FaultError(f"the array '{name}' cannot be inflated to the numbers its header says")
+
+
+def _is_better_shuffled(array: NDArray[Any]) -> bool:
+    plain, shuffled = little(array).tobytes(), _shuffled(array)
+    return plain != shuffled and len(zlib.compress(shuffled, 1)) < len(zlib.compress(plain, 1))
+
+
+def _shuffled(array: NDArray[Any]) -> bytes:
+    if array.dtype.kind == "i":
+        array = np.diff(array, prepend=array.dtype.type(0))
+    flat = np.ascontiguousarray(little(array)).ravel()
+    planes: NDArray[np.uint8] = flat.view(np.uint8).reshape(-1, array.itemsize).T
+    return planes.tobytes()
+
+
+METADATA = "__metadata__"
+_ITEM_SIZES = {"U8": 1, "I32": 4, "I64": 8, "F32": 4, "F64": 8}
+
+
+class Entry(NamedTuple):
+    """An array of the table; its bytes are ``begin`` to ``end`` of the data."""
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+    begin: int
+    end: int
+
+    def digest_text(self) -> bytes:
+        """What a checksum takes of it besides its bytes."""
+        return json.dumps([self.name, self.dtype, self.shape]).encode()
+
+
+def code(dtype: np.dtype[Any]) -> str:
+    """The name of a type of numbers in safetensors, such as F64."""
+    return f"{dtype.kind.upper()}{8 * dtype.itemsize}"
+
+
+def little(array: NDArray[Any]) -> NDArray[Any]:
+    """The array in the byte order of the file."""
+    return array.astype(array.dtype.newbyteorder("<"), copy=False)
+
+
+def arrange(arrays: Mapping[str, NDArray[Any]]) -> list[Entry]:
+    """The table of arrays: those of large numbers first, so that each begins at a multiple."""
+    entries: list[Entry] = []
+    for name in sorted(arrays, key=lambda name: (-arrays[name].itemsize, name)):
+        array, begin = arrays[name], entries[-1].end if entries else 0
+        entries.append(Entry(name, code(array.dtype), array.shape, begin, begin + array.nbytes))
+    return sorted(entries, key=_place)
+
+
+def join(metadata: Mapping[str, str], entries: Sequence[Entry], data: Sequence[bytes]) -> bytes:
+    """The bytes of a file with these arrays."""
+    table: dict[str, Any] = {METADATA: metadata}
+    for entry in entries:
+        offsets = [entry.begin, entry.end]
+        table[entry.name] = {"dtype": entry.dtype, "shape": entry.shape, "data_offsets": offsets}
+    text = json.dumps(table, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    return b"".join([len(text).to_bytes(8, "little"), text, *data])
+
+
+def entries_of(table: Mapping[str, Any], n_bytes: int) -> list[Entry]:
+    """The arrays of a table in the order of their bytes, which are ``n_bytes`` together.
+
+    Raises FaultError unless they have one dimension and follow each other from the first byte to
+    the last.
+    """
+    entries = [_entry(name, stated) for name, stated in table.items() if name != METADATA]
+    entries.sort(key=_place)
+    end = 0
+    for entry in entries:
+        if entry.begin != end:
+            raise FaultError(
+                f"the array {shown(entry.name)} begins at byte {entry.begin:,} of the data, and "
+                f"not at {end:,} where the one before it ends"
+            )
+        end = entry.end
+    if end != n_bytes:
+        raise FaultError(f"its arrays take {end:,} bytes, but it has {n_bytes:,} bytes for them")
+    return entries
+
+
+def _place(entry: Entry) -> tuple[int, int, str]:
+    """Where an array is; those without entries are in order of name."""
+    return entry.begin, entry.end, entry.name
+
+
+def _entry(name: str, stated: Any) -> Entry:
+    fault = FaultError(f"its table of arrays has no type, shape and offsets of {shown(name)}")
+    if type(stated) is not dict or stated.keys() != {"dtype", "shape", "data_offsets"}:
+        raise fault
+    dtype, shape, offsets = stated["dtype"], stated["shape"], stated["data_offsets"]
+    if type(dtype) is not str or not _are_sizes(shape) or not _are_sizes(offsets):
+        raise fault
+    if dtype not in _ITEM_SIZES or len(shape) != 1 or len(offsets) != 2:
+        raise FaultError(
+            f"the array {shown(name)} has the type {shown(dtype)} and the shape {shown(shape)}"
+        )
+    begin, end = offsets
+    if end - begin != math.prod(shape) * _ITEM_SIZES[dtype]:
+        raise FaultError(f"the shape of the array {shown(name)} does not fit its offsets")
+    return Entry(name, dtype, tuple(shape), begin, end)
+
+
+def _are_sizes(plain: Any) -> bool:
+    return type(plain) is list and all(type(one) is int and one >= 0 for one in plain)
+
+
+_NAMES = 1 << 16  # names that are checked at a time
+
+
+def offsets_of(sizes: Sequence[int] | NDArray[np.int64]) -> Int64s:
+    """Offsets of consecutive parts of these sizes."""
+    ptr = np.zeros(len(sizes) + 1, dtype=np.int64)
+    np.cumsum(sizes, out=ptr[1:])
+    return ptr
+
+
+def unpack_names(arrays: Arrays, names: str, ptr: str) -> Names:
+    """Names from the arrays called ``names`` and ``ptr``; FaultError unless they are UTF-8.
+
+    The lengths of all arrays here are those that the checks below let pass.
+    """
+    letters, bounds = arrays[names], arrays[ptr]
+    check_offsets(arrays, ptr, max(0, len(bounds) - 1), len(letters))
+    found = Names(letters, bounds)
+    for start in range(0, len(found), _NAMES):
+        part = found.cut(start, min(start + _NAMES, len(found)))
+        try:
+            part.letters.tobytes().decode("utf-8", "surrogatepass")
+        except UnicodeDecodeError as error:
+            raise FaultError(f"the name of a feature is not UTF-8 ({error.reason})") from error
+        begins = part.ptr[part.ptr < len(part.letters)]
+        if (part.letters[begins] & 0xC0 == 0x80).any():
+            raise FaultError("the name of a feature is not UTF-8 (it begins inside a character)")
+    return found
+
+
+def check_distinct(names: Names) -> None:
+    """FaultError if two names are the same."""
+    if not text_names.in_order(names.letters, names.ptr) and len(set(names)) < len(names):
+        raise FaultError("two of its features have the same name")
+
+
+def check_name_lengths(lengths: Mapping[str, int], names: str, ptr: str) -> None:
+    """FaultError if arrays of these lengths cannot hold names that are distinct."""
+    # Only one of them can be without a letter.
+    if not 1 <= lengths[ptr] <= lengths[names] + 2:
+        raise FaultError(f"'{ptr}' does not divide {lengths[names]:,} letters into names")
+
+
+def check_row_lengths(
+    lengths: Mapping[str, int], names: tuple[str, str, str], rows: int, n_features: int
+) -> None:
+    """FaultError if arrays of these lengths cannot be sparse rows: see :func:`unpack_rows`."""
+    values, columns, ptr = (lengths[name] for name in names)
+    if values != columns:
+        raise FaultError(f"'{names[0]}' has {values:,} weights for {columns:,} features")
+    if ptr != rows + 1 or values > rows * n_features:
+        raise FaultError(f"'{names[2]}' does not divide {values:,} entries into {rows:,} parts")
+
+
+def check_offsets(arrays: Arrays, name: str, parts: int, total: int) -> None:
+    """FaultError unless the array ``name`` divides ``total`` entries into this many parts."""
+    ptr = arrays[name]
+    if len(ptr) != parts + 1 or ptr[0] != 0 or ptr[-1] != total or (ptr[1:] < ptr[:-1]).any():
+        raise FaultError(f"'{name}' does not divide {total} entries into {parts} parts")
+
+
+def unpack_rows(
+    arrays: Arrays, names: tuple[str, str, str], rows: int, n_features: int
+) -> tuple[NDArray[Any], NDArray[np.int32], Int64s]:
+    """Values, columns and offsets of sparse rows, from the arrays of these names.
+
+    FaultError unless columns are features in increasing order within every row.
+    """
+    values, columns, ptr = (arrays[name] for name in names)
+    check_offsets(arrays, names[2], rows, len(values))
+    if ((columns < 0) | (columns >= n_features)).any():
+        raise FaultError(f"a weight is for a feature outside 0 to {n_features - 1}")
+    if ((np.diff(columns) <= 0) & (np.diff(row_of(ptr)) == 0)).any():
+        raise FaultError("the features of its weights do not increase within a row")
+    return values, columns, ptr
+
 
 FORMAT = 1
 """Version of the file format that is written, and the only one that is read."""

@@ -14,7 +14,7 @@ from dataclasses import MISSING, Field, fields, is_dataclass
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from textreg.errors import DataError, UsageError
-from textreg.model.faults import FaultError, shown
+from textreg.model.container import FaultError, shown
 
 R = TypeVar("R")
 

@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from textreg.model.faults import FaultError
-from textreg.model.packing import (
+from textreg.model.container import (
+    FaultError,
     check_distinct,
     check_name_lengths,
     check_row_lengths,

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from textreg.errors import RecordError, UsageError
-from textreg.features.encoder import Encoder
+from textreg.features.encoder import WEIGHTINGS, Encoder
 from textreg.features.joined import AnyEncoder, JoinedEncoder
 from textreg.features.ngrams import GramNames, NGrams
 from textreg.features.numbers import NumberEncoder
 from textreg.features.vectorize import Vectorizer
-from textreg.features.weighting import WEIGHTINGS
-from textreg.model.faults import FaultError
-from textreg.model.packing import (
+from textreg.model.container import (
+    FaultError,
     check_distinct,
     check_name_lengths,
     offsets_of,

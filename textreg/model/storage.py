@@ -21,7 +21,8 @@ Format 1. ``__metadata__["textreg"]`` of the safetensors file is a JSON object:
 ``vectorizer``     parameters of the vectorizer; a field of the documents has its own in its part
 ``summary``        how the model was trained: :class:`textreg.model.summary.TrainingSummary`; null
                    of models that were not trained by textreg
-``path``           points of the regularization path: see :mod:`textreg.model.pathfile`; or null
+``path``           points of the regularization path: see
+                   :mod:`textreg.model.pathfile`; or null
 ``deflated``       which arrays are stored deflated (:mod:`textreg.model.container`)
 =================  =================================================================================
 
@@ -66,13 +67,23 @@ import numpy as np
 
 from textreg.files import write_atomically
 from textreg.measure.calibration import Calibration
-from textreg.model.container import opened, pack
-from textreg.model.faults import FaultError
+from textreg.model.container import (
+    FaultError,
+    check_row_lengths,
+    offsets_of,
+    opened,
+    pack,
+    unpack_rows,
+)
 from textreg.model.json_records import from_json, to_json
 from textreg.model.model import Model
 from textreg.model.origin import SourceSummary
-from textreg.model.packing import check_row_lengths, offsets_of, unpack_rows
-from textreg.model.pathfile import PATH_ARRAYS, check_path_lengths, path_arrays, read_path
+from textreg.model.pathfile import (
+    PATH_ARRAYS,
+    check_path_lengths,
+    path_arrays,
+    read_path,
+)
 from textreg.model.saved_encoder import (
     ENCODER_ARRAYS,
     SavedPart,

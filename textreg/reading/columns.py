@@ -1,11 +1,16 @@
-"""Which columns of a table hold the text, the label and so on; from its records to documents."""
+"""Which columns are what, and what their cells mean."""
 
 from __future__ import annotations
 
+import json
+import math
 import re
 import warnings
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from textreg.errors import (
     DataError,
@@ -16,17 +21,154 @@ from textreg.errors import (
     first_few,
     shortened,
 )
-from textreg.reading.cells import (
-    as_group,
-    as_json,
-    as_label,
-    as_labels,
-    as_time,
-    as_weight,
-    not_text,
-)
 from textreg.reading.faults import UnusableRow
 from textreg.records.fields import MISSING, Field, FieldedText, NotAValueError, value_of
+
+if TYPE_CHECKING:
+    from textreg.records import Floats
+
+_DATE = re.compile(
+    r"(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d)?)(?:[.,](\d+))?)?\s*(Z|[+-]\d\d:?\d\d)?"
+)
+
+
+def moment(value: Any) -> tuple[float, bool]:
+    """A time as a number, and whether it was a date, as seconds since 1970.
+
+    Dates are ``2024-03-01``, optionally with ``T14:30``, seconds and an offset, which is UTC by
+    default. Raises ValueError for anything else.
+    """
+    if hasattr(value, "isoformat"):  # datetime.date and its children
+        value = value.isoformat()
+    if isinstance(value, (bool, np.bool_)):
+        raise ValueError("true or false is no time")
+    if isinstance(value, (str, np.datetime64)):
+        text = str(value).strip()
+        if match := _DATE.fullmatch(text):
+            return _seconds(*match.groups()), True
+        value = text
+    number = float(value)
+    if not math.isfinite(number):
+        raise ValueError("not finite")
+    return number, False
+
+
+def moments(values: Sequence[Any], where: Callable[[int], str]) -> Floats:
+    """All times as numbers (n,).
+
+    ``where`` returns the place of a document, for messages. Raises DataError for a value that is
+    not a time, and for dates mixed with numbers.
+    """
+    numbers = np.empty(len(values))
+    dated = None
+    for row, value in enumerate(values):
+        try:
+            numbers[row], date = moment(value)
+        except (TypeError, ValueError, OverflowError):
+            raise DataError(f"{where(row)}: {not_a_time(value)}") from None
+        if dated is None:
+            dated = date
+        elif dated != date:
+            kinds = ("a date", "a number") if date else ("a number", "a date")
+            raise DataError(
+                f"{where(row)}: the time {value} is {kinds[0]}, but that of {where(0)} is "
+                f"{kinds[1]}. Use either dates or numbers for all."
+            )
+    return numbers
+
+
+def not_a_time(value: Any) -> str:
+    """What is wrong with a value that is not a time."""
+    if value is None or value == "":
+        return "the time is missing. Every document needs one."
+    return f"the time {value!r:.40} is neither a number nor an ISO date such as 2024-03-01T14:30."
+
+
+def _seconds(day: str, clock: str | None, fraction: str | None, offset: str | None) -> float:
+    """Seconds since 1970 of the parts of a date."""
+    text = f"{day}T{clock or '00:00'}"
+    if offset and offset != "Z":
+        text += f"{offset[:3]}:{offset[-2:]}"
+    when = datetime.fromisoformat(text)
+    if when.tzinfo is None:
+        when = when.replace(tzinfo=timezone.utc)
+    return when.timestamp() + float(f"0.{fraction or 0}")
+
+
+def as_label(name: str, value: Any) -> str:
+    """One label: a text that is not empty, a number, true or false."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (int, float)) and math.isfinite(value):
+        return str(value)
+    if not isinstance(value, str):
+        raise not_text(name, value)
+    label = value.strip()
+    if not label:
+        raise UnusableRow(f"label is empty, in column '{name}'.")
+    return label
+
+
+def as_labels(name: str, values: list[Any]) -> tuple[str, ...]:
+    """The labels in a list, each once."""
+    labels = [value.strip() if isinstance(value, str) else "" for value in values]
+    if not all(labels):
+        wrong = values[labels.index("")]
+        raise UnusableRow(
+            f"the list of labels in '{name}' holds {as_json(wrong)}, and labels there are texts "
+            'such as "good".',
+            reason=f"'{name}' holds something that is no label",
+        )
+    return tuple(dict.fromkeys(labels))
+
+
+def as_weight(name: str, value: Any) -> float:
+    """A weight: a number of 0 or more."""
+    try:
+        weight = float(value)
+    except (TypeError, ValueError, OverflowError):
+        weight = math.nan
+    if isinstance(value, bool) or not (0 <= weight < math.inf):
+        raise UnusableRow(
+            f"weight {as_json(value)} in '{name}' is not a number of 0 or more.",
+            reason=f"'{name}' is not a weight",
+        )
+    return weight
+
+
+def as_group(name: str, value: Any) -> str:
+    """The name of a group: a text or a number."""
+    try:
+        return as_label(name, value)
+    except UnusableRow:
+        raise UnusableRow(
+            f"group {as_json(value)} in '{name}' is not a text or a number.",
+            reason=f"'{name}' is not a text or a number",
+        ) from None
+
+
+def as_time(value: Any) -> Any:
+    """A number or a date, as it is."""
+    try:
+        moment(value)
+    except (TypeError, ValueError, OverflowError):
+        raise UnusableRow(not_a_time(value), reason="the time is missing or not one") from None
+    return value
+
+
+def not_text(name: str, value: Any) -> UnusableRow:
+    """What is wrong with a cell that should be a text."""
+    if value is None:
+        return UnusableRow(f"'{name}' is missing.")
+    return UnusableRow(
+        f"'{name}' is {as_json(value)}, not a text.", reason=f"'{name}' is not a text"
+    )
+
+
+def as_json(value: Any) -> str:
+    """``value`` as JSON, shortened."""
+    return shortened(json.dumps(value, default=str))
+
 
 # In order of preference: of a title and a body, the body is the text.
 USUAL_NAMES = {

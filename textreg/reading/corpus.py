@@ -17,9 +17,9 @@ import numpy as np
 from textreg.errors import DataWarning, UsageError, first_few
 from textreg.logs import logger
 from textreg.reading.columns import ColumnNames, TableColumns
+from textreg.reading.faults import check_max_skipped
 from textreg.reading.paths import Paths
 from textreg.reading.reader import CorpusReader
-from textreg.reading.skipping import check_max_skipped
 from textreg.records import Corpus
 from textreg.records.fields import Field, FieldedText
 from textreg.records.stored_texts import StoredTexts

@@ -1,25 +1,216 @@
-"""Reads documents from paths, one batch after the other."""
+"""The rows of files and folders, as documents are made of them."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from textreg.errors import DataError, TextregError, UsageError
-from textreg.reading.collecting import Collected
+from textreg.files import kind_of_special
+from textreg.limits import MAX_LINE, limit, too_long
 from textreg.reading.columns import ColumnNames, Row, TableColumns
-from textreg.reading.encodings import GUESS, check_encoding, guessed_encoding
-from textreg.reading.faults import UnusableRow
-from textreg.reading.folders import files_under, first_bytes, read_document
-from textreg.reading.formats import detect
-from textreg.reading.paths import Paths, listed, name_of, opened, refuse_change
-from textreg.reading.skipping import Skipping
+from textreg.reading.encodings import GUESS, GUESSED_FROM, check_encoding, guessed_encoding
+from textreg.reading.faults import Skipping, UnusableRow
+from textreg.reading.formats import detect, refuse_binary
+from textreg.reading.paths import FileChangedError, Paths, listed, name_of, opened, refuse_change
 from textreg.reading.source import Source
 from textreg.records import Corpus
 
 if TYPE_CHECKING:
     from textreg.records.stored_texts import StoredTexts
+
+
+def files_under(folder: str) -> list[str]:
+    """All files in a folder and its subfolders, sorted by name, without hidden ones.
+
+    A link to a folder above is not followed. Raises DataError for a folder that cannot be listed,
+    or that is linked twice.
+    """
+    files: list[str] = []
+    visited: dict[str, str] = {}
+    for parent, folders, names in os.walk(folder, followlinks=True, onerror=_unlisted):
+        real = os.path.realpath(parent)
+        if real in visited:
+            folders.clear()
+            above = os.path.realpath(os.path.dirname(parent))
+            if os.path.commonpath([above, real]) == real:
+                continue
+            raise DataError(
+                f"{parent}: this is the same folder as {visited[real]}; its documents would count "
+                "double. Remove the link."
+            )
+        visited[real] = parent
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        files.extend(os.path.join(parent, name) for name in names if not name.startswith("."))
+    return sorted(files, key=lambda file: file.split(os.sep))
+
+
+def read_document(
+    file: str, label: str | None, encoding: str | None, otherwise: str = "utf-8"
+) -> Row | UnusableRow:
+    """The document that a file holds, without its last line end, or what is wrong with it.
+
+    encoding, otherwise: as for :class:`Source`.
+    """
+    try:
+        if kind := kind_of_special(file):  # reading it might wait for ever
+            raise UnusableRow(f"this is {kind}, not a file.", "Remove it", f"{kind}, not a file")
+        return Row(_text(file, encoding, otherwise), label and _printable(label), 1.0, 0)
+    except UnusableRow as problem:
+        return problem
+    except FileChangedError:
+        raise
+    except DataError as error:
+        what = str(error).removeprefix(f"{file}: ")
+        row = UnusableRow(what, reason="not a text file")
+        row.error = error
+        return row
+
+
+def first_bytes(files: Sequence[str]) -> bytes:
+    """The bytes of files that a guess at their encoding looks at, each on lines of its own."""
+    seen, size = list[bytes](), 0
+    for file in files:
+        if size > GUESSED_FROM or kind_of_special(file):
+            continue
+        with opened(file) as stream:
+            source = Source(file, stream)
+            for chunk in source.chunks() if source.encoding == "utf-8" else ():  # no other mark
+                seen.append(chunk)
+                size += len(chunk)
+        seen.append(b"\n")
+    return b"".join(seen)
+
+
+def _text(file: str, encoding: str | None, otherwise: str) -> str:
+    with opened(file) as stream:
+        source = Source(file, stream, encoding, otherwise=otherwise)
+        refuse_binary(source)
+        most, size = limit(MAX_LINE), 0
+        lines = []
+        for line in source.lines:
+            if damage := source.lines.damage():
+                raise damage
+            size += len(line) + 1
+            if size > most:
+                raise UnusableRow(*too_long("the document"))
+            lines.append(line)
+        return "\n".join(lines)
+
+
+def _printable(label: str) -> str:
+    """U+FFFD for bytes of the folder's name that are not UTF-8, as no UTF-8 file can hold them."""
+    return label.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def _unlisted(error: OSError) -> None:
+    raise DataError(
+        f"{error.filename}: this folder cannot be listed: {error.strerror}. Get permission to read "
+        "it, or remove it."
+    )
+
+
+KNOWN = 100_000
+"""So many different labels, groups and times are kept once each; further ones as often as read."""
+
+
+class Collected:
+    """The documents read so far: their texts, labels, weights and so on, each as one column.
+
+    Parameters
+    ----------
+    wanted : set of str
+        Those of ``weight``, ``group`` and ``time`` to keep.
+    labeled : bool
+        Whether every document has a label. If not, they are kept only where all have one, and all
+        of one kind: labels of texts to be classified are of no use else.
+    texts : StoredTexts, optional
+        Where texts go to; a list by default.
+
+    Attributes
+    ----------
+    texts : list of str, or StoredTexts
+    labels : list or None
+    sources : list of str
+        The names of the files.
+    """
+
+    def __init__(
+        self, wanted: Iterable[str], *, labeled: bool, texts: StoredTexts | None = None
+    ) -> None:
+        self._wanted = frozenset(wanted)
+        self._labeled = labeled
+        self.texts: list[str] | StoredTexts = [] if texts is None else texts
+        self.labels: list[Any] | None = []
+        self.sources: list[str] = []
+        self._source_of, self._line_of = array("i"), array("q")
+        self._weights = array("d")
+        self._groups, self._times = list[str](), list[Any]()
+        self._known: dict[Any, Any] = {}
+
+    def __len__(self) -> int:
+        return len(self._line_of)
+
+    def add(self, documents: Sequence[tuple[str, Row]]) -> None:
+        """Take the next documents, each with the name of its file."""
+        self.texts.extend([row.text for _, row in documents])
+        if self.labels is not None:
+            self._add_labels(self.labels, [row.label for _, row in documents])
+        if "weight" in self._wanted:
+            self._weights.extend([row.weight for _, row in documents])
+        if "group" in self._wanted:
+            self._groups += self._once([row.group for _, row in documents])
+        if "time" in self._wanted:
+            times = [row.time for _, row in documents]
+            self._times += [self._same(it) if type(it) is str else it for it in times]
+        self._line_of.extend([row.line for _, row in documents])
+        last = self.sources[-1] if self.sources else None
+        for name, _ in documents:
+            if name != last:
+                self.sources.append(name)
+                last = name
+            self._source_of.append(len(self.sources) - 1)
+
+    def columns(self) -> dict[str, Any]:
+        """What a :class:`~textreg.records.Corpus` is made of, by the names of its parameters."""
+        wanted = self._wanted
+        return {
+            "texts": self.texts,
+            "labels": self.labels,
+            "sample_weight": np.asarray(self._weights) if "weight" in wanted else None,
+            "group_of": self._groups if "group" in wanted else None,
+            "time_of": self._times if "time" in wanted else None,
+            "sources": self.sources,
+            "source_of": np.asarray(self._source_of, dtype=np.int32),
+            "line_of": np.asarray(self._line_of, dtype=np.int64),
+        }
+
+    def _add_labels(self, kept: list[Any], labels: list[Any]) -> None:
+        mixed = not self._labeled and len({type(label) for label in (*kept[:1], *labels)}) > 1
+        if mixed or None in labels:
+            self.labels = None
+        else:
+            kept += self._once(labels)
+
+    def _once(self, values: list[Any]) -> list[Any]:
+        """The values, where equal ones are one object."""
+        known = self._known
+        return [known.get(value) or self._same(value) for value in values]
+
+    def _same(self, value: Any) -> Any:
+        """The first value read that equals this one, or itself."""
+        if value in self._known:
+            return self._known[value]
+        if isinstance(value, tuple):
+            value = tuple(map(self._same, value))
+        if len(self._known) < KNOWN:
+            self._known[value] = value
+        return value
+
 
 ROWS = 4096
 CHARACTERS = 1 << 20

@@ -14,10 +14,9 @@ from textreg.errors import UsageError
 from textreg.losses import find_loss
 from textreg.tasks.base import MULTICLASS, Options, Task
 from textreg.tasks.classification import Classification, classification
-from textreg.tasks.labels import check_classes
+from textreg.tasks.labels import check_classes, parted, with_label
 from textreg.tasks.multilabel import Multilabel
 from textreg.tasks.regression import Regression
-from textreg.tasks.unknown import parted, with_label
 
 if TYPE_CHECKING:
     from textreg.kinds import Loss

@@ -17,10 +17,9 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from textreg.kinds import Loss, Regularizer
-    from textreg.measure.calibration import Calibration
+    from textreg.measure.calibration import Calibration, Reliability, ThresholdLine
     from textreg.measure.evaluation import Evaluation, RegressionEvaluation
     from textreg.measure.multilabel import MultilabelEvaluation
-    from textreg.measure.reliability import Reliability, ThresholdLine
     from textreg.measure.selective import Unknown
     from textreg.measure.thresholds import Threshold
     from textreg.records import Bools, Corpus, Floats, Int64s

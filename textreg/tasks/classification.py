@@ -11,17 +11,27 @@ import numpy as np
 
 from textreg.errors import DataError, UsageError, did_you_mean
 from textreg.losses import find_loss
-from textreg.measure.calibration import Calibration, calibrate, log_odds, temperature
+from textreg.measure.calibration import (
+    Calibration,
+    Reliability,
+    ThresholdLine,
+    calibrate,
+    log_odds,
+    reliability,
+    temperature,
+    threshold_lines,
+)
 from textreg.measure.evaluation import Evaluation, coded, evaluate, warn_of_unknown
 from textreg.measure.metrics import LOG_LOSSES, mean, measure_labels
 from textreg.measure.multilabel import MultilabelEvaluation
-from textreg.measure.reliability import Reliability, ThresholdLine, reliability, threshold_lines
 from textreg.measure.selective import RiskCurve, Unknown, choose_unknown
 from textreg.measure.thresholds import Threshold, ThresholdCurve, choose_threshold
 from textreg.tasks.base import Held, Options, Task
-from textreg.tasks.labels import check_class_weight, check_rare_label, labels_of
-from textreg.tasks.rare import (
+from textreg.tasks.labels import (
+    check_class_weight,
+    check_rare_label,
     documents_of_labels,
+    labels_of,
     rare_labels,
     warn_of_column,
     warn_of_left_out,
@@ -354,7 +364,7 @@ class Classification(Task):
     def threshold_table(
         self, scores: Floats, y: Targets, thresholds: Mapping[str, float]
     ) -> dict[str, tuple[ThresholdLine, ...]]:
-        """See :func:`textreg.measure.reliability.threshold_lines`; others keep theirs."""
+        """See :func:`textreg.measure.calibration.threshold_lines`; others keep theirs."""
         if not self.known(y).any():
             return {}
         return {

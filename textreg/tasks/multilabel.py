@@ -11,17 +11,21 @@ import numpy as np
 
 from textreg.errors import DataError, DataWarning, UsageError, did_you_mean
 from textreg.losses import find_loss
-from textreg.measure.calibration import Calibration, calibrate
+from textreg.measure.calibration import Calibration, Reliability, calibrate, reliability
 from textreg.measure.evaluation import unknown_labels
-from textreg.measure.joint_thresholds import halves, joint_thresholds, thresholds_of
 from textreg.measure.metrics import mean
 from textreg.measure.multilabel import MultilabelEvaluation, evaluate_sets, f1_scores
-from textreg.measure.reliability import Reliability, reliability
-from textreg.measure.thresholds import Threshold, ThresholdCurve, choose_threshold
+from textreg.measure.thresholds import (
+    Threshold,
+    ThresholdCurve,
+    choose_threshold,
+    halves,
+    joint_thresholds,
+    thresholds_of,
+)
 from textreg.tasks.base import Options, Task
 from textreg.tasks.classification import Multiclass
-from textreg.tasks.labels import check_class_weight, check_rare_label
-from textreg.tasks.rare import warn_of_left_out
+from textreg.tasks.labels import check_class_weight, check_rare_label, warn_of_left_out
 
 if TYPE_CHECKING:
     from textreg.kinds import Loss

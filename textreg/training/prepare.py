@@ -21,7 +21,7 @@ from textreg.plugins.registry import ours
 from textreg.records import Corpus, Problem, Tokens
 from textreg.structure.callables import Pretokenized
 from textreg.tasks import Target, Task, read_target
-from textreg.tasks.unknown import parted
+from textreg.tasks.labels import parted
 from textreg.training.fields import AUTO_TOKENIZER, make_field_features, tokenizer_of
 from textreg.training.settings import TrainingSettings
 from textreg.training.splits import Split, split_by

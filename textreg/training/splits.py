@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from textreg.errors import DataError, UsageError
-from textreg.reading.times import moments
+from textreg.reading.columns import moments
 from textreg.records import Corpus
 from textreg.tasks import Target
-from textreg.tasks.rare import REMEDY
+from textreg.tasks.labels import REMEDY
 from textreg.training.settings import TrainingSettings
 
 if TYPE_CHECKING:

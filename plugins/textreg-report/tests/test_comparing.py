@@ -21,7 +21,7 @@ import textreg
 from textreg import Corpus, Lasso
 from textreg.demo.corpus import write_demo
 from textreg.errors import DataError, TextregError, UsageError
-from textreg.measure.significance import Interval, p_text, sign_test
+from textreg.measure.metrics import Interval, p_text, sign_test
 from textreg_report import Benchmark
 from textreg_report import benchmark as comparing
 from textreg_report.benchmark import compare, parse_candidate

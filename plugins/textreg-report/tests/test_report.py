@@ -16,7 +16,7 @@ from pages import HOSTILE, Page
 import textreg
 from textreg.demo.corpus import write_demo
 from textreg.errors import DataError, ModelError, UsageError
-from textreg.measure.significance import p_text, sign_test
+from textreg.measure.metrics import p_text, sign_test
 from textreg.model.model import Model
 from textreg.reading.corpus import read_corpus
 from textreg.records import Corpus

@@ -12,7 +12,7 @@ from pages import HOSTILE, Page
 
 import textreg
 from textreg.errors import DataError, UsageError
-from textreg.measure.significance import p_text, sign_test
+from textreg.measure.metrics import p_text, sign_test
 from textreg.model.model import Model
 from textreg.records import Corpus
 from textreg_report import PairReport, report_pair

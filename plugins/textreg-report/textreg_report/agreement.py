@@ -13,7 +13,7 @@ import numpy as np
 from textreg.errors import DataError, RecordError, UsageError, did_you_mean, first_few, shortened
 from textreg.explain.contributions import BATCH, explained_batch
 from textreg.explain.evidence import Evidence, Sentences
-from textreg.measure.significance import RESAMPLES
+from textreg.measure.metrics import RESAMPLES
 from textreg.model.model import Model
 from textreg.records import Bools, Floats, Int64s
 

@@ -9,8 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, Protocol, TypeVar
 
 from textreg.errors import UsageError
-from textreg.model.path_table import PathTable, SentencePath
-from textreg.model.regularization_path import SolutionPath
+from textreg.model.regularization_path import PathTable, SentencePath, SolutionPath
 from textreg_report.axes import (
     Box,
     Chart,

@@ -8,12 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from textreg.measure.significance import ALPHA, Interval, holm, p_text
+from textreg.measure.metrics import ALPHA, Interval, holm, p_text
 
 if TYPE_CHECKING:
     import os
 
-    from textreg.measure.significance import Interval
+    from textreg.measure.metrics import Interval
     from textreg.records import Bools, Int64s
 
 

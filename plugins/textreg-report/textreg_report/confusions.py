@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from textreg.explain import explain, gives_offsets
-from textreg.measure.multilabel import f1_scores
-from textreg.measure.significance import (
+from textreg.measure.metrics import (
     ALPHA,
     Answers,
     SetAnswers,
@@ -20,6 +19,7 @@ from textreg.measure.significance import (
     share_test,
     sign_test,
 )
+from textreg.measure.multilabel import f1_scores
 from textreg.records.documents import check_texts
 from textreg_report.documents import telling_words
 from textreg_report.predictions import RESAMPLES, Predictions, mean_interval

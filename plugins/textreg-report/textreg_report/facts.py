@@ -9,7 +9,7 @@ from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 from textreg.errors import first_few
-from textreg.explain.trajectory import path_profiles
+from textreg.explain.selection import path_profiles
 from textreg.model.model import Model
 from textreg.records import Corpus
 from textreg.training.fields import fields_of

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textreg.errors import UsageError
 from textreg.files import write_atomically
-from textreg.measure.significance import ALPHA, p_text
+from textreg.measure.metrics import ALPHA, p_text
 from textreg_report.drawing import page_css
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def _environment() -> Environment:
     """Templates that escape every value and make invisible characters visible."""
     from jinja2 import Environment, FunctionLoader, StrictUndefined
 
-    from textreg.explain.removal_formats import is_selected, notes_of, title_of
+    from textreg.explain.removal_table import is_selected, notes_of, title_of
     from textreg.terminal import visible
     from textreg_report import page_charts, wording
 

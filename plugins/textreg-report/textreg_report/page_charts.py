@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from textreg.measure.reliability import Reliability
+from textreg.measure.calibration import Reliability
 from textreg.measure.selective import Selective
 from textreg.terminal import visible
 from textreg_report.axes import (

@@ -12,7 +12,7 @@ import numpy as np
 from textreg.errors import UsageError, named_errors
 from textreg.explain import RemovalTable, gives_offsets, removal_tables
 from textreg.measure.evaluation import Evaluation
-from textreg.measure.significance import Answers, bootstrap, sign_test
+from textreg.measure.metrics import Answers, bootstrap, sign_test
 from textreg.records.documents import check_texts
 from textreg.tasks import Regression
 from textreg_report.agreement import TITLES, MarkedDocument, rationale_scores

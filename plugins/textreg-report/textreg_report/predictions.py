@@ -13,10 +13,9 @@ import numpy as np
 
 from textreg.errors import first_few
 from textreg.measure.evaluation import Evaluation, RegressionEvaluation
-from textreg.measure.metrics import measure_numbers, wilson
+from textreg.measure.metrics import Answers, Interval, bootstrap, measure_numbers, wilson
 from textreg.measure.multilabel import LabelScore as SetLabelScore
 from textreg.measure.multilabel import MultilabelEvaluation
-from textreg.measure.significance import Answers, Interval, bootstrap
 from textreg.model.model import Model
 from textreg.records import Corpus
 from textreg_report.records import ConfusedPair, Estimate, LabelScore, Scores

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from textreg.explain import RemovalTable, Selection
-from textreg.explain.selection_records import Profile
+from textreg.explain.selection import Profile
+from textreg.measure.calibration import Reliability, ThresholdLine
 from textreg.measure.evaluation import Evaluation, RegressionEvaluation
+from textreg.measure.metrics import ALPHA
 from textreg.measure.multilabel import MultilabelEvaluation
-from textreg.measure.reliability import Reliability, ThresholdLine
-from textreg.measure.significance import ALPHA
 from textreg.records import Int64s
 from textreg_report.agreement import Difference, MeanEstimate
 from textreg_report.page import Page

@@ -11,17 +11,17 @@ import numpy as np
 
 from textreg.errors import DataError, first_few
 from textreg.explain.selection import places
-from textreg.measure.metrics import measure_numbers
-from textreg.measure.multilabel import f1_scores
-from textreg.measure.significance import (
+from textreg.measure.metrics import (
     ALPHA,
     Answers,
     SetAnswers,
     bootstrap,
     holm,
+    measure_numbers,
     p_text,
     sign_test,
 )
+from textreg.measure.multilabel import f1_scores
 from textreg.plugins import registry
 from textreg.records import Corpus, MultiSolution, SkippedRowsBuilder
 from textreg.records.ragged import row_of, sums

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from textreg.explain import gives_offsets
-from textreg.measure.metrics import wilson
+from textreg.measure.metrics import ALPHA, holm, share_test, wilson
 from textreg.measure.selective import RiskCurve
-from textreg.measure.significance import ALPHA, holm, share_test
 from textreg.records.documents import check_texts
 from textreg_report.predictions import mean_interval
 from textreg_report.records import Estimate

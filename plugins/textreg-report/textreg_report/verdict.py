@@ -19,16 +19,16 @@ from textreg.checking.copy_findings import (
 from textreg.checking.label_findings import GiveawayColumns
 from textreg.checking.settings import KINDS, CheckSettings
 from textreg.measure.evaluation import Evaluation
-from textreg.measure.joint_thresholds import halves
-from textreg.measure.metrics import measure_labels
-from textreg.measure.significance import (
+from textreg.measure.metrics import (
     ALPHA,
     Answers,
     bootstrap,
     holm,
+    measure_labels,
     p_text,
     share_test,
 )
+from textreg.measure.thresholds import halves
 from textreg.records.fields import FieldedText
 from textreg.tasks import Classification
 from textreg_report.confusions import errors_in_words, quality, tone, versus_constant

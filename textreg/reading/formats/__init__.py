@@ -9,8 +9,7 @@ from textreg.reading.encodings import keeps_ascii, likely_utf16
 from textreg.reading.formats.base import Format
 from textreg.reading.formats.columnar import Arrow, ArrowStream, Parquet
 from textreg.reading.formats.delimited import Csv, Tsv
-from textreg.reading.formats.jsonarray import JsonArray
-from textreg.reading.formats.jsonl import JsonLines
+from textreg.reading.formats.json import JsonArray, JsonLines
 from textreg.reading.formats.plain import FastText, PlainText
 from textreg.reading.source import Source
 

@@ -12,8 +12,7 @@ from textreg.limits import MAX_LINE, limit, too_long
 from textreg.reading.columns import Row, TableColumns
 from textreg.reading.faults import UnusableRow
 from textreg.reading.formats.base import Format
-from textreg.reading.lines import Lines
-from textreg.reading.source import Source
+from textreg.reading.source import Lines, Source
 
 if TYPE_CHECKING:
     from _csv import Reader as CsvReader
