@@ -245,6 +245,17 @@ def test_what_it_replaces_in_its_arguments_is_its_own() -> None:
     assert np.array_equal(problem.X.data, before)
 
 
+def test_streams_are_put_back_in_a_loop_too() -> None:
+    def call() -> None:
+        sys.stdout = sys.stderr = None  # type: ignore[assignment]
+        raise ValueError
+
+    streams = sys.stdout, sys.stderr
+    with pytest.raises(BrokenPluginError), blaming(str, "value", str, often=True):
+        call()
+    assert (sys.stdout, sys.stderr) == streams
+
+
 def test_a_thread_leaves_signals_and_warnings_to_the_main_one() -> None:
     def call() -> None:
         with contained():

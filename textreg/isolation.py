@@ -55,12 +55,14 @@ def is_inside() -> bool:
 
 @contextmanager
 def inside() -> Iterator[None]:
-    """The code of a plugin that a loop calls, of which only that is known."""
+    """The code of a plugin that a loop calls, after which only the streams are put back."""
+    streams = sys.stdout, sys.stderr
     _depth.calls += 1
     try:
         yield
     finally:
         _depth.calls -= 1
+        sys.stdout, sys.stderr = streams
 
 
 @contextmanager
@@ -72,7 +74,7 @@ def contained() -> Iterator[None]:
     the filters of warnings and the handlers of signals.
     """
     numpy: Any = sys.modules.get("numpy")
-    folder, streams = _folder(), (sys.stdout, sys.stderr)
+    folder = _folder()
     with ExitStack() as stack:
         stack.enter_context(inside())
         if numpy is not None:
@@ -83,7 +85,6 @@ def contained() -> Iterator[None]:
         try:
             yield
         finally:
-            sys.stdout, sys.stderr = streams
             if folder is not None and _folder() != folder:
                 os.chdir(folder)
 
