@@ -10,7 +10,6 @@ import numpy as np
 
 from textreg.errors import DataError, ModelError, PluginError, UsageError
 from textreg.explain.contributions import gives_offsets, sentence_of
-from textreg.explain.parts import part_weights
 from textreg.explain.selection_records import LinkedFeature, Neighbor, SelectedGroup, Selection
 from textreg.explain.trajectory import entry_steps, path_profiles
 from textreg.features.fields import fit_again
@@ -22,7 +21,12 @@ from textreg.structure.grouping import SegmentNames
 
 if TYPE_CHECKING:
     from textreg.features.vectorize import Features
-    from textreg.model.summary import GraphSummary, GroupsSummary, TrainingSummary
+    from textreg.model.summary import (
+        GraphSummary,
+        GroupsSummary,
+        RegularizerSummary,
+        TrainingSummary,
+    )
     from textreg.records import Bools, Graph
 
 
@@ -87,7 +91,7 @@ def find_selection(
     groups = calls.build_groups(builder, tokens)
     parts = None
     if _same_groups(summary, groups, len(corpus), missing):
-        parts = part_weights(weights, groups, summary.parts)
+        parts = _part_weights(summary, weights, groups)
     group_weights = _GroupWeights.of(model, corpus, tokens, groups, weights, parts)
     selected = group_weights.norms > 0
     filled = np.diff(groups.indptr) > 0
@@ -124,6 +128,21 @@ def _same_groups(summary: TrainingSummary, groups: Groups, documents: int, missi
     least = min((min(chosen, default=0) for chosen in summary.parts), default=0)
     most = max((max(chosen, default=-1) for chosen in summary.parts), default=-1)
     return len(groups) == summary.groups.before and least >= 0 and most < len(groups)
+
+
+def _part_weights(summary: TrainingSummary, weights: Floats, groups: Groups) -> dict[int, Floats]:
+    """By group, the weights (k, members) of its part in every weight vector; no part that is zero.
+
+    weights: (k, p).
+    """
+    regularizer = _again(summary, "regularizer", summary.reg)
+    part_of: dict[int, Floats] = {}
+    for row, selected in enumerate(summary.parts):
+        parts = calls.parts(regularizer, weights[row], groups, selected)
+        for g, part in zip(selected, parts, strict=True):
+            if part.any():
+                part_of.setdefault(g, np.zeros((len(weights), len(part))))[row] = part
+    return part_of
 
 
 def _as_trained(corpus: Corpus, summary: TrainingSummary) -> Corpus:
@@ -166,12 +185,14 @@ def _group_builder(summary: TrainingSummary) -> Any:
     return _again(summary, "groups", summary.groups)
 
 
-def _again(summary: TrainingSummary, kind: str, built: GroupsSummary | GraphSummary) -> Any:
+def _again(
+    summary: TrainingSummary, kind: str, built: GroupsSummary | GraphSummary | RegularizerSummary
+) -> Any:
     try:
         return registry.create(kind, summary.spelled(kind, built.name), **built.params)
     except (PluginError, UsageError) as error:
         raise ModelError(
-            f"the model was trained with {kind} of '{built.name}', which cannot be built again: "
+            f"the model was trained with {kind} '{built.name}', which cannot be built again: "
             f"{error}"
         ) from error
 

@@ -24,6 +24,7 @@ SATELLITES = {
     ),
     "textreg-fused": ("regularizer.fused",),
     "textreg-gow": ("groups.communities",),
+    "textreg-latent": ("regularizer.latent",),
     "textreg-report": (
         "command.agreement",
         "command.check-page",
