@@ -94,7 +94,7 @@ types: $(VENV)/.stamp-types
 
 docs: $(VENV)/.stamp-docs
 	$(BIN)/python docs/reference.py --check
-	$(BIN)/python -m benchmarks.papers --check
+	$(BIN)/python -m textreg_papers --check
 	$(BIN)/python -m benchmarks.performance --check
 	$(BIN)/python -m benchmarks.large --check
 	$(BIN)/python -m benchmarks.rationales --check
@@ -108,7 +108,7 @@ pictures: $(VENV)/.stamp-docs
 	$(BIN)/python docs/pictures.py
 
 results: $(VENV)/.stamp-test $(VENV)/.stamp-plugins
-	$(BIN)/python -m benchmarks.papers
+	$(BIN)/python -m textreg_papers
 
 bench: $(BENCH)/.stamp
 	@test -d "$(TEXTREG_DATA)/data" || { \

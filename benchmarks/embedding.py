@@ -16,11 +16,11 @@ from pathlib import Path
 import numpy as np
 from corpora import read
 
-from textreg.builtin.projections import LocallyLinear
 from textreg.builtin.words import Words
 from textreg.features.vectorize import Vectorizer
 from textreg.plugins import registry
 from textreg.records import Problem
+from textreg_papers.projections import LocallyLinear
 
 SIZES = (6_000, 12_000, 100_000)
 STRENGTHS = (1e-3, 1e-2, 1e-1, 1.0)

@@ -237,7 +237,7 @@ def test_a_missing_builder() -> None:
     model = textreg.train(TEXTS, LABELS, reg="ridge", reg_l2=0.1, ngrams=1)
     missing = GroupsSummary("missing", params={}, before=1, after=1)
     model.summary = replace(model.summary, groups=missing)
-    with pytest.raises(ModelError, match="groups of 'missing'"):
+    with pytest.raises(ModelError, match="groups 'missing'"):
         find_selection(model, CORPUS)
 
 

@@ -75,14 +75,6 @@ def test_selected_of_training_documents_are_those_of_the_training(labels: list[s
     assert 0 < chosen < selection.groups
 
 
-def test_of_latent_groups_nothing_is_known_of_other_texts() -> None:
-    latent = train(reg="latent", groups="sentences", reg_group=0.1)
-    assert latent.summary is not None
-    assert latent.summary.parts
-    (table,) = removal_tables({"latent": latent}, [TEXT])
-    assert table.columns[0].selected is None
-
-
 def test_numbers_several_labels_and_scores() -> None:
     numbers = [3.0, 2.0, 3.0, -3.0, -2.0, -1.0]
     pair = {name: train(numbers, reg=name, task="regression") for name in ("ridge", "lasso")}

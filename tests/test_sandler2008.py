@@ -13,7 +13,6 @@ import pytest
 from scipy.sparse import csr_array
 
 from textreg.builtin.network import Laplacian, Network
-from textreg.builtin.projections import LocallyLinear
 from textreg.builtin.separable import Ridge
 from textreg.records import Graph, Problem
 
@@ -75,16 +74,6 @@ def test_equations_3_and_4_a_ridge_on_embedded_documents_predicts_the_same() -> 
     w = Network(alpha=ALPHA, beta=BETA).solve(problem(Graph(csr_array(P)))).w
     turned = Ridge(l2=1.0).solve(problem(features=embedded)).w
     np.testing.assert_allclose(X @ w, embedded @ turned, atol=1e-5)
-
-
-def test_equation_2_the_baseline_has_the_eigenvectors_of_the_least_eigenvalues() -> None:
-    P = links()
-    I_P = np.eye(P_FEATURES) - P
-    U = np.linalg.eigh(I_P.T @ I_P)[1][:, :3]
-    w = LocallyLinear(components=3, l2=0.1).solve(problem(Graph(csr_array(P)))).w
-    np.testing.assert_allclose(U @ (U.T @ w), w, atol=1e-8)
-    u = Ridge(l2=0.1).solve(problem(features=X @ U)).w
-    np.testing.assert_allclose(U @ u, w, atol=1e-5)
 
 
 def test_section_3_1_weights_are_drawn_to_the_mean_of_their_class() -> None:

@@ -417,6 +417,28 @@ class Regularizer(Plugin):
         """
         return None
 
+    def parts(self, w: Floats, groups: Groups, selected: Sequence[int]) -> list[Floats]:
+        """What each selected group adds to weights that are a sum of parts, each within a group.
+
+        It is asked for if :meth:`solve` reports a :class:`~textreg.records.report.PartsReport`.
+
+        Parameters
+        ----------
+        w : ndarray, shape (p,)
+            The weights of a model.
+        groups : Groups
+            The groups of its training.
+        selected : sequence of int
+            The groups that have a part, as reported.
+
+        Returns
+        -------
+        list of ndarray
+            For every selected group the weights (members,) of its part. The default is for groups
+            that do not overlap: all weights of its features.
+        """
+        return [w[groups.members(g)] for g in selected]
+
     def reduced(self) -> Regularizer | None:
         """A simpler regularizer that minimizes the same, as strengths of this one are zero.
 

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import textreg
-from benchmarks.papers.nbsvm import COSTS, SHARES, fit
 from benchmarks.rationales.corpus import Split
 from textreg.model.model import Model
+from textreg_papers.measure import COSTS, SHARES, fit_nbsvm
 
 
 class Method(NamedTuple):
@@ -49,7 +49,7 @@ def nbsvm(documents: Split, dev: Split) -> Model:
     y = np.array(documents.labels) == base.labels[1]
     models = []
     for cost, share in itertools.product(COSTS, SHARES):
-        w, b = fit(X, y.astype(int), cost, share)
+        w, b = fit_nbsvm(X, y.astype(int), cost, share)
         models.append(Model(base.task, base.encoder, w[None], np.array([b])))
     right = [np.mean(np.array(one.predict(dev.texts)) == dev.labels) for one in models]
     return models[int(np.argmax(right))]

@@ -18,7 +18,6 @@ from sklearn.exceptions import DataConversionWarning
 import textreg
 from textreg.builtin.group import Group
 from textreg.builtin.network import Laplacian, Network
-from textreg.builtin.projections import LocallyLinear, PrincipalComponents
 from textreg.builtin.pursuit import Gomp, Omp
 from textreg.builtin.sentence import Sentence
 from textreg.builtin.separable import Elastic, Lasso, NoRegularizer, Ridge
@@ -31,6 +30,7 @@ from textreg.plugins import registry
 from textreg.records import Corpus, Design, Graph, Groups, MultiSolution, Problem, Solution, Tokens
 from textreg.solvers.proximal import proximal
 from textreg.solvers.pursuit import Pursuit
+from textreg_papers.projections import LocallyLinear, PrincipalComponents
 
 Rng = np.random.Generator
 

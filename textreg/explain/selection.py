@@ -17,13 +17,16 @@ from textreg.model.summary import SupportSummary, TrainingSummary
 from textreg.plugins import calls, registry
 from textreg.records import Corpus, Floats, Groups, Int64s, Tokens
 from textreg.records.ragged import row_of, sums
-from textreg.solvers.latent_norms import LatentNorms
-from textreg.solvers.latent_parts import parts_within
 from textreg.structure.grouping import SegmentNames
 
 if TYPE_CHECKING:
     from textreg.features.vectorize import Features
-    from textreg.model.summary import GraphSummary, GroupsSummary, TrainingSummary
+    from textreg.model.summary import (
+        GraphSummary,
+        GroupsSummary,
+        RegularizerSummary,
+        TrainingSummary,
+    )
     from textreg.records import Bools, Graph
 
 
@@ -277,40 +280,6 @@ def path_profiles(model: Model, top: int) -> PathProfiles | None:
     return PathProfiles(path.parameter, tuple(path.values), path.chosen, tuple(profiles))
 
 
-def part_weights(
-    weights: Floats, groups: Groups, selected: Sequence[Sequence[int]]
-) -> dict[int, Floats]:
-    """By group, the weights (k, members) of its part in every weight vector.
-
-    Parameters
-    ----------
-    weights : ndarray, shape (k, p)
-        The weights of the model.
-    groups : Groups
-        The groups of its training.
-    selected : sequence of sequence of int
-        For every weight vector, the groups that have a part.
-
-    Returns
-    -------
-    dict of int to ndarray
-        Without groups whose weights are all zero. Equal groups have the same part.
-    """
-    penalty = LatentNorms(groups, 1.0, 0.0, 1.0)
-    found: dict[int, Floats] = {}
-    for row, chosen in enumerate(selected):
-        merged = penalty.origin[np.array(chosen, dtype=np.int64)]
-        eta, t = parts_within(penalty, weights[row], np.unique(merged[merged >= 0]))
-        for g, place in zip(chosen, merged.tolist(), strict=True):
-            members = groups.members(g)
-            # A group of weight 0 has its features for nothing.
-            part = eta[place] * t[members] if place >= 0 else weights[row, members]
-            if part.any():
-                of_group = found.setdefault(g, np.zeros((len(weights), len(members))))
-                of_group[row] = part
-    return found
-
-
 DEFAULT_GROUPS = "textreg:sentences"
 """The groups that are shown of a model whose regularizer has none."""
 
@@ -372,7 +341,7 @@ def find_selection(
     groups = calls.build_groups(builder, tokens)
     parts = None
     if _same_groups(summary, groups, len(corpus), missing):
-        parts = part_weights(weights, groups, summary.parts)
+        parts = _part_weights(summary, weights, groups)
     group_weights = _GroupWeights.of(model, corpus, tokens, groups, weights, parts)
     selected = group_weights.norms > 0
     filled = np.diff(groups.indptr) > 0
@@ -409,6 +378,21 @@ def _same_groups(summary: TrainingSummary, groups: Groups, documents: int, missi
     least = min((min(chosen, default=0) for chosen in summary.parts), default=0)
     most = max((max(chosen, default=-1) for chosen in summary.parts), default=-1)
     return len(groups) == summary.groups.before and least >= 0 and most < len(groups)
+
+
+def _part_weights(summary: TrainingSummary, weights: Floats, groups: Groups) -> dict[int, Floats]:
+    """By group, the weights (k, members) of its part in every weight vector; no part that is zero.
+
+    weights: (k, p).
+    """
+    regularizer = _again(summary, "regularizer", summary.reg)
+    part_of: dict[int, Floats] = {}
+    for row, selected in enumerate(summary.parts):
+        parts = calls.parts(regularizer, weights[row], groups, selected)
+        for g, part in zip(selected, parts, strict=True):
+            if part.any():
+                part_of.setdefault(g, np.zeros((len(weights), len(part))))[row] = part
+    return part_of
 
 
 def _as_trained(corpus: Corpus, summary: TrainingSummary) -> Corpus:
@@ -451,12 +435,14 @@ def _group_builder(summary: TrainingSummary) -> Any:
     return _again(summary, "groups", summary.groups)
 
 
-def _again(summary: TrainingSummary, kind: str, built: GroupsSummary | GraphSummary) -> Any:
+def _again(
+    summary: TrainingSummary, kind: str, built: GroupsSummary | GraphSummary | RegularizerSummary
+) -> Any:
     try:
         return registry.create(kind, summary.spelled(kind, built.name), **built.params)
     except (PluginError, UsageError) as error:
         raise ModelError(
-            f"the model was trained with {kind} of '{built.name}', which cannot be built again: "
+            f"the model was trained with {kind} '{built.name}', which cannot be built again: "
             f"{error}"
         ) from error
 

@@ -194,6 +194,16 @@ def objective(part: Regularizer, problem: Problem, w: Floats, b: float) -> float
     return float(value)
 
 
+def parts(part: Regularizer, w: Floats, groups: Groups, selected: Sequence[int]) -> list[Floats]:
+    """``part.parts``: for every selected group the weights of its part."""
+    found: list[Floats] = _called(part, "parts", w, groups, selected)
+    whole = isinstance(found, list) and len(found) == len(selected)
+    _require(part, "parts", whole, f"a list of {len(selected)} arrays", found)
+    for g, weights in zip(selected, found, strict=True):
+        _require_array(part, "parts", weights, np.float64, groups.members(g).shape)
+    return found
+
+
 def solve_softmax(
     part: Regularizer, problem: Problem, codes: Int64s, start: tuple[Floats, Floats] | None = None
 ) -> MultiSolution:

@@ -24,6 +24,8 @@ SATELLITES = {
     ),
     "textreg-fused": ("regularizer.fused",),
     "textreg-gow": ("groups.communities",),
+    "textreg-latent": ("regularizer.latent",),
+    "textreg-papers": ("regularizer.pcr", "regularizer.lle"),
     "textreg-report": (
         "command.agreement",
         "command.check-page",

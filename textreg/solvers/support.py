@@ -13,11 +13,10 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from textreg.penalties import GroupNorms, soft
+from textreg.penalties import GroupNorms
 from textreg.records import Floats, Problem, Solution
 from textreg.records.block_design import BlockDesign
 from textreg.records.support import Support, states
-from textreg.solvers.latent_norms import LatentNorms
 
 Bools = NDArray[np.bool_]
 
@@ -132,31 +131,3 @@ def _without(penalty: GroupNorms, features: Bools) -> Bools:
     without = np.ones(len(penalty.strengths), dtype=bool)
     without[penalty.holders(np.flatnonzero(features).astype(np.int32))] = False
     return without
-
-
-def support_of_parts(problem: Problem, solution: Solution, penalty: LatentNorms) -> Support:
-    """For the latent group lasso: a group whose ball surely holds t_g has no part."""
-    balls = Balls(problem, solution, penalty.l2)
-    ridge = 2.0 * penalty.l2 * balls.far if penalty.l2 > 0.0 else 0.0
-    left = balls.products - 2.0 * penalty.l2 * balls.w
-    sizes = penalty.norms(soft(left, penalty.l1)) + penalty.norms(balls.radii) + ridge
-    without = sizes * (1.0 + ROUNDING) < penalty.strengths
-    over = np.repeat(~without, np.diff(penalty.indptr))
-    reachable = np.bincount(penalty.indices[over], minlength=penalty.p)
-    inside = np.abs(left) + balls.radii + ridge < penalty.l1
-    zero = inside | ((reachable == 0) & ~penalty.free)
-    nonzero = balls.nonzero()
-    # A group has a part where a feature that surely has a weight can have it of no other group.
-    sole = (nonzero & (reachable == 1) & ~penalty.free).astype(np.float64)
-    holds = (penalty.norms(sole) > 0.0) & ~without
-    groups, origin = problem.groups, penalty.origin
-    assert groups is not None
-    zeros, nonzeros = np.ones(len(groups), dtype=bool), np.zeros(len(groups), dtype=bool)
-    filled = np.flatnonzero(origin >= 0)
-    least = penalty.group * groups.weights[filled] <= penalty.strengths[origin[filled]]
-    zeros[filled] = without[origin[filled]] | ~least
-    nonzeros[filled] = holds[origin[filled]] & least
-    for g in np.flatnonzero(penalty.group * groups.weights == 0.0):
-        members = groups.members(int(g))
-        zeros[g], nonzeros[g] = zero[members].all(), nonzero[members].any()
-    return Support(states(zero, nonzero), states(zeros, nonzeros))

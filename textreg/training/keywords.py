@@ -74,7 +74,6 @@ class SettingsKeywords(LabelSettings, total=False):
     reg_cache: float
     reg_change: float
     reg_columns: Literal["unit", "given"]
-    reg_components: int
     reg_epsilon: float | None
     reg_epsilon_of: Literal["score", "residual"]
     reg_every: int
@@ -87,7 +86,6 @@ class SettingsKeywords(LabelSettings, total=False):
     reg_l2: float
     reg_likelihood: Literal["loss", "linear", "exponential"]
     reg_lookup: Literal["random", "queue"]
-    reg_most: int
     reg_normalized: bool
     reg_patience: int | None
     reg_relative: bool

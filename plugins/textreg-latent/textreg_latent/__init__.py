@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+
+import numpy as np
 
 from textreg.builtin.group import groups_of
 from textreg.builtin.separable import Elastic
@@ -11,12 +14,12 @@ from textreg.hookspecs import hookimpl
 from textreg.kinds import Regularizer
 from textreg.losses import Loss
 from textreg.params import AUTO, LogGrid, check_decided, param
-from textreg.records import Problem, Solution
+from textreg.records import Floats, Groups, Problem, Solution
 from textreg.records.support import Support
-from textreg.solvers.latent_groups import latent_groups
-from textreg.solvers.latent_norms import LatentNorms
-from textreg.solvers.latent_parts import LatentPenalty
-from textreg.solvers.support import provable, support_of_parts
+from textreg.solvers.support import provable
+from textreg_latent.certificate import support_of_parts
+from textreg_latent.penalty import LatentPenalty, parts_within
+from textreg_latent.solver import latent_groups
 
 
 class Latent(Regularizer):
@@ -65,7 +68,7 @@ class Latent(Regularizer):
         """
         if parameter != "group" or problem.groups is None:
             return super().scale(problem, parameter)
-        ratios = LatentNorms(problem.groups, 1.0, 0.0).ratios(problem.gradient_at_zero())
+        ratios = LatentPenalty(problem.groups, 1.0, 0.0).ratios(problem.gradient_at_zero())
         return float(ratios.max(initial=0.0))
 
     def penalty(self, problem: Problem) -> LatentPenalty:
@@ -80,14 +83,24 @@ class Latent(Regularizer):
             return None if simpler is None else simpler.support(problem, solution)
         return support_of_parts(problem, solution, self.penalty(problem))
 
+    def parts(self, w: Floats, groups: Groups, selected: Sequence[int]) -> list[Floats]:
+        """The parts of least sum within the selected groups; equal groups have the same one."""
+        penalty = LatentPenalty(groups, 1.0, 0.0, 1.0)
+        merged = penalty.origin[np.array(selected, dtype=np.int64)]
+        eta, t = parts_within(penalty, w, np.unique(merged[merged >= 0]))
+        return [  # a group of weight 0 has its features for nothing
+            eta[g] * t[members] if g >= 0 else w[members]
+            for g, members in zip(merged.tolist(), map(groups.members, selected), strict=True)
+        ]
+
     def solve(self, problem: Problem) -> Solution:
         """Minimize loss + penalty; UsageError where a feature would have no penalty."""
         penalty = self.penalty(problem)
         simpler = self.reduced()
         if simpler is not None:
-            found = simpler.solve(problem)
-            norms = penalty.original_norms(penalty.norms(found.w), found.w)
-            return replace(found, group_norms=norms)
+            solution = simpler.solve(problem)
+            norms = penalty.original_norms(penalty.norms(solution.w), solution.w)
+            return replace(solution, group_norms=norms)
         if self.l1 == 0.0 and self.l2 == 0.0 and penalty.free.any():
             raise UsageError(
                 f"{self.name}: {int(penalty.free.sum()):,} features are in a group of weight 0, "

@@ -1,8 +1,7 @@
-"""python -m benchmarks.papers: what it measures, what it writes of that, and what it refuses."""
+"""python -m textreg_papers: what it measures, what it writes of that, and what it refuses."""
 
 from __future__ import annotations
 
-import importlib
 import json
 import warnings
 from pathlib import Path
@@ -17,21 +16,12 @@ from textreg import Sentence
 from textreg.demo.corpus import write_demo
 from textreg.errors import ConvergenceWarning
 from textreg.records import Groups, Problem
+from textreg_papers import protocols, tables
+from textreg_papers.__main__ import main
+from textreg_papers.measure import unpack
+from textreg_papers.page import page
 
-CHECKOUT = Path(textreg.__file__).parent.parent
-pytestmark = pytest.mark.skipif(
-    not (CHECKOUT / "benchmarks" / "papers").is_dir(), reason="there are no benchmarks here"
-)
-
-
-@pytest.fixture(scope="module")
-def papers() -> Any:
-    """The modules of the benchmark."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(CHECKOUT))
-        names = ("__main__", "measure", "page", "protocols", "published", "tables")
-        modules = {name: importlib.import_module(f"benchmarks.papers.{name}") for name in names}
-        yield type("Papers", (), {**modules, "main": staticmethod(modules["__main__"].main)})
+DOCS = Path(textreg.__file__).parent.parent / "docs"
 
 
 @pytest.fixture(scope="module")
@@ -50,16 +40,16 @@ def corpora(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def measured(papers: Any, corpora: Path) -> dict[str, Any]:
+def measured(corpora: Path) -> dict[str, Any]:
     """Results of three methods, and of one that was measured later."""
     where = ["--data", corpora, "--results", corpora / "results.json", "--docs", corpora / "docs"]
     for more in (["lasso,ridge,elastic,sentence"], ["omp", "--protocols", "defaults"]):
-        assert papers.main([*map(str, where), "--methods", *more]) == 0
+        assert main([*map(str, where), "--methods", *more]) == 0
     found: dict[str, Any] = json.loads((corpora / "results.json").read_text(encoding="utf-8"))
     return found
 
 
-def test_cells_are_what_training_gives(papers: Any, corpora: Path, measured: Any) -> None:
+def test_cells_are_what_training_gives(corpora: Path, measured: Any) -> None:
     task = textreg_report.Benchmark.read(str(corpora / "tasks" / "demo"))
     assert isinstance(task.train, textreg.Corpus)
     assert isinstance(task.test, textreg.Corpus)
@@ -85,7 +75,7 @@ def test_cells_are_what_training_gives(papers: Any, corpora: Path, measured: Any
             task.train.texts, task.train.labels or [], dev=task.dev, reg="lasso", **options
         )
         right = np.array(model.predict(task.test.texts)) == np.array(task.test.labels)
-        np.testing.assert_array_equal(papers.measure.unpack(cell), right)
+        np.testing.assert_array_equal(unpack(cell), right)
         assert cell["accuracy"] == right.mean()
         assert (cell["features"], cell["of"]) == (model.n_features, model.summary.features)
         assert cell["dev"] == model.summary.dev.metrics["accuracy"]
@@ -97,9 +87,9 @@ def test_some_are_measured_again_and_the_others_kept(measured: Any) -> None:
     assert list(found["defaults"]) == ["lasso", "ridge", "elastic", "sentence", "omp"]
 
 
-def test_page(papers: Any, corpora: Path, measured: Any) -> None:
+def test_page(corpora: Path, measured: Any) -> None:
     text = (corpora / "docs" / "results.md").read_text(encoding="utf-8")
-    assert text == papers.page.page(measured)
+    assert text == page(measured)
     cell = measured["tasks"]["demo"]["defaults"]["omp"]
     percent = f"{100 * cell['accuracy']:.1f}"
     assert f"| omp | {percent} | {percent} |" in text
@@ -108,72 +98,72 @@ def test_page(papers: Any, corpora: Path, measured: Any) -> None:
         assert ">sentence<" in picture
 
 
-def test_page_of_one_protocol(papers: Any, corpora: Path, tmp_path: Path) -> None:
+def test_page_of_one_protocol(corpora: Path, tmp_path: Path) -> None:
     where = ["--data", str(corpora), "--results", str(tmp_path / "r.json"), "--docs", str(tmp_path)]
-    assert papers.main([*where, "--protocols", "papers", "--methods", "ridge"]) == 0
+    assert main([*where, "--protocols", "papers", "--methods", "ridge"]) == 0
     text = (tmp_path / "results.md").read_text(encoding="utf-8")
     assert "| **ridge** |" in text
     assert "## textreg's defaults" not in text
 
 
 def test_edited_pages_are_found(
-    papers: Any, corpora: Path, measured: Any, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    corpora: Path, measured: Any, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     page = corpora / "docs" / "results.md"
     check = ["--check", "--results", str(corpora / "results.json"), "--docs"]
-    assert papers.main([*check, str(page.parent)]) == 0
+    assert main([*check, str(page.parent)]) == 0
     text = page.read_text(encoding="utf-8")
     (tmp_path / "results.md").write_text(text.replace("omp", "oomph", 1), encoding="utf-8")
-    assert papers.main([*check, str(tmp_path)]) == 1
+    assert main([*check, str(tmp_path)]) == 1
     assert "results.md does not match results.json" in capsys.readouterr().err
 
 
-def test_the_page_of_this_checkout_is_what_was_measured(papers: Any) -> None:
-    assert papers.main(["--check"]) == 0
+@pytest.mark.skipif(not DOCS.is_dir(), reason="textreg is not installed from a checkout")
+def test_the_page_of_this_checkout_is_what_was_measured() -> None:
+    assert main(["--check", "--docs", str(DOCS)]) == 0
 
 
-def test_tasks_of_an_earlier_default_are_named(papers: Any, measured: Any) -> None:
+def test_tasks_of_an_earlier_default_are_named(measured: Any) -> None:
     demo = measured["tasks"]["demo"]
     old = {name: {**cell, "date": "2026-11-21"} for name, cell in demo["defaults"].items()}
     both = {"old": {**demo, "defaults": old}, "new": demo}
-    page = importlib.import_module("benchmarks.papers.page")
-    text = page.page({"tasks": both, "machine": measured["machine"]})
+    text = page({"tasks": both, "machine": measured["machine"]})
     assert " ".join(text.split()).count("by accuracy): **old**. Here") == 1
-    assert "Measured before" not in page.page({**measured, "tasks": {"new": demo}})
+    assert "Measured before" not in page({**measured, "tasks": {"new": demo}})
 
 
-def test_contests(papers: Any, measured: Any) -> None:
-    tables, tasks = papers.tables, measured["tasks"]
+def test_contests(measured: Any) -> None:
+    tasks = measured["tasks"]
     first, second = (tables.cells(tasks, "defaults", name) for name in ("sentence", "omp"))
     found = tables.contest(first, second)
-    mine, theirs = (papers.measure.unpack(cells[0]) for cells in (first, second))
+    mine, theirs = (unpack(cells[0]) for cells in (first, second))
     assert found.won - found.lost == mine.sum() - theirs.sum()
     assert found.won == np.count_nonzero(mine & ~theirs)
     assert found.points == pytest.approx(100 * (mine.mean() - theirs.mean()))
     assert found.tasks == (int(found.points > 0), int(found.points < 0))
 
 
-def test_published_methods_are_candidates(papers: Any) -> None:
-    candidates = papers.protocols.papers()
-    for accuracy, size in papers.published.PAPERS.values():
+def test_published_methods_are_candidates() -> None:
+    candidates = protocols.papers()
+    for accuracy, size in protocols.PUBLISHED.values():
         assert accuracy.keys() == size.keys() <= candidates.keys()
         for method in accuracy:
             assert accuracy[method].keys() == size[method].keys()
-    assert papers.published.best("computer") == (91.1, "clusters", "Skianis et al.")
-    assert papers.published.best("movie") == (90.0, "lda", "Skianis et al.")
-    assert papers.published.best("mail") is None
+    assert protocols.best("computer") == (91.1, "clusters", "Skianis et al.")
+    assert protocols.best("movie") == (90.0, "lda", "Skianis et al.")
+    assert protocols.best("mail") is None
 
 
-def test_the_method_as_printed(papers: Any) -> None:
+def test_the_method_as_printed() -> None:
     """180 settings, and a fit that knows nothing of where it starts."""
-    space = papers.protocols.papers()[papers.protocols.AS_PRINTED]["search_space"]
+    space = protocols.papers()[protocols.AS_PRINTED]["search_space"]
     assert np.prod([len(values) for values in space.values()]) == 180
     rng = np.random.default_rng(0)
     X = (rng.random((40, 12)) < 0.3).astype(float)
     y = np.where(X[:, 0] + rng.random(40) > 0.8, 1.0, -1.0)
     groups = Groups(np.arange(0, 13, 3), np.arange(12, dtype=np.int32), np.ones(4), 12)
     problem = Problem(X, y, groups=groups)
-    part = Sentence(group=0.1, l1=0.1, solver=papers.protocols.PRINTED["reg_solver"])
+    part = Sentence(group=0.1, l1=0.1, solver=protocols.PRINTED["reg_solver"])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # it stops by a rule of its own
         cold = part.solve(problem)
@@ -194,33 +184,29 @@ def test_the_method_as_printed(papers: Any) -> None:
     ],
 )
 def test_refusals(
-    papers: Any,
     corpora: Path,
     arguments: list[str],
     words: str,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert papers.main(["--data", str(corpora), *arguments]) == 2
+    assert main(["--data", str(corpora), *arguments]) == 2
     assert words in capsys.readouterr().err
 
 
 def test_plugins_are_missed_before_anything_is_measured(
-    papers: Any,
     corpora: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setenv("TEXTREG_DISABLE", "groups.lda")
-    assert papers.main(["--data", str(corpora), "--methods", "lasso,lda"]) == 2
+    assert main(["--data", str(corpora), "--methods", "lasso,lda"]) == 2
     said = capsys.readouterr()
     assert "lda" in said.err
     assert not said.out
 
 
-def test_parts_must_be_there(
-    papers: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_parts_must_be_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_demo(str(tmp_path / "tasks" / "demo"))
-    assert papers.main(["--data", str(tmp_path), "--results", str(tmp_path / "r.json")]) == 2
+    assert main(["--data", str(tmp_path), "--results", str(tmp_path / "r.json")]) == 2
     assert "demo must hold labeled documents in files train.*, dev.*" in capsys.readouterr().err
     assert not (tmp_path / "r.json").exists()

@@ -1,11 +1,12 @@
-"""Lower bounds for the latent group lasso, from the dual: exact, as its dual norm is a maximum.
+"""What the dual of the latent group lasso proves: bounds of the optimum, and of its support.
 
 With S soft thresholding, dual points of the penalty without its ridge are the c with
 
     ||S(c_g, l1)||_2 <= lambda_g for every group, |c_j| <= l1 for features in none
 
-(docs/maths.md, J3). For dual variables alpha of the loss, t = X'alpha and any such c the optimum is
-at least the dual value of the loss minus ||t - c||^2 / (4 l2) (J4); without a ridge t = c.
+(docs/maths.md, J3): the dual norm is a maximum, so the bounds are exact. For dual variables alpha
+of the loss, t = X'alpha and any such c the optimum is at least the dual value of the loss minus
+||t - c||^2 / (4 l2) (J4); without a ridge t = c.
 """
 
 from __future__ import annotations
@@ -16,10 +17,12 @@ from typing import NamedTuple
 import numpy as np
 
 from textreg.penalties import soft
-from textreg.records import Floats
+from textreg.records import Floats, Problem, Solution
 from textreg.records.ragged import take_rows
+from textreg.records.support import Support, states
 from textreg.solvers.certificate import FARTHEST, KAPPAS
-from textreg.solvers.latent_norms import LatentNorms
+from textreg.solvers.support import ROUNDING, Balls
+from textreg_latent.penalty import LatentPenalty
 
 NARROWINGS = 8
 """Steps of the bisection for the least kappa."""
@@ -40,7 +43,7 @@ class LatentBound(NamedTuple):
 
 
 def latent_bound(
-    penalty: LatentNorms,
+    penalty: LatentPenalty,
     alpha: Floats,
     t: Floats,
     w: Floats,
@@ -58,6 +61,8 @@ def latent_bound(
     kappas = [1.0 + share * (largest - 1.0) for share in reversed(KAPPAS)] if ridge else [largest]
     if not ridge and largest == 1.0:
         kappas.append(tightest(penalty, t))
+    # D(alpha / kappa) - ||t / kappa - c||^2 / (4 l2): a smaller kappa costs the ridge, a larger one
+    # the loss.
     for kappa in kappas:
         point = clipped(penalty, rest, kappa) if ridge else t
         scaled, point = alpha / kappa, point / kappa
@@ -71,14 +76,7 @@ def latent_bound(
     return best
 
 
-class Projection(NamedTuple):
-    """Weights w (p,), and the eta of every merged group that they belong to."""
-
-    w: Floats
-    eta: Floats
-
-
-def projected(penalty: LatentNorms, t: Floats, eta: Floats) -> Projection:
+def projected(penalty: LatentPenalty, t: Floats, eta: Floats) -> tuple[Floats, Floats]:
     """Weights w (p,) for which t - 2 l2 w is near the dual point nearest to t: (J4) at its best.
 
     That point is S(t, l1) / (1 + 2 l2 zeta), besides what l1 takes, with the eta at which its norm
@@ -87,7 +85,7 @@ def projected(penalty: LatentNorms, t: Floats, eta: Floats) -> Projection:
     Without a ridge there is nothing to choose, and the weights are zero.
     """
     if penalty.l2 == 0.0:
-        return Projection(np.zeros(penalty.p), eta)
+        return np.zeros(penalty.p), eta
     twice, target = 2.0 * penalty.l2, soft(t, penalty.l1)
     w: Floats = target / twice
     w[~penalty.free] = 0.0
@@ -109,10 +107,10 @@ def projected(penalty: LatentNorms, t: Floats, eta: Floats) -> Projection:
         eta = np.maximum(eta * ratios ** (1.0 + share), least)
     w[features] = target * (1.0 - 1.0 / (1.0 + twice * part.spread(eta))) / twice
     every[chosen] = eta
-    return Projection(w, every)
+    return w, every
 
 
-def least_kappa(penalty: LatentNorms, t: Floats) -> float:
+def least_kappa(penalty: LatentPenalty, t: Floats) -> float:
     """A kappa of 1 or more, hardly above the least one, for which t / kappa is a dual point.
 
     With a ridge features that are in no group do not count, as they are clipped at little cost.
@@ -137,7 +135,7 @@ def least_kappa(penalty: LatentNorms, t: Floats) -> float:
     return high
 
 
-def tightest(penalty: LatentNorms, t: Floats) -> float:
+def tightest(penalty: LatentPenalty, t: Floats) -> float:
     """A kappa of at most 1 for which a dual point t, divided by it, still is one.
 
     At the optimum a ball is touched, but at rounding errors from there it may not be.
@@ -153,7 +151,7 @@ def tightest(penalty: LatentNorms, t: Floats) -> float:
     return high
 
 
-def clipped(penalty: LatentNorms, t: Floats, kappa: float) -> Floats:
+def clipped(penalty: LatentPenalty, t: Floats, kappa: float) -> Floats:
     """A point near t (p,) which divided by kappa is a dual point.
 
     What l1 leaves of a feature is multiplied by the least factor that one of its groups needs.
@@ -164,5 +162,26 @@ def clipped(penalty: LatentNorms, t: Floats, kappa: float) -> Floats:
     over = np.flatnonzero(ratios > 1.0)
     indptr, indices = take_rows(penalty.indptr, penalty.indices, over)
     np.minimum.at(factor, indices, np.repeat(1.0 / ratios[over], np.diff(indptr)))
-    point: Floats = inside + factor * soft(t, kappa * penalty.l1)
-    return point
+    return inside + factor * soft(t, kappa * penalty.l1)
+
+
+def support_of_parts(problem: Problem, solution: Solution, penalty: LatentPenalty) -> Support:
+    """For the latent group lasso: a group whose ball surely holds t_g has no part."""
+    balls = Balls(problem, solution, penalty.l2)
+    # t_g - 2 l2 w_g at the optimum is within the radii, and 2 l2 ||w* - w||, of what it is here.
+    ridge = 2.0 * penalty.l2 * balls.far if penalty.l2 > 0.0 else 0.0
+    left = balls.products - 2.0 * penalty.l2 * balls.w
+    sizes = penalty.norms(soft(left, penalty.l1)) + penalty.norms(balls.radii) + ridge
+    without = sizes * (1.0 + ROUNDING) < penalty.strengths
+    over = np.repeat(~without, np.diff(penalty.indptr))
+    reachable = np.bincount(penalty.indices[over], minlength=penalty.p)
+    inside = np.abs(left) + balls.radii + ridge < penalty.l1
+    zero = inside | ((reachable == 0) & ~penalty.free)
+    nonzero = balls.nonzero()
+    # A group has a part where a feature that surely has a weight can have it of no other group.
+    sole = (nonzero & (reachable == 1) & ~penalty.free).astype(np.float64)
+    holds = (penalty.norms(sole) > 0.0) & ~without
+    # A group is surely zero where it surely has no part, and of equal ones if it is not the least.
+    not_zero = penalty.original_norms(np.where(without, 0.0, 1.0), np.where(zero, 0.0, 1.0))
+    some = penalty.original_norms(holds.astype(np.float64), nonzero.astype(np.float64))
+    return Support(states(zero, nonzero), states(not_zero == 0.0, some > 0.0))

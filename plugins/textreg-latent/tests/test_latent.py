@@ -12,27 +12,38 @@ from conftest import Cli
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
+from test_bounds import check_bounds
+from test_removal_table import TEXT, train
 from test_sentence import ragged, same, text_like
+from test_support import LOSSES, TOLERANCES, check_at_optimum, check_last_digits
 
 import textreg
 from textreg.builtin.group import Group
-from textreg.builtin.latent import Latent
 from textreg.builtin.separable import Elastic, Lasso
-from textreg.errors import UsageError
+from textreg.errors import ModelError, UsageError
 from textreg.explain import find_selection
+from textreg.explain.removal_table import removal_tables
 from textreg.penalties import soft
 from textreg.records import Corpus, Floats, Groups, Problem
-from textreg.solvers.latent_bound import (
+from textreg_latent import Latent
+from textreg_latent.certificate import (
     clipped,
     latent_bound,
     least_kappa,
     projected,
     tightest,
 )
-from textreg.solvers.latent_parts import LatentPenalty, latent_parts
+from textreg_latent.penalty import LatentPenalty, latent_parts
 
 STRENGTHS = [(0.5, 0.0, 0.1), (0.5, 0.0, 0.0), (0.3, 0.2, 0.01), (1.0, 0.3, 0.0)]
 """group, l1, l2."""
+
+
+PROVING = {
+    "with a ridge": Latent(group=1.0, l1=0.0, l2=0.1),
+    "without a ridge": Latent(group=1.0, l1=0.0, l2=0.0),
+    "with l1": Latent(group=0.7, l1=0.2, l2=0.1),
+}
 
 
 def members(groups: Groups) -> list[Floats]:
@@ -197,6 +208,34 @@ def test_no_bound_is_above_the_optimum(seed: int, strengths: tuple[float, ...]) 
     assert best.converged
 
 
+@pytest.mark.parametrize("loss", ["logistic", "squared-hinge", "hinge", "squared"])
+@pytest.mark.parametrize(("l1", "l2"), [(0.1, 0.05), (0.2, 0.0)])
+def test_no_bound_on_the_way_exceeds_an_optimum_found_otherwise(
+    loss: str, l1: float, l2: float
+) -> None:
+    check_bounds(loss, Latent(group=0.3, l1=l1, l2=l2), warm=False)  # it begins where it likes
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    seed=st.integers(0, 2**20),
+    name=st.sampled_from(list(PROVING)),
+    tol=st.sampled_from(TOLERANCES),
+    fit_intercept=st.booleans(),
+    loss=st.sampled_from(LOSSES),
+)
+def test_what_is_proven_of_the_support_holds(
+    seed: int, name: str, tol: float, fit_intercept: bool, loss: str
+) -> None:
+    problem = text_like(seed, n=30, p=15).replace(fit_intercept=fit_intercept, loss=loss)
+    check_at_optimum(PROVING[name], problem, tol)
+
+
+@pytest.mark.parametrize("name", PROVING)
+def test_the_last_digits_prove_nearly_all_of_the_support(name: str) -> None:
+    check_last_digits(PROVING[name])
+
+
 @settings(max_examples=50, deadline=None)
 @given(seed=st.integers(0, 2**20), l1=st.sampled_from([0.0, 0.3]), l2=st.sampled_from([0.0, 0.2]))
 def test_dual_points_are_feasible_and_below(seed: int, l1: float, l2: float) -> None:
@@ -227,17 +266,17 @@ def test_projected_is_near_the_nearest_dual_point(seed: int, l1: float, l2: floa
     random = np.random.default_rng(seed)
     penalty = LatentPenalty(few_groups(seed % 1000).groups, 0.5, l1, l2)
     t = random.standard_normal(penalty.p)
-    near = projected(penalty, t, np.zeros(len(penalty.strengths)))
+    weights, eta = projected(penalty, t, np.zeros(len(penalty.strengths)))
     for _ in range(15):
-        near = projected(penalty, t, near.eta)
-    point = t - 2.0 * l2 * near.w
-    assert (near.eta >= 0.0).all()
+        weights, eta = projected(penalty, t, eta)
+    point = t - 2.0 * l2 * weights
+    assert (eta >= 0.0).all()
     np.testing.assert_allclose(
         point[penalty.free], np.clip(t, -l1, l1)[penalty.free], rtol=0, atol=1e-12
     )
     assert penalty.ratios(point).max() <= 1.03
     conjugate = float((t - point) @ (t - point)) / (4.0 * l2)
-    assert t @ near.w - penalty.value(near.w) == pytest.approx(conjugate, rel=0.05, abs=1e-9)
+    assert t @ weights - penalty.value(weights) == pytest.approx(conjugate, rel=0.05, abs=1e-9)
 
 
 @settings(max_examples=30, deadline=None)
@@ -261,8 +300,8 @@ def test_the_parts_are_those_of_least_sum(seed: int, few: bool) -> None:
     random = np.random.default_rng(seed)
     penalty = LatentPenalty(few_groups(seed % 1000).groups, 0.7, 0.0, 0.1)
     w = random.standard_normal(penalty.p) * (random.random(penalty.p) < (0.3 if few else 1.0))
-    parts = latent_parts(penalty, w)
-    eta = parts.norms / penalty.strengths
+    norms, omega = latent_parts(penalty, w)
+    eta = norms / penalty.strengths
     zeta = np.zeros(penalty.p)
     for g, size in enumerate(eta):
         zeta[penalty.indices[penalty.indptr[g] : penalty.indptr[g + 1]]] += size
@@ -270,12 +309,10 @@ def test_the_parts_are_those_of_least_sum(seed: int, few: bool) -> None:
     assert (zeta[inside] > 0.0).all()
     t = np.divide(w, zeta, out=np.zeros(penalty.p), where=inside)
     assert penalty.ratios(t).max(initial=0.0) <= 1.0 + 1e-5
-    assert t @ w / max(1.0, penalty.ratios(t).max(initial=0.0)) == pytest.approx(
-        parts.value, rel=1e-5
-    )
-    assert parts.value == pytest.approx(float(penalty.strengths @ parts.norms))
-    again = latent_parts(penalty, w, parts.norms)
-    assert again.value == pytest.approx(parts.value, rel=1e-9)
+    assert t @ w / max(1.0, penalty.ratios(t).max(initial=0.0)) == pytest.approx(omega, rel=1e-5)
+    assert omega == pytest.approx(float(penalty.strengths @ norms))
+    _, again = latent_parts(penalty, w, norms)
+    assert again == pytest.approx(omega, rel=1e-9)
 
 
 @pytest.mark.parametrize(("group", "l1", "l2"), STRENGTHS)
@@ -366,3 +403,22 @@ def test_explain_shows_the_parts() -> None:
     other = find_selection(model, Corpus(texts[:-3], labels[:-3]))
     assert selection.notes == ()
     assert "other texts" in other.notes[0]
+
+
+def test_of_other_texts_nothing_is_known() -> None:
+    latent = train(reg="latent", groups="sentences", reg_group=0.1)
+    assert latent.summary is not None
+    assert latent.summary.parts
+    (table,) = removal_tables({"latent": latent}, [TEXT])
+    assert table.columns[0].selected is None
+
+
+def test_a_model_without_its_regularizer_predicts_and_names_what_shows_its_parts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    texts, labels = ["It is red. I love it.", "It is blue. I hate it."] * 20, ["p", "n"] * 20
+    model = textreg.train(texts, labels, reg="latent", reg_group=2.0, reg_l2=0.1)
+    monkeypatch.setenv("TEXTREG_DISABLE", "regularizer.latent")
+    assert model.predict(texts) == labels
+    with pytest.raises(ModelError, match=r"trained with regularizer 'latent', .* is blocked"):
+        find_selection(model, Corpus(texts, labels))

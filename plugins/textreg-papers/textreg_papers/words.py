@@ -1,6 +1,6 @@
 """What the way to find words changes, by a ridge, which has one optimum whatever the solver.
 
-    python -m benchmarks.papers.words --data DIR --tasks science,sports
+    python -m textreg_papers.words --data DIR --tasks science,sports
 
 For every way a ridge on counts and one on words that occur, fitted to the training documents of a
 task: its accuracy on test with the strength that is best on dev, and with the one that is best on
@@ -19,12 +19,11 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.papers.measure import Documents
-from benchmarks.papers.protocols import STRENGTHS
-from benchmarks.papers.published import PAPERS
 from textreg.builtin.words import Words
 from textreg.plugins.registry import create
 from textreg.records import Problem
+from textreg_papers.measure import Documents
+from textreg_papers.protocols import PUBLISHED, SKIANIS, STRENGTHS
 
 Tokenize = Callable[[str], list[str]]
 
@@ -71,7 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error("name the folder that holds tasks/: --data DIR, or TEXTREG_DATA")
     for name in args.tasks.split(","):
         task = Documents(args.data / "tasks" / name)
-        print(f"{name}: published {PAPERS['Skianis et al.'][0]['ridge'][name]}")
+        print(f"{name}: published {PUBLISHED[SKIANIS][0]['ridge'][name]}")
         for way, tokenize in WAYS.items():
             for what in ("counts", "occurs"):
                 chosen, best = accuracies(task, tokenize, binary=what == "occurs")

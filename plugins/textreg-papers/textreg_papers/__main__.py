@@ -1,11 +1,11 @@
 """The papers' tables and figures on the corpora at hand, beside the published numbers.
 
-    python -m benchmarks.papers --data DIR       # DIR holds tasks/NAME/{train,dev,test}.jsonl.gz
+    python -m textreg_papers --data DIR          # DIR holds tasks/NAME/{train,dev,test}.jsonl.gz
 
 Measures every task of DIR by the papers' own protocol and with textreg's defaults, writes the
-results to results.json here, and from that docs/results.md and its pictures. It needs the plugins
-in plugins/ and matplotlib: `make results` installs both. Results are saved after each task;
---tasks, --protocols and --methods measure some again and keep the others.
+results to docs/results.json, and from that docs/results.md and its pictures. It needs the builders
+of textreg-topics, textreg-gow and textreg-embeddings: `make results` installs them. Results are
+saved after each task; --tasks, --protocols and --methods measure some again and keep the others.
 """
 
 from __future__ import annotations
@@ -19,21 +19,18 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.papers.measure import measure
-from benchmarks.papers.page import machine, page, pictures
-from benchmarks.papers.protocols import CANDIDATES
 from textreg.errors import TextregError, UsageError, did_you_mean
 from textreg.files import write_atomically
 from textreg.training.settings import TrainingSettings
+from textreg_papers.measure import measure
+from textreg_papers.page import machine, page, pictures
+from textreg_papers.protocols import CANDIDATES
 from textreg_report.drawing import check_picture
-
-HERE = Path(__file__).parent
-DOCS = HERE.parent.parent / "docs"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.papers", description=(__doc__ or "").splitlines()[0]
+        prog="python -m textreg_papers", description=(__doc__ or "").splitlines()[0]
     )
     data = os.environ.get("TEXTREG_DATA")
     parser.add_argument(
@@ -50,8 +47,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--jobs", type=int, default=-1, help="fits in parallel [default: one per core]"
     )
-    parser.add_argument("--results", type=Path, default=HERE / "results.json", help="JSON to write")
-    parser.add_argument("--docs", type=Path, default=DOCS, help="folder of results.md to write")
+    parser.add_argument(
+        "--docs", type=Path, default=Path("docs"), help="folder of results.md [default: docs]"
+    )
+    parser.add_argument("--results", type=Path, help="JSON to write [default: beside results.md]")
     parser.add_argument(
         "--render", action="store_true", help="write the page from --results and stop"
     )
@@ -59,6 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--check", action="store_true", help="check that the page matches --results and stop"
     )
     args = parser.parse_args(arguments)
+    args.results = args.results or args.docs / "results.json"
     try:
         if args.check or args.render:
             return _render(args.results, args.docs, check=args.check)
@@ -131,7 +131,7 @@ def _render(results: Path, docs: Path, *, check: bool) -> int:
         return 0
     if not target.exists() or target.read_text(encoding="utf-8") != text:
         print(
-            f"{target} does not match {results.name}: run python -m benchmarks.papers --render.",
+            f"{target} does not match {results.name}: run python -m textreg_papers --render.",
             file=sys.stderr,
         )
         return 1

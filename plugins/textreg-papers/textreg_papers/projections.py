@@ -16,9 +16,9 @@ from textreg.kinds import Regularizer
 from textreg.params import AUTO, LogGrid, check_decided, param
 from textreg.penalties import Separable
 from textreg.records import Design, Floats, Graph, Int64s, Problem, Solution
-from textreg.solvers.eigenvectors import eigenvectors
 from textreg.solvers.newton import newton
 from textreg.structure.linking import scaled_rows
+from textreg_papers.eigenvectors import eigenvectors
 
 SMALL = 0.1
 """Connected sets of features smaller than this share of the largest one are not embedded."""

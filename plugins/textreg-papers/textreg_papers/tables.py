@@ -8,13 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from benchmarks.corpora import TASKS
-from benchmarks.papers.measure import unpack
-from benchmarks.papers.protocols import CANDIDATES
-from benchmarks.papers.published import PAPERS as PUBLISHED
 from textreg.measure.metrics import sign_test
+from textreg_papers.measure import unpack
+from textreg_papers.protocols import CANDIDATES, PUBLISHED
 
-ORDER = TASKS
+ORDER = ("science", "sports", "religion", "computer", "movie", "amazon-books", "amazon-electronics")
 """Order of the tasks; any others follow."""
 
 METHODS = {
@@ -170,6 +168,6 @@ def fill(text: str, **more: Any) -> str:
     return textwrap.fill(" ".join(text.split()), 100, break_on_hyphens=False, **more)
 
 
-def bullets(texts: list[str]) -> str:
-    """A list of paragraphs."""
-    return "\n".join(fill(text, initial_indent="- ", subsequent_indent="  ") for text in texts)
+def item(text: str) -> str:
+    """An item of a list."""
+    return fill(text, initial_indent="- ", subsequent_indent="  ")

@@ -1,7 +1,14 @@
-"""The methods, and how each chooses its hyperparameters: as in the papers, and by default."""
+"""The methods and how each chooses its hyperparameters, and what the papers published.
+
+The methods are those of Yogatama & Smith (2014) and Skianis, Tziortziotis & Vazirgiannis (2018), as
+in the papers and by default. published.tsv has tables 2 and 3 of the latter and table 2 of the
+former: accuracies and sizes, in percent.
+"""
 
 from __future__ import annotations
 
+import csv
+from pathlib import Path
 from typing import Any
 
 STRENGTHS = (1e3, 1e2, 1e1, 1.0, 1e-1, 1e-2)
@@ -94,6 +101,43 @@ def variants() -> dict[str, Options]:
         name: {**COUNTS, **common, "search_space": grid, **change}
         for name, change in changes.items()
     }
+
+
+Table = dict[str, dict[str, float]]
+"""A value by method and task."""
+
+
+def _published() -> dict[str, tuple[Table, Table]]:
+    """Tables of accuracies and of sizes by paper."""
+    papers: dict[str, tuple[Table, Table]] = {}
+    with open(Path(__file__).with_name("published.tsv"), encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file, delimiter="\t"):
+            tables = papers.setdefault(row["paper"], ({}, {}))
+            for table, column in zip(tables, ("accuracy", "size"), strict=True):
+                table.setdefault(row["method"], {})[row["task"]] = float(row[column])
+    return papers
+
+
+PUBLISHED = _published()
+SKIANIS = "Skianis et al."
+
+SECONDS = {
+    "sports": {"lasso": 27.0, "ridge": 18.0, "elastic": 10.0, "sentence": 33.0},
+    "computer": {"lasso": 7.0, "ridge": 1.4, "elastic": 0.8, "omp": 4.0},
+}
+"""Seconds of the one best fit: Yogatama & Smith on sports (section 5.6; 8 processors of 2.4 GHz),
+Skianis et al. on computer (section 5.4; 4 cores of 3 GHz)."""
+
+
+def best(task: str) -> tuple[float, str, str] | None:
+    """Best published accuracy of a task, its method and paper; None if no paper has the task."""
+    cells = [
+        (values[task], method, paper)
+        for paper, (accuracy, _) in PUBLISHED.items()
+        for method, values in accuracy.items()
+        if task in values
+    ]
+    return max(cells, key=lambda cell: cell[0]) if cells else None
 
 
 CANDIDATES = {PAPERS: papers, DEFAULTS: defaults, VARIANTS: variants}
