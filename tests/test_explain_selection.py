@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 from conftest import Cli
 
 import textreg
-from textreg.errors import DataError, ModelError
+from textreg.builtin.separable import Ridge
+from textreg.errors import BrokenPluginError, DataError, ModelError
 from textreg.explain import find_selection
 from textreg.model.summary import GroupsSummary
-from textreg.records import Corpus
+from textreg.plugins import calls
+from textreg.records import Corpus, Floats, Groups
 
 TEXTS = [
     "A superb film. We sat in row four.",
@@ -231,6 +235,40 @@ def test_another_corpus_is_reported_or_refused() -> None:
 
 def _words(model: textreg.Model, texts: list[str]) -> list[str]:
     return [word for text in texts for line in model.encoder.tokenizer(text) for word in line]
+
+
+GROUPS = Groups(np.array([0, 2, 3, 3]), np.array([0, 2, 1], dtype=np.int32), np.ones(3), 3)
+
+
+def test_parts_are_all_weights_of_groups_unless_a_regularizer_knows_better() -> None:
+    first, empty = calls.parts(Ridge(l2=1.0), np.array([1.0, 2.0, 3.0]), GROUPS, [0, 2])
+    assert (first.tolist(), empty.tolist()) == ([1.0, 3.0], [])
+
+
+class Parted(Ridge):
+    """A regularizer of somebody else."""
+
+    given: ClassVar[Any] = None
+
+    def parts(self, w: Floats, groups: Groups, selected: Sequence[int]) -> list[Floats]:
+        return self.given
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        (None, "parts must give a list of arrays, not None"),
+        ([np.ones(2)], "parts must give 2 arrays, one a group, not 1"),
+        ([np.ones(2), np.ones(2)], r"an array of float64 of the shape \(1,\), not float64 \(2,\)"),
+        ([np.ones(2, dtype=np.float32), np.ones(1)], "an array of float64"),
+    ],
+)
+def test_wrong_parts_name_who_gave_them(
+    monkeypatch: pytest.MonkeyPatch, given: Any, says: str
+) -> None:
+    monkeypatch.setattr(Parted, "given", given)
+    with pytest.raises(BrokenPluginError, match=says):
+        calls.parts(Parted(l2=1.0), np.ones(3), GROUPS, [0, 1])
 
 
 def test_a_missing_builder() -> None:

@@ -158,6 +158,8 @@ def tried(
         if "TEXTREG_DATA" in os.environ:
             env["TEXTREG_DATA"] = os.environ["TEXTREG_DATA"]
         print(run(pytest, env=env, cwd=rest).strip().rpartition("\n")[2], flush=True)
+        # Together, as some need others, which no index has in this version.
+        run([*install, "--only-binary", ":all:", *(plugin.wheel for plugin in plugins)], env=env)
         for plugin in plugins:
             say(f"try {plugin.wheel.name}")
             print(plugin.tested(program, rest, env), flush=True)

@@ -34,7 +34,7 @@ class OnPython:
     wheel: Path
 
     def tested(self, program: str, sources: Path, env: Mapping[str, str]) -> str:
-        """The last line of its tests, of the installed plugin only, beside those of textreg."""
+        """The last line of its tests, of the installed plugin, beside those of textreg."""
         tests = Path("plugins", self.folder.name, "tests")
         shutil.copytree(self.folder / "tests", sources / tests)
         pytest = [program, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tests)]

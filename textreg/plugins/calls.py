@@ -197,8 +197,9 @@ def objective(part: Regularizer, problem: Problem, w: Floats, b: float) -> float
 def parts(part: Regularizer, w: Floats, groups: Groups, selected: Sequence[int]) -> list[Floats]:
     """``part.parts``: for every selected group the weights of its part."""
     found: list[Floats] = _called(part, "parts", w, groups, selected)
-    whole = isinstance(found, list) and len(found) == len(selected)
-    _require(part, "parts", whole, f"a list of {len(selected)} arrays", found)
+    _require(part, "parts", isinstance(found, list), "a list of arrays", found)
+    if len(found) != len(selected):
+        raise _wrong(part, "parts", f"{len(selected)} arrays, one a group", f"{len(found)}")
     for g, weights in zip(selected, found, strict=True):
         _require_array(part, "parts", weights, np.float64, groups.members(g).shape)
     return found
