@@ -67,7 +67,6 @@ autodoc_default_options = {
     "exclude-members": "set_fit_request, set_score_request",
 }
 autodoc_typehints_format = "short"
-autodoc_preserve_defaults = True
 autodoc_type_aliases = {name: name for name in ("Bools", "Floats", "Int32s", "Int64s")}
 python_use_unqualified_type_names = True
 

@@ -73,7 +73,7 @@ def report(  # noqa: PLR0913  # its options are its interface
     corpus : Corpus, optional
         Labeled documents that the model has not seen. Without them every training document is
         predicted by a fit with the same hyperparameters that has not seen it: see
-        :func:`textreg_report.refits.refit`.
+        ``textreg_report.refits.refit``.
     train : Corpus, optional
         The training documents. Without them the report leaves out what needs them, and says so.
     unlabeled : Corpus, optional
@@ -90,7 +90,7 @@ def report(  # noqa: PLR0913  # its options are its interface
         Documents with passages that people marked as evidence; those of ``corpus`` are shown with
         them.
     advice : sequence of Suggestion, optional
-        Further suggestions for the verdict, such as :func:`textreg.checking.corpus_advice` makes.
+        Further suggestions for the verdict, such as ``textreg_report.verdict.corpus_advice`` makes.
     title : str, default "model"
         Title of the page, such as the name of the file.
     command : sequence of str, optional
