@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import textreg
-from textreg.checking.copy_findings import NearDuplicates, NearOverlap
-from textreg.checking.nearby import CROWD, near_pairs
+from textreg.checking.copies import CROWD, near_pairs
+from textreg.checking.findings import NearDuplicates, NearOverlap
 
 WORDS = [f"w{number}" for number in range(400)]
 Sets = list[np.ndarray]

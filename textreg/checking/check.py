@@ -6,34 +6,47 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from textreg.checking.copies import copy_findings, overlap, same_texts
-from textreg.checking.copy_findings import ConflictingLabels, NearDuplicates, NearOverlap, Overlap
-from textreg.checking.documents import Documents
-from textreg.checking.findings import Example, Finding, UnreadableRows
-from textreg.checking.giveaways import giveaway_columns
-from textreg.checking.label_findings import (
+from textreg.checking.copies import copy_findings, near_findings, overlap, same_texts
+from textreg.checking.documents import (
+    CheckSettings,
+    Documents,
+    lengths_of,
+    rare_scripts,
+    scripts_of,
+    text_findings,
+)
+from textreg.checking.findings import (
+    CheckResult,
+    ConflictingLabels,
+    Example,
+    Finding,
     GiveawayColumns,
     Imbalance,
     LabelColumn,
     LabelsOfOneFile,
     MissingLabels,
+    NearDuplicates,
+    NearOverlap,
+    Overlap,
     RareLabels,
     SimilarLabels,
     SingleLabel,
     SuspectedLabels,
+    Unchecked,
+    UnreadableRows,
+    worst_first,
 )
 from textreg.checking.labels import (
+    FOLDS,
     count_labels,
+    giveaway_columns,
     label_findings,
     labels_of_one,
     not_numbers,
+    out_of_sample,
     ranking,
+    suspected_labels,
 )
-from textreg.checking.nearby import near_findings
-from textreg.checking.result import CheckResult, Unchecked, worst_first
-from textreg.checking.settings import CheckSettings
-from textreg.checking.suspects import FOLDS, out_of_sample, suspected_labels
-from textreg.checking.texts import lengths_of, rare_scripts, scripts_of, text_findings
 from textreg.errors import DataError, UsageError
 from textreg.records import Corpus
 from textreg.records.columns import as_column

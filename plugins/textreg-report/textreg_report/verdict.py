@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from textreg.checking.check import check_corpus
-from textreg.checking.copy_findings import (
+from textreg.checking.documents import CheckSettings
+from textreg.checking.findings import (
+    KINDS,
     ConflictingLabels,
     Duplicates,
+    GiveawayColumns,
     NearDuplicates,
     NearOverlap,
     Overlap,
 )
-from textreg.checking.label_findings import GiveawayColumns
-from textreg.checking.settings import KINDS, CheckSettings
 from textreg.measure.evaluation import Evaluation
 from textreg.measure.joint_thresholds import halves
 from textreg.measure.metrics import measure_labels
@@ -49,8 +50,7 @@ from textreg_report.wording import (
 )
 
 if TYPE_CHECKING:
-    from textreg.checking.findings import Finding
-    from textreg.checking.result import CheckResult
+    from textreg.checking.findings import CheckResult, Finding
     from textreg.model.model import Model
     from textreg.records import Bools, Corpus, Floats
     from textreg.tasks import Task
