@@ -25,7 +25,7 @@ from benchmarks.papers.protocols import CANDIDATES
 from textreg.errors import TextregError, UsageError, did_you_mean
 from textreg.files import write_atomically
 from textreg.training.settings import TrainingSettings
-from textreg_report.drawing import check_picture
+from textreg_report.charts import check_picture
 
 HERE = Path(__file__).parent
 DOCS = HERE.parent.parent / "docs"

@@ -24,8 +24,8 @@ from textreg.tasks import Classification, Multilabel
 from textreg.terminal import json_line
 from textreg.training.settings import declared_settings
 from textreg_report.benchmark import TEST_SHARE, Benchmark, Candidate, compare
+from textreg_report.charts import check_picture
 from textreg_report.comparison import Comparison
-from textreg_report.drawing import check_picture
 from textreg_report.learning_curve import BY, DRAWS, MEASURES, LearningCurve, learn_curve
 
 METRICS = tuple(dict.fromkeys((*Classification.metrics, *Multilabel.metrics)))

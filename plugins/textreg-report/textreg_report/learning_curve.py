@@ -541,13 +541,15 @@ class LearningCurve:
         UsageError
             If the picture cannot be written.
         """
-        from textreg_report.charts import Curve, curve_panels
+        from textreg_report.charts import Series, curve_panels
 
         panels = {}
         for benchmark in self.benchmarks:
             sizes = self.sizes[benchmark]
             panels[benchmark] = [
-                Curve(name, sizes, *zip(*points, strict=True))
+                Series(
+                    name, sizes, [it.mean for it in points], None, [it.interval for it in points]
+                )
                 for name in self.candidates
                 for points in [[self.point(benchmark, name, size) for size in sizes]]
             ]

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, ClassVar
 from textreg.errors import UsageError
 from textreg.files import write_atomically
 from textreg.measure.significance import ALPHA, p_text
-from textreg_report.drawing import page_css
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -53,7 +52,7 @@ class Page:
             If jinja2 is not installed.
         """
         check_report()
-        style, script = page_css() + _part("page.css"), _part("page.js")
+        style, script = _part("page.css"), _part("page.js")
         policy = (
             f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
             "img-src data:; base-uri 'none'; form-action 'none'"
