@@ -412,7 +412,7 @@ def test_weights_of_labels_are_those_of_the_training() -> None:
     assert model.summary.class_weight == {"b": 3.0}
     found = report(model, train=Corpus(texts=texts, labels=labels))
     assert ("weights of labels", "b 3") in found.settings
-    assert "--class-weight b=3.0" in found.reproduce.commands[-1].value
+    assert "--class-weight b=3.0" in found.reproduce.commands[-1][1]
 
 
 def test_regression() -> None:
@@ -508,7 +508,7 @@ def test_the_command_to_reproduce_does(cli: Cli, demo: Path, tmp_path: Path) -> 
     options = ["--reg", "elastic", "--no-tokenizer-lowercase", "--min-df", "2", "--ngrams", "1"]
     cli("train", corpus, *options, "--tol", "1e-9", "-o", trained)
     found = report(textreg.load(trained), read_corpus([str(corpus)]))
-    command = found.reproduce.commands[-1].value.split()
+    command = found.reproduce.commands[-1][1].split()
     assert command[:3] == ["textreg", "train", "CORPUS"]
     code, _, err = cli("train", corpus, *command[3:], "-o", again)
     assert (code, err) == (0, "")

@@ -22,7 +22,7 @@ from textreg_report.confusions import (
 )
 from textreg_report.documents import certainty
 from textreg_report.predictions import Predictions, scores_of
-from textreg_report.records import Estimate, Verdict, Versus
+from textreg_report.records import Estimate, Section, Versus
 from textreg_report.uncertainty import (
     least_sure,
     of_labels,
@@ -68,7 +68,7 @@ def answered(model: Model, labels: Sequence[Any], scores: Any) -> Predictions:
     return Predictions(Corpus(texts=texts, labels=list(labels)), every, [model], model_of, "them")
 
 
-def said(predictions: Predictions) -> Verdict:
+def said(predictions: Predictions) -> Section:
     scores, sure = scores_of(predictions), certainty(predictions)
     return verdict_of(predictions, scores, sure, 0, confusions_of(predictions, scores, sure)[0])
 

@@ -28,7 +28,7 @@ from textreg_report.facts import (
 from textreg_report.features import columns_of, dropped_of, label_words, stability_of
 from textreg_report.pair import evidence_of, tables_of_documents, tables_of_texts, versus_models
 from textreg_report.predictions import Predictions, predict_on, scores_of
-from textreg_report.records import Fact, Report, Reproduce
+from textreg_report.records import Report, Section
 from textreg_report.refits import BASELINE, Refits, baseline_of, refit
 from textreg_report.verdict import suggestions_of, verdict_of
 
@@ -285,15 +285,15 @@ def _selection(model: Model, refits: Refits) -> Selection:
 
 def _reproduce(
     model: Model, corpora: Mapping[str, Corpus], command: Sequence[str] | None
-) -> Reproduce:
+) -> Section:
     commands = []
     if command is not None:
-        commands.append(Fact("this page", shlex.join(command)))
+        commands.append(("this page", shlex.join(command)))
     if words := fit_command(model):
         commands.append(
-            Fact("the same weights up to the tolerance, without a search", shlex.join(words))
+            ("the same weights up to the tolerance, without a search", shlex.join(words))
         )
-    data = [Fact(name, fingerprint(one)) for name, one in corpora.items()]
+    data = [(name, fingerprint(one)) for name, one in corpora.items()]
     split = None if model.summary is None else model.summary.split
     seed = None if split is None else split.seed
-    return Reproduce(tuple(commands), versions(), seed, tuple(data))
+    return Section(commands=commands, versions=versions(), seed=seed, data=data)

@@ -23,13 +23,12 @@ from textreg.measure.significance import (
 from textreg.records.documents import check_texts
 from textreg_report.documents import telling_words
 from textreg_report.predictions import RESAMPLES, Predictions, mean_interval
-from textreg_report.records import Confusion, Estimate, Example, Versus
+from textreg_report.records import Estimate, Section, Versus
 from textreg_report.wording import clip, documents, number, points, quoted, share, share_of, short
 
 if TYPE_CHECKING:
     from textreg.records import Floats, Int64s
     from textreg_report.predictions import Predictions
-    from textreg_report.records import Scores
 
 WIDE = 0.2
 """An accuracy with a wider interval than this says little."""
@@ -106,7 +105,7 @@ def _versus(  # what it collects
 
 
 def quality(
-    scores: Scores, constant: Versus | None, against: Sequence[Versus] = ()
+    scores: Section, constant: Versus | None, against: Sequence[Versus] = ()
 ) -> tuple[str, ...]:
     """How good a model is.
 
@@ -132,7 +131,7 @@ def tone(constant: Versus | None) -> str:
     return "unclear" if constant is None else constant.verdict
 
 
-def _alone(scores: Scores) -> Iterator[str]:
+def _alone(scores: Section) -> Iterator[str]:
     by_name = {figure.name: figure for figure in scores.figures}
     main = scores.figures[0]
     low, high = (0.0 if end is None else end for end in (main.low, main.high))
@@ -161,7 +160,7 @@ def _alone(scores: Scores) -> Iterator[str]:
         )
 
 
-def _beside_constant(scores: Scores, constant: Versus | None) -> Iterator[str]:
+def _beside_constant(scores: Section, constant: Versus | None) -> Iterator[str]:
     main = scores.figures[0]
     if constant is None:
         yield (
@@ -243,7 +242,7 @@ class LabelCount(NamedTuple):
     support: int
 
 
-def counts_of(scores: Scores) -> list[LabelCount]:
+def counts_of(scores: Section) -> list[LabelCount]:
     """The documents of every label of the result; empty in a regression."""
     return [
         LabelCount(one.label, round(one.recall * one.support), one.support)
@@ -271,7 +270,7 @@ def weak_labels(counts: Sequence[LabelCount]) -> list[LabelCount]:
     return sorted(weak, key=lambda one: (one.found - one.support, one.label))
 
 
-def errors_in_words(scores: Scores) -> str:
+def errors_in_words(scores: Section) -> str:
     """Which labels it finds least of; empty in a regression."""
     counts = counts_of(scores)
     if sum(1 for one in counts if one.support) < 2:
@@ -286,8 +285,8 @@ def errors_in_words(scores: Scores) -> str:
 
 
 def confusions_of(
-    predictions: Predictions, scores: Scores, sure: Floats
-) -> tuple[tuple[Confusion, ...], tuple[int, ...]]:
+    predictions: Predictions, scores: Section, sure: Floats
+) -> tuple[tuple[Section, ...], tuple[int, ...]]:
     """The labels that are confused most often, and the rows of all their examples.
 
     sure: (n,) as of :func:`textreg_report.documents.certainty`; examples are the most certain
@@ -302,7 +301,7 @@ def confusions_of(
         own = _examples(predictions, *codes, sure) if explained else []
         examples = tuple(_example(predictions, row, pair.predicted) for row in own)
         found.append(
-            Confusion(
+            Section(
                 y_true=pair.y_true,
                 predicted=pair.predicted,
                 documents=pair.documents,
@@ -330,7 +329,7 @@ def _examples(predictions: Predictions, y_true: int, predicted: int, sure: Float
     return list(dict(zip(reversed(texts), reversed(ranked), strict=True)).values())[::-1][:EXAMPLES]
 
 
-def _example(predictions: Predictions, row: int, predicted: str) -> Example:
+def _example(predictions: Predictions, row: int, predicted: str) -> Section:
     """A wrong answer with the words that spoke for it."""
     corpus = predictions.corpus
     (text,) = check_texts([corpus.texts[row]])
@@ -339,7 +338,7 @@ def _example(predictions: Predictions, row: int, predicted: str) -> Example:
     if predicted in model.task.sides:
         (explanation,) = explain(model, [corpus.texts[row]], of=predicted)
         words = telling_words(explanation, WORDS)
-    return Example(
+    return Section(
         number=row + 1,
         where=os.path.basename(corpus.where(row)) if corpus.source_of is not None else "",
         preview=clip(" ".join(text[: 2 * PREVIEW].split()), PREVIEW),

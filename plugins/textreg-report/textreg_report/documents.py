@@ -20,15 +20,7 @@ from textreg.explain.show import strongest
 from textreg.measure.confident import suspects
 from textreg.records.documents import check_texts
 from textreg_report.predictions import Predictions
-from textreg_report.records import (
-    Document,
-    Line,
-    Mark,
-    SelectedDocument,
-    SelectedSentence,
-    Suspect,
-    Suspected,
-)
+from textreg_report.records import Section
 from textreg_report.wording import clip
 
 if TYPE_CHECKING:
@@ -80,7 +72,7 @@ class _Part(NamedTuple):
 
 def lines_of(
     explanation: Explanation, passages: Int64s | None = None, characters: int = CHARACTERS
-) -> tuple[Line, ...]:
+) -> tuple[Section, ...]:
     """The text in sentences; of a long text, those with the largest effect of removal.
 
     Intercept and lines sum to the score; so do intercept and marks if nothing is hidden. passages:
@@ -93,27 +85,54 @@ def lines_of(
     counts = [after - first for first, after in itertools.pairwise([*firsts, len(parts)])]
     chosen = _within_budget(sentences, counts, characters)
     longest = min(LINE_CHARACTERS, characters)
-    lines: list[Line] = []
+    lines: list[Section] = []
     for show, run in itertools.groupby(range(len(sentences)), key=chosen.__contains__):
         numbers = list(run)
         if not show:
             value = sum(sentences[number].value for number in numbers)
             plural = "s" if len(numbers) > 1 else ""
-            lines.append(Line((), value, None, f"{len(numbers):,} more sentence{plural}"))
+            lines.append(_line((), value, None, f"{len(numbers):,} more sentence{plural}"))
             continue
         for number in numbers:
             sentence, first = sentences[number], firsts[number]
             last = min(first + counts[number], first + longest // PART)
             end = min(sentence.start + longest, parts[last - 1].end)
             marks = tuple(
-                Mark(text[start : min(stop, end)], value, _level(value, largest))
+                Section(
+                    text=text[start : min(stop, end)], value=value, level=_level(value, largest)
+                )
                 for start, stop, value in parts[first:last]
             )
             rest = sentence.end - end
             hidden = f"{rest:,} more characters" if rest else ""
             of_sentence = sentence.evidence, sentence.field, sentence.marked
-            lines.append(Line(marks, sentence.value, sentence.removal, hidden, *of_sentence))
+            lines.append(_line(marks, sentence.value, sentence.removal, hidden, *of_sentence))
     return tuple(lines)
+
+
+def _line(  # noqa: PLR0913  # what a page shows of it
+    marks: Sequence[Section],
+    value: float,
+    removal: float | None,
+    hidden: str,
+    evidence: float = 0.0,
+    field: str = "",
+    marked: bool = False,
+) -> Section:
+    """A sentence of a document in colored parts, or several that are not shown.
+
+    hidden: what is not shown of it, in words. marked: whether people marked a passage in it.
+    removal, evidence: as of :class:`textreg.explain.SentenceScore`.
+    """
+    return Section(
+        marks=marks,
+        value=value,
+        removal=removal,
+        hidden=hidden,
+        evidence=evidence,
+        field=field,
+        marked=marked,
+    )
 
 
 def telling_words(explanation: Explanation, top: int) -> tuple[tuple[str, float], ...]:
@@ -230,7 +249,7 @@ def documents_of(
     sure: Floats,
     more: Sequence[int] = (),
     passages: Mapping[str, Int64s] | None = None,
-) -> tuple[Document, ...]:
+) -> tuple[Section, ...]:
     """The most certain wrong predictions, the least certain ones, and the most certain right ones.
 
     In a regression: those with the largest errors, with medium ones, and with the smallest. Each is
@@ -350,7 +369,7 @@ def document_of(  # noqa: PLR0913  # what a page shows of it
     explanation: Explanation,
     passages: Int64s | None = None,
     characters: int = CHARACTERS,
-) -> Document:
+) -> Section:
     """A document as a page shows it, from its ``explanation``; sure: see :func:`certainty`.
 
     passages, characters: see :func:`textreg_report.documents.lines_of`.
@@ -363,7 +382,7 @@ def document_of(  # noqa: PLR0913  # what a page shows of it
     corpus = predictions.corpus
     task = predictions.model.task
     (answer,) = task.answers(predictions.y_pred[row : row + 1])
-    return Document(
+    return Section(
         number=row + 1,
         where=os.path.basename(corpus.where(row)) if corpus.source_of is not None else "",
         kind=kind,
@@ -396,7 +415,7 @@ EMPTY, MIN_FEATURES = 6, 6
 """Sentences without a selected feature that are shown, and their least number of features."""
 
 
-def selected_documents(model: Model, refits: Refits) -> tuple[SelectedDocument, ...]:
+def selected_documents(model: Model, refits: Refits) -> tuple[Section, ...]:
     """Documents of every label in which about half of the sentences have a selected feature.
 
     Yogatama & Smith (2014, tables 4 and 5) show their selection in this way. Empty for a regression
@@ -421,14 +440,22 @@ def selected_documents(model: Model, refits: Refits) -> tuple[SelectedDocument, 
             sentences = tuple(_selected_sentences(explanation))
             if len({sentence.selected for sentence in sentences}) > 1:
                 where = refits.corpus.where(row)
-                selected.append(SelectedDocument(where, label, explanation.label, sentences))
+                selected.append(
+                    Section(
+                        where=where,
+                        label=label,
+                        predicted=explanation.label,
+                        sentences=sentences,
+                    )
+                )
     return tuple(selected)
 
 
-def _selected_sentences(explanation: Explanation) -> Iterator[SelectedSentence]:
+def _selected_sentences(explanation: Explanation) -> Iterator[Section]:
     for start, end, _, removal, *_ in explanation.sentences:
         selected = any(start <= word.start < end for word in explanation.words)
-        yield SelectedSentence(" ".join(explanation.text[start:end].split()), selected, removal)
+        text = " ".join(explanation.text[start:end].split())
+        yield Section(text=text, selected=selected, removal=removal)
 
 
 def sentences_without_features(model: Model, refits: Refits) -> tuple[str, ...]:
@@ -449,7 +476,7 @@ SUSPECTS_SHOWN, SUSPECT_PREVIEW = 20, 160
 """Documents that are listed, and characters of each."""
 
 
-def suspected_of(model: Model, refits: Refits) -> Suspected | None:
+def suspected_of(model: Model, refits: Refits) -> Section | None:
     """The documents whose labels the model's own fits contradict (northcutt2021, section 3.1).
 
     None for a model without probabilities, in a regression, and where documents are no texts.
@@ -473,5 +500,5 @@ def suspected_of(model: Model, refits: Refits) -> Suspected | None:
         preview = clip(" ".join(text[: 2 * SUSPECT_PREVIEW].split()), SUSPECT_PREVIEW)
         named = refits.corpus.source_of is not None
         where = os.path.basename(refits.corpus.where(row)) if named else f"document {row + 1}"
-        listed.append(Suspect(where, told[at], preview))
-    return Suspected(len(told), len(refits.rows), tuple(listed))
+        listed.append(Section(where=where, told=told[at], preview=preview))
+    return Section(count=len(told), total=len(refits.rows), listed=listed)

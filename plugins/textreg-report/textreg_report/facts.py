@@ -14,7 +14,7 @@ from textreg.model.model import Model
 from textreg.records import Corpus
 from textreg.training.fields import fields_of
 from textreg.training.recipe import changed, changed_options
-from textreg_report.records import Fact, PathSection, SearchSection, SearchTrial
+from textreg_report.records import Facts, Section
 from textreg_report.wording import signed
 
 if TYPE_CHECKING:
@@ -52,9 +52,9 @@ def number(value: Any) -> str:
     return "none" if value is None else str(value)
 
 
-def parameter_facts(params: Mapping[str, Any]) -> list[Fact]:
+def parameter_facts(params: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Parameters and their values."""
-    return [Fact(name.replace("_", " "), number(value)) for name, value in params.items()]
+    return [(name.replace("_", " "), number(value)) for name, value in params.items()]
 
 
 def _named(name: str, params: Mapping[str, Any]) -> str:
@@ -69,80 +69,80 @@ def _part(
     return _named(part.name, changed(summary, kind, part.name, part.params))
 
 
-def data_facts(model: Model) -> tuple[Fact, ...]:
+def data_facts(model: Model) -> Facts:
     """What the model was trained on."""
     summary = model.summary
     facts = []
     if summary is not None:
-        facts.append(Fact("trained on", f"{summary.documents:,} documents"))
+        facts.append(("trained on", f"{summary.documents:,} documents"))
     title, shown = model.task.label_lines({} if summary is None else summary.labels)
     if shown:
         more = f" and {len(shown) - LABELS:,} more" if len(shown) > LABELS else ""
-        facts.append(Fact(title, ", ".join(shown[:LABELS]) + more))
+        facts.append((title, ", ".join(shown[:LABELS]) + more))
     if summary is not None and (rare := summary.rare):
         listed = [f"{label} {count:,}" for label, count in rare.labels.items()]
         told = first_few(listed, LABELS)
         fate = "left out" if rare.label is None else f"joined into {rare.label}"
-        facts.append(Fact(f"labels of fewer than {rare.least:,} documents", f"{fate}: {told}"))
+        facts.append((f"labels of fewer than {rare.least:,} documents", f"{fate}: {told}"))
     if summary is not None:
-        facts.append(Fact("features in training", f"{summary.features:,}"))
-    facts.append(Fact("features with a weight", f"{model.n_features:,}"))
+        facts.append(("features in training", f"{summary.features:,}"))
+    facts.append(("features with a weight", f"{model.n_features:,}"))
     if summary is not None and (groups := summary.groups):
         text = f"{groups.before:,} {_part(summary, 'groups', groups)}"
         differ = "" if groups.after is None else f", {groups.after:,} differ"
-        facts.append(Fact("groups", text + differ))
+        facts.append(("groups", text + differ))
     if summary is not None and (graph := summary.graph):
-        facts.append(Fact("links", f"{graph.links:,} of {_part(summary, 'graph', graph)}"))
+        facts.append(("links", f"{graph.links:,} of {_part(summary, 'graph', graph)}"))
     return tuple(facts)
 
 
-def settings_facts(model: Model) -> tuple[Fact, ...]:
+def settings_facts(model: Model) -> Facts:
     """How it was trained; parameters only where they differ from their defaults."""
     summary, encoder = model.summary, model.encoder
     facts = []
     if summary is not None:
-        facts.append(Fact("regularizer", _part(summary, "regularizer", summary.reg)))
+        facts.append(("regularizer", _part(summary, "regularizer", summary.reg)))
         searched = [*summary.chosen, *summary.reg.searched]
         names = ", ".join(name.replace("_", " ") for name in searched)
-        facts.append(Fact("chosen by search", names or "nothing"))
-    facts.append(Fact("loss", model.loss))
+        facts.append(("chosen by search", names or "nothing"))
+    facts.append(("loss", model.loss))
     if summary is not None and summary.multiclass:
-        facts.append(Fact("several labels", summary.multiclass))
+        facts.append(("several labels", summary.multiclass))
     if summary is not None and (given := summary.class_weight):
         if not isinstance(given, str):
             given = ", ".join(f"{label} {number(factor)}" for label, factor in given.items())
-        facts.append(Fact("weights of labels", given))
+        facts.append(("weights of labels", given))
     facts += _feature_facts(encoder)
     if model.calibration is not None:
-        facts.append(Fact("calibration", model.calibration.method))
+        facts.append(("calibration", model.calibration.method))
     for label, value in model.thresholds.items():
         chosen = None if summary is None else summary.thresholds.get(label)
         rule = "given" if chosen is None else chosen.rule
         if label == model.task.unknown and summary is not None and summary.unknown is not None:
             rule = summary.unknown.rule
-        facts.append(Fact(f"threshold of {label}", f"{signed(value)} ({rule})"))
+        facts.append((f"threshold of {label}", f"{signed(value)} ({rule})"))
     if summary is not None:
-        facts.append(Fact("tolerance of the gap", number(summary.tol)))
-        facts.append(Fact("iterations", number(summary.iterations)))
+        facts.append(("tolerance of the gap", number(summary.tol)))
+        facts.append(("iterations", number(summary.iterations)))
     if seconds := model.seconds:
         times = ", ".join(f"{key} {seconds[key]:.1f} s" for key in STEPS if key in seconds)
-        facts.append(Fact("time", times))
+        facts.append(("time", times))
     return tuple(facts)
 
 
-def _feature_facts(encoder: AnyEncoder) -> list[Fact]:
+def _feature_facts(encoder: AnyEncoder) -> list[tuple[str, str]]:
     """How documents become features; of several fields, each of them."""
     if encoder.fields:
         return [
-            Fact(f"field {field.name}", _named(field.kind, changed_options(field)))
+            (f"field {field.name}", _named(field.kind, changed_options(field)))
             for field in fields_of(encoder)
         ]
     tokenizer, vectorizer = encoder.tokenizer, encoder.vectorizer
     named = {key: it for key, it in vectorizer.changed().items() if key not in IN_TITLE}
     runs = "single words" if vectorizer.ngrams == 1 else f"1 to {vectorizer.ngrams} words in a row"
     return [
-        Fact("tokenizer", _named(tokenizer.name, tokenizer.changed())),
-        Fact("features", _named(f"{vectorizer.weighting} of {runs}", named)),
+        ("tokenizer", _named(tokenizer.name, tokenizer.changed())),
+        ("features", _named(f"{vectorizer.weighting} of {runs}", named)),
     ]
 
 
@@ -159,8 +159,12 @@ SPLITS = {
 }
 
 
-def search_section(model: Model) -> SearchSection | None:
-    """The search, from the model's summary; None if there was none."""
+def search_section(model: Model) -> Section | None:
+    """The search, from the model's summary; None if there was none.
+
+    tried: settings in words, number of features and metric of each; chosen: index of one. interval:
+    95 % Wilson interval of the chosen one, if the metric is the accuracy.
+    """
     summary = model.summary
     if summary is None or len(summary.search) < 2 or summary.metric is None or summary.dev is None:
         return None
@@ -176,32 +180,56 @@ def search_section(model: Model) -> SearchSection | None:
     for number in shown:
         facts = parameter_facts({**settings[number][1], **settings[number][0]})
         what = ", ".join(f"{name} {value}" for name, value in facts)
-        tried.append(SearchTrial(what, rows[number].nonzero, rows[number].metrics[metric]))
+        tried.append(_trial(what, rows[number], metric))
     interval = dev.accuracy_interval if metric == "accuracy" else None
     at = shown.index(chosen_row)
-    return SearchSection(metric, dev.documents, _how(model), tuple(tried), at, interval)
+    return Section(
+        metric=metric,
+        documents=dev.documents,
+        how=_how(model),
+        tried=tried,
+        chosen=at,
+        interval=interval,
+    )
 
 
-def path_section(model: Model) -> PathSection | None:
-    """The regularization path of the model; None if it has none (``train --path``)."""
+def _trial(settings: str, row: Any, metric: str) -> Section:
+    """A point of a search, or of a path."""
+    return Section(settings=settings, features=row.nonzero, value=row.metrics[metric])
+
+
+def path_section(model: Model) -> Section | None:
+    """The regularization path of the model; None if it has none (``train --path``).
+
+    curve: size and metric of each model, measured on documents that its fit has not seen, as of
+    :func:`search_section`. values: of the parameter, the emptiest model first. whole: whether they
+    are whole numbers, otherwise penalty strengths. profiles: weights of the strongest features.
+    """
     path = model.path
     if path is None:
         return None
     dev = None if model.summary is None else model.summary.dev
-    curve = SearchSection(
+    curve = Section(
         metric=path.metric,
         documents=0 if dev is None else dev.documents,
         how=_how(model),
-        tried=tuple(
-            SearchTrial(f"{path.parameter} {value:.4g}", point.nonzero, point.metrics[path.metric])
+        tried=[
+            _trial(f"{path.parameter} {value:.4g}", point, path.metric)
             for value, point in zip(path.values, path.points, strict=True)
-        ),
+        ],
         chosen=path.chosen,
+        interval=None,
     )
     along = path_profiles(model, PROFILES)
     assert along is not None
     whole = all(isinstance(value, int) for value in path.values)
-    return PathSection(curve, path.parameter, along.values, whole, along.profiles)
+    return Section(
+        curve=curve,
+        parameter=path.parameter,
+        values=along.values,
+        whole=whole,
+        profiles=along.profiles,
+    )
 
 
 def _how(model: Model) -> str:
@@ -212,11 +240,11 @@ def _how(model: Model) -> str:
     return f"{how} in {split.parts} parts" if split.kind == "cv" else how
 
 
-def versions() -> tuple[Fact, ...]:
+def versions() -> Facts:
     """Versions of Python and of the numerical libraries."""
     return (
-        Fact("Python", platform.python_version()),
-        *(Fact(name, metadata.version(name)) for name in LIBRARIES),
+        ("Python", platform.python_version()),
+        *((name, metadata.version(name)) for name in LIBRARIES),
     )
 
 

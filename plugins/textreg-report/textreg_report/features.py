@@ -10,14 +10,7 @@ import numpy as np
 from textreg.model.model import Model
 from textreg_report.documents import sentences_without_features
 from textreg_report.predictions import LABELS
-from textreg_report.records import (
-    Dropped,
-    FeatureStability,
-    LabelWords,
-    Stability,
-    UnusedFeature,
-    WordRow,
-)
+from textreg_report.records import Section
 from textreg_report.refits import Refits
 
 if TYPE_CHECKING:
@@ -42,7 +35,7 @@ def columns_of(X: csr_array, columns: Int64s) -> csr_array:
     return X @ csr_array(choice, shape=(X.shape[1], len(columns)))
 
 
-def label_words(model: Model, X: csr_array, y_true: Targets) -> tuple[tuple[LabelWords, ...], int]:
+def label_words(model: Model, X: csr_array, y_true: Targets) -> tuple[tuple[Section, ...], int]:
     """The strongest features of every label, and the number of labels that are not listed.
 
     X: (documents, the model's features). y_true: (documents,) as ``Predictions.y_true``.
@@ -57,52 +50,51 @@ def label_words(model: Model, X: csr_array, y_true: Targets) -> tuple[tuple[Labe
         order = [j for j in np.argsort(-rows[c], kind="stable")[:TOP] if rows[c, j] > 0]
         mine = task.documents_of(y_true, c)
         inside = np.bincount(X[mine].indices, minlength=X.shape[1])
-        size, others = int(sizes[c]), X.shape[0] - int(sizes[c])
-        labels.append(
-            LabelWords(
-                names[c],
-                tuple(
-                    WordRow(
-                        model.encoder.names[j],
-                        float(rows[c, j]),
-                        int(inside[j]),
-                        int(totals[j] - inside[j]),
-                    )
-                    for j in order
-                ),
-                size,
-                others,
+        rows_shown = [
+            Section(
+                feature=model.encoder.names[j],
+                weight=float(rows[c, j]),
+                inside=int(inside[j]),
+                outside=int(totals[j] - inside[j]),
             )
-        )
+            for j in order
+        ]
+        labels.append(Section(label=names[c], rows=rows_shown))
     return tuple(labels), len(names) - len(labels)
 
 
-def dropped_of(model: Model, refits: Refits | None, skipped: int, unknown: int) -> Dropped:
+def dropped_of(model: Model, refits: Refits | None, skipped: int, unknown: int) -> Section:
     """What training had and the model does not use; more of it from ``refits``.
 
-    skipped, unknown: see :class:`Dropped`.
+    skipped: rows of the files that could not be read. unknown: documents without any feature of the
+    model. features, selected: in training, and with a weight; informative: those without whose
+    frequency differs most between labels. sentences: some without a feature of the model;
+    empty_sentences, total_sentences: their number, and of all.
     """
-    if refits is None:
-        features = None if model.summary is None else model.summary.features
-        return Dropped(skipped, unknown, features, model.n_features)
-    empty = refits.sentences.filled & ~refits.sentences.selected
-    return Dropped(
+    dropped = Section(
         skipped=skipped,
         unknown=unknown,
-        features=len(refits.selected),
+        features=None if model.summary is None else model.summary.features,
         selected=model.n_features,
-        informative=_informative(model, refits),
-        sentences=sentences_without_features(model, refits),
-        empty_sentences=int(empty.sum()),
-        total_sentences=int(refits.sentences.filled.sum()),
+        informative=[],
+        sentences=(),
+        empty_sentences=None,
     )
+    if refits is not None:
+        table = refits.sentences
+        dropped.features = len(refits.selected)
+        dropped.informative = _informative(model, refits)
+        dropped.sentences = sentences_without_features(model, refits)
+        dropped.empty_sentences = int((table.filled & ~table.selected).sum())
+        dropped.total_sentences = int(table.filled.sum())
+    return dropped
 
 
-def _informative(model: Model, refits: Refits) -> tuple[UnusedFeature, ...]:
+def _informative(model: Model, refits: Refits) -> list[Section]:
     """Features without a weight whose frequency differs most between labels."""
     task = model.task
     if not task.discrete:
-        return ()
+        return []
     X, y_true = refits.data.X, refits.data.y
     totals = np.bincount(X.indices, minlength=X.shape[1])
     best = np.zeros(X.shape[1])
@@ -121,14 +113,25 @@ def _informative(model: Model, refits: Refits) -> tuple[UnusedFeature, ...]:
     best[refits.selected] = 0.0
     names = refits.data.encoder.names
     order = [j for j in np.argsort(-best, kind="stable")[:UNUSED] if best[j] > 0]
-    return tuple(
-        UnusedFeature(names[j], task.sides[int(label[j])], float(inside[j]), float(outside[j]))
+    return [
+        Section(
+            feature=names[j],
+            label=task.sides[int(label[j])],
+            inside=float(inside[j]),
+            outside=float(outside[j]),
+        )
         for j in order
-    )
+    ]
 
 
-def stability_of(model: Model, refits: Refits) -> Stability:
-    """How often the model's features are selected by fits without a part of the corpus."""
+def stability_of(model: Model, refits: Refits) -> Section:
+    """How often the model's features are selected by fits without a part of the corpus.
+
+    histogram: number of the model's features that were selected in 0, 1, ... of the fits. overlap:
+    mean Jaccard index of the features of two fits. sizes: features of every fit. strongest: the
+    features with the largest weights, the number of fits that selected each (parts), and the mean
+    and the deviation of its weights there.
+    """
     fits = refits.solutions
     columns = refits.columns
     present = columns >= 0
@@ -146,21 +149,21 @@ def stability_of(model: Model, refits: Refits) -> Stability:
     for fit, out in zip(fits, weights, strict=True):
         out[:, present] = task.side_rows(fit.w[:, columns[present]])
     order = np.argsort(-size, kind="stable")[:STABLE].tolist()
-    return Stability(
+    return Section(
         parts=len(fits),
-        histogram=tuple(np.bincount(times, minlength=len(fits) + 1).tolist()),
+        histogram=np.bincount(times, minlength=len(fits) + 1).tolist(),
         overlap=float(np.mean(shares)) if shares else 1.0,
         sizes=refits.own.sizes,
-        strongest=tuple(
-            FeatureStability(
-                model.encoder.names[j],
-                names[best[j]],
-                float(size[j]),
-                int(times[j]),
-                float(weights[:, best[j], j].mean()),
-                float(weights[:, best[j], j].std()),
+        strongest=[
+            Section(
+                feature=model.encoder.names[j],
+                label=names[best[j]],
+                weight=float(size[j]),
+                parts=int(times[j]),
+                mean=float(weights[:, best[j], j].mean()),
+                deviation=float(weights[:, best[j], j].std()),
             )
             for j in order
             if size[j] > 0
-        ),
+        ],
     )

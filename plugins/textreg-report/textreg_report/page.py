@@ -100,6 +100,7 @@ def _environment() -> Environment:
     from textreg.explain.removal_formats import is_selected, notes_of, title_of
     from textreg.terminal import visible
     from textreg_report import page_charts, wording
+    from textreg_report.agreement import TITLES
 
     environment = Environment(
         loader=FunctionLoader(_part),
@@ -111,6 +112,7 @@ def _environment() -> Environment:
     )
     environment.globals["chart"] = page_charts
     environment.globals["alpha"] = ALPHA
+    environment.globals["titles"] = TITLES
     environment.filters.update(
         clip=wording.clip,
         count=lambda value: f"{value:,.0f}",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from textreg.measure.reliability import Reliability
 from textreg.measure.selective import Selective
 from textreg.terminal import visible
-from textreg_report.records import Estimate, PathSection, SearchSection, Stability
+from textreg_report.records import Estimate, Section
 from textreg_report.wording import clip, minus, short, shown
 
 if TYPE_CHECKING:
@@ -214,7 +214,7 @@ def reliability_curve(reliability: Reliability) -> Markup:
     )
 
 
-def search_path(section: SearchSection, joined: bool = False) -> Markup:
+def search_path(section: Section, joined: bool = False) -> Markup:
     """The metric of every setting against its number of features; the chosen one has a ring.
 
     joined: connect the settings by a line, in their order.
@@ -245,7 +245,7 @@ def search_path(section: SearchSection, joined: bool = False) -> Markup:
     )
 
 
-def profiles(section: PathSection) -> Markup:
+def profiles(section: Section) -> Markup:
     """Weights of features along the path; the name of each feature is at the end of its line."""
     weights = [weight for one in section.profiles for weight in one.weights]
     low, high = min(0.0, *weights), max(0.0, *weights)
@@ -276,7 +276,7 @@ def profiles(section: PathSection) -> Markup:
     )
 
 
-def stability(result: Stability) -> Markup:
+def stability(result: Section) -> Markup:
     """Number of the model's features by the number of fits that selected them."""
     number_of_bars, most = len(result.histogram), max(result.histogram) or 1
     names: list[Tick] = [(float(number), str(number)) for number in range(number_of_bars)]

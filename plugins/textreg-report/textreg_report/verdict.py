@@ -35,7 +35,7 @@ from textreg.tasks import Classification
 from textreg_report.confusions import errors_in_words, quality, tone, versus_constant
 from textreg_report.pair import evidence_in_words
 from textreg_report.predictions import RESAMPLED, RESAMPLES, Predictions, mean_interval
-from textreg_report.records import Confusion, Estimate, Suggestion, Verdict, Versus
+from textreg_report.records import Estimate, Section, Suggestion, Versus
 from textreg_report.refits import more_documents
 from textreg_report.uncertainty import unsure
 from textreg_report.wording import (
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from textreg.records import Bools, Corpus, Floats
     from textreg.tasks import Task
     from textreg_report.predictions import Predictions
-    from textreg_report.records import Baseline, EvidenceSection, Scores
+    from textreg_report.records import Baseline
     from textreg_report.refits import Refits
 
 FEW = 100
@@ -316,38 +316,41 @@ NOT_CONVERGED = (
 
 def verdict_of(  # noqa: PLR0913  # what it is made from
     predictions: Predictions,
-    scores: Scores,
+    scores: Section,
     sure: Floats,
     unknown: int,
-    confusions: Sequence[Confusion] = (),
+    confusions: Sequence[Section] = (),
     against: Sequence[Versus] = (),
     suggestions: Sequence[Suggestion] = (),
-    evidence: EvidenceSection | None = None,
-) -> Verdict:
+    evidence: Section | None = None,
+) -> Section:
     """What to know of a model, in plain words.
 
     Parameters
     ----------
     predictions : Predictions
         Its answers.
-    scores : Scores
+    scores : Section
         How good they are.
     sure : ndarray of shape (n,)
         As of :func:`textreg_report.documents.certainty`.
     unknown : int
         Documents without a feature of the model.
-    confusions : sequence of Confusion
+    confusions : sequence of Section
         The labels that are confused most often.
     against : sequence of Versus
         Comparisons with other models.
     suggestions : sequence of Suggestion
         What would help.
-    evidence : EvidenceSection or None
+    evidence : Section or None
         How well its evidence agrees with the passages that people marked.
 
     Returns
     -------
-    Verdict
+    Section
+        tone: ``better``, ``worse`` or ``level`` beside the simplest answer, or ``unclear``.
+        Sentences on its quality, its errors, and where it is unsure; confusions; suggestions, the
+        largest gain first.
     """
     model, result = predictions.model, scores.result
     constant = versus_constant(predictions, _trained(model))
@@ -357,7 +360,7 @@ def verdict_of(  # noqa: PLR0913  # what it is made from
     if model.summary is not None and not model.summary.converged:
         told = (*told, NOT_CONVERGED)
     selective = result.selective if isinstance(result, Evaluation) else None
-    return Verdict(
+    return Section(
         tone=tone(constant),
         quality=told,
         errors=errors_in_words(scores),
