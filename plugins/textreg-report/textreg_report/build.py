@@ -15,7 +15,6 @@ from textreg.model.model import Model
 from textreg.records import Corpus
 from textreg.training.recipe import fit_command, settings_of, with_choices
 from textreg.training.running import Work
-from textreg_report.confusions import confusions_of
 from textreg_report.documents import certainty, documents_of, selected_documents, suspected_of
 from textreg_report.facts import (
     data_facts,
@@ -26,11 +25,12 @@ from textreg_report.facts import (
     versions,
 )
 from textreg_report.features import columns_of, dropped_of, label_words, stability_of
+from textreg_report.page import Report, Section
 from textreg_report.pair import evidence_of, tables_of_documents, tables_of_texts, versus_models
 from textreg_report.predictions import Predictions, predict_on, scores_of
-from textreg_report.records import Report, Section
 from textreg_report.refits import BASELINE, Refits, baseline_of, refit
-from textreg_report.verdict import suggestions_of, verdict_of
+from textreg_report.suggestions import suggestions_of
+from textreg_report.verdict import confusions_of, verdict_of
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from textreg.training.running import Progress
     from textreg.training.settings import TrainingSettings
     from textreg_report.agreement import MarkedDocument
-    from textreg_report.records import Suggestion
+    from textreg_report.page import Suggestion
 NO_TRAIN = (
     "The training corpus was not given (--train), so this page cannot tell which groups were "
     "selected, what was dropped, how stable the features are, how the elastic net compares, "

@@ -19,8 +19,8 @@ from textreg.explain.contributions import sentence_of
 from textreg.explain.show import strongest
 from textreg.measure.confident import suspects
 from textreg.records.documents import check_texts
+from textreg_report.page import Section
 from textreg_report.predictions import Predictions
-from textreg_report.records import Section
 from textreg_report.wording import clip
 
 if TYPE_CHECKING:

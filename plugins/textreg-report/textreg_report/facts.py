@@ -14,7 +14,7 @@ from textreg.model.model import Model
 from textreg.records import Corpus
 from textreg.training.fields import fields_of
 from textreg.training.recipe import changed, changed_options
-from textreg_report.records import Facts, Section
+from textreg_report.page import Facts, Section
 from textreg_report.wording import signed
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ import numpy as np
 
 from textreg.model.model import Model
 from textreg_report.documents import sentences_without_features
+from textreg_report.page import Section
 from textreg_report.predictions import LABELS
-from textreg_report.records import Section
 from textreg_report.refits import Refits
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from textreg.measure.reliability import Reliability
 from textreg.measure.selective import Selective
 from textreg.terminal import visible
-from textreg_report.records import Estimate, Section
+from textreg_report.page import Estimate, Section
 from textreg_report.wording import clip, minus, short, shown
 
 if TYPE_CHECKING:

@@ -19,14 +19,13 @@ from textreg_report.agreement import MarkedDocument, rationale_scores
 from textreg_report.benchmark import Benchmark, compare
 from textreg_report.documents import certainty, document_of, take
 from textreg_report.facts import fingerprint, versions
-from textreg_report.predictions import Predictions, mean_interval, predict_on, scores_of
-from textreg_report.records import (
+from textreg_report.page import (
     Estimate,
     PairReport,
     Section,
     Versus,
 )
-from textreg_report.wording import documents, share
+from textreg_report.predictions import Predictions, predict_on, scores_of, squared_errors
 
 if TYPE_CHECKING:
     from textreg.model.model import Model
@@ -69,7 +68,12 @@ def versus_models(predictions: Predictions, against: Mapping[str, Model]) -> tup
     if not against:
         return ()
     if isinstance(model.task, Regression):
-        return tuple(_of_numbers(predictions, name, other) for name, other in against.items())
+        found = []
+        for name, other in against.items():
+            with named_errors(name):
+                numbers = other.decision_function(corpus.texts)
+            found.append(squared_errors(name, predictions, numbers))
+        return tuple(found)
     own = "this model"
     while own in against:
         own += "'"
@@ -90,16 +94,6 @@ def versus_models(predictions: Predictions, against: Mapping[str, Model]) -> tup
         for contrast in [result.contrast(name)]
         for value, interval in [contrast.headline]
     )
-
-
-def _of_numbers(predictions: Predictions, name: str, other: Model) -> Versus:
-    """The squared errors of the other one, less those of the model."""
-    y_true, y_pred = (it.astype(np.float64) for it in (predictions.y_true, predictions.y_pred))
-    with named_errors(name):
-        theirs = other.decision_function(predictions.corpus.texts)
-    own, others = (y_true - y_pred) ** 2, (y_true - theirs) ** 2
-    gain = Estimate("difference", float((others - own).mean()), *mean_interval(others - own))
-    return Versus(name, "squared error", float(others.mean()), gain)
 
 
 def tables_of_texts(models: Mapping[str, Model], texts: Sequence[str]) -> tuple[RemovalTable, ...]:
@@ -345,28 +339,4 @@ def evidence_of(
             Section(name=name, means=other.measures(), differences=scores.differences(other))
             for name, other in others.items()
         ],
-    )
-
-
-def evidence_in_words(evidence: Section) -> str:
-    """Whether the sentence with the most evidence is a marked one more often than by chance."""
-    top = evidence.means["top_1"]
-    chance = share(evidence.marked_sentences)
-    figures = (
-        f"{share(top.value)} of {documents(evidence.documents)} ({share(top.low)} to "
-        f"{share(top.high)})"
-    )
-    if top.low > evidence.marked_sentences:
-        return (
-            f"Its reasons agree with those of people: its strongest sentence is one that they "
-            f"marked in {figures}, where chance would give {chance}."
-        )
-    if top.high < evidence.marked_sentences:
-        return (
-            f"Its reasons are not those of people: its strongest sentence is one that they marked "
-            f"in {figures}, less often than chance would give, {chance}."
-        )
-    return (
-        f"Its reasons do not measurably agree with those of people: its strongest sentence is one "
-        f"that they marked in {figures}, and chance would give {chance}."
     )

@@ -14,15 +14,16 @@ import numpy as np
 from textreg.errors import first_few
 from textreg.measure.evaluation import Evaluation, RegressionEvaluation
 from textreg.measure.metrics import measure_numbers, wilson
-from textreg.measure.multilabel import MultilabelEvaluation
-from textreg.measure.significance import Answers, Interval, bootstrap
+from textreg.measure.multilabel import MultilabelEvaluation, f1_scores
+from textreg.measure.significance import Answers, Interval, SetAnswers, bootstrap, sign_test
 from textreg.model.model import Model
 from textreg.records import Corpus
-from textreg_report.records import Estimate, Section
+from textreg_report.page import Estimate, Section, Versus
 
 if TYPE_CHECKING:
     from textreg.model.model import Model
     from textreg.records import Floats, Int64s
+    from textreg.tasks import Task
     from textreg.tasks.base import Targets
 
     Ends = tuple[float, float] | tuple[None, None]
@@ -181,6 +182,41 @@ def _figures(
         losses = -np.log(np.maximum(probability, np.finfo(float).tiny))
         figures.append(Estimate("log-loss", result.log_loss, *mean_interval(losses)))
     return figures
+
+
+def beside(
+    name: str, task: Task, y_true: Targets, first: Targets, second: Targets
+) -> tuple[float, Versus]:
+    """The metric of the first answers, and how they compare with the second to the same documents.
+
+    The metric is the accuracy, of several labels micro-F1; the difference has a bootstrap interval,
+    and p is that of the exact McNemar test, of several labels on documents with a higher F1.
+    """
+    answers: Answers | SetAnswers
+    if task.multilabel:
+        answers = SetAnswers(*(it.astype(bool) for it in (y_true, first, second)))
+        own, other = (f1_scores(answers.y_true, it)[0] for it in answers[1:])
+    else:
+        answers = Answers(*(it.astype(np.int64) for it in (y_true, first, second)))
+        own, other = (float(np.mean(it == answers.y_true)) for it in answers[1:])
+    interval = bootstrap([answers], resamples=RESAMPLES)[2 if task.multilabel else 0]
+    return own, Versus(
+        name=name,
+        metric="micro-F1" if task.multilabel else "accuracy",
+        other=other,
+        difference=Estimate("difference", own - other, *interval),
+        won=answers.won,
+        lost=answers.lost,
+        p=sign_test(answers.won, answers.lost),
+    )
+
+
+def squared_errors(name: str, predictions: Predictions, other: Floats | float) -> Versus:
+    """The squared errors of other numbers, less those of the model."""
+    y_true, y_pred = (it.astype(np.float64) for it in (predictions.y_true, predictions.y_pred))
+    own, others = (y_true - y_pred) ** 2, (y_true - other) ** 2
+    gain = Estimate("difference", float((others - own).mean()), *mean_interval(others - own))
+    return Versus(name, "squared error", float(others.mean()), gain)
 
 
 def mean_interval(values: Floats) -> Interval:

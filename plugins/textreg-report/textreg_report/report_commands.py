@@ -36,7 +36,7 @@ from textreg_report.agreement import (
 from textreg_report.build import report
 from textreg_report.charts import plot_path
 from textreg_report.page import CheckPage, check_report
-from textreg_report.verdict import corpus_advice
+from textreg_report.suggestions import corpus_advice
 
 if TYPE_CHECKING:
     from textreg.model.model import Model
