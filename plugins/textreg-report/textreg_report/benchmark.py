@@ -195,6 +195,14 @@ def check_benchmark(benchmark: Benchmark, trains: bool, how: Holding) -> Checked
     return Checked(benchmark.name, train, test, dev)
 
 
+def listed(benchmarks: Benchmark | Iterable[Benchmark], what: str) -> list[Benchmark]:
+    """The benchmarks of ``what`` in a list; UsageError if there are none, or names are the same."""
+    several = [benchmarks] if isinstance(benchmarks, Benchmark) else list(benchmarks)
+    if not several or len({one.name for one in several}) < len(several):
+        raise UsageError(f"{what} needs at least one benchmark, and different names for several.")
+    return several
+
+
 def warn_of_html_once(
     corpora: Iterable[Corpus | None], settings: Iterable[TrainingSettings]
 ) -> None:
@@ -366,11 +374,7 @@ def compare(
     """
     ready = _ready(candidates, {"seed": seed, **settings})
     baseline = baseline_of(ready, baseline, usual="elastic")
-    benchmarks = [benchmarks] if isinstance(benchmarks, Benchmark) else list(benchmarks)
-    if not benchmarks or len({benchmark.name for benchmark in benchmarks}) < len(benchmarks):
-        raise UsageError(
-            "a comparison needs at least one benchmark, and different names for several."
-        )
+    benchmarks = listed(benchmarks, "a comparison")
     trained = [one for one in ready.values() if isinstance(one, TrainingSettings)]
     rares = {one.rare for one in trained}
     holding = Holding(test_share, seed)

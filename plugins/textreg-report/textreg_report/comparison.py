@@ -376,6 +376,10 @@ class Comparison:
             )
         return f"{verdict}: use {base}"
 
+    def notes(self) -> list[str]:
+        """What stands below the tables."""
+        return [*self.verdicts(), *self.adjustments()]
+
     def adjustments(self) -> list[str]:
         """Which p-values are adjusted, and over how many comparisons; empty if none is."""
         apart = next(one for one in self.contrasts if one.benchmark is not None).comparisons
@@ -411,7 +415,7 @@ class Comparison:
 
     def to_markdown(self) -> str:
         """A table for each benchmark, one of means if there are several, and the verdicts."""
-        return markdown(self.tables(), (*self.verdicts(), *self.adjustments()))
+        return markdown(self.tables(), self.notes())
 
     def to_csv(self) -> str:
         """A row for each benchmark and candidate, with its difference from the baseline."""

@@ -52,18 +52,6 @@ _WORD = re.compile(rf"(?:[^\W{_class(SPACELESS)}]|[{_class(MARKS)}])+")
 """Letters and digits of one word, in scripts that put spaces between words."""
 
 
-class _Sentence(NamedTuple):
-    """The text from the start of a sentence to the start of the next."""
-
-    start: int
-    end: int
-    value: float
-    removal: float | None
-    evidence: float
-    field: str
-    marked: bool
-
-
 class _Part(NamedTuple):
     start: int
     end: int
@@ -89,50 +77,32 @@ def lines_of(
     for show, run in itertools.groupby(range(len(sentences)), key=chosen.__contains__):
         numbers = list(run)
         if not show:
-            value = sum(sentences[number].value for number in numbers)
             plural = "s" if len(numbers) > 1 else ""
-            lines.append(_line((), value, None, f"{len(numbers):,} more sentence{plural}"))
+            hidden = Section(
+                marks=(),
+                value=sum(sentences[number].value for number in numbers),
+                removal=None,
+                evidence=0.0,
+                field="",
+                marked=False,
+                hidden=f"{len(numbers):,} more sentence{plural}",
+            )
+            lines.append(hidden)
             continue
         for number in numbers:
             sentence, first = sentences[number], firsts[number]
             last = min(first + counts[number], first + longest // PART)
             end = min(sentence.start + longest, parts[last - 1].end)
-            marks = tuple(
+            sentence.marks = [
                 Section(
                     text=text[start : min(stop, end)], value=value, level=_level(value, largest)
                 )
                 for start, stop, value in parts[first:last]
-            )
+            ]
             rest = sentence.end - end
-            hidden = f"{rest:,} more characters" if rest else ""
-            of_sentence = sentence.evidence, sentence.field, sentence.marked
-            lines.append(_line(marks, sentence.value, sentence.removal, hidden, *of_sentence))
+            sentence.hidden = f"{rest:,} more characters" if rest else ""
+            lines.append(sentence)
     return tuple(lines)
-
-
-def _line(  # noqa: PLR0913  # what a page shows of it
-    marks: Sequence[Section],
-    value: float,
-    removal: float | None,
-    hidden: str,
-    evidence: float = 0.0,
-    field: str = "",
-    marked: bool = False,
-) -> Section:
-    """A sentence of a document in colored parts, or several that are not shown.
-
-    hidden: what is not shown of it, in words. marked: whether people marked a passage in it.
-    removal, evidence: as of :class:`textreg.explain.SentenceScore`.
-    """
-    return Section(
-        marks=marks,
-        value=value,
-        removal=removal,
-        hidden=hidden,
-        evidence=evidence,
-        field=field,
-        marked=marked,
-    )
 
 
 def telling_words(explanation: Explanation, top: int) -> tuple[tuple[str, float], ...]:
@@ -165,28 +135,27 @@ def _word_around(text: str) -> Callable[[int], tuple[int, int] | None]:
     return around
 
 
-def _sentences(explanation: Explanation, passages: Int64s | None) -> list[_Sentence]:
-    """The whole text; what lies between two sentences belongs to the first of them."""
-    scores, spans = explanation.sentences, [] if passages is None else passages.tolist()
+def _sentences(explanation: Explanation, passages: Int64s | None) -> list[Section]:
+    """The whole text; what lies between two sentences belongs to the first of them.
+
+    Values are those of :class:`textreg.explain.SentenceScore`, and whether a passage is in it.
+    """
+    text, scores = explanation.text, explanation.sentences
+    spans = [] if passages is None else passages.tolist()
     if not scores:
-        return [_Sentence(0, len(explanation.text), 0.0, None, 0.0, "", bool(spans))]
-    boundaries = [0, *(sentence.start for sentence in scores[1:]), len(explanation.text)]
-    return [
-        _Sentence(
-            start,
-            end,
-            one.value,
-            one.removal,
-            one.evidence,
-            one.field,
-            any(first < one.end and one.start < last for first, last in spans),
-        )
-        for one, (start, end) in zip(scores, itertools.pairwise(boundaries), strict=True)
-    ]
+        whole = {"start": 0, "end": len(text), "value": 0.0, "removal": None, "evidence": 0.0}
+        return [Section(**whole, field="", marked=bool(spans))]
+    boundaries = [0, *(sentence.start for sentence in scores[1:]), len(text)]
+    sentences = []
+    for one, (start, end) in zip(scores, itertools.pairwise(boundaries), strict=True):
+        marked = any(first < one.end and one.start < last for first, last in spans)
+        values = {**one._asdict(), "start": start, "end": end}
+        sentences.append(Section(**values, marked=marked))
+    return sentences
 
 
 def _within_budget(
-    sentences: Sequence[_Sentence], counts: Sequence[int], characters: int
+    sentences: Sequence[Section], counts: Sequence[int], characters: int
 ) -> set[int]:
     """Indices of the sentences to show: all, or those with the largest effect of removal.
 

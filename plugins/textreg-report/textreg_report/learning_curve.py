@@ -32,6 +32,7 @@ from textreg_report.benchmark import (
     Holding,
     baseline_of,
     check_benchmark,
+    listed,
     make_ready,
     warn_of_html_once,
     with_names,
@@ -721,17 +722,13 @@ def _pools(
     benchmarks: Benchmark | Iterable[Benchmark], how: Drawing, unlabeled: Mapping[str, Corpus]
 ) -> list[Pool]:
     """What is drawn from, one for each benchmark."""
-    listed = [benchmarks] if isinstance(benchmarks, Benchmark) else list(benchmarks)
-    if not listed or len({one.name for one in listed}) < len(listed):
-        raise UsageError(
-            "a learning curve needs at least one benchmark, and different names for several."
-        )
-    if others := set(unlabeled) - {one.name for one in listed}:
-        known = ", ".join(one.name for one in listed)
+    several = listed(benchmarks, "a learning curve")
+    if others := set(unlabeled) - {one.name for one in several}:
+        known = ", ".join(one.name for one in several)
         raise UsageError(
             f"there is no benchmark '{min(others)}' for unlabeled documents. There are: {known}."
         )
-    return [pool_of(one, how, unlabeled.get(one.name)) for one in listed]
+    return [pool_of(one, how, unlabeled.get(one.name)) for one in several]
 
 
 def _ready(
