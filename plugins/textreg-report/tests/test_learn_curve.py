@@ -140,7 +140,7 @@ def test_all_have_the_same_nested_samples(
 
     def noted(source: Any, how: Any, place: Any, shared: Any) -> CurveCell:
         _, name, size, draw = place
-        texts = source.training(how, source.pool.orders[draw][:size], shared)[0].texts
+        texts = source.training(how, source.orders[draw][:size], shared)[0].texts
         seen.append((name, size, draw, set(texts)))
         return CurveCell(*place, 0.5, 0.5, None, 1, 0.0, {})
 

@@ -300,6 +300,17 @@ def make_ready(one: Candidate, shared: Mapping[str, Any]) -> TrainingSettings | 
     return settings
 
 
+def ready_candidates(
+    candidates: Sequence[Candidate] | Mapping[str, Candidate], shared: Mapping[str, Any]
+) -> dict[str, TrainingSettings | Model]:
+    """All candidates by name, as :func:`make_ready` gives them."""
+    ready = {}
+    for name, candidate in dict(with_names(candidates)).items():
+        with named_errors(name):
+            ready[name] = make_ready(candidate, shared)
+    return ready
+
+
 def baseline_of(names: Iterable[str], named: str | None, *, usual: str) -> str:
     """The candidate to compare others with: that named, else the usual or the first one.
 
@@ -372,7 +383,12 @@ def compare(
     >>> result.cell("films", "ridge").accuracy
     1.0
     """
-    ready = _ready(candidates, {"seed": seed, **settings})
+    ready = ready_candidates(candidates, {"seed": seed, **settings})
+    if len(ready) < 2:
+        raise UsageError(
+            "a comparison needs two or more candidates: name another one, such as "
+            "--reg elastic,sentence."
+        )
     baseline = baseline_of(ready, baseline, usual="elastic")
     benchmarks = listed(benchmarks, "a comparison")
     trained = [one for one in ready.values() if isinstance(one, TrainingSettings)]
@@ -418,22 +434,6 @@ def compare(
         contrasts=adjusted(list(_contrasts(checked, list(ready), baseline, measured, seed))),
         seed=seed,
     )
-
-
-def _ready(
-    candidates: Sequence[Candidate] | Mapping[str, Candidate], shared: Mapping[str, Any]
-) -> dict[str, TrainingSettings | Model]:
-    """All candidates by name; UsageError if there are fewer than two."""
-    ready: dict[str, TrainingSettings | Model] = {}
-    for name, candidate in dict(with_names(candidates)).items():
-        with named_errors(name):
-            ready[name] = make_ready(candidate, shared)
-    if len(ready) < 2:
-        raise UsageError(
-            "a comparison needs two or more candidates: name another one, such as "
-            "--reg elastic,sentence."
-        )
-    return ready
 
 
 def _train(

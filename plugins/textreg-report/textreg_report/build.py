@@ -17,14 +17,17 @@ from textreg.training.recipe import fit_command, settings_of, with_choices
 from textreg.training.running import Work
 from textreg_report.documents import certainty, documents_of, selected_documents, suspected_of
 from textreg_report.facts import (
+    columns_of,
     data_facts,
+    dropped_of,
     fingerprint,
+    label_words,
     path_section,
     search_section,
     settings_facts,
+    stability_of,
     versions,
 )
-from textreg_report.features import columns_of, dropped_of, label_words, stability_of
 from textreg_report.page import Report, Section
 from textreg_report.pair import evidence_of, tables_of_documents, tables_of_texts, versus_models
 from textreg_report.predictions import Predictions, predict_on, scores_of

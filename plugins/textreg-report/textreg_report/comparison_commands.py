@@ -133,7 +133,7 @@ class Output(NamedTuple):
             write_atomically(Path(self.output), document.encode())
 
 
-def writing(plot: str, *more: Callable[[shared.F], shared.F]) -> Callable[[shared.F], shared.F]:
+def writing(plot: str, *more: Callable[[Any], Any]) -> Callable[[shared.F], shared.F]:
     """The options of what is written. plot: the help of ``--plot``; more: further ones."""
     return shared.gathered(
         Output,

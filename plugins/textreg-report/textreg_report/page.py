@@ -278,9 +278,9 @@ class Report(Page):
     selected_documents : tuple of Section
         Training documents with their selected sentences.
     dropped : Section
-        What the model does not use: see :func:`textreg_report.features.dropped_of`.
+        What the model does not use: see :func:`textreg_report.facts.dropped_of`.
     stability : Section or None
-        How stable the selection is: see :func:`textreg_report.features.stability_of`.
+        How stable the selection is: see :func:`textreg_report.facts.stability_of`.
     baseline : Section or None
         Comparison with the elastic net: see :func:`textreg_report.refits.baseline_of`.
     documents : tuple of Section

@@ -24,6 +24,7 @@ from textreg.training.settings import TrainingSettings
 from textreg.training.space import Tuning
 from textreg.training.splits import splits_of
 from textreg.training.trials import Fold, Start, search
+from textreg.training.update import joined
 from textreg_report.facts import parameter_facts
 from textreg_report.page import Estimate, Section, Versus
 from textreg_report.predictions import beside, resampled
@@ -210,7 +211,12 @@ def _learned(corpus: Corpus, settings: TrainingSettings) -> tuple[Corpus, Target
         dev, y = dev.select(known), y[known]
     if task.rare_label is not None:
         dev = replace(dev, labels=task.answers(y))
-    corpus = _together(corpus, dev)
+    skipped = SkippedRowsBuilder()
+    for row in corpus.skipped:
+        skipped.add(row)
+    for row in dev.skipped:
+        skipped.add(row._replace(position=row.position + len(corpus)))
+    corpus = replace(joined(corpus, dev, held_out=False), skipped=skipped.rows())
     return corpus, Target(task, task.targets(corpus))
 
 
@@ -253,36 +259,6 @@ def _parts(corpus: Corpus) -> int:
     elif corpus.time_of is not None:
         units = len(set(corpus.time_of)) - 1  # the earliest documents are never held out
     return max(2, min(wanted, units))
-
-
-def _together(corpus: Corpus, more: Corpus) -> Corpus:
-    """The documents of both corpora."""
-    weights = None
-    if corpus.sample_weight is not None or more.sample_weight is not None:
-        both = [
-            np.ones(len(one)) if one.sample_weight is None else one.sample_weight
-            for one in (corpus, more)
-        ]
-        weights = np.concatenate(both)
-    source_of = line_of = None
-    if corpus.source_of is not None and more.source_of is not None:
-        source_of = np.concatenate([corpus.source_of, more.source_of + len(corpus.sources)])
-        if corpus.line_of is not None and more.line_of is not None:
-            line_of = np.concatenate([corpus.line_of, more.line_of])
-    skipped = SkippedRowsBuilder()
-    for row in corpus.skipped:
-        skipped.add(row)
-    for row in more.skipped:
-        skipped.add(row._replace(position=row.position + len(corpus)))
-    return Corpus(
-        texts=[*corpus.texts, *more.texts],
-        labels=[*(corpus.labels or ()), *(more.labels or ())],
-        sample_weight=weights,
-        sources=[*corpus.sources, *more.sources],
-        source_of=source_of,
-        line_of=line_of,
-        skipped=skipped.rows(),
-    )
 
 
 def _fit_without(
