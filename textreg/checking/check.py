@@ -17,20 +17,11 @@ from textreg.checking.documents import (
 )
 from textreg.checking.findings import (
     CheckResult,
-    ConflictingLabels,
     Example,
     Finding,
     GiveawayColumns,
-    Imbalance,
-    LabelColumn,
-    LabelsOfOneFile,
-    MissingLabels,
     NearDuplicates,
     NearOverlap,
-    Overlap,
-    RareLabels,
-    SimilarLabels,
-    SingleLabel,
     SuspectedLabels,
     Unchecked,
     UnreadableRows,
@@ -55,26 +46,14 @@ from textreg.tasks import Regression
 from textreg.training.running import Progress
 
 OF_LABELS = (
-    *(ConflictingLabels, Imbalance, LabelColumn, LabelsOfOneFile, MissingLabels),
-    *(RareLabels, SimilarLabels),
-    *(SingleLabel, SuspectedLabels, GiveawayColumns),
+    *("conflicting-labels", "imbalance", "label-column", "labels-of-one-file", "missing-labels"),
+    *("rare-labels", "similar-labels", "single-label", "suspected-labels", "giveaway-columns"),
 )
 """What needs labels."""
-OF_CLASSES = (
-    *(
-        Imbalance,
-        LabelsOfOneFile,
-        MissingLabels,
-        RareLabels,
-        SimilarLabels,
-        SingleLabel,
-        SuspectedLabels,
-    ),
-)
-"""What needs labels that are no numbers."""
-OF_TWO = (LabelsOfOneFile, NearOverlap, Overlap)
+OF_ANY_LABELS = ("conflicting-labels", "label-column", "giveaway-columns")
+"""What needs labels, which may be numbers."""
+OF_TWO = ("labels-of-one-file", "near-overlap", "overlap")
 """What needs a second corpus."""
-
 
 TOO_FEW = f"fewer than two labels have {FOLDS} different texts"
 
@@ -255,13 +234,16 @@ def _unchecked(documents: Documents, other: Documents | None) -> Iterator[Unchec
     """What was not looked for, and why."""
     settings = documents.settings
 
-    def among(kinds: Iterable[type[Finding]], why: str) -> Iterator[Unchecked]:
-        return (Unchecked(kind.name, why) for kind in kinds if settings.wants(kind))
+    skipped = settings.skip or frozenset()
 
-    yield from (Unchecked(name, "left out (--skip)") for name in sorted(settings.skip or ()))
+    def among(names: Iterable[str], why: str) -> Iterator[Unchecked]:
+        return (Unchecked(name, why) for name in names if name not in skipped)
+
+    yield from (Unchecked(name, "left out (--skip)") for name in sorted(skipped))
     if documents.labels is None:
         yield from among(OF_LABELS, "the documents have no labels")
     elif settings.task == Regression.name:
-        yield from among(OF_CLASSES, "the labels are numbers")
+        of_classes = (name for name in OF_LABELS if name not in OF_ANY_LABELS)
+        yield from among(of_classes, "the labels are numbers")
     if other is None:
         yield from among(OF_TWO, "there is no second file (--against FILE)")

@@ -12,7 +12,7 @@ import hashlib
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -97,21 +97,6 @@ CROWD = 20
 _MIX = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
 
 
-class Near(NamedTuple):
-    """Texts that are nearly the same.
-
-    Attributes
-    ----------
-    pairs : ndarray of int, shape (pairs, 2)
-        Two texts each, by their first documents.
-    similarity : ndarray of float, shape (pairs,)
-        Their Jaccard index.
-    """
-
-    pairs: NDArray[np.int64]
-    similarity: NDArray[np.float64]
-
-
 def near_findings(
     documents: Documents, rows_of: dict[str, list[int]], other: Documents | None
 ) -> Iterator[Finding]:
@@ -129,8 +114,7 @@ def near_findings(
         sets += _sets(other.tokens, more)
         texts += [n + row for row in more]
     keys = np.array(texts, dtype=np.int64)
-    found = near_pairs(sets, least)
-    pairs = keys[found.pairs]
+    pairs = keys[near_pairs(sets, least)]
     within = (pairs < n).all(axis=1)
     copies = {rows[0]: rows for rows in rows_of.values()}
     groups = [
@@ -146,14 +130,14 @@ def near_findings(
         yield _near_overlap(documents, other, pairs)
 
 
-def near_pairs(sets: Sequence[NDArray[np.uint32]], least: float) -> Near:
-    """Pairs of sets whose Jaccard index is at least ``least``.
+def near_pairs(sets: Sequence[NDArray[np.uint32]], least: float) -> Int64s:
+    """(pairs, 2) places of sets whose Jaccard index is at least ``least``.
 
     All that share a band are compared, or in a crowd each with its neighbors and the first, in an
     order that depends on the sets alone: so the result does not depend on the order of sets.
     """
     pairs = sorted(_candidates(sets, least))
-    kept, similarity = [], []
+    near = []
     for one, two in pairs:
         a, b = sets[one], sets[two]
         small, large = sorted((len(a), len(b)))
@@ -162,10 +146,8 @@ def near_pairs(sets: Sequence[NDArray[np.uint32]], least: float) -> Near:
         common = np.intersect1d(a, b, assume_unique=True).size
         index = common / (small + large - common)
         if index >= least:
-            kept.append((one, two))
-            similarity.append(index)
-    shape = np.array(kept, dtype=np.int64).reshape(-1, 2)
-    return Near(shape, np.array(similarity, dtype=np.float64))
+            near.append((one, two))
+    return np.array(near, dtype=np.int64).reshape(-1, 2)
 
 
 def _sets(tokens: Tokens, rows: Sequence[int]) -> list[NDArray[np.uint32]]:

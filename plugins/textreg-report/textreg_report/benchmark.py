@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,12 +35,8 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from textreg.features.vectorize import Features
-    from textreg.measure.evaluation import RegressionEvaluation
-    from textreg.records import Bools, Int64s
     from textreg.training.keywords import SettingsKeywords
     from textreg.training.running import Progress
-
-    AnyEvaluation: TypeAlias = Evaluation | RegressionEvaluation | MultilabelEvaluation
 
 Texts: TypeAlias = Corpus | tuple[Documents, Sequence[str]]
 
@@ -127,30 +124,18 @@ class Checked:
     dev: Corpus | None
 
     def targets(self, labels: Sequence[Any] | None = None) -> Any:
-        """Labels, by default the true ones, as :meth:`codes` or :meth:`indicators`."""
+        """Labels, by default the true ones, as numbers; of several an indicator matrix."""
         given = (self.test.labels or ()) if labels is None else labels
-        return self.indicators(given) if self.test.multilabel else self.codes(given)
-
-    def codes(self, labels: Sequence[str]) -> Int64s:
-        """Labels as numbers, to compare predictions with true labels."""
-        known = self._known()
-        code_of = {label: code for code, label in enumerate(known)}
-        # A model may predict a label that no document here has; that is an error in any case.
-        return np.array([code_of.get(label, len(known)) for label in labels], dtype=np.int64)
-
-    def indicators(self, labels: Sequence[Sequence[str]]) -> Bools:
-        """The same of lists of labels, as an indicator matrix."""
-        known = self._known()
-        code_of = {label: code for code, label in enumerate(known)}
-        y = np.zeros((len(labels), len(known) + 1), dtype=bool)
-        for row, some in enumerate(labels):
-            y[row, [code_of.get(label, len(known)) for label in some]] = True
-        return y
-
-    def _known(self) -> list[str]:
-        """All labels that documents have."""
         of_train = [] if self.train is None else self.train.label_names()
-        return sorted({*self.test.label_names(), *of_train})
+        known = sorted({*self.test.label_names(), *of_train})
+        # A model may predict a label that no document here has; that is an error in any case.
+        code_of = defaultdict(lambda: len(known), zip(known, range(len(known)), strict=True))
+        if not self.test.multilabel:
+            return np.array([code_of[label] for label in given], dtype=np.int64)
+        y = np.zeros((len(given), len(known) + 1), dtype=bool)
+        for row, some in enumerate(given):
+            y[row, [code_of[label] for label in some]] = True
+        return y
 
 
 class Holding(NamedTuple):
@@ -488,11 +473,24 @@ def _measure(
     dev = None if summary is None else summary.dev
     if seconds is None and model.seconds:
         seconds = sum(value for key, value in model.seconds.items() if key != "read")
+    micro_f1 = micro_f1_interval = None
+    if isinstance(result, MultilabelEvaluation):
+        accuracy, interval = result.subset_accuracy, result.subset_accuracy_interval
+        micro_f1 = result.micro_f1
+        micro_f1_interval = Interval(*result.micro_f1_interval)
+    else:
+        assert isinstance(result, Evaluation)  # make_ready refuses regressions
+        accuracy, interval = result.accuracy, result.accuracy_interval
+        micro_f1 = micro_f1_interval = None
     return Measurement(
         candidate=name,
         benchmark=benchmark.name,
         documents=result.documents,
-        **_measures(result),
+        accuracy=accuracy,
+        accuracy_interval=Interval(*interval),
+        macro_f1=result.macro_f1,
+        micro_f1=micro_f1,
+        micro_f1_interval=micro_f1_interval,
         features=model.n_features,
         of=None if summary is None else summary.features,
         seconds=None if seconds is None else round(seconds, 3),
@@ -502,24 +500,6 @@ def _measure(
         params={} if summary is None else summary.reg.params,
         answers=answers,
     )
-
-
-def _measures(result: AnyEvaluation) -> dict[str, Any]:
-    """What a measurement takes from an evaluation."""
-    if isinstance(result, MultilabelEvaluation):
-        return {
-            "accuracy": result.subset_accuracy,
-            "accuracy_interval": Interval(*result.subset_accuracy_interval),
-            "macro_f1": result.macro_f1,
-            "micro_f1": result.micro_f1,
-            "micro_f1_interval": Interval(*result.micro_f1_interval),
-        }
-    assert isinstance(result, Evaluation)  # make_ready refuses regressions
-    return {
-        "accuracy": result.accuracy,
-        "accuracy_interval": Interval(*result.accuracy_interval),
-        "macro_f1": result.macro_f1,
-    }
 
 
 def _contrasts(

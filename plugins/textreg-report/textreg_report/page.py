@@ -115,22 +115,16 @@ def _environment() -> Environment:
     environment.globals["chart"] = page_charts
     environment.globals["alpha"] = ALPHA
     environment.globals["titles"] = TITLES
+    figures = ("clip", "fixed", "percent", "short", "signed", "small", "telling", "thirds")
     environment.filters.update(
-        clip=wording.clip,
+        {name: getattr(wording, name) for name in figures},
         count=lambda value: f"{value:,.0f}",
         exact=lambda value: f"{value:.12g}",
         feature=lambda name: wording.clip(visible(name), 60),
-        fixed=wording.fixed,
         is_selected=is_selected,
         notes_of=notes_of,
         title_of=title_of,
         p_value=p_text,
-        percent=wording.percent,
-        short=wording.short,
-        signed=wording.signed,
-        small=wording.small,
-        telling=wording.telling,
-        thirds=wording.thirds,
     )
     return environment
 

@@ -10,15 +10,7 @@ import numpy as np
 
 from textreg.checking.check import check_corpus
 from textreg.checking.documents import CheckSettings
-from textreg.checking.findings import (
-    KINDS,
-    ConflictingLabels,
-    Duplicates,
-    GiveawayColumns,
-    NearDuplicates,
-    NearOverlap,
-    Overlap,
-)
+from textreg.checking.findings import KINDS, GiveawayColumns
 from textreg.measure.joint_thresholds import halves
 from textreg.measure.metrics import measure_labels
 from textreg.measure.significance import (
@@ -235,13 +227,12 @@ def corpus_advice(task: Task, measured: Corpus | None, train: Corpus | None) -> 
     if corpus is None or corpus.tokenized:
         return []
     against = None if train is None else measured
-    kinds: set[type[Finding]] = {Duplicates, Overlap}
+    names = {"duplicates", "overlap"}
     if task.discrete:
-        kinds |= {ConflictingLabels, GiveawayColumns}
+        names |= {"conflicting-labels", "giveaway-columns"}
     if len(corpus) + (0 if against is None else len(against)) <= NEAR:
-        kinds |= {NearDuplicates, NearOverlap}
-    skip = frozenset(KINDS) - {kind.name for kind in kinds}
-    settings = CheckSettings(task=task.name, skip=skip)
+        names |= {"near-duplicates", "near-overlap"}
+    settings = CheckSettings(task=task.name, skip=frozenset(KINDS) - names)
     result = check_corpus(corpus, against, settings, columns=_columns(corpus))
     return list(_advice(result, "measured" if train is None else "training", measured is None))
 
@@ -251,8 +242,8 @@ def _advice(result: CheckResult, which: str, out_of_fold: bool) -> Iterator[Sugg
     for finding in result.findings:
         counted = f"{documents(finding.count)} ({share(finding.share, 1)})"
         places = _places(finding)
-        if isinstance(finding, (Overlap, NearOverlap)):
-            nearly = "nearly " if isinstance(finding, NearOverlap) else ""
+        nearly = "nearly " if finding.name.startswith("near-") else ""
+        if finding.name.endswith("overlap"):
             yield Suggestion(
                 "Measure on documents that are not in the training corpus.",
                 f"Of the measured documents {counted} have {nearly}the text of a training "
@@ -268,14 +259,13 @@ def _advice(result: CheckResult, which: str, out_of_fold: bool) -> Iterator[Sugg
                 "new documents, and the figures of this page are too good.",
                 first=True,
             )
-        elif isinstance(finding, ConflictingLabels):
+        elif finding.name == "conflicting-labels":
             yield Suggestion(
                 "Decide on one label for equal texts.",
                 f"Of the {which} documents {counted} have the text of another one and a different "
                 f"label{places}.",
             )
-        elif isinstance(finding, (Duplicates, NearDuplicates)):
-            nearly = "nearly " if isinstance(finding, NearDuplicates) else ""
+        elif finding.name.endswith("duplicates"):
             parts = (
                 " The fits that predict them may have seen the copies, so the figures of this "
                 "page are too good."
