@@ -8,12 +8,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.text import Annotation
 from matplotlib.transforms import Bbox
 
+from textreg.model.path_table import SentencePath
 from textreg_report import charts
 from textreg_report.charts import (
     MARKERS,
@@ -24,6 +26,7 @@ from textreg_report.charts import (
     accuracy_by_size,
     look,
     metric_by_size,
+    plot_path,
 )
 from textreg_report.page_charts import Chart, counts, linear, spread, strengths
 
@@ -172,3 +175,12 @@ def test_metrics_may_be_on_a_logarithmic_scale(
     metric_by_size(series, tmp_path / "a.svg", metric="seconds", metric_scale="counts")
     (line,) = heights
     assert line[1] - line[0] == pytest.approx(line[2] - line[1])
+
+
+def test_rows_of_sentences_are_darkest_at_the_largest_norm(tmp_path: Path) -> None:
+    norms = np.array([[0.0, 0.75], [0.3, 0.5]])  # 0.2 + 0.8 * 0.75 / 0.75 is above 1
+    table = SentencePath("l1", (0.2, 0.1), 1, "norm", ("a", "b"), norms, ("One.", "Two."), (0, 0))
+    plot_path(table, tmp_path / "a.svg")
+    picture = (tmp_path / "a.svg").read_text(encoding="utf-8")
+    assert picture.count('id="cell-') == 3
+    assert ">chosen</text>" in picture

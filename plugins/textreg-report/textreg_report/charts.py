@@ -402,7 +402,7 @@ def _plot_sentences(
         for row, values in enumerate(rows):
             for at, value in enumerate(values):
                 if value > 0.0:
-                    strength = 0.2 + 0.8 * value / largest
+                    strength = 1 - 0.8 * (1 - value / largest)
                     (cell,) = axes.barh(row, 0.9, 0.6, at - 0.45, color=SERIES[0], alpha=strength)
                     cell.set_gid(f"cell-{row}-{at}")
         _mark_chosen(axes, shown.chosen)
