@@ -536,6 +536,7 @@ def _contrast(
     lost = sum(answers.lost for *_, answers in pairs)
     benchmarks_won = sum(mine.headline[0] > other.headline[0] for mine, other, _ in pairs)
     benchmarks_lost = sum(mine.headline[0] < other.headline[0] for mine, other, _ in pairs)
+    # McNemar's exact test is the sign test of the documents that only one has right.
     p = sign_test(won, lost)
     several = len(pairs) > 1
     return Contrast(

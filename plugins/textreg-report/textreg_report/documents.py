@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from textreg.explain import Explanation, Word
     from textreg.model.model import Model
-    from textreg.records import Floats, Int64s
+    from textreg.records import Corpus, Floats, Int64s
     from textreg_report.refits import Refits
 
 CHARACTERS, LINE_CHARACTERS = 3000, 1200
@@ -164,8 +164,10 @@ def _within_budget(
     chosen: set[int] = set()
     size = 0
     for number in sorted(range(len(sentences)), key=lambda it: -abs(sentences[it].removal or 0.0)):
+        # A part takes room of its own on the page, however short it is.
         own = max(sentences[number].end - sentences[number].start, PART * counts[number])
         size += min(own, LINE_CHARACTERS)
+        # The first is shown however long it is: an empty document would explain nothing.
         if chosen and size > characters:
             break
         chosen.add(number)
@@ -191,6 +193,7 @@ def _parts(explanation: Explanation, cuts: Sequence[int]) -> list[_Part]:
         first = bisect_right(boundaries, word.start) - 1
         touched = range(first, bisect_left(boundaries, word.end))
         solid = [number for number in touched if not text[slice(*ranges[number])].isspace()]
+        # v_j / m for each of the m parts that feature j touches: the parts sum to the score.
         for number in solid or touched:
             values[number] += word.value / len(solid or touched)
     return [_Part(*span, value) for span, value in zip(ranges, values, strict=True)]
@@ -276,6 +279,7 @@ def certainty(predictions: Predictions) -> Floats:
 
 def _choose(predictions: Predictions, sure: Floats) -> dict[int, str]:
     """Rows and their kinds, wrong ones first."""
+    # Stable, so that equally certain documents keep the order of the corpus on every machine.
     by_certainty = np.argsort(-sure, kind="stable")
     task = predictions.model.task
     strata, _ = task.strata(predictions.y_true)
@@ -325,6 +329,11 @@ def _by_turns(rows: Sequence[int], strata: Int64s) -> Iterator[int]:
         yield from (queue[turn] for queue in queues.values() if turn < len(queue))
 
 
+def place_of(corpus: Corpus, row: int) -> str:
+    """The file and line of a document; empty where it is not from a file."""
+    return os.path.basename(corpus.where(row)) if corpus.source_of is not None else ""
+
+
 def _told(label: Any) -> str:
     """The label of a document, or its labels."""
     return ", ".join(label) or "no label" if isinstance(label, tuple) else label
@@ -353,7 +362,7 @@ def document_of(  # noqa: PLR0913  # what a page shows of it
     (answer,) = task.answers(predictions.y_pred[row : row + 1])
     return Section(
         number=row + 1,
-        where=os.path.basename(corpus.where(row)) if corpus.source_of is not None else "",
+        where=place_of(corpus, row),
         kind=kind,
         y_true="" if corpus.labels is None else _told(corpus.labels[row]),
         predicted=task.text(answer),
@@ -467,7 +476,6 @@ def suspected_of(model: Model, refits: Refits) -> Section | None:
             return None
         (text,) = check_texts([text])
         preview = clip(" ".join(text[: 2 * SUSPECT_PREVIEW].split()), SUSPECT_PREVIEW)
-        named = refits.corpus.source_of is not None
-        where = os.path.basename(refits.corpus.where(row)) if named else f"document {row + 1}"
+        where = place_of(refits.corpus, row) or f"document {row + 1}"
         listed.append(Section(where=where, told=told[at], preview=preview))
     return Section(count=len(told), total=len(refits.rows), listed=listed)

@@ -353,6 +353,7 @@ def _informative(model: Model, refits: Refits) -> list[Section]:
             continue
         count = np.bincount(X[mine].indices, minlength=X.shape[1])
         share, others = count / size, (totals - count) / (len(y_true) - size)
+        # P(feature | label) - P(feature | others), for the label where it is largest.
         better = share - others > best
         best[better] = (share - others)[better]
         for array, value in ((label, np.full(len(best), c)), (inside, share), (outside, others)):
@@ -385,6 +386,7 @@ def stability_of(model: Model, refits: Refits) -> Section:
     used = np.array([fit.w.any(axis=0) for fit in fits])
     times = np.zeros(model.n_features, dtype=np.int64)
     times[present] = used[:, columns[present]].sum(axis=0)
+    # Jaccard index |A ∩ B| / |A ∪ B| of the features of every two fits.
     shares = [
         int((one & other).sum()) / max(1, int((one | other).sum()))
         for one, other in itertools.combinations(used, 2)

@@ -210,6 +210,7 @@ def draw_order(codes: Int64s, draw: str, seed: Sequence[int]) -> Int64s:
     grouped = order[np.argsort(codes[order], kind="stable")]
     first = np.concatenate([[0], np.cumsum(counts)[:-1]])
     rank = np.arange(len(codes)) - first[codes[grouped]]
+    # The k-th document of a label stands at (k + u) / n_label, so each prefix has its share.
     if draw == "stratified":
         place = (rank + rng.random(len(counts))[codes[grouped]]) / counts[codes[grouped]]
     else:
@@ -554,6 +555,7 @@ def _point(values: Floats, least: float, most: float) -> CurvePoint:
         return CurvePoint(mean, None)
     from scipy.special import stdtrit
 
+    # t(n - 1, 0.975) s / √n
     half = float(stdtrit(n - 1, 0.975) * values.std(ddof=1) / np.sqrt(n))
     return CurvePoint(mean, (max(mean - half, least), min(mean + half, most)))
 

@@ -41,6 +41,7 @@ def round_numbers(low: float, high: float, count: int = 4) -> list[float]:
     """Round numbers between ``low`` and ``high``, about ``count`` of them."""
     if not high > low:
         return [low]
+    # The step among 1, 2, 5, 10 times a power of ten that is nearest to an equal division.
     rough = (high - low) / count
     power = 10.0 ** math.floor(math.log10(rough))
     step = min((factor * power for factor in (1, 2, 5, 10)), key=lambda it: abs(it - rough))
@@ -96,6 +97,7 @@ def strengths(values: Sequence[float], margin: float = 0.0, *, falling: bool = F
 def spread(places: Sequence[float], row: float, most: float) -> list[float]:
     """Places in ascending order, moved to be at least ``row`` apart and at most ``most``."""
     moved = list(places)
+    # Down from the first, then up from the last where the lowest fall out.
     for number in range(1, len(moved)):
         moved[number] = max(moved[number], moved[number - 1] + row)
     for number in reversed(range(len(moved))):
@@ -320,10 +322,9 @@ def scatter(points: Sequence[tuple[float, float]]) -> Markup:
     return chart.markup(f"Predicted against true numbers of {len(points):,} documents.")
 
 
-def interval(difference: Estimate, unit: float = 100.0) -> Markup:
+def interval(difference: Estimate) -> Markup:
     """A difference with its interval, and zero, in percentage points."""
-    low, high = unit * (difference.low or 0.0), unit * (difference.high or 0.0)
-    value = unit * difference.value
+    value, low, high = (100 * (it or 0.0) for it in difference[1:])
     left, right = min(low, 0.0), max(high, 0.0)
     margin = 0.12 * (right - left) or 1.0
     left, right = left - margin, right + margin

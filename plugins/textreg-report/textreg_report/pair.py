@@ -290,6 +290,7 @@ def _flips(
     both: tuple[Predictions, Predictions], y_true: Int64s, one: Int64s, two: Int64s
 ) -> tuple[Section, ...]:
     """Documents with different predictions, those with the most certain ones first."""
+    # Where both models are sure and disagree, one of them has learned something wrong.
     certainties = [certainty(each) for each in both]
     order = np.argsort(-(certainties[0] + certainties[1]), kind="stable")
     order = order[(one != two)[order]]

@@ -123,6 +123,7 @@ def scores_of(predictions: Predictions) -> Section:
     ]
     if isinstance(result, MultilabelEvaluation):
         y_pred = predictions.y_pred.astype(bool)
+        # One label missed and another one given in its place: (missed' added) counts such pairs.
         missed, added = (it.astype(np.int64) for it in (y_true & ~y_pred, y_pred & ~y_true))
         scores.confused = _confused(missed.T @ added, model.labels)
         intervals: list[tuple[Ends, Ends]] = [
@@ -221,6 +222,7 @@ def squared_errors(name: str, predictions: Predictions, other: Floats | float) -
 
 def mean_interval(values: Floats) -> Interval:
     """Normal 95 % interval of a mean."""
+    # mean ± 1.96 s / √n; of 50 documents and more, close to Student's interval.
     spread = 1.96 * float(values.std()) / math.sqrt(len(values))
     return Interval(float(values.mean()) - spread, float(values.mean()) + spread)
 
@@ -228,12 +230,14 @@ def mean_interval(values: Floats) -> Interval:
 def resampled(statistic: Callable[[Int64s], float], n: int) -> Interval:
     """95 % percentile bootstrap interval of a statistic of n documents, called with their rows."""
     random = np.random.default_rng(0)
+    # The seed is fixed: the same report has the same intervals.
     samples = [statistic(random.integers(0, n, n)) for _ in range(RESAMPLES)]
     return Interval(*np.quantile(samples, (0.025, 0.975)).tolist())
 
 
 def _confused(matrix: Int64s, names: Sequence[str]) -> list[Section]:
     """The pairs of labels that are confused most often."""
+    # Errors are what is off the diagonal.
     wrong = matrix.copy()
     np.fill_diagonal(wrong, 0)
     order = np.argsort(-wrong, axis=None, kind="stable")[:PAIRS]

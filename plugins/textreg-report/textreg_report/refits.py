@@ -166,6 +166,7 @@ def refit(model: Model, corpus: Corpus, settings: TrainingSettings, work: Work =
     _check(run)
 
     held = np.concatenate([split.held for split in splits])
+    # Documents come split by split: bring them into the order of the corpus.
     order = np.argsort(held)
     k = len(splits)
     return Refits(
@@ -189,6 +190,7 @@ def half_of(rows: NDArray[np.intp], strata: Int64s) -> NDArray[np.intp]:
     drawn = np.random.default_rng(0).permutation(rows)
     ordered = drawn[np.argsort(strata[drawn], kind="stable")]
     _, first, counts = np.unique(strata[ordered], return_index=True, return_counts=True)
+    # Rank within the stratum; the first ⌈n/2⌉ of each are drawn.
     place = np.arange(len(ordered)) - np.repeat(first, counts)
     return np.sort(ordered[place < np.repeat(-(-counts // 2), counts)])
 

@@ -104,6 +104,7 @@ def other_thresholds(predictions: Predictions) -> Iterator[Suggestion]:
     chosen = task.labels[1:] if len(task.labels) == 2 else task.labels
     kept = {label: it for label, it in model.thresholds.items() if label == task.unknown}
     after = before.copy()
+    # Chosen on one half and measured on the other, in turn: no document judges its own threshold.
     for choosing, rows in halves(n):
         found = task.choose_thresholds(
             dict.fromkeys(chosen, "f1"), predictions.scores[choosing], predictions.y_true[choosing]
@@ -138,6 +139,7 @@ def calibrated(predictions: Predictions) -> Iterator[Suggestion]:
     own = y.astype(np.int64)
     now = task.log_probabilities(scores, model.calibration)[np.arange(len(y)), own]
     then = np.empty(len(y))
+    # As above: the gain in log-likelihood is of documents that the temperature has not seen.
     for choosing, rows in halves(len(y)):
         calibration = task.calibrate("temperature", scores[choosing], y[choosing])
         then[rows] = task.log_probabilities(scores[rows], calibration)[
@@ -186,6 +188,7 @@ def emptier(empty: Mapping[str, Bools], wrong: Bools) -> Iterator[Suggestion]:
 
     empty: by column, (n,) which documents have none. wrong: (n,).
     """
+    # Exact binomial tests against the share of errors in all documents, adjusted for the columns.
     overall = float(wrong.mean())
     counts: list[tuple[int, int]] = [
         (int(wrong[rows].sum()), int(rows.sum())) for rows in empty.values()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -19,7 +18,7 @@ from textreg.measure.significance import (
     share_test,
 )
 from textreg.records.documents import check_texts
-from textreg_report.documents import telling_words
+from textreg_report.documents import place_of, telling_words
 from textreg_report.page import Estimate, Section, Suggestion, Versus
 from textreg_report.predictions import (
     Predictions,
@@ -245,6 +244,7 @@ def weak_labels(counts: Sequence[LabelCount]) -> list[LabelCount]:
     total = sum(one.support for one in some)
     if len(some) < 2 or not total:
         return []
+    # Under the hypothesis, the found ones of a label are Binomial(support, overall).
     overall = sum(one.found for one in some) / total
     p = holm([share_test(one.found, one.support, overall) for one in some])
     weak = [
@@ -308,6 +308,7 @@ def _examples(predictions: Predictions, y_true: int, predicted: int, sure: Float
     else:
         codes: Int64s = predictions.y_true.astype(np.int64)
         wrong = (codes == y_true) & (predictions.y_pred == predicted)
+    # The surest errors tell most of what the model has learned wrongly.
     order = np.argsort(-sure, kind="stable")
     ranked = order[wrong[order]].tolist()
     texts = check_texts([predictions.corpus.texts[row] for row in ranked])
@@ -325,7 +326,7 @@ def _example(predictions: Predictions, row: int, predicted: str) -> Section:
         words = telling_words(explanation, WORDS)
     return Section(
         number=row + 1,
-        where=os.path.basename(corpus.where(row)) if corpus.source_of is not None else "",
+        where=place_of(corpus, row),
         preview=clip(" ".join(text[: 2 * PREVIEW].split()), PREVIEW),
         words=words,
     )
@@ -406,6 +407,7 @@ def _not_answered(selective: Selective | None) -> Iterator[str]:
 def least_places(sure: Floats) -> Bools:
     """(n,) which documents are the least sure, :data:`LEAST_SURE` of them; equal ones together."""
     curve = RiskCurve.of(sure, np.ones(len(sure), dtype=bool), np.ones(len(sure), dtype=bool))
+    # The first point that answers 80 % of the documents; rounding must not skip it.
     place = int(np.argmax(curve.coverage >= 1 - LEAST_SURE - 1e-9))
     return np.asarray(sure < curve.threshold(place))
 
@@ -421,6 +423,7 @@ def least_sure(sure: Floats, right: Bools) -> Iterator[str]:
     figures = (
         f"{share_of(of_least, count)} right there, and {share_of(of_others, others)} elsewhere"
     )
+    # Two 95 % intervals apart: a stricter test than one of the difference, so few false claims.
     if wilson(of_least, count)[1] < wilson(of_others, others)[0]:
         wrong = int(np.count_nonzero(~right))
         there = count - of_least
@@ -475,6 +478,7 @@ def of_probabilities(own: Floats, right: Bools) -> str:
         f"{share(mean, 1)} on average, where {share(observed / len(right), 1)} are right "
         f"({fixed(100 * low, 1)} to {fixed(100 * high, 1)})"
     )
+    # Calibrated on average if the mean probability is in the interval of the share observed.
     if mean > high:
         return f"Its probabilities are too high: {figures}."
     if mean < low:
