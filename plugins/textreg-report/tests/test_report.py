@@ -579,3 +579,10 @@ def test_without_jinja(
     code, out, err = cli("report", tmp_path / "m.textreg", demo / "test.jsonl")
     assert (code, out) == (2, "")
     assert "reports need jinja2, which is not installed: pip install jinja2" in err
+
+
+def test_numbers_of_a_corpus_need_not_be_texts() -> None:
+    texts, numbers = ["good film", "bad film"] * 20, [1.5, -0.5] * 20
+    model = textreg.train(texts, numbers, task="regression", reg="ridge", reg_l2=1.0)
+    html = report(model, Corpus(texts=texts, labels=numbers)).to_html()
+    assert "1.5" in Page(html).text

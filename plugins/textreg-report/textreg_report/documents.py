@@ -336,7 +336,7 @@ def place_of(corpus: Corpus, row: int) -> str:
 
 def _told(label: Any) -> str:
     """The label of a document, or its labels."""
-    return ", ".join(label) or "no label" if isinstance(label, tuple) else label
+    return ", ".join(label) or "no label" if isinstance(label, tuple) else str(label)
 
 
 def document_of(  # noqa: PLR0913  # what a page shows of it
