@@ -24,7 +24,7 @@ from benchmarks.corpora import FOLDERS, read
 from textreg.checking import CheckSettings
 from textreg.checking.copies import same_texts
 from textreg.checking.documents import Documents
-from textreg.checking.suspects import out_of_sample
+from textreg.checking.labels import out_of_sample
 from textreg.measure.confident import contradicted, self_confidence
 from textreg.records import Corpus
 

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import tempfile
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from matplotlib.axes import Axes
 
 import textreg
 from textreg.builtin.sentences import Sentences
@@ -25,8 +26,8 @@ from textreg.records import Corpus, Problem
 from textreg.solvers.pursuit import Pursuit
 from textreg.solvers.stagewise import stagewise
 from textreg.solvers.stagewise_rules import StepRules
-from textreg_report.charts import Series, metric_by_size
-from textreg_report.drawing import Drawing, Shape, Text, line, rectangle
+from textreg_report.charts import SERIES, Series, draw, metric_by_size
+from textreg_report.wording import clip
 
 Save = Callable[[Path], None]
 FOLDER = Path(__file__).with_name("pictures")
@@ -65,23 +66,19 @@ def sentence(demo: Demo) -> Save:
     model = textreg.train(demo.train.texts, demo.train.labels or (), reg="sentence")
     review = next(text for text in demo.test.texts if text.count(".") >= 6)
     explanation = model.explain(review)
-    largest = max(abs(part.value) for part in explanation.sentences)
-    shapes: list[Shape] = []
-    y = 30.0
-    for part in explanation.sentences:
-        words = review[part.start : part.end].strip()
-        length = 90 * abs(part.value) / largest
-        left = 110 if part.value >= 0 else 110 - length
-        style = "for" if part.value >= 0 else "against"
-        shapes.append(rectangle((left, y - 11), (left + length, y + 3), style))
-        shown = words if len(words) < 60 else words[:58] + "…"
-        weight = "strong" if abs(part.value) > 0.3 * largest else "title"
-        shapes.append(Text(x=214, y=y, text=shown, style=weight))
-        y += 26
-    shapes.append(line((110, 14), (110, y - 16), "axis"))
+    values = [part.value for part in explanation.sentences]
+    texts = [review[part.start : part.end].strip() for part in explanation.sentences]
     title = f"share of the score for “{explanation.of}”"
-    shapes.append(Text(x=20, y=y, text=title, style="tick"))
-    return Drawing(shapes, f"Sentences of a review and their {title}", 640, y + 14).save
+
+    def fill(panels: Sequence[Axes]) -> None:
+        (axes,) = panels
+        colors = [SERIES[0] if value >= 0 else SERIES[1] for value in values]
+        axes.barh(range(len(values)), values, 0.6, color=colors)
+        axes.set_yticks(range(len(texts)), [clip(text, 60) for text in texts])
+        axes.invert_yaxis()
+        axes.set_xlabel(title)
+
+    return partial(draw, title=f"Sentences of a review and their {title}", fill=fill)
 
 
 TOPICS = """\

@@ -14,9 +14,7 @@ from hypothesis import strategies as st
 
 import textreg
 from textreg.checking import CheckResult, CheckSettings
-from textreg.checking.copy_findings import Duplicates, Overlap
-from textreg.checking.findings import Finding
-from textreg.checking.settings import KINDS
+from textreg.checking.findings import KINDS, Duplicates, Finding, Overlap
 from textreg.errors import DataError, UsageError
 from textreg.records import Corpus
 

@@ -11,7 +11,7 @@ import pytest
 from conftest import Cli
 
 import textreg
-from textreg.checking.label_findings import Giveaway, GiveawayColumns
+from textreg.checking.findings import Giveaway, GiveawayColumns
 from textreg.errors import DataError
 
 N = 120

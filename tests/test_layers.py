@@ -175,11 +175,11 @@ def test_a_command_imports_nothing_heavy_before_it_works(module: str) -> None:
 
 
 BUDGETS = {
-    "textreg": 40_180,
+    "textreg": 40_120,
     "textreg/_core": 5_070,
     "textreg/blocks": 820,
     "textreg/builtin": 1_170,
-    "textreg/checking": 1_240,
+    "textreg/checking": 1_170,
     "textreg/cli": 3_840,
     "textreg/cluster": 840,
     "textreg/estimators": 930,
@@ -193,11 +193,11 @@ BUDGETS = {
     "textreg/solvers": 6_280,
     "textreg/tasks": 1_350,
     "textreg/training": 4_500,
-    "plugins": 13_850,
+    "plugins": 13_050,
     "plugins/textreg-export": 1_390,
     "plugins/textreg-latent": 800,
     "plugins/textreg-papers": 1_060,
-    "plugins/textreg-report": 6_050,
+    "plugins/textreg-report": 5_260,
     "plugins/textreg-testing": 3_990,
 }
 """Lines of code that a folder may have, without docstrings, comments, blanks and tests.

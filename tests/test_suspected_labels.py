@@ -11,8 +11,8 @@ import textreg
 from textreg.checking import CheckSettings
 from textreg.checking.copies import same_texts
 from textreg.checking.documents import Documents
-from textreg.checking.label_findings import SuspectedLabels
-from textreg.checking.suspects import out_of_sample
+from textreg.checking.findings import SuspectedLabels
+from textreg.checking.labels import out_of_sample
 from textreg.measure.confident import contradicted, self_confidence
 from textreg.records import Corpus
 

@@ -1,7 +1,7 @@
 """Checks of labeled texts before a model is trained on them."""
 
 from textreg.checking.check import check, check_corpus
-from textreg.checking.result import CheckResult
-from textreg.checking.settings import CheckSettings
+from textreg.checking.documents import CheckSettings
+from textreg.checking.findings import CheckResult
 
 __all__ = ["CheckResult", "CheckSettings", "check", "check_corpus"]

@@ -6,34 +6,38 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from textreg.checking.copies import copy_findings, overlap, same_texts
-from textreg.checking.copy_findings import ConflictingLabels, NearDuplicates, NearOverlap, Overlap
-from textreg.checking.documents import Documents
-from textreg.checking.findings import Example, Finding, UnreadableRows
-from textreg.checking.giveaways import giveaway_columns
-from textreg.checking.label_findings import (
+from textreg.checking.copies import copy_findings, near_findings, overlap, same_texts
+from textreg.checking.documents import (
+    CheckSettings,
+    Documents,
+    lengths_of,
+    rare_scripts,
+    scripts_of,
+    text_findings,
+)
+from textreg.checking.findings import (
+    CheckResult,
+    Example,
+    Finding,
     GiveawayColumns,
-    Imbalance,
-    LabelColumn,
-    LabelsOfOneFile,
-    MissingLabels,
-    RareLabels,
-    SimilarLabels,
-    SingleLabel,
+    NearDuplicates,
+    NearOverlap,
     SuspectedLabels,
+    Unchecked,
+    UnreadableRows,
+    worst_first,
 )
 from textreg.checking.labels import (
+    FOLDS,
     count_labels,
+    giveaway_columns,
     label_findings,
     labels_of_one,
     not_numbers,
+    out_of_sample,
     ranking,
+    suspected_labels,
 )
-from textreg.checking.nearby import near_findings
-from textreg.checking.result import CheckResult, Unchecked, worst_first
-from textreg.checking.settings import CheckSettings
-from textreg.checking.suspects import FOLDS, out_of_sample, suspected_labels
-from textreg.checking.texts import lengths_of, rare_scripts, scripts_of, text_findings
 from textreg.errors import DataError, UsageError
 from textreg.records import Corpus
 from textreg.records.columns import as_column
@@ -42,26 +46,14 @@ from textreg.tasks import Regression
 from textreg.training.running import Progress
 
 OF_LABELS = (
-    *(ConflictingLabels, Imbalance, LabelColumn, LabelsOfOneFile, MissingLabels),
-    *(RareLabels, SimilarLabels),
-    *(SingleLabel, SuspectedLabels, GiveawayColumns),
+    *("conflicting-labels", "imbalance", "label-column", "labels-of-one-file", "missing-labels"),
+    *("rare-labels", "similar-labels", "single-label", "suspected-labels", "giveaway-columns"),
 )
 """What needs labels."""
-OF_CLASSES = (
-    *(
-        Imbalance,
-        LabelsOfOneFile,
-        MissingLabels,
-        RareLabels,
-        SimilarLabels,
-        SingleLabel,
-        SuspectedLabels,
-    ),
-)
-"""What needs labels that are no numbers."""
-OF_TWO = (LabelsOfOneFile, NearOverlap, Overlap)
+OF_ANY_LABELS = ("conflicting-labels", "label-column", "giveaway-columns")
+"""What needs labels, which may be numbers."""
+OF_TWO = ("labels-of-one-file", "near-overlap", "overlap")
 """What needs a second corpus."""
-
 
 TOO_FEW = f"fewer than two labels have {FOLDS} different texts"
 
@@ -242,13 +234,16 @@ def _unchecked(documents: Documents, other: Documents | None) -> Iterator[Unchec
     """What was not looked for, and why."""
     settings = documents.settings
 
-    def among(kinds: Iterable[type[Finding]], why: str) -> Iterator[Unchecked]:
-        return (Unchecked(kind.name, why) for kind in kinds if settings.wants(kind))
+    skipped = settings.skip or frozenset()
 
-    yield from (Unchecked(name, "left out (--skip)") for name in sorted(settings.skip or ()))
+    def among(names: Iterable[str], why: str) -> Iterator[Unchecked]:
+        return (Unchecked(name, why) for name in names if name not in skipped)
+
+    yield from (Unchecked(name, "left out (--skip)") for name in sorted(skipped))
     if documents.labels is None:
         yield from among(OF_LABELS, "the documents have no labels")
     elif settings.task == Regression.name:
-        yield from among(OF_CLASSES, "the labels are numbers")
+        of_classes = (name for name in OF_LABELS if name not in OF_ANY_LABELS)
+        yield from among(of_classes, "the labels are numbers")
     if other is None:
         yield from among(OF_TWO, "there is no second file (--against FILE)")

@@ -1,13 +1,35 @@
-"""Documents with the same text, within a corpus and across two."""
+"""Documents with the same text, or nearly the same, within a corpus and across two.
+
+Near duplicates: candidates by MinHash, each confirmed by its similarity. A text is the set of its
+words and pairs of neighboring words, and two texts are as similar as the sets' Jaccard index. Texts
+whose MinHash signatures agree in one of some bands are candidates (broder1997; leskovec2014,
+section 3.4).
+"""
 
 from __future__ import annotations
 
+import hashlib
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations, pairwise
+from typing import TYPE_CHECKING
 
-from textreg.checking.copy_findings import ConflictingLabels, Duplicates, Overlap
+import numpy as np
+
 from textreg.checking.documents import Documents, is_missing
-from textreg.checking.findings import Finding
+from textreg.checking.findings import (
+    ConflictingLabels,
+    Duplicates,
+    Finding,
+    NearDuplicates,
+    NearOverlap,
+    Overlap,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from textreg.records import Int64s, Tokens
 
 
 def plain(text: str) -> str:
@@ -63,3 +85,154 @@ def overlap(documents: Documents, rows_of: Mapping[str, list[int]], other: Docum
             conflicting += other.labels[row] not in [documents.labels[it] for it in rows]
     examples = other.examples(places, lambda row: places[row])
     return Overlap(len(places), len(other), examples, conflicting)
+
+
+HASHES = 128
+"""Length of a signature."""
+MISSED = 0.02
+"""Bands are chosen so that no larger share of pairs at the least similarity is missed."""
+CROWD = 20
+"""In a band that more texts share, not all pairs are compared, so that time stays linear."""
+
+_MIX = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
+
+
+def near_findings(
+    documents: Documents, rows_of: dict[str, list[int]], other: Documents | None
+) -> Iterator[Finding]:
+    """Documents that are nearly the same as others, in one corpus and across two.
+
+    rows_of: the documents of every text of the first corpus.
+    """
+    least = documents.settings.similarity
+    n, texts = len(documents), [rows[0] for rows in rows_of.values()]
+    sets = _sets(documents.tokens, texts)
+    if other is not None:
+        # Texts of both are not near the same but the same.
+        own = {plain(text): row for row, text in reversed(list(enumerate(other.texts)))}
+        more = [row for text, row in own.items() if not is_missing(text) and text not in rows_of]
+        sets += _sets(other.tokens, more)
+        texts += [n + row for row in more]
+    keys = np.array(texts, dtype=np.int64)
+    pairs = keys[near_pairs(sets, least)]
+    within = (pairs < n).all(axis=1)
+    copies = {rows[0]: rows for rows in rows_of.values()}
+    groups = [
+        sorted(row for text in group for row in copies[text]) for group in _groups(pairs[within])
+    ]
+    mixed = [len({documents.label(row) for row in rows}) > 1 for rows in groups]
+    differing = sum(len(rows) for rows, several in zip(groups, mixed, strict=True) if several)
+    worst = sorted(range(len(groups)), key=lambda at: (not mixed[at], -len(groups[at]), groups[at]))
+    examples = documents.group_examples(groups[at] for at in worst)
+    count = sum(map(len, groups))
+    yield NearDuplicates(count, n, examples, len(groups), least, differing)
+    if other is not None:
+        yield _near_overlap(documents, other, pairs)
+
+
+def near_pairs(sets: Sequence[NDArray[np.uint32]], least: float) -> Int64s:
+    """(pairs, 2) places of sets whose Jaccard index is at least ``least``.
+
+    All that share a band are compared, or in a crowd each with its neighbors and the first, in an
+    order that depends on the sets alone: so the result does not depend on the order of sets.
+    """
+    pairs = sorted(_candidates(sets, least))
+    near = []
+    for one, two in pairs:
+        a, b = sets[one], sets[two]
+        small, large = sorted((len(a), len(b)))
+        if small < least * large:
+            continue
+        common = np.intersect1d(a, b, assume_unique=True).size
+        index = common / (small + large - common)
+        if index >= least:
+            near.append((one, two))
+    return np.array(near, dtype=np.int64).reshape(-1, 2)
+
+
+def _sets(tokens: Tokens, rows: Sequence[int]) -> list[NDArray[np.uint32]]:
+    """Hashes of the words and pairs of neighboring words of documents, sorted, each once."""
+    digests = (hashlib.sha1(word.encode()).digest()[:4] for word in tokens.vocabulary)
+    word_hash = np.frombuffer(b"".join(digests), dtype="<u4").astype(np.uint64)
+    ids, ptr = tokens.ids, tokens.token_document_ptr
+    sets = []
+    for row in rows:
+        words = word_hash[ids[ptr[row] : ptr[row + 1]]]
+        joined = words[:-1] * _MIX[0] + words[1:] * _MIX[1]
+        both = np.concatenate([words, joined >> np.uint64(32)])
+        sets.append(np.unique(both.astype(np.uint32)))
+    return sets
+
+
+def _candidates(sets: Sequence[NDArray[np.uint32]], least: float) -> set[tuple[int, int]]:
+    """Pairs of sets that share a band of their signatures."""
+    full = [index for index, one in enumerate(sets) if len(one)]
+    if len(full) < 2:
+        return set()
+    from datasketch import MinHash
+
+    empty = MinHash(num_perm=HASHES, hashfunc=int)
+    signatures = np.empty((len(full), HASHES), dtype=np.uint64)
+    for place, index in enumerate(full):
+        one = empty.copy()
+        one.update_batch(sets[index].tolist())
+        signatures[place] = one.hashvalues
+    # An order of the sets alone: of equal ones, which is the first makes no difference.
+    contents = [hashlib.sha1(sets[index].tobytes()).digest() for index in full]
+    order = np.array(sorted(range(len(full)), key=contents.__getitem__))
+    rows = _rows_of_a_band(least)
+    found: set[tuple[int, int]] = set()
+    for start in range(0, HASHES - rows + 1, rows):
+        band = np.ascontiguousarray(signatures[order, start : start + rows])
+        _, code = np.unique(band, axis=0, return_inverse=True)
+        ranked = np.argsort(code.ravel(), kind="stable")
+        ends = np.flatnonzero(np.diff(code.ravel()[ranked])) + 1
+        for bucket in np.split(ranked, ends):
+            if len(bucket) > 1:
+                members = [full[int(order[place])] for place in bucket]
+                found.update((min(pair), max(pair)) for pair in _compared(members))
+    return found
+
+
+def _compared(members: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """The pairs to compare of sets that share a band."""
+    if len(members) <= CROWD:
+        yield from combinations(members, 2)
+        return
+    yield from pairwise(members)
+    yield from ((members[0], member) for member in members[2:])
+
+
+def _rows_of_a_band(least: float) -> int:
+    """The most hashes of a band that miss few pairs of the least similarity: (1 - s^r)^b."""
+    fit = (r for r in range(HASHES // 2, 0, -1) if (1 - least**r) ** (HASHES // r) <= MISSED)
+    return next(fit, 1)
+
+
+def _groups(pairs: NDArray[np.int64]) -> list[list[int]]:
+    """What is linked by pairs, directly or by others between."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    names, codes = np.unique(pairs, return_inverse=True)
+    one, two = codes.reshape(-1, 2).T
+    links = coo_array((np.ones(len(one)), (one, two)), shape=(len(names), len(names)))
+    _, group_of = connected_components(links, directed=False)
+    groups: dict[int, list[int]] = {}
+    for name, group in zip(names.tolist(), group_of.tolist(), strict=True):
+        groups.setdefault(group, []).append(name)
+    return list(groups.values())
+
+
+def _near_overlap(documents: Documents, other: Documents, pairs: Int64s) -> Finding:
+    """Documents of the second corpus that are linked to one of the first."""
+    n = len(documents)
+    near: dict[str, str] = {}
+    for group in _groups(pairs):
+        if group[0] < n <= group[-1]:
+            own = [row for row in group if row < n]
+            place = f"is near {documents.placed(own)}"
+            near |= {plain(other.texts[row - n]): place for row in group if row >= n}
+    rows = [row for row, text in enumerate(other.texts) if near and plain(text) in near]
+    examples = other.examples(rows, lambda row: near[plain(other.texts[row])])
+    return NearOverlap(len(rows), len(other), examples, documents.settings.similarity)

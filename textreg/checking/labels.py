@@ -1,17 +1,25 @@
-"""What is wrong with labels: too few documents, two spellings, or no labels at all."""
+"""What is wrong with labels, which are suspect, and which columns give them away."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections import Counter
-from collections.abc import Iterator
-from typing import Any
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from textreg.checking.documents import Documents, is_missing
-from textreg.checking.findings import Example, Finding
-from textreg.checking.label_findings import (
+from textreg.checking.findings import (
     LEAST,
+    Example,
+    Finding,
+    Giveaway,
+    GiveawayColumns,
     Imbalance,
     LabelColumn,
     LabelsOfOneFile,
@@ -19,8 +27,22 @@ from textreg.checking.label_findings import (
     RareLabels,
     SimilarLabels,
     SingleLabel,
+    SuspectedLabels,
 )
+from textreg.errors import shortened
+from textreg.losses import find_loss
+from textreg.measure.confident import suspects
+from textreg.records import Corpus
+from textreg.tasks import TASKS, Classification, Multilabel, Target, Task
 from textreg.tasks.labels import several_labels, sounds_like_ids
+from textreg.training.fit import fit_rows
+from textreg.training.prepare import prepare
+from textreg.training.running import Progress, Work
+from textreg.training.settings import TrainingSettings
+from textreg.training.splits import Split, folds
+
+if TYPE_CHECKING:
+    from textreg.records import Floats, Int64s
 
 TIMES = 20
 """The most frequent label has so many times the documents of another one: told."""
@@ -118,3 +140,201 @@ def _first_rows(documents: Documents) -> dict[str, int]:
         for one in label if several else (str(label),):
             rows.setdefault(one, row)
     return rows
+
+
+FOLDS = 5
+"""Parts of the documents; each is judged by a fit of the others."""
+STRENGTH = 3.0
+"""Ridge penalty of the fits: the average precision on labels flipped at random is flat about it."""
+TOLERANCE = 0.03
+"""Relative duality gap of the fits; a smaller one changes no order that matters."""
+MOST = 50_000_000
+"""With more characters than these, times the fits of a part, words are alone: to take minutes."""
+
+
+class OutOfSample(NamedTuple):
+    """Probabilities of labels, of fits that have not seen the document.
+
+    Attributes
+    ----------
+    rows : ndarray of int, shape (m,)
+        The documents: those with a text and a label that enough others have.
+    y : ndarray of int, shape (m,) or (m, k)
+        Their labels as indices; or 1 for the labels that they have, and 0 for others.
+    labels : tuple of str
+        The names of the k labels.
+    probabilities : ndarray of float, shape (m, k)
+    """
+
+    rows: Int64s
+    y: Int64s
+    labels: tuple[str, ...]
+    probabilities: Floats
+
+
+def out_of_sample(
+    documents: Documents, rows_of: dict[str, list[int]], progress: Progress | None = None
+) -> OutOfSample | None:
+    """Probabilities by ridge on words, and on characters where these are not too many.
+
+    Documents of the same text are held out together. None where fewer than two labels have
+    ``FOLDS`` different texts.
+
+    rows_of: the documents of every text that is not empty. progress: called after every fit.
+    """
+    corpus = documents.corpus
+    text_of = np.full(len(corpus), -1)
+    for text, copies in enumerate(rows_of.values()):
+        text_of[copies] = text
+    labels = [it if corpus.multilabel else (str(it),) for it in documents.labels or ()]
+    texts_of: dict[str, set[int]] = {}
+    for own, text in zip(labels, text_of.tolist(), strict=True):
+        for label in own if text >= 0 else ():
+            texts_of.setdefault(label, set()).add(text)
+    kept = {label for label, texts in texts_of.items() if len(texts) >= FOLDS}
+    if len(kept) < 2:
+        return None
+    rows = np.array(
+        [row for row, own in enumerate(labels) if text_of[row] >= 0 and kept.issuperset(own)]
+    )
+    task = TASKS[Multilabel.name if corpus.multilabel else Classification.name]
+    known = [labels[row] if corpus.multilabel else labels[row][0] for row in rows]
+    judged = Corpus([documents.texts[row] for row in rows], known)
+    target = _target(task, judged)
+    if target is None:
+        return None
+    work = Work(documents.settings.jobs, progress, partial=False)
+    probabilities = _held_out(judged, target, text_of[rows], work)
+    return OutOfSample(rows, target.y.astype(np.int64), target.task.labels, probabilities)
+
+
+def suspected_labels(documents: Documents, found: OutOfSample) -> Finding:
+    """The documents whose labels the probabilities contradict."""
+    told = suspects(found.probabilities, found.y, found.labels)
+    ranked = list(told)
+    rows = {int(found.rows[at]): told[at] for at in ranked}
+    right = found.probabilities.argmax(axis=1) == found.y if found.y.ndim == 1 else None
+    if right is None:
+        right = (found.probabilities > 0.5) == (found.y > 0)
+    examples = documents.examples(rows, lambda row: rows[row])
+    places = tuple(documents.corpus.where(row) for row in rows)
+    return SuspectedLabels(len(rows), len(found.rows), examples, float(right.mean()), places)
+
+
+def _target(task: type[Task], judged: Corpus) -> Target | None:
+    names = judged.label_names()
+    if len(names) < 2:
+        return None
+    posed = task.of(judged, find_loss("logistic"), "ovr")
+    return Target(posed, posed.targets(judged))
+
+
+def _held_out(corpus: Corpus, target: Target, text_of: Int64s, work: Work) -> Floats:
+    """(n, k) probabilities by fits of the documents in the other parts."""
+    settings = TrainingSettings.from_options(reg="ridge", reg_l2=STRENGTH, tol=TOLERANCE)
+    rows, characters = target.task.n_rows, sum(map(len, corpus.texts))
+    if rows * characters > MOST:
+        settings = settings.replace(tokenizer="words")
+    data = prepare(corpus, target, settings.for_texts(corpus.texts))
+    scores = np.zeros((len(corpus), rows))
+    alone = replace(work, progress=None)
+    for number, split in enumerate(_splits(target, text_of)):
+        if work.progress is not None:
+            work.progress("labels", number, FOLDS)
+        fold = data.fold(split)
+        fitted, _ = fit_rows(settings.reg, fold, None, alone)
+        scores[split.held] = fold.X_held @ fitted.w.T + fitted.b
+    return target.task.probabilities(target.task.as_scores(scores))
+
+
+def _splits(target: Target, text_of: Int64s) -> list[Split]:
+    """Folds of the different texts, each with the documents of its texts."""
+    _, first, copy_of = np.unique(text_of, return_index=True, return_inverse=True)
+    codes, names = target.task.memberships(target.y)
+    made = []
+    for split in folds(codes[first], names, FOLDS, seed=0):
+        held = np.isin(copy_of.ravel(), split.held)
+        made.append(Split(np.flatnonzero(~held), np.flatnonzero(held)))
+    return made
+
+
+FEW = 20
+"""Documents from which on a column may be told to give the label away."""
+SHARE = 0.9
+"""Share of labels that such a column tells at least."""
+LEFT = 0.2
+"""Share of the errors of the best guess without the column that may be left with it."""
+
+
+def giveaway_columns(documents: Documents, columns: Mapping[str, Sequence[Any]]) -> Finding:
+    """The columns that tell the label, by their values or by their order.
+
+    columns: by name, a value for each document. A column is judged by what it tells of the label of
+    a document from all others: those with the same value, or where values hardly occur twice, the
+    one before in the order of values.
+    """
+    labels = [documents.label(row) for row in range(len(documents))]
+    written = [_plain(label) for label in labels]  # in one way, whatever the case
+    found: list[Giveaway] = []
+    examples: list[Example] = []
+    for name, values in columns.items() if len(labels) >= FEW else ():
+        plain = [_plain(value) for value in values]
+        if (told := _told(name, plain, written)) is not None:
+            found.append(told)
+            value = shortened(str(values[0]))
+            examples.append(documents.example(0, f"{name} {value}, label {labels[0]}"))
+    most = documents.settings.examples
+    return GiveawayColumns(len(found), len(columns), tuple(examples[:most]), tuple(found))
+
+
+def _told(name: str, values: Sequence[str], labels: Sequence[str]) -> Giveaway | None:
+    n, counts = len(labels), Counter(labels)
+    same = sum(value == label for value, label in zip(values, labels, strict=True)) / n
+    if same >= SHARE:
+        return Giveaway(name, "is the label", same)
+    guess = counts.most_common(1)[0][1] / n
+    if _tells(share := _by_value(values, labels), guess):
+        return Giveaway(name, "determines the label", share)
+    if 2 * len(set(values)) > n:
+        chance = sum(count * (count - 1) for count in counts.values()) / (n * (n - 1))
+        if _tells(share := _by_order(values, labels), chance):
+            return Giveaway(name, "is in the order of the labels", share)
+    return None
+
+
+def _tells(share: float, without: float) -> bool:
+    """Whether a share of right answers is far above that without the column."""
+    return share >= SHARE and 1 - share <= LEFT * (1 - without)
+
+
+def _by_value(values: Sequence[str], labels: Sequence[str]) -> float:
+    """Share of documents whose label is the most frequent one of others with the same value."""
+    tables: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for value, label in zip(values, labels, strict=True):
+        tables[value][label] += 1
+    right = 0
+    for table in tables.values():
+        (_, most), *others = [*table.most_common(2), ("", 0)]
+        # Without the document itself, its label must still be ahead of the others.
+        right += most if most - 1 > others[0][1] else 0
+    return right / len(labels)
+
+
+def _by_order(values: Sequence[str], labels: Sequence[str]) -> float:
+    """Share of documents with the label of the one before in the order of values."""
+    keys: list[Any] = [_number(value) for value in values]
+    if None in keys:
+        keys = list(values)
+    order = sorted(range(len(keys)), key=lambda row: (keys[row], row))
+    return sum(labels[one] == labels[two] for one, two in pairwise(order)) / max(1, len(order) - 1)
+
+
+def _plain(value: Any) -> str:
+    return "" if value is None else str(value).strip().casefold()
+
+
+def _number(value: str) -> float | None:
+    with suppress(ValueError):
+        number = float(value)
+        return number if number == number else None
+    return None

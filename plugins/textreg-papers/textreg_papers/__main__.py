@@ -25,7 +25,7 @@ from textreg.training.settings import TrainingSettings
 from textreg_papers.measure import measure
 from textreg_papers.page import machine, page, pictures
 from textreg_papers.protocols import CANDIDATES
-from textreg_report.drawing import check_picture
+from textreg_report.charts import check_picture
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -25,8 +25,7 @@ from textreg.records import Graph, Tokens
 from textreg.training.prepare import make_features
 from textreg_report import Benchmark, learn_curve
 from textreg_report import learning_curve as curves
-from textreg_report.axes import cut_apart
-from textreg_report.drawing import text_width
+from textreg_report.charts import short_names
 from textreg_report.learning_curve import DRAWS, CurveCell, LearningCurve, check_sizes, draw_order
 
 RIDGE = {"reg": "ridge", "reg_l2": 1.0}
@@ -141,7 +140,7 @@ def test_all_have_the_same_nested_samples(
 
     def noted(source: Any, how: Any, place: Any, shared: Any) -> CurveCell:
         _, name, size, draw = place
-        texts = source.training(how, source.pool.orders[draw][:size], shared)[0].texts
+        texts = source.training(how, source.orders[draw][:size], shared)[0].texts
         seen.append((name, size, draw, set(texts)))
         return CurveCell(*place, 0.5, 0.5, None, 1, 0.0, {})
 
@@ -350,7 +349,7 @@ def test_commands(cli: Cli, demo: Path, tmp_path: Path, monkeypatch: pytest.Monk
     assert lines[0] == "demo: accuracy"
     assert lines[1].split() == ["training", "documents", "20", "40"]
     assert "demo: points over ridge reg-l2=1" in lines
-    assert Path("c.svg").read_text().startswith("<svg")
+    assert "<svg" in Path("c.svg").read_text()
     again = cli(*line, "--json")
     points = json.loads(again.out)["points"]
     assert f"{points[0]['mean']:.3f} (" in lines[2]
@@ -379,11 +378,11 @@ def test_candidates_may_be_named(
 
 def test_long_names_that_begin_alike_show_their_ends() -> None:
     long = "network graph=classes graph-lists=good.txt,bad.txt"
-    shown = cut_apart([long, f"{long} graph-opposite=good:bad", "ridge"], 200.0)
+    shown = short_names([long, f"{long} graph-opposite=good:bad", "ridge"], 30)
     assert shown["ridge"] == "ridge"
     assert shown[long].endswith("good.txt,bad.txt")
     assert shown[f"{long} graph-opposite=good:bad"].endswith("graph-opposite=good:bad")
-    assert all(text_width(short) <= 200.0 for short in shown.values())
+    assert all(len(short) <= 30 for short in shown.values())
 
 
 def test_html_is_told_once() -> None:

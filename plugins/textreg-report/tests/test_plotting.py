@@ -2,81 +2,67 @@
 
 from __future__ import annotations
 
-import io
 import itertools
 import xml.etree.ElementTree as ET
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.text import Annotation
+from matplotlib.transforms import Bbox
 
+from textreg.model.regularization_path import SentencePath
 from textreg_report import charts
-from textreg_report.axes import (
-    ASCENT,
-    DESCENT,
-    OVERHANG,
-    RADIUS,
-    Box,
-    Label,
-    counts,
-    labels_at_ends,
-    linear,
-    place_labels,
-    strengths,
-)
-from textreg_report.charts import PlottedModel, Series, accuracy_by_size, metric_by_size
-from textreg_report.drawing import (
+from textreg_report.charts import (
     MARKERS,
-    STYLES,
-    Drawing,
-    Outline,
-    Text,
-    line,
-    marker,
-    page_css,
-    rectangle,
-    text_width,
+    SERIES,
+    Name,
+    PlottedModel,
+    Series,
+    accuracy_by_size,
+    look,
+    metric_by_size,
+    plot_path,
 )
-
-FRAME = Box(left=66, top=16, right=416, bottom=272)
-
-
-def boxes(shapes) -> dict[str, Box]:
-    """The boxes of the names, by the names, without the lines that lead to them."""
-    return {
-        shape.text: Box(
-            shape.x, shape.y - ASCENT, shape.x + text_width(shape.text), shape.y + DESCENT
-        )
-        for shape in shapes
-        if isinstance(shape, Text)
-    }
+from textreg_report.page_charts import Chart, counts, linear, spread, strengths
 
 
-def overlaps(one: Box, other: Box) -> bool:
-    across = one.left < other.right and other.left < one.right
-    return across and one.top < other.bottom and other.top < one.bottom
+def boxes(axes: Axes) -> dict[str, Bbox]:
+    """The boxes of the names of a panel, by the names."""
+    labels = [it for it in axes.get_children() if isinstance(it, Annotation) and it.get_text()]
+    return {label.get_text(): label.get_window_extent() for label in labels}
+
+
+def placed(points: Sequence[tuple[float, float]]) -> tuple[Axes, dict[str, Bbox]]:
+    """Names of points in a panel from 0 to 1, and their boxes."""
+    axes = Figure((4.4, 3.2), layout="constrained").add_subplot(xlim=(0, 1), ylim=(0, 1))
+    charts._name_points(axes, [Name(f"name {at}", one, "black") for at, one in enumerate(points)])
+    return axes, boxes(axes)
 
 
 CROWDS = {
-    "one place": [(240.0, 140.0)] * 12,
-    "a corner": [(412.0, 19.0)] * 6,
-    "a row": [(200.0 + 7 * number, 140.0) for number in range(10)],
+    "one place": [(0.5, 0.5)] * 12,
+    "a corner": [(0.99, 0.98)] * 6,
+    "a row": [(0.4 + 0.02 * number, 0.5) for number in range(10)],
 }
 
 
 @pytest.mark.parametrize("crowd", CROWDS.values(), ids=CROWDS)
-def test_no_name_covers_another_or_leaves_the_panel(crowd):
-    labels = [Label(f"name {number}", at, "black") for number, at in enumerate(crowd)]
-    written = boxes(place_labels(labels, FRAME, right=440))
-    assert len(written) == len(crowd)
-    assert not any(
-        overlaps(one, other) for one, other in itertools.combinations(written.values(), 2)
-    )
-    for box in written.values():
-        assert FRAME.left <= box.left < box.right <= min(440, FRAME.right + OVERHANG)
-        assert FRAME.top <= box.top < box.bottom <= FRAME.bottom
+def test_no_name_covers_another_or_leaves_the_panel(crowd: list[tuple[float, float]]) -> None:
+    axes, found = placed(crowd)
+    assert len(found) == len(crowd)
+    assert not any(one.overlaps(two) for one, two in itertools.combinations(found.values(), 2))
+    frame = axes.get_window_extent()
+    for box in found.values():
+        assert frame.x0 <= box.x0 < box.x1 <= frame.x1 + 20
+        assert frame.y0 <= box.y0 < box.y1 <= frame.y1
 
 
-def test_names_of_a_crowded_benchmark(tmp_path: Path, monkeypatch):
+def test_names_of_a_crowded_benchmark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where models crowd, and two are the same, a name rather covers a mark than another name."""
     crowd = {
         "none": (19301, 0.775), "ridge": (19301, 0.78), "lasso": (673, 0.745), "lsi": (543, 0.73),
@@ -85,126 +71,116 @@ def test_names_of_a_crowded_benchmark(tmp_path: Path, monkeypatch):
         "clusters": (1028, 0.765), "omp": (1500, 0.76), "gomp": (1500, 0.76),
     }  # fmt: skip
     points = [PlottedModel(name, *where) for name, where in crowd.items()]
-    found = {}
+    found: dict[str, Bbox] = {}
+    place = charts._name_points
 
-    def seen(*arguments, **options):
-        shapes = place_labels(*arguments, **options)
-        found.update(boxes(shapes))
-        return shapes
+    def seen(axes: Axes, names: Sequence[Name]) -> None:
+        place(axes, names)
+        found.update(boxes(axes))
 
-    monkeypatch.setattr(charts, "place_labels", seen)
+    monkeypatch.setattr(charts, "_name_points", seen)
     accuracy_by_size({"benchmark": points}, tmp_path / "picture.svg")
     assert found.keys() == crowd.keys()
     for one, other in itertools.combinations(found, 2):
-        assert not overlaps(found[one], found[other]), f"{one} and {other}"
+        assert not found[one].overlaps(found[other]), f"{one} and {other}"
 
 
-def test_a_name_avoids_other_marks_and_lines():
-    corners = [(66.0, 140.0), (416.0, 140.0)]
-    labels = [Label("one", (240.0, 140.0), "black"), Label("two", (258.0, 140.0), "black")]
-    for box in boxes(place_labels(labels, FRAME, [corners])).values():
-        assert box.bottom < 140 - RADIUS / 2 or box.top > 140 + RADIUS / 2
+def test_a_name_stands_right_of_its_mark_where_there_is_room() -> None:
+    axes, found = placed([(0.5, 0.5)])
+    (box,) = found.values()
+    x, y = axes.transData.transform((0.5, 0.5))
+    assert box.x0 > x
+    assert box.y0 < y < box.y1
 
 
-def test_a_name_stands_right_of_its_mark_where_there_is_room():
-    (box,) = boxes(place_labels([Label("alone", (240.0, 140.0), "black")], FRAME)).values()
-    assert box.left > 240
-    assert box.top < 140 < box.bottom
-
-
-def test_names_at_ends_keep_their_order_and_distance():
-    labels = [Label(str(k), (300.0, y), "black") for k, y in enumerate((268.0, 40.0, 270.0, 41.0))]
-    written = boxes(labels_at_ends(labels, 272.0))
-    assert list(written) == ["1", "3", "0", "2"]
-    tops = [box.top for box in written.values()]
-    assert all(after - before >= 15 - 1e-9 for before, after in itertools.pairwise(tops))
-    assert max(box.top + ASCENT for box in written.values()) <= 272 + 4
-
-
-def test_a_text_is_as_wide_as_matplotlib_draws_it():
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(4, 1), dpi=100)
-    drawn = figure.text(0, 0.5, "sentence-admm $1", fontsize=9, parse_math=False)
-    drawn.set_fontfamily("DejaVu Sans")
-    extent = drawn.get_window_extent()
-    assert text_width("sentence-admm $1") == pytest.approx(extent.width, rel=0.05)
+def test_places_keep_their_order_and_distance() -> None:
+    moved = spread([40.0, 41.0, 268.0, 270.0], 15.0, 272.0)
+    assert all(after - before >= 15 - 1e-9 for before, after in itertools.pairwise(moved))
+    assert max(moved) <= 272
+    assert moved[0] == 40.0
 
 
 @pytest.mark.parametrize(
     "scale",
     [linear(-1, 3), counts([0, 5, 900]), counts([3, 8]), strengths([0.0, 0.01, 10.0])],
 )
-def test_scales_rise_and_their_ticks_lie_inside(scale):
+def test_scales_rise_and_their_ticks_lie_inside(scale: Any) -> None:
     places = [scale.share(value) for value, _ in scale.ticks]
     assert len(places) > 1
     assert places == sorted(places)
     assert -1e-9 <= places[0] < places[-1] <= 1 + 1e-9
 
 
-def test_strengths_may_fall_and_hold_zero():
+def test_strengths_may_fall_and_hold_zero() -> None:
     scale = strengths([10.0, 1.0, 0.0], falling=True)
     assert [round(scale.share(value), 3) for value in (10.0, 1.0, 0.0)] == [0.0, 0.667, 1.0]
     assert [text for _, text in scale.ticks if text == "0"] == ["0"]
 
 
-def shapes_of_all_kinds():
-    yield rectangle((10, 10), (90, 40), "band", tooltip="<tip>")
-    yield line((0, 50), (100, 50), "ideal")
-    yield Outline(points=[(0, 60), (50, 90), (100, 60)], style="curve", color="#d55e00")
-    for number, name in enumerate(MARKERS):
-        yield marker(name, (10 + 12 * number, 75), 4, "#0072b2")
-    yield Text(x=50, y=30, text="<a> & $b$", anchor="middle", style="strong halo")
-    yield Text(x=9, y=90, text="up", turned=True)
-
-
-def test_files_and_pages_hold_the_same_shapes():
-    drawing = Drawing(list(shapes_of_all_kinds()), "all kinds", 100, 100)
-    file, page = ET.fromstring(drawing.file_svg()), ET.fromstring(drawing.inline_svg())
-    names = [element.tag.rpartition("}")[2] for element in file]
-    assert file[0].attrib["fill"] == "#ffffff"  # the background
-    assert names[1:] == [element.tag for element in page]
-    assert "<a> & $b$" in [element.text for element in page]
+def test_charts_of_pages_are_styled_by_classes_alone() -> None:
+    chart = Chart(linear(0, 1), linear(0, 1))
+    chart.axes("<a> & $b$", "up")
+    chart.line([(0, 60), (50, 90)], "curve", "<tip>")
+    chart.circle((5, 5), 4, "dot faint")
+    page = ET.fromstring(chart.markup("all kinds"))
     assert page.attrib["aria-label"] == "all kinds"
+    assert "<a> & $b$" in [element.text for element in page]
     assert [title.text for title in page.iter("title")] == ["<tip>"]
     assert all("style" not in element.attrib for element in page.iter())
-    classes = {name for element in page for name in element.attrib.get("class", "").split()}
-    assert classes <= STYLES.keys()
-    assert all(f"svg .{name} {{" in page_css() for name in classes)
+    css = (Path(charts.__file__).parent / "templates" / "page.css").read_text(encoding="utf-8")
+    styles = {name for element in page for name in element.attrib.get("class", "").split()}
+    assert all(f"svg .{name}" in css for name in styles)
 
 
-def test_a_png_shows_what_the_svg_does():
-    from matplotlib.image import imread
-
-    drawing = Drawing(list(shapes_of_all_kinds()), "all kinds", 100, 100)
-    pixels = imread(io.BytesIO(drawing.png()), format="png")
-    assert pixels.shape[:2] == (200, 200)
-    assert drawing.png() == drawing.png()
-
-    def color_at(x: float, y: float) -> list[int]:
-        return [round(255 * value) for value in pixels[int(2 * y), int(2 * x), :3]]
-
-    assert color_at(15, 35) == [0xE6, 0xEE, 0xF7]
-    assert color_at(10, 75) == [0x00, 0x72, 0xB2]
-    assert color_at(97, 95) == [255, 255, 255]
+def test_no_two_series_look_alike_until_all_looks_are_used() -> None:
+    looks = [look(number) for number in range(len(SERIES) * len(MARKERS))]
+    assert len(set(looks)) == len(looks)
 
 
-def test_series_are_named_and_chosen_points_have_rings(tmp_path: Path):
-    series = [Series("one", [1, 10, 100], [0.5, 0.7, 0.8], 1), Series("two", [1, 5], [0.4, 0.6])]
+def test_series_are_named_and_chosen_points_have_rings(tmp_path: Path) -> None:
+    series = [Series("one", [1, 10, 100], [0.5, 0.7, 0.8], 1), Series("$two$", [1, 5], [0.4, 0.6])]
     metric_by_size(series, tmp_path / "a.svg", metric="F1")
     picture = (tmp_path / "a.svg").read_text(encoding="utf-8")
-    assert all(
-        f">{text}</text>" in picture for text in ("one", "two", "F1", "features with a weight")
-    )
-    rings = [one for one in ET.fromstring(picture) if one.attrib.get("r") == "6"]
-    assert len(rings) == 1
+    names = ("one", "$two$", "F1", "features with a weight")
+    assert all(f">{text}</text>" in picture for text in names)
+    assert picture.count('id="chosen-') == 1
     metric_by_size(series[:1], tmp_path / "a.svg")
     assert ">chosen: 10 features, 0.700</text>" in (tmp_path / "a.svg").read_text(encoding="utf-8")
 
 
-def test_metrics_may_be_on_a_logarithmic_scale(tmp_path: Path):
+def test_a_picture_is_the_same_each_time(tmp_path: Path) -> None:
+    series = [Series("one", [1, 10], [0.5, 0.7])]
+    for form in ("svg", "png"):
+        for name in ("a", "b"):
+            metric_by_size(series, tmp_path / f"{name}.{form}")
+        assert (tmp_path / f"a.{form}").read_bytes() == (tmp_path / f"b.{form}").read_bytes()
+
+
+def drawn(axes: Axes) -> Iterator[Sequence[float]]:
+    yield from (line.get_ydata() for line in axes.get_lines())
+
+
+def test_metrics_may_be_on_a_logarithmic_scale(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heights: list[Sequence[float]] = []
+    ends = charts._name_ends
+
+    def seen(axes: Axes, names: Sequence[Name]) -> None:
+        heights.extend(drawn(axes))
+        ends(axes, names)
+
+    monkeypatch.setattr(charts, "_name_ends", seen)
     series = [Series("time", [1e3, 1e4, 1e5], [2.0, 20.0, 200.0])]
     metric_by_size(series, tmp_path / "a.svg", metric="seconds", metric_scale="counts")
-    root = ET.fromstring((tmp_path / "a.svg").read_text(encoding="utf-8"))
-    heights = [float(one.attrib["cy"]) for one in root.iter() if one.attrib.get("r") == "2.4"]
-    assert heights[0] - heights[1] == pytest.approx(heights[1] - heights[2], abs=0.2)
+    (line,) = heights
+    assert line[1] - line[0] == pytest.approx(line[2] - line[1])
+
+
+def test_rows_of_sentences_are_darkest_at_the_largest_norm(tmp_path: Path) -> None:
+    norms = np.array([[0.0, 0.75], [0.3, 0.5]])  # 0.2 + 0.8 * 0.75 / 0.75 is above 1
+    table = SentencePath("l1", (0.2, 0.1), 1, "norm", ("a", "b"), norms, ("One.", "Two."), (0, 0))
+    plot_path(table, tmp_path / "a.svg")
+    picture = (tmp_path / "a.svg").read_text(encoding="utf-8")
+    assert picture.count('id="cell-') == 3
+    assert ">chosen</text>" in picture

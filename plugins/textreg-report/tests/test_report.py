@@ -21,6 +21,7 @@ from textreg.model.model import Model
 from textreg.reading.corpus import read_corpus
 from textreg.records import Corpus
 from textreg_report import Report, report
+from textreg_report.page import Section
 
 
 @pytest.fixture(scope="module")
@@ -179,11 +180,11 @@ def test_parts_are_predicted_by_fits_that_have_not_seen_them() -> None:
     assert 0 < hits < 60
     assert right(found) == hits
     assert found.baseline.own == hits / 60
-    gain = found.baseline.own - found.baseline.other
-    assert found.baseline.won is not None
-    assert found.baseline.lost is not None
-    assert 60 * gain == pytest.approx(found.baseline.won - found.baseline.lost)
-    assert found.baseline.difference.value == pytest.approx(gain)
+    gain = found.baseline.own - found.baseline.versus.other
+    assert found.baseline.versus.won is not None
+    assert found.baseline.versus.lost is not None
+    assert 60 * gain == pytest.approx(found.baseline.versus.won - found.baseline.versus.lost)
+    assert found.baseline.versus.difference.value == pytest.approx(gain)
 
 
 @pytest.mark.parametrize(
@@ -199,12 +200,14 @@ def test_the_verdict_follows_from_the_p_that_is_shown(
 ) -> None:
     assert whole.baseline is not None
     p = sign_test(won, lost)
-    up = whole.baseline.difference._replace(low=0.01, high=0.02)  # p alone decides
-    base = replace(whole.baseline, won=won, lost=lost, p=p, difference=up)
+    up = whole.baseline.versus.difference._replace(low=0.01, high=0.02)  # p alone decides
+    versus = whole.baseline.versus._replace(won=won, lost=lost, p=p, difference=up)
+    base = Section(**{**vars(whole.baseline), "versus": versus})
     text = " ".join(Page(replace(whole, baseline=base).to_html()).text.split())
     assert f"(exact McNemar test: p = {p_text(p)}). {words}" in text
-    no_test = replace(base, won=None, lost=None, p=None)  # as of a regression
-    text = " ".join(Page(replace(whole, baseline=no_test).to_html()).text.split())
+    no_test = versus._replace(won=None, lost=None, p=None)  # as of a regression
+    base = Section(**{**vars(base), "versus": no_test})
+    text = " ".join(Page(replace(whole, baseline=base).to_html()).text.split())
     assert "McNemar" not in text
     assert "The model is better." in text
 
@@ -412,7 +415,7 @@ def test_weights_of_labels_are_those_of_the_training() -> None:
     assert model.summary.class_weight == {"b": 3.0}
     found = report(model, train=Corpus(texts=texts, labels=labels))
     assert ("weights of labels", "b 3") in found.settings
-    assert "--class-weight b=3.0" in found.reproduce.commands[-1].value
+    assert "--class-weight b=3.0" in found.reproduce.commands[-1][1]
 
 
 def test_regression() -> None:
@@ -508,7 +511,7 @@ def test_the_command_to_reproduce_does(cli: Cli, demo: Path, tmp_path: Path) -> 
     options = ["--reg", "elastic", "--no-tokenizer-lowercase", "--min-df", "2", "--ngrams", "1"]
     cli("train", corpus, *options, "--tol", "1e-9", "-o", trained)
     found = report(textreg.load(trained), read_corpus([str(corpus)]))
-    command = found.reproduce.commands[-1].value.split()
+    command = found.reproduce.commands[-1][1].split()
     assert command[:3] == ["textreg", "train", "CORPUS"]
     code, _, err = cli("train", corpus, *command[3:], "-o", again)
     assert (code, err) == (0, "")
@@ -576,3 +579,10 @@ def test_without_jinja(
     code, out, err = cli("report", tmp_path / "m.textreg", demo / "test.jsonl")
     assert (code, out) == (2, "")
     assert "reports need jinja2, which is not installed: pip install jinja2" in err
+
+
+def test_numbers_of_a_corpus_need_not_be_texts() -> None:
+    texts, numbers = ["good film", "bad film"] * 20, [1.5, -0.5] * 20
+    model = textreg.train(texts, numbers, task="regression", reg="ridge", reg_l2=1.0)
+    html = report(model, Corpus(texts=texts, labels=numbers)).to_html()
+    assert "1.5" in Page(html).text

@@ -9,13 +9,22 @@ import numpy as np
 import pytest
 
 import textreg
+from textreg.measure.metrics import sign_test
 from textreg.model.model import Model
 from textreg.records import Corpus
 from textreg_report import report
+from textreg_report.page import Estimate, Section, Suggestion, Versus
 from textreg_report.predictions import Predictions
-from textreg_report.records import Baseline, Estimate, Suggestion
-from textreg_report.refits import Gain, half_of, learning_still
-from textreg_report.verdict import calibrated, emptier, other_thresholds, simpler, verdict_of
+from textreg_report.refits import half_of
+from textreg_report.suggestions import (
+    Gain,
+    calibrated,
+    emptier,
+    learning_still,
+    other_thresholds,
+    simpler,
+)
+from textreg_report.verdict import verdict_of
 
 
 @pytest.fixture(scope="module")
@@ -66,20 +75,26 @@ def test_a_calibration_that_helps(binary: Model) -> None:
 def test_more_documents_help_where_half_of_them_is_worse() -> None:
     gains = [Gain("a", 2, 2), Gain("b", 30, 3), Gain("c", 4, 1)]
     difference = Estimate("gain", 0.03, 0.02, 0.04)
-    (found,) = learning_still(gains, difference, (36, 6), "the accuracy", 0.5)
+
+    def told(gains: list[Gain], won: int, lost: int, scale: float = 1.0) -> list[Suggestion]:
+        p = sign_test(won, lost)
+        versus = Versus("half", "accuracy", 0.9, difference, won, lost, p)
+        return list(learning_still(gains, versus, scale))
+
+    (found,) = told(gains, 36, 6, 0.5)
     assert found.what == "Add training documents, above all of “b”."
     assert "+3.0 points, 95\N{NO-BREAK SPACE}% interval +2.0 to +4.0, p = " in found.why
     assert "most for “b” (+27)" in found.why
     assert found.gain == 15
     both = [Gain("a", 20, 0), Gain("b", 30, 3)]
-    (found,) = learning_still(both, difference, (50, 3), "the accuracy", 1.0)
+    (found,) = told(both, 50, 3)
     assert found.what == "Add training documents, of all labels."
     assert "most for “b” (+27) and “a” (+20)" in found.why
     even = [Gain("a", 10, 4), Gain("b", 10, 4)]
-    (found,) = learning_still(even, difference, (20, 8), "the accuracy", 1.0)
+    (found,) = told(even, 20, 8)
     assert found.what == "Add training documents, of all labels."
-    assert list(learning_still(even, difference, (12, 8), "the accuracy", 1.0)) == []
-    assert list(learning_still(even, difference, (8, 20), "the accuracy", 1.0)) == []
+    assert told(even, 12, 8) == []
+    assert told(even, 8, 20) == []
 
 
 def test_half_of_the_documents_keeps_every_stratum() -> None:
@@ -116,7 +131,8 @@ def test_empty_columns_of_documents_with_fields() -> None:
 )
 def test_the_elastic_net_where_it_is_better(won: int, lost: int, p: float, there: int) -> None:
     difference = Estimate("difference", -0.02, -0.03, -0.01)
-    baseline = Baseline("accuracy", 1000, "l1 1", 0.9, 0.92, difference, 10, 9, won, lost, p)
+    versus = Versus("elastic", "accuracy", 0.92, difference, won, lost, p)
+    baseline = Section(documents=1000, versus=versus)
     found = list(simpler(baseline, 100))
     assert len(found) == there
     for one in found:

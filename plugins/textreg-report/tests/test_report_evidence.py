@@ -18,8 +18,9 @@ from textreg_report.agreement import (
     MeanEstimate,
     rationale_scores,
 )
-from textreg_report.pair import evidence_in_words, evidence_of
-from textreg_report.records import EvidenceRow, EvidenceSection
+from textreg_report.page import Section
+from textreg_report.pair import evidence_of
+from textreg_report.verdict import evidence_in_words
 
 TEXTS = ["It came. The film is good. We sat.", "It came. The film is bad. We sat."] * 15
 LABELS = ["pos", "neg"] * 15
@@ -40,7 +41,7 @@ def test_measures_are_those_of_explain(models: tuple[Model, Model]) -> None:
     found = evidence_of(one, MARKED, {"two": two})
     scores = rationale_scores(one, MARKED)
     other = rationale_scores(two, MARKED, share=scores.rationale_share)
-    assert {row.key: row.mean for row in found.rows} == scores.measures()
+    assert found.means == scores.measures()
     assert found.beside[0].differences == scores.differences(other)
     assert (found.documents, found.left_out) == (20, 0)
     assert found.marked_sentences == pytest.approx(1 / 3)
@@ -55,8 +56,8 @@ def test_measures_are_those_of_explain(models: tuple[Model, Model]) -> None:
     ],
 )
 def test_in_words(low: float, high: float, words: str) -> None:
-    row = EvidenceRow("top_1", "top-1", MeanEstimate((low + high) / 2, low, high))
-    told = evidence_in_words(EvidenceSection(100, 0, 0.3, 0.1, 0.1, (row,)))
+    means = {"top_1": MeanEstimate((low + high) / 2, low, high)}
+    told = evidence_in_words(Section(documents=100, marked_sentences=0.3, means=means))
     assert told.startswith(words)
     assert "30\N{NO-BREAK SPACE}%" in told
 

@@ -16,7 +16,7 @@ from textreg.measure.metrics import p_text, sign_test
 from textreg.model.model import Model
 from textreg.records import Corpus
 from textreg_report import PairReport, report_pair
-from textreg_report.records import Estimate
+from textreg_report.page import Estimate
 
 TEXTS = ["red sun. warm", "red moon. warm", "blue sun. cold", "blue moon. cold"] * 5
 LABELS = ["hot", "hot", "cold", "cold"] * 5

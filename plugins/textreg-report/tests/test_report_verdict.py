@@ -12,25 +12,22 @@ import textreg
 from textreg.model.model import Model
 from textreg.records import Corpus
 from textreg_report import report
-from textreg_report.confusions import (
+from textreg_report.documents import certainty
+from textreg_report.page import Estimate, Section, Versus
+from textreg_report.predictions import Predictions, scores_of
+from textreg_report.verdict import (
     LabelCount,
     confusions_of,
-    quality,
-    tone,
-    versus_constant,
-    weak_labels,
-)
-from textreg_report.documents import certainty
-from textreg_report.predictions import Predictions, scores_of
-from textreg_report.records import Estimate, Verdict, Versus
-from textreg_report.uncertainty import (
     least_sure,
     of_labels,
     of_lengths,
     of_numbers,
     of_probabilities,
+    quality,
+    verdict_of,
+    versus_constant,
+    weak_labels,
 )
-from textreg_report.verdict import verdict_of
 from textreg_report.wording import share, share_of
 
 
@@ -68,7 +65,7 @@ def answered(model: Model, labels: Sequence[Any], scores: Any) -> Predictions:
     return Predictions(Corpus(texts=texts, labels=list(labels)), every, [model], model_of, "them")
 
 
-def said(predictions: Predictions) -> Verdict:
+def said(predictions: Predictions) -> Section:
     scores, sure = scores_of(predictions), certainty(predictions)
     return verdict_of(predictions, scores, sure, 0, confusions_of(predictions, scores, sure)[0])
 
@@ -299,7 +296,6 @@ def test_beside_another_model(binary: Model, won: int, lost: int, p: float, word
     assert told.startswith(words)
     assert f"right on {won} documents that the other one gets wrong" in told
     assert ("keep the other one" in told) == (won < lost)
-    assert tone(None) == "unclear"
 
 
 def test_the_constant_answer_is_the_most_frequent_of_the_training(binary: Model) -> None:

@@ -6,9 +6,8 @@ from textreg_report.build import report
 from textreg_report.charts import plot_path
 from textreg_report.comparison import Comparison
 from textreg_report.learning_curve import LearningCurve, learn_curve
-from textreg_report.page import CheckPage, Page
+from textreg_report.page import CheckPage, Page, PairReport, Report
 from textreg_report.pair import report_pair
-from textreg_report.records import PairReport, Report
 
 __all__ = [
     "Benchmark",

@@ -296,6 +296,7 @@ def passage_overlap(marked: Int64s, predicted: Int64s, threshold: float = IOU_TH
     ----------
     deyoung2020, section 4.1; ``partial_match_score`` of the authors' code.
     """
+    # |A ∩ B| of intervals: the earlier end less the later beginning.
     common = np.minimum(marked[None, :, 1], predicted[:, None, 1]) - np.maximum(
         marked[None, :, 0], predicted[:, None, 0]
     )
@@ -516,6 +517,7 @@ def _with_f1(means: Floats, names: tuple[str, ...]) -> dict[str, Floats]:
 def _resampled(table: Floats, seed: int, resamples: int) -> Floats:
     """(resamples, columns) means of rows drawn with replacement."""
     random, n = np.random.default_rng(seed), len(table)
+    # How often each row is drawn is multinomial: one product in place of n look-ups.
     sizes = [min(_BLOCK, resamples - start) for start in range(0, resamples, _BLOCK)]
     every = np.full(n, 1.0 / n)
     return np.vstack([random.multinomial(n, every, size=size) @ table / n for size in sizes])
@@ -528,6 +530,7 @@ def _interval(drawn: Floats) -> tuple[float, float]:
 
 def _p_value(change: Floats) -> float:
     """Two-sided p-value of differences of resamples; at least 1 / (resamples + 1)."""
+    # 2 (k + 1) / (B + 1), where k of B resamples have the rarer sign.
     ties = np.count_nonzero(change == 0) / 2
     fewer = min(np.count_nonzero(change < 0), np.count_nonzero(change > 0)) + ties
     return float(min(2 * (fewer + 1) / (len(change) + 1), 1.0))

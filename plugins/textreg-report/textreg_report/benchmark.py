@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,12 +35,8 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from textreg.features.vectorize import Features
-    from textreg.measure.evaluation import RegressionEvaluation
-    from textreg.records import Bools, Int64s
     from textreg.training.keywords import SettingsKeywords
     from textreg.training.running import Progress
-
-    AnyEvaluation: TypeAlias = Evaluation | RegressionEvaluation | MultilabelEvaluation
 
 Texts: TypeAlias = Corpus | tuple[Documents, Sequence[str]]
 
@@ -127,30 +124,18 @@ class Checked:
     dev: Corpus | None
 
     def targets(self, labels: Sequence[Any] | None = None) -> Any:
-        """Labels, by default the true ones, as :meth:`codes` or :meth:`indicators`."""
+        """Labels, by default the true ones, as numbers; of several an indicator matrix."""
         given = (self.test.labels or ()) if labels is None else labels
-        return self.indicators(given) if self.test.multilabel else self.codes(given)
-
-    def codes(self, labels: Sequence[str]) -> Int64s:
-        """Labels as numbers, to compare predictions with true labels."""
-        known = self._known()
-        code_of = {label: code for code, label in enumerate(known)}
-        # A model may predict a label that no document here has; that is an error in any case.
-        return np.array([code_of.get(label, len(known)) for label in labels], dtype=np.int64)
-
-    def indicators(self, labels: Sequence[Sequence[str]]) -> Bools:
-        """The same of lists of labels, as an indicator matrix."""
-        known = self._known()
-        code_of = {label: code for code, label in enumerate(known)}
-        y = np.zeros((len(labels), len(known) + 1), dtype=bool)
-        for row, some in enumerate(labels):
-            y[row, [code_of.get(label, len(known)) for label in some]] = True
-        return y
-
-    def _known(self) -> list[str]:
-        """All labels that documents have."""
         of_train = [] if self.train is None else self.train.label_names()
-        return sorted({*self.test.label_names(), *of_train})
+        known = sorted({*self.test.label_names(), *of_train})
+        # A model may predict a label that no document here has; that is an error in any case.
+        code_of = defaultdict(lambda: len(known), zip(known, range(len(known)), strict=True))
+        if not self.test.multilabel:
+            return np.array([code_of[label] for label in given], dtype=np.int64)
+        y = np.zeros((len(given), len(known) + 1), dtype=bool)
+        for row, some in enumerate(given):
+            y[row, [code_of[label] for label in some]] = True
+        return y
 
 
 class Holding(NamedTuple):
@@ -193,6 +178,14 @@ def check_benchmark(benchmark: Benchmark, trains: bool, how: Holding) -> Checked
     if test is None or not len(test) or test.labels is None:
         raise DataError("there are no labeled documents to measure on: give some (--test FILE).")
     return Checked(benchmark.name, train, test, dev)
+
+
+def listed(benchmarks: Benchmark | Iterable[Benchmark], what: str) -> list[Benchmark]:
+    """The benchmarks of ``what`` in a list; UsageError if there are none, or names are the same."""
+    several = [benchmarks] if isinstance(benchmarks, Benchmark) else list(benchmarks)
+    if not several or len({one.name for one in several}) < len(several):
+        raise UsageError(f"{what} needs at least one benchmark, and different names for several.")
+    return several
 
 
 def warn_of_html_once(
@@ -292,6 +285,17 @@ def make_ready(one: Candidate, shared: Mapping[str, Any]) -> TrainingSettings | 
     return settings
 
 
+def ready_candidates(
+    candidates: Sequence[Candidate] | Mapping[str, Candidate], shared: Mapping[str, Any]
+) -> dict[str, TrainingSettings | Model]:
+    """All candidates by name, as :func:`make_ready` gives them."""
+    ready = {}
+    for name, candidate in dict(with_names(candidates)).items():
+        with named_errors(name):
+            ready[name] = make_ready(candidate, shared)
+    return ready
+
+
 def baseline_of(names: Iterable[str], named: str | None, *, usual: str) -> str:
     """The candidate to compare others with: that named, else the usual or the first one.
 
@@ -364,13 +368,14 @@ def compare(
     >>> result.cell("films", "ridge").accuracy
     1.0
     """
-    ready = _ready(candidates, {"seed": seed, **settings})
-    baseline = baseline_of(ready, baseline, usual="elastic")
-    benchmarks = [benchmarks] if isinstance(benchmarks, Benchmark) else list(benchmarks)
-    if not benchmarks or len({benchmark.name for benchmark in benchmarks}) < len(benchmarks):
+    ready = ready_candidates(candidates, {"seed": seed, **settings})
+    if len(ready) < 2:
         raise UsageError(
-            "a comparison needs at least one benchmark, and different names for several."
+            "a comparison needs two or more candidates: name another one, such as "
+            "--reg elastic,sentence."
         )
+    baseline = baseline_of(ready, baseline, usual="elastic")
+    benchmarks = listed(benchmarks, "a comparison")
     trained = [one for one in ready.values() if isinstance(one, TrainingSettings)]
     rares = {one.rare for one in trained}
     holding = Holding(test_share, seed)
@@ -414,22 +419,6 @@ def compare(
         contrasts=adjusted(list(_contrasts(checked, list(ready), baseline, measured, seed))),
         seed=seed,
     )
-
-
-def _ready(
-    candidates: Sequence[Candidate] | Mapping[str, Candidate], shared: Mapping[str, Any]
-) -> dict[str, TrainingSettings | Model]:
-    """All candidates by name; UsageError if there are fewer than two."""
-    ready: dict[str, TrainingSettings | Model] = {}
-    for name, candidate in dict(with_names(candidates)).items():
-        with named_errors(name):
-            ready[name] = make_ready(candidate, shared)
-    if len(ready) < 2:
-        raise UsageError(
-            "a comparison needs two or more candidates: name another one, such as "
-            "--reg elastic,sentence."
-        )
-    return ready
 
 
 def _train(
@@ -484,11 +473,24 @@ def _measure(
     dev = None if summary is None else summary.dev
     if seconds is None and model.seconds:
         seconds = sum(value for key, value in model.seconds.items() if key != "read")
+    micro_f1 = micro_f1_interval = None
+    if isinstance(result, MultilabelEvaluation):
+        accuracy, interval = result.subset_accuracy, result.subset_accuracy_interval
+        micro_f1 = result.micro_f1
+        micro_f1_interval = Interval(*result.micro_f1_interval)
+    else:
+        assert isinstance(result, Evaluation)  # make_ready refuses regressions
+        accuracy, interval = result.accuracy, result.accuracy_interval
+        micro_f1 = micro_f1_interval = None
     return Measurement(
         candidate=name,
         benchmark=benchmark.name,
         documents=result.documents,
-        **_measures(result),
+        accuracy=accuracy,
+        accuracy_interval=Interval(*interval),
+        macro_f1=result.macro_f1,
+        micro_f1=micro_f1,
+        micro_f1_interval=micro_f1_interval,
         features=model.n_features,
         of=None if summary is None else summary.features,
         seconds=None if seconds is None else round(seconds, 3),
@@ -498,24 +500,6 @@ def _measure(
         params={} if summary is None else summary.reg.params,
         answers=answers,
     )
-
-
-def _measures(result: AnyEvaluation) -> dict[str, Any]:
-    """What a measurement takes from an evaluation."""
-    if isinstance(result, MultilabelEvaluation):
-        return {
-            "accuracy": result.subset_accuracy,
-            "accuracy_interval": Interval(*result.subset_accuracy_interval),
-            "macro_f1": result.macro_f1,
-            "micro_f1": result.micro_f1,
-            "micro_f1_interval": Interval(*result.micro_f1_interval),
-        }
-    assert isinstance(result, Evaluation)  # make_ready refuses regressions
-    return {
-        "accuracy": result.accuracy,
-        "accuracy_interval": Interval(*result.accuracy_interval),
-        "macro_f1": result.macro_f1,
-    }
 
 
 def _contrasts(
@@ -552,6 +536,7 @@ def _contrast(
     lost = sum(answers.lost for *_, answers in pairs)
     benchmarks_won = sum(mine.headline[0] > other.headline[0] for mine, other, _ in pairs)
     benchmarks_lost = sum(mine.headline[0] < other.headline[0] for mine, other, _ in pairs)
+    # McNemar's exact test is the sign test of the documents that only one has right.
     p = sign_test(won, lost)
     several = len(pairs) > 1
     return Contrast(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,32 +15,33 @@ from textreg.model.model import Model
 from textreg.records import Corpus
 from textreg.training.recipe import fit_command, settings_of, with_choices
 from textreg.training.running import Work
-from textreg_report.confusions import confusions_of
 from textreg_report.documents import certainty, documents_of, selected_documents, suspected_of
 from textreg_report.facts import (
+    columns_of,
     data_facts,
+    dropped_of,
     fingerprint,
+    label_words,
     path_section,
     search_section,
     settings_facts,
+    stability_of,
     versions,
 )
-from textreg_report.features import columns_of, dropped_of, label_words, stability_of
+from textreg_report.page import Report, Section
 from textreg_report.pair import evidence_of, tables_of_documents, tables_of_texts, versus_models
 from textreg_report.predictions import Predictions, predict_on, scores_of
-from textreg_report.records import Fact, Report, Reproduce
 from textreg_report.refits import BASELINE, Refits, baseline_of, refit
-from textreg_report.verdict import suggestions_of, verdict_of
+from textreg_report.suggestions import suggestions_of
+from textreg_report.verdict import confusions_of, verdict_of
 
 if TYPE_CHECKING:
-    from scipy.sparse import csr_array
-
     from textreg.model.model import Model
     from textreg.records import Floats
     from textreg.training.running import Progress
     from textreg.training.settings import TrainingSettings
     from textreg_report.agreement import MarkedDocument
-    from textreg_report.records import Suggestion
+    from textreg_report.page import Suggestion
 NO_TRAIN = (
     "The training corpus was not given (--train), so this page cannot tell which groups were "
     "selected, what was dropped, how stable the features are, how the elastic net compares, "
@@ -143,62 +144,9 @@ def report(  # noqa: PLR0913  # its options are its interface
         X = columns_of(refits.data.rows.matrix(refits.rows), refits.columns)
     else:
         X = model.encoder.transform(predictions.corpus.texts)
-    corpora = {"measured on": corpus, "trained on": None if refits is None else refits.corpus}
-    given = {name: one for name, one in corpora.items() if one is not None}
-    beside = _Beside(dict(against or {}), tuple(texts), tuple(marked), tuple(advice))
-    return _report(model, _Measured(predictions, X, refits, given, beside), title, command)
-
-
-def _out_of_fold(model: Model, refits: Refits) -> Predictions:
-    """The predictions of fits that have not seen the document."""
-    encoder, corpus = refits.data.encoder, refits.corpus
-    if len(refits.rows) < len(corpus):
-        corpus = corpus.select(refits.rows)
-    for part in encoder.parts:
-        if part.ngrams > 1:
-            _ = part.tree  # made once, for all models below
-    models = [
-        Model(
-            model.task,
-            encoder=encoder,
-            weights=fit.w,
-            intercepts=fit.b,
-            calibration=model.calibration,
-            thresholds=model.thresholds,
-        )
-        for fit in refits.solutions
-    ]
-    scores = refits.own.scores
-    timed = corpus.time_of is not None
-    how = (
-        f"{'the latest ' if timed else 'its '}{len(corpus):,} training "
-        f"documents, each predicted by one of {len(models)} further fits with the same "
-        f"hyperparameters, which has seen {'only earlier ones' if timed else 'only the others'}"
-    )
-    return Predictions(corpus, model.task.as_scores(scores), models, refits.fit_of, how)
-
-
-class _Beside(NamedTuple):
-    """Other models by name, texts whose sentences are shown, marked documents and more advice."""
-
-    against: Mapping[str, Model]
-    texts: Sequence[str]
-    marked: Sequence[MarkedDocument]
-    advice: Sequence[Suggestion]
-
-
-class _Measured(NamedTuple):
-    """What a report is made from; X: (documents of predictions, the model's features)."""
-
-    predictions: Predictions
-    X: csr_array
-    refits: Refits | None
-    corpora: Mapping[str, Corpus]
-    beside: _Beside
-
-
-def _report(model: Model, measured: _Measured, title: str, command: Sequence[str] | None) -> Report:
-    predictions, X, refits, corpora, beside = measured
+    both = {"measured on": corpus, "trained on": None if refits is None else refits.corpus}
+    corpora = {name: one for name, one in both.items() if one is not None}
+    others = dict(against or {})
     summary = model.summary
     skipped = sum(len(one.skipped) for one in corpora.values())
     explained = gives_offsets(model)
@@ -211,7 +159,7 @@ def _report(model: Model, measured: _Measured, title: str, command: Sequence[str
     if refits is not None:
         baseline, suspected = baseline_of(model, refits), suspected_of(model, refits)
     count = 0 if suspected is None else suspected.count
-    suggestions = [*suggestions_of(predictions, refits, baseline, count), *beside.advice]
+    suggestions = [*suggestions_of(predictions, refits, baseline, count), *advice]
     missing = []
     if refits is None:
         missing.append(NO_TRAIN)
@@ -219,10 +167,10 @@ def _report(model: Model, measured: _Measured, title: str, command: Sequence[str
         missing.append(f"The model is an {BASELINE} net itself, so it is compared with no other.")
     if search is None and path is None:
         missing.append("Training tried only one setting and kept no regularization path (--path).")
-    versus = versus_models(predictions, beside.against)
-    evidence = evidence_of(model, beside.marked, beside.against) if beside.marked else None
-    passages = {one.text: one.passages for one in beside.marked} if beside.marked else None
-    tables, why = _tables(model, title, beside, predictions, sure)
+    versus = versus_models(predictions, others)
+    evidence = evidence_of(model, marked, others) if marked else None
+    passages = {one.text: one.passages for one in marked} if marked else None
+    tables, why = _tables({title: model, **others}, texts, predictions, sure)
     missing += why
     if not explained:
         missing.append("The tokenizer gives no character offsets, so no document is explained.")
@@ -258,14 +206,42 @@ def _report(model: Model, measured: _Measured, title: str, command: Sequence[str
     )
 
 
+def _out_of_fold(model: Model, refits: Refits) -> Predictions:
+    """The predictions of fits that have not seen the document."""
+    encoder, corpus = refits.data.encoder, refits.corpus
+    if len(refits.rows) < len(corpus):
+        corpus = corpus.select(refits.rows)
+    for part in encoder.parts:
+        if part.ngrams > 1:
+            _ = part.tree  # made once, for all models below
+    models = [
+        Model(
+            model.task,
+            encoder=encoder,
+            weights=fit.w,
+            intercepts=fit.b,
+            calibration=model.calibration,
+            thresholds=model.thresholds,
+        )
+        for fit in refits.solutions
+    ]
+    scores = refits.own.scores
+    timed = corpus.time_of is not None
+    how = (
+        f"{'the latest ' if timed else 'its '}{len(corpus):,} training "
+        f"documents, each predicted by one of {len(models)} further fits with the same "
+        f"hyperparameters, which has seen {'only earlier ones' if timed else 'only the others'}"
+    )
+    return Predictions(corpus, model.task.as_scores(scores), models, refits.fit_of, how)
+
+
 def _tables(
-    model: Model, title: str, beside: _Beside, predictions: Predictions, sure: Floats
+    models: Mapping[str, Model], texts: Sequence[str], predictions: Predictions, sure: Floats
 ) -> tuple[tuple[RemovalTable, ...], list[str]]:
     """The tables of sentences, and why there are none of documents."""
-    models = {title: model, **beside.against}
-    if beside.texts:
-        return tables_of_texts(models, beside.texts), []
-    if not beside.against:
+    if texts:
+        return tables_of_texts(models, texts), []
+    if len(models) < 2:
         return (), []
     try:
         return tables_of_documents(models, predictions, sure), []
@@ -285,15 +261,15 @@ def _selection(model: Model, refits: Refits) -> Selection:
 
 def _reproduce(
     model: Model, corpora: Mapping[str, Corpus], command: Sequence[str] | None
-) -> Reproduce:
+) -> Section:
     commands = []
     if command is not None:
-        commands.append(Fact("this page", shlex.join(command)))
+        commands.append(("this page", shlex.join(command)))
     if words := fit_command(model):
         commands.append(
-            Fact("the same weights up to the tolerance, without a search", shlex.join(words))
+            ("the same weights up to the tolerance, without a search", shlex.join(words))
         )
-    data = [Fact(name, fingerprint(one)) for name, one in corpora.items()]
+    data = [(name, fingerprint(one)) for name, one in corpora.items()]
     split = None if model.summary is None else model.summary.split
     seed = None if split is None else split.seed
-    return Reproduce(tuple(commands), versions(), seed, tuple(data))
+    return Section(commands=commands, versions=versions(), seed=seed, data=data)

@@ -1,59 +1,72 @@
-"""Charts in files: accuracy by size, learning curves, regularization paths."""
+"""Pictures in files, drawn by matplotlib: accuracy by size, learning curves, paths."""
 
 from __future__ import annotations
 
+import io
 import itertools
-import math
 import os
-from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple, Protocol, TypeVar
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from textreg.errors import UsageError
+from textreg.files import write_atomically
 from textreg.model.regularization_path import PathTable, SentencePath, SolutionPath
-from textreg_report.axes import (
-    Box,
-    Chart,
-    Label,
-    Scale,
-    counts,
-    cut,
-    cut_apart,
-    labels_at_ends,
-    linear,
-    padded,
-    place_labels,
-    strengths,
-)
-from textreg_report.drawing import (
-    MARKERS,
-    SERIES,
-    Circle,
-    Drawing,
-    Outline,
-    Shape,
-    Text,
-    check_picture,
-    line,
-    marker,
-    text_width,
-)
-from textreg_report.wording import short
+from textreg_report.page_charts import Scale, counts, linear, padded, spread, strengths
+from textreg_report.wording import clip, short
 
-WIDTH, HEIGHT = 640, 400
-PANEL_WIDTH, PANEL_HEIGHT = 440, 320
-LEFT, RIGHT, TOP, BOTTOM = 66, 24, 16, 48
-TITLE = 26
-"""Height of a panel's title."""
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
-ROOM = 110
-"""Width for names at the ends of lines."""
+# Distinguishable for all common forms of color vision (Okabe & Ito 2008), in print and on screen.
+SERIES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000")
+MARKERS = "osD^vPX"
+QUIET, FAINT = "#5b5f69", "#c3c7cf"
+
+STYLE: dict[str, Any] = {
+    "font.family": "DejaVu Sans",  # ships with matplotlib, so pictures look the same everywhere
+    "font.size": 9,
+    "svg.fonttype": "none",  # text that can be selected
+    "svg.hashsalt": "textreg",  # the same picture gives the same file
+    "axes.edgecolor": "none",
+    "axes.grid": True,
+    "axes.grid.axis": "y",
+    "axes.axisbelow": True,
+    "axes.titlelocation": "left",
+    "axes.titlesize": 9,
+    "axes.titleweight": "bold",
+    "grid.color": "#dfe1e6",
+    "ytick.left": False,
+    "xtick.labelcolor": QUIET,
+    "ytick.labelcolor": QUIET,
+    "lines.linewidth": 1.5,
+}
+FORMATS = (".svg", ".png")
+ONE, PANEL = (6.4, 4.0), (4.4, 3.2)
+"""Inches of a picture with one panel, and of each of several."""
 
 SCALES = {"counts": counts, "strengths": strengths, "linear": padded}
 """Scales of the size of a model; each takes all values and the share of the width left free."""
 
-
 SENTENCES_SHOWN = 30
 """Sentences of a picture of selected sentences."""
+
+NAME, SENTENCE = 36, 60
+"""Characters of a name at the end of a line, and of a sentence."""
+
+APART = 1.3
+"""Ratio of neighboring sizes from which on each has a tick of its own."""
+
+PLACES = (
+    *((6, 0), (-6, 0), (6, 8), (6, -8), (-6, 8), (-6, -8)),
+    *((dx, dy) for far in (20, 34, 48) for dy in (-far, far) for dx in (6, -6, 28, -28, 49, -49)),
+)
+"""Where a name may go, best first: points from its mark to the nearest edge of the name."""
+
+NEAR = 10
+"""Vertical points above which a line leads from a mark to its name."""
 
 
 class PlottedModel(NamedTuple):
@@ -66,12 +79,97 @@ class PlottedModel(NamedTuple):
 
 
 class Series(NamedTuple):
-    """A line, by the coordinates of its points, and the index of a chosen point."""
+    """A line, by the coordinates of its points, the index of a chosen point, and intervals."""
 
     name: str
     x: Sequence[float]
     y: Sequence[float]
     chosen: int | None = None
+    intervals: Sequence[tuple[float, float] | None] = ()
+
+
+class Name(NamedTuple):
+    """A name, the point that it belongs to, and its color."""
+
+    text: str
+    at: tuple[float, float]
+    color: str
+
+
+def check_picture(path: str | os.PathLike[str]) -> None:
+    """Raise UsageError where no picture can be written to ``path``.
+
+    Commands call it before a long training: for a wrong ending and where matplotlib is missing.
+    """
+    if Path(path).suffix.lower() not in FORMATS:
+        raise UsageError(f"{path}: pictures are .svg or .png files: give it such an ending.")
+    try:
+        import matplotlib  # noqa: F401  # only to know whether it is there
+    except ImportError:
+        raise UsageError(
+            "pictures are drawn by matplotlib, which is not installed: pip install "
+            "'textreg[report]'"
+        ) from None
+
+
+def draw(
+    path: str | os.PathLike[str],
+    title: str,
+    fill: Callable[[Sequence[Axes]], None],
+    *,
+    panels: int = 1,
+    size: tuple[float, float] | None = None,
+) -> None:
+    """Write a picture whole or not at all.
+
+    Parameters
+    ----------
+    path : str or path-like
+        File to write, ``.svg`` or ``.png``.
+    title : str
+        What the picture shows, for the file's metadata.
+    fill : callable
+        Draws into the panels, which stand two in a row.
+    panels : int
+        Their number.
+    size : (float, float), optional
+        Inches of each.
+
+    Raises
+    ------
+    UsageError
+        If the picture cannot be written.
+    """
+    check_picture(path)
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    columns, kind = min(2, panels), Path(path).suffix.lower()[1:]
+    rows = -(-panels // columns)
+    width, height = size or (ONE if panels == 1 else PANEL)
+    with rc_context(STYLE):
+        figure: Figure = Figure((width * columns, height * rows), layout="constrained")
+        fill([figure.add_subplot(rows, columns, at + 1) for at in range(panels)])
+        written = {"Title": title, "Date": None} if kind == "svg" else {"Software": None}
+        file = io.BytesIO()
+        figure.savefig(file, format=kind, dpi=200, metadata=written)
+    write_atomically(Path(path), file.getvalue())
+
+
+def look(number: int) -> tuple[str, str]:
+    """Color and marker of a series; no two are the same until both have been used up."""
+    form = MARKERS[(number + number // len(SERIES)) % len(MARKERS)]
+    return SERIES[number % len(SERIES)], form
+
+
+def short_names(names: Iterable[str], length: int = NAME) -> dict[str, str]:
+    """Names by what is shown of them: those whose beginnings are the same show their ends."""
+    shown = {name: clip(name, length) for name in names}
+    several = Counter(shown.values())
+    return {
+        name: start if several[start] == 1 else "…" + name[1 - length :]
+        for name, start in shown.items()
+    }
 
 
 def accuracy_by_size(
@@ -90,96 +188,29 @@ def accuracy_by_size(
     UsageError
         If the picture cannot be written.
     """
-    check_picture(path)
-    looks = looks_of(panels)
+    names = dict.fromkeys(point.name for points in panels.values() for point in points)
+    looks = {name: look(number) for number, name in enumerate(names)}
+
+    def fill(places: Sequence[Axes]) -> None:
+        for axes, (title, points) in zip(places, panels.items(), strict=True):
+            heights = [it for one in points for it in (one.accuracy, *(one.interval or ()))]
+            x_scale = counts([point.features for point in points], margin=0.15)
+            bars = any(point.interval for point in points)
+            titles = size, f"{metric} (bars: 95 % intervals)" if bars else metric
+            _frame(axes, x_scale, padded(heights, 0.12), titles)
+            axes.set_title(title, parse_math=False)
+            beside = []
+            for point in points:
+                color, form = looks[point.name]
+                x = x_scale.transform(point.features)
+                if point.interval is not None:
+                    axes.vlines(x, *point.interval, color=FAINT)
+                axes.plot(x, point.accuracy, form, color=color)
+                beside.append(Name(point.name, (x, point.accuracy), color))
+            _name_points(axes, beside)
+
     title = f"{metric[:1].upper()}{metric[1:]} against {size}"
-    label = f"{title}: {', '.join(looks)} on {', '.join(panels)}."
-
-    def panel(points: Sequence[PlottedModel], box: Box) -> list[Shape]:
-        return _panel(points, box, (size, metric), looks)
-
-    in_panels(panels, panel, label).save(path)
-
-
-class Named(Protocol):
-    """What has a name beside it in a panel."""
-
-    @property
-    def name(self) -> str:
-        """The name."""
-
-
-N = TypeVar("N", bound=Named)
-
-
-def looks_of(panels: Mapping[str, Sequence[Named]]) -> dict[str, tuple[str, str]]:
-    """Color and marker by name, the same in all panels."""
-    names = dict.fromkeys(one.name for panel in panels.values() for one in panel)
-    return {name: look(number) for number, name in enumerate(names)}
-
-
-def in_panels(
-    panels: Mapping[str, Sequence[N]],
-    draw: Callable[[Sequence[N], Box], list[Shape]],
-    label: str,
-    right: float = RIGHT,
-    wider: int = 0,
-) -> Drawing:
-    """A panel for each title, two beside each other.
-
-    Parameters
-    ----------
-    panels : mapping of str to sequence
-        What is in each, by its title.
-    draw : callable
-        Gives the shapes of a panel in a box.
-    label : str
-        What the picture shows.
-    right : float
-        Room right of each box.
-    wider : int
-        How much wider than usual a panel is.
-
-    Returns
-    -------
-    Drawing
-    """
-    width, height = (WIDTH, HEIGHT) if len(panels) == 1 else (PANEL_WIDTH, PANEL_HEIGHT)
-    width += wider
-    columns = min(2, len(panels))
-    shapes: list[Shape] = []
-    for number, (title, content) in enumerate(panels.items()):
-        left, top = width * (number % columns), height * (number // columns)
-        box = Box(left + LEFT, top + TITLE + 8, left + width - right, top + height - BOTTOM)
-        shapes.append(Text(x=box.left, y=top + 19, text=title, style="strong"))
-        shapes += draw(content, box)
-    return Drawing(shapes, label, width * columns, height * -(-len(panels) // columns))
-
-
-def _panel(
-    points: Sequence[PlottedModel],
-    box: Box,
-    axes: tuple[str, str],
-    looks: Mapping[str, tuple[str, str]],
-) -> list[Shape]:
-    heights = [end for point in points for end in (point.interval or (point.accuracy,))]
-    heights += [point.accuracy for point in points]
-    x_scale = counts([point.features for point in points], margin=0.15)
-    chart = Chart(box, x_scale, padded(heights, 0.12))
-    bars = any(point.interval is not None for point in points)
-    size, metric = axes
-    shapes = chart.axes(size, f"{metric} (bars: 95 % intervals)" if bars else metric)
-    markers: list[Shape] = []
-    labels = []
-    for point in points:
-        color, form = looks[point.name]
-        x, y = chart.x(point.features), chart.y(point.accuracy)
-        if point.interval is not None:
-            low, high = point.interval
-            shapes.append(line((x, chart.y(low)), (x, chart.y(high)), "error", "#c3c7cf"))
-        markers.append(marker(form, (x, y), 4.2, color))
-        labels.append(Label(point.name, (x, y), color))
-    return [*shapes, *markers, *place_labels(labels, box, right=box.right + RIGHT)]
+    draw(path, f"{title}: {', '.join(looks)} on {', '.join(panels)}.", fill, panels=len(panels))
 
 
 def metric_by_size(
@@ -213,60 +244,35 @@ def metric_by_size(
     UsageError
         If the picture cannot be written.
     """
-    check_picture(path)
     alone = len(series) == 1
-    box = Box(LEFT, TOP, WIDTH - (RIGHT if alone else ROOM), HEIGHT - BOTTOM)
     x_scale = SCALES[scale]([x for each in series for x in each.x], 0.15 if alone else 0.0)
     y_scale = SCALES[metric_scale]([y for each in series for y in each.y], 0.06)
-    chart = Chart(box, x_scale, y_scale)
-    shapes = chart.axes(size, metric)
-    lines = [chart.points(each.x, each.y) for each in series]
-    ends, chosen = [], []
-    for number, (each, points) in enumerate(zip(series, lines, strict=True)):
-        color, form = look(number)
-        shapes.append(Outline(points=points, style="curve", color=color))
-        shapes += [marker(form, point, 2.4, color) for point in points]
-        ends.append(Label(each.name, points[-1], color))
-        if each.chosen is not None:
-            x, y = points[each.chosen]
-            shapes.append(Circle(x=x, y=y, radius=6, style="ring", color=color))
-            at = each.x[each.chosen]
+
+    def fill(places: Sequence[Axes]) -> None:
+        (axes,) = places
+        _frame(axes, x_scale, y_scale, (size, metric))
+        ends = _lines(axes, series, x_scale, y_scale)
+        chosen = []
+        for number, each in enumerate(series):
+            if each.chosen is None:
+                continue
+            color, _ = look(number)
+            at, value = each.x[each.chosen], each.y[each.chosen]
+            point = x_scale.transform(at), y_scale.transform(value)
+            ring = axes.plot(*point, "o", color=color, markersize=10, fillstyle="none")[0]
+            ring.set_gid(f"chosen-{number}")
             text = f"{at:,.0f} features" if scale == "counts" else f"{each.name} {at:g}"
-            chosen.append(Label(f"chosen: {text}, {each.y[each.chosen]:.3f}", (x, y), color))
-    if alone and chosen:
-        shapes += place_labels(chosen, box, lines, right=WIDTH)
-    else:
-        shapes += labels_at_ends(ends, box.bottom)
-    Drawing(shapes, f"{metric} against {size}.", WIDTH, HEIGHT).save(path)
+            chosen.append(Name(f"chosen: {text}, {value:.3f}", point, color))
+        if alone and chosen:
+            _name_points(axes, chosen)
+        else:
+            _name_ends(axes, ends)
 
-
-def look(number: int) -> tuple[str, str]:
-    """Color and marker of a series; no two are the same until both have been used up."""
-    form = MARKERS[(number + number // len(SERIES)) % len(MARKERS)]
-    return SERIES[number % len(SERIES)], form
-
-
-MOST_ROOM = 240
-"""The most width for the names at the ends of lines."""
-
-BESIDE = 4.0
-"""Distance between the bars of two curves at one size."""
-
-APART = 1.3
-"""Ratio of neighboring sizes from which on each has a tick of its own."""
-
-
-class Curve(NamedTuple):
-    """A line, by the sizes of its points, their heights, and the intervals where they are known."""
-
-    name: str
-    sizes: Sequence[int]
-    heights: Sequence[float]
-    intervals: Sequence[tuple[float, float] | None]
+    draw(path, f"{metric} against {size}.", fill)
 
 
 def curve_panels(
-    panels: Mapping[str, Sequence[Curve]],
+    panels: Mapping[str, Sequence[Series]],
     path: str | os.PathLike[str],
     *,
     x_title: str,
@@ -281,182 +287,27 @@ def curve_panels(
     UsageError
         If the picture cannot be written.
     """
-    check_picture(path)
-    looks = looks_of(panels)
-    names = cut_apart(looks, MOST_ROOM)
-    room = min(max(map(text_width, looks)), MOST_ROOM) + 28
-    label = f"{y_title} over {x_title}: {', '.join(looks)} on {', '.join(panels)}."
+    names = dict.fromkeys(curve.name for curves in panels.values() for curve in curves)
+    looks, shown = {name: look(at) for at, name in enumerate(names)}, short_names(names)
 
-    def panel(curves: Sequence[Curve], box: Box) -> list[Shape]:
-        return _curves_panel(curves, box, (x_title, y_title), (looks, names))
+    def fill(places: Sequence[Axes]) -> None:
+        for axes, (title, curves) in zip(places, panels.items(), strict=True):
+            ends = [end for one in curves for interval in one.intervals for end in interval or ()]
+            sizes = sorted({size for curve in curves for size in curve.x})
+            x_scale = counts(sizes)
+            if all(after >= APART * before for before, after in itertools.pairwise(sizes)):
+                x_scale = x_scale._replace(ticks=[(size, f"{size:,.0f}") for size in sizes])
+            y_scale = padded([*(y for curve in curves for y in curve.y), *ends])
+            titles = x_title, f"{y_title} (bars: 95 % intervals)" if ends else y_title
+            _frame(axes, x_scale, y_scale, titles)
+            axes.set_title(title, parse_math=False)
+            lines = _lines(axes, curves, x_scale, y_scale, looks)
+            _name_ends(axes, [end._replace(text=shown[end.text]) for end in lines])
 
-    in_panels(panels, panel, label, right=room, wider=math.floor(room) - 60).save(path)
-
-
-def _curves_panel(
-    curves: Sequence[Curve],
-    box: Box,
-    titles: tuple[str, str],
-    styles: tuple[Mapping[str, tuple[str, str]], Mapping[str, str]],
-) -> list[Shape]:
-    """styles: color and marker of every curve, and what is shown of its name."""
-    looks, names = styles
-    ends = [end for curve in curves for interval in curve.intervals for end in interval or ()]
-    heights = [height for curve in curves for height in curve.heights]
-    sizes = [float(size) for curve in curves for size in curve.sizes]
-    chart = Chart(box, _scale(sizes), padded([*heights, *ends]))
-    x_title, y_title = titles
-    shapes = chart.axes(x_title, f"{y_title} (bars: 95 % intervals)" if ends else y_title)
-    labels = []
-    for number, curve in enumerate(curves):
-        color, form = looks[curve.name]
-        beside = BESIDE * (number - (len(curves) - 1) / 2)
-        points = [(x + beside, y) for x, y in chart.points(curve.sizes, curve.heights)]
-        for (x, _), interval in zip(points, curve.intervals, strict=True):
-            if interval is not None:
-                low, high = map(chart.y, interval)
-                shapes.append(line((x, low), (x, high), "error", color))
-        shapes.append(Outline(points=points, style="curve", color=color))
-        shapes += [marker(form, point, 3.2, color) for point in points]
-        labels.append(Label(names[curve.name], points[-1], color))
-    return [*shapes, *labels_at_ends(labels, box.bottom)]
-
-
-def _scale(sizes: Sequence[float]) -> Scale:
-    """A logarithmic scale with the sizes as ticks, where these are far enough apart."""
-    distinct = sorted(set(sizes))
-    scale = counts(distinct)
-    if all(after >= APART * before for before, after in itertools.pairwise(distinct)):
-        return scale._replace(ticks=[(size, f"{size:,.0f}") for size in distinct])
-    return scale
-
-
-ROW = 24
-"""Height of a row."""
-
-NAME_WIDTH = 330
-"""The most width of the name of a row."""
-
-CELLS_WIDTH = 360
-"""Width of the cells of all points of a path."""
-
-SHADES = 4
-"""Levels of the filling of a row."""
-
-
-class PathAxis(NamedTuple):
-    """The parameter of a path, its values from the emptiest model on, and which was chosen."""
-
-    parameter: str
-    values: Sequence[float]
-    chosen: int
-
-    def x_scale(self) -> Scale:
-        """The fullest model lies at the right: penalty strengths fall, whole numbers rise."""
-        if len(self.values) > 1 and self.values[0] > self.values[-1]:
-            return strengths(self.values, falling=True)
-        return counts(self.values)
-
-
-def lines_along(
-    axis: PathAxis,
-    names: Sequence[str],
-    lines: Sequence[Sequence[float]],
-    path: str | os.PathLike[str],
-    *,
-    title: str,
-) -> None:
-    """Draw a line for each name, with the name at its end; a dashed line is the chosen point.
-
-    Parameters
-    ----------
-    axis
-        The parameter.
-    names, lines
-        The lines by their heights, point by point.
-    path
-        File to write, ``.svg`` or ``.png``.
-    title
-        What the heights are.
-
-    Raises
-    ------
-    UsageError
-        If the picture cannot be written.
-    """
-    check_picture(path)
-    named = any(names)
-    box = Box(LEFT, TOP + ROW / 2, WIDTH - (ROOM if named else RIGHT), HEIGHT - BOTTOM)
-    chart = Chart(box, axis.x_scale(), padded([y for each in lines for y in each]))
-    shapes = chart.axes(axis.parameter, title)
-    ends = []
-    for number, (name, heights) in enumerate(zip(names, lines, strict=True)):
-        color, form = look(number)
-        points = chart.points(axis.values, heights)
-        shapes.append(Outline(points=points, style="curve", color=color))
-        shapes += [marker(form, point, 2.4, color) for point in points]
-        ends.append(Label(cut(name, ROOM - 16), points[-1], color))
-    shapes += _chosen(axis, chart)
-    shapes += labels_at_ends(ends, box.bottom) if named else []
-    label = f"{title} along {axis.parameter}{': ' if named else ''}{', '.join(names)}."
-    Drawing(shapes, label, WIDTH, HEIGHT).save(path)
-
-
-def rows_along(
-    axis: PathAxis,
-    names: Sequence[str],
-    rows: Sequence[Sequence[float]],
-    path: str | os.PathLike[str],
-) -> None:
-    """Draw a row of cells for each name, one for each point, filled where its number is not zero.
-
-    Larger numbers have a darker cell. Parameters and errors as for :func:`lines_along`.
-    """
-    check_picture(path)
-    shown = [cut(name, NAME_WIDTH) for name in names]
-    left = RIGHT + max(map(text_width, shown)) + 8
-    box = Box(left, TOP + ROW / 2, left + CELLS_WIDTH, TOP + ROW / 2 + ROW * len(rows))
-    n_points = len(axis.values)
-    step = CELLS_WIDTH / n_points
-    ticks = [
-        (float(at), short(axis.values[at]))
-        for at in sorted({0, n_points // 3, 2 * n_points // 3, n_points - 1})
-    ]
-    chart = Chart(box, linear(-0.5, n_points - 0.5, ticks=ticks), linear(0, 1, ticks=[]))
-    shapes = chart.axes(axis.parameter, "")
-    largest = max((value for row in rows for value in row), default=0.0)
-    for number, (name, row) in enumerate(zip(shown, rows, strict=True)):
-        top = box.top + ROW * number
-        shapes.append(line((box.left, top + ROW), (box.right, top + ROW), "grid"))
-        shapes.append(Text(x=left - 8, y=top + 0.68 * ROW, text=name, anchor="end"))
-        for at, value in enumerate(row):
-            if value > 0.0:
-                shapes.append(_cell((left + at * step, top), step, value / largest))
-    shapes += _chosen(axis._replace(values=range(n_points)), chart)
-    label = f"Sentences that are selected along {axis.parameter}."
-    Drawing(shapes, label, box.right + RIGHT, box.bottom + BOTTOM).save(path)
-
-
-def _cell(corner: tuple[float, float], width: float, share: float) -> Shape:
-    """A filled cell, the darker the larger the share."""
-    x, y = corner
-    corners = ((x + 1, y + 4), (x + width - 1, y + 4), (x + width - 1, y + ROW - 4))
-    points = (*corners, (x + 1, y + ROW - 4))
-    level = -(-share * SHADES // 1) / SHADES
-    mixed = "".join(
-        f"{round(255 - (255 - int(SERIES[0][at : at + 2], 16)) * (0.15 + 0.85 * level)):02x}"
-        for at in (1, 3, 5)
-    )
-    return Outline(points=points, closed=True, style="dot", color=f"#{mixed}")
-
-
-def _chosen(axis: PathAxis, chart: Chart) -> list[Shape]:
-    """The line of the chosen point, and its name above."""
-    x, box = chart.x(axis.values[axis.chosen]), chart.box
-    return [
-        line((x, box.bottom), (x, box.top), "ideal"),
-        Text(x=x, y=box.top - 6, text="chosen", anchor="middle", style="tick"),
-    ]
+    title = f"{y_title} over {x_title}: {', '.join(looks)} on {', '.join(panels)}."
+    width, height = ONE if len(panels) == 1 else PANEL
+    size = width + 0.05 * max(map(len, shown.values())), height
+    draw(path, title, fill, panels=len(panels), size=size)
 
 
 def plot_path(shown: SolutionPath | PathTable, path: str | os.PathLike[str]) -> None:
@@ -482,20 +333,19 @@ def plot_path(shown: SolutionPath | PathTable, path: str | os.PathLike[str]) -> 
     if isinstance(shown, SolutionPath):
         _plot_points(shown, path)
         return
-    axis = PathAxis(shown.parameter, shown.values, shown.chosen)
     columns = shown.array.T.tolist()
     if not isinstance(shown, SentencePath):
         if not shown.names:
             raise UsageError(f"there is no {shown.quantity} to draw: ask for a column.")
-        lines_along(axis, shown.names, columns, path, title=shown.quantity)
+        _plot_columns(shown, shown.names, columns, path, shown.quantity)
         return
     if not shown.sentences:
         raise UsageError("the documents have no sentences to draw.")
     if len(shown.sentences) <= SENTENCES_SHOWN:
-        rows_along(axis, shown.sentences, columns, path)
+        _plot_sentences(shown, columns, path)
         return
     title = f"selected of {len(shown.sentences):,} sentences"
-    lines_along(axis, [""], [[float(count) for count in shown.counts]], path, title=title)
+    _plot_columns(shown, [""], [[float(count) for count in shown.counts]], path, title)
 
 
 def _plot_points(shown: SolutionPath, path: str | os.PathLike[str]) -> None:
@@ -509,3 +359,163 @@ def _plot_points(shown: SolutionPath, path: str | os.PathLike[str]) -> None:
     by_parameter = Series(shown.parameter, shown.values, metrics, shown.chosen)
     title = f"{shown.parameter} (all models have {sizes[0]:,.0f} features)"
     metric_by_size([by_parameter], path, metric=shown.metric, size=title, scale="strengths")
+
+
+def _plot_columns(
+    shown: PathTable,
+    names: Sequence[str],
+    columns: Sequence[Sequence[float]],
+    path: str | os.PathLike[str],
+    title: str,
+) -> None:
+    """A line for each column; the fullest model lies at the right."""
+    values = shown.values
+    falling = len(values) > 1 and values[0] > values[-1]
+    x_scale = strengths(values, falling=True) if falling else counts(values)
+    y_scale = padded([y for each in columns for y in each])
+    lines = [Series(name, values, each) for name, each in zip(names, columns, strict=True)]
+
+    def fill(places: Sequence[Axes]) -> None:
+        (axes,) = places
+        _frame(axes, x_scale, y_scale, (shown.parameter, title))
+        _mark_chosen(axes, x_scale.transform(values[shown.chosen]))
+        ends = _lines(axes, lines, x_scale, y_scale)
+        _name_ends(axes, [end._replace(text=clip(end.text, NAME)) for end in ends if end.text])
+
+    draw(path, f"{title} along {shown.parameter}: {', '.join(names)}.", fill)
+
+
+def _plot_sentences(
+    shown: SentencePath, rows: Sequence[Sequence[float]], path: str | os.PathLike[str]
+) -> None:
+    """A row of cells for each sentence, filled where it is selected, darker for a larger norm."""
+    n, largest = len(shown.values), max(map(max, rows)) or 1.0
+    places = sorted({0, n // 3, 2 * n // 3, n - 1})
+    x_scale = linear(-0.5, n - 0.5, ticks=[(at, short(shown.values[at])) for at in places])
+    sentences = [(at, clip(text, SENTENCE)) for at, text in enumerate(shown.sentences)]
+
+    def fill(panels: Sequence[Axes]) -> None:
+        (axes,) = panels
+        _frame(axes, x_scale, linear(-0.5, len(rows) - 0.5, ticks=sentences), (shown.parameter, ""))
+        axes.invert_yaxis()
+        for row, values in enumerate(rows):
+            for at, value in enumerate(values):
+                if value > 0.0:
+                    strength = 1 - 0.8 * (1 - value / largest)
+                    (cell,) = axes.barh(row, 0.9, 0.6, at - 0.45, color=SERIES[0], alpha=strength)
+                    cell.set_gid(f"cell-{row}-{at}")
+        _mark_chosen(axes, shown.chosen)
+
+    size = 9.0, 0.9 + 0.24 * len(rows)
+    draw(path, f"Sentences that are selected along {shown.parameter}.", fill, size=size)
+
+
+def _frame(axes: Axes, x_scale: Scale, y_scale: Scale, titles: tuple[str, str]) -> None:
+    """Ends, ticks and titles of both axes."""
+    axes.set_xlim(x_scale.low, x_scale.high)
+    axes.set_ylim(y_scale.low, y_scale.high)
+    for scale, place in ((x_scale, axes.set_xticks), (y_scale, axes.set_yticks)):
+        at = [scale.transform(value) for value, _ in scale.ticks]
+        place(at, [text for _, text in scale.ticks], parse_math=False)
+    axes.set_xlabel(titles[0], parse_math=False)
+    axes.set_ylabel(titles[1], parse_math=False)
+
+
+def _lines(
+    axes: Axes,
+    series: Sequence[Series],
+    x_scale: Scale,
+    y_scale: Scale,
+    looks: Mapping[str, tuple[str, str]] | None = None,
+) -> list[Name]:
+    """A line for each series, with bars for intervals side by side; gives the names of the ends."""
+    ends = []
+    for number, each in enumerate(series):
+        color, form = look(number) if looks is None else looks[each.name]
+        shift = 0.008 * (x_scale.high - x_scale.low) * (number - (len(series) - 1) / 2)
+        xs = [x_scale.transform(x) + (shift if each.intervals else 0.0) for x in each.x]
+        ys = [y_scale.transform(y) for y in each.y]
+        for x, interval in zip(xs, each.intervals, strict=False):
+            if interval is not None:
+                axes.vlines(x, *interval, color=color)
+        axes.plot(xs, ys, marker=form, color=color, markersize=4)
+        ends.append(Name(each.name, (xs[-1], ys[-1]), color))
+    return ends
+
+
+def _mark_chosen(axes: Axes, x: float) -> None:
+    """The line of the chosen point, and its name above."""
+    axes.axvline(x, color=QUIET, linestyle="--", linewidth=0.8)
+    axes.annotate(
+        "chosen",
+        (x, 1),
+        xytext=(0, 3),
+        xycoords=("data", "axes fraction"),
+        textcoords="offset points",
+        ha="center",
+        color=QUIET,
+    )
+
+
+def _name_points(axes: Axes, names: Sequence[Name]) -> None:
+    """Names beside their marks, each at the first of PLACES where it covers least."""
+    from matplotlib.transforms import Bbox
+
+    _lay_out(axes)
+    frame = axes.get_window_extent()
+    marks = [Bbox([at - 4, at + 4]) for at in (axes.transData.transform(it.at) for it in names)]
+    taken: list[Bbox] = []
+    for number, name in enumerate(names):
+        others = marks[:number] + marks[number + 1 :]
+        offset: Any = {"textcoords": "offset points", "in_layout": False}
+        label = axes.annotate(
+            name.text, name.at, PLACES[0], va="center", color=name.color, parse_math=False, **offset
+        )
+
+        def cost(place: tuple[int, int], label: Any = label, others: Any = others) -> int:
+            # A name that is covered, or leaves the panel, cannot be read; a mark can be guessed.
+            box = _move(label, place)
+            inside = frame.x0 <= box.x0 and box.x1 <= frame.x1 + 20
+            inside = inside and frame.y0 <= box.y0 and box.y1 <= frame.y1
+            covered = box.count_overlaps(taken) + (0 if inside else 1)
+            return int(5 * covered + box.count_overlaps(others))
+
+        best = min(PLACES, key=cost)
+        taken.append(_move(label, best))
+        if abs(best[1]) > NEAR:
+            leader = {"arrowstyle": "-", "color": name.color, "linewidth": 0.5}
+            axes.annotate("", name.at, best, arrowprops=leader, **offset)
+
+
+def _lay_out(axes: Axes) -> None:
+    """Give the panel its place in the picture, which places of names depend on."""
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    figure.draw_without_rendering()
+
+
+def _move(label: Any, place: tuple[int, int]) -> Any:
+    """Put a name at one of PLACES; gives its box."""
+    label.set_position(place)
+    label.set_horizontalalignment("left" if place[0] > 0 else "right")
+    return label.get_window_extent()
+
+
+def _name_ends(axes: Axes, names: Sequence[Name]) -> None:
+    """Names to the right of the ends of lines, in their order and a row apart."""
+    _lay_out(axes)
+    low, high = axes.get_ylim()
+    order = sorted(names, key=lambda name: -name.at[1])
+    row = 15 / axes.get_window_extent().height
+    places = spread([(high - name.at[1]) / (high - low) for name in order], row, 1.0)
+    for name, place in zip(order, places, strict=True):
+        axes.annotate(
+            name.text,
+            name.at,
+            xytext=(1.03, 1 - place),
+            textcoords="axes fraction",
+            va="center",
+            color=name.color,
+            parse_math=False,
+            arrowprops={"arrowstyle": "-", "color": QUIET, "linewidth": 0.5},
+        )

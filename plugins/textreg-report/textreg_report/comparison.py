@@ -119,6 +119,13 @@ def adjusted(contrasts: Sequence[Contrast]) -> tuple[Contrast, ...]:
     return tuple(result)
 
 
+def csv_text(rows: Iterable[Sequence[Any]]) -> str:
+    """Rows as lines with commas."""
+    file = io.StringIO()
+    csv.writer(file, lineterminator="\n").writerows(rows)
+    return file.getvalue()
+
+
 def markdown(tables: Iterable[tuple[str, list[list[str]]]], notes: Iterable[str]) -> str:
     """Tables with their titles, columns but the first aligned at the right, and a list of notes.
 
@@ -376,6 +383,10 @@ class Comparison:
             )
         return f"{verdict}: use {base}"
 
+    def notes(self) -> list[str]:
+        """What stands below the tables."""
+        return [*self.verdicts(), *self.adjustments()]
+
     def adjustments(self) -> list[str]:
         """Which p-values are adjusted, and over how many comparisons; empty if none is."""
         apart = next(one for one in self.contrasts if one.benchmark is not None).comparisons
@@ -411,38 +422,28 @@ class Comparison:
 
     def to_markdown(self) -> str:
         """A table for each benchmark, one of means if there are several, and the verdicts."""
-        return markdown(self.tables(), (*self.verdicts(), *self.adjustments()))
+        return markdown(self.tables(), self.notes())
 
     def to_csv(self) -> str:
         """A row for each benchmark and candidate, with its difference from the baseline."""
-        file = io.StringIO()
-        writer = csv.writer(file, lineterminator="\n")
         no_columns = {"accuracy_interval", "micro_f1_interval", "params", "answers"}
         if not self.several:
             no_columns.add("micro_f1")
         keys = [item.name for item in fields(Measurement) if item.name not in no_columns]
-        more = (
-            "difference",
-            "difference_low",
-            "difference_high",
-            "won",
-            "lost",
-            "p",
-            "p_adjusted",
-            "verdict",
-        )
-        writer.writerow([*keys, "accuracy_low", "accuracy_high", *more])
+        more = ["difference", "difference_low", "difference_high", "won", "lost"]
+        more += ["p", "p_adjusted", "verdict"]
+        rows: list[list[Any]] = [[*keys, "accuracy_low", "accuracy_high", *more]]
         for one in self.measured:
-            row = [getattr(one, key) for key in keys] + list(one.accuracy_interval)
-            if one.candidate != self.baseline:
+            row = [*(getattr(one, key) for key in keys), *one.accuracy_interval]
+            if one.candidate == self.baseline:
+                row += [None] * len(more)
+            else:
                 other = self.contrast(one.candidate, one.benchmark)
                 value, interval = other.headline
                 row += [value, *interval, other.won, other.lost]
                 row += [other.p, other.p_adjusted, other.verdict]
-            else:
-                row += [None] * len(more)
-            writer.writerow(row)
-        return file.getvalue()
+            rows.append(row)
+        return csv_text(rows)
 
     def tables(self) -> list[tuple[str, list[list[str]]]]:
         """Titles and cells of the tables: one for each benchmark, and one of means over several."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import click
 
@@ -24,8 +24,8 @@ from textreg.tasks import Classification, Multilabel
 from textreg.terminal import json_line
 from textreg.training.settings import declared_settings
 from textreg_report.benchmark import TEST_SHARE, Benchmark, Candidate, compare
+from textreg_report.charts import check_picture
 from textreg_report.comparison import Comparison
-from textreg_report.drawing import check_picture
 from textreg_report.learning_curve import BY, DRAWS, MEASURES, LearningCurve, learn_curve
 
 METRICS = tuple(dict.fromkeys((*Classification.metrics, *Multilabel.metrics)))
@@ -37,68 +37,120 @@ class ComparingCommand(PartsCommand):
     defaults = {"tokenizer": "textreg:words"}
 
 
-TEST = click.option(
-    "--test",
-    metavar="FILE",
-    multiple=True,
-    help="Test documents, one file for each corpus.  [default: a part is held out]",
+def naming(*, required: bool) -> Callable[[shared.F], shared.F]:
+    """The options that name candidates, and what they are measured on."""
+    reg = click.option(
+        "--reg",
+        metavar="NAMES",
+        multiple=True,
+        required=required,
+        help="Regularizers, separated by commas; or one with options of its own: "
+        "--reg 'group groups=lda reg-l1=0.1'. "
+        "A name for it may come first: --reg 'topics: group groups=lda'. May be repeated.",
+    )
+    test = click.option(
+        "--test",
+        metavar="FILE",
+        multiple=True,
+        help="Test documents, one file for each corpus.  [default: a part is held out]",
+    )
+    share = click.option(
+        "--test-share",
+        type=float,
+        metavar="FRACTION",
+        default=TEST_SHARE,
+        show_default=True,
+        help="Fraction of the documents to test on, without --test.",
+    )
+    return shared.options(reg, test, share)
+
+
+TRAINING = shared.options(
+    settings("tokenizer", "holdout", "cv"),
+    setting("metric", replace(declared_settings()["metric"], choices=METRICS)),
+    settings("loss", "multiclass", "min_label"),
+    settings("refit", "select", "max_nonzero", "budget"),
+    settings("jobs", "seed", jobs=-1),
 )
-SHARE = click.option(
-    "--test-share",
-    type=float,
-    metavar="FRACTION",
-    default=TEST_SHARE,
-    show_default=True,
-    help="Fraction of the documents to test on, without --test.",
-)
-FORM = click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "markdown", "csv", "json"]),
-    default="text",
-    show_default=True,
-    help="Format of the result.",
-)
-AS_JSON = click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
-OUTPUT = click.option("-o", "--output", metavar="FILE", help="Write the result to a file.")
+"""Settings of the training that all candidates share."""
 
 
-class Result(Protocol):
-    """What both commands print."""
+class Output(NamedTuple):
+    """What to write of the result, and where."""
 
-    def tables(self) -> list[tuple[str, list[list[str]]]]:
-        """Titles and rows."""
+    form: str
+    as_json: bool
+    output: str | None
+    plot: str | None
+    report: str | None
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values that JSON can hold."""
+    def check(self, inputs: Sequence[str], *, pair: bool = False) -> None:
+        """UsageError for what cannot be written.
 
-    def to_csv(self) -> str:
-        """Rows of text."""
+        inputs: files not to overwrite. pair: whether two models are compared on one corpus.
+        """
+        targets = {"-o": self.output, "--plot": self.plot, "--report": self.report}
+        for option, target in targets.items():
+            if target is not None:
+                check_target(Path(target), inputs, option)
+        if self.report is not None:
+            from textreg_report.page import check_report
 
-    def to_markdown(self) -> str:
-        """Tables."""
+            check_report()
+            check_page(Path(self.report), "--report")
+            if not pair:
+                raise UsageError(
+                    "--report compares two saved models: name two model files and one corpus, and "
+                    "leave out --reg."
+                )
+        if self.plot is not None:
+            check_picture(self.plot)
+
+    def draw(self, result: Comparison | LearningCurve) -> None:
+        """Draw the result, if that is asked for."""
+        if self.plot is not None:
+            result.plot(self.plot)
+            click.echo(f"drawn: {self.plot}", err=True)
+
+    def write(self, result: Comparison | LearningCurve) -> None:
+        """Print the result, or write it to a file, where text is Markdown."""
+        form = "json" if self.as_json else self.form
+        if form == "text" and self.output is None:
+            for title, rows in result.tables():
+                click.echo(title)
+                print_table(rows, indent="  ", right=[False] + [True] * (len(rows[0]) - 1))
+                click.echo()
+            for note in result.notes():
+                click.echo(f"{note}.")
+            return
+        if form == "json":
+            document = json_line(result.to_dict()) + "\n"
+        else:
+            document = result.to_csv() if form == "csv" else result.to_markdown()
+        if self.output is None:
+            click.echo(document, nl=False)
+        else:
+            write_atomically(Path(self.output), document.encode())
 
 
-def write_result(result: Result, form: str, output: str | None, notes: Iterable[str]) -> None:
-    """Print the result in a format, or write it to a file. notes: told below the tables."""
-    if output is not None:
-        write_atomically(Path(output), _document(result, form).encode())
-    elif form != "text":
-        click.echo(_document(result, form), nl=False)
-    else:
-        for title, rows in result.tables():
-            click.echo(title)
-            print_table(rows, indent="  ", right=[False] + [True] * (len(rows[0]) - 1))
-            click.echo()
-        for note in notes:
-            click.echo(f"{note}.")
-
-
-def _document(result: Result, form: str) -> str:
-    """The result in one of the formats but text, which in a file is Markdown."""
-    if form == "json":
-        return json_line(result.to_dict()) + "\n"
-    return result.to_csv() if form == "csv" else result.to_markdown()
+def writing(plot: str, *more: Callable[[Any], Any]) -> Callable[[shared.F], shared.F]:
+    """The options of what is written. plot: the help of ``--plot``; more: further ones."""
+    return shared.gathered(
+        Output,
+        "out",
+        click.option(
+            "--format",
+            "form",
+            type=click.Choice(["text", "markdown", "csv", "json"]),
+            default="text",
+            show_default=True,
+            help="Format of the result.",
+        ),
+        click.option("--json", "as_json", is_flag=True, help="The same as --format json."),
+        click.option("-o", "--output", metavar="FILE", help="Write the result to a file."),
+        click.option("--plot", metavar="FILE", help=f"{plot}, as .svg or .png."),
+        *more,
+    )
 
 
 def check_one_each(corpora: Sequence[str], files: Mapping[str, Sequence[str]]) -> None:
@@ -140,83 +192,25 @@ def candidates_of(regs: Sequence[str], models: Sequence[str]) -> dict[str, Candi
     return candidates
 
 
-class CompareOutput(NamedTuple):
-    """What to write of the result, and where."""
-
-    form: str
-    as_json: bool
-    output: str | None
-    plot: str | None
-    report: str | None
-
-    def check(self, inputs: Sequence[str], *, pair: bool) -> None:
-        """UsageError for what cannot be written.
-
-        inputs: files not to overwrite. pair: whether two models are compared on one corpus.
-        """
-        targets = {"-o": self.output, "--plot": self.plot, "--report": self.report}
-        for option, target in targets.items():
-            if target is not None:
-                check_target(Path(target), inputs, option)
-        if self.report is not None:
-            from textreg_report.page import check_report
-
-            check_report()
-            check_page(Path(self.report), "--report")
-            if not pair:
-                raise UsageError(
-                    "--report compares two saved models: name two model files and one corpus, and "
-                    "leave out --reg."
-                )
-        if self.plot is not None:
-            check_picture(self.plot)
-
-    def write(self, comparison: Comparison) -> None:
-        """Print the result, or write it to a file."""
-        form = "json" if self.as_json else self.form
-        write_result(
-            comparison, form, self.output, (*comparison.verdicts(), *comparison.adjustments())
-        )
-
-
 @click.command(cls=ComparingCommand, name="compare")
 @click.argument("files", nargs=-1, required=True)
 @reading("label", fields=True)
-@click.option(
-    "--reg",
-    metavar="NAMES",
-    multiple=True,
-    help="Regularizers, separated by commas; or one with options of its own: "
-    "--reg 'group groups=lda reg-l1=0.1'. "
-    "A name for it may come first: --reg 'topics: group groups=lda'. May be repeated.",
-)
-@TEST
+@naming(required=False)
 @click.option(
     "--dev",
     metavar="FILE",
     multiple=True,
     help="Documents to choose hyperparameters on, one file for each corpus.",
 )
-@SHARE
 @click.option(
     "--baseline",
     metavar="NAME",
     help="Candidate to compare the others with.  [default: elastic, or the first]",
 )
-@settings("tokenizer", "holdout", "cv")
-@setting("metric", replace(declared_settings()["metric"], choices=METRICS))
-@settings("loss", "multiclass", "min_label", "unknown")
-@settings("refit", "select", "max_nonzero", "budget")
-@settings("jobs", "seed", jobs=-1)
-@shared.gathered(
-    CompareOutput,
-    "out",
-    FORM,
-    AS_JSON,
-    OUTPUT,
-    click.option(
-        "--plot", metavar="FILE", help="Plot accuracy against number of features, as .svg or .png."
-    ),
+@TRAINING
+@settings("unknown")
+@writing(
+    "Plot accuracy against number of features",
     click.option(
         "--report",
         metavar="FILE",
@@ -229,7 +223,7 @@ def compare_command(
     reg: tuple[str, ...],
     test: tuple[str, ...],
     dev: tuple[str, ...],
-    out: CompareOutput,
+    out: Output,
     **options: Any,
 ) -> None:
     """Compare regularizers or saved models on the same documents.
@@ -265,9 +259,7 @@ def compare_command(
         benchmarks = list(benchmarks)  # read once, needed twice
     with progress_bar(quiet=False) as progress:
         comparison = compare(candidates, benchmarks, progress=progress, **chosen)
-    if out.plot is not None:
-        comparison.plot(out.plot)
-        click.echo(f"drawn: {out.plot}", err=True)
+    out.draw(comparison)
     if out.report is not None:
         _write_report(candidates, next(iter(benchmarks)), out.report)
     out.write(comparison)
@@ -305,31 +297,6 @@ def _write_report(candidates: Mapping[str, Candidate], benchmark: Benchmark, pat
     command = ["textreg", *click.get_current_context().obj.words]
     report_pair(one, two, corpus, names=(first, second), command=command).save(path)
     click.echo(f"report: {path}", err=True)
-
-
-class CurveOutput(NamedTuple):
-    """What to write of the result, and where."""
-
-    form: str
-    as_json: bool
-    output: str | None
-    plot: str | None
-
-    def check(self, inputs: Sequence[str]) -> None:
-        """UsageError for what cannot be written, or would overwrite an input."""
-        for option, target in {"-o": self.output, "--plot": self.plot}.items():
-            if target is not None:
-                check_target(Path(target), inputs, option)
-        if self.plot is not None:
-            check_picture(self.plot)
-
-    def write(self, curve: LearningCurve) -> None:
-        """Print the result, or write it to a file."""
-        if self.plot is not None:
-            curve.plot(self.plot)
-            click.echo(f"drawn: {self.plot}", err=True)
-        form = "json" if self.as_json else self.form
-        write_result(curve, form, self.output, curve.notes())
 
 
 def _sizes(ctx: click.Context, option: click.Parameter, text: str | None) -> list[int] | None:
@@ -374,23 +341,13 @@ def _sizes(ctx: click.Context, option: click.Parameter, text: str | None) -> lis
     show_default=True,
     help="How often to draw documents.",
 )
-@click.option(
-    "--reg",
-    metavar="NAMES",
-    multiple=True,
-    required=True,
-    help="Regularizers, separated by commas; or one with options of its own: "
-    "--reg 'network reg-alpha=10 graph=lexicon'. "
-    "A name for it may come first: --reg 'topics: group groups=lda'. May be repeated.",
-)
-@TEST
+@naming(required=True)
 @click.option(
     "--unlabeled",
     metavar="FILE",
     multiple=True,
     help="Unlabeled documents for regularizers with a graph, one file for each corpus.",
 )
-@SHARE
 @click.option(
     "--baseline",
     metavar="NAME",
@@ -403,26 +360,15 @@ def _sizes(ctx: click.Context, option: click.Parameter, text: str | None) -> lis
     show_default=True,
     help="What to show.",
 )
-@settings("tokenizer", "holdout", "cv")
-@setting("metric", replace(declared_settings()["metric"], choices=METRICS))
-@settings("loss", "multiclass", "min_label", "refit")
-@settings("select", "max_nonzero", "budget")
-@settings("jobs", "seed", jobs=-1)
-@shared.gathered(
-    CurveOutput,
-    "out",
-    FORM,
-    AS_JSON,
-    OUTPUT,
-    click.option("--plot", metavar="FILE", help="Plot the curves as .svg or .png."),
-)
+@TRAINING
+@writing("Plot the curves")
 def learn_curve_command(
     files: tuple[str, ...],
     how: Reading,
     reg: tuple[str, ...],
     test: tuple[str, ...],
     unlabeled: tuple[str, ...],
-    out: CurveOutput,
+    out: Output,
     **options: Any,
 ) -> None:
     """Train regularizers on samples of several sizes, and measure them on the same test documents.
@@ -457,6 +403,7 @@ def learn_curve_command(
     }
     with progress_bar(quiet=False) as progress:
         curve = learn_curve(candidates, benchmarks, unlabeled=more, progress=progress, **chosen)
+    out.draw(curve)
     out.write(curve)
 
 

@@ -18,16 +18,8 @@ from textreg.explain import explain, gives_offsets
 from textreg.explain.contributions import sentence_of, strongest
 from textreg.measure.confident import suspects
 from textreg.records.documents import check_texts
+from textreg_report.page import Section
 from textreg_report.predictions import Predictions
-from textreg_report.records import (
-    Document,
-    Line,
-    Mark,
-    SelectedDocument,
-    SelectedSentence,
-    Suspect,
-    Suspected,
-)
 from textreg_report.wording import clip
 
 if TYPE_CHECKING:
@@ -37,7 +29,7 @@ if TYPE_CHECKING:
 
     from textreg.explain import Explanation, Word
     from textreg.model.model import Model
-    from textreg.records import Floats, Int64s
+    from textreg.records import Corpus, Floats, Int64s
     from textreg_report.refits import Refits
 
 CHARACTERS, LINE_CHARACTERS = 3000, 1200
@@ -59,18 +51,6 @@ _WORD = re.compile(rf"(?:[^\W{_class(SPACELESS)}]|[{_class(MARKS)}])+")
 """Letters and digits of one word, in scripts that put spaces between words."""
 
 
-class _Sentence(NamedTuple):
-    """The text from the start of a sentence to the start of the next."""
-
-    start: int
-    end: int
-    value: float
-    removal: float | None
-    evidence: float
-    field: str
-    marked: bool
-
-
 class _Part(NamedTuple):
     start: int
     end: int
@@ -79,7 +59,7 @@ class _Part(NamedTuple):
 
 def lines_of(
     explanation: Explanation, passages: Int64s | None = None, characters: int = CHARACTERS
-) -> tuple[Line, ...]:
+) -> tuple[Section, ...]:
     """The text in sentences; of a long text, those with the largest effect of removal.
 
     Intercept and lines sum to the score; so do intercept and marks if nothing is hidden. passages:
@@ -92,26 +72,35 @@ def lines_of(
     counts = [after - first for first, after in itertools.pairwise([*firsts, len(parts)])]
     chosen = _within_budget(sentences, counts, characters)
     longest = min(LINE_CHARACTERS, characters)
-    lines: list[Line] = []
+    lines: list[Section] = []
     for show, run in itertools.groupby(range(len(sentences)), key=chosen.__contains__):
         numbers = list(run)
         if not show:
-            value = sum(sentences[number].value for number in numbers)
             plural = "s" if len(numbers) > 1 else ""
-            lines.append(Line((), value, None, f"{len(numbers):,} more sentence{plural}"))
+            hidden = Section(
+                marks=(),
+                value=sum(sentences[number].value for number in numbers),
+                removal=None,
+                evidence=0.0,
+                field="",
+                marked=False,
+                hidden=f"{len(numbers):,} more sentence{plural}",
+            )
+            lines.append(hidden)
             continue
         for number in numbers:
             sentence, first = sentences[number], firsts[number]
             last = min(first + counts[number], first + longest // PART)
             end = min(sentence.start + longest, parts[last - 1].end)
-            marks = tuple(
-                Mark(text[start : min(stop, end)], value, _level(value, largest))
+            sentence.marks = [
+                Section(
+                    text=text[start : min(stop, end)], value=value, level=_level(value, largest)
+                )
                 for start, stop, value in parts[first:last]
-            )
+            ]
             rest = sentence.end - end
-            hidden = f"{rest:,} more characters" if rest else ""
-            of_sentence = sentence.evidence, sentence.field, sentence.marked
-            lines.append(Line(marks, sentence.value, sentence.removal, hidden, *of_sentence))
+            sentence.hidden = f"{rest:,} more characters" if rest else ""
+            lines.append(sentence)
     return tuple(lines)
 
 
@@ -145,28 +134,27 @@ def _word_around(text: str) -> Callable[[int], tuple[int, int] | None]:
     return around
 
 
-def _sentences(explanation: Explanation, passages: Int64s | None) -> list[_Sentence]:
-    """The whole text; what lies between two sentences belongs to the first of them."""
-    scores, spans = explanation.sentences, [] if passages is None else passages.tolist()
+def _sentences(explanation: Explanation, passages: Int64s | None) -> list[Section]:
+    """The whole text; what lies between two sentences belongs to the first of them.
+
+    Values are those of :class:`textreg.explain.SentenceScore`, and whether a passage is in it.
+    """
+    text, scores = explanation.text, explanation.sentences
+    spans = [] if passages is None else passages.tolist()
     if not scores:
-        return [_Sentence(0, len(explanation.text), 0.0, None, 0.0, "", bool(spans))]
-    boundaries = [0, *(sentence.start for sentence in scores[1:]), len(explanation.text)]
-    return [
-        _Sentence(
-            start,
-            end,
-            one.value,
-            one.removal,
-            one.evidence,
-            one.field,
-            any(first < one.end and one.start < last for first, last in spans),
-        )
-        for one, (start, end) in zip(scores, itertools.pairwise(boundaries), strict=True)
-    ]
+        whole = {"start": 0, "end": len(text), "value": 0.0, "removal": None, "evidence": 0.0}
+        return [Section(**whole, field="", marked=bool(spans))]
+    boundaries = [0, *(sentence.start for sentence in scores[1:]), len(text)]
+    sentences = []
+    for one, (start, end) in zip(scores, itertools.pairwise(boundaries), strict=True):
+        marked = any(first < one.end and one.start < last for first, last in spans)
+        values = {**one._asdict(), "start": start, "end": end}
+        sentences.append(Section(**values, marked=marked))
+    return sentences
 
 
 def _within_budget(
-    sentences: Sequence[_Sentence], counts: Sequence[int], characters: int
+    sentences: Sequence[Section], counts: Sequence[int], characters: int
 ) -> set[int]:
     """Indices of the sentences to show: all, or those with the largest effect of removal.
 
@@ -175,8 +163,10 @@ def _within_budget(
     chosen: set[int] = set()
     size = 0
     for number in sorted(range(len(sentences)), key=lambda it: -abs(sentences[it].removal or 0.0)):
+        # A part takes room of its own on the page, however short it is.
         own = max(sentences[number].end - sentences[number].start, PART * counts[number])
         size += min(own, LINE_CHARACTERS)
+        # The first is shown however long it is: an empty document would explain nothing.
         if chosen and size > characters:
             break
         chosen.add(number)
@@ -202,6 +192,7 @@ def _parts(explanation: Explanation, cuts: Sequence[int]) -> list[_Part]:
         first = bisect_right(boundaries, word.start) - 1
         touched = range(first, bisect_left(boundaries, word.end))
         solid = [number for number in touched if not text[slice(*ranges[number])].isspace()]
+        # v_j / m for each of the m parts that feature j touches: the parts sum to the score.
         for number in solid or touched:
             values[number] += word.value / len(solid or touched)
     return [_Part(*span, value) for span, value in zip(ranges, values, strict=True)]
@@ -229,7 +220,7 @@ def documents_of(
     sure: Floats,
     more: Sequence[int] = (),
     passages: Mapping[str, Int64s] | None = None,
-) -> tuple[Document, ...]:
+) -> tuple[Section, ...]:
     """The most certain wrong predictions, the least certain ones, and the most certain right ones.
 
     In a regression: those with the largest errors, with medium ones, and with the smallest. Each is
@@ -287,6 +278,7 @@ def certainty(predictions: Predictions) -> Floats:
 
 def _choose(predictions: Predictions, sure: Floats) -> dict[int, str]:
     """Rows and their kinds, wrong ones first."""
+    # Stable, so that equally certain documents keep the order of the corpus on every machine.
     by_certainty = np.argsort(-sure, kind="stable")
     task = predictions.model.task
     strata, _ = task.strata(predictions.y_true)
@@ -336,9 +328,14 @@ def _by_turns(rows: Sequence[int], strata: Int64s) -> Iterator[int]:
         yield from (queue[turn] for queue in queues.values() if turn < len(queue))
 
 
+def place_of(corpus: Corpus, row: int) -> str:
+    """The file and line of a document; empty where it is not from a file."""
+    return os.path.basename(corpus.where(row)) if corpus.source_of is not None else ""
+
+
 def _told(label: Any) -> str:
     """The label of a document, or its labels."""
-    return ", ".join(label) or "no label" if isinstance(label, tuple) else label
+    return ", ".join(label) or "no label" if isinstance(label, tuple) else str(label)
 
 
 def document_of(  # noqa: PLR0913  # what a page shows of it
@@ -349,7 +346,7 @@ def document_of(  # noqa: PLR0913  # what a page shows of it
     explanation: Explanation,
     passages: Int64s | None = None,
     characters: int = CHARACTERS,
-) -> Document:
+) -> Section:
     """A document as a page shows it, from its ``explanation``; sure: see :func:`certainty`.
 
     passages, characters: see :func:`textreg_report.documents.lines_of`.
@@ -362,9 +359,9 @@ def document_of(  # noqa: PLR0913  # what a page shows of it
     corpus = predictions.corpus
     task = predictions.model.task
     (answer,) = task.answers(predictions.y_pred[row : row + 1])
-    return Document(
+    return Section(
         number=row + 1,
-        where=os.path.basename(corpus.where(row)) if corpus.source_of is not None else "",
+        where=place_of(corpus, row),
         kind=kind,
         y_true="" if corpus.labels is None else _told(corpus.labels[row]),
         predicted=task.text(answer),
@@ -395,7 +392,7 @@ EMPTY, MIN_FEATURES = 6, 6
 """Sentences without a selected feature that are shown, and their least number of features."""
 
 
-def selected_documents(model: Model, refits: Refits) -> tuple[SelectedDocument, ...]:
+def selected_documents(model: Model, refits: Refits) -> tuple[Section, ...]:
     """Documents of every label in which about half of the sentences have a selected feature.
 
     Yogatama & Smith (2014, tables 4 and 5) show their selection in this way. Empty for a regression
@@ -420,14 +417,22 @@ def selected_documents(model: Model, refits: Refits) -> tuple[SelectedDocument, 
             sentences = tuple(_selected_sentences(explanation))
             if len({sentence.selected for sentence in sentences}) > 1:
                 where = refits.corpus.where(row)
-                selected.append(SelectedDocument(where, label, explanation.label, sentences))
+                selected.append(
+                    Section(
+                        where=where,
+                        label=label,
+                        predicted=explanation.label,
+                        sentences=sentences,
+                    )
+                )
     return tuple(selected)
 
 
-def _selected_sentences(explanation: Explanation) -> Iterator[SelectedSentence]:
+def _selected_sentences(explanation: Explanation) -> Iterator[Section]:
     for start, end, _, removal, *_ in explanation.sentences:
         selected = any(start <= word.start < end for word in explanation.words)
-        yield SelectedSentence(" ".join(explanation.text[start:end].split()), selected, removal)
+        text = " ".join(explanation.text[start:end].split())
+        yield Section(text=text, selected=selected, removal=removal)
 
 
 def sentences_without_features(model: Model, refits: Refits) -> tuple[str, ...]:
@@ -448,7 +453,7 @@ SUSPECTS_SHOWN, SUSPECT_PREVIEW = 20, 160
 """Documents that are listed, and characters of each."""
 
 
-def suspected_of(model: Model, refits: Refits) -> Suspected | None:
+def suspected_of(model: Model, refits: Refits) -> Section | None:
     """The documents whose labels the model's own fits contradict (northcutt2021, section 3.1).
 
     None for a model without probabilities, in a regression, and where documents are no texts.
@@ -470,7 +475,6 @@ def suspected_of(model: Model, refits: Refits) -> Suspected | None:
             return None
         (text,) = check_texts([text])
         preview = clip(" ".join(text[: 2 * SUSPECT_PREVIEW].split()), SUSPECT_PREVIEW)
-        named = refits.corpus.source_of is not None
-        where = os.path.basename(refits.corpus.where(row)) if named else f"document {row + 1}"
-        listed.append(Suspect(where, told[at], preview))
-    return Suspected(len(told), len(refits.rows), tuple(listed))
+        where = place_of(refits.corpus, row) or f"document {row + 1}"
+        listed.append(Section(where=where, told=told[at], preview=preview))
+    return Section(count=len(told), total=len(refits.rows), listed=listed)

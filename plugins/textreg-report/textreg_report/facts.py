@@ -1,12 +1,15 @@
-"""Facts about a model and its training: data, settings, search, and how to repeat it."""
+"""Facts about a model: data, settings, search, features, and how to repeat it."""
 
 from __future__ import annotations
 
 import hashlib
+import itertools
 import platform
 from collections.abc import Mapping
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from textreg.errors import first_few
 from textreg.explain.selection import path_profiles
@@ -14,10 +17,14 @@ from textreg.model.model import Model
 from textreg.records import Corpus
 from textreg.training.fields import fields_of
 from textreg.training.recipe import changed, changed_options
-from textreg_report.records import Fact, PathSection, SearchSection, SearchTrial
+from textreg_report.documents import sentences_without_features
+from textreg_report.page import Facts, Section
+from textreg_report.predictions import LABELS
 from textreg_report.wording import signed
 
 if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
     from textreg.features.joined import AnyEncoder
     from textreg.model.model import Model
     from textreg.model.summary import (
@@ -26,12 +33,14 @@ if TYPE_CHECKING:
         RegularizerSummary,
         TrainingSummary,
     )
-
+    from textreg.records import Int64s
+    from textreg.tasks.base import Targets
+    from textreg_report.refits import Refits
 
 LIBRARIES = ("textreg", "numpy", "scipy", "scikit-learn")
 
 
-LABELS = 12
+LISTED = 12
 """Labels listed with their counts."""
 
 STEPS = ("read", "features", "search", "fit", "path")
@@ -52,9 +61,9 @@ def number(value: Any) -> str:
     return "none" if value is None else str(value)
 
 
-def parameter_facts(params: Mapping[str, Any]) -> list[Fact]:
+def parameter_facts(params: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Parameters and their values."""
-    return [Fact(name.replace("_", " "), number(value)) for name, value in params.items()]
+    return [(name.replace("_", " "), number(value)) for name, value in params.items()]
 
 
 def _named(name: str, params: Mapping[str, Any]) -> str:
@@ -69,80 +78,80 @@ def _part(
     return _named(part.name, changed(summary, kind, part.name, part.params))
 
 
-def data_facts(model: Model) -> tuple[Fact, ...]:
+def data_facts(model: Model) -> Facts:
     """What the model was trained on."""
     summary = model.summary
     facts = []
     if summary is not None:
-        facts.append(Fact("trained on", f"{summary.documents:,} documents"))
+        facts.append(("trained on", f"{summary.documents:,} documents"))
     title, shown = model.task.label_lines({} if summary is None else summary.labels)
     if shown:
-        more = f" and {len(shown) - LABELS:,} more" if len(shown) > LABELS else ""
-        facts.append(Fact(title, ", ".join(shown[:LABELS]) + more))
+        more = f" and {len(shown) - LISTED:,} more" if len(shown) > LISTED else ""
+        facts.append((title, ", ".join(shown[:LISTED]) + more))
     if summary is not None and (rare := summary.rare):
         listed = [f"{label} {count:,}" for label, count in rare.labels.items()]
-        told = first_few(listed, LABELS)
+        told = first_few(listed, LISTED)
         fate = "left out" if rare.label is None else f"joined into {rare.label}"
-        facts.append(Fact(f"labels of fewer than {rare.least:,} documents", f"{fate}: {told}"))
+        facts.append((f"labels of fewer than {rare.least:,} documents", f"{fate}: {told}"))
     if summary is not None:
-        facts.append(Fact("features in training", f"{summary.features:,}"))
-    facts.append(Fact("features with a weight", f"{model.n_features:,}"))
+        facts.append(("features in training", f"{summary.features:,}"))
+    facts.append(("features with a weight", f"{model.n_features:,}"))
     if summary is not None and (groups := summary.groups):
         text = f"{groups.before:,} {_part(summary, 'groups', groups)}"
         differ = "" if groups.after is None else f", {groups.after:,} differ"
-        facts.append(Fact("groups", text + differ))
+        facts.append(("groups", text + differ))
     if summary is not None and (graph := summary.graph):
-        facts.append(Fact("links", f"{graph.links:,} of {_part(summary, 'graph', graph)}"))
+        facts.append(("links", f"{graph.links:,} of {_part(summary, 'graph', graph)}"))
     return tuple(facts)
 
 
-def settings_facts(model: Model) -> tuple[Fact, ...]:
+def settings_facts(model: Model) -> Facts:
     """How it was trained; parameters only where they differ from their defaults."""
     summary, encoder = model.summary, model.encoder
     facts = []
     if summary is not None:
-        facts.append(Fact("regularizer", _part(summary, "regularizer", summary.reg)))
+        facts.append(("regularizer", _part(summary, "regularizer", summary.reg)))
         searched = [*summary.chosen, *summary.reg.searched]
         names = ", ".join(name.replace("_", " ") for name in searched)
-        facts.append(Fact("chosen by search", names or "nothing"))
-    facts.append(Fact("loss", model.loss))
+        facts.append(("chosen by search", names or "nothing"))
+    facts.append(("loss", model.loss))
     if summary is not None and summary.multiclass:
-        facts.append(Fact("several labels", summary.multiclass))
+        facts.append(("several labels", summary.multiclass))
     if summary is not None and (given := summary.class_weight):
         if not isinstance(given, str):
             given = ", ".join(f"{label} {number(factor)}" for label, factor in given.items())
-        facts.append(Fact("weights of labels", given))
+        facts.append(("weights of labels", given))
     facts += _feature_facts(encoder)
     if model.calibration is not None:
-        facts.append(Fact("calibration", model.calibration.method))
+        facts.append(("calibration", model.calibration.method))
     for label, value in model.thresholds.items():
         chosen = None if summary is None else summary.thresholds.get(label)
         rule = "given" if chosen is None else chosen.rule
         if label == model.task.unknown and summary is not None and summary.unknown is not None:
             rule = summary.unknown.rule
-        facts.append(Fact(f"threshold of {label}", f"{signed(value)} ({rule})"))
+        facts.append((f"threshold of {label}", f"{signed(value)} ({rule})"))
     if summary is not None:
-        facts.append(Fact("tolerance of the gap", number(summary.tol)))
-        facts.append(Fact("iterations", number(summary.iterations)))
+        facts.append(("tolerance of the gap", number(summary.tol)))
+        facts.append(("iterations", number(summary.iterations)))
     if seconds := model.seconds:
         times = ", ".join(f"{key} {seconds[key]:.1f} s" for key in STEPS if key in seconds)
-        facts.append(Fact("time", times))
+        facts.append(("time", times))
     return tuple(facts)
 
 
-def _feature_facts(encoder: AnyEncoder) -> list[Fact]:
+def _feature_facts(encoder: AnyEncoder) -> list[tuple[str, str]]:
     """How documents become features; of several fields, each of them."""
     if encoder.fields:
         return [
-            Fact(f"field {field.name}", _named(field.kind, changed_options(field)))
+            (f"field {field.name}", _named(field.kind, changed_options(field)))
             for field in fields_of(encoder)
         ]
     tokenizer, vectorizer = encoder.tokenizer, encoder.vectorizer
     named = {key: it for key, it in vectorizer.changed().items() if key not in IN_TITLE}
     runs = "single words" if vectorizer.ngrams == 1 else f"1 to {vectorizer.ngrams} words in a row"
     return [
-        Fact("tokenizer", _named(tokenizer.name, tokenizer.changed())),
-        Fact("features", _named(f"{vectorizer.weighting} of {runs}", named)),
+        ("tokenizer", _named(tokenizer.name, tokenizer.changed())),
+        ("features", _named(f"{vectorizer.weighting} of {runs}", named)),
     ]
 
 
@@ -159,8 +168,12 @@ SPLITS = {
 }
 
 
-def search_section(model: Model) -> SearchSection | None:
-    """The search, from the model's summary; None if there was none."""
+def search_section(model: Model) -> Section | None:
+    """The search, from the model's summary; None if there was none.
+
+    tried: settings in words, number of features and metric of each; chosen: index of one. interval:
+    95 % Wilson interval of the chosen one, if the metric is the accuracy.
+    """
     summary = model.summary
     if summary is None or len(summary.search) < 2 or summary.metric is None or summary.dev is None:
         return None
@@ -176,32 +189,56 @@ def search_section(model: Model) -> SearchSection | None:
     for number in shown:
         facts = parameter_facts({**settings[number][1], **settings[number][0]})
         what = ", ".join(f"{name} {value}" for name, value in facts)
-        tried.append(SearchTrial(what, rows[number].nonzero, rows[number].metrics[metric]))
+        tried.append(_trial(what, rows[number], metric))
     interval = dev.accuracy_interval if metric == "accuracy" else None
     at = shown.index(chosen_row)
-    return SearchSection(metric, dev.documents, _how(model), tuple(tried), at, interval)
+    return Section(
+        metric=metric,
+        documents=dev.documents,
+        how=_how(model),
+        tried=tried,
+        chosen=at,
+        interval=interval,
+    )
 
 
-def path_section(model: Model) -> PathSection | None:
-    """The regularization path of the model; None if it has none (``train --path``)."""
+def _trial(settings: str, row: Any, metric: str) -> Section:
+    """A point of a search, or of a path."""
+    return Section(settings=settings, features=row.nonzero, value=row.metrics[metric])
+
+
+def path_section(model: Model) -> Section | None:
+    """The regularization path of the model; None if it has none (``train --path``).
+
+    curve: size and metric of each model, measured on documents that its fit has not seen, as of
+    :func:`search_section`. values: of the parameter, the emptiest model first. whole: whether they
+    are whole numbers, otherwise penalty strengths. profiles: weights of the strongest features.
+    """
     path = model.path
     if path is None:
         return None
     dev = None if model.summary is None else model.summary.dev
-    curve = SearchSection(
+    curve = Section(
         metric=path.metric,
         documents=0 if dev is None else dev.documents,
         how=_how(model),
-        tried=tuple(
-            SearchTrial(f"{path.parameter} {value:.4g}", point.nonzero, point.metrics[path.metric])
+        tried=[
+            _trial(f"{path.parameter} {value:.4g}", point, path.metric)
             for value, point in zip(path.values, path.points, strict=True)
-        ),
+        ],
         chosen=path.chosen,
+        interval=None,
     )
     along = path_profiles(model, PROFILES)
     assert along is not None
     whole = all(isinstance(value, int) for value in path.values)
-    return PathSection(curve, path.parameter, along.values, whole, along.profiles)
+    return Section(
+        curve=curve,
+        parameter=path.parameter,
+        values=along.values,
+        whole=whole,
+        profiles=along.profiles,
+    )
 
 
 def _how(model: Model) -> str:
@@ -212,11 +249,11 @@ def _how(model: Model) -> str:
     return f"{how} in {split.parts} parts" if split.kind == "cv" else how
 
 
-def versions() -> tuple[Fact, ...]:
+def versions() -> Facts:
     """Versions of Python and of the numerical libraries."""
     return (
-        Fact("Python", platform.python_version()),
-        *(Fact(name, metadata.version(name)) for name in LIBRARIES),
+        ("Python", platform.python_version()),
+        *((name, metadata.version(name)) for name in LIBRARIES),
     )
 
 
@@ -227,3 +264,155 @@ def fingerprint(corpus: Corpus) -> str:
     for label, text in zip(labels, corpus.texts, strict=True):
         digest.update(f"{label}\0{text}\0".encode("utf-8", "surrogatepass"))
     return digest.hexdigest()
+
+
+TOP = 15
+"""Features shown for each label."""
+
+STABLE, UNUSED = 25, 15
+"""Features whose stability is shown, and features without a weight."""
+
+
+def columns_of(X: csr_array, columns: Int64s) -> csr_array:
+    """(documents, columns): the given columns of X; empty where the index is -1."""
+    from scipy.sparse import csr_array
+
+    present = np.flatnonzero(columns >= 0)
+    choice = (np.ones(len(present)), (columns[present], present))
+    return X @ csr_array(choice, shape=(X.shape[1], len(columns)))
+
+
+def label_words(model: Model, X: csr_array, y_true: Targets) -> tuple[tuple[Section, ...], int]:
+    """The strongest features of every label, and the number of labels that are not listed.
+
+    X: (documents, the model's features). y_true: (documents,) as ``Predictions.y_true``.
+    """
+    task = model.task
+    names, rows = task.sides, task.side_rows(model.weights)
+    totals = np.bincount(X.indices, minlength=X.shape[1])
+    sizes = np.array([np.count_nonzero(task.documents_of(y_true, c)) for c in range(len(names))])
+    shown = np.sort(np.argsort(-sizes, kind="stable")[:LABELS])
+    labels = []
+    for c in shown.tolist():
+        order = [j for j in np.argsort(-rows[c], kind="stable")[:TOP] if rows[c, j] > 0]
+        mine = task.documents_of(y_true, c)
+        inside = np.bincount(X[mine].indices, minlength=X.shape[1])
+        rows_shown = [
+            Section(
+                feature=model.encoder.names[j],
+                weight=float(rows[c, j]),
+                inside=int(inside[j]),
+                outside=int(totals[j] - inside[j]),
+            )
+            for j in order
+        ]
+        labels.append(Section(label=names[c], rows=rows_shown))
+    return tuple(labels), len(names) - len(labels)
+
+
+def dropped_of(model: Model, refits: Refits | None, skipped: int, unknown: int) -> Section:
+    """What training had and the model does not use; more of it from ``refits``.
+
+    skipped: rows of the files that could not be read. unknown: documents without any feature of the
+    model. features, selected: in training, and with a weight; informative: those without whose
+    frequency differs most between labels. sentences: some without a feature of the model;
+    empty_sentences, total_sentences: their number, and of all.
+    """
+    dropped = Section(
+        skipped=skipped,
+        unknown=unknown,
+        features=None if model.summary is None else model.summary.features,
+        selected=model.n_features,
+        informative=[],
+        sentences=(),
+        empty_sentences=None,
+    )
+    if refits is not None:
+        table = refits.sentences
+        dropped.features = len(refits.selected)
+        dropped.informative = _informative(model, refits)
+        dropped.sentences = sentences_without_features(model, refits)
+        dropped.empty_sentences = int((table.filled & ~table.selected).sum())
+        dropped.total_sentences = int(table.filled.sum())
+    return dropped
+
+
+def _informative(model: Model, refits: Refits) -> list[Section]:
+    """Features without a weight whose frequency differs most between labels."""
+    task = model.task
+    if not task.discrete:
+        return []
+    X, y_true = refits.data.X, refits.data.y
+    totals = np.bincount(X.indices, minlength=X.shape[1])
+    best = np.zeros(X.shape[1])
+    label, inside, outside = (np.zeros(X.shape[1]) for _ in range(3))
+    for c in range(len(task.sides)):
+        mine = task.documents_of(y_true, c)
+        size = int(np.count_nonzero(mine))
+        if not 0 < size < len(y_true):  # of several labels one may be everywhere
+            continue
+        count = np.bincount(X[mine].indices, minlength=X.shape[1])
+        share, others = count / size, (totals - count) / (len(y_true) - size)
+        # P(feature | label) - P(feature | others), for the label where it is largest.
+        better = share - others > best
+        best[better] = (share - others)[better]
+        for array, value in ((label, np.full(len(best), c)), (inside, share), (outside, others)):
+            array[better] = value[better]
+    best[refits.selected] = 0.0
+    names = refits.data.encoder.names
+    order = [j for j in np.argsort(-best, kind="stable")[:UNUSED] if best[j] > 0]
+    return [
+        Section(
+            feature=names[j],
+            label=task.sides[int(label[j])],
+            inside=float(inside[j]),
+            outside=float(outside[j]),
+        )
+        for j in order
+    ]
+
+
+def stability_of(model: Model, refits: Refits) -> Section:
+    """How often the model's features are selected by fits without a part of the corpus.
+
+    histogram: number of the model's features that were selected in 0, 1, ... of the fits. overlap:
+    mean Jaccard index of the features of two fits. sizes: features of every fit. strongest: the
+    features with the largest weights, the number of fits that selected each (parts), and the mean
+    and the deviation of its weights there.
+    """
+    fits = refits.solutions
+    columns = refits.columns
+    present = columns >= 0
+    used = np.array([fit.w.any(axis=0) for fit in fits])
+    times = np.zeros(model.n_features, dtype=np.int64)
+    times[present] = used[:, columns[present]].sum(axis=0)
+    # Jaccard index |A ∩ B| / |A ∪ B| of the features of every two fits.
+    shares = [
+        int((one & other).sum()) / max(1, int((one | other).sum()))
+        for one, other in itertools.combinations(used, 2)
+    ]
+    task = model.task
+    names, rows = task.sides, task.side_rows(model.weights)
+    best, size = rows.argmax(axis=0), rows.max(axis=0, initial=0.0)
+    weights = np.zeros((len(fits), *rows.shape))
+    for fit, out in zip(fits, weights, strict=True):
+        out[:, present] = task.side_rows(fit.w[:, columns[present]])
+    order = np.argsort(-size, kind="stable")[:STABLE].tolist()
+    return Section(
+        parts=len(fits),
+        histogram=np.bincount(times, minlength=len(fits) + 1).tolist(),
+        overlap=float(np.mean(shares)) if shares else 1.0,
+        sizes=refits.own.sizes,
+        strongest=[
+            Section(
+                feature=model.encoder.names[j],
+                label=names[best[j]],
+                weight=float(size[j]),
+                parts=int(times[j]),
+                mean=float(weights[:, best[j], j].mean()),
+                deviation=float(weights[:, best[j], j].std()),
+            )
+            for j in order
+            if size[j] > 0
+        ],
+    )

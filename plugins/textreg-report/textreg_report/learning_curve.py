@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import itertools
 import math
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -32,11 +30,11 @@ from textreg_report.benchmark import (
     Holding,
     baseline_of,
     check_benchmark,
-    make_ready,
+    listed,
+    ready_candidates,
     warn_of_html_once,
-    with_names,
 )
-from textreg_report.comparison import markdown
+from textreg_report.comparison import csv_text, markdown
 
 if TYPE_CHECKING:
     import os
@@ -62,9 +60,10 @@ class Drawing(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """Documents to draw from.
+    """Documents to draw from, and the features of samples.
 
     sizes: of the samples. orders: of the documents for every draw, which samples are the first of.
+    known: whether features and graphs are made once, of all documents; made: these features.
     """
 
     checked: Checked
@@ -72,11 +71,39 @@ class Pool:
     unlabeled: Corpus | None
     sizes: list[int]
     orders: list[Int64s]
+    known: bool
+    made: dict[Any, Features] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
         """The name of the benchmark."""
         return self.checked.name
+
+    def training(
+        self, settings: TrainingSettings, rows: Int64s, shared: dict[Any, Features]
+    ) -> tuple[Corpus, TrainingSettings, Features]:
+        """What to train on and how, for some rows of the pool.
+
+        shared: features of the same sample, by what they depend on.
+        """
+        sample = self.corpus.select(rows)
+        more = [] if self.unlabeled is None else list(self.unlabeled.texts)
+        settings = for_documents(settings, self.corpus if self.known else sample)
+        key = settings.vectorizer, settings.tokenizer, settings.fields
+        if self.known:
+            if key not in self.made:
+                every = Corpus(texts=[*self.corpus.texts, *more])
+                self.made[key] = with_graphs(make_features(every, settings))
+            made = self.made[key]
+            rows_of = MatrixRows(made.X[rows])
+            return sample, settings, replace(made, rows=rows_of, tokens=made.tokens.select(rows))
+        graph = settings.reg.needs == "graph"
+        if graph and more:
+            settings = settings.replace(unlabeled=Corpus(texts=more))
+        own = *key, graph
+        if own not in shared:
+            shared[own] = make_features(sample, settings)
+        return sample, settings, shared[own]
 
 
 def pool_of(benchmark: Benchmark, how: Drawing, unlabeled: Corpus | None) -> Pool:
@@ -101,50 +128,8 @@ def pool_of(benchmark: Benchmark, how: Drawing, unlabeled: Corpus | None) -> Poo
         orders = [draw_order(codes, how.draw, (seed, number)) for number in range(how.draws)]
         for order in orders:
             check_samples(order, chosen, codes, labels, how.draw)
-        return Pool(checked, checked.train, unlabeled, chosen, orders)
-
-
-class SampleFeatures:
-    """The features of samples.
-
-    Parameters
-    ----------
-    pool : Pool
-    by : str
-        With "labels", features and graphs are made once, of all documents.
-    """
-
-    def __init__(self, pool: Pool, by: str) -> None:
-        self.pool = pool
-        self.known = by == "labels"
-        self._more = [] if pool.unlabeled is None else list(pool.unlabeled.texts)
-        self._made: dict[Any, Features] = {}
-
-    def training(
-        self, settings: TrainingSettings, rows: Int64s, shared: dict[Any, Features]
-    ) -> tuple[Corpus, TrainingSettings, Features]:
-        """What to train on and how, for some rows of the pool.
-
-        shared: features of the same sample, by what they depend on.
-        """
-        pool = self.pool
-        sample = pool.corpus.select(rows)
-        settings = for_documents(settings, pool.corpus if self.known else sample)
-        key = settings.vectorizer, settings.tokenizer, settings.fields
-        if self.known:
-            if key not in self._made:
-                every = Corpus(texts=[*pool.corpus.texts, *self._more])
-                self._made[key] = with_graphs(make_features(every, settings))
-            made = self._made[key]
-            rows_of = MatrixRows(made.X[rows])
-            return sample, settings, replace(made, rows=rows_of, tokens=made.tokens.select(rows))
-        graph = settings.reg.needs == "graph"
-        if graph and self._more:
-            settings = settings.replace(unlabeled=Corpus(texts=self._more))
-        own = *key, graph
-        if own not in shared:
-            shared[own] = make_features(sample, settings)
-        return sample, settings, shared[own]
+        known = how.by == "labels"
+        return Pool(checked, checked.train, unlabeled, chosen, orders, known)
 
 
 def with_graphs(features: Features) -> Features:
@@ -160,7 +145,7 @@ def with_graphs(features: Features) -> Features:
 
 
 def measure_sample(
-    source: SampleFeatures,
+    pool: Pool,
     settings: TrainingSettings,
     place: tuple[str, str, int, int],
     shared: dict[Any, Features],
@@ -171,11 +156,11 @@ def measure_sample(
     """
     start = time.perf_counter()
     benchmark, name, size, number = place
-    rows = source.pool.orders[number][:size]
-    sample, settings, features = source.training(settings, rows, shared)
+    rows = pool.orders[number][:size]
+    sample, settings, features = pool.training(settings, rows, shared)
     model = train_corpus(sample, settings, None, features, partial=False)
     seconds = time.perf_counter() - start
-    test = source.pool.checked.test
+    test = pool.checked.test
     scores = model.decision_function(test.texts)
     result = model.task.evaluate(test, scores, model.thresholds, model.calibration)
     assert isinstance(result, Evaluation)
@@ -225,6 +210,7 @@ def draw_order(codes: Int64s, draw: str, seed: Sequence[int]) -> Int64s:
     grouped = order[np.argsort(codes[order], kind="stable")]
     first = np.concatenate([[0], np.cumsum(counts)[:-1]])
     rank = np.arange(len(codes)) - first[codes[grouped]]
+    # The k-th document of a label stands at (k + u) / n_label, so each prefix has its share.
     if draw == "stratified":
         place = (rank + rng.random(len(counts))[codes[grouped]]) / counts[codes[grouped]]
     else:
@@ -512,17 +498,15 @@ class LearningCurve:
 
     def to_csv(self) -> str:
         """A row for each benchmark, candidate and size."""
-        file = io.StringIO()
-        writer = csv.writer(file, lineterminator="\n")
         ends = ("mean", "low", "high", "difference", "difference_low", "difference_high")
-        writer.writerow(["benchmark", "candidate", "size", "draws", "measure", *ends])
+        rows: list[list[Any]] = [["benchmark", "candidate", "size", "draws", "measure", *ends]]
         for benchmark, name, size in self._keys():
-            row = [benchmark, name, size, self.draws, self.measure]
+            row: list[Any] = [benchmark, name, size, self.draws, self.measure]
             row += _flat(self.point(benchmark, name, size))
             other = name != self.baseline
             row += _flat(self.difference(benchmark, name, size)) if other else [None] * 3
-            writer.writerow(row)
-        return file.getvalue()
+            rows.append(row)
+        return csv_text(rows)
 
     def to_markdown(self) -> str:
         """The tables, and what the intervals are."""
@@ -541,13 +525,15 @@ class LearningCurve:
         UsageError
             If the picture cannot be written.
         """
-        from textreg_report.charts import Curve, curve_panels
+        from textreg_report.charts import Series, curve_panels
 
         panels = {}
         for benchmark in self.benchmarks:
             sizes = self.sizes[benchmark]
             panels[benchmark] = [
-                Curve(name, sizes, *zip(*points, strict=True))
+                Series(
+                    name, sizes, [it.mean for it in points], None, [it.interval for it in points]
+                )
                 for name in self.candidates
                 for points in [[self.point(benchmark, name, size) for size in sizes]]
             ]
@@ -569,6 +555,7 @@ def _point(values: Floats, least: float, most: float) -> CurvePoint:
         return CurvePoint(mean, None)
     from scipy.special import stdtrit
 
+    # t(n - 1, 0.975) s / √n
     half = float(stdtrit(n - 1, 0.975) * values.std(ddof=1) / np.sqrt(n))
     return CurvePoint(mean, (max(mean - half, least), min(mean + half, most)))
 
@@ -693,13 +680,12 @@ def _cells(
 ) -> Iterator[CurveCell]:
     """All trainings, those of a draw before those of the next."""
     for pool in pools:
-        source = SampleFeatures(pool, how.by)
         for draw, size in itertools.product(range(how.draws), pool.sizes):
             shared: dict[Any, Features] = {}
             for name, one in ready.items():
                 place = pool.name, name, size, draw
                 with named_errors(f"{pool.name}, {name}, {size:,} documents"):
-                    yield measure_sample(source, one, place, shared)
+                    yield measure_sample(pool, one, place, shared)
 
 
 def _check_choices(by: str, draw: str, draws: int, measure: str) -> None:
@@ -719,17 +705,13 @@ def _pools(
     benchmarks: Benchmark | Iterable[Benchmark], how: Drawing, unlabeled: Mapping[str, Corpus]
 ) -> list[Pool]:
     """What is drawn from, one for each benchmark."""
-    listed = [benchmarks] if isinstance(benchmarks, Benchmark) else list(benchmarks)
-    if not listed or len({one.name for one in listed}) < len(listed):
-        raise UsageError(
-            "a learning curve needs at least one benchmark, and different names for several."
-        )
-    if others := set(unlabeled) - {one.name for one in listed}:
-        known = ", ".join(one.name for one in listed)
+    several = listed(benchmarks, "a learning curve")
+    if others := set(unlabeled) - {one.name for one in several}:
+        known = ", ".join(one.name for one in several)
         raise UsageError(
             f"there is no benchmark '{min(others)}' for unlabeled documents. There are: {known}."
         )
-    return [pool_of(one, how, unlabeled.get(one.name)) for one in listed]
+    return [pool_of(one, how, unlabeled.get(one.name)) for one in several]
 
 
 def _ready(
@@ -737,9 +719,8 @@ def _ready(
 ) -> dict[str, TrainingSettings]:
     """All candidates by name; UsageError for what cannot be trained on samples."""
     ready: dict[str, TrainingSettings] = {}
-    for name, candidate in dict(with_names(candidates)).items():
+    for name, one in ready_candidates(candidates, shared).items():
         with named_errors(name):
-            one = make_ready(candidate, shared)
             if isinstance(one, Model):
                 raise UsageError(
                     "a model is trained already: name regularizers, or measure models with "

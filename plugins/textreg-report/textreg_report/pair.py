@@ -15,24 +15,17 @@ from textreg.measure.evaluation import Evaluation
 from textreg.measure.metrics import Answers, bootstrap, sign_test
 from textreg.records.documents import check_texts
 from textreg.tasks import Regression
-from textreg_report.agreement import TITLES, MarkedDocument, rationale_scores
+from textreg_report.agreement import MarkedDocument, rationale_scores
 from textreg_report.benchmark import Benchmark, compare
 from textreg_report.documents import certainty, document_of, take
 from textreg_report.facts import fingerprint, versions
-from textreg_report.predictions import Predictions, mean_interval, predict_on, scores_of
-from textreg_report.records import (
+from textreg_report.page import (
     Estimate,
-    EvidenceBeside,
-    EvidenceRow,
-    EvidenceSection,
-    Fact,
-    FeatureChange,
-    Flip,
     PairReport,
-    Side,
+    Section,
     Versus,
 )
-from textreg_report.wording import documents, share
+from textreg_report.predictions import Predictions, predict_on, scores_of, squared_errors
 
 if TYPE_CHECKING:
     from textreg.model.model import Model
@@ -75,7 +68,12 @@ def versus_models(predictions: Predictions, against: Mapping[str, Model]) -> tup
     if not against:
         return ()
     if isinstance(model.task, Regression):
-        return tuple(_of_numbers(predictions, name, other) for name, other in against.items())
+        found = []
+        for name, other in against.items():
+            with named_errors(name):
+                numbers = other.decision_function(corpus.texts)
+            found.append(squared_errors(name, predictions, numbers))
+        return tuple(found)
     own = "this model"
     while own in against:
         own += "'"
@@ -96,16 +94,6 @@ def versus_models(predictions: Predictions, against: Mapping[str, Model]) -> tup
         for contrast in [result.contrast(name)]
         for value, interval in [contrast.headline]
     )
-
-
-def _of_numbers(predictions: Predictions, name: str, other: Model) -> Versus:
-    """The squared errors of the other one, less those of the model."""
-    y_true, y_pred = (it.astype(np.float64) for it in (predictions.y_true, predictions.y_pred))
-    with named_errors(name):
-        theirs = other.decision_function(predictions.corpus.texts)
-    own, others = (y_true - y_pred) ** 2, (y_true - theirs) ** 2
-    gain = Estimate("difference", float((others - own).mean()), *mean_interval(others - own))
-    return Versus(name, "squared error", float(others.mean()), gain)
 
 
 def tables_of_texts(models: Mapping[str, Model], texts: Sequence[str]) -> tuple[RemovalTable, ...]:
@@ -230,9 +218,9 @@ def report_pair(
         removed=tuple(removed[:TOP]),
         relabeled=tuple(relabeled[:TOP]),
         counts=(len(added), len(removed), len(relabeled)),
-        commands=() if command is None else (Fact("this page", shlex.join(command)),),
+        commands=() if command is None else (("this page", shlex.join(command)),),
         versions=versions(),
-        data=(Fact("measured on", fingerprint(corpus)),),
+        data=(("measured on", fingerprint(corpus)),),
         missing=() if explained else (missing,),
     )
 
@@ -243,12 +231,12 @@ def _answers(predictions: Predictions, place: dict[str, int]) -> Int64s:
     return codes[predictions.y_pred.astype(np.int64)]
 
 
-def _side(name: str, predictions: Predictions) -> Side:
+def _side(name: str, predictions: Predictions) -> Section:
     """Scores of one model."""
     scores = scores_of(predictions)
     result, summary = scores.result, predictions.model.summary
     assert isinstance(result, Evaluation)
-    return Side(
+    return Section(
         name=name,
         regularizer="unknown" if summary is None else summary.reg.name,
         accuracy=scores.figures[0],
@@ -259,7 +247,7 @@ def _side(name: str, predictions: Predictions) -> Side:
     )
 
 
-_Changes = list[FeatureChange]
+_Changes = list[Section]
 
 
 def _compare_features(first: Model, second: Model) -> tuple[_Changes, _Changes, _Changes, int]:
@@ -270,11 +258,13 @@ def _compare_features(first: Model, second: Model) -> tuple[_Changes, _Changes, 
     one, two = _main_labels(first), _main_labels(second)
     scales = [max((weight for _, weight in each.values()), default=1.0) for each in (one, two)]
 
-    def strength(change: FeatureChange) -> tuple[float, str]:
+    def strength(change: Section) -> tuple[float, str]:
         sides = zip((change.first, change.second), scales, strict=True)
         return -sum(side[1] / scale for side, scale in sides if side is not None), change.feature
 
-    every = [FeatureChange(name, one.get(name), two.get(name)) for name in {**one, **two}]
+    every = [
+        Section(feature=name, first=one.get(name), second=two.get(name)) for name in {**one, **two}
+    ]
     ranked = sorted(every, key=strength)
     added = [change for change in ranked if change.first is None]
     removed = [change for change in ranked if change.second is None]
@@ -298,8 +288,9 @@ def _main_labels(model: Model) -> dict[str, tuple[str, float]]:
 
 def _flips(
     both: tuple[Predictions, Predictions], y_true: Int64s, one: Int64s, two: Int64s
-) -> tuple[Flip, ...]:
+) -> tuple[Section, ...]:
     """Documents with different predictions, those with the most certain ones first."""
+    # Where both models are sure and disagree, one of them has learned something wrong.
     certainties = [certainty(each) for each in both]
     order = np.argsort(-(certainties[0] + certainties[1]), kind="stable")
     order = order[(one != two)[order]]
@@ -313,12 +304,14 @@ def _flips(
     texts = check_texts([corpus.texts[row] for row in chosen])
     pairs = [[each.model.explain(text) for each in both] for text in texts]
     return tuple(
-        Flip(
-            kind,
-            *(
-                document_of(each, row, kind, float(certain[row]), explanation)
-                for each, certain, explanation in zip(both, certainties, pair, strict=True)
-            ),
+        Section(
+            kind=kind,
+            **{
+                side: document_of(each, row, kind, float(certain[row]), explanation)
+                for side, each, certain, explanation in zip(
+                    ("first", "second"), both, certainties, pair, strict=True
+                )
+            },
         )
         for (row, kind), pair in zip(chosen.items(), pairs, strict=True)
     )
@@ -326,7 +319,7 @@ def _flips(
 
 def evidence_of(
     model: Model, marked: Sequence[MarkedDocument], against: Mapping[str, Model]
-) -> EvidenceSection:
+) -> Section:
     """The measures of ``textreg explain --evidence-col``, and their differences from other models.
 
     Raises DataError and UsageError as :func:`textreg.explain.rationale_scores`.
@@ -336,39 +329,15 @@ def evidence_of(
         name: rationale_scores(other, marked, share=scores.rationale_share)
         for name, other in against.items()
     }
-    return EvidenceSection(
+    return Section(
         documents=len(scores),
         left_out=scores.left_out,
         marked_sentences=scores.marked_sentences,
         marked_tokens=scores.marked_tokens,
         rationale_share=scores.rationale_share,
-        rows=tuple(EvidenceRow(key, TITLES[key], one) for key, one in scores.measures().items()),
-        beside=tuple(
-            EvidenceBeside(name, other.measures(), scores.differences(other))
+        means=scores.measures(),
+        beside=[
+            Section(name=name, means=other.measures(), differences=scores.differences(other))
             for name, other in others.items()
-        ),
-    )
-
-
-def evidence_in_words(evidence: EvidenceSection) -> str:
-    """Whether the sentence with the most evidence is a marked one more often than by chance."""
-    top = next(row.mean for row in evidence.rows if row.key == "top_1")
-    chance = share(evidence.marked_sentences)
-    figures = (
-        f"{share(top.value)} of {documents(evidence.documents)} ({share(top.low)} to "
-        f"{share(top.high)})"
-    )
-    if top.low > evidence.marked_sentences:
-        return (
-            f"Its reasons agree with those of people: its strongest sentence is one that they "
-            f"marked in {figures}, where chance would give {chance}."
-        )
-    if top.high < evidence.marked_sentences:
-        return (
-            f"Its reasons are not those of people: its strongest sentence is one that they marked "
-            f"in {figures}, less often than chance would give, {chance}."
-        )
-    return (
-        f"Its reasons do not measurably agree with those of people: its strongest sentence is one "
-        f"that they marked in {figures}, and chance would give {chance}."
+        ],
     )

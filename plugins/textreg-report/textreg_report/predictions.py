@@ -13,17 +13,27 @@ import numpy as np
 
 from textreg.errors import first_few
 from textreg.measure.evaluation import Evaluation, RegressionEvaluation
-from textreg.measure.metrics import Answers, Interval, bootstrap, measure_numbers, wilson
-from textreg.measure.multilabel import LabelScore as SetLabelScore
-from textreg.measure.multilabel import MultilabelEvaluation
+from textreg.measure.metrics import (
+    Answers,
+    Interval,
+    SetAnswers,
+    bootstrap,
+    measure_numbers,
+    sign_test,
+    wilson,
+)
+from textreg.measure.multilabel import MultilabelEvaluation, f1_scores
 from textreg.model.model import Model
 from textreg.records import Corpus
-from textreg_report.records import ConfusedPair, Estimate, LabelScore, Scores
+from textreg_report.page import Estimate, Section, Versus
 
 if TYPE_CHECKING:
     from textreg.model.model import Model
     from textreg.records import Floats, Int64s
+    from textreg.tasks import Task
     from textreg.tasks.base import Targets
+
+    Ends = tuple[float, float] | tuple[None, None]
 
 LABELS = 30
 """Labels listed one by one; of more, those with the most documents."""
@@ -76,88 +86,99 @@ class Predictions:
         return self.model.probabilities(self.scores) if self.model.has_probabilities else None
 
 
-def scores_of(predictions: Predictions) -> Scores:
-    """How good the predictions are."""
-    model = predictions.model
-    result = model.task.evaluate(
+def scores_of(predictions: Predictions) -> Section:
+    """How good the predictions are.
+
+    Returns
+    -------
+    Section
+        how: which documents, in words. documents: their number. figures: the most important scores;
+        result: all of them. labels: scores of the labels with the most documents; left_out more are
+        not listed. matrix: confusion matrix, true labels in rows, of ``matrix_labels``; None where
+        documents may have several labels, and in a regression. confused: the most frequent errors;
+        of several labels, one that is missed and one too many. reliability: predicted
+        probabilities and observed shares. thresholds: what each rule for them would give. points:
+        numbers of some documents, in a regression.
+    """
+    model, task = predictions.model, predictions.model.task
+    result = task.evaluate(
         predictions.corpus, predictions.scores, model.thresholds, model.calibration
     )
-    if isinstance(result, MultilabelEvaluation):
-        return _set_scores(result, predictions)
-    return (
-        _number_scores(result, predictions)
-        if isinstance(result, RegressionEvaluation)
-        else _label_scores(result, predictions)
-    )
-
-
-def _label_scores(result: Evaluation, predictions: Predictions) -> Scores:
-    """Scores of a classification."""
-    model, y_true = predictions.model, predictions.y_true.astype(np.int64)
-    predicted = predictions.y_pred.astype(np.int64)
-    names = tuple(one.label for one in result.classes)
-    matrix = result.confusion
-    shown = np.sort(np.argsort(-matrix.sum(axis=1), kind="stable")[:LABELS])
-    in_matrix = np.sort(np.argsort(-matrix.sum(axis=1), kind="stable")[:MATRIX])
-    table = model.task.threshold_table(predictions.scores, y_true, model.thresholds)
-    return Scores(
+    scores = Section(
         how=predictions.how,
-        documents=len(y_true),
-        figures=_figures(result, y_true, predicted, predictions),
+        documents=len(predictions.y_true),
         result=result,
-        labels=tuple(_label_score(result, code) for code in shown.tolist()),
-        left_out=len(names) - len(shown),
-        matrix=matrix[np.ix_(in_matrix, in_matrix)],
-        matrix_labels=tuple(names[code] for code in in_matrix.tolist()),
-        confused=_confused(matrix, names),
-        reliability=model.task.reliability(predictions.scores, y_true, model.calibration),
-        thresholds=tuple(
-            (names[code], table[names[code]]) for code in shown.tolist() if names[code] in table
-        ),
+        labels=[],
+        left_out=0,
+        matrix=None,
+        confused=[],
+        reliability=None,
+        thresholds=[],
     )
-
-
-def _set_scores(result: MultilabelEvaluation, predictions: Predictions) -> Scores:
-    """Scores where documents may have several labels; pairs are of one missed and one too many."""
-    model, y_true = predictions.model, predictions.y_true.astype(bool)
+    if isinstance(result, RegressionEvaluation):
+        scores.figures, scores.points = _of_numbers(result, predictions)
+        return scores
     names = [one.label for one in result.classes]
     order = np.argsort([-one.support for one in result.classes], kind="stable")
     shown = np.sort(order[:LABELS]).tolist()
-    table = model.task.threshold_table(predictions.scores, y_true, model.thresholds)
-    y_pred = predictions.y_pred.astype(bool)
-    missed, added = (it.astype(np.int64) for it in (y_true & ~y_pred, y_pred & ~y_true))
-    log_loss = [] if result.log_loss is None else [Estimate("log-loss", result.log_loss)]
-    return Scores(
-        how=predictions.how,
-        documents=result.documents,
-        figures=(
+    y_true = predictions.y_true.astype(bool if task.multilabel else np.int64)
+    table = task.threshold_table(predictions.scores, y_true, model.thresholds)
+    scores.left_out = len(names) - len(shown)
+    scores.reliability = task.reliability(predictions.scores, y_true, model.calibration)
+    scores.thresholds = [
+        (names[code], table[names[code]]) for code in shown if names[code] in table
+    ]
+    if isinstance(result, MultilabelEvaluation):
+        y_pred = predictions.y_pred.astype(bool)
+        # One label missed and another one given in its place: (missed' added) counts such pairs.
+        missed, added = (it.astype(np.int64) for it in (y_true & ~y_pred, y_pred & ~y_true))
+        scores.confused = _confused(missed.T @ added, model.labels)
+        intervals: list[tuple[Ends, Ends]] = [
+            (it.precision_interval, it.recall_interval) for it in result.classes
+        ]
+        scores.figures = [
             Estimate("micro-F1", result.micro_f1, *result.micro_f1_interval),
             Estimate("macro-F1", result.macro_f1, *result.macro_f1_interval),
             Estimate("subset accuracy", result.subset_accuracy, *result.subset_accuracy_interval),
-            *log_loss,
-        ),
-        result=result,
-        labels=tuple(_set_label_score(result.classes[code]) for code in shown),
-        left_out=len(names) - len(shown),
-        confused=_confused(missed.T @ added, model.labels),
-        reliability=model.task.reliability(predictions.scores, y_true, model.calibration),
-        thresholds=tuple(
-            (names[code], table[names[code]]) for code in shown if names[code] in table
-        ),
-    )
+        ]
+        if result.log_loss is not None:
+            scores.figures.append(Estimate("log-loss", result.log_loss))
+    else:
+        matrix, most = result.confusion, np.sort(order[:MATRIX])
+        scores.matrix = matrix[np.ix_(most, most)]
+        scores.matrix_labels = [names[code] for code in most.tolist()]
+        scores.confused = _confused(matrix, names)
+        right, called = np.diag(matrix).tolist(), matrix.sum(axis=0).tolist()
+        intervals = [
+            (_wilson(right[code], called[code]), _wilson(right[code], one.support))
+            for code, one in enumerate(result.classes)
+        ]
+        y_pred = predictions.y_pred.astype(np.int64)
+        scores.figures = _figures(result, y_true, y_pred, predictions)
+    for code in shown:
+        one, (precision, recall) = result.classes[code], intervals[code]
+        scores.labels.append(
+            Section(
+                label=one.label,
+                precision=Estimate("precision", one.precision, *precision),
+                recall=Estimate("recall", one.recall, *recall),
+                f1=one.f1,
+                support=one.support,
+            )
+        )
+    return scores
 
 
-def _set_label_score(one: SetLabelScore) -> LabelScore:
-    precision = Estimate("precision", one.precision, *one.precision_interval)
-    recall = Estimate("recall", one.recall, *one.recall_interval)
-    return LabelScore(one.label, precision, recall, one.f1, one.support)
+def _wilson(right: int, total: int) -> Ends:
+    """The interval of a share; none of no documents."""
+    return wilson(right, total) if total else (None, None)
 
 
 def _figures(
     result: Evaluation, y_true: Int64s, predicted: Int64s, predictions: Predictions
-) -> tuple[Estimate, ...]:
+) -> list[Estimate]:
     figures = [Estimate("accuracy", result.accuracy, *result.accuracy_interval)]
-    macro: tuple[float, float] | tuple[None, None] = (None, None)
+    macro: Ends = (None, None)
     if len(result.classes) <= RESAMPLED:
         # The difference from predictions that are always wrong is the score itself.
         never = np.full(len(y_true), len(result.classes))
@@ -168,11 +189,47 @@ def _figures(
         probability = predictions.proba[known, y_true[known]]
         losses = -np.log(np.maximum(probability, np.finfo(float).tiny))
         figures.append(Estimate("log-loss", result.log_loss, *mean_interval(losses)))
-    return tuple(figures)
+    return figures
+
+
+def beside(
+    name: str, task: Task, y_true: Targets, first: Targets, second: Targets
+) -> tuple[float, Versus]:
+    """The metric of the first answers, and how they compare with the second to the same documents.
+
+    The metric is the accuracy, of several labels micro-F1; the difference has a bootstrap interval,
+    and p is that of the exact McNemar test, of several labels on documents with a higher F1.
+    """
+    answers: Answers | SetAnswers
+    if task.multilabel:
+        answers = SetAnswers(*(it.astype(bool) for it in (y_true, first, second)))
+        own, other = (f1_scores(answers.y_true, it)[0] for it in answers[1:])
+    else:
+        answers = Answers(*(it.astype(np.int64) for it in (y_true, first, second)))
+        own, other = (float(np.mean(it == answers.y_true)) for it in answers[1:])
+    interval = bootstrap([answers], resamples=RESAMPLES)[2 if task.multilabel else 0]
+    return own, Versus(
+        name=name,
+        metric="micro-F1" if task.multilabel else "accuracy",
+        other=other,
+        difference=Estimate("difference", own - other, *interval),
+        won=answers.won,
+        lost=answers.lost,
+        p=sign_test(answers.won, answers.lost),
+    )
+
+
+def squared_errors(name: str, predictions: Predictions, other: Floats | float) -> Versus:
+    """The squared errors of other numbers, less those of the model."""
+    y_true, y_pred = (it.astype(np.float64) for it in (predictions.y_true, predictions.y_pred))
+    own, others = (y_true - y_pred) ** 2, (y_true - other) ** 2
+    gain = Estimate("difference", float((others - own).mean()), *mean_interval(others - own))
+    return Versus(name, "squared error", float(others.mean()), gain)
 
 
 def mean_interval(values: Floats) -> Interval:
     """Normal 95 % interval of a mean."""
+    # mean ± 1.96 s / √n; of 50 documents and more, close to Student's interval.
     spread = 1.96 * float(values.std()) / math.sqrt(len(values))
     return Interval(float(values.mean()) - spread, float(values.mean()) + spread)
 
@@ -180,50 +237,42 @@ def mean_interval(values: Floats) -> Interval:
 def resampled(statistic: Callable[[Int64s], float], n: int) -> Interval:
     """95 % percentile bootstrap interval of a statistic of n documents, called with their rows."""
     random = np.random.default_rng(0)
+    # The seed is fixed: the same report has the same intervals.
     samples = [statistic(random.integers(0, n, n)) for _ in range(RESAMPLES)]
     return Interval(*np.quantile(samples, (0.025, 0.975)).tolist())
 
 
-def _label_score(result: Evaluation, code: int) -> LabelScore:
-    one, matrix = result.classes[code], result.confusion
-    right, called, support = (int(matrix[code, code]), int(matrix[:, code].sum()), one.support)
-    ends = wilson(right, called) if called else (None, None)
-    precision = Estimate("precision", one.precision, *ends)
-    ends = wilson(right, support) if support else (None, None)
-    return LabelScore(one.label, precision, Estimate("recall", one.recall, *ends), one.f1, support)
-
-
-def _confused(matrix: Int64s, names: Sequence[str]) -> tuple[ConfusedPair, ...]:
+def _confused(matrix: Int64s, names: Sequence[str]) -> list[Section]:
     """The pairs of labels that are confused most often."""
+    # Errors are what is off the diagonal.
     wrong = matrix.copy()
     np.fill_diagonal(wrong, 0)
     order = np.argsort(-wrong, axis=None, kind="stable")[:PAIRS]
     pairs = [divmod(int(place), len(names)) for place in order]
-    return tuple(
-        ConfusedPair(names[t], names[p], int(wrong[t, p])) for t, p in pairs if wrong[t, p]
-    )
+    return [
+        Section(y_true=names[t], predicted=names[p], documents=int(wrong[t, p]))
+        for t, p in pairs
+        if wrong[t, p]
+    ]
 
 
-def _number_scores(result: RegressionEvaluation, predictions: Predictions) -> Scores:
-    """Scores of a regression."""
+def _of_numbers(
+    result: RegressionEvaluation, predictions: Predictions
+) -> tuple[list[Estimate], list[tuple[float, float]]]:
+    """Scores of a regression, and the true and the predicted numbers of some documents."""
     y_true, predicted = predictions.y_true.astype(np.float64), predictions.y_pred.astype(np.float64)
-    squares = (y_true - predicted) ** 2
+    errors = y_true - predicted
 
     def r2(rows: Int64s) -> float:
         return measure_numbers(predicted[rows], y_true[rows])["r2"]
 
     rows = np.unique(np.linspace(0, len(y_true) - 1, min(POINTS, len(y_true))).astype(int))
-    return Scores(
-        how=predictions.how,
-        documents=len(y_true),
-        figures=(
-            Estimate("R²", result.r2, *resampled(r2, len(y_true))),
-            Estimate("mean squared error", result.mse, *mean_interval(squares)),
-            Estimate("mean absolute error", result.mae, *mean_interval(np.abs(y_true - predicted))),
-        ),
-        result=result,
-        points=tuple(zip(y_true[rows].tolist(), predicted[rows].tolist(), strict=True)),
-    )
+    figures = [
+        Estimate("R²", result.r2, *resampled(r2, len(y_true))),
+        Estimate("mean squared error", result.mse, *mean_interval(errors**2)),
+        Estimate("mean absolute error", result.mae, *mean_interval(np.abs(errors))),
+    ]
+    return figures, list(zip(y_true[rows].tolist(), predicted[rows].tolist(), strict=True))
 
 
 def predict_on(model: Model, corpus: Corpus) -> Predictions:

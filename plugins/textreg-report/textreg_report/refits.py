@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -11,17 +11,7 @@ import numpy as np
 
 from textreg.errors import DataError, first_few
 from textreg.explain.selection import places
-from textreg.measure.metrics import (
-    ALPHA,
-    Answers,
-    SetAnswers,
-    bootstrap,
-    holm,
-    measure_numbers,
-    p_text,
-    sign_test,
-)
-from textreg.measure.multilabel import f1_scores
+from textreg.measure.metrics import measure_numbers
 from textreg.plugins import registry
 from textreg.records import Corpus, MultiSolution, SkippedRowsBuilder
 from textreg.records.ragged import row_of, sums
@@ -34,10 +24,10 @@ from textreg.training.settings import TrainingSettings
 from textreg.training.space import Tuning
 from textreg.training.splits import splits_of
 from textreg.training.trials import Fold, Start, search
+from textreg.training.update import joined
 from textreg_report.facts import parameter_facts
-from textreg_report.predictions import RESAMPLES, resampled
-from textreg_report.records import Baseline, Estimate, Suggestion
-from textreg_report.wording import listed, points, quoted
+from textreg_report.page import Estimate, Section, Versus
+from textreg_report.predictions import beside, resampled
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -48,7 +38,6 @@ if TYPE_CHECKING:
     from textreg.tasks.base import Targets
 
     _Job = tuple[Regularizer, Fold, Sequence[Start | None] | None, Run]
-    from textreg.records import Bools
 
 PARTS, FEWER_PARTS, MANY = 5, 3, 10_000
 """Parts of the corpus that are left out in turn; fewer parts above MANY documents."""
@@ -177,6 +166,7 @@ def refit(model: Model, corpus: Corpus, settings: TrainingSettings, work: Work =
     _check(run)
 
     held = np.concatenate([split.held for split in splits])
+    # Documents come split by split: bring them into the order of the corpus.
     order = np.argsort(held)
     k = len(splits)
     return Refits(
@@ -200,6 +190,7 @@ def half_of(rows: NDArray[np.intp], strata: Int64s) -> NDArray[np.intp]:
     drawn = np.random.default_rng(0).permutation(rows)
     ordered = drawn[np.argsort(strata[drawn], kind="stable")]
     _, first, counts = np.unique(strata[ordered], return_index=True, return_counts=True)
+    # Rank within the stratum; the first ⌈n/2⌉ of each are drawn.
     place = np.arange(len(ordered)) - np.repeat(first, counts)
     return np.sort(ordered[place < np.repeat(-(-counts // 2), counts)])
 
@@ -222,7 +213,12 @@ def _learned(corpus: Corpus, settings: TrainingSettings) -> tuple[Corpus, Target
         dev, y = dev.select(known), y[known]
     if task.rare_label is not None:
         dev = replace(dev, labels=task.answers(y))
-    corpus = _together(corpus, dev)
+    skipped = SkippedRowsBuilder()
+    for row in corpus.skipped:
+        skipped.add(row)
+    for row in dev.skipped:
+        skipped.add(row._replace(position=row.position + len(corpus)))
+    corpus = replace(joined(corpus, dev, held_out=False), skipped=skipped.rows())
     return corpus, Target(task, task.targets(corpus))
 
 
@@ -267,36 +263,6 @@ def _parts(corpus: Corpus) -> int:
     return max(2, min(wanted, units))
 
 
-def _together(corpus: Corpus, more: Corpus) -> Corpus:
-    """The documents of both corpora."""
-    weights = None
-    if corpus.sample_weight is not None or more.sample_weight is not None:
-        both = [
-            np.ones(len(one)) if one.sample_weight is None else one.sample_weight
-            for one in (corpus, more)
-        ]
-        weights = np.concatenate(both)
-    source_of = line_of = None
-    if corpus.source_of is not None and more.source_of is not None:
-        source_of = np.concatenate([corpus.source_of, more.source_of + len(corpus.sources)])
-        if corpus.line_of is not None and more.line_of is not None:
-            line_of = np.concatenate([corpus.line_of, more.line_of])
-    skipped = SkippedRowsBuilder()
-    for row in corpus.skipped:
-        skipped.add(row)
-    for row in more.skipped:
-        skipped.add(row._replace(position=row.position + len(corpus)))
-    return Corpus(
-        texts=[*corpus.texts, *more.texts],
-        labels=[*(corpus.labels or ()), *(more.labels or ())],
-        sample_weight=weights,
-        sources=[*corpus.sources, *more.sources],
-        source_of=source_of,
-        line_of=line_of,
-        skipped=skipped.rows(),
-    )
-
-
 def _fit_without(
     part: Regularizer, fold: Fold, starts: Sequence[Start | None] | None, run: Run
 ) -> tuple[MultiSolution, Floats] | None:
@@ -308,71 +274,36 @@ def _fit_without(
     return fitted, fold.X_new() @ fitted.w.T + fitted.b
 
 
-def baseline_of(model: Model, refits: Refits) -> Baseline | None:
-    """The paired difference over all documents, each predicted by fits that have not seen it.
+def baseline_of(model: Model, refits: Refits) -> Section | None:
+    """The model beside ``elastic``, each document predicted by fits that have not seen it.
 
-    Predictions go by the highest score, without thresholds. None if the model is the baseline.
+    own: the model's metric; versus: the comparison; features_own, features_other: mean number of
+    features over the fits. Predictions go by the highest score, without thresholds; those of
+    several labels are of the other half each time. None if the model is the baseline.
     """
     if refits.baseline is None:
         return None
-    own, other, y_true = refits.own, refits.baseline, refits.y_true
+    own, other, y_true, task = refits.own, refits.baseline, refits.y_true, model.task
     scores = own.scores, other.scores
-    sizes = float(np.mean(own.sizes)), float(np.mean(other.sizes))
     facts = parameter_facts(other.part.params())
-    hyperparameters = ", ".join(f"{name} {value}" for name, value in facts)
-    task = model.task
     if not task.discrete:
-        numbers = np.asarray(y_true, dtype=np.float64)
-        measured = _measure_numbers(numbers, own.scores[:, 0], other.scores[:, 0])
-        return Baseline("R²", len(y_true), hyperparameters, *measured, *sizes)
-    if isinstance(task, Multilabel):
-        return _of_sets(task, refits, hyperparameters, sizes)
-    answers = Answers(*(y.astype(np.int64) for y in (y_true, *map(task.decide, scores))))
-    first, second = (float(np.mean(one == answers.y_true)) for one in answers[1:])
-    interval = bootstrap([answers], resamples=RESAMPLES)[0]
-    difference = Estimate("difference", first - second, *interval)
-    won, lost = answers.won, answers.lost
-    return Baseline(
-        metric="accuracy",
+        measured, versus = _of_numbers(y_true.astype(np.float64), *(it[:, 0] for it in scores))
+    elif isinstance(task, Multilabel):
+        answers = (task.decide_by_halves(it, y_true.astype(bool)) for it in scores)
+        measured, versus = beside(BASELINE, task, y_true, *answers)
+    else:
+        measured, versus = beside(BASELINE, task, y_true, *map(task.decide, scores))
+    return Section(
         documents=len(y_true),
-        hyperparameters=hyperparameters,
-        own=first,
-        other=second,
-        difference=difference,
-        features_own=sizes[0],
-        features_other=sizes[1],
-        won=won,
-        lost=lost,
-        p=sign_test(won, lost),
+        hyperparameters=", ".join(f"{name} {value}" for name, value in facts),
+        own=measured,
+        versus=versus,
+        features_own=float(np.mean(own.sizes)),
+        features_other=float(np.mean(other.sizes)),
     )
 
 
-def _of_sets(
-    task: Multilabel, refits: Refits, hyperparameters: str, sizes: tuple[float, float]
-) -> Baseline:
-    """The difference in micro-F1 of several labels; thresholds are of the other half each time."""
-    assert refits.baseline is not None
-    y_true = refits.y_true.astype(bool)
-    both = refits.own.scores, refits.baseline.scores
-    answers = SetAnswers(y_true, *(task.decide_by_halves(scores, y_true) for scores in both))
-    first, second = (f1_scores(y_true, answer)[0] for answer in answers[1:])
-    interval = bootstrap([answers], resamples=RESAMPLES)[2]
-    return Baseline(
-        metric="micro-F1",
-        documents=len(y_true),
-        hyperparameters=hyperparameters,
-        own=first,
-        other=second,
-        difference=Estimate("difference", first - second, *interval),
-        features_own=sizes[0],
-        features_other=sizes[1],
-        won=answers.won,
-        lost=answers.lost,
-        p=sign_test(answers.won, answers.lost),
-    )
-
-
-def _measure_numbers(y_true: Floats, own: Floats, other: Floats) -> tuple[float, float, Estimate]:
+def _of_numbers(y_true: Floats, own: Floats, other: Floats) -> tuple[float, Versus]:
     """R² of both, and the difference with a percentile bootstrap interval over documents."""
     first, second = (measure_numbers(scores, y_true)["r2"] for scores in (own, other))
 
@@ -381,98 +312,4 @@ def _measure_numbers(y_true: Floats, own: Floats, other: Floats) -> tuple[float,
         return one - two
 
     interval = resampled(gain, len(y_true))
-    return first, second, Estimate("difference", first - second, *interval)
-
-
-LABELS_GAINING = 3
-"""Labels that the suggestion names."""
-
-
-class Gain(NamedTuple):
-    """Documents of a label that only the first, or only the second, of two fits has right."""
-
-    label: str
-    won: int
-    lost: int
-
-
-def more_documents(refits: Refits, n: int) -> Iterator[Suggestion]:
-    """Whether twice as many training documents were measurably better than half of them.
-
-    n: the documents measured, by which suggestions are ranked.
-    """
-    task, y = refits.data.task, refits.y_true
-    whole, half = refits.own.scores, refits.halved.scores
-    if isinstance(task, Multilabel):
-        truly = y.astype(bool)
-        sets = SetAnswers(truly, *(task.decide_by_halves(it, y) for it in (whole, half)))
-        difference = Estimate("gain", *_micro(sets))
-        gains = [
-            Gain(
-                label,
-                int(np.count_nonzero(truly[:, c] & sets.first[:, c] & ~sets.second[:, c])),
-                int(np.count_nonzero(truly[:, c] & ~sets.first[:, c] & sets.second[:, c])),
-            )
-            for c, label in enumerate(task.labels)
-        ]
-        won, lost, metric = sets.won, sets.lost, "the micro-F1"
-    elif task.discrete:
-        codes = y.astype(np.int64)
-        one = Answers(codes, *(task.decide(it).astype(np.int64) for it in (whole, half)))
-        first, second = (np.asarray(it == codes) for it in (one.first, one.second))
-        interval = bootstrap([one], resamples=RESAMPLES)[0]
-        difference = Estimate("gain", float(first.mean() - second.mean()), *interval)
-        gains = [_gain(label, codes == c, first, second) for c, label in enumerate(task.labels)]
-        won, lost, metric = one.won, one.lost, "the accuracy"
-    else:
-        return
-    yield from learning_still(gains, difference, (won, lost), metric, n / len(y))
-
-
-def learning_still(
-    gains: Sequence[Gain],
-    difference: Estimate,
-    won_lost: tuple[int, int],
-    metric: str,
-    scale: float,
-) -> Iterator[Suggestion]:
-    """The suggestion, where the gain of the second half is measurable.
-
-    gains: those of every label. difference: of the metric. won_lost: documents that only the whole,
-    or only the half, has right. scale: measured documents per training document.
-    """
-    won, lost = won_lost
-    p = sign_test(won, lost)
-    if p > ALPHA or won <= lost:
-        return
-    adjusted = holm([sign_test(one.won, one.lost) for one in gains])
-    clear = [
-        one
-        for one, value in zip(gains, adjusted, strict=True)
-        if value <= ALPHA and one.won > one.lost
-    ]
-    clear.sort(key=lambda one: (one.lost - one.won, one.label))
-    told = [f"{quoted(it.label)} (+{it.won - it.lost:,})" for it in clear[:LABELS_GAINING]]
-    of = "of all labels"
-    if 0 < len(clear) < len(gains):
-        of = f"above all of {listed([quoted(it.label) for it in clear[:LABELS_GAINING]])}"
-    what = f"Add training documents, {of}."
-    most = f", most for {listed(told)}" if told else ", for no label measurably more than others"
-    yield Suggestion(
-        what,
-        f"Fitted to all of them rather than half, {metric} is higher by {points(difference)}, p = "
-        f"{p_text(p)}{most}: so more should help, if less.",
-        scale * (won - lost),
-    )
-
-
-def _gain(label: str, own: Bools, first: Bools, second: Bools) -> Gain:
-    won, lost = own & first & ~second, own & ~first & second
-    return Gain(label, int(won.sum()), int(lost.sum()))
-
-
-def _micro(sets: SetAnswers) -> tuple[float, float, float]:
-    """The difference in micro-F1, with its interval."""
-    low, high = bootstrap([sets], resamples=RESAMPLES)[2]
-    first, second = (f1_scores(sets.y_true, it)[0] for it in (sets.first, sets.second))
-    return first - second, low, high
+    return first, Versus(BASELINE, "R²", second, Estimate("difference", first - second, *interval))

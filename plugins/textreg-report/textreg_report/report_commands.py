@@ -28,7 +28,6 @@ from textreg_report.agreement import (
     Difference,
     MarkedDocument,
     MeanEstimate,
-    RationaleScores,
     marked_document,
     rationale_scores,
     require_columns,
@@ -36,7 +35,7 @@ from textreg_report.agreement import (
 from textreg_report.build import report
 from textreg_report.charts import plot_path
 from textreg_report.page import CheckPage, check_report
-from textreg_report.verdict import corpus_advice
+from textreg_report.suggestions import corpus_advice
 
 if TYPE_CHECKING:
     from textreg.model.model import Model
@@ -251,24 +250,23 @@ def agreement_command(  # noqa: PLR0913  # what a command line gives
     if other is not None:
         beside = rationale_scores(other, documents, of, share=scores.rationale_share)
     measures = scores.measures()
-    differences = None if beside is None else scores.differences(beside)
+    facts = {
+        "documents": len(scores),
+        "left_out": scores.left_out,
+        "marked_sentences": scores.marked_sentences,
+        "marked_tokens": scores.marked_tokens,
+        "rationale_share": scores.rationale_share,
+    }
+    differences, theirs = {}, {}
+    if beside is not None:
+        differences, theirs = scores.differences(beside), beside.measures()
     if as_json:
-        print_json(
-            {
-                "model": model,
-                **_facts(scores),
-                "measures": _plain(measures),
-                **(
-                    {}
-                    if beside is None or differences is None
-                    else {
-                        "against": against,
-                        "measures_against": _plain(beside.measures()),
-                        "differences": _plain(differences),
-                    }
-                ),
-            }
-        )
+        document: dict[str, Any] = {"model": model, **facts, "measures": _plain(measures)}
+        if beside is not None:
+            document["against"] = against
+            document["measures_against"] = _plain(theirs)
+            document["differences"] = _plain(differences)
+        print_json(document)
         return
     click.echo(
         f"{single_line(file)}: marked passages in {len(scores):,} of {len(documents):,} "
@@ -277,12 +275,24 @@ def agreement_command(  # noqa: PLR0913  # what a command line gives
         "the tokens; the rationale\n"
         f"is the {scores.rationale_share:.1%} of the tokens with the most evidence\n"
     )
-    _tell(measures)
+    rows: list[Sequence[Any]] = [("", "mean", "95 % CI")]
+    rows += [
+        (TITLES[key], one.value, f"{one.low:.3f}..{one.high:.3f}") for key, one in measures.items()
+    ]
+    print_table(rows, right=[False, True, True])
     if len(scores) < FEW:
         click.echo("\nintervals of so few documents are too narrow")
-    if beside is not None and differences is not None:
+    if beside is not None:
         click.echo(f"\nless those of {single_line(str(against))}")
-        _tell_differences(beside.measures(), differences)
+        rows = [("", "mean there", "difference", "95 % CI", "p")]
+        for key, one in differences.items():
+            ends = f"{one.low:+.3f}..{one.high:+.3f}"
+            rows.append((TITLES[key], theirs[key].value, f"{one.value:+.3f}", ends, f"{one.p:.4f}"))
+        print_table(rows, right=[False, True, True, True, True])
+
+
+def _plain(values: Mapping[str, MeanEstimate] | Mapping[str, Difference]) -> dict[str, Any]:
+    return {key: value._asdict() for key, value in values.items()}
 
 
 def read_marked(files: Sequence[str], how: Reading, columns: Columns) -> list[MarkedDocument]:
@@ -299,45 +309,6 @@ def read_marked(files: Sequence[str], how: Reading, columns: Columns) -> list[Ma
             record: Mapping[str, Any] = batch.records[number + int(before[number])]
             documents.append(marked_document(text, record, columns, corpus.where(number)))
     return documents
-
-
-def _facts(scores: RationaleScores) -> dict[str, Any]:
-    return {
-        "documents": len(scores),
-        "left_out": scores.left_out,
-        "marked_sentences": scores.marked_sentences,
-        "marked_tokens": scores.marked_tokens,
-        "rationale_share": scores.rationale_share,
-    }
-
-
-def _plain(values: Mapping[str, MeanEstimate | Difference]) -> dict[str, dict[str, float]]:
-    return {key: value._asdict() for key, value in values.items()}
-
-
-def _tell(measures: Mapping[str, MeanEstimate]) -> None:
-    rows: list[Sequence[Any]] = [("", "mean", "95 % CI")]
-    rows += [
-        (TITLES[key], one.value, f"{one.low:.3f}..{one.high:.3f}") for key, one in measures.items()
-    ]
-    print_table(rows, right=[False, True, True])
-
-
-def _tell_differences(
-    measures: Mapping[str, MeanEstimate], differences: Mapping[str, Difference]
-) -> None:
-    rows: list[Sequence[Any]] = [("", "mean there", "difference", "95 % CI", "p")]
-    rows += [
-        (
-            TITLES[key],
-            measures[key].value,
-            f"{one.value:+.3f}",
-            f"{one.low:+.3f}..{one.high:+.3f}",
-            f"{one.p:.4f}",
-        )
-        for key, one in differences.items()
-    ]
-    print_table(rows, right=[False, True, True, True, True])
 
 
 @click.command(cls=shared.Command, name="check-page")

@@ -1,43 +1,27 @@
-"""The verdict of a report: what would help, each with what was measured for it."""
+"""How good a model is, what it confuses and where it is unsure, in sentences."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from textreg.checking.check import check_corpus
-from textreg.checking.copy_findings import (
-    ConflictingLabels,
-    Duplicates,
-    NearDuplicates,
-    NearOverlap,
-    Overlap,
-)
-from textreg.checking.label_findings import GiveawayColumns
-from textreg.checking.settings import KINDS, CheckSettings
+from textreg.explain import explain, gives_offsets
 from textreg.measure.evaluation import Evaluation
-from textreg.measure.metrics import (
-    ALPHA,
-    Answers,
-    bootstrap,
-    holm,
-    measure_labels,
-    p_text,
-    share_test,
+from textreg.measure.metrics import ALPHA, holm, p_text, share_test, wilson
+from textreg.measure.selective import RiskCurve
+from textreg.records.documents import check_texts
+from textreg_report.documents import place_of, telling_words
+from textreg_report.page import Estimate, Section, Suggestion, Versus
+from textreg_report.predictions import (
+    Predictions,
+    beside,
+    mean_interval,
+    squared_errors,
 )
-from textreg.measure.thresholds import halves
-from textreg.records.fields import FieldedText
-from textreg.tasks import Classification
-from textreg_report.confusions import errors_in_words, quality, tone, versus_constant
-from textreg_report.pair import evidence_in_words
-from textreg_report.predictions import RESAMPLED, RESAMPLES, Predictions, mean_interval
-from textreg_report.records import Confusion, Estimate, Suggestion, Verdict, Versus
-from textreg_report.refits import more_documents
-from textreg_report.uncertainty import unsure
 from textreg_report.wording import (
+    clip,
     documents,
     fixed,
     listed,
@@ -46,266 +30,500 @@ from textreg_report.wording import (
     quoted,
     share,
     share_of,
+    short,
 )
 
 if TYPE_CHECKING:
-    from textreg.checking.findings import Finding
-    from textreg.checking.result import CheckResult
+    from textreg.measure.selective import Selective
     from textreg.model.model import Model
-    from textreg.records import Bools, Corpus, Floats
-    from textreg.tasks import Task
+    from textreg.records import Bools, Floats, Int64s
     from textreg_report.predictions import Predictions
-    from textreg_report.records import Baseline, EvidenceSection, Scores
-    from textreg_report.refits import Refits
 
-FEW = 100
-"""Fewer documents are too few to choose thresholds or a calibration on one half of them."""
+WIDE = 0.2
+"""An accuracy with a wider interval than this says little."""
+
+MANY_LABELS = 3
+"""From so many labels on, the mean F1 of the labels is told beside the accuracy."""
 
 
-def suggestions_of(
-    predictions: Predictions, refits: Refits | None, baseline: Baseline | None, suspected: int
-) -> list[Suggestion]:
-    """What may help, where a figure speaks for it.
+def versus_constant(predictions: Predictions, trained: Mapping[str, float]) -> Versus | None:
+    """The model beside one that always gives the most frequent label, or the mean number.
 
     Parameters
     ----------
     predictions : Predictions
         The answers of the model.
-    refits : Refits or None
-        Further fits, of the training documents.
-    baseline : Baseline or None
-        The comparison with the elastic net.
-    suspected : int
-        Training documents whose labels are probably wrong.
+    trained : mapping of str to float
+        Training documents of every label, or the ``mean`` of the numbers; if it is empty, it is
+        taken of the documents of ``predictions``.
 
     Returns
     -------
-    list of Suggestion
+    Versus or None
+        None where all documents have one label, which the comparison would know beforehand.
     """
-    n = len(predictions.y_true)
-    found = [*other_thresholds(predictions), *calibrated(predictions), *fuller_fields(predictions)]
-    if refits is not None:
-        found += more_documents(refits, n)
-        if suspected:
-            total = len(refits.corpus)
-            found.append(
-                Suggestion(
-                    "Read the training documents whose labels may be wrong.",
-                    f"Fits that have not seen them contradict the labels of "
-                    f"{documents(suspected)}, {share(suspected / total, 1)} of all; they are "
-                    "listed below.",
-                )
-            )
-    if baseline is not None:
-        found += simpler(baseline, n)
-    return found
+    task = predictions.model.task
+    if not task.discrete:
+        mean = trained.get("mean", float(predictions.y_true.mean()))
+        name = f"always answering the mean, {short(mean)}"
+        return squared_errors(name, predictions, mean)
+    kind = bool if task.multilabel else np.int64
+    y, y_pred = (it.astype(kind) for it in (predictions.y_true, predictions.y_pred))
+    if task.multilabel:
+        counts = y.sum(axis=0)
+    else:
+        counts = np.bincount(y, minlength=len(task.labels))
+        if len(np.unique(y)) < 2:
+            return None
+    if trained:
+        counts = np.array([trained.get(label, 0) for label in task.labels])
+    most = int(np.argmax(counts[: len(task.labels)]))
+    name = f"always answering {quoted(task.labels[most])}"
+    if task.multilabel:
+        constant = np.zeros_like(y)
+        constant[:, most] = True
+    else:
+        constant = np.full(len(y), most)
+    return beside(name, task, y, y_pred, constant)[1]
 
 
-def other_thresholds(predictions: Predictions) -> Iterator[Suggestion]:
-    """Thresholds chosen on one half of the documents, measured on the other.
-
-    Of several labels those of all labels are chosen together, so the comparison is one.
-    """
-    model, task = predictions.model, predictions.model.task
-    n = len(predictions.y_true)
-    if n < FEW or len(task.labels) > RESAMPLED:
-        return
-    if task.multilabel or not isinstance(task, Classification):  # several have theirs together
-        return
-    y_true, before = (it.astype(np.int64) for it in (predictions.y_true, predictions.y_pred))
-    chosen = task.labels[1:] if len(task.labels) == 2 else task.labels
-    kept = {label: it for label, it in model.thresholds.items() if label == task.unknown}
-    after = before.copy()
-    for choosing, rows in halves(n):
-        found = task.choose_thresholds(
-            dict.fromkeys(chosen, "f1"), predictions.scores[choosing], predictions.y_true[choosing]
-        )
-        thresholds = {**{label: it.value for label, it in found.items()}, **kept}
-        after[rows] = task.decide(predictions.scores[rows], thresholds)
-    answers = Answers(y_true, after, before)
-    interval = bootstrap([answers], resamples=RESAMPLES)[1]
-    if interval.low <= 0:
-        return
-    new, old = (measure_labels(y_true, it, len(task.labels)) for it in (after, before))
-    gain = Estimate("gain", new["macro-f1"] - old["macro-f1"], *interval)
-    option = f"--threshold '{chosen[0]}=f1'" if len(chosen) == 1 else "--threshold LABEL=f1"
-    yield Suggestion(
-        f"Set the threshold of {'a label' if len(chosen) == 1 else 'each label'} ({option}).",
-        "Thresholds that one half of these documents chooses raise the macro-F1 of the other by "
-        f"{number(gain)}; its accuracy is then {share(new['accuracy'], 1)} in place of "
-        f"{share(old['accuracy'], 1)}.",
-        float(answers.won - answers.lost),
-    )
-
-
-def calibrated(predictions: Predictions) -> Iterator[Suggestion]:
-    """A temperature chosen on one half of the documents, measured on the other."""
-    model, task = predictions.model, predictions.model.task
-    if task.multilabel or not (task.discrete and model.has_probabilities):
-        return
-    known = np.flatnonzero(task.known(predictions.y_true))
-    if len(known) < FEW:
-        return
-    scores, y = predictions.scores[known], predictions.y_true[known]
-    own = y.astype(np.int64)
-    now = task.log_probabilities(scores, model.calibration)[np.arange(len(y)), own]
-    then = np.empty(len(y))
-    for choosing, rows in halves(len(y)):
-        calibration = task.calibrate("temperature", scores[choosing], y[choosing])
-        then[rows] = task.log_probabilities(scores[rows], calibration)[
-            np.arange(len(rows)), own[rows]
-        ]
-    gain = Estimate("gain", float((then - now).mean()), *mean_interval(then - now))
-    if gain.low is not None and gain.low > 0:
-        yield Suggestion(
-            "Calibrate its probabilities (--calibrate temperature).",
-            f"A temperature that one half of these documents chooses lowers the log-loss of the "
-            f"other by {number(gain)}, from {fixed(-float(now.mean()))}. Answers stay the same.",
-        )
-
-
-def simpler(baseline: Baseline, n: int) -> Iterator[Suggestion]:
-    """The elastic net, where it is measurably better."""
-    won, lost, p = baseline.won, baseline.lost, baseline.p
-    if won is None or lost is None or p is None or p > ALPHA or won >= lost:
-        return
-    value, low, high = (it and -it for it in baseline.difference[1:])
-    gain = Estimate("gain", value or 0.0, high, low)
-    yield Suggestion(
-        "Use the elastic net (--reg elastic).",
-        f"On the same documents its {baseline.metric} is higher by {points(gain)}, "
-        f"p = {p_text(p)}.",
-        n * (lost - won) / baseline.documents,
-    )
-
-
-def fuller_fields(predictions: Predictions) -> Iterator[Suggestion]:
-    """Columns that are empty where the model errs measurably more often."""
-    task, texts = predictions.model.task, predictions.corpus.texts
-    if not task.discrete or not isinstance(texts[0], FieldedText):
-        return
-    wrong = ~task.right(predictions.y_true, predictions.y_pred)
-    empty = {name: np.zeros(len(wrong), dtype=bool) for name in texts[0].spans}
-    for row, text in enumerate(texts):
-        assert isinstance(text, FieldedText)
-        for name, (start, end) in text.spans.items():
-            empty[name][row] = text[start:end].strip() in {"", "missing"}
-    yield from emptier(empty, wrong)
-
-
-def emptier(empty: Mapping[str, Bools], wrong: Bools) -> Iterator[Suggestion]:
-    """The columns whose documents without a value are wrong measurably more often than all.
-
-    empty: by column, (n,) which documents have none. wrong: (n,).
-    """
-    overall = float(wrong.mean())
-    counts: list[tuple[int, int]] = [
-        (int(wrong[rows].sum()), int(rows.sum())) for rows in empty.values()
-    ]
-    p = holm([share_test(errors, total, overall) for errors, total in counts])
-    for name, (errors, total), value in zip(empty, counts, p, strict=True):
-        if value <= ALPHA and errors > overall * total:
-            yield Suggestion(
-                f"Fill the column {quoted(name)}.",
-                f"Where it is empty, {share_of(errors, total)} are wrong, and {share(overall)} of "
-                "all.",
-                errors - overall * total,
-            )
-
-
-NEAR = 10_000
-"""Documents up to which near copies are looked for, which takes a second for 3,000 reviews."""
-LISTED = 3
-
-
-def corpus_advice(task: Task, measured: Corpus | None, train: Corpus | None) -> list[Suggestion]:
-    """What to mend in the documents of a report, as far as :func:`check` finds it.
+def quality(
+    scores: Section, constant: Versus | None, against: Sequence[Versus] = ()
+) -> tuple[str, ...]:
+    """How good a model is.
 
     Parameters
     ----------
-    task : Task
-        The task of the model.
-    measured : Corpus or None
-        The documents that the model is measured on; None where those are the training documents.
-    train : Corpus or None
-        The training documents.
+    scores : Scores
+        As of the report.
+    constant : Versus or None
+        As :func:`versus_constant` gives it.
+    against : sequence of Versus
+        Comparisons with other models.
 
     Returns
     -------
-    list of Suggestion
-        Those without which the figures of the report are wrong say so with ``first``.
+    tuple of str
+        Sentences, the most important first.
     """
-    corpus = measured if train is None else train
-    if corpus is None or corpus.tokenized:
+    return (*_alone(scores), *_beside_constant(scores, constant), *map(_beside_other, against))
+
+
+def _alone(scores: Section) -> Iterator[str]:
+    by_name = {figure.name: figure for figure in scores.figures}
+    main = scores.figures[0]
+    low, high = (0.0 if end is None else end for end in (main.low, main.high))
+    if main.name == "R²":
+        yield (
+            f"Its numbers are off by {number(by_name['mean absolute error'])} on average, over "
+            f"{documents(scores.documents)}."
+        )
+        return
+    ends = f"95\N{NO-BREAK SPACE}% interval {share(low, 1)} to {share(high, 1)}"
+    if main.name == "accuracy":
+        yield f"Right on {share(main.value, 1)} of {documents(scores.documents)} ({ends})."
+        if len(scores.labels) >= MANY_LABELS:
+            yield f"With every label counted alike, its F1 is {number(by_name['macro-F1'])}."
+    else:
+        exact = by_name["subset accuracy"].value
+        yield (
+            f"Its labels and the true ones agree by {share(main.value, 1)} (micro-F1; {ends}), "
+            f"over {documents(scores.documents)}; {share(exact)} of these got exactly their labels."
+        )
+        yield f"With every label counted alike, its F1 is {number(by_name['macro-F1'])}."
+    if high - low > WIDE:
+        yield (
+            f"{documents(scores.documents).capitalize()} are too few for more than a first "
+            "impression: measure it on others as well."
+        )
+
+
+def _beside_constant(scores: Section, constant: Versus | None) -> Iterator[str]:
+    main = scores.figures[0]
+    if constant is None:
+        yield (
+            "All of these documents have the same label, so they say nothing about how well labels "
+            "are told apart: measure it on documents of all labels."
+        )
+        return
+    if main.name == "R²":
+        yield _of_regression(main, constant)
+        return
+    known = f"{constant.name}, which reaches {share(constant.other, 1)}"
+    figures = points(constant.difference)
+    if constant.verdict == "better":
+        yield f"That is better than {known} ({figures})."
+    elif constant.verdict == "worse":
+        yield f"That is worse than {known} ({figures}): do not use it."
+    else:
+        yield (
+            f"That is not measurably better than {known} ({figures}): nothing shows yet that the "
+            "model is of use."
+        )
+
+
+def _of_regression(r2: Estimate, constant: Versus) -> str:
+    if constant.verdict == "worse":
+        return f"That is worse than {constant.name} (R² {number(r2)}): do not use it."
+    if constant.verdict == "level":
+        return (
+            f"That is not measurably better than {constant.name} (R² {number(r2)}): nothing shows "
+            "yet that the model is of use."
+        )
+    less = share(constant.difference.value / constant.other)
+    return (
+        f"That is better than {constant.name}: its squared errors are {less} smaller "
+        f"(R² {number(r2)})."
+    )
+
+
+def _beside_other(other: Versus) -> str:
+    """The model and another one."""
+    figures = points(other.difference)
+    if other.metric == "squared error":
+        figures = f"the other one's is higher by {number(other.difference)}"
+    if other.won is not None and other.lost is not None and other.p is not None:
+        adjusted = "adjusted p" if other.comparisons > 1 else "p"
+        figures += (
+            f"; right on {documents(other.won)} that the other one gets wrong, wrong on "
+            f"{other.lost:,} that it gets right, {adjusted} = {p_text(other.p)}"
+        )
+    if other.won == other.lost == 0:
+        return f"It is right on the same documents as {other.name}."
+    told = {
+        "better": f"Better than {other.name}",
+        "worse": f"Worse than {other.name}",
+        "level": f"No measurable difference from {other.name}",
+    }[other.verdict]
+    rest = ": keep the other one" if other.verdict == "worse" else ""
+    return f"{told} in {other.metric} ({figures}){rest}."
+
+
+CONFUSED, EXAMPLES = 3, 3
+"""Pairs of labels that the verdict names, and documents of each."""
+
+WORDS = 4
+"""Words of an example that spoke for the wrong answer."""
+
+PREVIEW = 160
+"""Characters of an example."""
+
+WEAK = 3
+"""Labels found least of that a sentence names."""
+
+
+class LabelCount(NamedTuple):
+    """A label, its documents, and how many of them the model finds."""
+
+    label: str
+    found: int
+    support: int
+
+
+def counts_of(scores: Section) -> list[LabelCount]:
+    """The documents of every label of the result; empty in a regression."""
+    return [
+        LabelCount(one.label, round(one.recall * one.support), one.support)
+        for one in getattr(scores.result, "classes", ())
+    ]
+
+
+def weak_labels(counts: Sequence[LabelCount]) -> list[LabelCount]:
+    """Labels of which a model finds measurably fewer documents than of all together.
+
+    By exact binomial tests, adjusted for all labels (Holm 1979); those with the most documents that
+    are not found first.
+    """
+    some = [one for one in counts if one.support]
+    total = sum(one.support for one in some)
+    if len(some) < 2 or not total:
         return []
-    against = None if train is None else measured
-    kinds: set[type[Finding]] = {Duplicates, Overlap}
-    if task.discrete:
-        kinds |= {ConflictingLabels, GiveawayColumns}
-    if len(corpus) + (0 if against is None else len(against)) <= NEAR:
-        kinds |= {NearDuplicates, NearOverlap}
-    skip = frozenset(KINDS) - {kind.name for kind in kinds}
-    settings = CheckSettings(task=task.name, skip=skip)
-    result = check_corpus(corpus, against, settings, columns=_columns(corpus))
-    return list(_advice(result, "measured" if train is None else "training", measured is None))
+    # Under the hypothesis, the found ones of a label are Binomial(support, overall).
+    overall = sum(one.found for one in some) / total
+    p = holm([share_test(one.found, one.support, overall) for one in some])
+    weak = [
+        one
+        for one, value in zip(some, p, strict=True)
+        if value <= ALPHA and one.found / one.support < overall
+    ]
+    return sorted(weak, key=lambda one: (one.found - one.support, one.label))
 
 
-def _advice(result: CheckResult, which: str, out_of_fold: bool) -> Iterator[Suggestion]:
-    """A suggestion for each finding. which: documents it is about."""
-    for finding in result.findings:
-        counted = f"{documents(finding.count)} ({share(finding.share, 1)})"
-        places = _places(finding)
-        if isinstance(finding, (Overlap, NearOverlap)):
-            nearly = "nearly " if isinstance(finding, NearOverlap) else ""
-            yield Suggestion(
-                "Measure on documents that are not in the training corpus.",
-                f"Of the measured documents {counted} have {nearly}the text of a training "
-                f"document{places}. The model has seen their labels, so the figures of this page "
-                "are too good.",
-                first=True,
+def errors_in_words(scores: Section) -> str:
+    """Which labels it finds least of; empty in a regression."""
+    counts = counts_of(scores)
+    if sum(1 for one in counts if one.support) < 2:
+        return ""
+    weak = weak_labels(counts)
+    if not weak:
+        return "It misses no label measurably more often than the others."
+    told = [f"{quoted(it.label)}, found {share_of(it.found, it.support)}" for it in weak[:WEAK]]
+    more = len(weak) - len(told)
+    rest = f"; and {more:,} more labels" if more > 0 else ""
+    return f"Labels that it misses most: {'; '.join(told)}{rest}."
+
+
+def confusions_of(
+    predictions: Predictions, scores: Section, sure: Floats
+) -> tuple[tuple[Section, ...], tuple[int, ...]]:
+    """The labels that are confused most often, and the rows of all their examples.
+
+    sure: (n,) as of :func:`textreg_report.documents.certainty`; examples are the most certain
+    errors.
+    """
+    support = {one.label: one.support for one in counts_of(scores)}
+    answerable = [one.label for one in getattr(scores.result, "classes", ())]
+    explained = gives_offsets(predictions.model)
+    found, rows = [], []
+    for pair in scores.confused[:CONFUSED]:
+        codes = answerable.index(pair.y_true), answerable.index(pair.predicted)
+        own = _examples(predictions, *codes, sure) if explained else []
+        examples = tuple(_example(predictions, row, pair.predicted) for row in own)
+        found.append(
+            Section(
+                y_true=pair.y_true,
+                predicted=pair.predicted,
+                documents=pair.documents,
+                support=support[pair.y_true],
+                examples=examples,
             )
-        elif isinstance(finding, GiveawayColumns):
-            names = listed([quoted(one.column) for one in finding.columns])
-            yield Suggestion(
-                f"Train without the column {names}.",
-                "It tells the label. If it is not known before the label is, the model fails on "
-                "new documents, and the figures of this page are too good.",
-                first=True,
-            )
-        elif isinstance(finding, ConflictingLabels):
-            yield Suggestion(
-                "Decide on one label for equal texts.",
-                f"Of the {which} documents {counted} have the text of another one and a different "
-                f"label{places}.",
-            )
-        elif isinstance(finding, (Duplicates, NearDuplicates)):
-            nearly = "nearly " if isinstance(finding, NearDuplicates) else ""
-            parts = (
-                " The fits that predict them may have seen the copies, so the figures of this "
-                "page are too good."
-            )
-            yield Suggestion(
-                f"Keep one of the documents that are {nearly}the same.",
-                f"Of the {which} documents {counted} are {nearly}the same as another one"
-                f"{places}.{parts if out_of_fold else ''}",
-                first=out_of_fold,
+        )
+        rows += own
+    return tuple(found), tuple(dict.fromkeys(rows))
+
+
+def _examples(predictions: Predictions, y_true: int, predicted: int, sure: Floats) -> list[int]:
+    """The most certain errors of a pair of labels, of different texts."""
+    if predictions.model.task.multilabel:
+        truly, given = predictions.y_true.astype(bool), predictions.y_pred.astype(bool)
+        if max(y_true, predicted) >= truly.shape[1]:
+            return []  # a label that the model does not know
+        wrong = truly[:, y_true] & ~given[:, y_true] & given[:, predicted] & ~truly[:, predicted]
+    else:
+        codes: Int64s = predictions.y_true.astype(np.int64)
+        wrong = (codes == y_true) & (predictions.y_pred == predicted)
+    # The surest errors tell most of what the model has learned wrongly.
+    order = np.argsort(-sure, kind="stable")
+    ranked = order[wrong[order]].tolist()
+    texts = check_texts([predictions.corpus.texts[row] for row in ranked])
+    return list(dict(zip(reversed(texts), reversed(ranked), strict=True)).values())[::-1][:EXAMPLES]
+
+
+def _example(predictions: Predictions, row: int, predicted: str) -> Section:
+    """A wrong answer with the words that spoke for it."""
+    corpus = predictions.corpus
+    (text,) = check_texts([corpus.texts[row]])
+    words: tuple[tuple[str, float], ...] = ()
+    model = predictions.models[predictions.model_of[row]]
+    if predicted in model.task.sides:
+        (explanation,) = explain(model, [corpus.texts[row]], of=predicted)
+        words = telling_words(explanation, WORDS)
+    return Section(
+        number=row + 1,
+        where=place_of(corpus, row),
+        preview=clip(" ".join(text[: 2 * PREVIEW].split()), PREVIEW),
+        words=words,
+    )
+
+
+LEAST_SURE = 0.2
+"""Share of the documents that are called the least sure."""
+
+FEW = 50
+"""Fewer documents do not show where a model is unsure."""
+
+PARTS = 3
+"""Parts of the documents by their lengths, or by predicted numbers."""
+
+
+def unsure(
+    predictions: Predictions, sure: Floats, unknown: int, selective: Selective | None
+) -> tuple[str, ...]:
+    """Where the answers of a model are unsure.
+
+    Parameters
+    ----------
+    predictions : Predictions
+        Its answers.
+    sure : ndarray of shape (n,)
+        As of :func:`textreg_report.documents.certainty`.
+    unknown : int
+        Documents without a feature of the model.
+    selective : Selective or None
+        Coverage against risk, of models that do not answer every text.
+
+    Returns
+    -------
+    tuple of str
+        Sentences.
+    """
+    task = predictions.model.task
+    told = list(_not_answered(selective))
+    if unknown:
+        told.append(
+            f"{documents(unknown).capitalize()} {'has' if unknown == 1 else 'have'} no word that "
+            "the model knows: it answers by the intercept alone."
+        )
+    if len(sure) < FEW:
+        return (*told, f"{documents(len(sure)).capitalize()} are too few to tell more.")
+    if not task.discrete:
+        y_true, y_pred = (it.astype(np.float64) for it in (predictions.y_true, predictions.y_pred))
+        return (*told, *of_numbers(y_true, y_pred))
+    right = task.right(predictions.y_true, predictions.y_pred)
+    told += least_sure(sure, right)
+    if not task.multilabel:
+        names = [*task.labels, *filter(None, [task.unknown])]
+        told += of_labels(sure, predictions.y_pred.astype(np.int64), names)
+        told += _of_probabilities(predictions, right)
+    if gives_offsets(predictions.model):  # so that documents are texts
+        lengths = np.array([len(text) for text in check_texts(predictions.corpus.texts)])
+        told += of_lengths(lengths, right)
+    return tuple(told)
+
+
+def _not_answered(selective: Selective | None) -> Iterator[str]:
+    """Of a model with an unknown label."""
+    if selective is None:
+        return
+    now = selective.now
+    yield (
+        f"It answers {share(now.coverage)} of the documents, and calls the others "
+        f"{quoted(selective.label)}; {share(now.risk, 1)} of its answers are wrong."
+    )
+    if now.recall is not None:
+        held = round(now.recall * selective.unknown)
+        yield (
+            f"Of the documents that belong to no label it holds back "
+            f"{share_of(held, selective.unknown)}."
+        )
+
+
+def least_places(sure: Floats) -> Bools:
+    """(n,) which documents are the least sure, :data:`LEAST_SURE` of them; equal ones together."""
+    curve = RiskCurve.of(sure, np.ones(len(sure), dtype=bool), np.ones(len(sure), dtype=bool))
+    # The first point that answers 80 % of the documents; rounding must not skip it.
+    place = int(np.argmax(curve.coverage >= 1 - LEAST_SURE - 1e-9))
+    return np.asarray(sure < curve.threshold(place))
+
+
+def least_sure(sure: Floats, right: Bools) -> Iterator[str]:
+    """How many answers are right where the model is the least sure, and elsewhere."""
+    least = least_places(sure)
+    count, others = int(np.count_nonzero(least)), int(np.count_nonzero(~least))
+    if not count or not others:
+        yield "It is equally unsure of too many documents to tell which ones it gets wrong."
+        return
+    of_least, of_others = int(right[least].sum()), int(right[~least].sum())
+    figures = (
+        f"{share_of(of_least, count)} right there, and {share_of(of_others, others)} elsewhere"
+    )
+    # Two 95 % intervals apart: a stricter test than one of the difference, so few false claims.
+    if wilson(of_least, count)[1] < wilson(of_others, others)[0]:
+        wrong = int(np.count_nonzero(~right))
+        there = count - of_least
+        knows = "knows when it is unsure" if 2 * there >= wrong else "errs more where it is unsure"
+        yield (
+            f"It {knows}: {share(there / wrong)} of its errors are among the "
+            f"{share(count / len(sure))} of the documents that it is least sure of ({figures})."
+        )
+    else:
+        yield (
+            "How sure it is does not measurably tell right answers from wrong ones: among the "
+            f"{share(count / len(sure))} that it is least sure of, {figures}."
+        )
+
+
+def of_labels(sure: Floats, y_pred: Int64s, names: Sequence[str]) -> Iterator[str]:
+    """The answers that are measurably often among the least sure."""
+    least = least_places(sure)
+    overall = float(least.mean())
+    totals = np.bincount(y_pred, minlength=len(names)).tolist()
+    counts = np.bincount(y_pred[least], minlength=len(names)).tolist()
+    p = holm(
+        [share_test(count, total, overall) for count, total in zip(counts, totals, strict=True)]
+    )
+    often = [
+        code
+        for code, value in enumerate(p)
+        if value <= ALPHA and counts[code] > overall * totals[code]
+    ]
+    often.sort(key=lambda code: (-counts[code], code))
+    told = [f"{quoted(names[code])} ({counts[code]:,} of {totals[code]:,})" for code in often[:3]]
+    if told:
+        yield f"It is most often unsure where it answers {listed(told)}."
+
+
+def _of_probabilities(predictions: Predictions, right: Bools) -> Iterator[str]:
+    proba = predictions.proba
+    if proba is None:
+        return
+    answered = np.flatnonzero(predictions.y_pred < proba.shape[1])
+    if len(answered) < FEW:
+        return
+    own = proba[answered, predictions.y_pred.astype(np.int64)[answered]]
+    yield of_probabilities(own, right[answered])
+
+
+def of_probabilities(own: Floats, right: Bools) -> str:
+    """Whether probabilities of answers agree, on average, with the share of right ones."""
+    mean, observed = float(own.mean()), int(right.sum())
+    low, high = wilson(observed, len(right))
+    figures = (
+        f"{share(mean, 1)} on average, where {share(observed / len(right), 1)} are right "
+        f"({fixed(100 * low, 1)} to {fixed(100 * high, 1)})"
+    )
+    # Calibrated on average if the mean probability is in the interval of the share observed.
+    if mean > high:
+        return f"Its probabilities are too high: {figures}."
+    if mean < low:
+        return f"Its probabilities are too low: {figures}."
+    return f"Its probabilities are neither measurably too high nor too low: {figures}."
+
+
+def of_lengths(lengths: Int64s, right: Bools) -> Iterator[str]:
+    """Whether short or long texts are wrong measurably more often than all."""
+    low, high = np.quantile(lengths, [1 / PARTS, 1 - 1 / PARTS]).astype(int).tolist()
+    parts = {
+        f"short texts, of up to {low:,} characters": lengths <= low,
+        f"long texts, of {high:,} characters or more": lengths >= high,
+    }
+    overall = float(np.mean(~right))
+    counts = [(int((~right)[part].sum()), int(part.sum())) for part in parts.values()]
+    p = holm([share_test(wrong, total, overall) for wrong, total in counts])
+    for name, (wrong, total), value in zip(parts, counts, p, strict=True):
+        if value <= ALPHA and wrong > overall * total:
+            yield (
+                f"It errs more often on {name}: on {share_of(wrong, total)}, and on "
+                f"{share(overall)} of all."
             )
 
 
-def _places(finding: Finding) -> str:
-    """Where the first documents are, in brackets."""
-    where = [os.path.basename(one.where) for one in finding.examples[:LISTED] if one.where]
-    return f", such as {listed(where)}" if where else ""
-
-
-def _columns(corpus: Corpus) -> dict[str, list[str]]:
-    """The fields of the documents, by name; none where a document is one text."""
-    columns: dict[str, list[str]] = {}
-    for text in corpus.texts:
-        if isinstance(text, FieldedText):
-            for name, (start, end) in text.spans.items():
-                columns.setdefault(name, []).append(text[start:end])
-    return columns
+def of_numbers(y_true: Floats, y_pred: Floats) -> Iterator[str]:
+    """In a regression: the part of the predicted numbers with measurably larger errors."""
+    errors = np.abs(y_true - y_pred)
+    ends = np.quantile(y_pred, [1 / PARTS, 1 - 1 / PARTS])
+    part_of = np.searchsorted(ends, y_pred)
+    means = []
+    for part in range(PARTS):
+        own = errors[part_of == part]
+        if len(own) < 2:
+            continue
+        means.append((Estimate("error", float(own.mean()), *mean_interval(own)), part))
+    if not means:
+        return
+    most, part = max(means)
+    others = [one for one, other in means if other != part]
+    if not others or most.low is None or any(most.low <= (one.high or 0.0) for one in others):
+        yield "Its errors are not measurably larger for small or large numbers."
+        return
+    where = ["below {0}", "from {0} to {1}", "above {1}"][part].format(
+        *(f"{end:.4g}" for end in ends)
+    )
+    rest = Estimate("error", float(errors[part_of != part].mean()))
+    yield (
+        f"It is least exact where it answers {where}: off by {number(most)} on average, and by "
+        f"{number(rest)} elsewhere."
+    )
 
 
 NOT_CONVERGED = (
@@ -316,38 +534,41 @@ NOT_CONVERGED = (
 
 def verdict_of(  # noqa: PLR0913  # what it is made from
     predictions: Predictions,
-    scores: Scores,
+    scores: Section,
     sure: Floats,
     unknown: int,
-    confusions: Sequence[Confusion] = (),
+    confusions: Sequence[Section] = (),
     against: Sequence[Versus] = (),
     suggestions: Sequence[Suggestion] = (),
-    evidence: EvidenceSection | None = None,
-) -> Verdict:
+    evidence: Section | None = None,
+) -> Section:
     """What to know of a model, in plain words.
 
     Parameters
     ----------
     predictions : Predictions
         Its answers.
-    scores : Scores
+    scores : Section
         How good they are.
     sure : ndarray of shape (n,)
         As of :func:`textreg_report.documents.certainty`.
     unknown : int
         Documents without a feature of the model.
-    confusions : sequence of Confusion
+    confusions : sequence of Section
         The labels that are confused most often.
     against : sequence of Versus
         Comparisons with other models.
     suggestions : sequence of Suggestion
         What would help.
-    evidence : EvidenceSection or None
+    evidence : Section or None
         How well its evidence agrees with the passages that people marked.
 
     Returns
     -------
-    Verdict
+    Section
+        tone: ``better``, ``worse`` or ``level`` beside the simplest answer, or ``unclear``.
+        Sentences on its quality, its errors, and where it is unsure; confusions; suggestions, the
+        largest gain first.
     """
     model, result = predictions.model, scores.result
     constant = versus_constant(predictions, _trained(model))
@@ -357,8 +578,8 @@ def verdict_of(  # noqa: PLR0913  # what it is made from
     if model.summary is not None and not model.summary.converged:
         told = (*told, NOT_CONVERGED)
     selective = result.selective if isinstance(result, Evaluation) else None
-    return Verdict(
-        tone=tone(constant),
+    return Section(
+        tone="unclear" if constant is None else constant.verdict,
         quality=told,
         errors=errors_in_words(scores),
         confusions=tuple(confusions),
@@ -370,3 +591,27 @@ def verdict_of(  # noqa: PLR0913  # what it is made from
 def _trained(model: Model) -> dict[str, float]:
     """Training documents of every label, or the mean number, from the model file."""
     return {} if model.summary is None else dict(model.summary.labels)
+
+
+def evidence_in_words(evidence: Section) -> str:
+    """Whether the sentence with the most evidence is a marked one more often than by chance."""
+    top = evidence.means["top_1"]
+    chance = share(evidence.marked_sentences)
+    figures = (
+        f"{share(top.value)} of {documents(evidence.documents)} ({share(top.low)} to "
+        f"{share(top.high)})"
+    )
+    if top.low > evidence.marked_sentences:
+        return (
+            f"Its reasons agree with those of people: its strongest sentence is one that they "
+            f"marked in {figures}, where chance would give {chance}."
+        )
+    if top.high < evidence.marked_sentences:
+        return (
+            f"Its reasons are not those of people: its strongest sentence is one that they marked "
+            f"in {figures}, less often than chance would give, {chance}."
+        )
+    return (
+        f"Its reasons do not measurably agree with those of people: its strongest sentence is one "
+        f"that they marked in {figures}, and chance would give {chance}."
+    )

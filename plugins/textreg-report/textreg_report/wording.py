@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from textreg.measure.metrics import wilson
-from textreg_report.records import Estimate
+from textreg_report.page import Estimate
 
 
 def minus(number: str) -> str:
