@@ -398,7 +398,7 @@ class RareLabels(Finding):
     unit = "labels"
     todo = (
         f"Add documents, leave such labels out (--min-label {LEAST}), or join them into one "
-        f"(--rare-label other --min-label {LEAST})."
+        f"(--min-label {LEAST}:other)."
     )
 
     @property
