@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 import click
 
 from textreg.cli import shared
-from textreg.cli.output import print_json, print_table, size
-from textreg.cli.trained import added_text
+from textreg.cli.output import added_text, print_json, print_table, size
 from textreg.errors import UsageError
 from textreg.explain import path_sentences
 from textreg.features.encoder import Encoder
