@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import os
-import re
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import lru_cache
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 import numpy as np
@@ -19,25 +16,13 @@ from textreg.cli import shared
 from textreg.cli.inputs import Reading, check_named, reading
 from textreg.cli.output import check_target, print_json
 from textreg.cli.shared import F
-from textreg.cli.tables import (
-    AnswerBatch,
-    AnswerColumns,
-    Answers,
-    Delimited,
-    JsonLines,
-    Kept,
-    Table,
-    form_of,
-    opened_text,
-)
+from textreg.cli.tables import FORMS, Answers, Document, form_of, opened
 from textreg.errors import UsageError
-from textreg.files import replacing
 from textreg.jobs import check_backend, check_jobs
 from textreg.model.storage import load_to_predict
 from textreg.reading.corpus import RecordBatch
 from textreg.reading.paths import listed
 from textreg.records import Corpus
-from textreg.terminal import printable, single_line
 
 if TYPE_CHECKING:
     from textreg.cli.inputs import Reading
@@ -172,9 +157,9 @@ class Output(NamedTuple):
     as_json: bool
 
     @property
-    def kept(self) -> Kept:
-        """What is kept of the input."""
-        return Kept(tuple(self.id_col), self.prefix or "")
+    def tabular(self) -> bool:
+        """Whether it is a table, or a document of JSON, rather than lines."""
+        return self.as_json or form_of(self.form, self.out) != "lines"
 
 
 @click.command(cls=shared.Command, name="predict")
@@ -270,13 +255,11 @@ def _predict(
     form = form_of(output.form, output.out)
     _check(form, files, texts, output)
     if how.on_error is None:
-        tabular = form != "lines" or output.as_json
-        how = how._replace(on_error="skip" if tabular else "stop")
+        how = how._replace(on_error="skip" if output.tabular else "stop")
     if files:
         check_named(files, "predict")
     loaded = load_to_predict(model)
     answers = Answers(loaded, proba=output.proba, top=output.top or 0, jobs=output.jobs)
-    columns = AnswerColumns(answers, reasons=how.on_error == "skip")
     if output.out is not None:
         check_target(Path(output.out), [model, *files])
     how = how.like(loaded)
@@ -284,29 +267,25 @@ def _predict(
         how.check_text()
         given: Iterable[RecordBatch] = [_given(texts)]
     elif connection is not None:
-        tabular = form != "lines" or output.as_json
-        given = records_on_workers(connection, loaded, how, files or ["-"], records=tabular)
+        source = files or ["-"]
+        given = records_on_workers(connection, loaded, how, source, records=output.tabular)
     else:
         fixed = form in ("csv", "tsv", "parquet") or output.out is not None
         given = how.records(files or ["-"], full=fixed)
-    batches = answers.to(given)
-    if output.as_json:
-        made = JsonLines(columns, output.kept, sys.stdout)
-        rows: list[dict[str, Any]] = []
-        for batch in batches:
-            made.check(batch)
-            rows += made.objects(batch)
-        print_json({"model": model, "predictions": rows})
-    elif form == "lines":
-        _write_lines(batches, answers, how, output)
-    else:
-        with _table(form, columns, output, how) as table:
-            for batch in batches:
-                table.add(batch)
-                if output.out is None:
-                    answers.written += len(batch.answers)
-            if output.out is not None:
-                answers.require_some()
+    kind = Document if output.as_json else FORMS[form]
+    options: dict[str, Any] = {"ids": output.id_col, "prefix": output.prefix or ""}
+    options |= {"reasons": how.on_error == "skip", "label_sep": how.label_sep or ""}
+    with opened(output.out, form) as out:
+        table = kind(answers, out, **options)
+        for batch in answers.to(given):
+            table.add(batch)
+            if output.out is None and not output.as_json:
+                answers.written += len(batch.answers)
+        if output.out is not None and output.tabular:
+            answers.require_some()
+        table.end()
+    if isinstance(table, Document):
+        print_json({"model": model, "predictions": table.document})
     return _end(answers, output.out)
 
 
@@ -335,98 +314,6 @@ def _given(texts: Sequence[str]) -> RecordBatch:
     return RecordBatch(Corpus(list(texts)), [{"text": text} for text in texts], {"text": None})
 
 
-@contextmanager
-def _table(form: str, columns: AnswerColumns, output: Output, how: Reading) -> Iterator[Table]:
-    """The table to write, which is complete when the block ends."""
-    if output.out is None:
-        table = _text_table(form, columns, output, how, sys.stdout)
-        yield table
-        table.end()
-        return
-    with replacing(output.out) as file:
-        if form == "parquet":
-            from textreg.cli.tables import Parquet
-
-            table = Parquet(columns, output.kept, file)
-            yield table
-            table.end()
-            return
-        with opened_text(file, output.out) as out:
-            table = _text_table(form, columns, output, how, out)
-            yield table
-            table.end()
-
-
-def _text_table(
-    form: str, columns: AnswerColumns, output: Output, how: Reading, out: IO[str]
-) -> Table:
-    if form == "jsonl":
-        return JsonLines(columns, output.kept, out)
-    delimiter = "\t" if form == "tsv" else ","
-    separator = how.label_sep or ""
-    return Delimited(columns, output.kept, out, delimiter=delimiter, label_sep=separator)
-
-
-class _Lines:
-    """A label per line; with more of an answer, tabs between that, and a header."""
-
-    def __init__(self, answers: Answers, how: Reading) -> None:
-        model = answers.model
-        self._columns = AnswerColumns(answers, reasons=how.on_error == "skip")
-        self._plain = not (answers.proba or answers.top)
-        self._separator = how.label_sep or ""
-        names = list(self._columns.kinds)
-        if answers.proba and not answers.top:
-            names[1 : 1 + len(model.labels)] = model.labels
-        names[0] = "labels" if answers.multilabel else "label"
-        self.header = "" if self._plain else "\t".join(map(_field, names)) + "\n"
-
-    def of(self, batch: AnswerBatch) -> Iterator[str]:
-        """The lines of a batch."""
-        for answer in batch.answers:
-            if self._plain:
-                yield f"{self._cell(answer.predicted)}\n"
-                continue
-            predicted, *numbers = self._columns.cells(answer)
-            rest = (f"{x:.6f}" if isinstance(x, float) else self._cell(x) for x in numbers)
-            yield "\t".join([self._cell(predicted), *rest]) + "\n"
-
-    def warnings(self, batch: AnswerBatch) -> Iterator[str]:
-        """What is wrong with rows, where no column says it."""
-        for answer in batch.answers:
-            if self._plain and (row := answer.skipped) is not None:
-                yield f"Warning: {single_line(f'{row.where}: {row.problem}')}"
-
-    def _cell(self, cell: Any) -> str:
-        if isinstance(cell, list):
-            return self._separator.join(map(_field, cell))
-        return "" if cell is None else _field(str(cell))
-
-
-def _write_lines(
-    batches: Iterable[AnswerBatch], answers: Answers, how: Reading, output: Output
-) -> None:
-    lines = _Lines(answers, how)
-    with _lines_out(output.out) as out:
-        out.write(lines.header)
-        for batch in batches:
-            out.writelines(lines.of(batch))
-            out.flush()  # a program that feeds us through a pipe may wait for the answer
-            if output.out is None:
-                answers.written += len(batch.answers)
-            for warning in lines.warnings(batch):
-                click.echo(warning, err=True)
-
-
-@contextmanager
-def _lines_out(path: str | None) -> Iterator[IO[str]]:
-    if path is None:
-        yield sys.stdout
-        return
-    with replacing(path) as file, opened_text(file, path) as out:
-        yield out
-
-
 def _end(answers: Answers, out: str | None) -> int:
     """Say what was written, and how many rows could not be read; returns the exit code."""
     if out is not None:
@@ -435,9 +322,3 @@ def _end(answers: Answers, out: str | None) -> int:
         click.echo(f"Error: {told}", err=True)
         return SOME_UNREADABLE
     return 0
-
-
-@lru_cache(maxsize=1024)  # there are few labels, and many rows
-def _field(label: str) -> str:
-    """A label without tabs and line breaks, which separate fields and lines, and safe to print."""
-    return printable(" ".join(re.split("[\t\r\n]", label)))
