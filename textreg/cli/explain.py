@@ -231,16 +231,11 @@ def _print_linked(linked: Sequence[LinkedFeature]) -> None:
         click.echo(printable(line))
 
 
-class Asked(NamedTuple):
-    """Texts to explain, in place of files, and the label to explain."""
+class Request(NamedTuple):
+    """Texts to explain in place of files, the label, how much to print, and in which form."""
 
     texts: tuple[str, ...]
     of: str | None
-
-
-class Output(NamedTuple):
-    """How much to print, and in which form."""
-
     top: int
     form: str
     as_json: bool
@@ -254,7 +249,7 @@ class Output(NamedTuple):
     "Show what training selected in this corpus, which the model was trained on."
 )
 @shared.gathered(
-    Asked,
+    Request,
     "asked",
     click.option(
         "--text",
@@ -268,10 +263,6 @@ class Output(NamedTuple):
         metavar="LABEL",
         help="Label to explain.  [default: the predicted one, of several the strongest]",
     ),
-)
-@shared.gathered(
-    Output,
-    "out",
     click.option(
         "--top",
         metavar="N",
@@ -297,8 +288,7 @@ def command(
     sources: tuple[str, ...],
     how: Reading,
     training: shared.TrainingCorpus,
-    asked: Asked,
-    out: Output,
+    asked: Request,
 ) -> None:
     """Explain predictions by the contributions of words and sentences.
 
@@ -320,20 +310,20 @@ def command(
     """
     others, source = split_sources(sources)
     if others:
-        _compare([model, *others], source, how, training, asked, out)
+        _compare([model, *others], source, how, training, asked)
         return
-    if out.form in FORMATS:
-        raise UsageError(f"--format {out.form} compares several models: name another model.")
+    if asked.form in FORMATS:
+        raise UsageError(f"--format {asked.form} compares several models: name another model.")
     loaded = load_model(model)
     if training.corpus:
-        if source is not None or any(asked) or out.form != "text":
+        if source is not None or asked.texts or asked.of or asked.form != "text":
             raise UsageError(
                 "--train explains the training, not a text: leave out the text, --of and --format."
             )
         more = how.unlabeled(training.unlabeled) if training.unlabeled else None
         corpus = how.like(loaded).labeled(training.corpus)
-        selection = find_selection(loaded, corpus, out.top, unlabeled=more)
-        if out.as_json:
+        selection = find_selection(loaded, corpus, asked.top, unlabeled=more)
+        if asked.as_json:
             print_json({"model": model, **selection.to_dict()})
         else:
             print_selection(selection)
@@ -341,13 +331,13 @@ def command(
     _check_texts(source, how, training, asked)
     texts = _texts(source, asked.texts, how.like(loaded))
     explanations = explain(loaded, texts, asked.of)
-    if out.as_json:
+    if asked.as_json:
         print_json({"model": model, "explanations": [each.to_dict() for each in explanations]})
-    elif out.form == "jsonl":
+    elif asked.form == "jsonl":
         lines = (json_line(each.to_dict()) + "\n" for each in explanations)
         sys.stdout.writelines(lines)
     else:
-        _print_explanations(explanations, out.top, has_probabilities=loaded.has_probabilities)
+        _print_explanations(explanations, asked.top, has_probabilities=loaded.has_probabilities)
 
 
 def _compare(
@@ -355,8 +345,7 @@ def _compare(
     source: str | None,
     how: Reading,
     training: shared.TrainingCorpus,
-    asked: Asked,
-    out: Output,
+    asked: Request,
 ) -> None:
     """Print what each sentence is worth to several models."""
     if training.corpus:
@@ -367,11 +356,11 @@ def _compare(
     models = load_by_name(paths)
     texts = _texts(source, asked.texts, how.like(next(iter(models.values()))))
     tables = removal_tables(models, texts, asked.of)
-    write_tables(tables, paths, form=out.form, as_json=out.as_json)
+    write_tables(tables, paths, form=asked.form, as_json=asked.as_json)
 
 
 def _check_texts(
-    source: str | None, how: Reading, training: shared.TrainingCorpus, asked: Asked
+    source: str | None, how: Reading, training: shared.TrainingCorpus, asked: Request
 ) -> None:
     """UsageError for what does not belong to the explanation of texts."""
     if source is not None and asked.texts:
