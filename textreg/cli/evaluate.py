@@ -26,9 +26,17 @@ MAX_CONFUSION = 12
 class Tables(NamedTuple):
     """What to show beside the measures."""
 
-    reliability: bool
-    thresholds: bool
-    as_json: bool
+    reliability: bool = shared.option(
+        "--reliability",
+        is_flag=True,
+        help="Compare predicted probabilities with observed frequencies.",
+    )
+    thresholds: bool = shared.option(
+        "--thresholds",
+        is_flag=True,
+        help="Show precision and recall for decision thresholds of each label.",
+    )
+    as_json: bool = shared.json_field
 
 
 @click.command(cls=shared.Command, name="evaluate")
@@ -36,21 +44,7 @@ class Tables(NamedTuple):
 @click.argument("files", nargs=-1, required=True)
 @reading("label", trained=True)
 @on_cluster
-@shared.gathered(
-    Tables,
-    "tables",
-    click.option(
-        "--reliability",
-        is_flag=True,
-        help="Compare predicted probabilities with observed frequencies.",
-    ),
-    click.option(
-        "--thresholds",
-        is_flag=True,
-        help="Show precision and recall for decision thresholds of each label.",
-    ),
-    shared.as_json,
-)
+@shared.gathered(Tables, "tables")
 def command(
     model: str, files: tuple[str, ...], how: Reading, where: Backend, tables: Tables
 ) -> None:

@@ -234,11 +234,37 @@ def _print_linked(linked: Sequence[LinkedFeature]) -> None:
 class Request(NamedTuple):
     """Texts to explain in place of files, the label, how much to print, and in which form."""
 
-    texts: tuple[str, ...]
-    of: str | None
-    top: int
-    form: str
-    as_json: bool
+    texts: tuple[str, ...] = shared.option(
+        "--text",
+        "texts",
+        metavar="TEXT",
+        multiple=True,
+        help="Explain this text, in place of a file. May be repeated.",
+    )
+    of: str | None = shared.option(
+        "--of",
+        metavar="LABEL",
+        help="Label to explain.  [default: the predicted one, of several the strongest]",
+    )
+    top: int = shared.option(
+        "--top",
+        metavar="N",
+        type=click.IntRange(min=1),
+        default=10,
+        show_default=True,
+        help="Number of features to list per text; with --train, of groups and features of each "
+        "kind.",
+    )
+    form: str = shared.option(
+        "--format",
+        "form",
+        type=click.Choice(["text", "jsonl", *FORMATS]),
+        default="text",
+        show_default=True,
+        help="Output for people, or one JSON object per document; of several models also a table "
+        "as CSV, HTML or LaTeX.",
+    )
+    as_json: bool = shared.json_field
 
 
 @click.command(cls=shared.Command, name="explain")
@@ -248,41 +274,7 @@ class Request(NamedTuple):
 @shared.training_corpus(
     "Show what training selected in this corpus, which the model was trained on."
 )
-@shared.gathered(
-    Request,
-    "asked",
-    click.option(
-        "--text",
-        "texts",
-        metavar="TEXT",
-        multiple=True,
-        help="Explain this text, in place of a file. May be repeated.",
-    ),
-    click.option(
-        "--of",
-        metavar="LABEL",
-        help="Label to explain.  [default: the predicted one, of several the strongest]",
-    ),
-    click.option(
-        "--top",
-        metavar="N",
-        type=click.IntRange(min=1),
-        default=10,
-        show_default=True,
-        help="Number of features to list per text; with --train, of groups and features of each "
-        "kind.",
-    ),
-    click.option(
-        "--format",
-        "form",
-        type=click.Choice(["text", "jsonl", *FORMATS]),
-        default="text",
-        show_default=True,
-        help="Output for people, or one JSON object per document; of several models also a table "
-        "as CSV, HTML or LaTeX.",
-    ),
-    shared.as_json,
-)
+@shared.gathered(Request, "asked")
 def command(
     model: str,
     sources: tuple[str, ...],

@@ -147,14 +147,46 @@ SOME_UNREADABLE = 3
 class Output(NamedTuple):
     """What is written of every row, in which form, and where; and by how many threads."""
 
-    proba: bool
-    top: int | None
-    form: str | None
-    out: str | None
-    id_col: tuple[str, ...]
-    prefix: str | None
-    jobs: int
-    as_json: bool
+    proba: bool = shared.option(
+        "--proba", is_flag=True, help="Write the probability of each label, too."
+    )
+    top: int | None = shared.option(
+        "--top",
+        metavar="K",
+        type=click.IntRange(min=1),
+        help="Write the K best labels with their scores, too; with --proba, with their "
+        "probabilities.",
+    )
+    form: str | None = shared.option(
+        "--format",
+        "form",
+        type=click.Choice(list(FORMS)),
+        help="A label per line, or a table with all columns of the input: see above.  [default: by "
+        "the ending of FILE, else lines]",
+    )
+    out: str | None = shared.option(
+        "-o", "--output", "out", metavar="FILE", help="File to write, in place of standard output."
+    )
+    id_col: tuple[str, ...] = shared.option(
+        "--id-col",
+        metavar="NAME",
+        multiple=True,
+        help="Keep only this column of the input in a table. May be repeated.",
+    )
+    prefix: str | None = shared.option(
+        "--prefix",
+        metavar="TEXT",
+        help="What the names of the columns of the answers begin with in a table.",
+    )
+    jobs: int = shared.option(
+        "--jobs",
+        metavar="N",
+        type=int,
+        default=-1,
+        callback=lambda _context, _option, jobs: check_jobs(jobs),
+        help="Number of threads that score texts; -1 for one per core.  [default: -1]",
+    )
+    as_json: bool = shared.json_field
 
     @property
     def tabular(self) -> bool:
@@ -174,48 +206,7 @@ class Output(NamedTuple):
 )
 @reading(answers=True, trained=True)
 @on_cluster
-@shared.gathered(
-    Output,
-    "output",
-    click.option("--proba", is_flag=True, help="Write the probability of each label, too."),
-    click.option(
-        "--top",
-        metavar="K",
-        type=click.IntRange(min=1),
-        help="Write the K best labels with their scores, too; with --proba, with their "
-        "probabilities.",
-    ),
-    click.option(
-        "--format",
-        "form",
-        type=click.Choice(["lines", "csv", "tsv", "jsonl", "parquet"]),
-        help="A label per line, or a table with all columns of the input: see above.  [default: by "
-        "the ending of FILE, else lines]",
-    ),
-    click.option(
-        "-o", "--output", "out", metavar="FILE", help="File to write, in place of standard output."
-    ),
-    click.option(
-        "--id-col",
-        metavar="NAME",
-        multiple=True,
-        help="Keep only this column of the input in a table. May be repeated.",
-    ),
-    click.option(
-        "--prefix",
-        metavar="TEXT",
-        help="What the names of the columns of the answers begin with in a table.",
-    ),
-    click.option(
-        "--jobs",
-        metavar="N",
-        type=int,
-        default=-1,
-        callback=lambda _context, _option, jobs: check_jobs(jobs),
-        help="Number of threads that score texts; -1 for one per core.  [default: -1]",
-    ),
-    shared.as_json,
-)
+@shared.gathered(Output, "output")
 def command(
     model: str,
     files: tuple[str, ...],

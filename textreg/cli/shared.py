@@ -16,7 +16,11 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+option: Any = click.option
+"""An option that is declared as a field of a record: see :func:`gathered`."""
 as_json = click.option("--json", "as_json", is_flag=True, help="Print only one JSON document.")
+json_field: Any = as_json
+"""The same, declared as a field."""
 quiet = click.option("--quiet", is_flag=True, help="Print only warnings and errors.")
 unlabeled_of_training = click.option(
     "--unlabeled",
@@ -37,11 +41,11 @@ def options(*decorators: Callable[[F], F]) -> Callable[[F], F]:
     return decorate
 
 
-def gathered(record: type[Any], name: str, *decorators: Callable[[F], F]) -> Callable[[F], F]:
+def gathered(record: type[Any], name: str, *decorators: Any) -> Callable[[F], F]:
     """Give a command these options, whose values it takes together, as ``name``.
 
-    record: a NamedTuple class whose fields are named like the options. A field without an option
-    is None.
+    record: a NamedTuple class whose fields are named like the options. Without options here they
+    are the defaults of its fields. A field without an option is None.
     """
 
     def decorate(command: F) -> F:
@@ -50,7 +54,9 @@ def gathered(record: type[Any], name: str, *decorators: Callable[[F], F]) -> Cal
             values = {field: given.pop(field, None) for field in record._fields}
             return command(*args, **{name: record(**values)}, **given)
 
-        return options(*decorators)(cast(F, called))
+        declared = decorators or record._field_defaults.values()
+        decorate_with: Callable[[F], F] = options(*declared)
+        return decorate_with(cast(F, called))
 
     return decorate
 
