@@ -15,7 +15,6 @@ import numpy as np
 from textreg.cli import shared
 from textreg.cli.inputs import Reading, check_named, reading
 from textreg.cli.output import check_target, print_json
-from textreg.cli.shared import F
 from textreg.cli.tables import FORMS, Answers, Document, form_of, opened
 from textreg.errors import UsageError
 from textreg.jobs import check_backend, check_jobs
@@ -31,44 +30,37 @@ if TYPE_CHECKING:
     from textreg.records import Corpus, Floats
 
 
-class Backend(NamedTuple):
-    """Where documents are read and scored: here, or by the workers of a Dask cluster."""
+@contextmanager
+def workers(address: str | None) -> Iterator[Connection | None]:
+    """The workers of the cluster of a scheduler; None without an address."""
+    if address is None:
+        yield None
+        return
+    from textreg.cluster.connection import connected
 
-    text: str
-
-    @property
-    def address(self) -> str | None:
-        """That of a scheduler; None without a cluster. UsageError for what is no backend."""
-        name, _, address = self.text.partition(":")
-        check_backend(name, address or None)
-        return address or None
-
-    @contextmanager
-    def connected(self) -> Iterator[Connection | None]:
-        """The workers; None without a cluster."""
-        address = self.address
-        if address is None:
-            yield None
-            return
-        from textreg.cluster.connection import connected
-
-        with connected(address) as connection:
-            connection.check([])
-            yield connection
+    with connected(address) as connection:
+        connection.check([])
+        yield connection
 
 
-def on_cluster(command: F) -> F:
-    """Give a command the options; it takes them as ``where``, a :class:`Backend`."""
-    return click.option(
-        "--backend",
-        "where",
-        metavar="BACKEND",
-        default="threads",
-        show_default=True,
-        callback=lambda ctx, option, text: Backend(text),
-        help="Where files are read and scored: in threads, or by the workers of the Dask cluster "
-        "that dask:tcp://10.0.0.5:8786 and the like name.",
-    )(command)
+def _address(ctx: click.Context, option: click.Parameter, backend: str) -> str | None:
+    """The address of a scheduler; UsageError for what is no backend."""
+    name, _, address = backend.partition(":")
+    check_backend(name, address or None)
+    return address or None
+
+
+on_cluster = click.option(
+    "--backend",
+    "address",
+    metavar="BACKEND",
+    default="threads",
+    show_default=True,
+    callback=_address,
+    help="Where files are read and scored: in threads, or by the workers of the Dask cluster "
+    "that dask:tcp://10.0.0.5:8786 and the like name.",
+)
+"""Give a command the option; it takes the address of a scheduler as ``address``."""
 
 
 def records_on_workers(
@@ -212,7 +204,7 @@ def command(
     files: tuple[str, ...],
     texts: tuple[str, ...],
     how: Reading,
-    where: Backend,
+    address: str | None,
     output: Output,
 ) -> int:
     """Predict the labels of the texts in FILES, or on standard input.
@@ -230,7 +222,7 @@ def command(
 
     The exit code is 3 if there were rows that could not be read.
     """
-    with where.connected() as connection:
+    with workers(address) as connection:
         return _predict(model, files, texts, how, output, connection)
 
 
