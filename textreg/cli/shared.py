@@ -202,7 +202,7 @@ class OpenGroup(Command, click.Group):
     def _refuse_unknown(self, ctx: click.Context, name: str) -> None:
         """UsageError for a name that nothing has; PluginError for one that can be installed."""
         from textreg.plugins import registry
-        from textreg.plugins.satellites import satellite_of
+        from textreg.plugins.distributions import satellite_of
 
         full = _with(self.prefix, name)
         if ":" in name or satellite_of("command", full):
