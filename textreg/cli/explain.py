@@ -72,25 +72,6 @@ def load_by_name(paths: Sequence[str]) -> dict[str, Model]:
     return models
 
 
-def write_tables(
-    tables: Iterable[RemovalTable], models: Sequence[str], *, form: str, as_json: bool
-) -> None:
-    """Print the tables. models: the files that are named."""
-    if as_json:
-        print_json({"models": list(models), "tables": [one.to_dict() for one in tables]})
-        return
-    if form == "jsonl":
-        sys.stdout.writelines(json_line(one.to_dict()) + "\n" for one in tables)
-        return
-    if form in FORMATS:
-        sys.stdout.writelines(FORMATS[form](tables))
-        return
-    for number, table in enumerate(tables):
-        if number:
-            click.echo()
-        _print(table)
-
-
 def _print(table: RemovalTable) -> None:
     click.echo(title_of(table))
     rows = [[*(single_line(one.model) for one in table.columns), ""]]
@@ -348,7 +329,17 @@ def _compare(
     models = load_by_name(paths)
     texts = _texts(source, asked.texts, how.like(next(iter(models.values()))))
     tables = removal_tables(models, texts, asked.of)
-    write_tables(tables, paths, form=asked.form, as_json=asked.as_json)
+    if asked.as_json:
+        print_json({"models": list(paths), "tables": [table.to_dict() for table in tables]})
+    elif asked.form == "jsonl":
+        sys.stdout.writelines(json_line(table.to_dict()) + "\n" for table in tables)
+    elif asked.form in FORMATS:
+        sys.stdout.writelines(FORMATS[asked.form](tables))
+    else:
+        for number, table in enumerate(tables):
+            if number:
+                click.echo()
+            _print(table)
 
 
 def _check_texts(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -11,7 +11,7 @@ import click
 
 from textreg.cli.shared import F, gathered
 from textreg.errors import DataError, UsageError
-from textreg.reading.columns import ColumnNames, Likely
+from textreg.reading.columns import ColumnNames, Likely, NoColumnsError
 from textreg.reading.corpus import (
     Readable,
     RecordBatch,
@@ -369,6 +369,36 @@ def parse_fields(
             "beside numbers and categories, name the columns of texts as well: --text-col NAME."
         )
     return as_fields(fields.values())
+
+
+def read_as(
+    how: Reading,
+    theirs: Collection[str],
+    model: str,
+    files: Sequence[str],
+    *,
+    tell: bool,
+    texts: StoredTexts | Connection | None = None,
+) -> Corpus:
+    """Read documents to train on by columns that a model names.
+
+    theirs: the options of ``how`` that do. A file without columns is read as it is. UsageError as
+    for :meth:`Reading.training`; it says which columns come from the model.
+    """
+    try:
+        return how.training(files, tell=tell, texts=texts)
+    except NoColumnsError:
+        if not theirs or set(theirs) - {"text_col", "label_col"} or "-" in files:
+            raise
+        none: dict[str, Any] = dict.fromkeys(theirs)
+        return how._replace(**none).training(files, tell=tell, texts=texts)
+    except UsageError as error:
+        if not theirs:
+            raise
+        flags = ", ".join(f"--{key.replace('_', '-')}" for key in sorted(theirs))
+        raise UsageError(
+            f"{error} The columns are those of {model}: name others ({flags})."
+        ) from None
 
 
 def _read(files: Sequence[str], tell: bool, **how: Any) -> Corpus:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import click
 from click.core import ParameterSource
@@ -30,15 +30,9 @@ from textreg.model.storage import load_model
 from textreg.params import AUTO, Param, Parametrized
 from textreg.plugins import registry
 from textreg.plugins.loading import title
-from textreg.reading.columns import NoColumnsError
-from textreg.records import Corpus
 from textreg.training.recipe import JOINED, as_text, items_of, joined, may_be_kept
 from textreg.training.settings import PREFIXES, as_named, declared_settings, default_builder
 from textreg.training.space import parse_space
-
-if TYPE_CHECKING:
-    from textreg.cluster.connection import Connection
-    from textreg.records.stored_texts import StoredTexts
 
 _SECTIONS = "textreg.sections"
 _TITLES = {
@@ -506,36 +500,6 @@ def _value(param: click.Parameter, key: str, it: Given) -> Any:
 def _key_of(param: click.Parameter | None) -> str:
     """The name of a parameter in files: that of its long flag."""
     return "" if param is None else key_of_flag(param.opts[-1])
-
-
-def read_as(
-    how: Reading,
-    theirs: Collection[str],
-    model: str,
-    files: Sequence[str],
-    *,
-    tell: bool,
-    texts: StoredTexts | Connection | None = None,
-) -> Corpus:
-    """Read documents to train on by columns that a model names.
-
-    theirs: the options of ``how`` that do. A file without columns is read as it is. UsageError as
-    for :meth:`Reading.training`; it says which columns come from the model.
-    """
-    try:
-        return how.training(files, tell=tell, texts=texts)
-    except NoColumnsError:
-        if not theirs or set(theirs) - {"text_col", "label_col"} or "-" in files:
-            raise
-        none: dict[str, Any] = dict.fromkeys(theirs)
-        return how._replace(**none).training(files, tell=tell, texts=texts)
-    except UsageError as error:
-        if not theirs:
-            raise
-        flags = ", ".join(f"--{key.replace('_', '-')}" for key in sorted(theirs))
-        raise UsageError(
-            f"{error} The columns are those of {model}: name others ({flags})."
-        ) from None
 
 
 class Like:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from textreg.cli import shared
-from textreg.cli.inputs import TRAINING, Reading, reading
-from textreg.cli.options import MODEL, RecipeCommand, given_by, read_as, settings
+from textreg.cli.inputs import TRAINING, Reading, read_as, reading
+from textreg.cli.options import MODEL, RecipeCommand, given_by, settings
 from textreg.cli.output import (
     MAX_LABELS,
     added_text,
@@ -41,7 +41,6 @@ from textreg.model.summary import (
     TipSummary,
     TrainingSummary,
 )
-from textreg.records import Corpus
 from textreg.tasks import TASKS, Task
 from textreg.terminal import shell_line, single_line
 from textreg.training.recipe import JOINED, words_of
@@ -122,7 +121,9 @@ def command(
     All options may stand in a file (--config), and the model keeps them: textreg show --command
     prints the command that made it, and --config MODEL repeats that on other documents.
     """
-    like = click.get_current_context().meta.get(MODEL)
+    context = click.get_current_context()
+    like = context.meta.get(MODEL)
+    theirs = given_by(context, like) if like else {}
     target = Path(out.output) if out.output else Path(f"{_stem(files[0])}.textreg")
     _check_outputs(target, [*files, *dev, *unlabeled])
     _check_split(how, dev)
@@ -138,12 +139,20 @@ def command(
     started = time.monotonic()
     with ExitStack() as stack:
         scratch, texts = _scratch(training, stack)
-        if like is None:
-            corpus = how.training(files, tell=out.talk, texts=texts)
-        else:
-            corpus = _read_like(like, how, files, out.talk, texts)
-        others = {"dev": dev, "unlabeled": unlabeled}
-        training = _with_others(training, like, how, others, out.talk)
+        if like and out.talk:
+            click.echo(f"like {like}: {shell_line(words_of(theirs)) or 'all defaults'}")
+        columns = {key for key in theirs if key.endswith("_col")}
+        corpus = read_as(how, columns, like or "", files, tell=out.talk, texts=texts)
+        readers = {"dev": (dev, how.training), "unlabeled": (unlabeled, how.unlabeled)}
+        for key, (others, read) in readers.items():
+            try:
+                if others:
+                    training = training.replace(**{key: read(others, tell=out.talk)})
+            except UsageError as error:
+                if key not in theirs:
+                    raise
+                message = f"{error} It is named by {like}: name others with --{key} FILE."
+                raise UsageError(message) from None
         seconds = round(time.monotonic() - started, 3)
         with progress_bar(quiet=out.quiet) as progress:
             model = train_corpus(
@@ -207,55 +216,6 @@ def _scratch(
     from textreg.records.stored_texts import StoredTexts
 
     return scratch, stack.enter_context(StoredTexts(scratch.folder / "texts"))
-
-
-def _with_others(
-    training: TrainingSettings,
-    like: str | None,
-    how: Reading,
-    others: Mapping[str, Sequence[str]],
-    tell: bool,
-) -> TrainingSettings:
-    """The settings with the documents of --dev and --unlabeled."""
-    if others["dev"]:
-        with _said_by(like, "dev"):
-            training = training.replace(dev=how.training(others["dev"], tell=tell))
-    if others["unlabeled"]:
-        with _said_by(like, "unlabeled"):
-            unlabeled = how.unlabeled(others["unlabeled"], tell=tell)
-            training = training.replace(unlabeled=unlabeled)
-    return training
-
-
-def _read_like(
-    like: str,
-    how: Reading,
-    files: Sequence[str],
-    tell: bool,
-    texts: StoredTexts | Connection | None,
-) -> Corpus:
-    """Read documents for a training like that of a model, from columns of the same names.
-
-    A file without columns is read as it is, unless some were named on the command line. UsageError
-    as for :meth:`Reading.training`; it says which columns come from the model.
-    """
-    given = given_by(click.get_current_context(), like)
-    if tell:
-        click.echo(f"like {like}: {shell_line(words_of(given)) or 'all defaults'}")
-    theirs = {key for key in given if key.endswith("_col")}
-    return read_as(how, theirs, like, files, tell=tell, texts=texts)
-
-
-@contextmanager
-def _said_by(like: str | None, key: str) -> Iterator[None]:
-    """Say so where files that cannot be read are those of the training of a model."""
-    try:
-        yield
-    except UsageError as error:
-        if like is None or key not in given_by(click.get_current_context(), like):
-            raise
-        message = f"{error} It is named by {like}: name others with --{key} FILE."
-        raise UsageError(message) from None
 
 
 def _check_outputs(target: Path, inputs: Sequence[str]) -> None:
