@@ -10,7 +10,6 @@ import select
 import subprocess
 import sys
 from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
 
 import click
@@ -424,9 +423,11 @@ def test_help_lists_every_command(cli: Cli) -> None:
     for name, what in COMMANDS.items():
         assert f"{name} " in told
         assert what in told
-        command = import_module(f"textreg.cli.{name.replace('-', '_')}").command
+        command = group.get_command(click.Context(group), name)
+        assert command is not None
         assert command.name == name
-        assert group.get_command(click.Context(group), name) is command
+        assert command.callback is not None
+        assert command.callback.__module__.startswith("textreg.cli.")
 
 
 def test_a_label_stays_on_its_line(cli: Cli, tmp_path: Path, monkeypatch) -> None:  # type: ignore[no-untyped-def]

@@ -14,9 +14,9 @@ from test_documents import blocks
 
 import textreg
 from textreg.errors import BrokenPluginError, PluginError
-from textreg.plugins import registry, satellites
+from textreg.plugins import distributions, registry
+from textreg.plugins.distributions import SATELLITES, how_to_install, satellite_of
 from textreg.plugins.registry import Registry
-from textreg.plugins.satellites import SATELLITES, how_to_install, satellite_of
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -185,7 +185,7 @@ def test_from_a_checkout_its_folder_is_named(
     folder = tmp_path / "check out" / "plugins" / "textreg-nothing"
     folder.mkdir(parents=True)
     (folder / "pyproject.toml").touch()
-    monkeypatch.setattr(satellites, "_checkout", lambda: tmp_path / "check out")
+    monkeypatch.setattr(distributions, "_checkout", lambda: tmp_path / "check out")
     monkeypatch.chdir(tmp_path / "check out")
     assert how_to_install("textreg-nothing") == "pip install ./plugins/textreg-nothing"
     monkeypatch.chdir("/")

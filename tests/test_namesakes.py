@@ -8,7 +8,7 @@ import pytest
 from distributions import Distribution, unpack
 from sites import Site
 
-from textreg.plugins.entries import API
+from textreg.plugins.distributions import API
 
 CODE = """\
 import pathlib

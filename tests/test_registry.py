@@ -19,8 +19,8 @@ from textreg.errors import BrokenPluginError, PluginError, UsageError
 from textreg.hookspecs import HOOK_OF_KIND, hookimpl
 from textreg.kinds import API, KINDS, Regularizer, Tokenizer
 from textreg.params import param
-from textreg.plugins import entries
-from textreg.plugins.entries import KIND_NAMES
+from textreg.plugins import distributions
+from textreg.plugins.distributions import KIND_NAMES
 from textreg.plugins.registry import PluginInfo, Registry
 from textreg.records import Problem, Solution
 
@@ -520,7 +520,7 @@ def test_many_threads_load_a_plugin_once(install: Install, tmp_path: Path) -> No
 
 def test_kinds_are_the_same_everywhere() -> None:
     assert (*KINDS, "command") == KIND_NAMES == tuple(HOOK_OF_KIND)
-    assert entries.API == API
+    assert distributions.API == API
     assert KINDS["tokenizer"] is Tokenizer
 
 

@@ -9,7 +9,7 @@ import pytest
 from conftest import Cli
 
 from textreg.cli import cli as group
-from textreg.cli.shared import Command, NamingGroup
+from textreg.cli.shared import Command
 
 PARTS = {"--reg": "lasso", "--tokenizer": "words", "--groups": "sentences", "--graph": "classes"}
 PARTS |= {"--loss": "logistic"}
@@ -23,7 +23,7 @@ def walk(command: click.Command, words: tuple[str, ...] = ()) -> Iterator[tuple[
         context = click.Context(command)
         for name in command.list_commands(context):
             below = command.get_command(context, name)
-            assert isinstance(below, (Command, NamingGroup)), f"give {name} cls=shared.Command"
+            assert isinstance(below, Command), f"give {name} cls=shared.Command"
             yield from walk(below, (*words, name))
 
 

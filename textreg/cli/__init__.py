@@ -16,10 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from textreg.cli.arguments import CommandLine, scan
-from textreg.cli.failures import ShownOnce, tell
+from textreg.cli.process import CommandLine, ShownOnce, logging_to_stderr, results_only, scan, tell
 from textreg.cli.shared import OpenGroup
-from textreg.cli.streams import logging_to_stderr, results_only
 from textreg.errors import ConvergenceWarning, DataWarning, TextregError
 
 if TYPE_CHECKING:
@@ -42,6 +40,9 @@ COMMANDS = {
 }
 """The commands, which are modules of this package, and their help, which needs no import."""
 
+_BESIDE = {"update": "train"}
+"""Commands in the module of another one, where they have their own names."""
+
 
 class _Group(OpenGroup):
     """Imports only the command that is used."""
@@ -52,7 +53,8 @@ class _Group(OpenGroup):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return super().get_command(ctx, cmd_name)
-        command: click.Command = import_module(f"textreg.cli.{cmd_name.replace('-', '_')}").command
+        module = import_module(f"textreg.cli.{_BESIDE.get(cmd_name, cmd_name)}")
+        command: click.Command = getattr(module, cmd_name if cmd_name in _BESIDE else "command")
         return command
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:

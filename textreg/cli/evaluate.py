@@ -10,7 +10,7 @@ import click
 from textreg.cli import shared
 from textreg.cli.inputs import Reading, describe, reading
 from textreg.cli.output import measures, print_json, print_table
-from textreg.cli.predict import Backend, on_cluster, scores_on_workers
+from textreg.cli.predict import on_cluster, scores_on_workers, workers
 from textreg.errors import UsageError, first_few
 from textreg.measure.calibration import Reliability, ThresholdLine
 from textreg.measure.evaluation import Evaluation, RegressionEvaluation
@@ -26,9 +26,17 @@ MAX_CONFUSION = 12
 class Tables(NamedTuple):
     """What to show beside the measures."""
 
-    reliability: bool
-    thresholds: bool
-    as_json: bool
+    reliability: bool = shared.option(
+        "--reliability",
+        is_flag=True,
+        help="Compare predicted probabilities with observed frequencies.",
+    )
+    thresholds: bool = shared.option(
+        "--thresholds",
+        is_flag=True,
+        help="Show precision and recall for decision thresholds of each label.",
+    )
+    as_json: bool = shared.json_field
 
 
 @click.command(cls=shared.Command, name="evaluate")
@@ -36,34 +44,19 @@ class Tables(NamedTuple):
 @click.argument("files", nargs=-1, required=True)
 @reading("label", trained=True)
 @on_cluster
-@shared.gathered(
-    Tables,
-    "tables",
-    click.option(
-        "--reliability",
-        is_flag=True,
-        help="Compare predicted probabilities with observed frequencies.",
-    ),
-    click.option(
-        "--thresholds",
-        is_flag=True,
-        help="Show precision and recall for decision thresholds of each label.",
-    ),
-    shared.as_json,
-)
+@shared.gathered(Tables, "tables")
 def command(
-    model: str, files: tuple[str, ...], how: Reading, where: Backend, tables: Tables
+    model: str, files: tuple[str, ...], how: Reading, address: str | None, tables: Tables
 ) -> None:
     """Measure a model on labeled texts.
 
     FILES are files or folders that textreg train reads. The output of --json always contains the
     tables of --reliability and --thresholds.
     """
-    _ = where.address  # checked before anything is read
     loaded = load_model(model)
     if tables.reliability:
         loaded.task.require_probabilities()
-    with where.connected() as connection:
+    with workers(address) as connection:
         corpus = how.like(loaded).labeled(files, texts=connection)
         if connection is None:
             scores = loaded.decision_function(corpus.texts)

@@ -72,25 +72,6 @@ def load_by_name(paths: Sequence[str]) -> dict[str, Model]:
     return models
 
 
-def write_tables(
-    tables: Iterable[RemovalTable], models: Sequence[str], *, form: str, as_json: bool
-) -> None:
-    """Print the tables. models: the files that are named."""
-    if as_json:
-        print_json({"models": list(models), "tables": [one.to_dict() for one in tables]})
-        return
-    if form == "jsonl":
-        sys.stdout.writelines(json_line(one.to_dict()) + "\n" for one in tables)
-        return
-    if form in FORMATS:
-        sys.stdout.writelines(FORMATS[form](tables))
-        return
-    for number, table in enumerate(tables):
-        if number:
-            click.echo()
-        _print(table)
-
-
 def _print(table: RemovalTable) -> None:
     click.echo(title_of(table))
     rows = [[*(single_line(one.model) for one in table.columns), ""]]
@@ -231,19 +212,40 @@ def _print_linked(linked: Sequence[LinkedFeature]) -> None:
         click.echo(printable(line))
 
 
-class Asked(NamedTuple):
-    """Texts to explain, in place of files, and the label to explain."""
+class Request(NamedTuple):
+    """Texts to explain in place of files, the label, how much to print, and in which form."""
 
-    texts: tuple[str, ...]
-    of: str | None
-
-
-class Output(NamedTuple):
-    """How much to print, and in which form."""
-
-    top: int
-    form: str
-    as_json: bool
+    texts: tuple[str, ...] = shared.option(
+        "--text",
+        "texts",
+        metavar="TEXT",
+        multiple=True,
+        help="Explain this text, in place of a file. May be repeated.",
+    )
+    of: str | None = shared.option(
+        "--of",
+        metavar="LABEL",
+        help="Label to explain.  [default: the predicted one, of several the strongest]",
+    )
+    top: int = shared.option(
+        "--top",
+        metavar="N",
+        type=click.IntRange(min=1),
+        default=10,
+        show_default=True,
+        help="Number of features to list per text; with --train, of groups and features of each "
+        "kind.",
+    )
+    form: str = shared.option(
+        "--format",
+        "form",
+        type=click.Choice(["text", "jsonl", *FORMATS]),
+        default="text",
+        show_default=True,
+        help="Output for people, or one JSON object per document; of several models also a table "
+        "as CSV, HTML or LaTeX.",
+    )
+    as_json: bool = shared.json_field
 
 
 @click.command(cls=shared.Command, name="explain")
@@ -253,52 +255,13 @@ class Output(NamedTuple):
 @shared.training_corpus(
     "Show what training selected in this corpus, which the model was trained on."
 )
-@shared.gathered(
-    Asked,
-    "asked",
-    click.option(
-        "--text",
-        "texts",
-        metavar="TEXT",
-        multiple=True,
-        help="Explain this text, in place of a file. May be repeated.",
-    ),
-    click.option(
-        "--of",
-        metavar="LABEL",
-        help="Label to explain.  [default: the predicted one, of several the strongest]",
-    ),
-)
-@shared.gathered(
-    Output,
-    "out",
-    click.option(
-        "--top",
-        metavar="N",
-        type=click.IntRange(min=1),
-        default=10,
-        show_default=True,
-        help="Number of features to list per text; with --train, of groups and features of each "
-        "kind.",
-    ),
-    click.option(
-        "--format",
-        "form",
-        type=click.Choice(["text", "jsonl", *FORMATS]),
-        default="text",
-        show_default=True,
-        help="Output for people, or one JSON object per document; of several models also a table "
-        "as CSV, HTML or LaTeX.",
-    ),
-    shared.as_json,
-)
+@shared.gathered(Request, "asked")
 def command(
     model: str,
     sources: tuple[str, ...],
     how: Reading,
     training: shared.TrainingCorpus,
-    asked: Asked,
-    out: Output,
+    asked: Request,
 ) -> None:
     """Explain predictions by the contributions of words and sentences.
 
@@ -320,20 +283,20 @@ def command(
     """
     others, source = split_sources(sources)
     if others:
-        _compare([model, *others], source, how, training, asked, out)
+        _compare([model, *others], source, how, training, asked)
         return
-    if out.form in FORMATS:
-        raise UsageError(f"--format {out.form} compares several models: name another model.")
+    if asked.form in FORMATS:
+        raise UsageError(f"--format {asked.form} compares several models: name another model.")
     loaded = load_model(model)
     if training.corpus:
-        if source is not None or any(asked) or out.form != "text":
+        if source is not None or asked.texts or asked.of or asked.form != "text":
             raise UsageError(
                 "--train explains the training, not a text: leave out the text, --of and --format."
             )
         more = how.unlabeled(training.unlabeled) if training.unlabeled else None
         corpus = how.like(loaded).labeled(training.corpus)
-        selection = find_selection(loaded, corpus, out.top, unlabeled=more)
-        if out.as_json:
+        selection = find_selection(loaded, corpus, asked.top, unlabeled=more)
+        if asked.as_json:
             print_json({"model": model, **selection.to_dict()})
         else:
             print_selection(selection)
@@ -341,13 +304,13 @@ def command(
     _check_texts(source, how, training, asked)
     texts = _texts(source, asked.texts, how.like(loaded))
     explanations = explain(loaded, texts, asked.of)
-    if out.as_json:
+    if asked.as_json:
         print_json({"model": model, "explanations": [each.to_dict() for each in explanations]})
-    elif out.form == "jsonl":
+    elif asked.form == "jsonl":
         lines = (json_line(each.to_dict()) + "\n" for each in explanations)
         sys.stdout.writelines(lines)
     else:
-        _print_explanations(explanations, out.top, has_probabilities=loaded.has_probabilities)
+        _print_explanations(explanations, asked.top, has_probabilities=loaded.has_probabilities)
 
 
 def _compare(
@@ -355,8 +318,7 @@ def _compare(
     source: str | None,
     how: Reading,
     training: shared.TrainingCorpus,
-    asked: Asked,
-    out: Output,
+    asked: Request,
 ) -> None:
     """Print what each sentence is worth to several models."""
     if training.corpus:
@@ -367,11 +329,21 @@ def _compare(
     models = load_by_name(paths)
     texts = _texts(source, asked.texts, how.like(next(iter(models.values()))))
     tables = removal_tables(models, texts, asked.of)
-    write_tables(tables, paths, form=out.form, as_json=out.as_json)
+    if asked.as_json:
+        print_json({"models": list(paths), "tables": [table.to_dict() for table in tables]})
+    elif asked.form == "jsonl":
+        sys.stdout.writelines(json_line(table.to_dict()) + "\n" for table in tables)
+    elif asked.form in FORMATS:
+        sys.stdout.writelines(FORMATS[asked.form](tables))
+    else:
+        for number, table in enumerate(tables):
+            if number:
+                click.echo()
+            _print(table)
 
 
 def _check_texts(
-    source: str | None, how: Reading, training: shared.TrainingCorpus, asked: Asked
+    source: str | None, how: Reading, training: shared.TrainingCorpus, asked: Request
 ) -> None:
     """UsageError for what does not belong to the explanation of texts."""
     if source is not None and asked.texts:

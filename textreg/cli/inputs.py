@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -11,7 +11,7 @@ import click
 
 from textreg.cli.shared import F, gathered
 from textreg.errors import DataError, UsageError
-from textreg.reading.columns import ColumnNames, Likely
+from textreg.reading.columns import ColumnNames, Likely, NoColumnsError
 from textreg.reading.corpus import (
     Readable,
     RecordBatch,
@@ -23,8 +23,9 @@ from textreg.reading.corpus import (
 from textreg.reading.formats import titles
 from textreg.reading.paths import exists, listed
 from textreg.records import Corpus
-from textreg.records.fields import Field
+from textreg.records.fields import Field, as_fields
 from textreg.tasks import Task
+from textreg.training.fields import FIELD_OPTIONS
 
 if TYPE_CHECKING:
     from textreg.cluster.connection import Connection
@@ -32,24 +33,7 @@ if TYPE_CHECKING:
     from textreg.records.stored_texts import StoredTexts
 
 
-class _FieldOptions(NamedTuple):
-    """The columns that a document consists of, where these are several."""
-
-    text_col: tuple[str, ...]
-    category_col: tuple[str, ...]
-    number_col: tuple[str, ...]
-    field: tuple[str, ...]
-
-    def chosen(self) -> dict[str, Any]:
-        """What they say of :class:`textreg.cli.inputs.Reading`: its column of texts, or fields."""
-        from textreg.training.fields import parse_fields
-
-        fields = parse_fields(*self)
-        text_col = self.text_col[0] if self.text_col and not fields else None
-        return {"text_col": text_col, "fields": fields}
-
-
-_OPTIONS = [
+_FIELDS = [
     click.option(
         "--text-col",
         metavar="NAME",
@@ -76,21 +60,7 @@ _OPTIONS = [
         help="Setting of one column of texts, such as subject:tokenizer=chars. May be repeated.",
     ),
 ]
-
-
-def of_fields(command: F) -> F:
-    """A command that takes ``how`` alone, given the columns of fields as well."""
-
-    @functools.wraps(command)
-    def called(*args: Any, how: Any, columns: _FieldOptions, **given: Any) -> Any:
-        return command(*args, how=how._replace(**columns.chosen()), **given)
-
-    return cast(F, called)
-
-
-with_fields = gathered(_FieldOptions, "columns", *_OPTIONS)
-"""Give a command these options; it takes them together, as ``columns``."""
-
+"""Options that name the columns that a document consists of, where these are several."""
 
 _COLUMNS = {
     "text": "Column of the texts.  [default: guessed]",
@@ -230,8 +200,7 @@ class Reading(NamedTuple):
                 labeled=labeled,
                 label_sep=self.label_sep if labeled else None,
                 multilabel=bool(self.multilabel) and labeled,
-                encoding=self.encoding,
-                fields=self.fields or (),
+                **self._how(),
             )
         except DataError as error:
             if not labeled or "label" not in str(error):
@@ -240,45 +209,75 @@ class Reading(NamedTuple):
 
     def unlabeled(self, files: Sequence[str], *, tell: bool = False) -> Corpus:
         """Read documents without their labels."""
-        return _read(
-            files,
-            tell,
-            text_col=self.text_col,
-            encoding=self.encoding,
-            on_error=self.on_error,
-            max_skipped=self.max_skipped,
-            labeled=False,
-            fields=self.fields or (),
-        )
+        how = {**self._how(), "text_col": self.text_col, "labeled": False}
+        how |= {"on_error": self.on_error, "max_skipped": self.max_skipped}
+        return _read(files, tell, **how)
 
     def stream(self, files: Sequence[str]) -> Iterator[Corpus]:
         """Read unlabeled documents in batches, in constant memory."""
-        corpora = stream_documents(
-            files,
-            text_col=self.text_col,
-            encoding=self.encoding,
-            on_error=self.on_error or "stop",
-            fields=self.fields or (),
-        )
         told = ""
-        for corpus in corpora:
+        for corpus in stream_documents(files, **self._streamed()):
             told = _tell_guess(corpus, told)
             yield corpus
 
     def records(self, files: Sequence[str], *, full: bool) -> Iterator[RecordBatch]:
         """The same with all columns. full: whether to wait for full batches from a pipe."""
-        batches = stream_records(
-            files,
-            text_col=self.text_col,
-            encoding=self.encoding,
-            on_error=self.on_error or "stop",
-            fields=self.fields or (),
-            full=full,
-        )
         told = ""
-        for batch in batches:
+        for batch in stream_records(files, **self._streamed(), full=full):
             told = _tell_guess(batch.documents, told)
             yield batch
+
+    def _how(self) -> dict[str, Any]:
+        return {"encoding": self.encoding, "fields": self.fields or ()}
+
+    def _streamed(self) -> dict[str, Any]:
+        return {**self._how(), "text_col": self.text_col, "on_error": self.on_error or "stop"}
+
+
+_LABEL_SEP = click.option(
+    "--label-sep",
+    metavar="TEXT",
+    help="What separates the labels of a document, such as ';', where it may have any number of "
+    "them.",
+)
+_ENCODING = click.option(
+    "--encoding",
+    metavar="NAME",
+    help="Encoding of the files, or guess: the likely one, which is then named.  [default: UTF-8, "
+    "or detected from a byte-order mark]",
+)
+_STOPS = [
+    click.option(
+        "--on-error",
+        type=click.Choice(["stop", "skip"]),
+        default="stop",
+        show_default=True,
+        help="What to do with rows that cannot be read: stop at the first, or leave them out.",
+    ),
+    click.option(
+        "--max-skipped",
+        type=_MaxSkipped(),
+        metavar="N|P%",
+        default=f"{100 * MAX_SKIPPED:g}%",
+        show_default=True,
+        help="With --on-error skip: the most rows to leave out, a number or a share.",
+    ),
+]
+_ANSWERS = [
+    click.option(
+        "--on-error",
+        type=click.Choice(["stop", "skip"]),
+        help="What to do with rows that cannot be read: stop at the first, or give each an empty "
+        "answer and the reason.  [default: skip for tables, else stop]",
+    ),
+    click.option(
+        "--label-sep",
+        metavar="TEXT",
+        default=";",
+        show_default=True,
+        help="What to write between the labels of a document that may have several.",
+    ),
+]
 
 
 def reading(
@@ -295,76 +294,111 @@ def reading(
     documents may have several fields. trained: whether a model names the columns.
     """
     usual = "[default: that of the training, if there is one; else guessed]"
-    options = [
-        click.option(
-            f"--{name}-col",
-            metavar="NAME",
-            help=_COLUMNS[name].replace("[default: guessed]", usual) if trained else _COLUMNS[name],
-        )
-        for name in (() if fields else ("text",)) + columns
-    ]
-    if "label" in columns:
-        options.append(
-            click.option(
-                "--label-sep",
-                metavar="TEXT",
-                help="What separates the labels of a document, such as ';', where it may have any "
-                "number of them.",
-            )
-        )
-    options += [
-        click.option(
-            "--encoding",
-            metavar="NAME",
-            help="Encoding of the files, or guess: the likely one, which is then named.  "
-            "[default: UTF-8, or detected from a byte-order mark]",
-        ),
-    ]
-    if stops:
-        options.append(
-            click.option(
-                "--on-error",
-                type=click.Choice(["stop", "skip"]),
-                default=None if answers else "stop",
-                show_default=not answers,
-                help="What to do with rows that cannot be read: stop at the first, or "
-                + (
-                    "give each an empty answer and the reason.  "
-                    "[default: skip for tables, else stop]"
-                    if answers
-                    else "leave them out."
-                ),
-            )
-        )
-    if answers:
-        options.append(
-            click.option(
-                "--label-sep",
-                metavar="TEXT",
-                default=";",
-                show_default=True,
-                help="What to write between the labels of a document that may have several.",
-            )
-        )
-    elif stops:
-        options.append(
-            click.option(
-                "--max-skipped",
-                type=_MaxSkipped(),
-                metavar="N|P%",
-                default=f"{100 * MAX_SKIPPED:g}%",
-                show_default=True,
-                help="With --on-error skip: the most rows to leave out, a number or a share.",
-            )
-        )
+    options = [*_FIELDS] if fields else []
+    for name in (() if fields else ("text",)) + columns:
+        text = _COLUMNS[name].replace("[default: guessed]", usual) if trained else _COLUMNS[name]
+        options.append(click.option(f"--{name}-col", metavar="NAME", help=text))
+    options += [_LABEL_SEP, _ENCODING] if "label" in columns else [_ENCODING]
+    options += _ANSWERS if answers else _STOPS if stops else []
 
     def decorate(command: F) -> F:
         command.__doc__ = (command.__doc__ or "").replace("{formats}", titles())
-        if not fields:
-            return gathered(Reading, "how", *options)(command)
-        return with_fields(gathered(Reading, "how", *options)(of_fields(command)))
+
+        @functools.wraps(command)
+        def called(*args: Any, how: Reading, **given: Any) -> Any:
+            if fields:
+                texts = how.text_col or ()
+                others = [given.pop(name) for name in FIELD_OPTIONS[1:]]
+                parsed = parse_fields(texts, *others)
+                text_col = texts[0] if texts and not parsed else None
+                how = how._replace(text_col=text_col, fields=parsed)
+            return command(*args, how=how, **given)
+
+        return gathered(Reading, "how", *options)(cast(F, called))
 
     return decorate
+
+
+def parse_fields(
+    texts: Sequence[str],
+    categories: Sequence[str],
+    numbers: Sequence[str],
+    options: Sequence[str],
+) -> tuple[Field, ...]:
+    """Fields from the values of options of a command.
+
+    options: such as ``subject:tokenizer=chars``. There are none where each document is one text.
+
+    Raises
+    ------
+    UsageError
+        If a name is given twice, no text is named, or an option is not written so.
+    """
+    settings_of: dict[str, dict[str, str]] = {}
+    for option in options:
+        name, colon, setting = option.rpartition(":")
+        key, equals, value = setting.partition("=")
+        key = key.strip().lstrip("-").replace("-", "_")
+        if not (colon and equals and name and key and value):
+            raise UsageError(
+                "--field must be COLUMN:SETTING=VALUE, such as subject:tokenizer=chars or "
+                f"body:ngrams=1, not '{option}'."
+            )
+        # Twice the same setting: the later one would win in silence.
+        if key in settings_of.setdefault(name, {}):
+            raise UsageError(f"--field gives {key} of '{name}' twice: leave one of them out.")
+        settings_of[name][key] = value
+    if len(texts) < 2 and not (settings_of or categories or numbers):
+        return ()
+    fields: dict[str, Field] = {}
+    for flag, kind, names in (
+        ("--text-col", "text", dict.fromkeys([*texts, *settings_of])),
+        ("--category-col", "category", categories),
+        ("--number-col", "number", numbers),
+    ):
+        for name in names:
+            if name in fields:
+                raise UsageError(
+                    f"{flag} {name}: this column is a {fields[name].kind} already. Name it once."
+                )
+            fields[name] = Field(name, kind, settings_of.get(name, {}) if kind == "text" else {})
+    if len(set(texts)) < len(texts):
+        raise UsageError("--text-col names a column twice: leave one out.")
+    if not any(field.kind == "text" for field in fields.values()):
+        raise UsageError(
+            "beside numbers and categories, name the columns of texts as well: --text-col NAME."
+        )
+    return as_fields(fields.values())
+
+
+def read_as(
+    how: Reading,
+    theirs: Collection[str],
+    model: str,
+    files: Sequence[str],
+    *,
+    tell: bool,
+    texts: StoredTexts | Connection | None = None,
+) -> Corpus:
+    """Read documents to train on by columns that a model names.
+
+    theirs: the options of ``how`` that do. A file without columns is read as it is. UsageError as
+    for :meth:`Reading.training`; it says which columns come from the model.
+    """
+    try:
+        return how.training(files, tell=tell, texts=texts)
+    except NoColumnsError:
+        if not theirs or set(theirs) - {"text_col", "label_col"} or "-" in files:
+            raise
+        none: dict[str, Any] = dict.fromkeys(theirs)
+        return how._replace(**none).training(files, tell=tell, texts=texts)
+    except UsageError as error:
+        if not theirs:
+            raise
+        flags = ", ".join(f"--{key.replace('_', '-')}" for key in sorted(theirs))
+        raise UsageError(
+            f"{error} The columns are those of {model}: name others ({flags})."
+        ) from None
 
 
 def _read(files: Sequence[str], tell: bool, **how: Any) -> Corpus:

@@ -1,23 +1,36 @@
-"""Options made from declarations: of settings, and of the parts that a command line names."""
+"""Options made from declarations, of settings and parts, also those in a file or a model.
+
+The command line replaces what a file says (``--config``), and the file what a model says that it
+names.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import click
+from click.core import ParameterSource
 
 from textreg.cli import shared
-from textreg.cli.arguments import CommandLine, scan
+from textreg.cli.inputs import Reading
+from textreg.cli.process import CommandLine, scan
 from textreg.cli.shared import Command, F, refuse_repeated
-from textreg.errors import TextregError, UsageError
+from textreg.errors import ModelError, PluginError, TextregError, UsageError, did_you_mean
 from textreg.features.vectorize import Vectorizer
+from textreg.files import read_toml
 from textreg.measure.selective import parse_unknown_rule
+from textreg.model.container import is_container
+from textreg.model.saved_tokenizer import TokenizerOrigin, installed_version
+from textreg.model.storage import load_model
 from textreg.params import AUTO, Param, Parametrized
 from textreg.plugins import registry
-from textreg.training.recipe import JOINED
+from textreg.plugins.loading import title
+from textreg.training.recipe import JOINED, as_text, items_of, joined, may_be_kept
 from textreg.training.settings import PREFIXES, as_named, declared_settings, default_builder
 from textreg.training.space import parse_space
 
@@ -69,10 +82,10 @@ class PartsCommand(Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         own = [param for param in super().get_params(ctx) if isinstance(param, click.Option)]
-        for title, options in [("Options", own), *ctx.meta.get(_SECTIONS, ())]:
+        for heading, options in [("Options", own), *ctx.meta.get(_SECTIONS, ())]:
             records = [option.get_help_record(ctx) for option in options]
             if shown := [record for record in records if record is not None]:
-                with formatter.section(title):
+                with formatter.section(heading):
                     formatter.write_dl(shown)
 
 
@@ -87,10 +100,10 @@ def _sections(
     chosen = {kind: values.get(f"--{kind}") or defaults.get(kind) for kind in _TITLES}
     if "reg" not in defaults:
         chosen["reg"] = None
-    for kind, title in _TITLES.items():
+    for kind, heading in _TITLES.items():
         if name := chosen[kind]:
             part = registry.find(PREFIXES[kind], as_named(kind, name))
-            sections.append((f"{title} {part.label()} (--{kind})", _options(part, kind, values)))
+            sections.append((f"{heading} {part.label()} (--{kind})", _options(part, kind, values)))
             if needed := part.needs if kind == "reg" else "":
                 chosen[needed] = chosen[needed] or default_builder(part)
     sections.append(("Features", _options(Vectorizer, "", values)))
@@ -277,3 +290,301 @@ PARSERS: Mapping[str, Callable[[Sequence[str]], Any]] = {
 def _parsed(ctx: click.Context, option: click.Parameter, words: tuple[str, ...]) -> Any:
     """The value of a repeated option; None without the option."""
     return PARSERS[option.name or ""](words) if words else None
+
+
+_INSTEAD = {
+    "dev": ("holdout", "cv", "group_col", "time_col"),
+    "holdout": ("dev", "cv"),
+    "cv": ("dev", "holdout"),
+    "group_col": ("dev", "time_col"),
+    "time_col": ("dev", "group_col"),
+    "text_col": ("field",),
+}
+"""What an option replaces beside itself, as they contradict each other."""
+
+
+class Given(NamedTuple):
+    """The value of an option, and the file that gives it."""
+
+    value: Any
+    file: str
+
+
+Options = dict[str, Given]
+"""Options by their names, with underscores for hyphens."""
+
+
+def without(lower: Options, upper: Options) -> Options:
+    """What remains of some options where others are given, too, with what depends on them.
+
+    Another regularizer, say, comes without the parameters of the first, and its groups.
+    """
+    gone = {*upper, *(other for key in upper for other in _INSTEAD.get(key, ()))}
+    space = _space(lower.get("search_space"))
+    gone |= {*_space(upper.get("search_space"))}
+    for key in PREFIXES:
+        usual = declared_settings()[key].default
+        if key in upper and _short(upper[key].value) != _short(
+            lower.get(key, Given(usual, "")).value
+        ):
+            gone |= {one for one in lower if one.startswith(f"{key}_")}
+            if key == "reg" and lower:
+                gone |= _unused(upper[key].value, lower)
+            gone |= {one for one in space if one.startswith(f"{key}_")}
+    left = {key: it for key, it in lower.items() if key not in gone}
+    if "search_space" in left:
+        searched = {key: values for key, values in space.items() if key not in gone}
+        left["search_space"] = lower["search_space"]._replace(value=searched)
+    return left
+
+
+def _space(it: Given | None) -> dict[str, Any]:
+    """A search space as a mapping, though it may be a list of texts."""
+    if it is None:
+        return {}
+    if isinstance(it.value, dict):
+        return {key_of_flag(key): values for key, values in it.value.items()}
+    return dict(parse_space(texts_of(it, "search_space")))
+
+
+def _short(name: Any) -> Any:
+    """The name of a part without what it comes from."""
+    return name.rpartition(":")[2] if isinstance(name, str) else name
+
+
+def _unused(name: str, options: Options) -> set[str]:
+    """Those options of builders, and of documents for these, that a regularizer has no use for."""
+    needs = registry.find("regularizer", as_named("reg", name)).needs
+    used = {"groups": ("groups",), "graph": ("graph", "groups")}.get(needs, ())
+    unused = {key for key in ("groups", "graph") if key not in used}
+    more = {one for one in options if one.startswith(tuple(f"{key}_" for key in unused))}
+    return unused | more | ({"unlabeled"} if "graph" in unused else set())
+
+
+def texts_of(it: Given, key: str, most: int | None = None) -> list[str]:
+    """The texts or numbers of an option as texts: one of them, or a list."""
+    listed = it.value if isinstance(it.value, (list, tuple)) and most is None else [it.value]
+    if not all(isinstance(one, (str, int, float)) and not isinstance(one, bool) for one in listed):
+        raise wrong(key, it, "a text or a number" + ("" if most else ", or a list of them"))
+    return [as_text(one) for one in listed]
+
+
+def wrong(key: str, it: Given, expected: str) -> UsageError:
+    flag = key.replace("_", "-")
+    own = f' Parameters of a part stand beside it: {flag} = "NAME" and {flag}-PARAMETER = ...'
+    more = own if isinstance(it.value, dict) and key in PREFIXES else ""
+    return UsageError(f"{it.file}: {flag} is {expected}, not {it.value!r:.60}.{more}")
+
+
+def key_of_flag(flag: str) -> str:
+    """The name of an option, from its flag or from how a file spells it."""
+    return flag.lstrip("-").replace("-", "_")
+
+
+_GIVEN = "textreg.given"
+_CODE = ("plugin", "no_plugin")
+"""Options that stand before the command, which a file may have as well."""
+
+_NOT_IN_FILES = ("help", "debug")
+MODEL = "textreg.model"
+"""Where a command finds the path of the model that gives options, if one does."""
+
+
+class RecipeCommand(PartsCommand):
+    """A command whose options may also come from a file, or from a model."""
+
+    def beneath(self, ctx: click.Context, words: CommandLine) -> dict[str, str]:
+        line = _of_line(words)
+        given: Options = {}
+        source = line.get("config")
+        if source is not None and not is_container(Path(source.value)):
+            given = _of_file(source.value)
+            source = given.pop("config", None)
+            if source is not None and not is_container(Path(str(source.value))):
+                raise UsageError(
+                    f"{source.file}: config is a model whose options come beneath those of this "
+                    f"file, and {source.value} is none."
+                )
+        if source is not None:
+            model = Like(source.value)
+            ctx.meta[MODEL] = model.path
+            options = {key: Given(value, model.path) for key, value in model.options().items()}
+            given = {**without(options, given), **given}
+            given = model.ready(without(given, line), line)
+        given = without(given, line)
+        ctx.meta[_GIVEN] = given
+        texts = {flag_of(key): it.value for key, it in given.items()}
+        return {
+            flag: as_text(it) for flag, it in texts.items() if isinstance(it, (str, int, float))
+        }
+
+    def parts_chosen(self, ctx: click.Context, args: list[str]) -> list[str]:
+        values = dict(_defaults(ctx.meta[_GIVEN], self.get_params(ctx)))
+        files, ctx.default_map = values.pop("files", []), values
+        named = self.make_parser(ctx).parse_args(args=list(args))[0].get("files")
+        if not files or (isinstance(named, (list, tuple)) and named):
+            return args
+        return [*args, *([] if "--" in args else ["--"]), *files]
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, args)
+        except click.BadParameter as error:
+            name = (error.param and error.param.name) or ""
+            if ctx.get_parameter_source(name) is not ParameterSource.DEFAULT_MAP:
+                raise
+            key = _key_of(error.param)
+            raise UsageError(f"{ctx.meta[_GIVEN][key].file}: {key}: {error.message}") from None
+
+
+def given_by(ctx: click.Context, file: str) -> dict[str, Any]:
+    """The options that a file, or a model, gives to a command, by their names."""
+    return {key: it.value for key, it in ctx.meta[_GIVEN].items() if it.file == file}
+
+
+def _of_line(words: CommandLine) -> Options:
+    """The options of a command line that have a value, as far as they are of interest beneath."""
+    given = {key_of_flag(flag): Given(value, "") for flag, value in words.values.items()}
+    given |= {key.removeprefix("no_"): it for key, it in given.items()}
+    if space := words.every.get("--search-space"):
+        given["search_space"] = Given(space, "")
+    return given
+
+
+def _of_file(path: str) -> Options:
+    """The options in a TOML file; those that name plugins take effect at once."""
+    given: Options = {}
+    for name, value in read_toml(Path(path)).items():
+        key = key_of_flag(name)
+        if key in given:
+            raise UsageError(f"{path}: {key} and {key.replace('_', '-')} are one option: give one.")
+        if key in _NOT_IN_FILES:
+            raise UsageError(f"{path}: {name} is for the command line: leave it out of the file.")
+        given[key] = Given(value, path)
+    named = {key: texts_of(given.pop(key), key) for key in _CODE if key in given}
+    registry.block(named.get("no_plugin", ()))
+    for file in named.get("plugin", ()):
+        registry.name_file(file)
+    return given
+
+
+def _defaults(given: Options, params: Sequence[click.Parameter]) -> Iterator[tuple[str, Any]]:
+    """The options as click takes them for the parameters of a command; UsageError for others."""
+    known = {_key_of(param): param for param in params}
+    for unknown in _NOT_IN_FILES:
+        known.pop(unknown, None)
+    for key, it in given.items():
+        if key not in known:
+            hint = did_you_mean(key, [*known, *_CODE]).replace("_", "-")
+            raise UsageError(
+                f"{it.file}: there is no option '{key.replace('_', '-')}'.{hint} The options are "
+                "those of textreg train --help, without the hyphens before them."
+            )
+        yield known[key].name or "", _value(known[key], key, it)
+
+
+def _value(param: click.Parameter, key: str, it: Given) -> Any:
+    """The value of an option, as texts where the command line has texts."""
+    if isinstance(param, click.Option) and param.is_flag:
+        if not isinstance(it.value, bool):
+            raise wrong(key, it, "on or off: write true or false")
+        return it.value
+    if isinstance(param, click.Option) and not param.multiple:
+        (text,) = texts_of(it, key, most=1)
+        return text
+    if isinstance(it.value, dict) and key in (*PARSERS, "field"):
+        return items_of(it.value)
+    return texts_of(it, key)
+
+
+def _key_of(param: click.Parameter | None) -> str:
+    """The name of a parameter in files: that of its long flag."""
+    return "" if param is None else key_of_flag(param.opts[-1])
+
+
+class Like:
+    """A model whose training is repeated on other documents; loads no plugin.
+
+    Raises ModelError if the model does not hold its settings, or holds something else as such.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.model = load_model(path, tokenizer=False)
+        if self.model.summary is None:
+            raise ModelError(
+                f"{path} does not hold its settings: name another model with --config."
+            )
+        self.summary = self.model.summary
+        self.source = self.summary.source
+        wrong = [key for key in self.summary.options if not may_be_kept(key)]
+        wrong += [key for key in self._reading() if key not in Reading._fields]
+        if wrong:
+            raise ModelError(
+                f"{path} holds the option '{wrong[0]}' of its training, which no model of this "
+                "textreg has: pip install -U textreg, or give the options yourself."
+            )
+
+    def options(self) -> dict[str, Any]:
+        """The options of the training that are no defaults, but its documents."""
+        files = {}
+        if self.source is None:
+            click.echo(
+                f"{self.path} was trained in Python: columns, weights and what else its program "
+                "made of the documents are not in it.",
+                err=True,
+            )
+        else:
+            files = {"dev": self.source.dev, "unlabeled": self.source.unlabeled}
+        listed = {key: value for key, value in files.items() if value}
+        return joined({**self._reading(), **self.summary.options, **listed})
+
+    def _reading(self) -> dict[str, Any]:
+        return {} if self.source is None else self.source.reading
+
+    def ready(self, given: Options, above: Options) -> Options:
+        """Options with the parts of this model by names that nothing else has.
+
+        given: what is left of :meth:`options`, with those of a file. above: those of the command
+        line. ModelError for a part that is missing, and for what no option can say.
+        """
+        named = {**given, **above}
+        self._check_tokenizer(named)
+        split = self.summary.split
+        if split is not None and split.kind == "dev" and not {"dev", "holdout", "cv"} & {*named}:
+            raise ModelError(
+                f"{self.path} was trained with documents of its own to choose hyperparameters on: "
+                "name some with --dev FILE, or hold out a fraction with --holdout 0.1."
+            )
+        mine = [key for key in PREFIXES if key in given and given[key].file == self.path]
+        spelled = {key: Given(self._spelled(key, given[key].value), self.path) for key in mine}
+        return {**given, **spelled}
+
+    def _check_tokenizer(self, named: Options) -> None:
+        origins = [TokenizerOrigin.of(part.tokenizer) for part in self.model.encoder.parts]
+        unnamed = [origin for origin in origins if origin.source != "plugin"]
+        if unnamed and "tokenizer" not in named:
+            what = "on lists of tokens"
+            if unnamed[0].source == "callable":
+                what = f"with the tokenizer '{unnamed[0].name}', a callable of its program"
+            raise ModelError(
+                f"{self.path} was trained in Python {what}, which no option can name: choose a "
+                "tokenizer with --tokenizer."
+            )
+
+    def _spelled(self, key: str, name: str) -> str:
+        """The name of a part by which just that of the training is found."""
+        kind = PREFIXES[key]
+        for part in self.summary.plugins:
+            missing = part.distribution and not installed_version(part.distribution)
+            if part.kind == kind and part.name in name.split(",") and missing:
+                package = shlex.quote(f"{part.distribution}=={part.version}".removesuffix("=="))
+                raise ModelError(
+                    f"{self.path} was trained with the {title(kind)} '{part.name}' of "
+                    f"{part.distribution} {part.version}, which is not installed: pip install "
+                    f"{package}. Or choose another one with --{key}."
+                )
+        try:
+            return self.summary.spelled(kind, name)
+        except PluginError as error:
+            raise ModelError(f"{self.path}: {error}") from error

@@ -11,14 +11,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from textreg.errors import UsageError
+from textreg.errors import UsageError, first_few
 from textreg.terminal import json_line, single_line
 
 if TYPE_CHECKING:
+    from textreg.model.origin import UpdateSummary
     from textreg.training.running import Progress
 
 SHOWN = 8
 """Number of features to show for a group."""
+
+MAX_LABELS = 8
+"""Labels whose numbers of documents are printed."""
 
 STAGES = {
     "features": "extracting features",
@@ -138,6 +142,19 @@ def percent(part: float, whole: float) -> str:
         return "none"
     value = 100 * part / whole
     return f"{value:.0f} %" if value >= 10 else f"{value:.2g} %"
+
+
+def added_text(update: UpdateSummary) -> str:
+    """What an update added, and when."""
+    parts = [f"{update.date}: {update.documents:,} documents"]
+    if update.labels:
+        parts.append(f"labels {first_few(list(map(single_line, update.labels)), MAX_LABELS)}")
+    parts.append(f"{update.added:+,} features to {update.features:,}")
+    if update.old is None:
+        parts.append("approximately, without the old documents")
+    else:
+        parts.append(f"{update.old:,} old documents read again")
+    return "; ".join(parts)
 
 
 @contextmanager

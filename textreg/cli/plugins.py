@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING
 
 import click
 
@@ -12,9 +11,6 @@ from textreg.cli.output import print_json, print_table
 from textreg.cli.shared import OpenGroup
 from textreg.plugins import registry
 from textreg.plugins.registry import PluginInfo
-
-if TYPE_CHECKING:
-    pass
 
 
 class _PluginsGroup(OpenGroup):

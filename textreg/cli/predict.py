@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import os
-import re
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import lru_cache
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 import numpy as np
@@ -18,26 +15,13 @@ import numpy as np
 from textreg.cli import shared
 from textreg.cli.inputs import Reading, check_named, reading
 from textreg.cli.output import check_target, print_json
-from textreg.cli.shared import F
-from textreg.cli.tables import (
-    AnswerBatch,
-    AnswerColumns,
-    Answers,
-    Delimited,
-    JsonLines,
-    Kept,
-    Table,
-    form_of,
-    opened_text,
-)
+from textreg.cli.tables import FORMS, Answers, Document, form_of, opened
 from textreg.errors import UsageError
-from textreg.files import replacing
 from textreg.jobs import check_backend, check_jobs
 from textreg.model.storage import load_to_predict
 from textreg.reading.corpus import RecordBatch
 from textreg.reading.paths import listed
 from textreg.records import Corpus
-from textreg.terminal import printable, single_line
 
 if TYPE_CHECKING:
     from textreg.cli.inputs import Reading
@@ -46,44 +30,37 @@ if TYPE_CHECKING:
     from textreg.records import Corpus, Floats
 
 
-class Backend(NamedTuple):
-    """Where documents are read and scored: here, or by the workers of a Dask cluster."""
+@contextmanager
+def workers(address: str | None) -> Iterator[Connection | None]:
+    """The workers of the cluster of a scheduler; None without an address."""
+    if address is None:
+        yield None
+        return
+    from textreg.cluster.connection import connected
 
-    text: str
-
-    @property
-    def address(self) -> str | None:
-        """That of a scheduler; None without a cluster. UsageError for what is no backend."""
-        name, _, address = self.text.partition(":")
-        check_backend(name, address or None)
-        return address or None
-
-    @contextmanager
-    def connected(self) -> Iterator[Connection | None]:
-        """The workers; None without a cluster."""
-        address = self.address
-        if address is None:
-            yield None
-            return
-        from textreg.cluster.connection import connected
-
-        with connected(address) as connection:
-            connection.check([])
-            yield connection
+    with connected(address) as connection:
+        connection.check([])
+        yield connection
 
 
-def on_cluster(command: F) -> F:
-    """Give a command the options; it takes them as ``where``, a :class:`Backend`."""
-    return click.option(
-        "--backend",
-        "where",
-        metavar="BACKEND",
-        default="threads",
-        show_default=True,
-        callback=lambda ctx, option, text: Backend(text),
-        help="Where files are read and scored: in threads, or by the workers of the Dask cluster "
-        "that dask:tcp://10.0.0.5:8786 and the like name.",
-    )(command)
+def _address(ctx: click.Context, option: click.Parameter, backend: str) -> str | None:
+    """The address of a scheduler; UsageError for what is no backend."""
+    name, _, address = backend.partition(":")
+    check_backend(name, address or None)
+    return address or None
+
+
+on_cluster = click.option(
+    "--backend",
+    "address",
+    metavar="BACKEND",
+    default="threads",
+    show_default=True,
+    callback=_address,
+    help="Where files are read and scored: in threads, or by the workers of the Dask cluster "
+    "that dask:tcp://10.0.0.5:8786 and the like name.",
+)
+"""Give a command the option; it takes the address of a scheduler as ``address``."""
 
 
 def records_on_workers(
@@ -162,19 +139,51 @@ SOME_UNREADABLE = 3
 class Output(NamedTuple):
     """What is written of every row, in which form, and where; and by how many threads."""
 
-    proba: bool
-    top: int | None
-    form: str | None
-    out: str | None
-    id_col: tuple[str, ...]
-    prefix: str | None
-    jobs: int
-    as_json: bool
+    proba: bool = shared.option(
+        "--proba", is_flag=True, help="Write the probability of each label, too."
+    )
+    top: int | None = shared.option(
+        "--top",
+        metavar="K",
+        type=click.IntRange(min=1),
+        help="Write the K best labels with their scores, too; with --proba, with their "
+        "probabilities.",
+    )
+    form: str | None = shared.option(
+        "--format",
+        "form",
+        type=click.Choice(list(FORMS)),
+        help="A label per line, or a table with all columns of the input: see above.  [default: by "
+        "the ending of FILE, else lines]",
+    )
+    out: str | None = shared.option(
+        "-o", "--output", "out", metavar="FILE", help="File to write, in place of standard output."
+    )
+    id_col: tuple[str, ...] = shared.option(
+        "--id-col",
+        metavar="NAME",
+        multiple=True,
+        help="Keep only this column of the input in a table. May be repeated.",
+    )
+    prefix: str | None = shared.option(
+        "--prefix",
+        metavar="TEXT",
+        help="What the names of the columns of the answers begin with in a table.",
+    )
+    jobs: int = shared.option(
+        "--jobs",
+        metavar="N",
+        type=int,
+        default=-1,
+        callback=lambda _context, _option, jobs: check_jobs(jobs),
+        help="Number of threads that score texts; -1 for one per core.  [default: -1]",
+    )
+    as_json: bool = shared.json_field
 
     @property
-    def kept(self) -> Kept:
-        """What is kept of the input."""
-        return Kept(tuple(self.id_col), self.prefix or "")
+    def tabular(self) -> bool:
+        """Whether it is a table, or a document of JSON, rather than lines."""
+        return self.as_json or form_of(self.form, self.out) != "lines"
 
 
 @click.command(cls=shared.Command, name="predict")
@@ -189,54 +198,13 @@ class Output(NamedTuple):
 )
 @reading(answers=True, trained=True)
 @on_cluster
-@shared.gathered(
-    Output,
-    "output",
-    click.option("--proba", is_flag=True, help="Write the probability of each label, too."),
-    click.option(
-        "--top",
-        metavar="K",
-        type=click.IntRange(min=1),
-        help="Write the K best labels with their scores, too; with --proba, with their "
-        "probabilities.",
-    ),
-    click.option(
-        "--format",
-        "form",
-        type=click.Choice(["lines", "csv", "tsv", "jsonl", "parquet"]),
-        help="A label per line, or a table with all columns of the input: see above.  [default: by "
-        "the ending of FILE, else lines]",
-    ),
-    click.option(
-        "-o", "--output", "out", metavar="FILE", help="File to write, in place of standard output."
-    ),
-    click.option(
-        "--id-col",
-        metavar="NAME",
-        multiple=True,
-        help="Keep only this column of the input in a table. May be repeated.",
-    ),
-    click.option(
-        "--prefix",
-        metavar="TEXT",
-        help="What the names of the columns of the answers begin with in a table.",
-    ),
-    click.option(
-        "--jobs",
-        metavar="N",
-        type=int,
-        default=-1,
-        callback=lambda _context, _option, jobs: check_jobs(jobs),
-        help="Number of threads that score texts; -1 for one per core.  [default: -1]",
-    ),
-    shared.as_json,
-)
+@shared.gathered(Output, "output")
 def command(
     model: str,
     files: tuple[str, ...],
     texts: tuple[str, ...],
     how: Reading,
-    where: Backend,
+    address: str | None,
     output: Output,
 ) -> int:
     """Predict the labels of the texts in FILES, or on standard input.
@@ -254,7 +222,7 @@ def command(
 
     The exit code is 3 if there were rows that could not be read.
     """
-    with where.connected() as connection:
+    with workers(address) as connection:
         return _predict(model, files, texts, how, output, connection)
 
 
@@ -270,13 +238,11 @@ def _predict(
     form = form_of(output.form, output.out)
     _check(form, files, texts, output)
     if how.on_error is None:
-        tabular = form != "lines" or output.as_json
-        how = how._replace(on_error="skip" if tabular else "stop")
+        how = how._replace(on_error="skip" if output.tabular else "stop")
     if files:
         check_named(files, "predict")
     loaded = load_to_predict(model)
     answers = Answers(loaded, proba=output.proba, top=output.top or 0, jobs=output.jobs)
-    columns = AnswerColumns(answers, reasons=how.on_error == "skip")
     if output.out is not None:
         check_target(Path(output.out), [model, *files])
     how = how.like(loaded)
@@ -284,29 +250,25 @@ def _predict(
         how.check_text()
         given: Iterable[RecordBatch] = [_given(texts)]
     elif connection is not None:
-        tabular = form != "lines" or output.as_json
-        given = records_on_workers(connection, loaded, how, files or ["-"], records=tabular)
+        source = files or ["-"]
+        given = records_on_workers(connection, loaded, how, source, records=output.tabular)
     else:
         fixed = form in ("csv", "tsv", "parquet") or output.out is not None
         given = how.records(files or ["-"], full=fixed)
-    batches = answers.to(given)
-    if output.as_json:
-        made = JsonLines(columns, output.kept, sys.stdout)
-        rows: list[dict[str, Any]] = []
-        for batch in batches:
-            made.check(batch)
-            rows += made.objects(batch)
-        print_json({"model": model, "predictions": rows})
-    elif form == "lines":
-        _write_lines(batches, answers, how, output)
-    else:
-        with _table(form, columns, output, how) as table:
-            for batch in batches:
-                table.add(batch)
-                if output.out is None:
-                    answers.written += len(batch.answers)
-            if output.out is not None:
-                answers.require_some()
+    kind = Document if output.as_json else FORMS[form]
+    options: dict[str, Any] = {"ids": output.id_col, "prefix": output.prefix or ""}
+    options |= {"reasons": how.on_error == "skip", "label_sep": how.label_sep or ""}
+    with opened(output.out, form) as out:
+        table = kind(answers, out, **options)
+        for batch in answers.to(given):
+            table.add(batch)
+            if output.out is None and not output.as_json:
+                answers.written += len(batch.answers)
+        if output.out is not None and output.tabular:
+            answers.require_some()
+        table.end()
+    if isinstance(table, Document):
+        print_json({"model": model, "predictions": table.document})
     return _end(answers, output.out)
 
 
@@ -335,98 +297,6 @@ def _given(texts: Sequence[str]) -> RecordBatch:
     return RecordBatch(Corpus(list(texts)), [{"text": text} for text in texts], {"text": None})
 
 
-@contextmanager
-def _table(form: str, columns: AnswerColumns, output: Output, how: Reading) -> Iterator[Table]:
-    """The table to write, which is complete when the block ends."""
-    if output.out is None:
-        table = _text_table(form, columns, output, how, sys.stdout)
-        yield table
-        table.end()
-        return
-    with replacing(output.out) as file:
-        if form == "parquet":
-            from textreg.cli.tables import Parquet
-
-            table = Parquet(columns, output.kept, file)
-            yield table
-            table.end()
-            return
-        with opened_text(file, output.out) as out:
-            table = _text_table(form, columns, output, how, out)
-            yield table
-            table.end()
-
-
-def _text_table(
-    form: str, columns: AnswerColumns, output: Output, how: Reading, out: IO[str]
-) -> Table:
-    if form == "jsonl":
-        return JsonLines(columns, output.kept, out)
-    delimiter = "\t" if form == "tsv" else ","
-    separator = how.label_sep or ""
-    return Delimited(columns, output.kept, out, delimiter=delimiter, label_sep=separator)
-
-
-class _Lines:
-    """A label per line; with more of an answer, tabs between that, and a header."""
-
-    def __init__(self, answers: Answers, how: Reading) -> None:
-        model = answers.model
-        self._columns = AnswerColumns(answers, reasons=how.on_error == "skip")
-        self._plain = not (answers.proba or answers.top)
-        self._separator = how.label_sep or ""
-        names = list(self._columns.kinds)
-        if answers.proba and not answers.top:
-            names[1 : 1 + len(model.labels)] = model.labels
-        names[0] = "labels" if answers.multilabel else "label"
-        self.header = "" if self._plain else "\t".join(map(_field, names)) + "\n"
-
-    def of(self, batch: AnswerBatch) -> Iterator[str]:
-        """The lines of a batch."""
-        for answer in batch.answers:
-            if self._plain:
-                yield f"{self._cell(answer.predicted)}\n"
-                continue
-            predicted, *numbers = self._columns.cells(answer)
-            rest = (f"{x:.6f}" if isinstance(x, float) else self._cell(x) for x in numbers)
-            yield "\t".join([self._cell(predicted), *rest]) + "\n"
-
-    def warnings(self, batch: AnswerBatch) -> Iterator[str]:
-        """What is wrong with rows, where no column says it."""
-        for answer in batch.answers:
-            if self._plain and (row := answer.skipped) is not None:
-                yield f"Warning: {single_line(f'{row.where}: {row.problem}')}"
-
-    def _cell(self, cell: Any) -> str:
-        if isinstance(cell, list):
-            return self._separator.join(map(_field, cell))
-        return "" if cell is None else _field(str(cell))
-
-
-def _write_lines(
-    batches: Iterable[AnswerBatch], answers: Answers, how: Reading, output: Output
-) -> None:
-    lines = _Lines(answers, how)
-    with _lines_out(output.out) as out:
-        out.write(lines.header)
-        for batch in batches:
-            out.writelines(lines.of(batch))
-            out.flush()  # a program that feeds us through a pipe may wait for the answer
-            if output.out is None:
-                answers.written += len(batch.answers)
-            for warning in lines.warnings(batch):
-                click.echo(warning, err=True)
-
-
-@contextmanager
-def _lines_out(path: str | None) -> Iterator[IO[str]]:
-    if path is None:
-        yield sys.stdout
-        return
-    with replacing(path) as file, opened_text(file, path) as out:
-        yield out
-
-
 def _end(answers: Answers, out: str | None) -> int:
     """Say what was written, and how many rows could not be read; returns the exit code."""
     if out is not None:
@@ -435,9 +305,3 @@ def _end(answers: Answers, out: str | None) -> int:
         click.echo(f"Error: {told}", err=True)
         return SOME_UNREADABLE
     return 0
-
-
-@lru_cache(maxsize=1024)  # there are few labels, and many rows
-def _field(label: str) -> str:
-    """A label without tabs and line breaks, which separate fields and lines, and safe to print."""
-    return printable(" ".join(re.split("[\t\r\n]", label)))

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
-from collections.abc import Callable
-from typing import Any, ClassVar, NamedTuple, TypeVar, cast
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar, cast
 
 import click
 
 from textreg.errors import did_you_mean
 
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
 F = TypeVar("F", bound=Callable[..., Any])
 
+option: Any = click.option
+"""An option that is declared as a field of a record: see :func:`gathered`."""
 as_json = click.option("--json", "as_json", is_flag=True, help="Print only one JSON document.")
+json_field: Any = as_json
+"""The same, declared as a field."""
 quiet = click.option("--quiet", is_flag=True, help="Print only warnings and errors.")
 unlabeled_of_training = click.option(
     "--unlabeled",
@@ -34,11 +41,11 @@ def options(*decorators: Callable[[F], F]) -> Callable[[F], F]:
     return decorate
 
 
-def gathered(record: type[Any], name: str, *decorators: Callable[[F], F]) -> Callable[[F], F]:
+def gathered(record: type[Any], name: str, *decorators: Any) -> Callable[[F], F]:
     """Give a command these options, whose values it takes together, as ``name``.
 
-    record: a NamedTuple class whose fields are named like the options. A field without an option
-    is None.
+    record: a NamedTuple class whose fields are named like the options. Without options here they
+    are the defaults of its fields. A field without an option is None.
     """
 
     def decorate(command: F) -> F:
@@ -47,7 +54,9 @@ def gathered(record: type[Any], name: str, *decorators: Callable[[F], F]) -> Cal
             values = {field: given.pop(field, None) for field in record._fields}
             return command(*args, **{name: record(**values)}, **given)
 
-        return options(*decorators)(cast(F, called))
+        declared = decorators or record._field_defaults.values()
+        decorate_with: Callable[[F], F] = options(*declared)
+        return decorate_with(cast(F, called))
 
     return decorate
 
@@ -67,8 +76,8 @@ def training_corpus(what: str) -> Callable[[F], F]:
     return gathered(TrainingCorpus, "training", train, unlabeled_of_training)
 
 
-class _OnceEach(click.Command):
-    """A command that refuses an option with one value that is given twice: none is dropped."""
+class Command(click.Command):
+    """The class of all commands. An option with one value that is given twice is refused."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if not ctx.resilient_parsing:
@@ -78,9 +87,8 @@ class _OnceEach(click.Command):
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         params = super().get_params(ctx)
         if ctx.resilient_parsing:  # a shell asks for completions
-            from textreg.cli import completion
-
-            completion.prepare(params)
+            for param in params:
+                _complete(param)
         return params
 
 
@@ -99,39 +107,58 @@ def _may_repeat(option: click.Option) -> bool:
     return option.multiple or option.count or option.is_eager  # eager: --help and --version
 
 
-class Command(_OnceEach):
-    """The class of all commands."""
+_FILES = {"files", "model", "source", "sources"}
+_FILE_VALUES = {"FILE", "CORPUS", "MODEL"}
+_KINDS = {
+    "reg": "regularizer",
+    "baseline": "regularizer",
+    "tokenizer": "tokenizer",
+    "groups": "groups",
+    "graph": "graph",
+    "loss": "loss",
+    "to": "exporter",
+}
+"""The kinds of the parts that options name."""
 
 
-class NamingGroup(_OnceEach, click.Group):
-    """A group that lists its commands if a command is unknown."""
+class _Names(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # generic since 8.4
+    """One of some names, or several with commas between them."""
 
-    command_class = Command
+    name = "text"
 
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        name = args[0]
-        if not (ctx.resilient_parsing or name.startswith("-") or self.has(ctx, name)):
-            self.refuse_unknown(ctx, name)
-        _, command, rest = super().resolve_command(ctx, args)
-        return name, command, rest
+    def __init__(self, names: Iterable[str]) -> None:
+        self.names = names
 
-    def has(self, ctx: click.Context, name: str) -> bool:
-        """Whether there is a command of that name."""
-        return name in self.list_commands(ctx)
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        from click.shell_completion import CompletionItem
 
-    def refuse_unknown(self, ctx: click.Context, name: str) -> None:
-        """UsageError for a name that no command has."""
-        known = self.list_commands(ctx)
-        raise click.UsageError(
-            f"no command '{name}'.{did_you_mean(name, known)} There are: {', '.join(known)}.",
-            ctx,
-        )
+        before, comma, begun = incomplete.rpartition(",")
+        found = [name for name in self.names if name.startswith(begun)]
+        return [CompletionItem(f"{before}{comma}{name}") for name in found]
 
 
-class OpenGroup(NamingGroup):
+def _complete(param: click.Parameter) -> None:
+    """Let a parameter that takes a file, or the name of a plugin, offer those to a shell."""
+    from textreg.plugins import registry
+
+    argument = isinstance(param, click.Argument)
+    key = param.opts[-1].lstrip("-").replace("-", "_")
+    if (argument and key in _FILES) or param.metavar in _FILE_VALUES:
+        param.type = click.Path()
+    elif param.metavar == "DIR" or (argument and key == "folder"):
+        param.type = click.Path(file_okay=False)
+    elif not argument and key in _KINDS:
+        param.type = _Names(registry.names(_KINDS[key]))
+    elif key == "no_plugin":
+        param.type = _Names(sorted({row.name for row in registry.listing()}))
+
+
+class OpenGroup(Command, click.Group):
     """A group with commands of plugins beside its own, listed without importing them.
+
+    It lists its commands where one is unknown.
 
     Attributes
     ----------
@@ -139,7 +166,17 @@ class OpenGroup(NamingGroup):
         What the names of its entry points begin with, after ``command.``.
     """
 
+    command_class = Command
     prefix: ClassVar[str] = ""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if not (ctx.resilient_parsing or name.startswith("-") or self._has(ctx, name)):
+            self._refuse_unknown(ctx, name)
+        _, command, rest = super().resolve_command(ctx, args)
+        return name, command, rest
 
     def own_help(self, ctx: click.Context) -> dict[str, str]:
         """Its own commands, with one line of help each."""
@@ -155,23 +192,27 @@ class OpenGroup(NamingGroup):
 
         return cast(click.Command, registry.find("command", _with(self.prefix, cmd_name)))
 
-    def has(self, ctx: click.Context, name: str) -> bool:
+    def _has(self, ctx: click.Context, name: str) -> bool:
         from textreg.plugins import registry
 
         if name in self.own_help(ctx) or registry.is_installed("command", self.prefix + name):
             return True
-        return super().has(ctx, name)  # files of plugins run only where one may be meant
+        return name in self.list_commands(ctx)  # runs files of plugins: only where one may be meant
 
-    def refuse_unknown(self, ctx: click.Context, name: str) -> None:
+    def _refuse_unknown(self, ctx: click.Context, name: str) -> None:
         """UsageError for a name that nothing has; PluginError for one that can be installed."""
         from textreg.plugins import registry
-        from textreg.plugins.satellites import satellite_of
+        from textreg.plugins.distributions import satellite_of
 
         full = _with(self.prefix, name)
         if ":" in name or satellite_of("command", full):
             registry.find("command", full)
-        else:
-            super().refuse_unknown(ctx, name)
+            return
+        known = self.list_commands(ctx)
+        raise click.UsageError(
+            f"no command '{name}'.{did_you_mean(name, known)} There are: {', '.join(known)}.",
+            ctx,
+        )
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

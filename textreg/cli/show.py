@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 import click
 
 from textreg.cli import shared
-from textreg.cli.output import print_json, print_table, size
-from textreg.cli.trained import added_text
+from textreg.cli.output import added_text, print_json, print_table, size
 from textreg.errors import UsageError
 from textreg.explain import path_sentences
 from textreg.features.encoder import Encoder
@@ -30,16 +29,16 @@ MAX_COLUMNS = 8
 
 
 PATH_TABLES = (
-    click.option(
+    shared.option(
         "--coefficients",
         metavar="NAMES",
         help="The weights of these features along the path, with commas between them; '' for the "
         "strongest.",
     ),
-    click.option(
+    shared.option(
         "--errors", is_flag=True, help="The training error and the held-out error along the path."
     ),
-    click.option(
+    shared.option(
         "--sentences",
         metavar="FILE",
         help="Where along the path each sentence of the one document in FILE is selected; - for "
@@ -151,12 +150,22 @@ def _print(rows: Sequence[Sequence[str]]) -> None:
 class What(NamedTuple):
     """What to show in place of everything."""
 
-    path: bool
-    coefficients: str | None
-    errors: bool
-    sentences: str | None
-    digest: bool
-    command: bool
+    path: bool = shared.option(
+        "--path", is_flag=True, help="Show the regularization path: see train --path."
+    )
+    coefficients: str | None = PATH_TABLES[0]
+    errors: bool = PATH_TABLES[1]
+    sentences: str | None = PATH_TABLES[2]
+    digest: bool = shared.option(
+        "--digest",
+        is_flag=True,
+        help="Print the SHA-256 digest of the file and nothing else, as sha256sum does.",
+    )
+    command: bool = shared.option(
+        "--command",
+        is_flag=True,
+        help="Print the command that made the model and nothing else: see also train --config.",
+    )
 
 
 @click.command(cls=shared.Command, name="show")
@@ -169,22 +178,7 @@ class What(NamedTuple):
     show_default=True,
     help="Number of features to show for each label.",
 )
-@shared.gathered(
-    What,
-    "what",
-    click.option("--path", is_flag=True, help="Show the regularization path: see train --path."),
-    *PATH_TABLES,
-    click.option(
-        "--digest",
-        is_flag=True,
-        help="Print the SHA-256 digest of the file and nothing else, as sha256sum does.",
-    ),
-    click.option(
-        "--command",
-        is_flag=True,
-        help="Print the command that made the model and nothing else: see also train --config.",
-    ),
-)
+@shared.gathered(What, "what")
 @shared.as_json
 def command(model: str, top: int, what: What, as_json: bool) -> None:
     """Show the settings of a model, its size, and the features that support each label most.

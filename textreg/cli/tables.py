@@ -6,15 +6,20 @@ import io
 import itertools
 import json
 import math
+import re
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from itertools import chain
 from pathlib import PurePath
 from typing import IO, TYPE_CHECKING, Any, ClassVar, NamedTuple
 
+import click
+
 from textreg._core.threads import allowing
 from textreg.errors import DataError, UsageError, did_you_mean, first_few, shortened
-from textreg.files import csv_lines
+from textreg.files import csv_lines, replacing
 from textreg.jobs import threads_of
 from textreg.limits import packing_of_name, zstd
 from textreg.model.model import Model
@@ -24,8 +29,6 @@ from textreg.records import Corpus, SkippedRow
 from textreg.terminal import json_line, printable, single_line
 
 if TYPE_CHECKING:
-    from typing import IO
-
     from textreg.records import Floats
 
 PREDICTED, REASON = "predicted", "reason"
@@ -64,6 +67,10 @@ class AnswerBatch(NamedTuple):
     answers: list[Answer]
     records: list[Mapping[str, Any]]
     columns: dict[str, Any]
+
+    def column(self, name: str) -> list[Any]:
+        """The values of a column of the input."""
+        return [record.get(name) for record in self.records]
 
 
 class Answers:
@@ -124,6 +131,33 @@ class Answers:
                 so_far = f"Answers written, for the rows before it: {self.written:,}."
             raise DataError(f"{error} {so_far}") from None
 
+    @property
+    def kinds(self) -> dict[str, type]:
+        """The columns of answers: ``str``, ``float``, or ``list`` for lists of labels."""
+        task = self.model.task
+        kinds: dict[str, type] = {PREDICTED: list if self.multilabel else float}
+        if task.discrete and not self.multilabel:
+            kinds[PREDICTED] = str
+        for place in range(1, self.top + 1):
+            kinds |= {f"top_{place}": str, f"score_{place}": float}
+            kinds |= {f"proba_{place}": float} if self.proba else {}
+        if self.proba and not self.top:
+            kinds |= {f"proba_{label}": float for label in self.model.labels}
+        return kinds
+
+    def members(self, answer: Answer) -> dict[str, Any]:
+        """An answer as the members of a JSON object."""
+        members: dict[str, Any] = {PREDICTED: answer.predicted}
+        skipped = answer.skipped
+        if self.top:
+            members["top"] = None if skipped else [ranked.to_dict() for ranked in answer.top]
+        elif self.proba:
+            shares = None if skipped else dict(zip(self.model.labels, answer.proba, strict=True))
+            members["proba"] = shares
+        if skipped:
+            members[REASON] = skipped.problem
+        return members
+
     def told(self) -> str:
         """How many rows cannot be read, which is the first, and what to do; empty without any."""
         if not self.unreadable:
@@ -182,63 +216,6 @@ class Answers:
             )
 
 
-class AnswerColumns:
-    """The columns of answers, for tables.
-
-    Parameters
-    ----------
-    answers : Answers
-    reasons : bool
-        Whether rows may be without an answer; then the last column says why.
-
-    Attributes
-    ----------
-    kinds : dict of str to type
-        By their names, ``str``, ``float``, or ``list`` for lists of labels.
-    """
-
-    def __init__(self, answers: Answers, *, reasons: bool) -> None:
-        task = answers.model.task
-        kind = list if task.multilabel else str if task.discrete else float
-        kinds: dict[str, type] = {PREDICTED: kind}
-        if answers.top:
-            for place in range(1, answers.top + 1):
-                kinds |= {f"top_{place}": str, f"score_{place}": float}
-                kinds |= {f"proba_{place}": float} if answers.proba else {}
-        elif answers.proba:
-            kinds |= {f"proba_{label}": float for label in answers.model.labels}
-        if reasons:
-            kinds[REASON] = str
-        self.kinds = kinds
-        self._reasons = reasons
-        self._top = answers.top
-        self._labels = answers.model.labels if answers.proba else ()
-        self._none = [None] * (len(kinds) - 2)
-
-    def cells(self, answer: Answer) -> list[Any]:
-        """The values of an answer, in the order of the columns."""
-        if answer.skipped is not None:
-            return [None, *self._none, answer.skipped.problem]
-        cells = [answer.predicted, *answer.proba]
-        for one in answer.top:
-            cells += one[:2] if one.proba is None else one
-        if self._reasons:
-            cells.append(None)
-        return cells
-
-    def members(self, answer: Answer) -> dict[str, Any]:
-        """The same as the members of a JSON object."""
-        given: dict[str, Any] = {PREDICTED: answer.predicted}
-        skipped = answer.skipped
-        if self._top:
-            given["top"] = None if skipped else [one.to_dict() for one in answer.top]
-        elif self._labels:
-            given["proba"] = None if skipped else dict(zip(self._labels, answer.proba, strict=True))
-        if skipped:
-            given[REASON] = skipped.problem
-        return given
-
-
 ENDINGS = {
     "csv": (".csv",),
     "tsv": (".tsv", ".tab"),
@@ -249,50 +226,74 @@ ENDINGS = {
 """The endings of the files of every format."""
 
 
-class Kept(NamedTuple):
-    """What is kept of the input, and how answers are called beside it.
-
-    ids: the only columns of the input to keep; all if there are none. prefix: what the names of the
-    answers' columns begin with.
-    """
-
-    ids: tuple[str, ...] = ()
-    prefix: str = ""
-
-
 class Table:
     """Writes the rows of the input with their answers.
 
     Parameters
     ----------
-    columns : AnswerColumns
-        The columns of the answers.
-    kept : Kept
-        What is kept of the input.
+    answers : Answers
+    out : file
+        Of text; of bytes for Parquet.
+    reasons : bool
+        Whether rows may be without an answer; then the last column says why.
+    ids : sequence of str
+        The only columns of the input to keep; all if there are none.
+    prefix : str
+        What the names of the answers' columns begin with.
+    label_sep : str
+        What is between labels where texts hold several.
+
+    Attributes
+    ----------
+    kinds : dict of str to type
+        The columns of the answers: ``str``, ``float``, or ``list`` for lists of labels.
     """
 
     fixed: ClassVar[bool] = True
     """Whether all rows have the same columns."""
 
-    def __init__(self, columns: AnswerColumns, kept: Kept) -> None:
-        self.columns = columns
-        self._kept = kept
-        self.input: dict[str, Any] = dict.fromkeys(kept.ids)
+    def __init__(
+        self,
+        answers: Answers,
+        out: IO[Any],
+        *,
+        reasons: bool,
+        ids: Sequence[str] = (),
+        prefix: str = "",
+        label_sep: str = ";",
+    ) -> None:
+        self.answers, self.out = answers, out
+        self.prefix, self.label_sep = prefix, label_sep
+        self.input: dict[str, Any] = dict.fromkeys(ids)
         self.rows = 0
+        self.kinds = {f"{prefix}{name}": kind for name, kind in answers.kinds.items()}
+        if reasons:
+            self.kinds[f"{prefix}{REASON}"] = str
+        self._reasons = reasons
+        self._ids = ids
         self._known: set[str] = set()
-        self.own = [f"{kept.prefix}{name}" for name in columns.kinds]
+
+    @property
+    def own(self) -> list[str]:
+        """The names of the columns of the answers."""
+        return list(self.kinds)
+
+    def cells(self, answer: Answer) -> list[Any]:
+        """The values of an answer, in the order of ``kinds``."""
+        if answer.skipped is not None:
+            return [*[None] * (len(self.kinds) - 1), answer.skipped.problem]
+        cells = [answer.predicted, *answer.proba]
+        for ranked in answer.top:
+            cells += ranked[:2] if ranked.proba is None else ranked
+        return [*cells, None] if self._reasons else cells
 
     def add(self, batch: AnswerBatch) -> None:
-        """Write a batch of answers."""
-        self.check(batch)
+        """Write a batch of answers; UsageError or DataError for columns that cannot be."""
+        names = dict.fromkeys(chain(batch.columns, *batch.records))
+        if new := [name for name in names if name not in self._known]:
+            self._take(new, batch)
         self.write(batch)
         self.rows += len(batch.answers)
-
-    def check(self, batch: AnswerBatch) -> None:
-        """Take the columns of the input in a batch; UsageError or DataError for wrong ones."""
-        found = dict.fromkeys(chain(batch.columns, *batch.records))
-        if new := [name for name in found if name not in self._known]:
-            self._take(new, batch)
 
     def write(self, batch: AnswerBatch) -> None:
         """Write the rows of a batch."""
@@ -305,14 +306,14 @@ class Table:
         """Take new columns of the input, or refuse them."""
         first = not self._known
         self._known.update(new)
-        if self._kept.ids:
-            if first and (missing := [name for name in self._kept.ids if name not in new]):
+        if self._ids:
+            if first and (missing := [name for name in self._ids if name not in new]):
                 name, listed = missing[0], first_few([shortened(one) for one in new], 20)
                 raise UsageError(
                     f"--id-col: no column '{name}'.{did_you_mean(name.lower(), new)} There "
                     f"are: {listed}."
                 )
-            new = self._kept.ids
+            new = self._ids
         elif self.rows and self.fixed:
             row = next(at for at, record in enumerate(batch.records) if new[0] in record)
             raise DataError(
@@ -328,45 +329,82 @@ class Table:
         self.input |= {name: batch.columns.get(name) for name in new}
 
 
-class Delimited(Table):
-    """CSV, or TSV."""
+class Lines(Table):
+    """A label per line, without the input; with more of an answer, tabs between that, and a header.
 
-    def __init__(
-        self,
-        columns: AnswerColumns,
-        kept: Kept,
-        out: IO[str],
-        *,
-        delimiter: str = ",",
-        label_sep: str = ";",
-    ) -> None:
-        super().__init__(columns, kept)
-        self._out = out
-        self._label_sep = label_sep
-        self._delimiter = delimiter
-        self._clean = out.isatty()
+    What is wrong with a row is a warning where no column says it.
+    """
+
+    def __init__(self, answers: Answers, out: IO[str], **how: Any) -> None:
+        super().__init__(answers, out, **how)
+        self._plain = not (answers.proba or answers.top)
+        names = self.own
+        if answers.proba and not answers.top:
+            names[1 : 1 + len(answers.model.labels)] = answers.model.labels
+        names[0] = "labels" if answers.multilabel else "label"
+        if not self._plain:
+            out.write("\t".join(map(_field, names)) + "\n")
+
+    def add(self, batch: AnswerBatch) -> None:
+        self.out.writelines(map(self._line, batch.answers))
+        self.out.flush()  # a program that feeds us through a pipe may wait for the answer
+        for answer in batch.answers:
+            if self._plain and (row := answer.skipped) is not None:
+                warning = single_line(f"{row.where}: {row.problem}")
+                click.echo(f"Warning: {warning}", err=True)
+
+    def _line(self, answer: Answer) -> str:
+        if self._plain:
+            return f"{self._text(answer.predicted)}\n"
+        predicted, *others = self.cells(answer)
+        rest = (f"{x:.6f}" if isinstance(x, float) else self._text(x) for x in others)
+        return "\t".join([self._text(predicted), *rest]) + "\n"
+
+    def _text(self, cell: Any) -> str:
+        if isinstance(cell, list):
+            return self.label_sep.join(map(_field, cell))
+        return "" if cell is None else _field(str(cell))
+
+
+@lru_cache(maxsize=1024)  # there are few labels, and many rows
+def _field(label: str) -> str:
+    """A label without tabs and line breaks, which separate fields and lines, and safe to print."""
+    return printable(" ".join(re.split("[\t\r\n]", label)))
+
+
+class Csv(Table):
+    """Texts with commas between them, and a header."""
+
+    delimiter = ","
 
     def write(self, batch: AnswerBatch) -> None:
-        names = list(self.input)
         if not self.rows:
-            self._written([[*names, *self.own]])
-        own = zip(*map(self.columns.cells, batch.answers), strict=True)
-        columns = [_cells(name, [record.get(name) for record in batch.records]) for name in names]
-        columns += [_cells("", self._joined(cells)) for cells in own]
-        self._written(zip(*columns, strict=True))
+            self._write([[*self.input, *self.own]])
+        columns = [_cells(name, batch.column(name)) for name in self.input]
+        for cells in zip(*map(self.cells, batch.answers), strict=True):
+            columns.append(_cells("", self._joined(cells)))
+        self._write(zip(*columns, strict=True))
 
     def _joined(self, cells: Sequence[Any]) -> Sequence[Any]:
         """Lists of labels as texts."""
         if list in set(map(type, cells)):
-            return [self._label_sep.join(it) if isinstance(it, list) else it for it in cells]
+            return [self.label_sep.join(it) if isinstance(it, list) else it for it in cells]
         return cells
 
-    def _written(self, rows: Iterable[Sequence[Any]]) -> None:
+    def _write(self, rows: Iterable[Sequence[Any]]) -> None:
         # Quotes are put around what ends a line: so around carriage returns, too.
-        lines = csv_lines(rows, self._delimiter, "\r\n")
+        lines = csv_lines(rows, self.delimiter, "\r\n")
         text = "".join(f"{line[:-2]}\n" for line in lines)
-        self._out.write("\n".join(map(printable, text.split("\n"))) if self._clean else text)
-        self._out.flush()  # a program that feeds us through a pipe may wait for the answer
+        if self.out.isatty():
+            text = "\n".join(map(printable, text.split("\n")))
+        self.out.write(text)
+        self.out.flush()  # a program that feeds us through a pipe may wait for the answer
+
+
+class Tsv(Csv):
+    """The same with tabs."""
+
+    delimiter = "\t"
 
 
 class JsonLines(Table):
@@ -374,26 +412,31 @@ class JsonLines(Table):
 
     fixed = False
 
-    def __init__(self, columns: AnswerColumns, kept: Kept, out: IO[str]) -> None:
-        super().__init__(columns, kept)
-        self._out = out
-        members = ("predicted", "proba", "top", "reason")
-        self.own = [f"{kept.prefix}{name}" for name in members]
+    @property
+    def own(self) -> list[str]:
+        return [f"{self.prefix}{name}" for name in (PREDICTED, "proba", "top", REASON)]
 
-    def objects(self, batch: AnswerBatch) -> Iterable[dict[str, Any]]:
+    def objects(self, batch: AnswerBatch) -> Iterator[dict[str, Any]]:
         """The rows of a batch."""
-        prefix = self._kept.prefix
         for record, answer in zip(batch.records, batch.answers, strict=True):
-            fields = dict(record)
-            if self._kept.ids:
-                fields = {name: record.get(name) for name in self._kept.ids}
-            yield fields | {
-                f"{prefix}{name}": value for name, value in self.columns.members(answer).items()
-            }
+            fields = {name: record.get(name) for name in self._ids} if self._ids else dict(record)
+            members = self.answers.members(answer).items()
+            yield fields | {f"{self.prefix}{name}": value for name, value in members}
 
     def write(self, batch: AnswerBatch) -> None:
-        self._out.writelines(f"{_json(row)}\n" for row in self.objects(batch))
-        self._out.flush()
+        self.out.writelines(f"{_json(row)}\n" for row in self.objects(batch))
+        self.out.flush()
+
+
+class Document(JsonLines):
+    """All rows in one JSON document, which whoever asks for it prints."""
+
+    def __init__(self, *args: Any, **how: Any) -> None:
+        super().__init__(*args, **how)
+        self.document: list[dict[str, Any]] = []
+
+    def write(self, batch: AnswerBatch) -> None:
+        self.document += self.objects(batch)
 
 
 _WRITTEN = {str, int, float, type(None)}
@@ -461,10 +504,9 @@ class Parquet(Table):
     have the types of their first values.
     """
 
-    def __init__(self, columns: AnswerColumns, kept: Kept, out: IO[bytes]) -> None:
-        super().__init__(columns, kept)
+    def __init__(self, answers: Answers, out: IO[bytes], **how: Any) -> None:
+        super().__init__(answers, out, **how)
         self._arrow = pyarrow("Parquet")
-        self._out = out
         self._waiting: list[AnswerBatch] = []
         self._sampled = 0
         self._group: list[Any] = []
@@ -490,16 +532,17 @@ class Parquet(Table):
     def _convert(self) -> None:
         """Rows that wait, as Arrow's."""
         if self._schema is None:
-            records = [record for batch in self._waiting for record in batch.records]
+            arrow = self._arrow
             fields = {
-                name: self._type(kind, [record.get(name) for record in records])
+                name: self._type(kind, [it for batch in self._waiting for it in batch.column(name)])
                 for name, kind in self.input.items()
             }
-            self._schema = self._arrow.schema([*fields.items(), *self._own().items()])
+            types = {str: arrow.string(), float: arrow.float64(), list: arrow.list_(arrow.string())}
+            fields |= {name: types[kind] for name, kind in self.kinds.items()}
+            self._schema = arrow.schema(list(fields.items()))
         for batch in self._waiting:
-            cells = zip(*map(self.columns.cells, batch.answers), strict=True)
-            columns = [[record.get(name) for record in batch.records] for name in self.input]
-            columns += [list(column) for column in cells]
+            columns = list(map(batch.column, self.input))
+            columns += map(list, zip(*map(self.cells, batch.answers), strict=True))
             arrays = map(self._array, self._schema, columns)
             self._group.append(self._arrow.record_batch(list(arrays), schema=self._schema))
             self._first += len(batch.answers)
@@ -509,17 +552,10 @@ class Parquet(Table):
         if self._writer is None:
             from pyarrow.parquet import ParquetWriter
 
-            self._writer = ParquetWriter(self._out, self._schema)
+            self._writer = ParquetWriter(self.out, self._schema)
         if self._group:
             self._writer.write_table(self._arrow.Table.from_batches(self._group))
         self._group = []
-
-    def _own(self) -> dict[str, Any]:
-        """The types of the answers' columns."""
-        arrow = self._arrow
-        types = {str: arrow.string(), float: arrow.float64(), list: arrow.list_(arrow.string())}
-        kinds = [types[kind] for kind in self.columns.kinds.values()]
-        return dict(zip(self.own, kinds, strict=True))
 
     def _type(self, kind: Any, values: Iterable[Any]) -> Any:
         """The type of a column: its own, or that of its first values; texts where there is none."""
@@ -569,6 +605,15 @@ def _texts(values: Sequence[Any]) -> list[str | None]:
     return texts
 
 
+FORMS: Mapping[str, type[Table]] = {
+    "lines": Lines,
+    "csv": Csv,
+    "tsv": Tsv,
+    "jsonl": JsonLines,
+    "parquet": Parquet,
+}
+
+
 def form_of(form: str | None, out: str | None) -> str:
     """The format to write: as asked for, or by the ending of a file's name, else lines.
 
@@ -598,19 +643,29 @@ def form_of(form: str | None, out: str | None) -> str:
 
 
 @contextmanager
-def opened_text(file: IO[bytes], name: str) -> Iterator[IO[str]]:
-    """A file to write UTF-8 text to, compressed as its name says."""
-    packing = packing_of_name(name)
-    packed = file if packing is None else _packed(packing.name, file)
-    # Halves of surrogate pairs, which JSON can hold and UTF-8 cannot, are written as escapes.
-    text = io.TextIOWrapper(packed, "utf-8", errors="backslashreplace", newline="")
-    try:
-        yield text
-        text.flush()
-    finally:
-        text.detach()
-    if packed is not file:
-        packed.close()
+def opened(path: str | None, form: str) -> Iterator[IO[Any]]:
+    """A file to write a table to, compressed as its name says; standard output without a name.
+
+    It takes the place of what was there when the block ends.
+    """
+    if path is None:
+        yield sys.stdout
+        return
+    with replacing(path) as file:
+        if form == "parquet":
+            yield file
+            return
+        packing = packing_of_name(path)
+        packed = file if packing is None else _packed(packing.name, file)
+        # Halves of surrogate pairs, which JSON can hold and UTF-8 cannot, are written as escapes.
+        text = io.TextIOWrapper(packed, "utf-8", errors="backslashreplace", newline="")
+        try:
+            yield text
+            text.flush()
+        finally:
+            text.detach()
+        if packed is not file:
+            packed.close()
 
 
 def _packed(name: str, file: IO[bytes]) -> Any:

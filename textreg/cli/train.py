@@ -1,11 +1,11 @@
-"""``textreg train``: from files to a model file."""
+"""``textreg train`` and ``textreg update``: from files to a model file, and what is told of it."""
 
 from __future__ import annotations
 
 import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,19 +13,40 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from textreg.cli import shared
-from textreg.cli.config import MODEL, RecipeCommand, given_by, read_as
-from textreg.cli.inputs import TRAINING, Reading, reading
-from textreg.cli.options import settings
-from textreg.cli.output import check_target, print_json, progress_bar
-from textreg.errors import UsageError
+from textreg.cli.inputs import TRAINING, Reading, read_as, reading
+from textreg.cli.options import MODEL, RecipeCommand, given_by, settings
+from textreg.cli.output import (
+    MAX_LABELS,
+    added_text,
+    check_target,
+    measures,
+    percent,
+    print_json,
+    progress_bar,
+    size,
+)
+from textreg.errors import UsageError, first_few
 from textreg.features.vectorize import Vectorizer
+from textreg.measure.metrics import SMALLER
 from textreg.model.container import is_container
+from textreg.model.json_records import to_json
+from textreg.model.model import Model
 from textreg.model.origin import SourceSummary
-from textreg.records import Corpus
-from textreg.tasks import TASKS
+from textreg.model.storage import load_model
+from textreg.model.summary import (
+    ChoiceSummary,
+    DevMetrics,
+    SearchPoint,
+    SplitSummary,
+    TipSummary,
+    TrainingSummary,
+)
+from textreg.tasks import TASKS, Task
 from textreg.terminal import shell_line, single_line
 from textreg.training.recipe import JOINED, words_of
 from textreg.training.settings import TrainingSettings, declared_settings
+from textreg.training.space import WITHIN
+from textreg.training.update import Added, as_date, holds_out, summary_of, update_corpus
 
 if TYPE_CHECKING:
     from textreg.blocks.scratch import Scratch
@@ -34,11 +55,17 @@ if TYPE_CHECKING:
 
 
 class TrainOutput(NamedTuple):
-    """What to write and what to print."""
+    """What to write and what to print; date: of an update alone."""
 
     output: str | None
     as_json: bool
     quiet: bool
+    date: str | None
+
+    @property
+    def talk(self) -> bool:
+        """Whether to tell how it goes."""
+        return not (self.quiet or self.as_json)
 
 
 _ELSEWHERE = {
@@ -94,8 +121,9 @@ def command(
     All options may stand in a file (--config), and the model keeps them: textreg show --command
     prints the command that made it, and --config MODEL repeats that on other documents.
     """
-    like = click.get_current_context().meta.get(MODEL)
-    talk = not (out.quiet or out.as_json)
+    context = click.get_current_context()
+    like = context.meta.get(MODEL)
+    theirs = given_by(context, like) if like else {}
     target = Path(out.output) if out.output else Path(f"{_stem(files[0])}.textreg")
     _check_outputs(target, [*files, *dev, *unlabeled])
     _check_split(how, dev)
@@ -105,19 +133,26 @@ def command(
         _check_blocks(training, dev)
 
     # Late, so that --help and refusals do not wait for them.
-    from textreg.cli.trained import print_summary
     from textreg.training.train import train_corpus
 
     how = how.of(None if training.task is None else TASKS[training.task])
     started = time.monotonic()
     with ExitStack() as stack:
         scratch, texts = _scratch(training, stack)
-        if like is None:
-            corpus = how.training(files, tell=talk, texts=texts)
-        else:
-            corpus = _read_like(like, how, files, talk, texts)
-        others = {"dev": dev, "unlabeled": unlabeled}
-        training = _with_others(training, like, how, others, talk)
+        if like and out.talk:
+            click.echo(f"like {like}: {shell_line(words_of(theirs)) or 'all defaults'}")
+        columns = {key for key in theirs if key.endswith("_col")}
+        corpus = read_as(how, columns, like or "", files, tell=out.talk, texts=texts)
+        readers = {"dev": (dev, how.training), "unlabeled": (unlabeled, how.unlabeled)}
+        for key, (others, read) in readers.items():
+            try:
+                if others:
+                    training = training.replace(**{key: read(others, tell=out.talk)})
+            except UsageError as error:
+                if key not in theirs:
+                    raise
+                message = f"{error} It is named by {like}: name others with --{key} FILE."
+                raise UsageError(message) from None
         seconds = round(time.monotonic() - started, 3)
         with progress_bar(quiet=out.quiet) as progress:
             model = train_corpus(
@@ -127,19 +162,8 @@ def command(
                 started=started,
                 scratch=scratch,
             )
-    assert model.summary is not None
     source = SourceSummary(files, dev, unlabeled, how.kept(corpus))
-    model.summary = replace(model.summary, source=source)
-    model.seconds = {"read": seconds, **model.seconds}
-    model.save(target)
-
-    result = {**model.summary.to_json(), "seconds": model.seconds}
-    result |= {"skipped": len(corpus.skipped), "model": str(target)}
-    result["bytes"] = target.stat().st_size
-    if out.as_json:
-        print_json(result)
-    elif talk:
-        print_summary(model, target)
+    _save(model, target, source, seconds, len(corpus.skipped), out)
     if not model.n_features:
         (answer,) = model.predict([""])
         always = single_line(model.task.text(answer))
@@ -148,6 +172,26 @@ def command(
             "strengths select more features; or the texts may not tell the labels apart.",
             err=True,
         )
+
+
+def _save(
+    model: Model, target: Path, source: SourceSummary, read: float, skipped: int, out: TrainOutput
+) -> None:
+    """Save a model that was trained or updated, and print its summary.
+
+    read, skipped: the seconds that reading took, and the number of rows left out.
+    """
+    assert model.summary is not None
+    model.summary = summary = replace(model.summary, source=source)
+    model.seconds = {"read": read, **model.seconds}
+    model.save(target)
+    if out.as_json:
+        result = {**summary.to_json(), "seconds": model.seconds, "skipped": skipped}
+        print_json({**result, "model": str(target), "bytes": target.stat().st_size})
+    elif out.talk:
+        if summary.updates:
+            click.echo(f"added {added_text(summary.updates[-1])}")
+        print_summary(model, target)
 
 
 def _scratch(
@@ -174,63 +218,19 @@ def _scratch(
     return scratch, stack.enter_context(StoredTexts(scratch.folder / "texts"))
 
 
-def _with_others(
-    training: TrainingSettings,
-    like: str | None,
-    how: Reading,
-    others: Mapping[str, Sequence[str]],
-    tell: bool,
-) -> TrainingSettings:
-    """The settings with the documents of --dev and --unlabeled."""
-    if others["dev"]:
-        with _said_by(like, "dev"):
-            training = training.replace(dev=how.training(others["dev"], tell=tell))
-    if others["unlabeled"]:
-        with _said_by(like, "unlabeled"):
-            unlabeled = how.unlabeled(others["unlabeled"], tell=tell)
-            training = training.replace(unlabeled=unlabeled)
-    return training
-
-
-def _read_like(
-    like: str,
-    how: Reading,
-    files: Sequence[str],
-    tell: bool,
-    texts: StoredTexts | Connection | None,
-) -> Corpus:
-    """Read documents for a training like that of a model, from columns of the same names.
-
-    A file without columns is read as it is, unless some were named on the command line. UsageError
-    as for :meth:`Reading.training`; it says which columns come from the model.
-    """
-    given = given_by(click.get_current_context(), like)
-    if tell:
-        click.echo(f"like {like}: {shell_line(words_of(given)) or 'all defaults'}")
-    theirs = {key for key in given if key.endswith("_col")}
-    return read_as(how, theirs, like, files, tell=tell, texts=texts)
-
-
-@contextmanager
-def _said_by(like: str | None, key: str) -> Iterator[None]:
-    """Say so where files that cannot be read are those of the training of a model."""
-    try:
-        yield
-    except UsageError as error:
-        if like is None or key not in given_by(click.get_current_context(), like):
-            raise
-        message = f"{error} It is named by {like}: name others with --{key} FILE."
-        raise UsageError(message) from None
-
-
 def _check_outputs(target: Path, inputs: Sequence[str]) -> None:
-    """UsageError if the model cannot be written or would overwrite another file."""
+    """UsageError if inputs are models, or the model to write would overwrite another file."""
     for documents in inputs:
         if is_container(Path(documents)):
             raise UsageError(
                 f"{documents} is a model, and holds no documents: name files of documents. To "
                 f"train as this model was trained, pass --config {documents}."
             )
+    _check_model(target, inputs)
+
+
+def _check_model(target: Path, inputs: Sequence[str]) -> None:
+    """UsageError if no model can be written there, or another file would be lost."""
     check_target(target, inputs)
     if target.exists() and target.stat().st_size and not is_container(target):
         raise UsageError(
@@ -265,3 +265,263 @@ def _stem(path: str) -> str:
     """Name of a corpus without folder and endings; ``model`` for standard input."""
     name = "" if path == "-" else os.path.basename(os.path.abspath(path))
     return name.partition(".")[0] or "model"
+
+
+@click.command(cls=shared.Command, name="update")
+@click.argument("model")
+@click.argument("new", nargs=-1, required=True)
+@click.option(
+    "--old",
+    metavar="FILE",
+    multiple=True,
+    help="The documents that the model was trained on, those of --dev included. May be repeated. "
+    "Without them the update is approximate.",
+)
+@click.option(
+    "--unlabeled",
+    metavar="FILE",
+    multiple=True,
+    help="The unlabeled documents of the training, where there were some. May be repeated.",
+)
+@reading("label", *TRAINING, trained=True)
+@settings("jobs", jobs=-1)
+@shared.gathered(
+    TrainOutput,
+    "out",
+    click.option(
+        "-o",
+        "--output",
+        metavar="FILE",
+        required=True,
+        help="Model file to write; it may be MODEL.",
+    ),
+    click.option(
+        "--date",
+        metavar="DATE",
+        help="The day to note in the model, such as 2026-01-31.  [default: today (UTC)]",
+    ),
+    shared.as_json,
+    shared.quiet,
+)
+def update(  # noqa: PLR0913  # its options are its interface
+    model: str,
+    new: tuple[str, ...],
+    old: tuple[str, ...],
+    unlabeled: tuple[str, ...],
+    how: Reading,
+    out: TrainOutput,
+    jobs: int | None,
+) -> None:
+    """Add new documents to a model, in less time than training takes.
+
+    NEW are {formats} files (each also as .gz), folders with one folder for each label, or - for
+    standard input, with columns of the same names as those of the training.
+
+    With --old the result is the model of a training on the old and the new documents with the same
+    settings and penalty strengths, up to the tolerance. Nothing is searched. New documents may
+    have new labels and features. Without --old the weights of MODEL stand for the old documents,
+    and there are no new labels. textreg show tells what was added when.
+    """
+    assert out.output is not None  # -o is required
+    target = Path(out.output)
+    _check_model(target, [*new, *old, *unlabeled])
+    added = Added(as_date(out.date), new)
+    loaded = load_model(model)
+    summary_of(loaded)  # refused before anything is read
+    started = time.monotonic()
+    how, theirs = _columns(how, loaded)
+    how = how.like(loaded)
+    of_old = read_as(how, theirs, model, old, tell=out.talk) if old else None
+    of_new = read_as(how, theirs, model, new, tell=out.talk)
+    more = how.unlabeled(unlabeled, tell=out.talk) if unlabeled else None
+    seconds = round(time.monotonic() - started, 3)
+    with progress_bar(quiet=out.quiet) as progress:
+        newer = update_corpus(
+            loaded, of_new, of_old, added, jobs=jobs or 1, unlabeled=more, progress=progress
+        )
+    before = summary_of(loaded).source
+    trained = old if old or before is None else before.files
+    source = SourceSummary((*trained, *new), (), unlabeled, how.kept(of_new))
+    skipped = sum(len(corpus.skipped) for corpus in (of_old, of_new) if corpus is not None)
+    _save(newer, target, source, seconds, skipped, out)
+
+
+def _columns(how: Reading, model: Model) -> tuple[Reading, set[str]]:
+    """How to read documents as those of the training were read, and which options say so.
+
+    Groups and times only where documents are held out.
+    """
+    source = summary_of(model).source
+    kept = {} if source is None else dict(source.reading)
+    names = ["text_col", "label_col", "weight_col", "label_sep", "encoding"]
+    names += ["group_col", "time_col"] if holds_out(model) else []
+    own = {
+        key: kept[key]
+        for key in names
+        if key in kept
+        and getattr(how, key) is None
+        and not (key == "text_col" and model.encoder.fields)
+    }
+    return how._replace(**own), {key for key in own if key.endswith("_col")}
+
+
+SPLIT_TITLES = {"dev": "--dev", "holdout": "documents held out", "cv": "cross-validation"}
+
+
+def print_summary(model: Model, saved: Path) -> None:
+    """Print how a model was trained, and which files were written."""
+    summary, seconds = model.summary, model.seconds
+    assert summary is not None
+    for line in (
+        *_data_lines(summary, model.task, seconds),
+        *_search_lines(summary, seconds),
+        *_fit_lines(summary, model.task, seconds, saved),
+    ):
+        click.echo(line)
+    click.echo(f"saved {saved} ({size(os.path.getsize(saved))})")
+    if summary.tip is not None:
+        click.echo(_tip_line(summary, summary.tip))
+    click.echo(f"next: textreg evaluate {saved} TEST_FILE, or textreg show {saved}")
+
+
+def _tip_line(summary: TrainingSummary, tip: TipSummary) -> str:
+    assert summary.dev is not None
+    assert summary.metric is not None
+    value = summary.dev.metrics[summary.metric]
+    return (
+        f"tip: {summary.reg.name} does as well with {' and '.join(tip.without)} at 0 "
+        f"({summary.metric} {value:.3f}; else {tip.best:.3f} at best): --reg {tip.name} fits the "
+        "same, and more quickly"
+    )
+
+
+def _data_lines(
+    summary: TrainingSummary, task: Task, seconds: Mapping[str, float]
+) -> Iterator[str]:
+    title, shown = task.label_lines(summary.labels)
+    labels = [single_line(label) for label in shown]
+    more = f" and {len(labels) - MAX_LABELS} more" if len(labels) > MAX_LABELS else ""
+    yield f"{title}: {', '.join(labels[:MAX_LABELS])}{more}"
+    if (rare := summary.rare) is not None and rare.label is not None:
+        joined = [single_line(f"{label} {count:,}") for label, count in rare.labels.items()]
+        told = first_few(joined, MAX_LABELS)
+        yield f"joined into {single_line(rare.label)}: {len(rare.labels):,} labels, {told}"
+    yield f"features: {summary.features:,} ({seconds['features']:.1f} s)"
+    if blocks := summary.blocks:
+        yield f"blocks: {blocks.blocks:,}, read {blocks.passes:,} times by the fit"
+    if groups := summary.groups:
+        differ = "" if groups.after is None else f", {groups.after:,} differ"
+        yield f"groups: {groups.before:,} {groups.name}{differ}"
+    if graph := summary.graph:
+        yield f"graph: {graph.links:,} links of {graph.name}"
+
+
+def _fit_lines(
+    summary: TrainingSummary, task: Task, seconds: Mapping[str, float], saved: Path
+) -> Iterator[str]:
+    if summary.calibration:
+        yield f"calibration: {summary.calibration}, on the documents held out"
+    joint = {
+        label: chosen
+        for label, chosen in summary.thresholds.items()
+        if chosen.rule == task.threshold_rule
+    }
+    if joint:
+        values = [chosen.value for chosen in joint.values()]
+        yield (
+            f"thresholds: {len(joint)} of {task.threshold_rule}, {min(values):+.3f} to "
+            f"{max(values):+.3f}, chosen on the documents held out"
+        )
+    for label, chosen in summary.thresholds.items():
+        if label in joint:
+            continue
+        there = "chosen before the update"
+        if chosen.precision is not None and chosen.recall is not None:
+            there = f"there precision {chosen.precision:.3f}, recall {chosen.recall:.3f}"
+        yield f"threshold of {single_line(label)}: {chosen.value:+.3f} ({chosen.rule}; {there})"
+    if (unknown := summary.unknown) is not None:
+        there = "chosen before the update"
+        if unknown.coverage is not None and unknown.risk is not None:
+            there = f"there coverage {unknown.coverage:.3f}, risk {unknown.risk:.3f}"
+        if unknown.recall is not None:
+            there += f" and {unknown.recall:.3f} of {unknown.documents:,} such documents found"
+        yield (
+            f"unknown: {single_line(str(task.unknown))} where the highest score is below "
+            f"{unknown.value:+.3f} ({unknown.rule}; {there})"
+        )
+    bound = "no bound on the gap" if summary.gap is None else f"gap {summary.gap:.1e}"
+    end = "converged" if summary.converged else "NOT converged"
+    yield (
+        f"model: {summary.nonzero:,} features ({percent(summary.nonzero, summary.features)}) from "
+        f"{summary.documents:,} documents, {bound}, {end} ({seconds['fit']:.1f} s)"
+    )
+    if pruned := summary.pruned:
+        bound = "" if pruned.gap is None else f", gap {pruned.gap:.1e} of these"
+        yield (
+            f"pruned: {pruned.after:,} of {pruned.before:,} weights kept, with "
+            f"{1 - pruned.share:.1%} of the variance of the scores{bound}"
+        )
+    if unsmoothed := summary.unsmoothed:
+        bound = "no bound" if unsmoothed.gap is None else f"gap {unsmoothed.gap:.1e} at most"
+        yield f"{summary.loss} before smoothing: objective {unsmoothed.objective:.6g}, {bound}"
+    if path := summary.path:
+        yield (
+            f"path: {path.points} values of {path.parameter} "
+            f"({seconds['path']:.1f} s); see it: textreg show {saved} --path"
+        )
+
+
+def _search_lines(summary: TrainingSummary, seconds: Mapping[str, float]) -> Iterator[str]:
+    dev, split, choice, metric = summary.dev, summary.split, summary.select, summary.metric
+    if not summary.search or dev is None or split is None or choice is None or metric is None:
+        return
+    name = SPLIT_TITLES[split.kind] + (f", {split.parts} parts" if split.kind == "cv" else "")
+    name += f", by {split.by}" if split.by else ""
+    settings = len(summary.search) + summary.ruled_out
+    if settings > 1:
+        few = ""
+        if summary.ruled_out:
+            few = f", {summary.ruled_out} of them ruled out"
+            few += f" by {summary.ruled_out_by} labels" if summary.ruled_out_by else ""
+            few += f" on {summary.ruled_out_on:,} documents" if summary.ruled_out_on else ""
+        part = ""
+        if summary.blocks and summary.blocks.searched is not None:
+            part = f" of {summary.blocks.searched:,}"
+        yield (
+            f"search: {settings} settings of {summary.reg.name} on "
+            f"{dev.documents:,}{part} documents ({name}) by {metric}{few} "
+            f"({seconds['search']:.1f} s)"
+        )
+    chosen = {key.replace("_", "-"): value for key, value in summary.chosen.items()}
+    params = summary.reg.params
+    chosen |= {key: params[key] for key in params if key in summary.reg.searched}
+    if chosen:
+        yield f"chosen: {', '.join(f'{key} {_setting(it)}' for key, it in chosen.items())}"
+    if choice.rule != "best":
+        yield _choice_line(choice, metric, summary.search, split, dev)
+    yield f"{split.kind}: {measures(to_json(dev))}"
+
+
+def _choice_line(
+    choice: ChoiceSummary,
+    metric: str,
+    points: tuple[SearchPoint, ...],
+    split: SplitSummary,
+    dev: DevMetrics,
+) -> str:
+    """What a rule other than "best" costs in the metric, and saves in features."""
+    sign = -1 if metric in SMALLER else 1
+    best = max(points, key=lambda point: (sign * point.metrics[metric], -point.nonzero))
+    if choice.rule == "1se":
+        over = "parts" if split.parts > 1 else "documents"
+        slack = f"one standard error, {best.error or 0.0:.3f} over the {over}"
+    else:
+        slack = f"{WITHIN if choice.within is None else choice.within:g}"
+    return (
+        f"select {choice.rule}: {metric} {dev.metrics[metric]:.3f} where "
+        f"{best.nonzero:,.0f} features reach {best.metrics[metric]:.3f}; within {slack}"
+    )
+
+
+def _setting(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -14,7 +14,7 @@ from typing import Any
 from textreg.errors import ModelError, PluginError, PluginWarning, RecordError, UsageError
 from textreg.kinds import Tokenizer
 from textreg.plugins import registry
-from textreg.plugins.entries import PART_NAME
+from textreg.plugins.distributions import PART_NAME
 from textreg.structure.callables import CallableTokenizer, Pretokenized, is_function
 
 SOURCES = ("plugin", "callable", "tokens")

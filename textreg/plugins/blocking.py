@@ -25,7 +25,7 @@ from typing import Any
 
 from textreg.errors import UsageError, did_you_mean
 from textreg.files import read_toml
-from textreg.plugins.entries import is_among, spellings
+from textreg.plugins.distributions import is_among, spellings
 
 DISABLE = "TEXTREG_DISABLE"
 NAME = "textreg.toml"

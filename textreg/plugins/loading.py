@@ -30,7 +30,7 @@ from textreg.errors import (
 )
 from textreg.files import refuse_special
 from textreg.isolation import blaming, cause_of, contained, message_of, shown
-from textreg.plugins.entries import PART_NAME, Entry
+from textreg.plugins.distributions import PART_NAME, Entry
 
 if TYPE_CHECKING:
     from pluggy import PluginManager

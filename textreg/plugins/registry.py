@@ -27,12 +27,14 @@ from typing import Any, NamedTuple, Protocol
 from textreg.errors import BrokenPluginError, PluginError, UsageError, did_you_mean, first_few
 from textreg.isolation import blaming, shown
 from textreg.plugins.blocking import Blocks
-from textreg.plugins.entries import (
+from textreg.plugins.distributions import (
     KIND_NAMES,
     Entry,
     Scan,
+    how_to_install,
     is_among,
     normal,
+    satellite_of,
     scan,
     scan_one,
     spellings,
@@ -48,7 +50,6 @@ from textreg.plugins.loading import (
     run_file,
     title,
 )
-from textreg.plugins.satellites import how_to_install, satellite_of
 
 _JOINING = {"groups": "lda,sentences", "tokenizer": "words,chars"}
 """The kinds of parts that can be joined, each with an example."""
@@ -397,7 +398,7 @@ class Registry:
         Parameters
         ----------
         kind : str
-            One of :data:`~textreg.plugins.entries.KIND_NAMES`.
+            One of :data:`~textreg.plugins.distributions.KIND_NAMES`.
         name : str
             ``name``, ``distribution:name``, or ``file:name`` for one of a file. Names of group
             builders or tokenizers with commas between them give one class that joins them.
@@ -444,7 +445,7 @@ class Registry:
         Parameters
         ----------
         kind : str
-            One of :data:`~textreg.plugins.entries.KIND_NAMES`.
+            One of :data:`~textreg.plugins.distributions.KIND_NAMES`.
         part : str, class, instance or list
             A name as for :meth:`find`, a subclass of the kind, an instance of one, or for group
             builders and tokenizers a list of these, which are joined. A tokenizer may be any other

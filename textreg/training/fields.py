@@ -13,7 +13,7 @@ from textreg.kinds import Tokenizer
 from textreg.logs import logger
 from textreg.plugins import registry
 from textreg.records import Documents
-from textreg.records.fields import Field, as_fields
+from textreg.records.fields import Field
 
 if TYPE_CHECKING:
     from textreg.features.joined import AnyEncoder
@@ -163,55 +163,3 @@ def _read(part: Parametrized, name: str, value: Any) -> Any:
 
 FIELD_OPTIONS = ("text_col", "category_col", "number_col", "field")
 """The options of a command that name fields, in order."""
-
-
-def parse_fields(
-    texts: Sequence[str],
-    categories: Sequence[str],
-    numbers: Sequence[str],
-    options: Sequence[str],
-) -> tuple[Field, ...]:
-    """Fields from the values of options of a command.
-
-    options: such as ``subject:tokenizer=chars``. There are none where each document is one text.
-
-    Raises
-    ------
-    UsageError
-        If a name is given twice, no text is named, or an option is not written so.
-    """
-    settings_of: dict[str, dict[str, str]] = {}
-    for option in options:
-        name, colon, setting = option.rpartition(":")
-        key, equals, value = setting.partition("=")
-        key = key.strip().lstrip("-").replace("-", "_")
-        if not (colon and equals and name and key and value):
-            raise UsageError(
-                "--field must be COLUMN:SETTING=VALUE, such as subject:tokenizer=chars or "
-                f"body:ngrams=1, not '{option}'."
-            )
-        # Twice the same setting: the later one would win in silence.
-        if key in settings_of.setdefault(name, {}):
-            raise UsageError(f"--field gives {key} of '{name}' twice: leave one of them out.")
-        settings_of[name][key] = value
-    if len(texts) < 2 and not (settings_of or categories or numbers):
-        return ()
-    fields: dict[str, Field] = {}
-    for flag, kind, names in (
-        ("--text-col", "text", dict.fromkeys([*texts, *settings_of])),
-        ("--category-col", "category", categories),
-        ("--number-col", "number", numbers),
-    ):
-        for name in names:
-            if name in fields:
-                raise UsageError(
-                    f"{flag} {name}: this column is a {fields[name].kind} already. Name it once."
-                )
-            fields[name] = Field(name, kind, settings_of.get(name, {}) if kind == "text" else {})
-    if len(set(texts)) < len(texts):
-        raise UsageError("--text-col names a column twice: leave one out.")
-    if not any(field.kind == "text" for field in fields.values()):
-        raise UsageError(
-            "beside numbers and categories, name the columns of texts as well: --text-col NAME."
-        )
-    return as_fields(fields.values())

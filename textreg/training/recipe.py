@@ -82,8 +82,7 @@ def options_of(settings: TrainingSettings) -> dict[str, Any]:
 
 
 def field_options(fields: Sequence[Field]) -> dict[str, list[str]]:
-    """The options that give these fields to a command: see
-    :func:`textreg.training.fields.parse_fields`."""
+    """The options that give these fields to a command, which parses them."""
     options: dict[str, list[str]] = {}
     for field in fields:
         options.setdefault(f"{field.kind}_col", []).append(field.name)
