@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from textreg.errors import DataError
-from textreg.reading import folders, reader
+from textreg.reading import reader
 from textreg.reading.corpus import read_corpus, stream_documents
 from textreg.records.stored_texts import StoredTexts
 
@@ -96,7 +96,7 @@ def test_a_file_of_a_folder(
     for on_error in ("stop", "skip"):
         path.write_bytes(b"text\n" * 3 + content)
         with monkeypatch.context() as patch:
-            changing(patch, folders, "refuse_binary", lambda: change(path))
+            changing(patch, reader, "refuse_binary", lambda: change(path))
             with pytest.raises(DataError, match=rf"root/a/1\.txt: this file was {told}"):
                 read_corpus(tmp_path / "root", on_error=on_error)
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import textreg
-from textreg.plugins.satellites import SATELLITES
+from textreg.plugins.distributions import SATELLITES
 
 CHECKOUT = Path(textreg.__file__).parents[1]
 pytestmark = pytest.mark.skipif(

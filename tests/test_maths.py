@@ -33,7 +33,8 @@ def cited() -> set[str]:
     """``(E1)``, ``(docs/maths.md, E1)`` and ``(..., L1 to L3)`` in the code, kernels too."""
     found: set[str] = set()
     package = Path(textreg.__file__).parent
-    for path in (*package.rglob("*.py"), *package.rglob("*.pyx")):
+    satellites = CHECKOUT.glob("plugins/*/textreg_*/**/*.py")
+    for path in (*package.rglob("*.py"), *package.rglob("*.pyx"), *satellites):
         text = path.read_text(encoding="utf-8")
         for first, last in re.findall(
             rf"(?:docs/\w+\.md, |\()({NUMBER})(?: to ({NUMBER}))?\)", text

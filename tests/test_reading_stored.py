@@ -18,7 +18,7 @@ from test_corpus import CELLS, ROWS, jsonl, table
 from test_memory import peak_of
 
 from textreg.errors import DataError, TextregError, UsageError
-from textreg.reading import collecting, reader
+from textreg.reading import reader
 from textreg.reading.corpus import read_corpus
 from textreg.records import Corpus
 from textreg.records.fields import Field
@@ -53,7 +53,7 @@ def parts(corpus: Corpus) -> dict[str, Any]:
 def same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Read]]:
     """Reads with and without a file for texts, compares, and returns what came of it."""
     stores: list[StoredTexts] = []
-    monkeypatch.setattr(collecting, "KNOWN", 3)  # fewer than some have
+    monkeypatch.setattr(reader, "KNOWN", 3)  # fewer than some have
 
     def same(paths: Any, before: Callable[[], Any] = lambda: None, **options: Any) -> Read:
         before()

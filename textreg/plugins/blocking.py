@@ -41,6 +41,11 @@ class Blocks:
         """Block a name for this process."""
         self._added.add(name)
 
+    @property
+    def block_something(self) -> bool:
+        """Whether there is a name that may be blocked."""
+        return bool(self._added or os.environ.get(DISABLE) or self.configs)
+
     def reason(self, kind: str, name: str, distribution: str) -> str:
         """What blocks this part, in words that follow "blocked by"; empty if nothing does."""
         parts = spellings(kind, name, distribution)

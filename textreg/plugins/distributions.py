@@ -87,6 +87,23 @@ def scan() -> Scan:
     return _listed(points, found)
 
 
+def commands_of_all() -> dict[str, str]:
+    """Names of commands of all distributions, each with its line of help.
+
+    It needs neither the names nor the versions of the distributions, which take longer to read.
+    Where metadata is damaged, :func:`scan` says what is wrong.
+    """
+    try:
+        points = metadata.entry_points()
+        named = [point.name for point in points.select(group=GROUP)]
+        lines = [point.name for point in points.select(group=HELP_GROUP)]
+    except Exception:  # noqa: BLE001  # one damaged distribution, of whatever, stops them all
+        return {entry.name: entry.help for entry in scan().entries if entry.kind == "command"}
+    described = {name: line.strip() for name, _, line in (each.partition(" ") for each in lines)}
+    names = [name.removeprefix("command.") for name in named if name.startswith("command.")]
+    return {name: described.get(name, "") for name in sorted(set(names))}
+
+
 def scan_one(distribution: str) -> list[Entry]:
     """Those of one distribution, which takes a fraction of the time; none where it is damaged."""
     try:

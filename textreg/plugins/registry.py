@@ -31,6 +31,7 @@ from textreg.plugins.distributions import (
     KIND_NAMES,
     Entry,
     Scan,
+    commands_of_all,
     how_to_install,
     is_among,
     normal,
@@ -505,11 +506,13 @@ class Registry:
         Files that the user named are run, as nothing else tells what they give.
         """
         self.run_waiting()
-        lines = {entry.name: entry.help for entry in self.entries() if entry.kind == "command"}
+        lines = commands_of_all()
+        if self.blocks.block_something:
+            lines = {name: lines[name] for name in self.names("command") if name in lines}
         for (kind, name), added in self.added.items():
             if kind == "command":
                 lines[name] = added.part.get_short_help_str(100)
-        return {name: lines[name] for name in self.names("command")}
+        return lines
 
     def block(self, names: Iterable[str]) -> None:
         """Keep plugins from being imported and found: see :mod:`textreg.plugins.blocking`.
