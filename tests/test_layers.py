@@ -175,12 +175,12 @@ def test_a_command_imports_nothing_heavy_before_it_works(module: str) -> None:
 
 
 BUDGETS = {
-    "textreg": 39_890,
+    "textreg": 39_900,
     "textreg/_core": 5_070,
     "textreg/blocks": 820,
     "textreg/builtin": 1_170,
     "textreg/checking": 1_170,
-    "textreg/cli": 3_640,
+    "textreg/cli": 3_650,
     "textreg/cluster": 840,
     "textreg/estimators": 930,
     "textreg/explain": 1_300,
@@ -198,7 +198,7 @@ BUDGETS = {
     "plugins/textreg-latent": 800,
     "plugins/textreg-papers": 1_060,
     "plugins/textreg-report": 5_260,
-    "plugins/textreg-testing": 3_990,
+    "plugins/textreg-testing": 3_980,
 }
 """Lines of code that a folder may have, without docstrings, comments, blanks and tests.
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import os
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar, cast
@@ -220,14 +222,24 @@ class OpenGroup(Command, click.Group):
 
     def help_by_name(self, ctx: click.Context) -> dict[str, str]:
         """Its own commands and those of plugins, with one line of help each."""
-        from textreg.plugins import registry
-
         commands = dict(self.own_help(ctx))  # a plugin cannot take the name of one
-        for name, line in registry.commands().items():
+        for name, line in _of_plugins().items():
             inner = name.removeprefix(self.prefix)
             if name.startswith(self.prefix) and "." not in inner:
                 commands.setdefault(inner, line)
         return commands
+
+
+def _of_plugins() -> dict[str, str]:
+    """Commands of plugins with their help, without the registry where it has no say in it."""
+    from textreg.plugins.distributions import DISABLE, commands_of_all, config_files
+
+    loaded = "textreg.plugins.registry" in sys.modules  # --plugin, --no-plugin
+    if not (loaded or os.environ.get(DISABLE) or config_files()):
+        return commands_of_all()
+    from textreg.plugins import registry
+
+    return registry.commands()
 
 
 def _with(prefix: str, name: str) -> str:

@@ -25,10 +25,7 @@ from typing import Any
 
 from textreg.errors import UsageError, did_you_mean
 from textreg.files import read_toml
-from textreg.plugins.distributions import is_among, spellings
-
-DISABLE = "TEXTREG_DISABLE"
-NAME = "textreg.toml"
+from textreg.plugins.distributions import DISABLE, config_files, is_among, spellings
 
 
 class Blocks:
@@ -84,10 +81,7 @@ class Config:
 
 def find_configs() -> list[Config]:
     """The existing files, that of the working folder first; UsageError as below."""
-    import click
-
-    folders = [Path.cwd(), Path(click.get_app_dir("textreg"))]
-    return [read_config(folder / NAME) for folder in folders if (folder / NAME).is_file()]
+    return [read_config(path) for path in config_files()]
 
 
 def read_config(path: Path) -> Config:

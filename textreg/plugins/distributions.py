@@ -13,7 +13,6 @@ from collections.abc import Sequence, Set
 from importlib import metadata
 from pathlib import Path
 from typing import NamedTuple
-from urllib.parse import urlsplit
 
 GROUP = "textreg"
 API_GROUP = "textreg.api"
@@ -85,6 +84,18 @@ def scan() -> Scan:
     except Exception:  # noqa: BLE001  # one damaged distribution, of whatever, stops them all
         points = _one_by_one(found.damaged)
     return _listed(points, found)
+
+
+DISABLE = "TEXTREG_DISABLE"
+"""The variable that names plugins to block."""
+
+
+def config_files() -> list[Path]:
+    """The files ``textreg.toml`` that there are, that of the working folder first."""
+    import click
+
+    folders = [Path.cwd(), Path(click.get_app_dir("textreg"))]
+    return [path for path in (folder / "textreg.toml" for folder in folders) if path.is_file()]
 
 
 def commands_of_all() -> dict[str, str]:
@@ -239,6 +250,7 @@ def how_to_install(distribution: str) -> str:
 
 def _checkout() -> Path:
     """The folder that pip installed textreg from, by the record it keeps (PEP 610)."""
+    from urllib.parse import urlsplit
     from urllib.request import url2pathname  # which imports a client of HTTP
 
     record = metadata.distribution("textreg").read_text("direct_url.json")

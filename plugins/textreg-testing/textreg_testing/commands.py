@@ -19,8 +19,7 @@ from textreg.errors import BrokenPluginError, PluginError, TextregError, UsageEr
 from textreg.hookspecs import HOOK_OF_KIND, hookimpl
 from textreg.isolation import cause_of, contained, traceback_of
 from textreg.plugins import calls, registry
-from textreg.plugins.blocking import DISABLE
-from textreg.plugins.distributions import is_among, normal, spellings
+from textreg.plugins.distributions import DISABLE, is_among, normal, spellings
 from textreg.plugins.registry import PluginInfo
 from textreg_testing.exporter import plain_models
 from textreg_testing.texts import written
