@@ -1,4 +1,9 @@
-"""How well a model's evidence agrees with the passages that people marked."""
+"""How well a model's evidence agrees with the passages that people marked.
+
+The measures are those of the ERASER benchmark (deyoung2020, section 4.1 and the code that the
+authors published), here of one document at a time. Evidence is a number for each sentence or token;
+marks say which of these are part of a passage that a person gave as a reason.
+"""
 
 from __future__ import annotations
 
