@@ -23,6 +23,7 @@ from textreg.features.vectorize import Vectorizer
 from textreg.params import AUTO, Choices, LogGrid, Param
 from textreg.plugins import registry
 from textreg.reading.formats import FORMATS
+from textreg.training.recipe import JOINED
 from textreg.training.settings import declared_settings
 
 KINDS = {
@@ -45,8 +46,13 @@ A search tries fractions of a scale: the smallest penalty strength at which all 
 VECTORIZER = Vectorizer.declared()
 SETTINGS_HEAD = """The settings of a training: options of `textreg train` and keywords of `train`,
 the estimators and `compare`. In Python, `dev` and `unlabeled` take a corpus; `class_weight`,
-`threshold` and `search_space` take a mapping.
+`threshold` and `search_space` take a mapping. A setting without `--` is a keyword of Python: on the
+command line it follows that of another, `--min-label N:RARE_LABEL`, `--unknown LABEL:UNKNOWN_RULE`,
+`--select sparsest:WITHIN`, `--backend dask:ADDRESS`; the variable `TMPDIR` stands for `scratch`.
 """
+
+IN_PYTHON = {"scratch", *JOINED.values()}
+"""Settings that are no option of their own: with a colon behind that of another, or a variable."""
 
 TYPES = {bool: "on or off", int: "whole number", float: "number", str: "text"}
 
@@ -118,6 +124,8 @@ def rows(prefix: str, params: Mapping[str, Param]) -> list[str]:
     for key, param in params.items():
         flag = f"{prefix}_{key}".strip("_").replace("_", "-")
         option = f"`--{flag}`, `--no-{flag}`" if param.type is bool else f"`--{flag}`"
+        if not prefix and key in IN_PYTHON:
+            option = f"`{key}`"
         lines.append(f"| {option} | {values(param)} | {default(param)} | {cell(param.help)} |")
     return lines
 

@@ -320,7 +320,7 @@ def _flips(
 def evidence_of(
     model: Model, marked: Sequence[MarkedDocument], against: Mapping[str, Model]
 ) -> Section:
-    """The measures of ``textreg explain --evidence-col``, and their differences from other models.
+    """The measures of ``textreg agreement``, and their differences from other models.
 
     Raises DataError and UsageError as :func:`textreg.explain.rationale_scores`.
     """
