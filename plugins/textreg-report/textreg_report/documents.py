@@ -349,7 +349,7 @@ def document_of(  # noqa: PLR0913  # what a page shows of it
 ) -> Section:
     """A document as a page shows it, from its ``explanation``; sure: see :func:`certainty`.
 
-    passages, characters: see :func:`textreg_report.documents.lines_of`.
+    passages, characters: see ``textreg_report.documents.lines_of``.
     """
     lines = lines_of(explanation, passages, characters)
     best = max(explanation.sentences, key=lambda it: it.evidence, default=None)

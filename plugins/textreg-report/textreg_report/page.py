@@ -209,7 +209,7 @@ class Versus(NamedTuple):
     def verdict(self) -> str:
         """``better``, ``worse`` or ``level``: by the p-value, or where there is none, the interval.
 
-        As :attr:`textreg_report.comparison.Contrast.verdict`.
+        As ``textreg_report.comparison.Contrast.verdict``.
         """
         if self.p is not None and self.won is not None and self.lost is not None:
             if self.p > ALPHA or self.won == self.lost:
@@ -258,13 +258,13 @@ class Report(Page):
     gap : float or None
         Relative duality gap of the fit; None where there is no bound.
     verdict : Section
-        What to know of it, in sentences: see :func:`textreg_report.verdict.verdict_of`.
+        What to know of it, in sentences: see ``textreg_report.verdict.verdict_of``.
     scores : Section
-        How well the model predicts: see :func:`textreg_report.predictions.scores_of`.
+        How well the model predicts: see ``textreg_report.predictions.scores_of``.
     search : Section or None
-        The settings that training tried: see :func:`textreg_report.facts.search_section`.
+        The settings that training tried: see ``textreg_report.facts.search_section``.
     path : Section or None
-        The models along the regularization path: see :func:`textreg_report.facts.path_section`.
+        The models along the regularization path: see ``textreg_report.facts.path_section``.
     words : tuple of Section
         The strongest features of each label; ``words_left_out`` more labels are not listed.
     selection : Selection or None
@@ -272,13 +272,13 @@ class Report(Page):
     selected_documents : tuple of Section
         Training documents with their selected sentences.
     dropped : Section
-        What the model does not use: see :func:`textreg_report.facts.dropped_of`.
+        What the model does not use: see ``textreg_report.facts.dropped_of``.
     stability : Section or None
-        How stable the selection is: see :func:`textreg_report.facts.stability_of`.
+        How stable the selection is: see ``textreg_report.facts.stability_of``.
     baseline : Section or None
-        Comparison with the elastic net: see :func:`textreg_report.refits.baseline_of`.
+        Comparison with the elastic net: see ``textreg_report.refits.baseline_of``.
     documents : tuple of Section
-        Explained predictions: see :func:`textreg_report.documents.document_of`.
+        Explained predictions: see ``textreg_report.documents.document_of``.
     evidence : Section or None
         How well its evidence agrees with the passages that people marked.
     tables : tuple of RemovalTable

@@ -109,7 +109,7 @@ def tables_of_documents(
 ) -> tuple[RemovalTable, ...]:
     """The same of some of the documents: those that the models answer differently come first.
 
-    sure: (n,) as of :func:`textreg_report.documents.certainty`.
+    sure: (n,) as of ``textreg_report.documents.certainty``.
     """
     texts = predictions.corpus.texts
     fit = [row for row, text in enumerate(texts) if isinstance(text, str) and len(text) <= LONGEST]

@@ -268,7 +268,7 @@ def confusions_of(
 ) -> tuple[tuple[Section, ...], tuple[int, ...]]:
     """The labels that are confused most often, and the rows of all their examples.
 
-    sure: (n,) as of :func:`textreg_report.documents.certainty`; examples are the most certain
+    sure: (n,) as of ``textreg_report.documents.certainty``; examples are the most certain
     errors.
     """
     support = {one.label: one.support for one in counts_of(scores)}
@@ -346,7 +346,7 @@ def unsure(
     predictions : Predictions
         Its answers.
     sure : ndarray of shape (n,)
-        As of :func:`textreg_report.documents.certainty`.
+        As of ``textreg_report.documents.certainty``.
     unknown : int
         Documents without a feature of the model.
     selective : Selective or None
@@ -551,7 +551,7 @@ def verdict_of(  # noqa: PLR0913  # what it is made from
     scores : Section
         How good they are.
     sure : ndarray of shape (n,)
-        As of :func:`textreg_report.documents.certainty`.
+        As of ``textreg_report.documents.certainty``.
     unknown : int
         Documents without a feature of the model.
     confusions : sequence of Section

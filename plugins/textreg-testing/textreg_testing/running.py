@@ -10,8 +10,9 @@ import subprocess
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from threading import Event
 from time import process_time
 from types import FrameType
 from typing import Any, TypeVar
@@ -114,8 +115,9 @@ def elsewhere(run: Run, part: Any, tasks: Sequence[Any]) -> list[Any]:
 THREADS = 3
 """Calls at one time."""
 
-PLACES = (0.5, 0.02, 0.98, 0.25, 0.75, 0.9)
-"""Where one call stands still while another one runs, as a share of the lines that it runs."""
+PLACES = ((0.5, 1.0), (0.5, 0.02), (0.02, 1.0), (0.98, 1.0), (0.25, 0.5), (0.75, 1.0), (0.9, 0.1))
+"""Where one call stands still, as a share of the lines it runs, while another one begins; and where
+that one stands still until the first has ended: 1 is its end, so that it runs as a whole."""
 
 PATIENCE = 1.0
 """Seconds after which a call goes on, for it may hold a lock that the other waits for."""
@@ -131,8 +133,9 @@ _OTHERS = frozenset(
 def in_threads(run: Run, part: Any, tasks: Sequence[Any]) -> list[list[Any]]:
     """``run(part, task)`` of all tasks, several times over, at the same time as others.
 
-    First the last task runs in the middle of the first one, at some places of its Python code: no
-    luck is needed to meet there. Then all run side by side, for code that is not Python.
+    First the last task is begun in the middle of the first one, at some places of its Python code,
+    and ends before that one or after it: no luck is needed to meet there. Then all run side by
+    side, for code that is not Python.
     """
     with warnings.catch_warnings():
         # What threads do to the filters themselves ends in any order.
@@ -146,22 +149,17 @@ def _in_the_middle(run: Run, part: Any, tasks: Sequence[Any]) -> list[list[Any]]
     results: list[list[Any]] = []
     if process_time() - begin > SLOW:
         return results
-    whole = _Lines()
-    whole.run(lambda: run(part, tasks[0]))
-    for place in PLACES if whole.count else ():
+    lines = [_count(run, part, task) for task in (tasks[0], tasks[-1])]
+    for places in PLACES if all(lines) else ():
         if results and process_time() - begin > ENOUGH:
             break
-        with ThreadPoolExecutor(1) as pool:
-            other: list[Future[Any]] = []
-
-            def meet(pool: Any = pool, other: Any = other) -> None:
-                other.append(pool.submit(run, part, tasks[-1]))
-                wait(other, PATIENCE)
-
-            first = _Lines(1 + int(place * whole.count), meet).run(lambda: run(part, tasks[0]))
-            if other:  # else it was not reached this time
-                between = [run(part, task) for task in tasks[1:-1]]
-                results.append([first, *between, other[0].result()])
+        stop, pause = (1 + int(place * count) for place, count in zip(places, lines, strict=True))
+        other = _Other(lambda at: _traced(at, run, part, tasks[-1]), pause)
+        try:
+            first = _traced(_Lines(stop, other.begin), run, part, tasks[0])
+        finally:
+            other.first_ended.set()
+        results.append([first, *(run(part, task) for task in tasks[1:-1]), other.result()])
     return results
 
 
@@ -176,12 +174,6 @@ def _side_by_side(run: Run, part: Any, tasks: Sequence[Any]) -> list[list[Any]]:
         sys.setswitchinterval(interval)
 
 
-def _in_thread(call: Callable[[], Any]) -> Any:
-    """What a call gives in a thread of its own."""
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(call).result()
-
-
 class _Lines:
     """Counts the lines that run of a plugin, and does something at one of them."""
 
@@ -190,27 +182,64 @@ class _Lines:
         self.place = place
         self.then = then
 
-    def run(self, call: Callable[[], Any]) -> Any:
-        """The call in a thread that is traced, so that this one's debugger is left alone."""
-
-        def traced() -> Any:
-            sys.settrace(self.enter)
-            try:
-                return call()
-            finally:
-                sys.settrace(None)
-
-        return _in_thread(traced)
-
     def enter(self, frame: FrameType, event: str, arg: Any) -> Any:
         """Trace the frame, unless it is of textreg or of a package that all share."""
         root = frame.f_globals.get("__name__", "").partition(".")[0]
         return None if root in _OTHERS or root in sys.stdlib_module_names else self.line
 
     def line(self, frame: FrameType, event: str, arg: Any) -> Any:
-        """Count a line."""
         if event == "line":
             self.count += 1
             if self.count == self.place:
                 self.then()
         return self.line
+
+
+class _Other:
+    """A call in a thread of its own, which may stand still until another one has ended."""
+
+    def __init__(self, call: Callable[[_Lines], Any], pause: int) -> None:
+        self.call = call
+        self.lines = _Lines(pause, self.stand_still)
+        self.pool = ThreadPoolExecutor(1)
+        self.done: Future[Any] | None = None
+        self.stands_still = Event()
+        self.first_ended = Event()
+
+    def begin(self) -> None:
+        """Begin, and wait for a while until it stands still, or has ended without that."""
+        self.done = self.pool.submit(self.call, self.lines)
+        self.done.add_done_callback(lambda _: self.stands_still.set())
+        self.pool.shutdown(wait=False)
+        self.stands_still.wait(PATIENCE)
+
+    def stand_still(self) -> None:
+        """Wait for a while until the first has ended."""
+        self.stands_still.set()
+        self.first_ended.wait(PATIENCE)
+
+    def result(self) -> Any:
+        """What the call gives."""
+        if self.done is None:  # it was not reached this time
+            return self.call(_Lines())
+        return self.done.result()
+
+
+def _count(run: Run, part: Any, task: Any) -> int:
+    lines = _Lines()
+    _traced(lines, run, part, task)
+    return lines.count
+
+
+def _traced(lines: _Lines, run: Run, part: Any, task: Any) -> Any:
+    """``run(part, task)`` in a thread that is traced, so that this one's debugger is left alone."""
+
+    def call() -> Any:
+        sys.settrace(lines.enter)
+        try:
+            return run(part, task)
+        finally:
+            sys.settrace(None)
+
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(call).result()
