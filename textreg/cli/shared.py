@@ -195,9 +195,11 @@ class OpenGroup(Command, click.Group):
         return cast(click.Command, registry.find("command", _with(self.prefix, cmd_name)))
 
     def _has(self, ctx: click.Context, name: str) -> bool:
+        if name in self.own_help(ctx):
+            return True
         from textreg.plugins import registry
 
-        if name in self.own_help(ctx) or registry.is_installed("command", self.prefix + name):
+        if registry.is_installed("command", self.prefix + name):
             return True
         return name in self.list_commands(ctx)  # runs files of plugins: only where one may be meant
 
