@@ -241,10 +241,11 @@ def how_to_install(distribution: str) -> str:
 
     From a checkout it names the folder there, as an index has no such version; else the extra.
     """
-    folder = _checkout() / "plugins" / distribution
+    checkout = _checkout()
+    folder = checkout / "plugins" / distribution
     if not (folder / "pyproject.toml").is_file():
         return f"pip install 'textreg[{distribution.removeprefix('textreg-')}]'"
-    path = f"./plugins/{distribution}" if Path.cwd() == _checkout() else str(folder)
+    path = f"./plugins/{distribution}" if Path.cwd() == checkout else str(folder)
     return f"pip install {shlex.quote(path)}"
 
 

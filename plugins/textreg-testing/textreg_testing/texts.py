@@ -147,14 +147,6 @@ def trial(texts: Sequence[str] | None) -> Trial:
     return Trial() if texts is None else Trial(tuple(check_texts(texts)))
 
 
-_OURS = Trial()
-
-
-def some_tokens() -> Tokens:
-    """Documents enough for a builder to find something in."""
-    return _OURS.large
-
-
 def _encoded(texts: Sequence[str], pairs: int, *, lowercase: bool = True) -> Tokens:
     """The words of texts, and the most frequent pairs of them."""
     words = registry.create("tokenizer", "textreg:words", lowercase=lowercase)
