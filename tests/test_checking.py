@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import textreg
 from textreg.checking import CheckResult, CheckSettings
-from textreg.checking.findings import KINDS, Duplicates, Finding, Overlap
+from textreg.checking.findings import KINDS
 from textreg.errors import DataError, UsageError
 from textreg.records import Corpus
 
@@ -102,7 +102,7 @@ def test_what_is_wrong_with_the_messy_table(
     assert found[name]["count"] == count
     assert shown in json.dumps(found[name]["examples"], ensure_ascii=False)
     assert str(found[name]["advice"]).endswith(".")
-    assert KINDS[name].__doc__
+    assert name in KINDS
 
 
 def test_for_people_the_worst_comes_first(cli: Cli, messy: Path) -> None:
@@ -274,15 +274,15 @@ TEXTS = st.lists(st.sampled_from(["a b", "a  b", "a b c", "c", "", "É", "E\u030
 def test_identical_texts_are_always_found(one: list[str], two: list[str], random) -> None:  # type: ignore[no-untyped-def]
     """Whatever the order of rows: the sum of repeated and conflicting ones is that of a set."""
 
-    def count(result: CheckResult, kind: type[Finding]) -> int:
-        finding = result.find(kind.name)
+    def count(result: CheckResult, name: str) -> int:
+        finding = result.find(name)
         return 0 if finding is None else finding.count
 
     result = textreg.check(one, against=Corpus(two))
     seen = [" ".join(text.split()).replace("E\u0301", "É") for text in one if text]
-    assert count(result, Duplicates) == len(seen) - len(set(seen))
+    assert count(result, "duplicates") == len(seen) - len(set(seen))
     other = [" ".join(text.split()).replace("E\u0301", "É") for text in two if text]
-    assert count(result, Overlap) == sum(text in seen for text in other)
+    assert count(result, "overlap") == sum(text in seen for text in other)
     random.shuffle(one)
     again = textreg.check(one, against=Corpus(two))
     assert [(it.name, it.count) for it in again.findings] == [

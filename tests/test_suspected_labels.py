@@ -11,7 +11,7 @@ import textreg
 from textreg.checking import CheckSettings
 from textreg.checking.copies import same_texts
 from textreg.checking.documents import Documents
-from textreg.checking.findings import SuspectedLabels
+from textreg.checking.findings import Finding
 from textreg.checking.labels import out_of_sample
 from textreg.measure.confident import contradicted, self_confidence
 from textreg.records import Corpus
@@ -30,17 +30,15 @@ def letters(n: int = 60) -> tuple[list[str], list[str]]:
     return texts, [FLIPPED.get(at, label) for at, label in enumerate(labels)]
 
 
-def suspected(texts: list[str], labels: list, **how: object) -> SuspectedLabels | None:  # type: ignore[type-arg]
-    finding = textreg.check(texts, labels, **how).find("suspected-labels")
-    assert finding is None or isinstance(finding, SuspectedLabels)
-    return finding
+def suspected(texts: list[str], labels: list, **how: object) -> Finding | None:  # type: ignore[type-arg]
+    return textreg.check(texts, labels, **how).find("suspected-labels")
 
 
 def test_flipped_labels_are_found() -> None:
     finding = suspected(*letters())
     assert finding is not None
-    assert set(finding.places) == {f"document {at + 1}" for at in FLIPPED}
-    assert finding.accuracy == pytest.approx(57 / 60)
+    assert set(finding.details["places"]) == {f"document {at + 1}" for at in FLIPPED}
+    assert finding.details["accuracy"] == pytest.approx(57 / 60)
     assert "rather " in finding.examples[0].detail
     assert finding.count == finding.to_dict()["count"] == 3
 
@@ -61,7 +59,7 @@ def test_copies_do_not_vouch_for_each_other() -> None:
     texts, labels = letters()
     finding = suspected([*texts, texts[3], texts[3]], [*labels, "bill", "bill"])
     assert finding is not None
-    assert {"document 4", "document 61", "document 62"} <= set(finding.places)
+    assert {"document 4", "document 61", "document 62"} <= set(finding.details["places"])
 
 
 def test_several_labels() -> None:
@@ -70,7 +68,7 @@ def test_several_labels() -> None:
     several[5] = ["bill", "post"]
     finding = suspected(texts, several)
     assert finding is not None
-    assert {f"document {at + 1}" for at in (*FLIPPED, 5)} <= set(finding.places)
+    assert {f"document {at + 1}" for at in (*FLIPPED, 5)} <= set(finding.details["places"])
     details = textreg.check(texts, several, examples=60).find("suspected-labels")
     assert details is not None
     shown = {one.where: one.detail for one in details.examples}

@@ -19,12 +19,7 @@ from textreg.checking.findings import (
     CheckResult,
     Example,
     Finding,
-    GiveawayColumns,
-    NearDuplicates,
-    NearOverlap,
-    SuspectedLabels,
     Unchecked,
-    UnreadableRows,
     worst_first,
 )
 from textreg.checking.labels import (
@@ -165,8 +160,8 @@ def check_corpus(  # noqa: PLR0913  # its options are its interface
         *_copies(documents, other, rows_of),
     ]
     unchecked = list(_unchecked(documents, other))
-    if not columns and documents.labels is not None and settings.wants(GiveawayColumns):
-        unchecked.append(Unchecked(GiveawayColumns.name, "there are no further columns"))
+    if not columns and documents.labels is not None and settings.wants("giveaway-columns"):
+        unchecked.append(Unchecked("giveaway-columns", "there are no further columns"))
     if columns and documents.labels is not None:
         found.append(giveaway_columns(documents, columns))
     if numbers and documents.labels is not None:
@@ -175,13 +170,13 @@ def check_corpus(  # noqa: PLR0913  # its options are its interface
         found += label_findings(documents, counts)
         if other is not None and other.labels is not None:
             found.append(labels_of_one(documents, other))
-        if settings.wants(SuspectedLabels):
+        if settings.wants("suspected-labels"):
             judged = out_of_sample(documents, rows_of, progress)
             if judged is None:
-                unchecked.append(Unchecked(SuspectedLabels.name, TOO_FEW))
+                unchecked.append(Unchecked("suspected-labels", TOO_FEW))
             else:
                 found.append(suspected_labels(documents, judged))
-    kept = [one for one in found if one.count and settings.wants(type(one))]
+    kept = [one for one in found if one.count and settings.wants(one.name)]
     return CheckResult(
         title=title,
         documents=len(documents),
@@ -217,7 +212,10 @@ def _unreadable(documents: Documents, remedy: str) -> Iterator[Finding]:
     reasons = tuple((one.reason, one.rows) for one in skipped.by_reason())
     shown = list(zip(skipped, range(documents.settings.examples), strict=False))
     examples = tuple(Example(row.where, "", row.problem) for row, _ in shown)
-    yield UnreadableRows(len(skipped), len(documents) + len(skipped), examples, reasons, remedy)
+    what = "not readable: " + "; ".join(f"{rows:,} {why}" for why, rows in reasons)
+    details = {"reasons": reasons, "remedy": remedy}
+    total = len(documents) + len(skipped)
+    yield Finding("unreadable-rows", len(skipped), total, examples, what, details)
 
 
 def _copies(
@@ -226,7 +224,7 @@ def _copies(
     yield from copy_findings(documents, rows_of)
     if other is not None:
         yield overlap(documents, rows_of, other)
-    if documents.settings.wants(NearDuplicates, NearOverlap):
+    if documents.settings.wants("near-duplicates", "near-overlap"):
         yield from near_findings(documents, rows_of, other)
 
 

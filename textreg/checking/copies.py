@@ -17,14 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from textreg.checking.documents import Documents, is_missing
-from textreg.checking.findings import (
-    ConflictingLabels,
-    Duplicates,
-    Finding,
-    NearDuplicates,
-    NearOverlap,
-    Overlap,
-)
+from textreg.checking.findings import Finding
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -68,8 +61,12 @@ def copy_findings(documents: Documents, rows_of: Mapping[str, list[int]]) -> Ite
             firsts = [alike[0] for alike in by_label.values()]
             differing.append(firsts)
     same.sort(key=len, reverse=True)
-    yield Duplicates(repeated, n, documents.group_examples(same), len(same))
-    yield ConflictingLabels(conflicting, n, documents.group_examples(differing), conflicts)
+    what = f"text and label of an earlier document; different texts: {len(same):,}"
+    examples = documents.group_examples(same)
+    yield Finding("duplicates", repeated, n, examples, what, {"texts": len(same)})
+    what = f"the text of another document, and another label; different texts: {conflicts:,}"
+    examples = documents.group_examples(differing)
+    yield Finding("conflicting-labels", conflicting, n, examples, what, {"texts": conflicts})
 
 
 def overlap(documents: Documents, rows_of: Mapping[str, list[int]], other: Documents) -> Finding:
@@ -84,7 +81,10 @@ def overlap(documents: Documents, rows_of: Mapping[str, list[int]], other: Docum
         if documents.labels is not None and other.labels is not None:
             conflicting += other.labels[row] not in [documents.labels[it] for it in rows]
     examples = other.examples(places, lambda row: places[row])
-    return Overlap(len(places), len(other), examples, conflicting)
+    differ = f"; with another label there: {conflicting:,}" if conflicting else ""
+    what = f"the text of a document of the first{differ}"
+    details = {"conflicting": conflicting}
+    return Finding("overlap", len(places), len(other), examples, what, details)
 
 
 HASHES = 128
@@ -125,7 +125,10 @@ def near_findings(
     worst = sorted(range(len(groups)), key=lambda at: (not mixed[at], -len(groups[at]), groups[at]))
     examples = documents.group_examples(groups[at] for at in worst)
     count = sum(map(len, groups))
-    yield NearDuplicates(count, n, examples, len(groups), least, differing)
+    what = f"nearly the same as another (similarity {least:g} or more); groups: {len(groups):,}"
+    what += f"; with different labels: {differing:,}" if differing else ""
+    details = {"groups": len(groups), "similarity": least, "conflicting": differing}
+    yield Finding("near-duplicates", count, n, examples, what, details)
     if other is not None:
         yield _near_overlap(documents, other, pairs)
 
@@ -235,4 +238,6 @@ def _near_overlap(documents: Documents, other: Documents, pairs: Int64s) -> Find
             near |= {plain(other.texts[row - n]): place for row in group if row >= n}
     rows = [row for row, text in enumerate(other.texts) if near and plain(text) in near]
     examples = other.examples(rows, lambda row: near[plain(other.texts[row])])
-    return NearOverlap(len(rows), len(other), examples, documents.settings.similarity)
+    least = documents.settings.similarity
+    what = f"nearly the same as one of the first (similarity {least:g} or more)"
+    return Finding("near-overlap", len(rows), len(other), examples, what, {"similarity": least})

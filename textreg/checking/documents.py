@@ -13,19 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from textreg.checking.findings import (
-    KINDS,
-    BrokenEncoding,
-    CutTexts,
-    EmptyTexts,
-    Example,
-    Finding,
-    Lengths,
-    LongTexts,
-    Markup,
-    RareScripts,
-    ShortTexts,
-)
+from textreg.checking.findings import KINDS, NAMED, Example, Finding, Lengths
 from textreg.errors import UsageError, did_you_mean, first_few
 from textreg.features.markup import find_html
 from textreg.jobs import check_jobs
@@ -83,9 +71,9 @@ class CheckSettings(Parametrized):
         help="number of fits to run in parallel; -1 for one per core",
     )
 
-    def wants(self, *kinds: type[Finding]) -> bool:
-        """Whether one of these kinds of findings is to be looked for."""
-        return any(kind.name not in (self.skip or ()) for kind in kinds)
+    def wants(self, *names: str) -> bool:
+        """Whether findings of one of these names are to be looked for."""
+        return any(name not in (self.skip or ()) for name in names)
 
 
 MISSING = frozenset(("", "n/a", "#n/a", "na", "<na>", "nan", "null", "none", "nil", "#null!"))
@@ -217,27 +205,26 @@ OTHER = "other"
 def text_findings(documents: Documents) -> Iterator[Finding]:
     """What is wrong with single texts."""
     wants, texts, n = documents.settings.wants, documents.texts, len(documents)
-    if wants(EmptyTexts, ShortTexts):
+    if wants("empty-texts", "one-word-texts"):
         empty = [row for row, text in enumerate(texts) if is_missing(text)]
         none = set(empty)
         few = [row for row in np.flatnonzero(documents.words < 2).tolist() if row not in none]
-        yield EmptyTexts(len(empty), n, documents.examples(empty))
-        yield ShortTexts(len(few), n, documents.examples(few))
-    if wants(LongTexts):
+        what = "nothing in the text, or a word for that, such as N/A"
+        yield Finding("empty-texts", len(empty), n, documents.examples(empty), what)
+        what = "one word, or marks and no word"
+        yield Finding("one-word-texts", len(few), n, documents.examples(few), what)
+    if wants("long-texts"):
         yield _long(documents)
-    if wants(CutTexts):
+    if wants("cut-texts"):
         yield _cut(documents)
-    if wants(Markup):
+    if wants("markup"):
         found = [(row, match[0]) for row, text in enumerate(texts) if (match := find_html(text))]
         tags = dict(found)
-        yield Markup(len(found), n, documents.examples(tags, lambda row: opening_tag(tags[row])))
-    if wants(BrokenEncoding):
+        examples = documents.examples(tags, lambda row: f"holds {tags[row]:.40}")
+        what = "HTML tags or character references in the text"
+        yield Finding("markup", len(found), n, examples, what)
+    if wants("encoding"):
         yield _broken(documents)
-
-
-def opening_tag(tag: str) -> str:
-    """The markup of a document, for people."""
-    return f"holds {tag:.40}"
 
 
 def lengths_of(documents: Documents) -> Lengths:
@@ -264,7 +251,9 @@ def rare_scripts(documents: Documents, scripts: list[str], counts: Counter[str])
     rows = [row for row, script in enumerate(scripts) if script in rare]
     listed = tuple(sorted(rare.items(), key=lambda item: (-item[1], item[0])))
     examples = documents.examples(rows, lambda row: scripts[row])
-    return RareScripts(len(rows), len(documents), examples, listed)
+    shown = first_few([f"{script} {count:,}" for script, count in listed], NAMED)
+    what = f"in a script that few others are in: {shown}"
+    return Finding("scripts", len(rows), len(documents), examples, what, {"scripts": listed})
 
 
 def _long(documents: Documents) -> Finding:
@@ -273,7 +262,9 @@ def _long(documents: Documents) -> Finding:
     far = np.flatnonzero((words > FAR * max(1, median)) & (words >= LONG))
     longest = far[np.argsort(-words[far], kind="stable")].tolist()
     examples = documents.examples(longest, lambda row: f"{words[row]:,} words")
-    return LongTexts(len(longest), len(documents), examples, median)
+    what = f"far longer than the median document, of {median:,} words"
+    n = len(documents)
+    return Finding("long-texts", len(longest), n, examples, what, {"median": median})
 
 
 def _cut(documents: Documents) -> Finding:
@@ -284,7 +275,8 @@ def _cut(documents: Documents) -> Finding:
         rows = []
     ends = documents.texts
     examples = documents.examples(rows, lambda row: f"ends ...{ends[row][-20:]}")
-    return CutTexts(len(rows), len(documents), examples, most)
+    what = f"exactly {most:,} characters, and none has more"
+    return Finding("cut-texts", len(rows), len(documents), examples, what, {"characters": most})
 
 
 def _broken(documents: Documents) -> Finding:
@@ -297,7 +289,8 @@ def _broken(documents: Documents) -> Finding:
             shown[row] = f"{kind}: {text[max(0, place - 15) : place + 15]}"
     listed = tuple(kinds.most_common())
     examples = documents.examples(shown, lambda row: shown[row])
-    return BrokenEncoding(len(shown), len(documents), examples, listed)
+    what = "signs of a wrong encoding: " + ", ".join(f"{it} {count:,}" for it, count in listed)
+    return Finding("encoding", len(shown), len(documents), examples, what, {"kinds": listed})
 
 
 def _damage(text: str) -> tuple[str, int] | None:

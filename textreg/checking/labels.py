@@ -14,22 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from textreg.checking.documents import Documents, is_missing
-from textreg.checking.findings import (
-    LEAST,
-    Example,
-    Finding,
-    Giveaway,
-    GiveawayColumns,
-    Imbalance,
-    LabelColumn,
-    LabelsOfOneFile,
-    MissingLabels,
-    RareLabels,
-    SimilarLabels,
-    SingleLabel,
-    SuspectedLabels,
-)
-from textreg.errors import shortened
+from textreg.checking.findings import LEAST, NAMED, Example, Finding
+from textreg.errors import first_few, shortened
 from textreg.losses import find_loss
 from textreg.measure.confident import suspects
 from textreg.records import Corpus
@@ -44,6 +30,7 @@ from textreg.training.splits import Split, folds
 if TYPE_CHECKING:
     from textreg.records import Floats, Int64s
 
+NO_LABELS = "not what labels look like"
 TIMES = 20
 """The most frequent label has so many times the documents of another one: told."""
 
@@ -61,7 +48,8 @@ def label_findings(documents: Documents, counts: Counter[str]) -> Iterator[Findi
     n = len(documents)
     ranked = ranking(counts)
     if len(counts) == 1:
-        yield SingleLabel(n, n, (), ranked[0][0])
+        what = f"the same label, '{ranked[0][0]}', so there is nothing to learn"
+        yield Finding("single-label", n, n, (), what, {"label": ranked[0][0]})
         return
     first = _first_rows(documents)
 
@@ -70,24 +58,39 @@ def label_findings(documents: Documents, counts: Counter[str]) -> Iterator[Findi
 
     none = tuple((label, count) for label, count in ranked if is_missing(label))
     missing = examples([label for label, _ in none])
-    yield MissingLabels(sum(count for _, count in none), n, missing, none)
+    what = f"a label that stands for a missing one: {_counted(none)}"
+    count = sum(count for _, count in none)
+    yield Finding("missing-labels", count, n, missing, what, {"labels": none})
     if not documents.corpus.multilabel:
         whys = (_ids(documents, counts), several_labels(counts))
         if why := next(filter(None, whys), ""):
-            yield LabelColumn(len(counts), len(counts), (), why)
+            yield Finding("label-column", len(counts), len(counts), (), NO_LABELS, {"why": why})
             return
     rare = [(label, count) for label, count in ranked if count < LEAST]
     names = [label for label, _ in rare]
-    yield RareLabels(len(rare), len(counts), examples(names[::-1]), tuple(rare))
+    shown = examples(names[::-1])
+    what = f"fewer than {LEAST} documents: {_counted(rare)}"
+    yield Finding("rare-labels", len(rare), len(counts), shown, what, {"labels": tuple(rare)})
     frequent = [one for one in ranked if one[1] >= LEAST]
     if len(frequent) > 1 and frequent[0][1] >= TIMES * frequent[-1][1]:
-        yield Imbalance(frequent[0][1], n, (), frequent[0], frequent[-1])
+        (most, many), (least, few) = frequent[0], frequent[-1]
+        what = f"the label '{most}', {many / few:,.0f} times as many as '{least}' ({few:,})"
+        details = {"largest": frequent[0], "smallest": frequent[-1]}
+        yield Finding("imbalance", many, n, (), what, details)
     alike: dict[str, list[str]] = {}
     for label, _ in ranked:
         alike.setdefault(re.sub(r"[\W_]+", "", label).casefold() or label, []).append(label)
     groups = tuple(tuple(labels) for labels in alike.values() if len(labels) > 1)
     odd = [label for labels in groups for label in labels[1:]]
-    yield SimilarLabels(sum(map(len, groups)), len(counts), examples(odd), groups)
+    equal = [" = ".join(f"'{label}'" for label in labels) for labels in groups]
+    what = f"alike but for case, spaces or marks: {first_few(equal, NAMED)}"
+    count = sum(map(len, groups))
+    yield Finding("similar-labels", count, len(counts), examples(odd), what, {"groups": groups})
+
+
+def _counted(labels: Sequence[tuple[str, int]]) -> str:
+    """The first labels with their numbers of documents."""
+    return first_few([f"'{label}' {count:,}" for label, count in labels], NAMED)
 
 
 def not_numbers(documents: Documents) -> Finding:
@@ -97,7 +100,8 @@ def not_numbers(documents: Documents) -> Finding:
         "A regression needs a finite number for every document: correct them, or leave out --task "
         "regression."
     )
-    return LabelColumn(len(wrong), len(documents), documents.examples(wrong), why)
+    examples = documents.examples(wrong)
+    return Finding("label-column", len(wrong), len(documents), examples, NO_LABELS, {"why": why})
 
 
 def labels_of_one(documents: Documents, other: Documents) -> Finding:
@@ -110,8 +114,16 @@ def labels_of_one(documents: Documents, other: Documents) -> Finding:
     if not second:
         where = _first_rows(documents)
         examples = documents.examples(where[label] for label in first)
+    sides = (("the first file", first), ("the second", second))
+    listed = [
+        f"only in {side}: " + first_few([f"'{label}'" for label in labels], NAMED)
+        for side, labels in sides
+        if labels
+    ]
+    what = f"in one of the two files; {'; '.join(listed)}"
+    details = {"first": tuple(first), "second": tuple(second)}
     count = len(first) + len(second)
-    return LabelsOfOneFile(count, len(one | two), examples, tuple(first), tuple(second))
+    return Finding("labels-of-one-file", count, len(one | two), examples, what, details)
 
 
 def ranking(counts: Counter[str]) -> list[tuple[str, int]]:
@@ -218,7 +230,12 @@ def suspected_labels(documents: Documents, found: OutOfSample) -> Finding:
         right = (found.probabilities > 0.5) == (found.y > 0)
     examples = documents.examples(rows, lambda row: rows[row])
     places = tuple(documents.corpus.where(row) for row in rows)
-    return SuspectedLabels(len(rows), len(found.rows), examples, float(right.mean()), places)
+    what = (
+        "the other documents speak for another label, the most suspicious first (these fits agree "
+        f"with {right.mean():.1%} of all labels)"
+    )
+    details = {"accuracy": float(right.mean()), "places": places}
+    return Finding("suspected-labels", len(rows), len(found.rows), examples, what, details)
 
 
 def _target(task: type[Task], judged: Corpus) -> Target | None:
@@ -275,7 +292,7 @@ def giveaway_columns(documents: Documents, columns: Mapping[str, Sequence[Any]])
     """
     labels = [documents.label(row) for row in range(len(documents))]
     written = [_plain(label) for label in labels]  # in one way, whatever the case
-    found: list[Giveaway] = []
+    found: list[tuple[str, str, float]] = []
     examples: list[Example] = []
     for name, values in columns.items() if len(labels) >= FEW else ():
         plain = [_plain(value) for value in values]
@@ -283,22 +300,26 @@ def giveaway_columns(documents: Documents, columns: Mapping[str, Sequence[Any]])
             found.append(told)
             value = shortened(str(values[0]))
             examples.append(documents.example(0, f"{name} {value}, label {labels[0]}"))
-    most = documents.settings.examples
-    return GiveawayColumns(len(found), len(columns), tuple(examples[:most]), tuple(found))
+    listed = first_few([f"'{name}' {how} ({share:.1%})" for name, how, share in found], NAMED)
+    what = f"they give the label away: {listed}"
+    shown = tuple(examples[: documents.settings.examples])
+    details = {"columns": tuple(found)}
+    return Finding("giveaway-columns", len(found), len(columns), shown, what, details)
 
 
-def _told(name: str, values: Sequence[str], labels: Sequence[str]) -> Giveaway | None:
+def _told(name: str, values: Sequence[str], labels: Sequence[str]) -> tuple[str, str, float] | None:
+    """The column, how it gives the label away, and for which share of documents; else None."""
     n, counts = len(labels), Counter(labels)
     same = sum(value == label for value, label in zip(values, labels, strict=True)) / n
     if same >= SHARE:
-        return Giveaway(name, "is the label", same)
+        return name, "is the label", same
     guess = counts.most_common(1)[0][1] / n
     if _tells(share := _by_value(values, labels), guess):
-        return Giveaway(name, "determines the label", share)
+        return name, "determines the label", share
     if 2 * len(set(values)) > n:
         chance = sum(count * (count - 1) for count in counts.values()) / (n * (n - 1))
         if _tells(share := _by_order(values, labels), chance):
-            return Giveaway(name, "is in the order of the labels", share)
+            return name, "is in the order of the labels", share
     return None
 
 

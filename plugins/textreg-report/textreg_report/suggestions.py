@@ -10,7 +10,7 @@ import numpy as np
 
 from textreg.checking.check import check_corpus
 from textreg.checking.documents import CheckSettings
-from textreg.checking.findings import KINDS, GiveawayColumns
+from textreg.checking.findings import KINDS
 from textreg.measure.metrics import (
     ALPHA,
     Answers,
@@ -254,8 +254,8 @@ def _advice(result: CheckResult, which: str, out_of_fold: bool) -> Iterator[Sugg
                 "are too good.",
                 first=True,
             )
-        elif isinstance(finding, GiveawayColumns):
-            names = listed([quoted(one.column) for one in finding.columns])
+        elif finding.name == "giveaway-columns":
+            names = listed([quoted(name) for name, _, _ in finding.details["columns"]])
             yield Suggestion(
                 f"Train without the column {names}.",
                 "It tells the label. If it is not known before the label is, the model fails on "
