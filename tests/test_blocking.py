@@ -12,7 +12,7 @@ from distributions import Distribution, unpack
 from sites import Site
 
 from textreg.errors import UsageError
-from textreg.plugins.blocking import Blocks, find_configs, read_config
+from textreg.plugins.blocking import Blocks, read_config
 
 SLOPE = ("regularizer", "slope", "acme-slope")
 
@@ -30,7 +30,7 @@ def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path
 
 
 def test_no_file(folders: tuple[Path, Path]) -> None:
-    assert find_configs() == []
+    assert Blocks().configs == []
     assert Blocks().reason(*SLOPE) == ""
 
 

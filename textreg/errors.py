@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from difflib import get_close_matches
 
 
 class TextregError(Exception):
@@ -105,6 +104,8 @@ def did_you_mean(wrong: str, known: Iterable[str]) -> str:
     >>> did_you_mean("laso", ["lasso", "ridge"])
     " Did you mean 'lasso'?"
     """
+    from difflib import get_close_matches
+
     close = get_close_matches(wrong, list(known), n=1, cutoff=0.6)
     return f" Did you mean '{close[0]}'?" if close else ""
 

@@ -7,7 +7,6 @@ program if the main thread does not.
 
 from __future__ import annotations
 
-import ctypes
 import os
 import signal
 import sys
@@ -174,6 +173,8 @@ def _descriptor_of_messages() -> int:
 
 def _die() -> None:
     """End the process by SIGINT from a thread, where Python does not change handlers."""
+    import ctypes
+
     clean_up()
     python = ctypes.pythonapi
     python.PyOS_setsig.argtypes = ctypes.c_int, ctypes.c_void_p

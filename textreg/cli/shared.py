@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -234,10 +233,10 @@ class OpenGroup(Command, click.Group):
 
 def _of_plugins() -> dict[str, str]:
     """Commands of plugins with their help, without the registry where it has no say in it."""
-    from textreg.plugins.distributions import DISABLE, commands_of_all, config_files
+    from textreg.plugins.distributions import commands_of_all, may_be_blocked
 
     loaded = "textreg.plugins.registry" in sys.modules  # --plugin, --no-plugin
-    if not (loaded or os.environ.get(DISABLE) or config_files()):
+    if not (loaded or may_be_blocked()):
         return commands_of_all()
     from textreg.plugins import registry
 

@@ -2,8 +2,8 @@
 
 A name is ``sentence``, ``regularizer.sentence``, ``textreg:sentence`` for that of one distribution,
 or the name of a distribution for all that it has. Plugins are blocked by ``--no-plugin`` and
-:meth:`Blocks.add`, by the variable ``TEXTREG_DISABLE`` (names with commas between them), and by
-``textreg.toml``, in the working folder and in the user's folder for settings:
+:func:`textreg.plugins.registry.block`, by the variable ``TEXTREG_DISABLE`` (names with commas
+between them), and by ``textreg.toml``, in the working folder and in the user's folder for settings:
 
 .. code-block:: toml
 
@@ -29,19 +29,13 @@ from textreg.plugins.distributions import DISABLE, config_files, is_among, spell
 
 
 class Blocks:
-    """The plugins that are blocked. The files are read once, the variable at every question."""
+    """The plugins that are blocked: names that were ``added``, and those of files and variable.
+
+    The files are read once, the variable at every question.
+    """
 
     def __init__(self) -> None:
-        self._added: set[str] = set()
-
-    def add(self, name: str) -> None:
-        """Block a name for this process."""
-        self._added.add(name)
-
-    @property
-    def block_something(self) -> bool:
-        """Whether there is a name that may be blocked."""
-        return bool(self._added or os.environ.get(DISABLE) or self.configs)
+        self.added: set[str] = set()
 
     def reason(self, kind: str, name: str, distribution: str) -> str:
         """What blocks this part, in words that follow "blocked by"; empty if nothing does."""
@@ -49,7 +43,7 @@ class Blocks:
         disabled = [item.strip() for item in os.environ.get(DISABLE, "").split(",")]
         if _names_one(disabled, parts):
             return DISABLE
-        if _names_one(self._added, parts):
+        if _names_one(self.added, parts):
             return "--no-plugin or block()"
         for config in self.configs:
             if _names_one(config.disable, parts):
@@ -62,8 +56,8 @@ class Blocks:
 
     @cached_property
     def configs(self) -> list[Config]:
-        """The files ``textreg.toml``; UsageError if one is wrong."""
-        return find_configs()
+        """The files ``textreg.toml``, that of the working folder first; UsageError for others."""
+        return [read_config(path) for path in config_files()]
 
 
 def _names_one(names: Iterable[str], parts: set[str]) -> bool:
@@ -77,11 +71,6 @@ class Config:
     path: Path
     disable: tuple[str, ...] = ()
     allow: tuple[str, ...] | None = None
-
-
-def find_configs() -> list[Config]:
-    """The existing files, that of the working folder first; UsageError as below."""
-    return [read_config(path) for path in config_files()]
 
 
 def read_config(path: Path) -> Config:

@@ -7,16 +7,21 @@ a table of them answers a user who names a part of one that is not installed.
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
-from collections.abc import Sequence, Set
-from importlib import metadata
+import sys
+from collections.abc import Iterator, Set
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from importlib import metadata
 
 GROUP = "textreg"
 API_GROUP = "textreg.api"
 """Entry points whose names are the versions of the interface that a distribution is made for."""
+_FILES = "*.dist-info/entry_points.txt"
 HELP_GROUP = "textreg.help"
 """Entry points whose names are those of commands, each followed by one line of help."""
 # kinds.API and the keys of kinds.KINDS, which is not imported here: a list needs no numpy.
@@ -30,7 +35,6 @@ class Entry(NamedTuple):
     """An entry point; ``kind`` is empty if its name has none.
 
     apis: versions of the interface that its distribution declares; empty if it declares none.
-    help: what a command does, on one line, as its distribution states it.
     """
 
     kind: str
@@ -39,7 +43,6 @@ class Entry(NamedTuple):
     version: str
     point: metadata.EntryPoint
     apis: tuple[str, ...] = ()
-    help: str = ""
 
     @property
     def part(self) -> tuple[str, str, str]:
@@ -76,14 +79,86 @@ class Scan(NamedTuple):
 
 
 def scan() -> Scan:
-    """All entry points of the group, in the order of discovery."""
+    """All entry points of the group, in the order of discovery; of two of one name the first."""
     found = Scan([], [])
-    points: Sequence[metadata.EntryPoint]  # which hold the distributions, so that no id returns
+    names = {""}
+    for dist in _declaring(found.damaged):
+        if (name := _name_of(dist)) not in names:
+            names.add(name)
+            found.entries.extend(_entries(dist, name))
+        elif not name:
+            found.damaged.extend(
+                f"what is left in {dist.locate_file('')} of a distribution with '{point.name}'"
+                for point in dist.entry_points.select(group=GROUP)
+            )
+    return found
+
+
+def scan_one(distribution: str) -> list[Entry]:
+    """Those of one distribution, which takes a fraction of the time; none where it is damaged."""
+    from importlib import metadata
+
     try:
-        points = list(metadata.entry_points(group=GROUP))
-    except Exception:  # noqa: BLE001  # one damaged distribution, of whatever, stops them all
-        points = _one_by_one(found.damaged)
-    return _listed(points, found)
+        return list(_entries(metadata.distribution(distribution), distribution))
+    except Exception:  # noqa: BLE001  # a scan of all says what is wrong
+        return []
+
+
+def commands_of_all() -> dict[str, str]:
+    """Names of commands of all distributions, each with its line of help.
+
+    It reads their files itself: importlib.metadata alone takes longer to import.
+    """
+    names: set[str] = set()
+    described: dict[str, str] = {}
+    for path in (path for folder in sys.path for path in Path(folder).glob(_FILES)):
+        text = path.read_text("utf-8", "replace")
+        section = ""
+        for line in text.splitlines() if f"[{GROUP}" in text else ():
+            name = line.partition("=")[0].strip()
+            if line.startswith("["):
+                section = line.strip("[] ")
+            elif section == GROUP and name.startswith("command."):
+                names.add(name.removeprefix("command."))
+            elif section == HELP_GROUP:
+                command, _, line = name.partition(" ")
+                described[command] = line.strip()
+    return {name: described.get(name, "") for name in sorted(names)}
+
+
+def _declaring(damaged: list[str]) -> Iterator[metadata.Distribution]:
+    """Distributions with entry points of textreg; what cannot be read is added to ``damaged``."""
+    from importlib import metadata
+
+    for dist in metadata.distributions():
+        try:
+            if f"[{GROUP}" not in (dist.read_text("entry_points.txt") or ""):
+                continue
+            _ = dist.entry_points
+        except Exception as error:  # noqa: BLE001  # whatever its files may hold
+            name = _name_of(dist) or f"a distribution in {dist.locate_file('')}"
+            damaged.append(f"{name}, whose metadata gives {type(error).__name__}: {error}")
+        else:
+            yield dist
+
+
+def _entries(dist: metadata.Distribution, name: str) -> Iterator[Entry]:
+    """Its entry points of the group."""
+    points = dist.entry_points
+    apis = tuple(sorted(point.name for point in points.select(group=API_GROUP)))
+    for point in points.select(group=GROUP):
+        kind, _, part = point.name.partition(".")
+        if kind not in KIND_NAMES or not part:
+            kind, part = "", point.name
+        yield Entry(kind, part, name, dist.version or "", point, apis)
+
+
+def _name_of(dist: metadata.Distribution) -> str:
+    """The normalized name of a distribution; empty for one that was partly removed."""
+    try:
+        return normal(dist.name or "")
+    except Exception:  # noqa: BLE001  # by which newer versions of Python say that there is none
+        return ""
 
 
 DISABLE = "TEXTREG_DISABLE"
@@ -98,89 +173,9 @@ def config_files() -> list[Path]:
     return [path for path in (folder / "textreg.toml" for folder in folders) if path.is_file()]
 
 
-def commands_of_all() -> dict[str, str]:
-    """Names of commands of all distributions, each with its line of help.
-
-    It needs neither the names nor the versions of the distributions, which take longer to read.
-    Where metadata is damaged, :func:`scan` says what is wrong.
-    """
-    try:
-        points = metadata.entry_points()
-        named = [point.name for point in points.select(group=GROUP)]
-        lines = [point.name for point in points.select(group=HELP_GROUP)]
-    except Exception:  # noqa: BLE001  # one damaged distribution, of whatever, stops them all
-        return {entry.name: entry.help for entry in scan().entries if entry.kind == "command"}
-    described = {name: line.strip() for name, _, line in (each.partition(" ") for each in lines)}
-    names = [name.removeprefix("command.") for name in named if name.startswith("command.")]
-    return {name: described.get(name, "") for name in sorted(set(names))}
-
-
-def scan_one(distribution: str) -> list[Entry]:
-    """Those of one distribution, which takes a fraction of the time; none where it is damaged."""
-    try:
-        points = metadata.distribution(distribution).entry_points.select(group=GROUP)
-    except Exception:  # noqa: BLE001  # a scan of all says what is wrong
-        return []
-    return _listed(list(points), Scan([], [])).entries
-
-
-def _listed(points: Sequence[metadata.EntryPoint], found: Scan) -> Scan:
-    """Add entry points to those that were found."""
-    owners: dict[int, _Owner | None] = {}
-    for point in points:
-        kind, _, name = point.name.partition(".")
-        if kind not in KIND_NAMES or not name:
-            kind, name = "", point.name
-        if id(point.dist) not in owners:  # every look at it reads its file again
-            owners[id(point.dist)] = _owner(point.dist)
-        owner = owners[id(point.dist)]
-        if owner is None:
-            where = "" if point.dist is None else f" in {point.dist.locate_file('')}"
-            found.damaged.append(f"what is left{where} of a distribution with '{point.name}'")
-            continue
-        described = owner.help.get(name, "") if kind == "command" else ""
-        found.entries.append(
-            Entry(kind, name, owner.name, owner.version, point, owner.apis, described)
-        )
-    return found
-
-
-class _Owner(NamedTuple):
-    """A distribution: normalized name and version, declared interfaces, help of its commands."""
-
-    name: str
-    version: str
-    apis: tuple[str, ...]
-    help: dict[str, str]
-
-
-def _owner(dist: metadata.Distribution | None) -> _Owner | None:
-    """What is needed of a distribution; None for one that was partly removed."""
-    if dist is None:
-        return None
-    try:
-        if not dist.name:
-            return None
-        points = dist.entry_points
-        apis = tuple(sorted(point.name for point in points.select(group=API_GROUP)))
-        lines = (point.name.partition(" ") for point in points.select(group=HELP_GROUP))
-        described = {name: line.strip() for name, _, line in lines}
-        return _Owner(normal(dist.name), dist.version or "", apis, described)
-    except Exception:  # noqa: BLE001  # by which newer versions of Python say that there is none
-        return None
-
-
-def _one_by_one(damaged: list[str]) -> list[metadata.EntryPoint]:
-    """Entry points of every distribution with readable metadata, the first of each name only."""
-    points: dict[str, list[metadata.EntryPoint]] = {}
-    for dist in metadata.distributions():
-        name = f"a distribution in {dist.locate_file('')}"
-        try:
-            name = dist.name or name
-            points.setdefault(normal(name), list(dist.entry_points.select(group=GROUP)))
-        except Exception as error:  # noqa: BLE001  # whatever its files may hold
-            damaged.append(f"{name}, whose metadata gives {type(error).__name__}: {error}")
-    return [point for own in points.values() for point in own]
+def may_be_blocked() -> bool:
+    """Whether the variable or a file may name a plugin to block."""
+    return bool(os.environ.get(DISABLE) or config_files())
 
 
 def normal(distribution: str) -> str:
@@ -251,6 +246,7 @@ def how_to_install(distribution: str) -> str:
 
 def _checkout() -> Path:
     """The folder that pip installed textreg from, by the record it keeps (PEP 610)."""
+    from importlib import metadata
     from urllib.parse import urlsplit
     from urllib.request import url2pathname  # which imports a client of HTTP
 

@@ -34,6 +34,7 @@ from textreg.plugins.distributions import (
     commands_of_all,
     how_to_install,
     is_among,
+    may_be_blocked,
     normal,
     satellite_of,
     scan,
@@ -507,7 +508,7 @@ class Registry:
         """
         self.run_waiting()
         lines = commands_of_all()
-        if self.blocks.block_something:
+        if self.blocks.added or may_be_blocked():
             lines = {name: lines[name] for name in self.names("command") if name in lines}
         for (kind, name), added in self.added.items():
             if kind == "command":
@@ -526,7 +527,7 @@ class Registry:
                     f"cannot block '{name}': no plugin is called that."
                     f"{did_you_mean(name, known)} See: textreg plugins list"
                 )
-            self.blocks.add(name)
+            self.blocks.added.add(name)
 
     def _joined(self, kind: str, names: str) -> type[Any]:
         """One class for several parts of a kind, from their names with commas between them."""

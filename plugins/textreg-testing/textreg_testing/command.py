@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from textreg.plugins import registry
 from textreg_testing.checks import SECONDS, Check, Checks, Skipped, require, run_checks
 from textreg_testing.common import distribution_checks, entries_beside
 
@@ -51,9 +52,9 @@ def _help(command: click.Command) -> None:
         entries = entries_beside(_module_of(command))
     except Skipped:
         return
-    lines = [
-        entry.help for entry in entries if (entry.kind, entry.name) == ("command", command.name)
-    ]
+    described = registry.commands()
+    declared = ("command", command.name)
+    lines = [described[entry.name] for entry in entries if (entry.kind, entry.name) == declared]
     line = f"'{command.name} WHAT IT DOES' in [project.entry-points.\"textreg.help\"]"
     require(all(lines), line, "none")
 
