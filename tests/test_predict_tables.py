@@ -134,9 +134,8 @@ def test_the_best_label_is_the_predicted_one(models: Path) -> None:
     for thresholds in ({}, {"pos": 1.0}, {"neg": 1.0}, {"pos": -1.0}):
         model.thresholds = thresholds
         (batch,) = Answers(model, proba=False, top=2).to([_given(TEXTS[:4])])
-        assert [answer.top[0].label for answer in batch.answers] == model.predict(TEXTS[:4])
-        first, second = batch.answers[0].top
-        assert first.score == -second.score
+        assert batch.answers["top_1"] == model.predict(TEXTS[:4])
+        assert batch.answers["score_1"] == [-score for score in batch.answers["score_2"]]
 
 
 def test_lists_of_labels_and_numbers(cli: Cli, models: Path, messy: Path) -> None:

@@ -263,7 +263,7 @@ def _predict(
         for batch in answers.to(given):
             table.add(batch)
             if output.out is None and not output.as_json:
-                answers.written += len(batch.answers)
+                answers.written += batch.rows
         if output.out is not None and output.tabular:
             answers.require_some()
         table.end()

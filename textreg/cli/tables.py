@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import itertools
 import json
 import math
 import re
@@ -16,6 +15,7 @@ from pathlib import PurePath
 from typing import IO, TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import click
+import numpy as np
 
 from textreg._core.threads import allowing
 from textreg.errors import DataError, UsageError, did_you_mean, first_few, shortened
@@ -34,39 +34,22 @@ if TYPE_CHECKING:
 PREDICTED, REASON = "predicted", "reason"
 
 
-class Ranked(NamedTuple):
-    """One of the best labels of a text; without ``proba`` where nobody asked for it."""
+class AnswerBatch(NamedTuple):
+    """Answers to rows, the fields of these, and the columns of all files so far with their types.
 
-    label: str
-    score: float
-    proba: float | None
-
-    def to_dict(self) -> dict[str, Any]:
-        """As a JSON object."""
-        shown = {"label": self.label, "score": self.score}
-        return shown if self.proba is None else shown | {"proba": self.proba}
-
-
-class Answer(NamedTuple):
-    """What a model says of a row.
-
-    predicted: a label, a list of labels, or a number; None without an answer. proba: the
-    probability of every label, or nothing. top: the best labels, or nothing. skipped: why there is
-    no answer.
+    answers: what a model says of every row, by the names of :attr:`Answers.kinds`, and the reason
+    where it has no answer. skipped: the rows without one.
     """
 
-    predicted: Any
-    proba: Sequence[float] = ()
-    top: Sequence[Ranked] = ()
-    skipped: SkippedRow | None = None
-
-
-class AnswerBatch(NamedTuple):
-    """Answers, the fields of their rows, and the columns of all files so far with their types."""
-
-    answers: list[Answer]
+    answers: dict[str, list[Any]]
+    skipped: Sequence[SkippedRow]
     records: list[Mapping[str, Any]]
     columns: dict[str, Any]
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return len(self.answers[PREDICTED])
 
     def column(self, name: str) -> list[Any]:
         """The values of a column of the input."""
@@ -121,9 +104,15 @@ class Answers:
         """
         try:
             for batch in batches:
-                answers = list(self._answers(batch.documents, batch.scores))
-                yield AnswerBatch(answers, batch.records, batch.columns)
-                self.rows += len(answers)
+                skipped = list(batch.documents.skipped)
+                if skipped and not self.unreadable:
+                    row = skipped[0]
+                    number = self.rows + row.position + 1
+                    self.first = f"row {number:,}, {row.where}: {row.problem}"
+                self.unreadable += len(skipped)
+                answers = self._answers(batch.documents, batch.scores, skipped)
+                yield AnswerBatch(answers, skipped, batch.records, batch.columns)
+                self.rows += len(answers[PREDICTED])
                 self._remedy = batch.remedy
         except DataError as error:
             so_far = "No answer was written."
@@ -145,18 +134,25 @@ class Answers:
             kinds |= {f"proba_{label}": float for label in self.model.labels}
         return kinds
 
-    def members(self, answer: Answer) -> dict[str, Any]:
-        """An answer as the members of a JSON object."""
-        members: dict[str, Any] = {PREDICTED: answer.predicted}
-        skipped = answer.skipped
-        if self.top:
-            members["top"] = None if skipped else [ranked.to_dict() for ranked in answer.top]
-        elif self.proba:
-            shares = None if skipped else dict(zip(self.model.labels, answer.proba, strict=True))
-            members["proba"] = shares
-        if skipped:
-            members[REASON] = skipped.problem
-        return members
+    def members(self, batch: AnswerBatch) -> Iterator[dict[str, Any]]:
+        """Answers as the members of JSON objects."""
+        answers = batch.answers
+        parts = {"label": "top", "score": "score"}
+        if self.proba:
+            parts["proba"] = "proba"
+        for row, reason in enumerate(answers[REASON]):
+            members: dict[str, Any] = {PREDICTED: answers[PREDICTED][row]}
+            if self.top:
+                members["top"] = [
+                    {key: answers[f"{name}_{place}"][row] for key, name in parts.items()}
+                    for place in range(1, self.top + 1)
+                ]
+            elif self.proba:
+                labels = self.model.labels
+                members["proba"] = {label: answers[f"proba_{label}"][row] for label in labels}
+            if reason is not None:
+                members = {**dict.fromkeys(members), REASON: reason}
+            yield members
 
     def told(self) -> str:
         """How many rows cannot be read, which is the first, and what to do; empty without any."""
@@ -173,47 +169,39 @@ class Answers:
         if self.rows and self.unreadable == self.rows:
             raise DataError(f"{self.told()} No file was written.")
 
-    def _answers(self, batch: Corpus, scores: Floats | None) -> Iterator[Answer]:
-        """The answers to documents, and among them those to rows that cannot be read."""
-        predicted = self._predicted(batch, scores)
-        before = 0
-        for row in batch.skipped:
-            yield from itertools.islice(predicted, row.position - before)
-            if not self.unreadable:
-                number = self.rows + row.position + 1
-                self.first = f"row {number:,}, {row.where}: {row.problem}"
-            self.unreadable += 1
-            before = row.position
-            yield Answer(None, skipped=row)
-        yield from predicted
+    def _answers(
+        self, documents: Corpus, scores: Floats | None, skipped: Sequence[SkippedRow]
+    ) -> dict[str, list[Any]]:
+        """The answers to documents, and among them what is told of rows that cannot be read."""
+        answers: dict[str, list[Any]] = {name: [] for name in self.kinds}
+        if len(documents):
+            if scores is None:
+                with allowing(self._threads):
+                    scores = self.model.decision_function(documents.texts)
+            answers = self._answered(scores)
+        answers[REASON] = [None] * len(documents)
+        for name, values in answers.items():
+            for row in reversed(skipped):
+                values.insert(row.position, row.problem if name == REASON else None)
+        return answers
 
-    def _predicted(self, batch: Corpus, scores: Floats | None) -> Iterator[Answer]:
-        if not len(batch):
-            return
-        if scores is None:
-            with allowing(self._threads):
-                scores = self.model.decision_function(batch.texts)
-        predicted = self.model.choose(scores)
-        if self.proba:
-            shares = self.model.probabilities(scores)
-        if not self.top:
-            rows = shares.tolist() if self.proba else itertools.repeat(())
-            yield from map(Answer, predicted, rows)
-            return
-        ranking = self.model.task.ranking(scores, self.model.thresholds)[:, : self.top]
-        table = self.model.task.label_scores(scores)
-        for row, (answer, best) in enumerate(zip(predicted, ranking.tolist(), strict=True)):
-            yield Answer(
-                answer,
-                top=[
-                    Ranked(
-                        self.model.labels[label],
-                        float(table[row, label]),
-                        float(shares[row, label]) if self.proba else None,
-                    )
-                    for label in best
-                ],
-            )
+    def _answered(self, scores: Floats) -> dict[str, list[Any]]:
+        model, labels = self.model, self.model.labels
+        answers: dict[str, list[Any]] = {PREDICTED: list(model.choose(scores))}
+        shares = model.probabilities(scores) if self.proba else None
+        if self.top:
+            ranking = model.task.ranking(scores, model.thresholds)[:, : self.top]
+            table = model.task.label_scores(scores)
+            for place, best in enumerate(ranking.T, start=1):
+                rows = np.arange(len(best))
+                answers[f"top_{place}"] = [labels[label] for label in best.tolist()]
+                answers[f"score_{place}"] = table[rows, best].tolist()
+                if shares is not None:
+                    answers[f"proba_{place}"] = shares[rows, best].tolist()
+        elif shares is not None:
+            named = zip(labels, shares.T.tolist(), strict=True)
+            answers |= {f"proba_{label}": values for label, values in named}
+        return answers
 
 
 ENDINGS = {
@@ -278,14 +266,9 @@ class Table:
         """The names of the columns of the answers."""
         return list(self.kinds)
 
-    def cells(self, answer: Answer) -> list[Any]:
-        """The values of an answer, in the order of ``kinds``."""
-        if answer.skipped is not None:
-            return [*[None] * (len(self.kinds) - 1), answer.skipped.problem]
-        cells = [answer.predicted, *answer.proba]
-        for ranked in answer.top:
-            cells += ranked[:2] if ranked.proba is None else ranked
-        return [*cells, None] if self._reasons else cells
+    def cells(self, batch: AnswerBatch) -> list[list[Any]]:
+        """The columns of answers, in the order of ``kinds``."""
+        return list(batch.answers.values())[: len(self.kinds)]
 
     def add(self, batch: AnswerBatch) -> None:
         """Write a batch of answers; UsageError or DataError for columns that cannot be."""
@@ -293,7 +276,7 @@ class Table:
         if new := [name for name in names if name not in self._known]:
             self._take(new, batch)
         self.write(batch)
-        self.rows += len(batch.answers)
+        self.rows += batch.rows
 
     def write(self, batch: AnswerBatch) -> None:
         """Write the rows of a batch."""
@@ -346,19 +329,14 @@ class Lines(Table):
             out.write("\t".join(map(_field, names)) + "\n")
 
     def add(self, batch: AnswerBatch) -> None:
-        self.out.writelines(map(self._line, batch.answers))
+        predicted, *others = self.cells(batch)[:1] if self._plain else self.cells(batch)
+        columns = [list(map(self._text, predicted))]
+        for values in others:
+            columns.append([f"{x:.6f}" if isinstance(x, float) else self._text(x) for x in values])
+        self.out.writelines("\t".join(cells) + "\n" for cells in zip(*columns, strict=True))
         self.out.flush()  # a program that feeds us through a pipe may wait for the answer
-        for answer in batch.answers:
-            if self._plain and (row := answer.skipped) is not None:
-                warning = single_line(f"{row.where}: {row.problem}")
-                click.echo(f"Warning: {warning}", err=True)
-
-    def _line(self, answer: Answer) -> str:
-        if self._plain:
-            return f"{self._text(answer.predicted)}\n"
-        predicted, *others = self.cells(answer)
-        rest = (f"{x:.6f}" if isinstance(x, float) else self._text(x) for x in others)
-        return "\t".join([self._text(predicted), *rest]) + "\n"
+        for row in batch.skipped if self._plain else ():
+            click.echo(f"Warning: {single_line(f'{row.where}: {row.problem}')}", err=True)
 
     def _text(self, cell: Any) -> str:
         if isinstance(cell, list):
@@ -381,8 +359,7 @@ class Csv(Table):
         if not self.rows:
             self._write([[*self.input, *self.own]])
         columns = [_cells(name, batch.column(name)) for name in self.input]
-        for cells in zip(*map(self.cells, batch.answers), strict=True):
-            columns.append(_cells("", self._joined(cells)))
+        columns += [_cells("", self._joined(cells)) for cells in self.cells(batch)]
         self._write(zip(*columns, strict=True))
 
     def _joined(self, cells: Sequence[Any]) -> Sequence[Any]:
@@ -418,10 +395,9 @@ class JsonLines(Table):
 
     def objects(self, batch: AnswerBatch) -> Iterator[dict[str, Any]]:
         """The rows of a batch."""
-        for record, answer in zip(batch.records, batch.answers, strict=True):
+        for record, members in zip(batch.records, self.answers.members(batch), strict=True):
             fields = {name: record.get(name) for name in self._ids} if self._ids else dict(record)
-            members = self.answers.members(answer).items()
-            yield fields | {f"{self.prefix}{name}": value for name, value in members}
+            yield fields | {f"{self.prefix}{name}": value for name, value in members.items()}
 
     def write(self, batch: AnswerBatch) -> None:
         self.out.writelines(f"{_json(row)}\n" for row in self.objects(batch))
@@ -516,7 +492,7 @@ class Parquet(Table):
 
     def write(self, batch: AnswerBatch) -> None:
         self._waiting.append(batch)
-        self._sampled += len(batch.answers)
+        self._sampled += batch.rows
         known = self._schema is not None or None not in self.input.values()
         if not known and self._sampled < SAMPLE:
             return
@@ -541,11 +517,10 @@ class Parquet(Table):
             fields |= {name: types[kind] for name, kind in self.kinds.items()}
             self._schema = arrow.schema(list(fields.items()))
         for batch in self._waiting:
-            columns = list(map(batch.column, self.input))
-            columns += map(list, zip(*map(self.cells, batch.answers), strict=True))
+            columns = [*map(batch.column, self.input), *self.cells(batch)]
             arrays = map(self._array, self._schema, columns)
             self._group.append(self._arrow.record_batch(list(arrays), schema=self._schema))
-            self._first += len(batch.answers)
+            self._first += batch.rows
         self._waiting = []
 
     def _flush(self) -> None:
