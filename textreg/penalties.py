@@ -1,9 +1,15 @@
-"""Norms of overlapping groups: the sparse overlapping group lasso."""
+"""Penalties: what is added to the loss so that weights stay small, sparse, or near each other.
+
+Each class knows its value, and what solvers and certificates ask of it. Formulas are numbered as in
+docs/maths.md. Norms of overlapping groups are the sparse overlapping group lasso; quadratic
+penalties are those by a graph of features.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -19,17 +25,274 @@ from textreg._core.groups import (
     group_sums,
     select_groups,
 )
-from textreg.errors import RecordError
-from textreg.penalties.base import check_strengths
-from textreg.penalties.separable import Separable
-from textreg.penalties.sharing import shared_out
+from textreg.errors import RecordError, UsageError
 from textreg.records import Floats, Groups, Int32s, Int64s
+from textreg.records.cache import Cache
 from textreg.records.ragged import squared_norms, take_rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from scipy.sparse import csr_array
+    from typing_extensions import Self
 
     from textreg.records import Int64s, MergedGroups
+
+__all__ = [
+    "STRONGEST",
+    "GroupNorms",
+    "Links",
+    "Penalty",
+    "Quadratic",
+    "Separable",
+    "check_strengths",
+    "soft",
+]
+
+
+Real = TypeVar("Real", bound=np.floating[Any])
+
+STRONGEST = 1e100
+"""Largest penalty strength, beyond any gradient that records allow."""
+
+
+class Penalty(Protocol):
+    """What :func:`textreg.solvers.proximal.proximal` needs to know of a penalty.
+
+    A penalty may offer more: ``conjugate(t)``, the supremum of t.w - value(w) over all w, gives
+    solutions a duality gap; ``gradient(w)`` where it is smooth; ``convex = False`` where it is not
+    convex.
+    """
+
+    def value(self, w: Floats) -> float:
+        """The penalty.
+
+        Parameters
+        ----------
+        w : ndarray of shape (p,)
+            Weights.
+
+        Returns
+        -------
+        float
+            Infinite where ``w`` is not allowed.
+        """
+
+    def prox(self, w: Floats, step: float) -> Floats:
+        """The proximal operator, argmin_x 1/2 ||x - w||^2 + step * value(x) (docs/maths.md, P1).
+
+        Parameters
+        ----------
+        w : ndarray of shape (p,)
+            Weights.
+        step : float
+            Above 0.
+
+        Returns
+        -------
+        ndarray of shape (p,)
+            A new array.
+        """
+
+
+def check_strengths(**strengths: float) -> None:
+    """Refuse penalty strengths that cannot be computed with.
+
+    Parameters
+    ----------
+    **strengths
+        The strengths by the names that messages call them.
+
+    Raises
+    ------
+    UsageError
+        If one is not a number between 0 and :data:`STRONGEST`.
+    """
+    for name, value in strengths.items():
+        if not 0.0 <= value <= STRONGEST:
+            raise UsageError(f"{name} must be between 0 and {STRONGEST:g}, not {value}.")
+
+
+def soft(w: NDArray[Real], threshold: NDArray[Real] | float) -> NDArray[Real]:
+    """Soft thresholding: move every w toward zero by ``threshold``, and no further.
+
+    Parameters
+    ----------
+    w : ndarray
+        Weights.
+    threshold : float or ndarray
+        0 or more; one for all weights, or one for each.
+
+    Returns
+    -------
+    ndarray
+        Of the shape of ``w``.
+    """
+    shrunk: NDArray[Real] = np.sign(w) * np.maximum(np.abs(w) - threshold, 0.0)
+    return shrunk
+
+
+class Separable:
+    """A penalty that is a sum over single weights: sum_j 1/2 q_j (w_j - mu_j)^2 + lam_j |w_j|.
+
+    Lasso, ridge and elastic net are of this form, and so is every inner problem of the solvers for
+    groups (docs/maths.md, E1).
+
+    Parameters
+    ----------
+    q : ndarray, shape (p,)
+        Curvature of the quadratic part, 0 or more.
+    mu : ndarray, shape (p,)
+        Center of the quadratic part.
+    lam : ndarray, shape (p,)
+        l1 strength, 0 or more.
+    """
+
+    def __init__(self, q: Floats, mu: Floats, lam: Floats) -> None:
+        self.q, self.mu, self.lam = q, mu, lam
+
+    @classmethod
+    def constant(cls, p: int, l1: float = 0.0, l2: float = 0.0) -> Self:
+        """l1 ||w||_1 + l2 ||w||_2^2 over ``p`` features.
+
+        Parameters
+        ----------
+        p : int
+            Number of features.
+        l1, l2 : float, default 0.0
+            Penalty strengths.
+
+        Returns
+        -------
+        Separable
+        """
+        check_strengths(l1=l1, l2=l2)
+        zeros = np.zeros(p)
+        return cls(np.full(p, 2.0 * l2), zeros, np.full(p, float(l1)) if l1 else zeros)
+
+    def value(self, w: Floats) -> float:
+        """The penalty.
+
+        Parameters
+        ----------
+        w : ndarray of shape (p,)
+            Weights.
+
+        Returns
+        -------
+        float
+        """
+        sizes = w - self.mu
+        sizes *= sizes
+        quadratic = 0.5 * (self.q @ sizes)
+        return float(quadratic + self.lam @ np.abs(w, out=sizes))
+
+    def times(self, factor: float) -> Separable:
+        """The same with all l1 strengths times ``factor``.
+
+        Parameters
+        ----------
+        factor : float
+            0 or more.
+
+        Returns
+        -------
+        Separable
+        """
+        return Separable(self.q, self.mu, factor * self.lam)
+
+    def of(self, features: Int32s, values: Floats) -> float:
+        """The part of the penalty due to ``features``, whose weights are ``values``.
+
+        Parameters
+        ----------
+        features : ndarray of int32
+            Indices of features.
+        values : ndarray
+            Their weights, one for each.
+
+        Returns
+        -------
+        float
+        """
+        gap = values - self.mu[features]
+        return float(0.5 * (self.q[features] @ (gap * gap)) + self.lam[features] @ np.abs(values))
+
+    def conjugate(self, t: Floats) -> float:
+        """The conjugate, sup_w t.w - value(w).
+
+        Parameters
+        ----------
+        t : ndarray of shape (p,)
+            Where to compute it.
+
+        Returns
+        -------
+        float
+            Infinite where |t_j| > lam_j and q_j = 0 for some j.
+        """
+        over = np.abs(t + self.q * self.mu) - self.lam
+        if (over[self.q == 0.0] > 0.0).any():
+            return float("inf")
+        gain = np.maximum(over, 0.0) ** 2 / np.where(self.q > 0.0, self.q, 1.0)
+        return float(0.5 * (gain.sum() - self.q @ (self.mu * self.mu)))
+
+    def prox(self, w: Floats, step: float) -> Floats:
+        """Soft thresholding, then shrinking toward mu.
+
+        Parameters
+        ----------
+        w, step
+            As for :meth:`Penalty.prox`.
+
+        Returns
+        -------
+        ndarray of shape (p,)
+        """
+        center = w + step * self.q * self.mu
+        return soft(center, step * self.lam) / (1.0 + step * self.q)
+
+
+ROUNDS = 2
+"""How often the shares of features are made larger or smaller."""
+
+FACTOR = 2.0
+"""By how much at most."""
+
+
+class Shared(NamedTuple):
+    """What groups take of features.
+
+    y: the share that every feature has in its groups. held: what they take of each.
+    """
+
+    y: Floats
+    held: Floats
+
+
+def shared_out(
+    wanted: Floats, least: Floats, reach: Floats, taken: Callable[[Floats], Floats]
+) -> Shared:
+    """Find shares of features.
+
+    Parameters
+    ----------
+    wanted, least : ndarray
+        What groups are to take of each feature, 0 or more; and what would do.
+    reach : ndarray
+        What they could take of each alone. Features that want more have no share.
+    taken : callable
+        For shares y, 0 or more, the sum over the groups of each feature of Lambda_g / max(1,
+        ||y_g||).
+    """
+    y = np.divide(wanted, reach, out=np.zeros(len(wanted)), where=reach > wanted)
+    held = y * taken(y)
+    for _ in range(ROUNDS):
+        if not np.any(held < least):
+            break
+        change = np.divide(wanted, held, out=np.ones(len(wanted)), where=held > 0.0)
+        y *= np.clip(change, 1.0 / FACTOR, FACTOR, out=change)
+        held = y * taken(y)
+    return Shared(y, held)
 
 
 class GroupNorms:
@@ -607,3 +870,142 @@ class GroupNorms:
         single = self.origin <= -2
         norms[single] = np.abs(w[-2 - self.origin[single]])
         return norms
+
+
+class Links:
+    """||R [w; v]||_2^2, minimized over v: the quadratic form of a graph over features.
+
+    A virtual feature stands for a class of features: its weight v is no part of the model, and is
+    at its optimum for every w.
+
+    Parameters
+    ----------
+    rows : csr_array, shape (m, p + classes)
+        R; its last ``classes`` columns belong to the virtual features.
+    classes : int, default 0
+        Number of virtual features.
+
+    Notes
+    -----
+    Where the links leave virtual features undetermined, a ridge of SLIGHT times their curvature
+    decides.
+    """
+
+    SLIGHT = 1e-10
+
+    def __init__(self, rows: csr_array, classes: int = 0) -> None:
+        self.p = rows.shape[1] - classes
+        self.rows, self.cache = rows, Cache()
+        self.R = rows[:, : self.p].tocsr() if classes else rows
+        self.Rt = self.R.T.tocsr()
+        self.diagonal: Floats = np.asarray(self.Rt.power(2).sum(axis=1)).ravel()
+        self.S = rows[:, self.p :].tocsr() if classes else None
+        if self.S is not None:
+            from scipy.sparse import diags
+            from scipy.sparse.linalg import splu
+
+            self.St = self.S.T.tocsr()
+            curvature = np.asarray(self.St.power(2).sum(axis=1)).ravel()
+            slight = np.where(curvature > 0.0, self.SLIGHT * curvature, 1.0)
+            self._normal = splu((self.St @ self.S + diags(slight)).tocsc())
+
+    @cached_property
+    def coupled(self) -> NDArray[np.bool_]:
+        """(p,) Whether some row ties the feature to another one, real or virtual."""
+        rows = self.rows[np.diff(self.rows.indptr) > 1]
+        coupled: NDArray[np.bool_] = np.bincount(rows.indices, minlength=rows.shape[1]) > 0
+        return coupled[: self.p]
+
+    @cached_property
+    def floor(self) -> Floats:
+        """(p,) m >= 0 with sum_j m_j w_j^2 <= the quadratic form, from rows with one feature."""
+        alone = self.rows[np.diff(self.rows.indptr) == 1]
+        floor = np.zeros(self.rows.shape[1])
+        np.add.at(floor, alone.indices, alone.data**2)
+        return floor[: self.p]
+
+    def select(self, features: Int64s) -> Links:
+        """The quadratic form of these features alone; the others must not be coupled to any.
+
+        Parameters
+        ----------
+        features : ndarray of int64
+            Indices of features.
+
+        Returns
+        -------
+        Links
+        """
+        classes = np.arange(self.p, self.rows.shape[1])
+        rows = self.rows[:, np.append(features, classes)]
+        return Links(rows[np.flatnonzero(np.diff(rows.indptr))], len(classes))
+
+    def product(self, w: Floats) -> Floats:
+        """Half the gradient. It is linear in w, and w.product(w) is the value.
+
+        Parameters
+        ----------
+        w : ndarray of shape (p,)
+            Weights.
+
+        Returns
+        -------
+        ndarray of shape (p,)
+        """
+        misfit = self.R @ w
+        if self.S is not None:
+            # The best v = -(S'S)^-1 S'R w, S being the columns of virtual features.
+            misfit = misfit - self.S @ self._normal.solve(self.St @ misfit)
+        product: Floats = self.Rt @ misfit
+        return product
+
+
+class Quadratic:
+    """strength * links(w) + l2 ||w||_2^2 = w.M w, with M = strength R'R + l2 I.
+
+    Parameters
+    ----------
+    links : Links
+        The quadratic form of the graph.
+    strength : float
+        What it is multiplied by.
+    l2 : float
+        Strength of the squared weights.
+    """
+
+    def __init__(self, links: Links, strength: float, l2: float) -> None:
+        check_strengths(strength=strength, l2=l2)
+        self.links, self.strength, self.l2 = links, float(strength), float(l2)
+
+    def product(self, w: Floats) -> Floats:
+        """M w, half the gradient.
+
+        Parameters
+        ----------
+        w : ndarray of shape (p,)
+            Weights.
+
+        Returns
+        -------
+        ndarray of shape (p,)
+        """
+        return self.strength * self.links.product(w) + self.l2 * w
+
+    def value(self, w: Floats) -> float:
+        """w.M w.
+
+        Parameters
+        ----------
+        w : ndarray of shape (p,)
+            Weights.
+
+        Returns
+        -------
+        float
+        """
+        return float(w @ self.product(w))
+
+    @cached_property
+    def floor(self) -> Floats:
+        """(p,) m with sum_j m_j w_j^2 <= value(w)."""
+        return self.strength * self.links.floor + self.l2
