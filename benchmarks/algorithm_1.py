@@ -19,8 +19,8 @@ import numpy as np
 from corpora import read
 
 from textreg import Sentence
-from textreg.builtin.sentences import Sentences
-from textreg.builtin.words import Words
+from textreg.builtin.group_builders import Sentences
+from textreg.builtin.tokenizers import Words
 from textreg.errors import ConvergenceWarning
 from textreg.features.vectorize import Vectorizer
 from textreg.records import Problem

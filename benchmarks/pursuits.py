@@ -15,8 +15,8 @@ from pathlib import Path
 import numpy as np
 from corpora import read
 
-from textreg.builtin.pursuit import Gomp, Omp
-from textreg.builtin.words import Words
+from textreg.builtin.greedy import Gomp, Omp
+from textreg.builtin.tokenizers import Words
 from textreg.features.vectorize import Vectorizer
 from textreg.plugins import registry
 from textreg.records import Problem

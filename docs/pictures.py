@@ -16,8 +16,8 @@ import numpy as np
 from matplotlib.axes import Axes
 
 import textreg
-from textreg.builtin.sentences import Sentences
-from textreg.builtin.words import Words
+from textreg.builtin.group_builders import Sentences
+from textreg.builtin.tokenizers import Words
 from textreg.demo.corpus import write_demo
 from textreg.errors import ConvergenceWarning
 from textreg.features.vectorize import Features, Vectorizer

@@ -6,9 +6,9 @@ from typing import Any
 
 import sklearn.linear_model
 
-from textreg.builtin.sentences import Sentences
+from textreg.builtin.group_builders import Sentences
 from textreg.builtin.separable import Ridge
-from textreg.builtin.words import Words
+from textreg.builtin.tokenizers import Words
 from textreg.kinds import GraphBuilder
 from textreg.records import Graph, Tokens
 

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from textreg.blocks.matrix import StoredGroups, StoredRows, cut_rows
-from textreg.builtin.group import Group
-from textreg.builtin.sentence import Sentence
+from textreg.builtin.groups import Group, Sentence
 from textreg.builtin.separable import Elastic, Lasso, NoRegularizer, Ridge
 from textreg.errors import ConvergenceWarning, DataWarning, UsageError
 from textreg.kinds import Regularizer

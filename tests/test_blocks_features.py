@@ -17,14 +17,14 @@ from textreg.blocks import counting, cutting
 from textreg.blocks.cutting import blocks_of
 from textreg.blocks.features import BlockFeatures, BlockVectorizer
 from textreg.blocks.scratch import Arrays, Memory, Scratch
-from textreg.builtin.words import Words
+from textreg.builtin.tokenizers import Words
 from textreg.errors import DataError, UsageError
 from textreg.features.encoder import WEIGHTINGS
 from textreg.features.vectorize import Features, Vectorizer
 from textreg.kinds import Tokenizer
 from textreg.records import Tokens
 from textreg.records.fields import Field, fielded
-from textreg.structure.callables import Pretokenized
+from textreg.structure.joining import Pretokenized
 from textreg.training.fields import tokenizer_of
 
 TOKENS = ("ids", "sentence_ptr", "document_ptr", "paragraph_ptr")

@@ -16,8 +16,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from test_text_kernels import TEXT, TEXTS
 
 import textreg
-from textreg.builtin.chars import Chars
-from textreg.builtin.words import Words
+from textreg.builtin.tokenizers import Chars, Words
 from textreg.cli import main
 from textreg.errors import UsageError
 from textreg.plugins import registry

@@ -21,7 +21,7 @@ from conftest import Cli
 
 import textreg
 from textreg.errors import DataError, DataWarning, UsageError
-from textreg.limits import MAX_UNPACKED, zstd
+from textreg.files import MAX_UNPACKED, zstd
 from textreg.reading.corpus import read_corpus, stream_documents, stream_records
 from textreg.reading.formats import columnar
 from textreg.records.fields import as_fields

@@ -16,9 +16,9 @@ import numpy as np
 import pytest
 from sites import Site
 
-from textreg.builtin.sentences import Sentences
+from textreg.builtin.group_builders import Sentences
 from textreg.builtin.separable import Ridge
-from textreg.builtin.words import Words
+from textreg.builtin.tokenizers import Words
 from textreg.errors import BrokenPluginError, DataError
 from textreg.isolation import blaming, contained, is_inside
 from textreg.plugins import calls

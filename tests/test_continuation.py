@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from textreg.builtin.group import Group
+from textreg.builtin.groups import Group
 from textreg.builtin.separable import Elastic, Lasso, Ridge
 from textreg.errors import ConvergenceWarning
 from textreg.kinds import Regularizer

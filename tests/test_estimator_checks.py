@@ -12,8 +12,7 @@ from sklearn.datasets import make_multilabel_classification
 from sklearn.exceptions import NotFittedError, SkipTestWarning
 
 from textreg import Elastic, Lasso, LinearClassifier, LinearRegressor, Ridge, Sentence
-from textreg.builtin.pursuit import Omp
-from textreg.builtin.stagewise import Stagewise
+from textreg.builtin.greedy import Omp, Stagewise
 from textreg.estimators.text import TextClassifier, TextEstimator, TextRegressor
 
 pytest.importorskip("sklearn", minversion="1.6", reason="check_estimator reports since 1.6")

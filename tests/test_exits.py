@@ -16,7 +16,7 @@ from conftest import Cli
 
 import textreg
 from textreg.files import write_atomically
-from textreg.signals import end_by
+from textreg.interrupts import end_by
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals and shells of POSIX")
 
@@ -88,7 +88,7 @@ def test_nobody_reads_explanations(model: Path) -> None:
 def test_ctrl_c_ends_a_loop_of_the_shell(model: Path) -> None:
     # bash goes on with a loop if the program catches SIGINT and exits by itself.
     python = f"{shlex.quote(sys.executable)} -c"
-    code = "import os, signal; from textreg.signals import end_by; end_by(signal.SIGINT)"
+    code = "import os, signal; from textreg.interrupts import end_by; end_by(signal.SIGINT)"
     done = shell(f"for i in 1 2 3; do {python} {shlex.quote(code)}; echo $?; done")
     assert done.stdout.split()[:1] in ([], ["130"])
     assert done.returncode == -signal.SIGINT or done.stdout.split() == ["130"] * 3
@@ -96,7 +96,7 @@ def test_ctrl_c_ends_a_loop_of_the_shell(model: Path) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE])
 def test_end_by(number: signal.Signals) -> None:
-    code = f"from textreg.signals import end_by; end_by({number.value})"
+    code = f"from textreg.interrupts import end_by; end_by({number.value})"
     done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True)
     assert (done.returncode, done.stdout, done.stderr) == (-number, b"", b"")
     assert callable(end_by)

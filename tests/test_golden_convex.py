@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from textreg.builtin.sentence import Sentence
+from textreg.builtin.groups import Sentence
 from textreg.builtin.separable import Elastic, Lasso, Ridge
 from textreg.kinds import Regularizer
 from textreg.records import Groups, Problem

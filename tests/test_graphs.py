@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from textreg import TextClassifier, train
-from textreg.builtin.graph_files import Classes, EdgeFile
-from textreg.builtin.graphs import Cooccurrence, Lexicon
+from textreg.builtin.graph_builders import Classes, Cooccurrence, EdgeFile, Lexicon
 from textreg.builtin.network import Network
 from textreg.errors import DataError, DataWarning, UsageError
 from textreg.kinds import GraphBuilder

@@ -9,7 +9,7 @@ import pytest
 from labels import labels_over
 
 from textreg import Group
-from textreg.builtin.sentence import Sentence
+from textreg.builtin.groups import Sentence
 from textreg.plugins import calls
 from textreg.records import Groups, Problem, Solution
 from textreg.solvers import group_ascent, group_fit

@@ -14,18 +14,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import textreg
-from textreg.builtin.group import Group
-from textreg.builtin.groups import Documents, File, Paragraphs, Windows
-from textreg.builtin.sentence import Sentence
-from textreg.builtin.sentences import Sentences
+from textreg.builtin.group_builders import Documents, File, Paragraphs, Sentences, Windows
+from textreg.builtin.groups import Group, Sentence
 from textreg.errors import DataError, DataWarning, PluginError, UsageError
 from textreg.features.vectorize import Vectorizer
 from textreg.kinds import GroupBuilder
 from textreg.params import param
 from textreg.plugins import registry
 from textreg.records import Groups, Problem, Tokens
-from textreg.structure.groupfile import group_lines, read_groups
-from textreg.structure.grouping import WordGroupBuilder, features_of
+from textreg.structure.grouping import WordGroupBuilder, features_of, group_lines, read_groups
 from textreg.text import WordRules, cooccurrences, only_words, scan_words, split_words
 
 TEXTS = ["One two. Three!\n\nTwo three four five.", "", "Six one\n\n\n \nsix."]

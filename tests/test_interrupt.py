@@ -103,9 +103,9 @@ def test_pressed_before_anything_was_measured_it_ends(pressing: type[Pressing]) 
 )
 def test_every_solver_stops_when_it_is_asked_to(reg: str, params: dict[str, Any]) -> None:
     """The callback's True ends it at once, with weights that are worth having."""
-    from textreg.builtin.graphs import Cooccurrence
-    from textreg.builtin.sentences import Sentences
-    from textreg.builtin.words import Words
+    from textreg.builtin.graph_builders import Cooccurrence
+    from textreg.builtin.group_builders import Sentences
+    from textreg.builtin.tokenizers import Words
     from textreg.features.vectorize import Vectorizer
     from textreg.plugins import registry
 
@@ -160,7 +160,7 @@ def test_the_command_line_keeps_the_model(
 PLUGIN = """
 import numpy as np
 from textreg.builtin.separable import Lasso
-from textreg.builtin.words import Words
+from textreg.builtin.tokenizers import Words
 from textreg.hookspecs import hookimpl
 
 def begin():

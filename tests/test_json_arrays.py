@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from textreg.errors import DataError, DataWarning
-from textreg.limits import MAX_LINE
+from textreg.files import MAX_LINE
 from textreg.reading import source
 from textreg.reading.corpus import read_corpus, stream_documents, stream_records
 

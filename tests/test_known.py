@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from test_text_kernels import TEXTS
 
 import textreg
-from textreg.builtin.chars import Chars
-from textreg.builtin.words import Words
+from textreg.builtin.tokenizers import Chars, Words
 from textreg.errors import DataError, UsageError
 from textreg.features.encoder import WEIGHTINGS, Encoder
 from textreg.features.vectorize import Vectorizer

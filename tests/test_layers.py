@@ -19,8 +19,8 @@ ROOT = Path(textreg.__file__).parent
 
 # A package, or a file beside them, may import from the rows above its own, and from itself.
 ROWS = [
-    ["_core", "errors", "logs", "signals"],
-    ["interrupts", "jobs", "limits", "params", "terminal"],
+    ["_core", "errors", "logs"],
+    ["interrupts", "jobs", "params", "terminal"],
     ["files", "isolation"],
     ["losses"],
     ["records"],

@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 
 from textreg.errors import DataError, UsageError
-from textreg.files import numbered_lines, open_binary
-from textreg.limits import DEFAULT, MAX_LINE, MAX_UNPACKED, limit
+from textreg.files import DEFAULT, MAX_LINE, MAX_UNPACKED, limit, numbered_lines, open_binary
 from textreg.plugins.loading import read_file
 from textreg.reading.corpus import read_corpus, stream_documents
 from textreg.records import Corpus

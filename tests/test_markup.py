@@ -11,8 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import textreg
-from textreg.builtin.chars import Chars
-from textreg.builtin.words import Words
+from textreg.builtin.tokenizers import Chars, Words
 from textreg.cli import main
 from textreg.errors import DataWarning, UsageError
 from textreg.features.markup import _stripped, encode, strip_html, warn_of_html

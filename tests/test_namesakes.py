@@ -12,15 +12,15 @@ from textreg.plugins.distributions import API
 
 CODE = """\
 import pathlib
-import textreg.builtin.groups, textreg.builtin.separable, textreg.builtin.sentence
-import textreg.builtin.graphs, textreg.builtin.sentences, textreg.builtin.words
-import textreg.builtin.pursuit, textreg.builtin.network, textreg.builtin.group
+import textreg.builtin.group_builders, textreg.builtin.separable, textreg.builtin.groups
+import textreg.builtin.graph_builders, textreg.builtin.group_builders, textreg.builtin.tokenizers
+import textreg.builtin.greedy, textreg.builtin.network, textreg.builtin.groups
 from textreg import builtin, losses
 from textreg.hookspecs import hookimpl
 
 pathlib.Path(__file__).with_suffix(".ran").touch()
-REGULARIZERS = [builtin.separable.Lasso, builtin.separable.Elastic, builtin.sentence.Sentence]
-REGULARIZERS += [builtin.group.Group, builtin.network.Network]
+REGULARIZERS = [builtin.separable.Lasso, builtin.separable.Elastic, builtin.groups.Sentence]
+REGULARIZERS += [builtin.groups.Group, builtin.network.Network]
 
 def namesakes(classes):
     body = {"__doc__": "x", "__module__": __name__}
@@ -29,11 +29,11 @@ def namesakes(classes):
     return list(made.values())
 
 @hookimpl
-def textreg_tokenizers(): return namesakes([builtin.words.Words])
+def textreg_tokenizers(): return namesakes([builtin.tokenizers.Words])
 @hookimpl
-def textreg_group_builders(): return namesakes([builtin.sentences.Sentences])
+def textreg_group_builders(): return namesakes([builtin.group_builders.Sentences])
 @hookimpl
-def textreg_graph_builders(): return namesakes([builtin.graphs.Cooccurrence])
+def textreg_graph_builders(): return namesakes([builtin.graph_builders.Cooccurrence])
 @hookimpl
 def textreg_regularizers(): return namesakes(REGULARIZERS)
 @hookimpl

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array, diags_array, hstack
 
-from textreg.builtin.pursuit import Gomp, Omp
+from textreg.builtin.greedy import Gomp, Omp
 from textreg.errors import ConvergenceWarning, DataError, UsageError
 from textreg.kinds import Regularizer
 from textreg.records import Groups, Problem, Step

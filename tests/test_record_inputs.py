@@ -10,11 +10,10 @@ import pytest
 from scipy.sparse import csr_array
 
 from textreg import Elastic, Lasso, Ridge, Sentence, train
-from textreg.builtin.group import Group
+from textreg.builtin.greedy import Omp, Stagewise
+from textreg.builtin.groups import Group
 from textreg.builtin.network import Laplacian, Network
-from textreg.builtin.pursuit import Omp
 from textreg.builtin.separable import NoRegularizer
-from textreg.builtin.stagewise import Stagewise
 from textreg.errors import ConvergenceWarning, DataError, RecordError, UsageError
 from textreg.penalties import GroupNorms
 from textreg.records import Corpus, Design, Graph, Groups, MultiSolution, Problem, Solution, Tokens

@@ -9,7 +9,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from textreg import Ridge
-from textreg.builtin.group import Group
+from textreg.builtin.groups import Group
 from textreg.losses import SmoothedHinge
 from textreg.records import Groups, Problem
 from textreg.solvers import ridge as steps

@@ -16,9 +16,8 @@ from scipy.sparse import csr_array
 from test_block_design import CUTS, Memory, groups_in_blocks, in_blocks
 from test_block_design import documents as documents_in_blocks
 
-from textreg.builtin.group import Group
+from textreg.builtin.groups import Group, Sentence
 from textreg.builtin.network import Laplacian, Network
-from textreg.builtin.sentence import Sentence
 from textreg.builtin.separable import Elastic, Lasso, Ridge
 from textreg.errors import DataError
 from textreg.kinds import Penalized, Regularizer

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.sparse import csr_array
 
-from textreg.builtin.sentence import Sentence
+from textreg.builtin.groups import Sentence
 from textreg.builtin.separable import Elastic, Lasso
 from textreg.errors import ConvergenceWarning, UsageError
 from textreg.penalties import GroupNorms

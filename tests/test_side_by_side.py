@@ -10,7 +10,7 @@ from labels import labels_over
 
 import textreg
 from textreg import Ridge
-from textreg.builtin.sentence import Sentence
+from textreg.builtin.groups import Sentence
 from textreg.plugins import calls
 from textreg.records import Groups, Problem, Solution
 from textreg.solvers import ridge as steps

@@ -14,7 +14,7 @@ import pytest
 from letters import skianis2018 as letter
 from scipy.sparse import csr_array
 
-from textreg.builtin.pursuit import Gomp, Omp
+from textreg.builtin.greedy import Gomp, Omp
 from textreg.errors import UsageError
 from textreg.records import Groups, Problem
 from textreg.solvers.pursuit import Pursuit

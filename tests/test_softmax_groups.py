@@ -14,8 +14,7 @@ from scipy.special import logsumexp, softmax
 
 import textreg
 from textreg import Groups, Problem
-from textreg.builtin.group import Group
-from textreg.builtin.sentence import Sentence
+from textreg.builtin.groups import Group, Sentence
 from textreg.builtin.separable import Elastic
 from textreg.errors import RecordError, UsageError
 from textreg.records import MultiSolution

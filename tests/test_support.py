@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from test_sentence import text_like
 
 import textreg
-from textreg.builtin.sentence import Sentence
+from textreg.builtin.groups import Sentence
 from textreg.builtin.separable import Elastic, Lasso, Ridge
 from textreg.errors import ConvergenceWarning
 from textreg.kinds import Regularizer

@@ -9,7 +9,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from textreg import train
-from textreg.builtin.group import Group
+from textreg.builtin.groups import Group
 from textreg.errors import ConvergenceWarning, DataWarning
 from textreg.losses import LOSSES
 from textreg.penalties import GroupNorms

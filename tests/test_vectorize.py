@@ -18,7 +18,7 @@ from numpy.testing import assert_allclose
 from scipy.sparse import csr_array
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 
-from textreg.builtin.words import Words
+from textreg.builtin.tokenizers import Words
 from textreg.errors import DataError, UsageError
 from textreg.features.encoder import Encoder
 from textreg.features.ngrams import GramNames, NGrams

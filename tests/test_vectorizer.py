@@ -32,8 +32,8 @@ from textreg import (
     TextRegressor,
     TextVectorizer,
 )
+from textreg.builtin.group_builders import Sentences
 from textreg.builtin.network import Network
-from textreg.builtin.sentences import Sentences
 from textreg.errors import DataError, UsageError
 from textreg.estimators.columns import TextMatrix
 from textreg.training.splits import holdout

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from textreg.builtin.sentences import Sentences
-from textreg.builtin.words import Words
+from textreg.builtin.group_builders import Sentences
+from textreg.builtin.tokenizers import Words
 from textreg.errors import DataError, UsageError
 from textreg.kinds import Tokenizer
 from textreg.plugins import registry

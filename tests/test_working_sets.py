@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from textreg.builtin.sentence import Sentence
+from textreg.builtin.groups import Sentence
 from textreg.errors import ConvergenceWarning
 from textreg.penalties import GroupNorms
 from textreg.records import Groups, Problem, Solution, Step

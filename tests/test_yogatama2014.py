@@ -15,9 +15,9 @@ from letters import yogatama2014 as letter
 from scipy.sparse import csr_array
 
 from textreg._core.groups import admm_copies
-from textreg.builtin.sentence import Sentence
-from textreg.builtin.sentences import Sentences
-from textreg.builtin.words import Words
+from textreg.builtin.group_builders import Sentences
+from textreg.builtin.groups import Sentence
+from textreg.builtin.tokenizers import Words
 from textreg.errors import ConvergenceWarning, UsageError
 from textreg.features.vectorize import Vectorizer
 from textreg.penalties import GroupNorms, Separable

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from textreg import explain
-    from textreg.builtin.group import Group
-    from textreg.builtin.sentence import Sentence
+    from textreg.builtin.groups import Group, Sentence
     from textreg.builtin.separable import Elastic, Lasso, NoRegularizer, Ridge
     from textreg.checking.check import check
     from textreg.errors import TextregError
@@ -78,42 +77,24 @@ __all__ = [
     "update",
 ]
 
-_HOME = {
-    "API": "kinds",
-    "Corpus": "records",
-    "Elastic": "builtin.separable",
-    "Evaluation": "measure.evaluation",
-    "Graph": "records",
-    "Group": "builtin.group",
-    "Groups": "records",
-    "Lasso": "builtin.separable",
-    "LinearClassifier": "estimators.linear",
-    "LinearRegressor": "estimators.linear",
-    "Model": "model.model",
-    "NoRegularizer": "builtin.separable",
-    "Problem": "records",
-    "Ridge": "builtin.separable",
-    "Sentence": "builtin.sentence",
-    "Solution": "records",
-    "TextClassifier": "estimators.text",
-    "TextRegressor": "estimators.text",
-    "TextVectorizer": "estimators.text",
-    "TextregError": "errors",
-    "Tokens": "records",
-    "check": "checking.check",
-    "evaluate": "measure.evaluation",
-    "graph_builder": "plugins.parts",
-    "group_builder": "plugins.parts",
-    "load": "model.storage",
-    "loss": "plugins.parts",
-    "register": "plugins.registry",
-    "register_file": "plugins.registry",
-    "regularizer": "plugins.parts",
-    "tokenizer": "plugins.parts",
-    "train": "training.train",
-    "train_batches": "training.train",
-    "update": "training.update",
+_NAMES = {
+    "builtin.groups": ["Group", "Sentence"],
+    "builtin.separable": ["Elastic", "Lasso", "NoRegularizer", "Ridge"],
+    "checking.check": ["check"],
+    "errors": ["TextregError"],
+    "estimators.linear": ["LinearClassifier", "LinearRegressor"],
+    "estimators.text": ["TextClassifier", "TextRegressor", "TextVectorizer"],
+    "kinds": ["API"],
+    "measure.evaluation": ["Evaluation", "evaluate"],
+    "model.model": ["Model"],
+    "model.storage": ["load"],
+    "plugins.parts": ["graph_builder", "group_builder", "loss", "regularizer", "tokenizer"],
+    "plugins.registry": ["register", "register_file"],
+    "records": ["Corpus", "Graph", "Groups", "Problem", "Solution", "Tokens"],
+    "training.train": ["train", "train_batches"],
+    "training.update": ["update"],
 }
+_HOME = {name: module for module, names in _NAMES.items() for name in names}
 _NAME_THERE = {"load": "load_model"}
 
 

@@ -15,7 +15,7 @@ def run() -> int:
             return code
     except KeyboardInterrupt:
         code = 130
-    from textreg.signals import end_by
+    from textreg.interrupts import end_by
 
     return end_by(code - 128)
 

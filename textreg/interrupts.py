@@ -1,4 +1,4 @@
-"""Ctrl-C: while work is under way that can be kept the first one asks it to stop, the next ends it.
+"""Signals: files are tidied up; Ctrl-C first asks work that can be kept to stop, then ends it.
 
 Python runs a handler of a signal between two instructions of the main thread, so not while that is
 in a long computation in C. A thread therefore watches, too: it acknowledges at once, and ends the
@@ -14,9 +14,70 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import Any, NoReturn
 
-from textreg.signals import clean_up, end_by
+_tidying: list[Callable[[], object]] = []
+
+
+@contextmanager
+def tidying(clean: Callable[[], object]) -> Iterator[None]:
+    """Call ``clean`` after this code, and before a signal ends the process in it.
+
+    A request to end (SIGTERM, SIGHUP) ends a process at once, without clean-up, unless somebody
+    handles it. It is handled in the main thread, for as long as there is something to clean up.
+
+    Parameters
+    ----------
+    clean : callable
+        May be called twice, and at any time. Its OSErrors are ignored.
+    """
+    handled = _handle_requests()
+    _tidying.append(clean)
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            clean()
+        _tidying.remove(clean)
+        for number in handled:
+            signal.signal(number, signal.SIG_DFL)
+
+
+def _handle_requests() -> list[signal.Signals]:
+    """Handle the requests to end that nobody handles yet; which these are."""
+    if threading.current_thread() is not threading.main_thread():
+        return []
+    names = ("SIGTERM", "SIGHUP")
+    requests = [getattr(signal, name) for name in names if hasattr(signal, name)]
+    free = [number for number in requests if signal.getsignal(number) is signal.SIG_DFL]
+    for number in free:
+        signal.signal(number, _on_request)
+    return free
+
+
+def _on_request(number: int, frame: Any) -> None:
+    end_by(number)
+
+
+def clean_up() -> None:
+    """Do all clean-ups that are due, in a process that ends."""
+    for clean in reversed(_tidying):
+        with suppress(OSError):
+            clean()
+
+
+def end_by(number: int) -> NoReturn:
+    """Clean up, and die by a signal, so that a shell sees it: its loops end with Ctrl-C.
+
+    Only for the main thread. Where signals do not end processes, the exit code is 128 + number.
+    """
+    clean_up()
+    if os.name == "posix":
+        signal.signal(number, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {number})
+        signal.raise_signal(number)
+    os._exit(128 + number)
+
 
 ACKNOWLEDGED = b"\nStopping after the present fit. Press Ctrl-C again to end now.\n"
 

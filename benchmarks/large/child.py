@@ -23,7 +23,7 @@ from benchmarks.performance.harness import Call, Sample
 
 def tokens(path: Path) -> Sample:
     """Seconds and memory of tokenizing alone, and how many bytes of UTF-8 that was."""
-    from textreg.builtin.words import Words
+    from textreg.builtin.tokenizers import Words
     from textreg.plugins import calls
 
     texts = [row["text"] for row in lines(path)]

@@ -179,8 +179,8 @@ def sentences(ground: Ground, name: str, weighting: str, tol: float) -> Any:
     """Words of a corpus and a group for every sentence."""
     import numpy as np
 
-    from textreg.builtin.sentences import Sentences
-    from textreg.builtin.words import Words
+    from textreg.builtin.group_builders import Sentences
+    from textreg.builtin.tokenizers import Words
     from textreg.features.vectorize import Vectorizer
     from textreg.records import Problem
 

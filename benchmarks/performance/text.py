@@ -24,8 +24,8 @@ def default(ground: Ground) -> Mapping[str, Side]:
     """What the default takes of words: tf-idf of words and pairs, and groups of sentences."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 
-    from textreg.builtin.sentences import Sentences
-    from textreg.builtin.words import Words
+    from textreg.builtin.group_builders import Sentences
+    from textreg.builtin.tokenizers import Words
     from textreg.features.vectorize import Vectorizer
 
     def ours(texts: list[str]) -> Any:
@@ -45,7 +45,7 @@ def words(ground: Ground) -> Mapping[str, Side]:
     """Counts of words."""
     from sklearn.feature_extraction.text import CountVectorizer
 
-    from textreg.builtin.words import Words
+    from textreg.builtin.tokenizers import Words
     from textreg.features.vectorize import Vectorizer
 
     def ours(texts: list[str]) -> Any:
@@ -62,7 +62,7 @@ def characters(ground: Ground) -> Mapping[str, Side]:
     """Counts of characters 2 to 5 within words; every third message, as scikit-learn is slow."""
     from sklearn.feature_extraction.text import CountVectorizer
 
-    from textreg.builtin.chars import Chars
+    from textreg.builtin.tokenizers import Chars
     from textreg.features.vectorize import Vectorizer
 
     def ours(texts: list[str]) -> Any:
@@ -79,7 +79,7 @@ def known(ground: Ground) -> Mapping[str, Side]:
     """New texts to features that are known: tf-idf of words and pairs."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 
-    from textreg.builtin.words import Words
+    from textreg.builtin.tokenizers import Words
     from textreg.features.vectorize import Vectorizer
 
     train, texts = ground.texts("20news/train")[::3], ground.texts("20news/test")[::3]

@@ -24,7 +24,7 @@ import numpy as np
 
 from textreg.cli import main
 from textreg.errors import TextregError
-from textreg.limits import MAX_LINE, MAX_UNPACKED
+from textreg.files import MAX_LINE, MAX_UNPACKED
 from textreg.reading.corpus import read_corpus, stream_documents
 from textreg.records import Corpus
 

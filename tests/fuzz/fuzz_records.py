@@ -16,12 +16,10 @@ from scipy.sparse import bsr_array, coo_array, csc_array, csr_array, dia_array, 
 from sklearn.exceptions import DataConversionWarning
 
 import textreg
-from textreg.builtin.group import Group
+from textreg.builtin.greedy import Gomp, Omp, Stagewise
+from textreg.builtin.groups import Group, Sentence
 from textreg.builtin.network import Laplacian, Network
-from textreg.builtin.pursuit import Gomp, Omp
-from textreg.builtin.sentence import Sentence
 from textreg.builtin.separable import Elastic, Lasso, NoRegularizer, Ridge
-from textreg.builtin.stagewise import Stagewise
 from textreg.errors import ConvergenceWarning, DataWarning
 from textreg.kinds import Regularizer
 from textreg.losses import LOSSES

@@ -20,7 +20,7 @@ from textreg.records import Tokens
 from textreg.records.design import CompressedArrays
 from textreg.records.documents import check_texts, is_tokenized
 from textreg.records.fields import FieldedText
-from textreg.structure.callables import Pretokenized
+from textreg.structure.joining import Pretokenized
 
 if TYPE_CHECKING:
     from textreg.features.encoder import Encoder

@@ -16,8 +16,8 @@ import numpy as np
 from textreg.blocks.locks import PREFIX, lock, remove_leftovers
 from textreg.errors import UsageError
 from textreg.files import DISK_FULL
+from textreg.interrupts import tidying
 from textreg.records.block_design import ArrayStore
-from textreg.signals import tidying
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -1,182 +1,315 @@
-"""Group builders from the layout of texts, and from a file."""
+"""Regularizers that select groups of features: any groups, and sentences of documents."""
 
 from __future__ import annotations
 
-import warnings
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from textreg.errors import DataError, DataWarning, UsageError, first_few
+from textreg.builtin.separable import Elastic
+from textreg.errors import UsageError
 from textreg.hookspecs import hookimpl
-from textreg.kinds import GroupBuilder
-from textreg.params import param
-from textreg.records import Groups, Int32s, Int64s, Tokens
-from textreg.structure.groupfile import read_groups
-from textreg.structure.grouping import NGRAMS, SegmentBuilder, WeightedBuilder, features_of
+from textreg.kinds import Regularizer
+from textreg.losses import Loss
+from textreg.params import AUTO, LogGrid, Parametrized, check_decided, param
+from textreg.penalties import GroupNorms, Separable
+from textreg.records import Floats, Groups, Int64s, MultiSolution, Problem, Solution
+from textreg.records.block_design import BlockGroups
+from textreg.records.support import Support
+from textreg.solvers.admm import AdmmOptions, admm
+from textreg.solvers.algorithm_1 import Algorithm1Options, algorithm_1
+from textreg.solvers.class_groups import multinomial_groups
+from textreg.solvers.class_steps import SeparableStep
+from textreg.solvers.group_ascent import group_ascents
+from textreg.solvers.majorize import majorize
+from textreg.solvers.over_blocks import over_blocks, over_features
+from textreg.solvers.ridge import can_share
+from textreg.solvers.softmax import multinomial, softmax_loss
+from textreg.solvers.support import provable, support_of_groups
 
-SHOWN = 5
-"""Maximum number of unknown words that a warning lists."""
 
+class Solver(NamedTuple):
+    """A function of a problem and the norms of groups, and the class that declares its options.
 
-class Paragraphs(SegmentBuilder):
-    """One group for every paragraph: the sentences between lines without a word.
-
-    A sentence that crosses such a line, as with ``--tokenizer-sentences none``, is in one
-    paragraph. The tokenizer must find paragraphs, as ``words`` does.
+    merge: whether it wants identical groups merged.
     """
 
-    name = "paragraphs"
-    segment = "paragraph"
-
-    def segments(self, tokens: Tokens) -> tuple[Int32s, Int64s, Int64s]:
-        """The paragraphs; UsageError if ``tokens`` has none."""
-        if tokens.paragraph_ptr is None:
-            raise UsageError(
-                "paragraphs: the tokenizer does not find paragraphs. Use the tokenizer "
-                "'words', or groups of sentences or windows."
-            )
-        document_ptr = np.searchsorted(tokens.paragraph_ptr, tokens.document_ptr)
-        return tokens.ids, tokens.sentence_ptr[tokens.paragraph_ptr], document_ptr
+    solve: Callable[..., Solution]
+    options: type[Parametrized] = Parametrized
+    merge: bool = True
 
 
-class Documents(SegmentBuilder):
-    """One group for every training document."""
-
-    name = "documents"
-
-    def segments(self, tokens: Tokens) -> tuple[Int32s, Int64s, Int64s]:
-        """The documents of ``tokens``."""
-        document_ptr = np.arange(tokens.n_documents + 1)
-        return tokens.ids, tokens.token_document_ptr, document_ptr
+SOLVERS = {
+    "majorize": Solver(majorize),
+    "admm": Solver(admm, AdmmOptions),
+    "algorithm-1": Solver(algorithm_1, Algorithm1Options, merge=False),
+}
 
 
-class Fields(WeightedBuilder):
-    """One group for every field of the documents, with all its features: words and what further
-    tokenizers find, the values of a category, a number."""
+class Group(Regularizer):
+    """Sparse overlapping group lasso, with groups from one builder or several.
 
-    name = "fields"
+    Assumes that the features of a group are relevant together or not at all:
 
-    def build(self, tokens: Tokens) -> Groups:
-        """The fields; UsageError if the documents have none."""
-        if tokens.field_of is None:
-            raise UsageError(
-                "fields: the documents have no fields. Name several columns (--text-col, "
-                "--number-col, --category-col; in Python fields=...), or use other groups."
-            )
-        sizes = np.bincount(tokens.field_of, minlength=len(tokens.fields))
-        indptr = np.concatenate([[0], np.cumsum(sizes)])
-        indices = np.argsort(tokens.field_of, kind="stable").astype(np.int32)
-        return self.weighted(indptr, indices, tokens.n_columns, list(tokens.fields))
+        loss + group sum_g c_g ||w_g||_2 + l1 ||w||_1 + l2 ||w||_2^2
 
+    with w_g the weights of the features of group g, and c_g the weight of the group from its
+    builder (Yogatama & Smith 2014, section 3, eq. (1), for any groups). The paper has no ridge; a
+    small one helps with normalized features, so the search uses one. If group and l1 are given and
+    l2 is not, l2 is 0, as in the paper.
 
-class Windows(SegmentBuilder):
-    """One group for every window of words that slides over a document.
-
-    Windows ignore sentences. Their size counts single words; an n-gram is in every window with its
-    first word. The last window of a document ends with it and may be shorter.
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from textreg import Groups, Problem
+    >>> X = np.array([[1.0, 0.0, 1.0], [0.0, 1.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
+    >>> groups = Groups([0, 2, 4], [0, 1, 1, 2], np.ones(2), n_features=3)
+    >>> problem = Problem(X, y=[1.0, -1.0, 1.0, -1.0], groups=groups)
+    >>> solution = Group(group=0.5, l1=0.0, l2=0.0).solve(problem)
+    >>> solution.group_norms.shape, bool(solution.gap <= problem.tol)
+    ((2,), True)
     """
 
-    name = "windows"
-    segment = "window"
-    size: int = param(default=20, min=1, help="words in a window")
-    stride: int | None = param(
-        default=None,
-        min=1,
-        help="words from the start of one window to the next; the size by default",
+    name = "group"
+    needs = "groups"
+    softmax = True
+    group: float = param(
+        default=AUTO,
+        min=0,
+        search=LogGrid(1e-4, 3e-2, 4, zero=True),
+        help="group penalty strength",
+    )
+    l1: float = param(
+        default=AUTO, min=0, search=LogGrid(3e-3, 3e-2, 2, zero=True), help="l1 penalty strength"
+    )
+    l2: float = param(
+        default=AUTO, min=0, search=LogGrid(4e-5, 5e-3, 4), help="l2 penalty strength"
+    )
+    solver: str = param(
+        default="majorize",
+        options={name: solver.options for name, solver in SOLVERS.items()},
+        help="algorithm that finds the optimum; algorithm-1 is that of the paper as printed",
     )
 
-    def __init__(self, /, **values: Any) -> None:
-        super().__init__(**values)
-        if self.stride is not None and self.stride > self.size:
+    def __init__(self, /, **params: Any) -> None:
+        super().__init__(**params)
+        if self.undecided() == ["l2"]:
+            self.__dict__["l2"] = 0.0
+
+    def gains_from_start(self, loss: Loss, *, softmax: bool) -> bool:
+        """No: the working sets of groups grow from zero."""
+        return False
+
+    def reduced(self) -> Regularizer | None:
+        """The elastic net, or what that reduces to, where ``group`` is zero."""
+        if self.group != 0:
+            return None
+        elastic = Elastic(l1=self.l1, l2=self.l2)
+        return elastic.reduced() or elastic
+
+    def scale(self, problem: Problem, parameter: str) -> float:
+        """For ``group`` a strength that makes all weights zero without the help of l1 and l2.
+
+        Zero is optimal if the gradient at zero can be split among the groups such that the norm of
+        no part exceeds the strength of its group. Here each feature's gradient is split in
+        proportion to the weights of its groups. This gives the smallest such strength if groups do
+        not overlap, and an upper bound of it if they do. As multiples of it, the same strengths
+        suit a few topics and thousands of sentences. Under softmax a feature's gradient is the norm
+        over the classes.
+        """
+        groups = problem.groups
+        if parameter != "group" or groups is None or not len(groups.indices):
+            return super().scale(problem, parameter)
+        member_of = np.repeat(np.arange(len(groups)), np.diff(groups.indptr))
+        total = np.bincount(groups.indices, groups.weights[member_of], groups.n_features)
+        shares = problem.gradient_sizes_at_zero() / np.where(total > 0, total, np.inf)
+        squares = np.bincount(member_of, shares[groups.indices] ** 2, len(groups))
+        return float(np.sqrt(squares.max()))
+
+    def penalty(self, problem: Problem) -> GroupNorms:
+        """The penalty of one problem.
+
+        Parameters
+        ----------
+        problem : Problem
+            With groups.
+
+        Returns
+        -------
+        GroupNorms
+
+        Raises
+        ------
+        UsageError
+            If the problem has no groups, or a strength is missing.
+        """
+        check_decided(self.name, group=self.group, l1=self.l1, l2=self.l2)
+        merge, groups = SOLVERS[self.solver].merge, groups_of(problem, self.name)
+        return GroupNorms(groups, self.group, self.l1, self.l2, merge=merge)
+
+    def class_penalty(self, problem: Problem) -> GroupNorms:
+        """The penalty of the weights of all classes together.
+
+        Parameters
+        ----------
+        problem : Problem
+            With groups.
+
+        Returns
+        -------
+        GroupNorms
+
+        Raises
+        ------
+        UsageError
+            As for :meth:`penalty`.
+        """
+        norms = self.penalty(problem)
+        return GroupNorms(norms.original, self.group, self.l1, self.l2, over_classes=True)
+
+    def fits_blocks(self) -> bool:
+        """Whether there is an l1 penalty, or no norm of groups and a ridge."""
+        if self.solver != "majorize":
+            return False
+        if self.l1 is AUTO or self.l1 > 0.0:
+            return True
+        return (self.group is AUTO or self.group == 0.0) and (self.l2 is AUTO or self.l2 > 0.0)
+
+    def objective(self, problem: Problem, w: Floats, b: float) -> float:
+        """The loss and the penalty, also where documents lie in blocks."""
+        if (simpler := self.reduced()) is not None:
+            return simpler.objective(problem, w, b)
+        if isinstance(problem.groups, BlockGroups):
+            features = np.flatnonzero(w).astype(np.int32)
+            return super().objective(over_features(problem, features), w[features], b)
+        return super().objective(problem, w, b)
+
+    def objective_softmax(self, problem: Problem, codes: Int64s, w: Floats, b: Floats) -> float:
+        """The softmax loss and the penalty, whose norms run over all classes."""
+        return softmax_loss(problem, codes, w, b) + self.class_penalty(problem).value_over_classes(
+            w
+        )
+
+    def solve(self, problem: Problem) -> Solution:
+        """Minimize loss + penalty; UsageError if the problem has no groups."""
+        if isinstance(problem.groups, BlockGroups):
+            return self._solve_blocks(problem)
+        penalty = self.penalty(problem)
+        simpler = self.reduced()
+        if simpler is not None and self.solver == "majorize":
+            found = simpler.solve(problem)
+            norms = penalty.original_norms(penalty.norms(found.w), found.w)
+            return replace(found, group_norms=norms)
+        if self.shares_passes(problem):
+            return group_ascents([problem], penalty)[0]
+        solve = SOLVERS[self.solver].solve
+        return solve(problem, penalty, **self.params_of("solver"))
+
+    def solve_each(self, problems: Sequence[Problem]) -> list[Solution]:
+        """The same for several labels; they share their passes without l1, or without norms."""
+        simpler = self.reduced()
+        if not all(map(self.shares_passes, problems)):
+            return super().solve_each(problems)
+        penalty = self.penalty(problems[0])
+        if simpler is None:
+            return group_ascents(problems, penalty)
+        return [
+            replace(found, group_norms=penalty.original_norms(penalty.norms(found.w), found.w))
+            for found in simpler.solve_each(problems)
+        ]
+
+    def shares_passes(self, problem: Problem) -> bool:
+        """Whether that to which it reduces does; norms do without l1."""
+        if self.solver != "majorize":
+            return False
+        if (simpler := self.reduced()) is not None:
+            return simpler.shares_passes(problem)
+        return self.l1 == 0.0 and self.l2 > 0.0 and can_share(problem)
+
+    def support(self, problem: Problem, solution: Solution) -> Support | None:
+        """Which features and groups surely have no weight, and which surely have one."""
+        simpler = self.reduced()
+        if simpler is not None or not provable(problem, solution):
+            return None if simpler is None else simpler.support(problem, solution)
+        return support_of_groups(problem, solution, self.penalty(problem))
+
+    def _solve_blocks(self, problem: Problem) -> Solution:
+        """The same where documents lie in blocks; UsageError without l1, unless ``group`` is 0."""
+        check_decided(self.name, group=self.group, l1=self.l1, l2=self.l2)
+        simpler = self.reduced()
+        if simpler is not None:
+            return simpler.solve(problem)
+        if self.l1 == 0.0:
             raise UsageError(
-                f"windows: stride must be at most size, {self.size}, not {self.stride}: words "
-                "between two windows would be in no group."
+                f"{self.name}: documents in blocks need l1 above 0, which tells the features that "
+                "matter. Give l1, or train without --memory."
             )
+        return over_blocks(problem, self.l1, self.l2, self.solve, self.group)
 
-    def segments(self, tokens: Tokens) -> tuple[Int32s, Int64s, Int64s]:
-        """The windows of every document in turn; they overlap if stride < size."""
-        stride = self.size if self.stride is None else self.stride
-        ptr = tokens.token_document_ptr
-        is_word = np.array([" " not in name for name in tokens.vocabulary], dtype=bool)
-        words = np.flatnonzero(is_word[tokens.ids])  # n-grams follow their first word
-        word_ptr = np.searchsorted(words, ptr)
-        lengths = np.diff(word_ptr)
-        counts = np.where(lengths > 0, 1 + -(-np.maximum(lengths - self.size, 0) // stride), 0)
-        document_ptr = np.concatenate([[0], np.cumsum(counts)])
+    def solve_softmax(
+        self, problem: Problem, codes: Int64s, start: tuple[Floats, Floats] | None = None
+    ) -> MultiSolution:
+        """Minimize the softmax loss of all classes + penalty; UsageError for another solver.
 
-        document = np.repeat(np.arange(tokens.n_documents), counts)
-        nth = np.arange(document_ptr[-1]) - document_ptr[document]
-        first = word_ptr[document] + stride * nth
-        after = np.minimum(first + self.size, word_ptr[document + 1])
-        # The first word of an n-gram may have been pruned: the first and last window of a document
-        # reach its ends, so that no n-gram is lost.
-        begin = np.where(nth == 0, ptr[document], words[first])
-        last = after == word_ptr[document + 1]
-        end = np.where(last, ptr[document + 1], words[np.where(last, first, after)])
-        window_ptr = np.concatenate([[0], np.cumsum(end - begin)])
-        shift = np.repeat(begin - window_ptr[:-1], end - begin)
-        return tokens.ids[np.arange(window_ptr[-1]) + shift], window_ptr, document_ptr
+        The norm of a group runs over its features and all classes (docs/maths.md, S3).
+        """
+        if self.solver != "majorize":
+            raise UsageError(
+                f"{self.name}: the solver '{self.solver}' has no softmax. Take solver=majorize, or "
+                "leave out multiclass."
+            )
+        penalty = self.class_penalty(problem)
+        if penalty.strengths.any():
+            return multinomial_groups(problem, codes, penalty, start)
+        elastic = Separable.constant(penalty.p, l1=self.l1, l2=self.l2)
+        return multinomial(problem, codes, SeparableStep(problem, elastic), start)
 
 
-class File(WeightedBuilder):
-    """Groups from a file, one on each line; see :func:`textreg.structure.groupfile.read_groups`.
+def groups_of(problem: Problem, name: str) -> Groups:
+    """The groups of a problem for the regularizer of a name; UsageError if it has none."""
+    if problem.groups is None:
+        raise UsageError(
+            f"{name}: the problem has no groups; build them from the training text, or give "
+            "Problem(groups=...)."
+        )
+    return problem.groups
 
-    A group has the features that its line names, n-grams included ("very good"). With ``ngrams``
-    it also has the n-grams of its words. Names that are not features are ignored, with a warning.
+
+class Sentence(Group):
+    """Sparse overlapping group lasso with one group for every training sentence.
+
+    Assumes that a few sentences of each document are relevant, and the others are not:
+
+        loss + group sum_s ||w_s||_2 + l1 ||w||_1 + l2 ||w||_2^2
+
+    with w_s the weights of the features of sentence s (section 3, eq. (1)). With the same
+    strengths it is ``--reg group --groups sentences``.
+
+    Examples
+    --------
+    >>> import textreg
+    >>> texts = ["It is red. I love it.", "It is blue. I hate it."] * 5
+    >>> model = textreg.train(texts, ["pos", "neg"] * 5, reg=Sentence(group=0.01, l1=0.1))
+    >>> model.predict(["I love it."])
+    ['pos']
     """
 
-    name = "file"
-    path: str | None = param(default=None, help="file of groups, one on each line")
-    ngrams: str = param(
-        default="none",
-        choices=NGRAMS,
-        help="n-grams to add: those with all their words in the group, those with any, or none",
+    name = "sentence"
+    default_builder = "sentences"
+    group: float = param(
+        default=AUTO,
+        min=0,
+        search=LogGrid(1e-4, 1e-4, 1, zero=True),
+        help="group penalty strength",
     )
 
-    def build(self, tokens: Tokens) -> Groups:
-        """The groups of the file; DataError if none of their words is a feature."""
-        if self.path is None:
-            raise UsageError("file: name the file of groups with --groups-path FILE.")
-        lines = read_groups(self.path)
-        names = [line.features for line in lines]
-        indptr, indices = features_of(names, tokens.vocabulary, self.ngrams)
-        self._report([(line.number, name) for line in lines for name in line.features], tokens)
-        groups = self.weighted(
-            indptr, indices, len(tokens.vocabulary), [line.name for line in lines]
-        )
-        weights = np.array([line.weight for line in lines])
-        return Groups(indptr, indices, groups.weights * weights, groups.n_features, groups.names)
-
-    def _report(self, listed: list[tuple[int, str]], tokens: Tokens) -> None:
-        """Warn of words that are not features; DataError if no word is one."""
-        if not listed:
-            raise DataError(
-                f"{self.path}: no group has a feature. After name and weight, write the features "
-                "of a group, with tabs between them."
-            )
-        known = set(tokens.vocabulary)
-        if self.ngrams != "none":  # a word may be part of n-grams only
-            known.update(word for name in tokens.vocabulary for word in name.split(" "))
-        unknown = [(number, name) for number, name in listed if name not in known]
-        if not unknown:
-            return
-        if len(unknown) == len(listed):
-            raise DataError(
-                f"{self.path}:{unknown[0][0]}: '{unknown[0][1]}' is not a feature of the training "
-                "texts, and neither is any other word of the file. Write words as the tokenizer "
-                "does, for example in lower case."
-            )
-        shown = [f"'{name}' (line {number})" for number, name in unknown]
-        warnings.warn(
-            f"{self.path}: {len(unknown):,} of {len(listed):,} words are not features of the "
-            f"training texts and are ignored: {first_few(shown, SHOWN)}",
-            DataWarning,
-            stacklevel=2,
-        )
+    def scale(self, problem: Problem, parameter: str) -> float:
+        """The smallest l1 strength that leaves no weight, for all three: the search grid's unit."""
+        return problem.largest_gradient_at_zero()
 
 
 @hookimpl
-def textreg_group_builders() -> list[type[GroupBuilder]]:
-    """The group builders of this module."""
-    return [Paragraphs, Documents, Windows, Fields, File]
+def textreg_regularizers() -> list[type[Regularizer]]:
+    return [Group, Sentence]

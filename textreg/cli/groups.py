@@ -18,7 +18,7 @@ from textreg.errors import DataError, did_you_mean, first_few
 from textreg.files import write_atomically
 from textreg.plugins import calls
 from textreg.records import Groups, Tokens
-from textreg.structure.groupfile import group_lines
+from textreg.structure.grouping import group_lines
 from textreg.terminal import visible
 from textreg.training.prepare import for_documents
 from textreg.training.settings import TrainingSettings

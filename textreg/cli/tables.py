@@ -19,9 +19,8 @@ import numpy as np
 
 from textreg._core.threads import allowing
 from textreg.errors import DataError, UsageError, did_you_mean, first_few, shortened
-from textreg.files import csv_lines, replacing
+from textreg.files import csv_lines, packing_of_name, replacing, zstd
 from textreg.jobs import threads_of
-from textreg.limits import packing_of_name, zstd
 from textreg.model.model import Model
 from textreg.reading.corpus import RecordBatch
 from textreg.reading.formats.columnar import pyarrow

@@ -15,7 +15,7 @@ from textreg.errors import ModelError, PluginError, PluginWarning, RecordError, 
 from textreg.kinds import Tokenizer
 from textreg.plugins import registry
 from textreg.plugins.distributions import PART_NAME
-from textreg.structure.callables import CallableTokenizer, Pretokenized, is_function
+from textreg.structure.joining import CallableTokenizer, Pretokenized, is_function
 
 SOURCES = ("plugin", "callable", "tokens")
 """What a tokenizer can be: see :class:`TokenizerOrigin`."""

@@ -46,8 +46,7 @@ from textreg.records import (
 from textreg.records.block_design import BlockDesign
 from textreg.records.documents import check_texts
 from textreg.records.plain_model import PlainModel
-from textreg.structure.callables import Pretokenized
-from textreg.structure.joining import JoinedBuilder
+from textreg.structure.joining import JoinedBuilder, Pretokenized
 
 if TYPE_CHECKING:
     from textreg.records import Floats, Int64s
@@ -64,7 +63,7 @@ _running: dict[int, tuple[Part, str]] = {}
 def encode(tokenizer: Tokenizer, documents: Documents, *, spans: bool = False) -> Tokens:
     """``tokenizer.encode``: tokens of all documents, with character offsets if ``spans``.
 
-    The documents must be texts, except for :class:`~textreg.structure.callables.Pretokenized`.
+    The documents must be texts, except for :class:`~textreg.structure.joining.Pretokenized`.
     """
     texts: Sequence[Any]
     texts = list(documents) if isinstance(tokenizer, Pretokenized) else check_texts(documents)

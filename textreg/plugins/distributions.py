@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 GROUP = "textreg"
 API_GROUP = "textreg.api"
 """Entry points whose names are the versions of the interface that a distribution is made for."""
-_FILES = "*.dist-info/entry_points.txt"
+_FILES = "*-info/entry_points.txt"
 HELP_GROUP = "textreg.help"
 """Entry points whose names are those of commands, each followed by one line of help."""
 # kinds.API and the keys of kinds.KINDS, which is not imported here: a list needs no numpy.

@@ -463,7 +463,7 @@ class Registry:
             For a wrong parameter, and for a ``part`` that is none of these.
         """
         from textreg.kinds import KINDS
-        from textreg.structure.callables import CallableTokenizer, is_function
+        from textreg.structure.joining import CallableTokenizer, is_function
 
         _check_kind(kind)
         base = KINDS[kind]

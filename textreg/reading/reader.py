@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from textreg.errors import DataError, TextregError, UsageError
-from textreg.files import kind_of_special
-from textreg.limits import MAX_LINE, limit, too_long
+from textreg.files import MAX_LINE, kind_of_special, limit, too_long
 from textreg.reading.columns import ColumnNames, Row, TableColumns
 from textreg.reading.encodings import GUESS, GUESSED_FROM, check_encoding, guessed_encoding
 from textreg.reading.faults import Skipping, UnusableRow

@@ -14,7 +14,7 @@ from tempfile import TemporaryFile
 from typing import IO
 
 from textreg.errors import DataError
-from textreg.limits import MAX_LINE, PACKINGS, limit, packing_of, too_long, unpacked
+from textreg.files import MAX_LINE, PACKINGS, limit, packing_of, too_long, unpacked
 from textreg.reading.encodings import GUESS, GUESSED_FROM, guessed_encoding, keeps_ascii
 from textreg.reading.faults import NotDecodable, UnusableRow
 

@@ -19,7 +19,7 @@ from textreg.features.vectorize import Features, Vectorizer
 from textreg.plugins import calls
 from textreg.plugins.registry import ours
 from textreg.records import Corpus, Problem, Tokens
-from textreg.structure.callables import Pretokenized
+from textreg.structure.joining import Pretokenized
 from textreg.tasks import Target, Task, read_target
 from textreg.tasks.labels import parted
 from textreg.training.fields import AUTO_TOKENIZER, make_field_features, tokenizer_of

@@ -19,8 +19,7 @@ from textreg.model.saved_tokenizer import TokenizerOrigin
 from textreg.params import Parametrized
 from textreg.plugins import registry
 from textreg.records.fields import Field
-from textreg.structure.callables import Unnamed
-from textreg.structure.joining import parts_of
+from textreg.structure.joining import Unnamed, parts_of
 from textreg.tasks import TASKS, Classification
 from textreg.training.fields import AUTO_TOKENIZER, FIELD_OPTIONS, AutoTokenizer, fields_of
 from textreg.training.settings import (

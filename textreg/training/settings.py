@@ -20,8 +20,7 @@ from textreg.params import Param, Parametrized, param
 from textreg.plugins import registry
 from textreg.records import Corpus, Documents
 from textreg.records.fields import Field, as_fields
-from textreg.structure.callables import Unnamed
-from textreg.structure.joining import parts_of
+from textreg.structure.joining import Unnamed, parts_of
 from textreg.tasks import MULTICLASS, TASKS, Classification, Rare, check_options
 from textreg.training.fields import AUTO_TOKENIZER, BESIDE, AutoTokenizer, plan_fields, tokenizer_of
 from textreg.training.space import Dimension, Tuning, dimensions, in_units

@@ -18,7 +18,7 @@ from textreg.plugins.registry import ours
 from textreg.records import Floats
 from textreg.records.fields import Field
 from textreg.records.plain_model import PlainModel, PlainPart
-from textreg.structure.callables import Pretokenized
+from textreg.structure.joining import Pretokenized
 from textreg_export.characters import characters
 
 TOKENIZERS = ("words", "chars", "value")

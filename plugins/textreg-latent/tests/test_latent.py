@@ -18,7 +18,7 @@ from test_sentence import ragged, same, text_like
 from test_support import LOSSES, TOLERANCES, check_at_optimum, check_last_digits
 
 import textreg
-from textreg.builtin.group import Group
+from textreg.builtin.groups import Group
 from textreg.builtin.separable import Elastic, Lasso
 from textreg.errors import ModelError, UsageError
 from textreg.explain import find_selection

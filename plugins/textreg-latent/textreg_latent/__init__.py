@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from textreg.builtin.group import groups_of
+from textreg.builtin.groups import groups_of
 from textreg.builtin.separable import Elastic
 from textreg.errors import UsageError
 from textreg.hookspecs import hookimpl

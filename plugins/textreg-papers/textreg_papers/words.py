@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from textreg.builtin.words import Words
+from textreg.builtin.tokenizers import Words
 from textreg.plugins.registry import create
 from textreg.records import Problem
 from textreg_papers.measure import Documents

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import textreg
 import textreg_report
 from textreg import Corpus
-from textreg.builtin.graphs import Cooccurrence
+from textreg.builtin.graph_builders import Cooccurrence
 from textreg.demo.corpus import write_demo
 from textreg.errors import DataError, DataWarning, TextregError, UsageError
 from textreg.records import Graph, Tokens

@@ -17,9 +17,9 @@ from typing import NamedTuple
 
 from textreg import API
 from textreg.errors import UsageError, did_you_mean
+from textreg.interrupts import tidying
 from textreg.plugins import registry
 from textreg.plugins.loading import title
-from textreg.signals import tidying
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 _LONGEST = 40

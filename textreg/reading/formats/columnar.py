@@ -8,7 +8,7 @@ from os import SEEK_END
 from typing import IO, Any, ClassVar
 
 from textreg.errors import DataError, UsageError
-from textreg.limits import check_unpacked
+from textreg.files import check_unpacked
 from textreg.reading.columns import Row, TableColumns
 from textreg.reading.faults import UnusableRow
 from textreg.reading.formats.base import Format

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from textreg.errors import DataError, UsageError
-from textreg.limits import MAX_LINE, limit, too_long
+from textreg.files import MAX_LINE, limit, too_long
 from textreg.reading.columns import Row, TableColumns
 from textreg.reading.faults import UnusableRow
 from textreg.reading.formats.base import Format

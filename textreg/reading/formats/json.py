@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
 from textreg.errors import DataError, TextregError
-from textreg.limits import MAX_LINE, limit, too_long
+from textreg.files import MAX_LINE, limit, too_long
 from textreg.reading.columns import Row, TableColumns
 from textreg.reading.faults import NotDecodable, UnusableRow
 from textreg.reading.formats.base import Format
