@@ -43,8 +43,7 @@ def list_plugins(load: bool = False, as_json: bool = False) -> None:
     for info in found:
         api = "" if info.api is None else str(info.api)
         seconds = "" if info.seconds is None else f"{info.seconds:.3f} s"
-        kind = info.kind or "several"
-        rows.append([info.name, kind, _source(info), api, seconds, _status(info)])
+        rows.append([info.name, info.kind, _source(info), api, seconds, _status(info)])
     if not load:
         for row in rows:
             del row[4]  # what was not imported took no time

@@ -32,7 +32,7 @@ PART_NAME = re.compile(r"\w[\w.+-]*")
 
 
 class Entry(NamedTuple):
-    """An entry point; ``kind`` is empty if its name has none.
+    """An entry point, whose name is its kind and the name of the part with a dot between them.
 
     apis: versions of the interface that its distribution declares; empty if it declares none.
     """
@@ -147,9 +147,8 @@ def _entries(dist: metadata.Distribution, name: str) -> Iterator[Entry]:
     points = dist.entry_points
     apis = tuple(sorted(point.name for point in points.select(group=API_GROUP)))
     for point in points.select(group=GROUP):
-        kind, _, part = point.name.partition(".")
-        if kind not in KIND_NAMES or not part:
-            kind, part = "", point.name
+        kind, dot, part = point.name.partition(".")
+        kind, part = (kind, part) if dot else ("", kind)
         yield Entry(kind, part, name, dist.version or "", point, apis)
 
 

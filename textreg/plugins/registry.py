@@ -2,8 +2,7 @@
 
 Every part, built in or not, is declared in the metadata of its distribution: group ``textreg``,
 name ``kind.name``, value a module with hooks (see :mod:`textreg.hookspecs`). So names are listed
-without importing anything. An entry point without a kind (``acme = "acme_textreg"``, one module
-with many parts) is imported only when a name is not found otherwise, or by ``listing(load=True)``.
+without importing anything.
 
 A class, a module or a file that is not installed is added by :func:`register` or
 :func:`register_file`, for this process only, and its name then stands for it. Two installed
@@ -64,11 +63,10 @@ _MOST = 4
 class PluginInfo:
     """One row of the list of plugins.
 
-    kind is empty for a module of many parts that is not loaded yet. distribution and version are
-    empty for what was registered by hand. status: ``not loaded``, ``ok``, or one of ``blocked``,
-    ``clash`` and ``broken`` with more after a colon. api: the interface it was made for, None if
-    its distribution declares none and it is not loaded. seconds: that its import took, None if
-    there was none. file, sha256: of a plugin that is one file, its path as it was given and the
+    distribution and version are empty for what was registered by hand. status: ``not loaded``,
+    ``ok``, or one of ``blocked``, ``clash`` and ``broken`` with more after a colon. api: the
+    interface it was made for, None if its distribution declares none and it is not loaded.
+    seconds: that its import took, None if there was none. file, sha256: of a plugin that is one file, its path as it was given and the
     digest of its content.
     """
 
@@ -174,7 +172,7 @@ class Registry:
                 self._seconds[entry.source] = round(time.perf_counter() - begin, 4)
                 self._loaded[entry.source] = parts_of(plugin, entry.provider)
             parts = self._loaded[entry.source]
-            if entry.kind and (entry.kind, entry.name) not in parts:
+            if (entry.kind, entry.name) not in parts:
                 given = ", ".join(f"{title(kind)} '{name}'" for kind, name in parts)
                 raise BrokenPluginError(
                     f"{entry.provider} declares '{entry.point.name}', but {entry.point.value} "
@@ -308,22 +306,18 @@ class Registry:
                 if load and not self.blocks.reason(*entry.part):
                     with suppress(PluginError):  # kept, and told by its status
                         self.load_entry(entry)
-                parts: Iterable[tuple[str, str]] = [(entry.kind, entry.name)]
-                if not entry.kind:
-                    parts = self._loaded.get(entry.source, parts)
-                rows += [self._info(entry, *part) for part in parts]
+                rows.append(self._info(entry))
             rows += [self._info_of_added(*key) for key in self.added]
         return sorted(rows, key=lambda row: (row.kind, row.name, row.distribution))
 
-    def load(self, row: PluginInfo) -> list[PluginInfo]:
-        """Import the module of a row of the list; one row for each of its parts."""
+    def load(self, row: PluginInfo) -> PluginInfo:
+        """Import the module of a row of the list; the row afterwards."""
         with self.lock:
             for entry in self.entries():
                 if entry.part == (row.kind, row.name, row.distribution):
-                    parts = self.load_entry(entry)
-                    keys = [(entry.kind, entry.name)] if entry.kind else list(parts)
-                    return [self._info(entry, *key) for key in keys]
-        return [row]
+                    self.load_entry(entry)
+                    return self._info(entry)
+        return row
 
     def provider(self, part: Any) -> PluginInfo | None:
         """The plugin that a class or instance comes from, if any. Imports nothing."""
@@ -333,15 +327,18 @@ class Registry:
                 if added.part is cls:
                     return self._info_of_added(*key)
             for entry in self.entries():
-                named = cls.name == entry.name or not entry.kind
-                allowed = not self.blocks.reason(*entry.part)
-                if named and allowed and entry.point.value.partition(":")[0] in sys.modules:
+                if cls.name != entry.name or self.blocks.reason(*entry.part):
+                    continue
+                if entry.point.value.partition(":")[0] in sys.modules:
                     with suppress(PluginError):  # somebody imported it past us
                         self.load_entry(entry)
-                for key, loaded in self._loaded.get(entry.source, {}).items():
-                    if loaded is cls:
-                        return self._info(entry, *key)
+                if self._part_of(entry) is cls:
+                    return self._info(entry)
         return None
+
+    def _part_of(self, entry: Entry) -> Any:
+        """The part of an entry; None if it is not loaded."""
+        return self._loaded.get(entry.source, {}).get((entry.kind, entry.name))
 
     def failure(self, info: PluginInfo) -> BrokenPluginError | None:
         """Why a plugin is broken, with the traceback in ``__cause__``; None if it is not known."""
@@ -355,14 +352,13 @@ class Registry:
             parts += [(row.kind, row.name, row.distribution) for row in self.listing()]
         return {alias for part in parts for alias in spellings(*part)}
 
-    def _info(self, entry: Entry, kind: str, name: str) -> PluginInfo:
-        """The row of one part of an entry's module."""
-        same = [other for other in self.entries() if other.kind and other[:2] == (kind, name)]
+    def _info(self, entry: Entry) -> PluginInfo:
+        """The row of an entry."""
+        kind, name = entry[:2]
+        same = [other for other in self.entries() if other[:2] == (kind, name)]
         free = [other for other in same if not self.blocks.reason(*other.part)]
-        reason = self.blocks.reason(*entry.part)
-        reason = reason or self.blocks.reason(kind, name, entry.distribution)
-        part = self._loaded.get(entry.source, {}).get((kind, name))
-        if reason:
+        part = self._part_of(entry)
+        if reason := self.blocks.reason(*entry.part):
             status = f"blocked: by {reason}"
         elif entry.part in self._failures:
             status = f"broken: {self._failures[entry.part]}"
@@ -423,10 +419,9 @@ class Registry:
             if added is not None:
                 self._refuse_blocked(kind, short, "")
                 return added
-            faults: list[PluginError] = []
-            entries = self._providers(kind, short, owner, faults)
+            entries = self._providers(kind, short, owner)
             if not entries:
-                raise self._unknown(kind, name, faults)
+                raise self._unknown(kind, name)
             if len(entries) > 1:
                 entries.sort(
                     key=lambda entry: (entry.distribution != "textreg", entry.distribution)
@@ -542,41 +537,17 @@ class Registry:
             )
         return join(kind, tuple(self.find(kind, part) for part in parts))
 
-    def _providers(
-        self, kind: str, name: str, owner: str, faults: list[PluginError]
-    ) -> list[Entry]:
+    def _providers(self, kind: str, name: str, owner: str) -> list[Entry]:
         """Entry points that provide a part and are not blocked.
 
         owner: the distribution to look in, empty for all. PluginError if all of them are blocked.
-        Only where no entry point has the name are modules of many parts imported; the errors of
-        those that fail go to ``faults``.
         """
         entries = self.entries_of(owner) if owner else self.entries()
         named = [entry for entry in entries if (entry.kind, entry.name) == (kind, name)]
-        if not named:
-            return self._search_modules(kind, name, entries, faults)
         allowed = [entry for entry in named if not self.blocks.reason(*entry.part)]
-        if not allowed:
+        if named and not allowed:
             self._refuse_blocked(*named[0].part)
         return allowed
-
-    def _search_modules(
-        self, kind: str, name: str, entries: list[Entry], faults: list[PluginError]
-    ) -> list[Entry]:
-        """Entry points of modules of many parts that have this one among them."""
-        providers = []
-        for entry in entries:
-            if entry.kind or self.blocks.reason(*entry.part):
-                continue
-            try:
-                parts = self.load_entry(entry)
-            except PluginError as error:
-                faults.append(error)
-                continue
-            if (kind, name) in parts:
-                self._refuse_blocked(kind, name, entry.distribution)
-                providers.append(entry)
-        return providers
 
     def _refuse_blocked(self, kind: str, name: str, distribution: str) -> None:
         if reason := self.blocks.reason(kind, name, distribution):
@@ -586,7 +557,7 @@ class Registry:
                 f"{others}."
             )
 
-    def _unknown(self, kind: str, name: str, faults: list[PluginError]) -> PluginError:
+    def _unknown(self, kind: str, name: str) -> PluginError:
         owner, _, short = name.rpartition(":")
         satellite = satellite_of(kind, short)
         if satellite and owner in ("", satellite) and not self.entries_of(satellite):
@@ -603,8 +574,6 @@ class Registry:
         message += f" Installed: {', '.join(known) or 'none'}."
         if damaged := self.damaged():
             message += f" Left out as damaged: {first_few(damaged, _MOST, '; ')}."
-        for fault in faults[:_MOST]:
-            message += f" It may be in a plugin that is broken: {fault}"
         return PluginError(message)
 
     def who(self, part: Any) -> str:

@@ -61,12 +61,12 @@ def _tell_diagnoses(
         status = each.status
         if each.cause and status != "broken":
             status += f": {each.cause}"
-        rows.append((info.name, info.kind or "several", info.home, status))
+        rows.append((info.name, info.kind, info.home, status))
     print_table(rows)
     for note in strange:
         click.echo(f"note: {note}")
     for each in broken:
-        click.echo(f"\n{each.info.name}, {each.info.kind or 'several'}, of {each.info.home}")
+        click.echo(f"\n{each.info.name}, {each.info.kind}, of {each.info.home}")
         click.echo(f"  cause: {each.cause}")
         if each.remedy:
             click.echo(f"  mend:  {each.remedy}")
@@ -299,7 +299,7 @@ def diagnose(name: str = "") -> list[Diagnosis]:
                 f"no plugin '{name}'.{did_you_mean(name, known)}{''.join(damaged)} "
                 "See: textreg plugins list"
             )
-    return [found for row in rows for found in _diagnose(row)]
+    return [_diagnose(row) for row in rows]
 
 
 def notes(found: Iterable[Diagnosis] = ()) -> list[str]:
@@ -335,16 +335,15 @@ def _meant(name: str, rows: Iterable[PluginInfo]) -> Iterator[PluginInfo]:
             yield row
 
 
-def _diagnose(row: PluginInfo) -> list[Diagnosis]:
-    """One diagnosis for each part of the module, usually one."""
+def _diagnose(row: PluginInfo) -> Diagnosis:
     state, _, reason = row.status.partition(": ")
     if state == "blocked":
-        return [Diagnosis(row, state, reason)]
+        return Diagnosis(row, state, reason)
     try:
-        rows = registry.load(row)
+        row = registry.load(row)
     except BrokenPluginError as error:
-        return [_broken(row, error)]
-    return [_loaded(part) if part.kind == "command" else _tried(part) for part in rows]
+        return _broken(row, error)
+    return _loaded(row) if row.kind == "command" else _tried(row)
 
 
 def _loaded(row: PluginInfo) -> Diagnosis:
