@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from html import escape
@@ -13,6 +11,7 @@ import numpy as np
 
 from textreg.errors import UsageError, named_errors
 from textreg.explain.contributions import ExplainedBatch, explained_batch, removals_of
+from textreg.files import csv_lines
 from textreg.model.model import Model
 from textreg.terminal import printable, single_line
 
@@ -264,7 +263,7 @@ def as_csv(tables: Iterable[RemovalTable]) -> Iterator[str]:
                 for one in table.columns
                 for what in ("log-odds" if one.log_odds else "score", "selected")
             ]
-            yield _csv_line(["text", "of", "start", "end", "sentence", *heads])
+            yield from csv_lines([["text", "of", "start", "end", "sentence", *heads]])
         for row, ((start, end), sentence) in enumerate(
             zip(table.spans, table.sentences, strict=True)
         ):
@@ -272,13 +271,7 @@ def as_csv(tables: Iterable[RemovalTable]) -> Iterator[str]:
             for one in table.columns:
                 marked = "" if one.selected is None else str(one.selected[row]).lower()
                 cells += [one.removals[row], marked]
-            yield _csv_line(cells)
-
-
-def _csv_line(cells: Iterable[object]) -> str:
-    line = io.StringIO()
-    csv.writer(line, lineterminator="\n").writerow(cells)
-    return line.getvalue()
+            yield from csv_lines([cells])
 
 
 def as_latex(tables: Iterable[RemovalTable]) -> Iterator[str]:

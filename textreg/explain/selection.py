@@ -342,7 +342,7 @@ def find_selection(
     parts = None
     if _same_groups(summary, groups, len(corpus), missing):
         parts = _part_weights(summary, weights, groups)
-    group_weights = _GroupWeights.of(model, corpus, tokens, groups, weights, parts)
+    group_weights = _GroupWeights(model, corpus, tokens, groups, weights, parts)
     selected = group_weights.norms > 0
     filled = np.diff(groups.indptr) > 0
     document_of = _document_of(groups)
@@ -465,7 +465,6 @@ def _shares(document_of: Int64s, filled: Bools, selected: Bools) -> tuple[float,
     return tuple((n_selected[n_filled > 0] / n_filled[n_filled > 0]).tolist())
 
 
-@dataclass(frozen=True, eq=False)
 class _GroupWeights:
     """The groups of a corpus, and what a model weighs them with.
 
@@ -475,47 +474,28 @@ class _GroupWeights:
     of every group; norms and values are then theirs.
     """
 
-    model: Model
-    corpus: Corpus
-    tokens: Tokens
-    groups: Groups
-    labels: tuple[str, ...]
-    weights: Floats
-    norms: Floats
-    values: Floats
-    has_offsets: bool
-    parts: dict[int, Floats] | None
-
-    @classmethod
-    def of(
-        cls,
+    def __init__(
+        self,
         model: Model,
         corpus: Corpus,
         tokens: Tokens,
         groups: Groups,
         weights: Floats,
-        parts: dict[int, Floats] | None = None,
-    ) -> _GroupWeights:
-        """``weights``: (k, p) over the features of the corpus. parts: of weights that are sums."""
-        task = model.task
+        parts: dict[int, Floats] | None,
+    ) -> None:
+        """``weights``: (k, p) over the features of the corpus."""
         sums_of_rows = np.stack([_over_groups(groups, row) for row in weights])
         norms = np.sqrt(_over_groups(groups, (weights * weights).sum(axis=0)))
         if parts is not None:
             sums_of_rows, norms = np.zeros_like(sums_of_rows), np.zeros_like(norms)
             for g, part in parts.items():
                 sums_of_rows[:, g], norms[g] = part.sum(axis=1), np.linalg.norm(part)
-        return cls(
-            model=model,
-            corpus=corpus,
-            tokens=tokens,
-            groups=groups,
-            labels=task.sides,
-            weights=task.side_rows(weights),
-            norms=norms,
-            values=task.side_rows(sums_of_rows),
-            has_offsets=gives_offsets(model),
-            parts=parts,
-        )
+        task = self.task = model.task
+        self.model, self.corpus, self.tokens, self.groups = model, corpus, tokens, groups
+        self.norms, self.parts = norms, parts
+        self.labels, self.weights = task.sides, task.side_rows(weights)
+        self.values = task.side_rows(sums_of_rows)
+        self.has_offsets = gives_offsets(model)
 
     def strongest(self, top: int) -> tuple[SelectedGroup, ...]:
         """The selected groups with the largest norms."""
@@ -524,7 +504,7 @@ class _GroupWeights:
 
     def typical(self, document_of: Int64s, top: int) -> dict[str, tuple[SelectedGroup, ...]]:
         """By label, the selected groups in its documents that support it most."""
-        task, has_labels = self.model.task, self.corpus.labels is not None
+        task, has_labels = self.task, self.corpus.labels is not None
         y_true = task.known_targets(self.corpus)
         groups = {}
         for row, label in enumerate(self.labels):
@@ -542,7 +522,7 @@ class _GroupWeights:
         members = self.groups.members(g)
         weights = self.weights[row, members]
         if self.parts is not None:
-            weights = self.model.task.side_rows(self.parts[g])[row]
+            weights = self.task.side_rows(self.parts[g])[row]
         order = np.argsort(-np.abs(weights), kind="stable")  # stable: ties as in the vocabulary
         return SelectedGroup(
             name=self.groups.label(g),

@@ -25,32 +25,10 @@ from typing import Any, NamedTuple, Protocol
 
 from textreg.errors import BrokenPluginError, PluginError, UsageError, did_you_mean, first_few
 from textreg.isolation import blaming, shown
+from textreg.plugins import distributions, loading
 from textreg.plugins.blocking import Blocks
-from textreg.plugins.distributions import (
-    KIND_NAMES,
-    Entry,
-    Scan,
-    commands_of_all,
-    how_to_install,
-    is_among,
-    may_be_blocked,
-    normal,
-    satellite_of,
-    scan,
-    scan_one,
-    spellings,
-)
-from textreg.plugins.loading import (
-    Parts,
-    PluginFile,
-    add_part,
-    import_plugin,
-    other_interface,
-    parts_of,
-    read_file,
-    run_file,
-    title,
-)
+from textreg.plugins.distributions import KIND_NAMES, Entry, Scan, is_among, normal
+from textreg.plugins.loading import Parts, PluginFile, title
 
 _JOINING = {"groups": "lda,sentences", "tokenizer": "words,chars"}
 """The kinds of parts that can be joined, each with an example."""
@@ -66,8 +44,8 @@ class PluginInfo:
     distribution and version are empty for what was registered by hand. status: ``not loaded``,
     ``ok``, or one of ``blocked``, ``clash`` and ``broken`` with more after a colon. api: the
     interface it was made for, None if its distribution declares none and it is not loaded.
-    seconds: that its import took, None if there was none. file, sha256: of a plugin that is one file, its path as it was given and the
-    digest of its content.
+    seconds: that its import took, None if there was none. file, sha256: of a plugin that is one
+    file, its path as it was given and the digest of its content.
     """
 
     name: str
@@ -137,16 +115,16 @@ class Registry:
     def entries(self) -> list[Entry]:
         """All entry points, read once."""
         if self._scanned is None:
-            self._scanned = scan()
+            self._scanned = distributions.scan()
             for entry in self._scanned.entries:
                 if not entry.fits:
-                    self._failures[entry.part] = other_interface(entry)
+                    self._failures[entry.part] = loading.other_interface(entry)
         return self._scanned.entries
 
     def entries_of(self, distribution: str) -> list[Entry]:
         """Those of one distribution, of which alone the metadata is read where that is enough."""
         name = normal(distribution)
-        if self._scanned is None and (own := scan_one(name)):
+        if self._scanned is None and (own := distributions.scan_one(name)):
             return own
         return [entry for entry in self.entries() if entry.distribution == name]
 
@@ -164,13 +142,13 @@ class Registry:
         from textreg import hookspecs  # noqa: F401  # what all plugins import is not their time
 
         if not entry.fits:
-            raise other_interface(entry)
+            raise loading.other_interface(entry)
         try:
             if entry.source not in self._loaded:
                 begin = time.perf_counter()
-                plugin = import_plugin(entry.point, entry.distribution, entry.version)
+                plugin = loading.import_plugin(entry.point, entry.distribution, entry.version)
                 self._seconds[entry.source] = round(time.perf_counter() - begin, 4)
-                self._loaded[entry.source] = parts_of(plugin, entry.provider)
+                self._loaded[entry.source] = loading.parts_of(plugin, entry.provider)
             parts = self._loaded[entry.source]
             if (entry.kind, entry.name) not in parts:
                 given = ", ".join(f"{title(kind)} '{name}'" for kind, name in parts)
@@ -217,9 +195,9 @@ class Registry:
         parts: Parts = {}
         if isinstance(plugin, type) and issubclass(plugin, tuple(KINDS.values())):
             kind = next(kind for kind, base in KINDS.items() if issubclass(plugin, base))
-            add_part(parts, kind, plugin, label)
+            loading.add_part(parts, kind, plugin, label)
         else:
-            parts = parts_of(plugin, label)
+            parts = loading.parts_of(plugin, label)
         self.add(parts, None)
 
     def register_file(self, path: str | os.PathLike[str]) -> None:
@@ -258,15 +236,15 @@ class Registry:
         >>> textreg.regularizer("third", l2=1.0)
         Third(l2=1.0)
         """
-        file = read_file(path)
-        self.add(run_file(file), file)
+        file = loading.read_file(path)
+        self.add(loading.run_file(file), file)
 
     def name_file(self, path: str | os.PathLike[str]) -> None:
         """The same, but the file is run when a part is first looked for, and maybe never.
 
         So a model or a journal that needs other content can refuse the file before it runs.
         """
-        self.waiting.append(read_file(path))
+        self.waiting.append(loading.read_file(path))
 
     def add(self, parts: Parts, file: PluginFile | None) -> None:
         """Register classes for this process; PluginError if another file gives one of the names."""
@@ -287,7 +265,7 @@ class Registry:
         with self.lock:
             while self.waiting:
                 file = self.waiting.pop(0)
-                self.add(run_file(file), file)
+                self.add(loading.run_file(file), file)
 
     def files(self) -> list[PluginFile]:
         """The files that were named or registered; runs none."""
@@ -350,7 +328,7 @@ class Registry:
         with self.lock:
             parts = [entry.part for entry in self.entries()]
             parts += [(row.kind, row.name, row.distribution) for row in self.listing()]
-        return {alias for part in parts for alias in spellings(*part)}
+        return {alias for part in parts for alias in distributions.spellings(*part)}
 
     def _info(self, entry: Entry) -> PluginInfo:
         """The row of an entry."""
@@ -502,8 +480,8 @@ class Registry:
         Files that the user named are run, as nothing else tells what they give.
         """
         self.run_waiting()
-        lines = commands_of_all()
-        if self.blocks.added or may_be_blocked():
+        lines = distributions.commands_of_all()
+        if self.blocks.added or distributions.may_be_blocked():
             lines = {name: lines[name] for name in self.names("command") if name in lines}
         for (kind, name), added in self.added.items():
             if kind == "command":
@@ -559,9 +537,9 @@ class Registry:
 
     def _unknown(self, kind: str, name: str) -> PluginError:
         owner, _, short = name.rpartition(":")
-        satellite = satellite_of(kind, short)
+        satellite = distributions.satellite_of(kind, short)
         if satellite and owner in ("", satellite) and not self.entries_of(satellite):
-            remedy = how_to_install(satellite)
+            remedy = distributions.how_to_install(satellite)
             return PluginError(
                 f"the {title(kind)} '{short}' is in {satellite}, which is not installed. Run: "
                 f"{remedy}"
