@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 import textreg
-from textreg.demo.corpus import write_demo
+from textreg.demo import write_demo
 from textreg.reading.corpus import read_corpus
 from textreg_report import report, report_pair
 

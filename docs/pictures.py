@@ -18,7 +18,7 @@ from matplotlib.axes import Axes
 import textreg
 from textreg.builtin.group_builders import Sentences
 from textreg.builtin.tokenizers import Words
-from textreg.demo.corpus import write_demo
+from textreg.demo import write_demo
 from textreg.errors import ConvergenceWarning
 from textreg.features.vectorize import Features, Vectorizer
 from textreg.reading.corpus import read_corpus

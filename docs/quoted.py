@@ -17,7 +17,7 @@ from docutils.parsers.rst import directives
 from sphinx.util.docutils import SphinxDirective
 
 import textreg
-from textreg.demo.corpus import write_demo
+from textreg.demo import write_demo
 from textreg.explain.contributions import Explanation, SentenceScore, TextPart, text_parts
 from textreg.reading.corpus import read_corpus
 

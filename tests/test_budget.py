@@ -11,7 +11,7 @@ from conftest import Cli
 
 import textreg
 from textreg.builtin.separable import Lasso
-from textreg.demo.corpus import write_demo
+from textreg.demo import write_demo
 from textreg.errors import ConvergenceWarning, UsageError
 from textreg.records import Problem, Solution
 from textreg.training.space import parse_seconds

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import textreg
 from textreg.checking import CheckResult, CheckSettings
-from textreg.checking.findings import KINDS
+from textreg.checking.documents import KINDS
 from textreg.errors import DataError, UsageError
 from textreg.records import Corpus
 

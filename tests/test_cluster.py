@@ -20,7 +20,7 @@ from scipy.sparse import csr_array
 import textreg
 from textreg.builtin.separable import Elastic, Lasso
 from textreg.cluster import connection
-from textreg.demo.corpus import write_demo
+from textreg.demo import write_demo
 from textreg.errors import BrokenPluginError, UsageError
 from textreg.kinds import Regularizer
 from textreg.records import Problem, Solution

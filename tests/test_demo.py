@@ -11,8 +11,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
-from textreg.demo.corpus import make_reviews, write_demo
-from textreg.demo.grammar import GRAMMAR, PRODUCTS
+from textreg.demo import GRAMMAR, PRODUCTS, make_reviews, write_demo
 from textreg.errors import UsageError
 from textreg.reading.corpus import read_corpus
 

@@ -15,7 +15,7 @@ import pytest
 from conftest import Cli
 
 import textreg
-from textreg.demo.corpus import write_demo
+from textreg.demo import write_demo
 
 CHECKOUT = Path(textreg.__file__).parent.parent
 pytestmark = pytest.mark.skipif(

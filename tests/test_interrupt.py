@@ -19,7 +19,7 @@ from conftest import Cli
 
 import textreg
 from textreg.builtin.separable import Lasso
-from textreg.demo.corpus import write_demo
+from textreg.demo import write_demo
 from textreg.errors import ConvergenceWarning
 from textreg.kinds import Regularizer
 from textreg.records import Problem, Solution

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import textreg
-from textreg.demo.corpus import make_reviews
+from textreg.demo import make_reviews
 
 CHECKOUT = Path(textreg.__file__).parent.parent
 pytestmark = pytest.mark.skipif(

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import textreg
 from textreg.checking.copies import CROWD, near_pairs
-from textreg.checking.findings import Finding
+from textreg.checking.documents import Finding
 
 WORDS = [f"w{number}" for number in range(400)]
 Sets = list[np.ndarray]

@@ -19,7 +19,7 @@ from model_files import rewrite
 from textreg import Corpus, Elastic, Lasso, Model, Sentence, load
 from textreg import train as train_with_defaults
 from textreg.builtin.tokenizers import Words
-from textreg.demo.corpus import write_demo
+from textreg.demo import write_demo
 from textreg.errors import ConvergenceWarning, ModelError, UsageError
 from textreg.explain import path_sentences, removal_tables
 from textreg.features.vectorize import Vectorizer

@@ -10,7 +10,7 @@ import pytest
 from conftest import Cli
 
 import textreg
-from textreg.demo.corpus import write_demo
+from textreg.demo import write_demo
 from textreg.errors import UsageError
 from textreg.model.model import Model
 from textreg.model.summary import PruneSummary

@@ -16,7 +16,7 @@ from pages import Page
 import textreg
 from textreg.errors import UsageError
 from textreg.explain import explain, find_selection
-from textreg.explain.removal_table import RemovalColumn, RemovalTable, as_latex, removal_tables
+from textreg.explain.sentences import RemovalColumn, RemovalTable, as_latex, removal_tables
 from textreg.model.model import Model
 from textreg.records import Corpus
 

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 import textreg
 from textreg.checking import CheckSettings
 from textreg.checking.copies import same_texts
-from textreg.checking.documents import Documents
-from textreg.checking.findings import Finding
+from textreg.checking.documents import Documents, Finding
 from textreg.checking.labels import out_of_sample
 from textreg.measure.confident import contradicted, self_confidence
 from textreg.records import Corpus

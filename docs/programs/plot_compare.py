@@ -9,7 +9,7 @@ them has seen. The bars are 95 % intervals; the verdicts follow from paired test
 import matplotlib.pyplot as plt
 
 import textreg_report
-from textreg.demo.corpus import make_reviews
+from textreg.demo import make_reviews
 from textreg_report import Benchmark
 
 labels, texts = zip(*make_reviews(600), strict=True)

@@ -11,7 +11,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import textreg
-from textreg.demo.corpus import make_reviews
+from textreg.demo import make_reviews
 from textreg.kinds import Penalized
 from textreg.params import AUTO, LogGrid, param
 from textreg_testing import check_penalty

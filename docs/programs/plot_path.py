@@ -11,7 +11,7 @@ held-out documents.
 import matplotlib.pyplot as plt
 
 import textreg
-from textreg.demo.corpus import make_reviews
+from textreg.demo import make_reviews
 from textreg.explain import path_sentences
 
 labels, texts = zip(*make_reviews(800), strict=True)

@@ -12,7 +12,7 @@ from sklearn.calibration import CalibrationDisplay
 from sklearn.metrics import log_loss
 
 from textreg import Lasso, TextClassifier
-from textreg.demo.corpus import make_reviews
+from textreg.demo import make_reviews
 
 labels, texts = zip(*make_reviews(600), strict=True)
 test_labels, test_texts = zip(*make_reviews(2000, seed=1), strict=True)

@@ -9,7 +9,7 @@ that do, and an explanation gives the exact share of every sentence in the score
 import matplotlib.pyplot as plt
 
 import textreg
-from textreg.demo.corpus import make_reviews
+from textreg.demo import make_reviews
 
 labels, texts = zip(*make_reviews(800), strict=True)
 model = textreg.train(texts, labels, reg="sentence")

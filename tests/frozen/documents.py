@@ -7,7 +7,7 @@ from functools import cache
 from itertools import accumulate
 from typing import Any, NamedTuple
 
-from textreg.demo.corpus import make_reviews
+from textreg.demo import make_reviews
 
 WORDS = 300
 """Words that tell nothing."""

@@ -8,18 +8,16 @@ from typing import Any
 
 from textreg.checking.copies import copy_findings, near_findings, overlap, same_texts
 from textreg.checking.documents import (
+    CheckResult,
     CheckSettings,
     Documents,
+    Example,
+    Finding,
+    Unchecked,
     lengths_of,
     rare_scripts,
     scripts_of,
     text_findings,
-)
-from textreg.checking.findings import (
-    CheckResult,
-    Example,
-    Finding,
-    Unchecked,
     worst_first,
 )
 from textreg.checking.labels import (

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from textreg.checking.documents import Documents, is_missing
-from textreg.checking.findings import Finding
+from textreg.checking.documents import Documents, Finding, is_missing
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from textreg.checking.documents import Documents, is_missing
-from textreg.checking.findings import LEAST, NAMED, Example, Finding
+from textreg.checking.documents import LEAST, NAMED, Documents, Example, Finding, is_missing
 from textreg.errors import first_few, shortened
 from textreg.losses import find_loss
 from textreg.measure.confident import suspects

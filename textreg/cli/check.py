@@ -8,8 +8,7 @@ from typing import Any
 import click
 
 from textreg.checking import CheckResult, CheckSettings, check_corpus
-from textreg.checking.documents import check_names
-from textreg.checking.findings import NAMED, Example, Finding
+from textreg.checking.documents import NAMED, Example, Finding, check_names
 from textreg.cli import shared
 from textreg.cli.inputs import Reading, reading
 from textreg.cli.options import setting

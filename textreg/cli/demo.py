@@ -6,7 +6,7 @@ import click
 
 from textreg.cli import shared
 from textreg.cli.output import print_json
-from textreg.demo.corpus import write_demo
+from textreg.demo import write_demo
 
 
 @click.command(cls=shared.Command, name="demo")

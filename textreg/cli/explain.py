@@ -29,7 +29,7 @@ from textreg.explain import (
     find_selection,
 )
 from textreg.explain.contributions import headline, strongest, text_parts
-from textreg.explain.removal_table import (
+from textreg.explain.sentences import (
     FORMATS,
     RemovalTable,
     is_selected,

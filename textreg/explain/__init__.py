@@ -1,8 +1,6 @@
 """Explanations of a model: contributions, evidence, and what training selected."""
 
 from textreg.explain.contributions import Explanation, SentenceScore, Word, explain, gives_offsets
-from textreg.explain.path_sentences import path_sentences
-from textreg.explain.removal_table import RemovalColumn, RemovalTable, removal_tables
 from textreg.explain.selection import (
     EntryStep,
     LinkedFeature,
@@ -13,6 +11,7 @@ from textreg.explain.selection import (
     Selection,
     find_selection,
 )
+from textreg.explain.sentences import RemovalColumn, RemovalTable, path_sentences, removal_tables
 
 __all__ = [
     "EntryStep",

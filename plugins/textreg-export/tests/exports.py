@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any
 
 import textreg
-from textreg.demo.corpus import make_reviews
+from textreg.demo import make_reviews
 from textreg.model.model import Model
 
 PIECES = """

@@ -22,7 +22,7 @@ from textreg.builtin.groups import Group
 from textreg.builtin.separable import Elastic, Lasso
 from textreg.errors import ModelError, UsageError
 from textreg.explain import find_selection
-from textreg.explain.removal_table import removal_tables
+from textreg.explain.sentences import removal_tables
 from textreg.penalties import soft
 from textreg.records import Corpus, Floats, Groups, Problem
 from textreg_latent import Latent

@@ -13,7 +13,7 @@ import pytest
 import textreg
 import textreg_report
 from textreg import Sentence
-from textreg.demo.corpus import write_demo
+from textreg.demo import write_demo
 from textreg.errors import ConvergenceWarning
 from textreg.records import Groups, Problem
 from textreg_papers import protocols, tables

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 import textreg
 from textreg import Corpus, Lasso
-from textreg.demo.corpus import write_demo
+from textreg.demo import write_demo
 from textreg.errors import DataError, TextregError, UsageError
 from textreg.measure.metrics import Interval, p_text, sign_test
 from textreg_report import Benchmark

@@ -19,7 +19,7 @@ import textreg
 import textreg_report
 from textreg import Corpus
 from textreg.builtin.graph_builders import Cooccurrence
-from textreg.demo.corpus import write_demo
+from textreg.demo import write_demo
 from textreg.errors import DataError, DataWarning, TextregError, UsageError
 from textreg.records import Graph, Tokens
 from textreg.training.prepare import make_features

@@ -14,7 +14,7 @@ from conftest import Cli
 from pages import HOSTILE, Page
 
 import textreg
-from textreg.demo.corpus import write_demo
+from textreg.demo import write_demo
 from textreg.errors import DataError, ModelError, UsageError
 from textreg.measure.metrics import p_text, sign_test
 from textreg.model.model import Model

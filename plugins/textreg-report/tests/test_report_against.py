@@ -10,7 +10,7 @@ from conftest import Cli
 from pages import Page
 
 import textreg
-from textreg.demo.corpus import write_demo
+from textreg.demo import write_demo
 from textreg.errors import UsageError
 from textreg.explain import removal_tables
 from textreg.model.model import Model

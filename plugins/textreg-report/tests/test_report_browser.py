@@ -11,7 +11,7 @@ from browsing import all_of, choose, one_of, requests, show, start
 from pages import HOSTILE
 
 import textreg
-from textreg.demo.corpus import write_demo
+from textreg.demo import write_demo
 from textreg.reading.corpus import read_corpus
 from textreg.records import Corpus
 from textreg_report import report

@@ -99,7 +99,7 @@ def _environment() -> Environment:
     """Templates that escape every value and make invisible characters visible."""
     from jinja2 import Environment, FunctionLoader, StrictUndefined
 
-    from textreg.explain.removal_table import is_selected, notes_of, title_of
+    from textreg.explain.sentences import is_selected, notes_of, title_of
     from textreg.terminal import visible
     from textreg_report import page_charts, wording
     from textreg_report.agreement import TITLES

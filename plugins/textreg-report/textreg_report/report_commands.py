@@ -17,7 +17,7 @@ from textreg.cli.options import settings
 from textreg.cli.output import check_page, check_target, print_json, print_table, progress_bar, size
 from textreg.cli.show import PATH_TABLES, path_or_table
 from textreg.errors import UsageError
-from textreg.explain.removal_table import require_alike
+from textreg.explain.sentences import require_alike
 from textreg.hookspecs import hookimpl
 from textreg.model.storage import load_model
 from textreg.records.documents import check_texts

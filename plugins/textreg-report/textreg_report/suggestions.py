@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from textreg.checking.check import check_corpus
-from textreg.checking.documents import CheckSettings
-from textreg.checking.findings import KINDS
+from textreg.checking.documents import KINDS, CheckSettings
 from textreg.measure.metrics import (
     ALPHA,
     Answers,
@@ -38,7 +37,7 @@ from textreg_report.wording import (
 )
 
 if TYPE_CHECKING:
-    from textreg.checking.findings import CheckResult, Finding
+    from textreg.checking.documents import CheckResult, Finding
     from textreg.records import Bools, Corpus
     from textreg.tasks import Task
     from textreg.tasks.base import Targets

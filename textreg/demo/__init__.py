@@ -1,1 +1,0 @@
-"""The corpus that `textreg demo` writes."""
