@@ -580,17 +580,6 @@ def test_encoding(cli: Cli, tmp_path: Path) -> None:
     assert "très" in cli("show", model).out
 
 
-def test_show_says_what_tfidf_keeps(cli: Cli, corpus: Path) -> None:
-    options = ("--reg", "lasso", "--reg-l1", "0.5", "--quiet", "--ngrams", "1")
-    options += ("--tokenizer", "words")
-    assert cli("train", corpus, *options, "--weighting", "tfidf").code == 0
-    shown = json.loads(cli("show", "reviews.textreg", "--json").out)
-    kept = shown["known_words"]["without_weight"]
-    assert kept + shown["features"] == 15
-    assert cli("train", corpus, *options, "--weighting", "log").code == 0
-    assert "known_words" not in json.loads(cli("show", "reviews.textreg", "--json").out)
-
-
 def test_a_model_without_features_is_said(cli: Cli, corpus: Path) -> None:
     result = cli("train", corpus, "--reg", "lasso", "--reg-l1", "1000", "--json")
     assert result.code == 0

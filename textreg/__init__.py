@@ -24,14 +24,15 @@ if TYPE_CHECKING:
     from textreg.measure.evaluation import Evaluation, evaluate
     from textreg.model.model import Model
     from textreg.model.storage import load_model as load
-    from textreg.plugins.parts import (
+    from textreg.plugins.registry import (
         graph_builder,
         group_builder,
         loss,
+        register,
+        register_file,
         regularizer,
         tokenizer,
     )
-    from textreg.plugins.registry import register, register_file
     from textreg.records import Corpus, Graph, Groups, Problem, Solution, Tokens
     from textreg.training.train import train, train_batches
     from textreg.training.update import update
@@ -88,8 +89,10 @@ _NAMES = {
     "measure.evaluation": ["Evaluation", "evaluate"],
     "model.model": ["Model"],
     "model.storage": ["load"],
-    "plugins.parts": ["graph_builder", "group_builder", "loss", "regularizer", "tokenizer"],
-    "plugins.registry": ["register", "register_file"],
+    "plugins.registry": [
+        *("graph_builder", "group_builder", "loss", "register", "register_file", "regularizer"),
+        "tokenizer",
+    ],
     "records": ["Corpus", "Graph", "Groups", "Problem", "Solution", "Tokens"],
     "training.train": ["train", "train_batches"],
     "training.update": ["update"],

@@ -9,12 +9,15 @@ import numpy as np
 from textreg.errors import UsageError
 from textreg.hookspecs import hookimpl
 from textreg.kinds import Tokenizer
-from textreg.known import CharRules, KnownChars, KnownWords, Wanted
 from textreg.params import param
 from textreg.records import Tokens
 from textreg.text import (
     ANALYZERS,
     SENTENCES,
+    CharRules,
+    KnownChars,
+    KnownWords,
+    Wanted,
     WordRules,
     scan_chars,
     scan_words,

@@ -40,7 +40,7 @@ COMMANDS = {
 }
 """The commands, which are modules of this package, and their help, which needs no import."""
 
-_BESIDE = {"update": "train"}
+_BESIDE = {"check": "corpora", "evaluate": "predict", "groups": "corpora", "update": "train"}
 """Commands in the module of another one, where they have their own names."""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -435,10 +435,18 @@ def check_named(files: Sequence[str], purpose: str) -> None:
 
 def describe(files: Sequence[str], corpus: Corpus) -> None:
     """Print what was read from where, and which columns were guessed."""
-    name = files[0] if len(files) == 1 else f"{files[0]} and {len(files) - 1} more"
-    line = f"{name}: {len(corpus):,} documents"
-    if corpus.columns:
-        line += "; " + ", ".join(f"{role} = {what}" for role, what in corpus.columns.items())
+    line = described(title_of(files), len(corpus), corpus.columns)
     if len(corpus.skipped):
         line += f"; {len(corpus.skipped):,} rows skipped"
     click.echo(line)
+
+
+def title_of(files: Sequence[str]) -> str:
+    """What files are called together."""
+    return files[0] if len(files) == 1 else f"{files[0]} and {len(files) - 1} more"
+
+
+def described(title: str, documents: int, columns: Mapping[str, str]) -> str:
+    """What was read, and its format and columns, on one line."""
+    read = ", ".join(f"{role} = {what}" for role, what in columns.items())
+    return f"{title}: {documents:,} documents{f'; {read}' if read else ''}"

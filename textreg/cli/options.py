@@ -219,19 +219,15 @@ def _split(ctx: click.Context, option: click.Parameter, text: str | None) -> Any
             f"'{text}' has nothing beside the colon: leave it out.", ctx, option
         )
     if colon:
-        ctx.params[JOINED[name]] = _as_number(second) if name == "select" else second
+        more: str | float = second
+        if name == "select":
+            with suppress(ValueError):  # what is no number is refused by the setting, by name
+                more = float(second)
+        ctx.params[JOINED[name]] = more
     return _as_count(first, ctx, option) if name == "min_label" else first
 
 
 _UNKNOWN_RULE = re.compile(r"(.+):((?:coverage|risk):[^:]*|accuracy|f1)", re.DOTALL)
-
-
-def _as_number(text: str) -> float | str:
-    """A number; what is none is refused by the setting, by name."""
-    try:
-        return float(text)
-    except ValueError:
-        return text
 
 
 def _as_count(text: str, ctx: click.Context, option: click.Parameter) -> int:

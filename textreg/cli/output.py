@@ -165,27 +165,18 @@ def progress_bar(*, quiet: bool) -> Iterator[Progress | None]:
     if quiet or logs or not sys.stderr.isatty():
         yield None
         return
+    from rich import progress
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-    from rich.progress import (
-        Progress as Bars,
-    )
 
     columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("left:"),
-        TimeRemainingColumn(),
+        progress.TextColumn("{task.description}"),
+        progress.BarColumn(),
+        progress.MofNCompleteColumn(),
+        progress.TimeElapsedColumn(),
+        progress.TextColumn("left:"),
+        progress.TimeRemainingColumn(),
     )
-    with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
+    with progress.Progress(*columns, console=Console(stderr=True), transient=True) as bars:
         tasks: dict[str, Any] = {}
 
         def report(stage: str, done: int, total: int) -> None:

@@ -247,8 +247,6 @@ def _facts(model: Model, path: str) -> dict[str, Any]:
             facts["calibration"]["temperature"] = model.calibration.temperature
     if model.thresholds:
         facts["thresholds"] = model.thresholds
-    if any(part.weighting.norm == "features" for part in encoder.parts):
-        facts["known_words"] = _known_words(encoder)
     if summary is not None:
         facts["regularizer"] = {"name": summary.reg.name, **summary.reg.params}
     plugins = () if summary is None else summary.plugins
@@ -298,17 +296,6 @@ def _tokenizer(encoders: Sequence[Encoder]) -> dict[str, Any]:
     for names, (_, params) in zip(joint_names(parts), parts, strict=True):
         facts |= {names[key]: value for key, value in params.items()}
     return facts
-
-
-def _known_words(encoder: AnyEncoder) -> dict[str, Any]:
-    """The size of names without a weight, which are kept to scale the rows of documents."""
-    unused: list[str] = []
-    for part in encoder.parts:
-        used = set(part.names)
-        unused += [name for name in part.vocabulary if name not in used]
-    # A name, its end in the table of names, and its inverse document frequency.
-    n_bytes = sum(len(name.encode("utf-8", "surrogatepass")) + 16 for name in unused)
-    return {"without_weight": len(unused), "bytes": n_bytes}
 
 
 def _title(key: str) -> str:

@@ -13,7 +13,6 @@ from textreg._core import text_counts, text_grams
 from textreg.errors import DataError, UsageError
 from textreg.features.ngrams import GramNames, NGrams, insert_ngrams, take
 from textreg.kinds import Tokenizer
-from textreg.known import Finding, Wanted
 from textreg.plugins.registry import ours
 from textreg.records import Documents, Floats, Tokens
 from textreg.records.columns import as_column
@@ -21,15 +20,15 @@ from textreg.records.documents import check_texts
 from textreg.records.fields import Field, FieldedText
 from textreg.records.names import Names
 from textreg.records.ragged import row_of
-from textreg.text import CsrArrays, count_rows, renumber
+from textreg.text import CsrArrays, Finding, Wanted, count_rows, renumber
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
     from textreg.features.vectorize import Vectorizer
-    from textreg.known import Known
     from textreg.records import Floats, Int32s
+    from textreg.text import Known
 
 
 class Weighting(NamedTuple):

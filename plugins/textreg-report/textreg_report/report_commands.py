@@ -10,7 +10,7 @@ import click
 import numpy as np
 
 from textreg.cli import shared
-from textreg.cli.check import CHECKING, checked
+from textreg.cli.corpora import CHECKING, checked
 from textreg.cli.explain import load_by_name
 from textreg.cli.inputs import TRAINING, Reading, check_named, reading
 from textreg.cli.options import settings

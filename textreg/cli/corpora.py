@@ -1,0 +1,295 @@
+"""``textreg check`` and ``textreg groups``: what can be done with a corpus before training."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+from textreg.checking import CheckResult, CheckSettings, check_corpus
+from textreg.checking.documents import NAMED, Finding, check_names
+from textreg.cli import shared
+from textreg.cli.inputs import Reading, described, reading, title_of
+from textreg.cli.options import PartsCommand, setting, settings
+from textreg.cli.output import SHOWN, check_target, percent, print_json, print_table, progress_bar
+from textreg.errors import DataError, UsageError, did_you_mean, first_few
+from textreg.files import write_atomically
+from textreg.plugins import calls
+from textreg.records import Groups, Tokens
+from textreg.structure.grouping import group_lines
+from textreg.tasks import TASKS
+from textreg.terminal import single_line, visible
+from textreg.training.prepare import for_documents
+from textreg.training.settings import TrainingSettings
+
+ANY = "any"
+JOBS = {"jobs": -1}
+"""Defaults of the command that Python does not have."""
+FOUND = 1
+"""Exit code where a finding of --fail-on was found."""
+
+
+CHECKING = shared.options(
+    click.option(
+        "--against",
+        metavar="FILE",
+        multiple=True,
+        help="Other documents, such as those to test on, that should have none in common with "
+        "FILES. May be repeated.",
+    ),
+    click.option("--no-labels", is_flag=True, help="Check the texts alone."),
+    *(setting(name, one, JOBS.get(name)) for name, one in CheckSettings.declared().items()),
+)
+"""What is checked, and how, beside FILES."""
+
+
+@click.command(cls=shared.Command, name="check")
+@click.argument("files", nargs=-1, required=True)
+@reading("label", stops=False, fields=True)
+@CHECKING
+@click.option(
+    "--fail-on",
+    metavar="NAME",
+    multiple=True,
+    help=f"Exit with code {FOUND} if there is a finding of this name, or {ANY} finding. May be "
+    "repeated.",
+)
+@shared.as_json
+def check(
+    files: tuple[str, ...], how: Reading, fail_on: tuple[str, ...], as_json: bool, **options: Any
+) -> int:
+    """Look for faults in labeled texts, before a model is trained on them.
+
+    FILES are files or folders in the formats that textreg train reads: {formats}. Rows that cannot
+    be read are told like other findings. Nothing is changed.
+    """
+    check_names([name for name in fail_on if name != ANY])
+    result = checked(files, how, **options)
+    if as_json:
+        print_json(result.to_dict())
+    else:
+        _tell(result)
+    return FOUND if any({one.name, ANY} & set(fail_on) for one in result.findings) else 0
+
+
+def checked(
+    files: Sequence[str],
+    how: Reading,
+    against: Sequence[str],
+    no_labels: bool,
+    **options: Any,
+) -> CheckResult:
+    """The result of a check of files. options: of :class:`textreg.checking.CheckSettings`."""
+    settings = CheckSettings(**{key: it for key, it in options.items() if it not in (None, ())})
+    if no_labels and (how.label_col or how.label_sep):
+        raise UsageError("--no-labels is for texts alone: leave out --label-col and --label-sep.")
+    if shared_file := next((one for one in against if one in files), None):
+        raise UsageError(
+            f"--against {shared_file} is checked itself: name other documents, such as those to "
+            "test on."
+        )
+    how = how.of(None if settings.task is None else TASKS[settings.task])
+    first = how.readable(files, labeled=not no_labels)
+    other = how.readable(against, labeled=not no_labels) if against else None
+    with progress_bar(quiet=False) as progress:
+        return check_corpus(
+            first.corpus,
+            None if other is None else other.corpus,
+            settings,
+            columns=first.others,
+            remedy=first.remedy,
+            title=title_of(files),
+            progress=progress,
+        )
+
+
+def _tell(result: CheckResult) -> None:
+    """Print the result."""
+    click.echo(single_line(described(result.title, result.documents, result.columns)))
+    if result.labels:
+        listed = [f"{label} {count:,}" for label, count in result.labels]
+        some = f"{len(result.labels):,}: " if len(result.labels) > NAMED else ""
+        click.echo(single_line(f"labels: {some}{first_few(listed, NAMED)}"))
+    lengths = result.lengths
+    click.echo(
+        f"words in a document: median {lengths.median:,}, nine tenths have up to "
+        f"{lengths.most_of_90:,}, the longest {lengths.most:,}"
+    )
+    if result.scripts:
+        total = sum(count for _, count in result.scripts)
+        shares = [f"{script} {percent(count, total)}" for script, count in result.scripts]
+        click.echo(f"scripts: {first_few(shares, NAMED)}")
+    n = len(result.findings)
+    click.echo(f"\n{n} findings, the worst first" if n > 1 else f"\n{n or 'no'} finding")
+    for finding in result.findings:
+        _tell_finding(finding)
+    if result.unchecked:
+        click.echo("\nnot looked for")
+        for why, names in result.whys.items():
+            click.echo(f"  {', '.join(names)}: {why}")
+
+
+def _tell_finding(finding: Finding) -> None:
+    share = percent(finding.count, finding.total)
+    count = f"{finding.count:,} of {finding.total:,} {finding.unit} ({share})"
+    click.echo()
+    click.echo(single_line(f"{finding.name} ({finding.level}), {count}: {finding.what}"))
+    for example in finding.examples:
+        quoted = f'"{example.text}"' if example.text else ""
+        parts = filter(None, [example.where, quoted, example.detail])
+        click.echo(f"  {single_line('  '.join(parts))}")
+    click.echo(single_line(f"  -> {finding.advice}"))
+
+
+class _GroupsCommand(PartsCommand):
+    defaults = {"groups": "textreg:sentences", "tokenizer": "textreg:words"}
+
+
+@click.command(cls=_GroupsCommand, name="groups")
+@click.argument("files", nargs=-1, required=True)
+@reading()
+@click.option(
+    "--groups",
+    metavar="NAME",
+    default="textreg:sentences",
+    help="Group builder, or several separated by commas.  [default: sentences]",
+)
+@settings("tokenizer")
+@click.option(
+    "--top",
+    type=click.IntRange(min=0),
+    metavar="N",
+    default=10,
+    show_default=True,
+    help="Number of groups to show.",
+)
+@click.option("--feature", metavar="NAME", help="Show only groups that contain this feature.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    help="Save the groups; use them with --groups file --groups-path FILE.",
+)
+@shared.as_json
+def groups(
+    files: tuple[str, ...],
+    how: Reading,
+    top: int,
+    feature: str | None,
+    output: str | None,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Build, show and save groups of features.
+
+    FILES are read as textreg train reads them; labels are not needed. The options of group builder,
+    features and tokenizer are those of textreg train, so the groups are the ones that it would use.
+    """
+    if output is not None:
+        check_target(Path(output), files)
+    given = {key: value for key, value in options.items() if value is not None}
+    training = TrainingSettings.from_options(reg="textreg:group", **given)
+    corpus = how.unlabeled(files, tell=not as_json)
+    training = for_documents(training, corpus)
+    clock = [time.perf_counter()]
+    tokens = training.vectorizer.fit(training.any_tokenizer, corpus.texts).tokens
+    clock.append(time.perf_counter())
+    assert training.groups is not None
+    groups = calls.build_groups(training.groups, tokens)
+    clock.append(time.perf_counter())
+
+    facts = {"builder": training.groups.label(), "params": training.groups.params()}
+    facts |= _facts(groups)
+    seconds = [round(after - before, 3) for before, after in itertools.pairwise(clock)]
+    facts["seconds"] = dict(zip(("features", "groups"), seconds, strict=True))
+    shown = _chosen_groups(groups, tokens, feature)[:top]
+    if output is not None:
+        lines = group_lines(groups, tokens.vocabulary)
+        write_atomically(Path(output), "".join(lines).encode())
+        facts["saved"] = output
+    if as_json:
+        rows = [_group_row(groups, tokens, g) for g in shown]
+        print_json({**facts, "shown": rows})
+    else:
+        _tell_facts(facts)
+        _show_groups(groups, tokens, shown)
+
+
+def _facts(groups: Groups) -> dict[str, Any]:
+    """Counts of groups and of their features."""
+    sizes = np.diff(groups.indptr)
+    covered = len(np.unique(groups.indices))
+    return {
+        "groups": len(groups),
+        "distinct": len(groups.merged.groups),
+        "empty": int((sizes == 0).sum()),
+        "single": int((sizes == 1).sum()),
+        "sizes": [int(q) for q in np.percentile(sizes, (0, 50, 100))] if len(sizes) else [],
+        "entries": len(groups.indices),
+        "features": groups.n_features,
+        "covered": covered,
+    }
+
+
+def _chosen_groups(groups: Groups, tokens: Tokens, feature: str | None) -> list[int]:
+    """Indices of the groups to show: all, or those that contain a feature."""
+    if feature is None:
+        return list(range(len(groups)))
+    try:
+        number = list(tokens.vocabulary).index(feature)
+    except ValueError:
+        raise DataError(
+            f"--feature: '{feature}' is not a feature of these texts."
+            f"{did_you_mean(feature, tokens.vocabulary)} Write it as the tokenizer does, for "
+            "example in lower case."
+        ) from None
+    entries = np.flatnonzero(groups.indices == number)
+    numbers: list[int] = (np.searchsorted(groups.indptr, entries, side="right") - 1).tolist()
+    return numbers
+
+
+def _group_row(groups: Groups, tokens: Tokens, g: int) -> dict[str, Any]:
+    return {
+        "name": groups.label(g),
+        "weight": float(groups.weights[g]),
+        "features": [tokens.vocabulary[j] for j in groups.members(g)],
+    }
+
+
+def _tell_facts(facts: dict[str, Any]) -> None:
+    """Print the counts."""
+    seconds = facts["seconds"]
+    click.echo(f"features: {facts['features']:,} ({seconds['features']:.1f} s)")
+    click.echo(
+        f"groups: {facts['groups']:,} {facts['builder']} ({seconds['groups']:.1f} s); "
+        f"{facts['distinct']:,} differ and have two features or more, {facts['single']:,} have "
+        f"one, {facts['empty']:,} none"
+    )
+    if facts["covered"]:
+        least, median, most = facts["sizes"]
+        click.echo(f"sizes: {least:,} to {most:,} features, the median is {median:,}")
+        click.echo(
+            f"in groups: {facts['covered']:,} features "
+            f"({percent(facts['covered'], facts['features'])}), each in "
+            f"{facts['entries'] / facts['covered']:.1f} groups on average"
+        )
+    if "saved" in facts:
+        click.echo(f"saved {facts['saved']}")
+        click.echo(f"next: textreg train ... --groups file --groups-path {facts['saved']}")
+
+
+def _show_groups(groups: Groups, tokens: Tokens, shown: list[int]) -> None:
+    """Print the groups, one per line."""
+    rows: list[tuple[Any, ...]] = []
+    for g in shown:
+        row = _group_row(groups, tokens, g)
+        features = first_few(list(map(visible, row["features"])), SHOWN)
+        rows.append((row["name"], len(row["features"]), row["weight"], features))
+    if rows:
+        click.echo()
+        print_table([("GROUP", "SIZE", "WEIGHT", "FEATURES"), *rows])
