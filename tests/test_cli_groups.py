@@ -43,7 +43,7 @@ def test_it_counts_and_shows(cli: Cli, corpus: str) -> None:
 def test_json_has_the_counts_and_the_groups_shown(cli: Cli, corpus: str) -> None:
     done = cli(
         "groups", corpus, "--groups", "windows,documents", "--groups-size", 2, "--ngrams", 1,
-        "--groups-documents-weight", "sqrt", "--feature", "taste", "--top", 1, "--json",
+        "--groups-documents-weight", "sqrt", "--top", 1, "--json",
     )  # fmt: skip
     assert (done.code, done.err) == (0, "")
     result = json.loads(done.out)
@@ -52,7 +52,7 @@ def test_json_has_the_counts_and_the_groups_shown(cli: Cli, corpus: str) -> None
     assert result["groups"] == 2 * 4 * (3 + 2 + 3) + 24
     assert result["covered"] == result["features"] == 10
     assert result["shown"] == [
-        {"name": "windows: document 15, window 3", "weight": 1.0, "features": ["taste"]}
+        {"name": "windows: document 1, window 1", "weight": 1.0, "features": ["a", "good"]}
     ]
     assert set(result["seconds"]) == {"features", "groups"}
 
@@ -88,7 +88,6 @@ def test_labels_are_not_needed(cli: Cli, tmp_path: Path) -> None:
         (["--groups", "sentense"], "no group builder 'sentense'. Did you mean 'sentences'?"),
         (["--groups", "windows,documents", "--groups-weight", "sqrt"], "No such option"),
         (["--groups", "windows", "--groups-size", "0"], "windows: size must be at least 1, not 0."),
-        (["--feature", "fim"], "'fim' is not a feature of these texts. Did you mean 'film'?"),
         (["--groups", "file", "--groups-path", "none.txt"], "none.txt cannot be read"),
         (["--reg", "group"], "No such option"),
         (["-o", "nowhere/groups.txt"], "does not exist"),

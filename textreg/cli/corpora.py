@@ -17,7 +17,7 @@ from textreg.cli import shared
 from textreg.cli.inputs import Reading, described, reading, title_of
 from textreg.cli.options import PartsCommand, setting, settings
 from textreg.cli.output import SHOWN, check_target, percent, print_json, print_table, progress_bar
-from textreg.errors import DataError, UsageError, did_you_mean, first_few
+from textreg.errors import UsageError, first_few
 from textreg.files import write_atomically
 from textreg.plugins import calls
 from textreg.records import Groups, Tokens
@@ -168,7 +168,6 @@ class _GroupsCommand(PartsCommand):
     show_default=True,
     help="Number of groups to show.",
 )
-@click.option("--feature", metavar="NAME", help="Show only groups that contain this feature.")
 @click.option(
     "-o",
     "--output",
@@ -180,7 +179,6 @@ def groups(
     files: tuple[str, ...],
     how: Reading,
     top: int,
-    feature: str | None,
     output: str | None,
     as_json: bool,
     **options: Any,
@@ -207,7 +205,7 @@ def groups(
     facts |= _facts(groups)
     seconds = [round(after - before, 3) for before, after in itertools.pairwise(clock)]
     facts["seconds"] = dict(zip(("features", "groups"), seconds, strict=True))
-    shown = _chosen_groups(groups, tokens, feature)[:top]
+    shown = range(min(top, len(groups)))
     if output is not None:
         lines = group_lines(groups, tokens.vocabulary)
         write_atomically(Path(output), "".join(lines).encode())
@@ -234,23 +232,6 @@ def _facts(groups: Groups) -> dict[str, Any]:
         "features": groups.n_features,
         "covered": covered,
     }
-
-
-def _chosen_groups(groups: Groups, tokens: Tokens, feature: str | None) -> list[int]:
-    """Indices of the groups to show: all, or those that contain a feature."""
-    if feature is None:
-        return list(range(len(groups)))
-    try:
-        number = list(tokens.vocabulary).index(feature)
-    except ValueError:
-        raise DataError(
-            f"--feature: '{feature}' is not a feature of these texts."
-            f"{did_you_mean(feature, tokens.vocabulary)} Write it as the tokenizer does, for "
-            "example in lower case."
-        ) from None
-    entries = np.flatnonzero(groups.indices == number)
-    numbers: list[int] = (np.searchsorted(groups.indptr, entries, side="right") - 1).tolist()
-    return numbers
 
 
 def _group_row(groups: Groups, tokens: Tokens, g: int) -> dict[str, Any]:
@@ -283,7 +264,7 @@ def _tell_facts(facts: dict[str, Any]) -> None:
         click.echo(f"next: textreg train ... --groups file --groups-path {facts['saved']}")
 
 
-def _show_groups(groups: Groups, tokens: Tokens, shown: list[int]) -> None:
+def _show_groups(groups: Groups, tokens: Tokens, shown: range) -> None:
     """Print the groups, one per line."""
     rows: list[tuple[Any, ...]] = []
     for g in shown:

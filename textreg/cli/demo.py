@@ -12,14 +12,6 @@ from textreg.demo import write_demo
 @click.command(cls=shared.Command, name="demo")
 @click.argument("folder", default="textreg-demo")
 @click.option(
-    "--seed",
-    type=int,
-    metavar="N",
-    default=0,
-    show_default=True,
-    help="Random seed of the reviews.",
-)
-@click.option(
     "--format",
     type=click.Choice(["jsonl", "csv"]),
     default="jsonl",
@@ -27,12 +19,12 @@ from textreg.demo import write_demo
     help="Of the files.",
 )
 @shared.as_json
-def command(folder: str, seed: int, format: str, as_json: bool) -> None:
+def command(folder: str, format: str, as_json: bool) -> None:
     """Write a small corpus of generated product reviews into FOLDER.
 
     The default FOLDER is textreg-demo.
     """
-    written = write_demo(folder, seed=seed, format=format)
+    written = write_demo(folder, format=format)
     if as_json:
         print_json({name: str(path) for name, path in written._asdict().items()})
         return
