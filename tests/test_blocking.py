@@ -12,7 +12,7 @@ from distributions import Distribution, unpack
 from sites import Site
 
 from textreg.errors import UsageError
-from textreg.plugins.blocking import Blocks, read_config
+from textreg.plugins.distributions import Blocks, read_config
 
 SLOPE = ("regularizer", "slope", "acme-slope")
 

@@ -11,7 +11,7 @@ import pytest
 from sites import Site
 from test_documents import CHECKOUT, blocks, shape
 
-from textreg.plugins.blocking import read_config
+from textreg.plugins.distributions import read_config
 
 pytestmark = pytest.mark.skipif(
     not (CHECKOUT / "docs" / "tour.md").is_file(), reason="textreg is not installed from a checkout"

@@ -16,8 +16,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from textreg.cli.process import CommandLine, ShownOnce, logging_to_stderr, results_only, scan, tell
-from textreg.cli.shared import OpenGroup
+from textreg.cli.shared import (
+    CommandLine,
+    OpenGroup,
+    ShownOnce,
+    logging_to_stderr,
+    results_only,
+    scan,
+    tell,
+)
 from textreg.errors import ConvergenceWarning, DataWarning, TextregError
 
 if TYPE_CHECKING:

@@ -18,8 +18,7 @@ from click.core import ParameterSource
 
 from textreg.cli import shared
 from textreg.cli.inputs import Reading
-from textreg.cli.process import CommandLine, scan
-from textreg.cli.shared import Command, F, refuse_repeated
+from textreg.cli.shared import Command, CommandLine, F, refuse_repeated, scan
 from textreg.errors import ModelError, PluginError, TextregError, UsageError, did_you_mean
 from textreg.features.vectorize import Vectorizer
 from textreg.files import read_toml

@@ -1,19 +1,281 @@
-"""What several commands have in common: options, decorators, and a group."""
+"""What commands share: the process and its streams, options, decorators, and groups of commands."""
 
 from __future__ import annotations
 
+import errno
 import functools
+import os
 import sys
+import threading
+import traceback
 from collections import Counter
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar, cast
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TextIO, TypeVar, cast
 
 import click
 
-from textreg.errors import did_you_mean
+from textreg.errors import TextregError, did_you_mean
+from textreg.isolation import is_inside
+from textreg.terminal import single_line
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
+
+
+_VERBOSE = {"-v": 1, "--verbose": 1, "-vv": 2}
+"""Options that are taken anywhere before ``--``, with how much more they tell."""
+
+_WITH_VALUE = ("--plugin", "--no-plugin")
+"""Options before the command that take a value."""
+
+
+class CommandLine(NamedTuple):
+    """A command line, scanned once.
+
+    words: as given, without ``--debug`` and ``-v``. debug: whether that was among them. verbosity:
+    how often ``-v`` was. command: the name of the command, empty if there is none. every: the
+    values of each ``--flag value`` and ``--flag=value``. What follows ``--`` is data.
+    """
+
+    words: list[str]
+    debug: bool
+    verbosity: int
+    command: str
+    every: dict[str, list[str]]
+
+    @property
+    def values(self) -> dict[str, str]:
+        """The last value of every flag."""
+        return {flag: values[-1] for flag, values in self.every.items()}
+
+
+def scan(given: Sequence[str]) -> CommandLine:
+    """Scan a command line."""
+    end = given.index("--") if "--" in given else len(given)
+    anywhere = {"--debug", *_VERBOSE}
+    options = [word for word in given[:end] if word not in anywhere]
+    debug, verbosity = "--debug" in given[:end], sum(_VERBOSE.get(word, 0) for word in given[:end])
+    every: dict[str, list[str]] = {}
+    for at, word in enumerate(options):
+        name, equals, value = word.partition("=")
+        if name.startswith("--") and (equals or at + 1 < len(options)):
+            every.setdefault(name, []).append(value if equals else options[at + 1])
+    words = [*options, *given[end:]]
+    return CommandLine(words, debug, verbosity, _command(options), every)
+
+
+def _command(options: Sequence[str]) -> str:
+    """The first word that is neither an option nor the value of one."""
+    remaining = iter(options)
+    for word in remaining:
+        if word in _WITH_VALUE:
+            next(remaining, None)
+        elif not word.startswith("-"):
+            return word
+    return ""
+
+
+class Results:
+    """Stands in for ``sys.stdout`` while a command runs.
+
+    Only the thread of the command writes there, outside the code of plugins. All others get
+    standard error: threads and forks that a plugin started, too.
+    """
+
+    def __init__(self, out: TextIO) -> None:
+        self._out = out
+        self._owner = os.getpid(), threading.get_ident()
+
+    def __getattr__(self, name: str) -> Any:
+        mine = self._owner == (os.getpid(), threading.get_ident()) and not is_inside()
+        return getattr(self._out if mine else sys.stderr, name)
+
+    def close(self) -> None:
+        """Nothing: no plugin closes the stream of another."""
+
+
+@contextmanager
+def results_only(*, to_the_end: bool) -> Iterator[None]:
+    """Keep standard output for what the command itself prints.
+
+    The file descriptor is moved as well, so what C code and subprocesses write to it is seen on
+    standard error, too. to_the_end: so it stays until the end of the process, where functions run
+    that plugins registered with ``atexit``; otherwise standard output is as before afterwards.
+    """
+    given, kept = sys.stdout, None
+    if _is_descriptor(given, 1) and _is_descriptor(sys.stderr, 2):
+        given.flush()
+        kept = os.dup(1)
+        os.dup2(2, 1)
+    out = given if kept is None else _opened(kept, given)
+    if given is not None and sys.stderr is not None:
+        sys.stdout = Results(out)
+    try:
+        yield
+    finally:
+        sys.stdout = sys.stderr if to_the_end and sys.stderr is not None else given
+        if kept is not None:
+            with suppress(OSError):  # an error of writing was raised by the flush before
+                out.flush()
+            with suppress(OSError):
+                given.flush()
+            if not to_the_end:
+                os.dup2(kept, 1)
+            with suppress(OSError):
+                out.close()
+
+
+def _is_descriptor(stream: TextIO | None, number: int) -> bool:
+    try:
+        return stream is not None and stream.fileno() == number
+    except (AttributeError, OSError, ValueError):
+        return False  # a stand-in of a program that calls us
+
+
+def _opened(descriptor: int, like: TextIO) -> TextIO:
+    """A file descriptor as a stream that is buffered and encoded as another one."""
+    by_line = getattr(like, "line_buffering", False) or getattr(like, "write_through", False)
+    return open(
+        descriptor,
+        "w",
+        buffering=1 if by_line else -1,
+        encoding=like.encoding,
+        errors=like.errors,
+    )
+
+
+@contextmanager
+def logging_to_stderr(verbosity: int) -> Iterator[None]:
+    """Write what textreg logs to standard error: INFO, and DEBUG with a verbosity above 1."""
+    import logging
+
+    from textreg.terminal import single_line
+
+    class Lines(logging.Formatter):
+        def format(self, record: logging.LogRecord) -> str:
+            return single_line(super().format(record))
+
+    logger, handler = logging.getLogger("textreg"), logging.StreamHandler(sys.stderr)
+    handler.setFormatter(Lines("%(asctime)s %(message)s", "%H:%M:%S"))
+    level = logger.level
+    logger.addHandler(handler)
+    logger.setLevel(logging.DEBUG if verbosity > 1 else logging.INFO)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(level)
+
+
+FAULT = 70
+"""The exit code for a fault of textreg; EX_SOFTWARE of sysexits.h."""
+
+INTERRUPTED, NOBODY_READS = 130, 141
+"""What a shell sees after SIGINT and SIGPIPE: 128 + the number of the signal."""
+
+_FITTING = ("train", "compare", "groups", "report")
+"""Commands whose memory is that of features."""
+
+
+def tell(error: BaseException, line: CommandLine) -> int:
+    """Tell of an error on stderr, and return the exit code."""
+    if sys.stdout is not None:
+        _discard(sys.stdout)
+    if isinstance(error, OSError) and error.errno == errno.EPIPE:
+        return NOBODY_READS  # as "| head" does: not an error
+    message, code = _explain(error, line)
+    with suppress(OSError):  # nobody can be told
+        if line.debug:
+            click.echo("".join(traceback.format_exception(error)), err=True, nl=False)
+        click.echo(single_line(message), err=True)
+    if sys.stderr is not None:
+        _discard(sys.stderr)
+    return code
+
+
+def _explain(error: BaseException, line: CommandLine) -> tuple[str, int]:
+    """An error as one paragraph, and its exit code."""
+    if isinstance(error, (click.Abort, KeyboardInterrupt)):
+        calls = sys.modules.get("textreg.plugins.calls")
+        place = calls.interrupted() if calls is not None else ""
+        where = f" in {place}" if place else ""
+        return f"Interrupted{where}. No file was left incomplete.", INTERRUPTED
+    if isinstance(error, TextregError):
+        return f"Error: {error}", error.exit_code
+    if isinstance(error, click.ClickException):
+        return f"Error: {_usage(error, line)}", 2
+    if isinstance(error, MemoryError):
+        return f"Error: out of memory. {_less_memory(line.command)}", 1
+    if isinstance(error, OSError) and error.errno is not None:
+        return f"Error: {_system(error)}", 1
+    return f"Error: {_fault(error)}", FAULT
+
+
+def _usage(error: click.ClickException, line: CommandLine) -> str:
+    message = " ".join(error.format_message().split())
+    name = getattr(error, "option_name", None)
+    if isinstance(error, click.NoSuchOption) and name in ("--plugin", "--no-plugin"):
+        value = "FILE" if name == "--plugin" else "NAME"
+        message = (
+            f"No such option here: {name}. Put it before the command: textreg {name} {value} "
+            f"{line.command} ... An argument that begins with - goes after --."
+        )
+    context = getattr(error, "ctx", None)
+    return f"{message} See: {context.command_path} --help" if context else message
+
+
+def _less_memory(command: str) -> str:
+    if command in _FITTING:
+        return "Use fewer features: try --min-df 2 or --max-features 100000."
+    return "Close other programs, give fewer or shorter texts, or use a computer with more."
+
+
+def _system(error: OSError) -> str:
+    """What the operating system refused."""
+    where = f"{error.filename}: " if error.filename else ""
+    advice = "Check the path and its permissions, or write somewhere else."
+    if error.errno == errno.ENOSPC:
+        advice = "Free some space, or write somewhere else."
+    elif error.errno == errno.EBADF:
+        advice = "Standard input or output is closed: leave out <&- or >&-."
+    return f"{where}{error.strerror or error}. {advice}"
+
+
+def _fault(error: BaseException) -> str:
+    import platform
+    from importlib.metadata import version
+
+    what = " ".join(f"{type(error).__name__}: {error}".split()).rstrip(".: ")
+    python = f"Python {platform.python_version()}, {platform.platform(terse=True)}"
+    return (
+        f"{what}. This is a fault of textreg, and not yours. Please report it with the command, "
+        "what it prints with --debug (which shows the traceback), and these versions: textreg "
+        f"{version('textreg')}, {python}."
+    )
+
+
+def _discard(stream: TextIO) -> None:
+    """Flush a stream. If it cannot be flushed, keep Python from failing once more at exit."""
+    try:
+        stream.flush()
+    except (OSError, ValueError):
+        with suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+class ShownOnce:
+    """Shows each warning once on stderr: every split may give the same one."""
+
+    def __init__(self) -> None:
+        self._before: set[str] = set()
+
+    def __call__(self, message: Warning | str, *_: Any, **__: Any) -> None:
+        if str(message) not in self._before:
+            self._before.add(str(message))
+            with suppress(OSError):
+                click.echo(f"Warning: {single_line(str(message))}", err=True)
+
 
 F = TypeVar("F", bound=Callable[..., Any])
 

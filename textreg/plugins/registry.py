@@ -7,8 +7,8 @@ without importing anything.
 A class, a module or a file that is not installed is added by :func:`register` or
 :func:`register_file`, for this process only, and its name then stands for it. Two installed
 providers of one name are an error where a user gives that name alone; ``distribution:name`` picks
-one, as textreg does for its own defaults. What is blocked (see :mod:`textreg.plugins.blocking`) is
-neither imported nor found.
+one, as textreg does for its own defaults. What is blocked (see
+:mod:`textreg.plugins.distributions`) is neither imported nor found.
 """
 
 from __future__ import annotations
@@ -26,8 +26,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 from textreg.errors import BrokenPluginError, PluginError, UsageError, did_you_mean, first_few
 from textreg.isolation import blaming, shown
 from textreg.plugins import distributions, loading
-from textreg.plugins.blocking import Blocks
-from textreg.plugins.distributions import KIND_NAMES, Entry, Scan, is_among, normal
+from textreg.plugins.distributions import KIND_NAMES, Blocks, Entry, Scan, is_among, normal
 from textreg.plugins.loading import Parts, PluginFile, title
 
 if TYPE_CHECKING:
@@ -493,7 +492,7 @@ class Registry:
         return lines
 
     def block(self, names: Iterable[str]) -> None:
-        """Keep plugins from being imported and found: see :mod:`textreg.plugins.blocking`.
+        """Keep plugins from being imported and found: see :mod:`textreg.plugins.distributions`.
 
         Raises PluginError for a name that no plugin has.
         """
