@@ -18,7 +18,7 @@ from sphinx.util.docutils import SphinxDirective
 
 import textreg
 from textreg.demo import write_demo
-from textreg.explain.contributions import Explanation, SentenceScore, TextPart, text_parts
+from textreg.explain.contributions import Explanation, SentenceScore, text_parts
 from textreg.reading.corpus import read_corpus
 
 REVIEW = (
@@ -125,7 +125,9 @@ def explained() -> Explanation:
     return model.explain(REVIEW)
 
 
-def sentence_html(explanation: Explanation, sentence: SentenceScore, parts: list[TextPart]) -> str:
+def sentence_html(
+    explanation: Explanation, sentence: SentenceScore, parts: list[tuple[int, int, float]]
+) -> str:
     """A sentence with its bar and its words, colored where they speak for or against the label."""
     shown = ""
     most = max(abs(value) for *_, value in parts)

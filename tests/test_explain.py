@@ -186,13 +186,11 @@ def test_a_tokenizer_without_offsets_is_refused() -> None:
 def test_text_parts_cover_the_text_once() -> None:
     explanation = trained("count", 2).explain(TEXTS[0])
     parts = list(text_parts(explanation))
-    assert [part.start for part in parts[1:]] == [part.end for part in parts[:-1]]
-    assert (parts[0].start, parts[-1].end) == (0, len(TEXTS[0]))
-    for part in parts:
-        covering = [
-            w.value for w in explanation.words if w.start <= part.start and part.end <= w.end
-        ]
-        assert part.value == pytest.approx(sum(covering))
+    assert [start for start, _, _ in parts[1:]] == [end for _, end, _ in parts[:-1]]
+    assert (parts[0][0], parts[-1][1]) == (0, len(TEXTS[0]))
+    for start, end, value in parts:
+        covering = [word.value for word in explanation.words if word[0] <= start and end <= word[1]]
+        assert value == pytest.approx(sum(covering))
 
 
 class _Tags(HTMLParser):

@@ -32,7 +32,7 @@ from textreg.explain.contributions import headline, strongest, text_parts
 from textreg.explain.sentences import (
     FORMATS,
     RemovalTable,
-    is_selected,
+    marked_rows,
     notes_of,
     removal_tables,
     title_of,
@@ -76,12 +76,8 @@ def _print(table: RemovalTable) -> None:
     click.echo(title_of(table))
     rows = [[*(single_line(one.model) for one in table.columns), ""]]
     rows.append([*(single_line(one.predicted) for one in table.columns), "(predicted)"])
-    for row, sentence in enumerate(table.sentences):
-        cells = [
-            f"{'*' if is_selected(one, row) else ' '} {one.removals[row]:+.3f}"
-            for one in table.columns
-        ]
-        rows.append([*cells, printable(sentence)])
+    for sentence, numbers in marked_rows(table, "  {}", "* {}"):
+        rows.append([*numbers, printable(sentence)])
     print_table(rows, indent="  ", right=[True] * len(table.columns) + [False])
     if any(one.selected is not None for one in table.columns):
         click.echo("* selected: a feature of the sentence has a weight")
@@ -425,7 +421,7 @@ def _colored(explanation: Explanation) -> Any:
 
     text = Text(printable(explanation.text))
     parts = list(text_parts(explanation))
-    most = max((abs(part.value) for part in parts), default=0.0)
+    most = max((abs(value) for _, _, value in parts), default=0.0)
     for start, end, value in parts:
         if abs(value) > most / 10:  # weaker parts in color would only be noise
             strong = "bold " if abs(value) > most / 2 else ""

@@ -143,17 +143,10 @@ class Explanation:
         return as_html(self)
 
 
-class TextPart(NamedTuple):
-    """A part of a text, and the sum of the values of the words that cover it."""
-
-    start: int
-    end: int
-    value: float
-
-
-def text_parts(explanation: Explanation) -> Iterator[TextPart]:
+def text_parts(explanation: Explanation) -> Iterator[tuple[int, int, float]]:
     """The whole text in consecutive parts, split wherever a word begins or ends.
 
+    Each is given by its start and end, with the sum of the values of the words that cover it.
     Where n-grams overlap, each counts in full for every part that it covers.
     """
     change: dict[int, float] = {0: 0.0, len(explanation.text): 0.0}
@@ -165,7 +158,7 @@ def text_parts(explanation: Explanation) -> Iterator[TextPart]:
     value, n_open, before = 0.0, 0, 0
     for place in sorted(change):
         if place > before:
-            yield TextPart(before, place, value if n_open else 0.0)
+            yield before, place, value if n_open else 0.0
         value, n_open, before = value + change[place], n_open + open_at.get(place, 0), place
 
 
@@ -193,7 +186,7 @@ def headline(explanation: Explanation) -> str:
 def as_html(explanation: Explanation) -> str:
     """One self-contained HTML element, without scripts or style sheets; the text is escaped."""
     parts = list(text_parts(explanation))
-    most = max((abs(part.value) for part in parts), default=0.0) or 1.0
+    most = max((abs(value) for _, _, value in parts), default=0.0) or 1.0
     shown = []
     for start, end, value in parts:
         text = escape(printable(explanation.text[start:end]))

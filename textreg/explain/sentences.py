@@ -261,6 +261,16 @@ def is_selected(column: RemovalColumn, row: int) -> bool:
     return column.selected is not None and column.selected[row]
 
 
+def marked_rows(table: RemovalTable, plain: str, marked: str) -> Iterator[tuple[str, list[str]]]:
+    """Each sentence with its numbers in the form ``plain``, or ``marked`` where it is selected."""
+    for row, sentence in enumerate(table.sentences):
+        numbers = [
+            (marked if is_selected(one, row) else plain).format(f"{one.removals[row]:+.3f}")
+            for one in table.columns
+        ]
+        yield sentence, numbers
+
+
 def as_csv(tables: Iterable[RemovalTable]) -> Iterator[str]:
     """Lines of CSV: one for each sentence, with two columns for each model.
 
@@ -295,12 +305,8 @@ def as_latex(tables: Iterable[RemovalTable]) -> Iterator[str]:
             " & ".join(["Sentence", *(_latex(one.model) for one in table.columns)]) + r" \\",
             r"\hline",
         ]
-        for row, sentence in enumerate(table.sentences):
-            cells = [_latex(sentence)]
-            for one in table.columns:
-                number = f"{one.removals[row]:+.3f}"
-                cells.append(rf"$\mathbf{{{number}}}$" if is_selected(one, row) else f"${number}$")
-            lines.append(" & ".join(cells) + r" \\")
+        for sentence, numbers in marked_rows(table, "${}$", r"$\mathbf{{{}}}$"):
+            lines.append(" & ".join([_latex(sentence), *numbers]) + r" \\")
         lines += [r"\hline", r"\end{tabular}", r"\end{table}"]
         yield "\n".join(lines) + "\n"
 
@@ -319,14 +325,8 @@ def as_html(tables: Iterable[RemovalTable]) -> Iterator[str]:
             f'<thead><tr><th scope="col">Sentence</th>{heads}</tr></thead>',
             "<tbody>",
         ]
-        for row, sentence in enumerate(table.sentences):
-            cells = [f'<td dir="auto">{_html(sentence)}</td>']
-            for one in table.columns:
-                number = f"{one.removals[row]:+.3f}"
-                if is_selected(one, row):
-                    number = f"<strong>{number}</strong>"
-                cells.append(f"<td>{number}</td>")
-            lines.append(f"<tr>{''.join(cells)}</tr>")
+        for sentence, numbers in marked_rows(table, "<td>{}</td>", "<td><strong>{}</strong></td>"):
+            lines.append(f'<tr><td dir="auto">{_html(sentence)}</td>{"".join(numbers)}</tr>')
         yield "\n".join([*lines, "</tbody>", "</table>"]) + "\n"
 
 

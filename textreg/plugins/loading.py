@@ -205,7 +205,7 @@ def add_part(parts: Parts, kind: str, part: Any, provider: str) -> None:
 
     Raises BrokenPluginError if it breaks the interface.
     """
-    from textreg.kinds import KINDS
+    from textreg.kinds import API, KINDS
 
     if kind == "command":
         _add_command(parts, part, provider)
@@ -221,7 +221,10 @@ def add_part(parts: Parts, kind: str, part: Any, provider: str) -> None:
             )
         )
     cls: Any = part
-    _check_api(cls, provider)
+    if cls.api != API:
+        raise _other_api(
+            provider, cls.__name__, str(cls.api), cls.api if isinstance(cls.api, int) else 0
+        )
     for name in _FIXED:
         if getattr_static(cls, name) is not getattr_static(base, name):
             raise BrokenPluginError(
@@ -260,17 +263,6 @@ def _add_named(parts: Parts, key: tuple[str, Any], part: Any, who: str, provider
         )
     if parts.setdefault((kind, name), part) is not part:
         raise BrokenPluginError(f"{provider} gives two {title(kind)}s called '{name}'.")
-
-
-def _check_api(cls: Any, provider: str) -> None:
-    """BrokenPluginError unless a class is made for the interface that this textreg has."""
-    from textreg.kinds import API
-
-    if cls.api == API:
-        return
-    raise _other_api(
-        provider, cls.__name__, str(cls.api), cls.api if isinstance(cls.api, int) else 0
-    )
 
 
 def other_interface(entry: Entry) -> BrokenPluginError:
