@@ -16,15 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from textreg.cli.shared import (
-    CommandLine,
-    OpenGroup,
-    ShownOnce,
-    logging_to_stderr,
-    results_only,
-    scan,
-    tell,
-)
+from textreg.cli import shared
 from textreg.errors import ConvergenceWarning, DataWarning, TextregError
 
 if TYPE_CHECKING:
@@ -51,7 +43,7 @@ _BESIDE = {"check": "corpora", "evaluate": "predict", "groups": "corpora", "upda
 """Commands in the module of another one, where they have their own names."""
 
 
-class _Group(OpenGroup):
+class _Group(shared.OpenGroup):
     """Imports only the command that is used."""
 
     def own_help(self, ctx: click.Context) -> dict[str, str]:
@@ -152,30 +144,30 @@ def main(args: Sequence[str] | None = None) -> int:
     fault of textreg, 128 + n that signal n should end the process: 130 for Ctrl-C, 141 where nobody
     reads the output any more. An error is one paragraph on stderr; ``--debug`` shows its traceback.
     """
-    line = scan(sys.argv[1:] if args is None else args)
+    line = shared.scan(sys.argv[1:] if args is None else args)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
-    with results_only(to_the_end=args is None):
+    with shared.results_only(to_the_end=args is None):
         try:
             return _run(line)
         except BaseException as error:  # noqa: BLE001  # the outermost boundary
-            return tell(error, line)
+            return shared.tell(error, line)
 
 
-def _run(line: CommandLine) -> int:
+def _run(line: shared.CommandLine) -> int:
     with warnings.catch_warnings():
         warnings.simplefilter("always", ConvergenceWarning)
         warnings.simplefilter("always", DataWarning)
-        warnings.showwarning = ShownOnce()
-        with logging_to_stderr(line.verbosity) if line.verbosity else nullcontext():
+        warnings.showwarning = shared.ShownOnce()
+        with shared.logging_to_stderr(line.verbosity) if line.verbosity else nullcontext():
             code = _invoke(line)
     if sys.stdout is not None:
         sys.stdout.flush()
     return code if isinstance(code, int) else 0
 
 
-def _invoke(line: CommandLine) -> Any:
+def _invoke(line: shared.CommandLine) -> Any:
     """What ``cli.main`` does, which would take closed pipes and EOFErrors for exits of its own."""
     if "_TEXTREG_COMPLETE" in os.environ:  # a shell asks for completions
         with suppress(SystemExit, TextregError):  # of which a prompt shows none

@@ -27,16 +27,9 @@ from textreg.explain import (
     Selection,
     explain,
     find_selection,
+    sentences,
 )
 from textreg.explain.contributions import headline, strongest, text_parts
-from textreg.explain.sentences import (
-    FORMATS,
-    RemovalTable,
-    marked_rows,
-    notes_of,
-    removal_tables,
-    title_of,
-)
 from textreg.model.container import is_container
 from textreg.model.model import Model
 from textreg.model.storage import load_model
@@ -72,16 +65,16 @@ def load_by_name(paths: Sequence[str]) -> dict[str, Model]:
     return models
 
 
-def _print(table: RemovalTable) -> None:
-    click.echo(title_of(table))
+def _print(table: sentences.RemovalTable) -> None:
+    click.echo(sentences.title_of(table))
     rows = [[*(single_line(one.model) for one in table.columns), ""]]
     rows.append([*(single_line(one.predicted) for one in table.columns), "(predicted)"])
-    for sentence, numbers in marked_rows(table, "  {}", "* {}"):
+    for sentence, numbers in sentences.marked_rows(table, "  {}", "* {}"):
         rows.append([*numbers, printable(sentence)])
     print_table(rows, indent="  ", right=[True] * len(table.columns) + [False])
     if any(one.selected is not None for one in table.columns):
         click.echo("* selected: a feature of the sentence has a weight")
-    for note in notes_of(table):
+    for note in sentences.notes_of(table):
         click.echo(note)
 
 
@@ -235,7 +228,7 @@ class Request(NamedTuple):
     form: str = shared.option(
         "--format",
         "form",
-        type=click.Choice(["text", "jsonl", *FORMATS]),
+        type=click.Choice(["text", "jsonl", *sentences.FORMATS]),
         default="text",
         show_default=True,
         help="Output for people, or one JSON object per document; of several models also a table "
@@ -281,7 +274,7 @@ def command(
     if others:
         _compare([model, *others], source, how, training, asked)
         return
-    if asked.form in FORMATS:
+    if asked.form in sentences.FORMATS:
         raise UsageError(f"--format {asked.form} compares several models: name another model.")
     loaded = load_model(model)
     if training.corpus:
@@ -324,13 +317,13 @@ def _compare(
     _check_texts(source, how, training, asked)
     models = load_by_name(paths)
     texts = _texts(source, asked.texts, how.like(next(iter(models.values()))))
-    tables = removal_tables(models, texts, asked.of)
+    tables = sentences.removal_tables(models, texts, asked.of)
     if asked.as_json:
         print_json({"models": list(paths), "tables": [table.to_dict() for table in tables]})
     elif asked.form == "jsonl":
         sys.stdout.writelines(json_line(table.to_dict()) + "\n" for table in tables)
-    elif asked.form in FORMATS:
-        sys.stdout.writelines(FORMATS[asked.form](tables))
+    elif asked.form in sentences.FORMATS:
+        sys.stdout.writelines(sentences.FORMATS[asked.form](tables))
     else:
         for number, table in enumerate(tables):
             if number:

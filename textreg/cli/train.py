@@ -12,35 +12,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from textreg.cli import shared
+from textreg.cli import output, shared
 from textreg.cli.inputs import TRAINING, Reading, read_as, reading
 from textreg.cli.options import MODEL, RecipeCommand, given_by, settings
-from textreg.cli.output import (
-    MAX_LABELS,
-    added_text,
-    check_target,
-    measures,
-    percent,
-    print_json,
-    progress_bar,
-    size,
-)
 from textreg.errors import UsageError, first_few
 from textreg.features.vectorize import Vectorizer
 from textreg.measure.metrics import SMALLER
+from textreg.model import summary as summaries
 from textreg.model.container import is_container
 from textreg.model.json_records import to_json
 from textreg.model.model import Model
 from textreg.model.origin import SourceSummary
 from textreg.model.storage import load_model
-from textreg.model.summary import (
-    ChoiceSummary,
-    DevMetrics,
-    SearchPoint,
-    SplitSummary,
-    TipSummary,
-    TrainingSummary,
-)
 from textreg.tasks import TASKS, Task
 from textreg.terminal import shell_line, single_line
 from textreg.training.recipe import JOINED, words_of
@@ -154,7 +137,7 @@ def command(
                 message = f"{error} It is named by {like}: name others with --{key} FILE."
                 raise UsageError(message) from None
         seconds = round(time.monotonic() - started, 3)
-        with progress_bar(quiet=out.quiet) as progress:
+        with output.progress_bar(quiet=out.quiet) as progress:
             model = train_corpus(
                 corpus,
                 training,
@@ -187,10 +170,10 @@ def _save(
     model.save(target)
     if out.as_json:
         result = {**summary.to_json(), "seconds": model.seconds, "skipped": skipped}
-        print_json({**result, "model": str(target), "bytes": target.stat().st_size})
+        output.print_json({**result, "model": str(target), "bytes": target.stat().st_size})
     elif out.talk:
         if summary.updates:
-            click.echo(f"added {added_text(summary.updates[-1])}")
+            click.echo(f"added {output.added_text(summary.updates[-1])}")
         print_summary(model, target)
 
 
@@ -231,7 +214,7 @@ def _check_outputs(target: Path, inputs: Sequence[str]) -> None:
 
 def _check_model(target: Path, inputs: Sequence[str]) -> None:
     """UsageError if no model can be written there, or another file would be lost."""
-    check_target(target, inputs)
+    output.check_target(target, inputs)
     if target.exists() and target.stat().st_size and not is_container(target):
         raise UsageError(
             f"{target} exists and is not a model: name another file with -o FILE, or remove it "
@@ -335,7 +318,7 @@ def update(  # noqa: PLR0913  # its options are its interface
     of_new = read_as(how, theirs, model, new, tell=out.talk)
     more = how.unlabeled(unlabeled, tell=out.talk) if unlabeled else None
     seconds = round(time.monotonic() - started, 3)
-    with progress_bar(quiet=out.quiet) as progress:
+    with output.progress_bar(quiet=out.quiet) as progress:
         newer = update_corpus(
             loaded, of_new, of_old, added, jobs=jobs or 1, unlabeled=more, progress=progress
         )
@@ -378,13 +361,13 @@ def print_summary(model: Model, saved: Path) -> None:
         *_fit_lines(summary, model.task, seconds, saved),
     ):
         click.echo(line)
-    click.echo(f"saved {saved} ({size(os.path.getsize(saved))})")
+    click.echo(f"saved {saved} ({output.size(os.path.getsize(saved))})")
     if summary.tip is not None:
         click.echo(_tip_line(summary, summary.tip))
     click.echo(f"next: textreg evaluate {saved} TEST_FILE, or textreg show {saved}")
 
 
-def _tip_line(summary: TrainingSummary, tip: TipSummary) -> str:
+def _tip_line(summary: summaries.TrainingSummary, tip: summaries.TipSummary) -> str:
     assert summary.dev is not None
     assert summary.metric is not None
     value = summary.dev.metrics[summary.metric]
@@ -396,15 +379,15 @@ def _tip_line(summary: TrainingSummary, tip: TipSummary) -> str:
 
 
 def _data_lines(
-    summary: TrainingSummary, task: Task, seconds: Mapping[str, float]
+    summary: summaries.TrainingSummary, task: Task, seconds: Mapping[str, float]
 ) -> Iterator[str]:
     title, shown = task.label_lines(summary.labels)
     labels = [single_line(label) for label in shown]
-    more = f" and {len(labels) - MAX_LABELS} more" if len(labels) > MAX_LABELS else ""
-    yield f"{title}: {', '.join(labels[:MAX_LABELS])}{more}"
+    more = f" and {len(labels) - output.MAX_LABELS} more" if len(labels) > output.MAX_LABELS else ""
+    yield f"{title}: {', '.join(labels[: output.MAX_LABELS])}{more}"
     if (rare := summary.rare) is not None and rare.label is not None:
         joined = [single_line(f"{label} {count:,}") for label, count in rare.labels.items()]
-        told = first_few(joined, MAX_LABELS)
+        told = first_few(joined, output.MAX_LABELS)
         yield f"joined into {single_line(rare.label)}: {len(rare.labels):,} labels, {told}"
     yield f"features: {summary.features:,} ({seconds['features']:.1f} s)"
     if blocks := summary.blocks:
@@ -417,7 +400,7 @@ def _data_lines(
 
 
 def _fit_lines(
-    summary: TrainingSummary, task: Task, seconds: Mapping[str, float], saved: Path
+    summary: summaries.TrainingSummary, task: Task, seconds: Mapping[str, float], saved: Path
 ) -> Iterator[str]:
     if summary.calibration:
         yield f"calibration: {summary.calibration}, on the documents held out"
@@ -451,8 +434,9 @@ def _fit_lines(
         )
     bound = "no bound on the gap" if summary.gap is None else f"gap {summary.gap:.1e}"
     end = "converged" if summary.converged else "NOT converged"
+    share = output.percent(summary.nonzero, summary.features)
     yield (
-        f"model: {summary.nonzero:,} features ({percent(summary.nonzero, summary.features)}) from "
+        f"model: {summary.nonzero:,} features ({share}) from "
         f"{summary.documents:,} documents, {bound}, {end} ({seconds['fit']:.1f} s)"
     )
     if pruned := summary.pruned:
@@ -471,7 +455,9 @@ def _fit_lines(
         )
 
 
-def _search_lines(summary: TrainingSummary, seconds: Mapping[str, float]) -> Iterator[str]:
+def _search_lines(
+    summary: summaries.TrainingSummary, seconds: Mapping[str, float]
+) -> Iterator[str]:
     dev, split, choice, metric = summary.dev, summary.split, summary.select, summary.metric
     if not summary.search or dev is None or split is None or choice is None or metric is None:
         return
@@ -499,15 +485,15 @@ def _search_lines(summary: TrainingSummary, seconds: Mapping[str, float]) -> Ite
         yield f"chosen: {', '.join(f'{key} {_setting(it)}' for key, it in chosen.items())}"
     if choice.rule != "best":
         yield _choice_line(choice, metric, summary.search, split, dev)
-    yield f"{split.kind}: {measures(to_json(dev))}"
+    yield f"{split.kind}: {output.measures(to_json(dev))}"
 
 
 def _choice_line(
-    choice: ChoiceSummary,
+    choice: summaries.ChoiceSummary,
     metric: str,
-    points: tuple[SearchPoint, ...],
-    split: SplitSummary,
-    dev: DevMetrics,
+    points: tuple[summaries.SearchPoint, ...],
+    split: summaries.SplitSummary,
+    dev: summaries.DevMetrics,
 ) -> str:
     """What a rule other than "best" costs in the metric, and saves in features."""
     sign = -1 if metric in SMALLER else 1
