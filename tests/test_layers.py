@@ -44,7 +44,6 @@ UPWARD = {("model.model", "explain")}  # Model.explain, of one text, is explain.
 ALLOWED = UPWARD | {  # the same inside of a package: Model.save, and how a record shows itself
     ("model.model", "model.storage"),
     ("features.encoder", "features.vectorize"),
-    ("features.joined", "features.vectorize"),
     ("explain.records", "explain.show"),
 }
 OUTSIDERS_MAY = {
@@ -175,7 +174,7 @@ def test_a_command_imports_nothing_heavy_before_it_works(module: str) -> None:
 
 
 BUDGETS = {
-    "textreg": 39_900,
+    "textreg": 39_750,
     "textreg/_core": 5_070,
     "textreg/blocks": 820,
     "textreg/builtin": 1_170,
@@ -184,15 +183,15 @@ BUDGETS = {
     "textreg/cluster": 840,
     "textreg/estimators": 930,
     "textreg/explain": 1_300,
-    "textreg/features": 1_220,
-    "textreg/measure": 1_010,
-    "textreg/model": 1_730,
+    "textreg/features": 1_290,
+    "textreg/measure": 980,
+    "textreg/model": 1_700,
     "textreg/plugins": 1_340,
-    "textreg/reading": 2_050,
+    "textreg/reading": 2_020,
     "textreg/records": 2_400,
     "textreg/solvers": 6_280,
-    "textreg/tasks": 1_350,
-    "textreg/training": 4_460,
+    "textreg/tasks": 1_370,
+    "textreg/training": 4_310,
     "plugins": 13_070,
     "plugins/textreg-export": 1_390,
     "plugins/textreg-latent": 800,

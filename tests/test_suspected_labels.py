@@ -13,7 +13,7 @@ from textreg.checking.copies import same_texts
 from textreg.checking.documents import Documents
 from textreg.checking.findings import SuspectedLabels
 from textreg.checking.labels import out_of_sample
-from textreg.measure.confident import contradicted, self_confidence
+from textreg.measure.evaluation import contradicted, self_confidence
 from textreg.records import Corpus
 
 WHAT = {"post": "parcel box courier late door", "bill": "invoice fee refund charge euro"}

@@ -31,7 +31,7 @@ from textreg.checking.findings import (
 )
 from textreg.errors import shortened
 from textreg.losses import find_loss
-from textreg.measure.confident import suspects
+from textreg.measure.evaluation import suspects
 from textreg.records import Corpus
 from textreg.tasks import TASKS, Classification, Multilabel, Target, Task
 from textreg.tasks.labels import several_labels, sounds_like_ids

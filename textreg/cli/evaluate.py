@@ -12,10 +12,13 @@ from textreg.cli.inputs import Reading, describe, reading
 from textreg.cli.output import measures, print_json, print_table
 from textreg.cli.predict import on_cluster, scores_on_workers, workers
 from textreg.errors import UsageError, first_few
-from textreg.measure.calibration import Reliability, ThresholdLine
-from textreg.measure.evaluation import Evaluation, RegressionEvaluation
-from textreg.measure.multilabel import LabelScore, MultilabelEvaluation
-from textreg.measure.selective import Selective
+from textreg.measure.decisions import Reliability, Selective, ThresholdLine
+from textreg.measure.evaluation import (
+    Evaluation,
+    LabelScore,
+    MultilabelEvaluation,
+    RegressionEvaluation,
+)
 from textreg.model.storage import load_model
 from textreg.terminal import single_line
 

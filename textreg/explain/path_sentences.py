@@ -9,8 +9,7 @@ import numpy as np
 
 from textreg.errors import UsageError
 from textreg.explain.evidence import Occurrences
-from textreg.features.encoder import Encoder
-from textreg.features.joined import JoinedEncoder
+from textreg.features.encoder import Encoder, JoinedEncoder
 from textreg.model.model import Model
 from textreg.model.regularization_path import SentencePath
 from textreg.records.documents import check_texts

@@ -12,7 +12,7 @@ import numpy as np
 
 from textreg._core import text_counts
 from textreg._core.ragged import scatter_rows
-from textreg.features.joined import side_by_side
+from textreg.features.encoder import side_by_side
 from textreg.records import Design
 from textreg.records.ragged import pieces, take_rows
 from textreg.text import CsrArrays

@@ -12,8 +12,7 @@ import numpy as np
 
 from textreg._core import text_counts
 from textreg.errors import DataError, UsageError
-from textreg.features.encoder import WEIGHTINGS, Encoder
-from textreg.features.joined import AnyEncoder, JoinedEncoder
+from textreg.features.encoder import WEIGHTINGS, AnyEncoder, Encoder, JoinedEncoder
 from textreg.files import refuse_special
 from textreg.kinds import Tokenizer
 from textreg.params import Parametrized, param

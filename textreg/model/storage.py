@@ -21,8 +21,7 @@ Format 1. ``__metadata__["textreg"]`` of the safetensors file is a JSON object:
 ``vectorizer``     parameters of the vectorizer; a field of the documents has its own in its part
 ``summary``        how the model was trained: :class:`textreg.model.summary.TrainingSummary`; null
                    of models that were not trained by textreg
-``path``           points of the regularization path: see
-                   :mod:`textreg.model.pathfile`; or null
+``path``           points of the regularization path, see below; or null
 ``deflated``       which arrays are stored deflated (:mod:`textreg.model.container`)
 =================  =================================================================================
 
@@ -50,8 +49,20 @@ It shows damage, not who made the file: see :func:`load_model`. The arrays are
 
 An n-gram is the child of that without its last word. Those of a part are in order of length and
 then of their words; names are in the order of their words, of any length. Where tokens form no
-n-grams, all are words. There are also the arrays of a regularization path, if the model keeps one.
-A file with other arrays is refused.
+n-grams, all are words. A file with other arrays is refused. If the model keeps a regularization
+path, its points are ``path`` of the header,
+a :class:`textreg.model.regularization_path.PathHeader`, and the arrays are
+
+===================  =======  ======================================================================
+``path_names``       uint8    names of the features with a weight at some point, concatenated
+``path_name_ptr``    int64    name i is ``path_names[path_name_ptr[i]:path_name_ptr[i + 1]]``
+``path_weights``     float32  the weights that are not zero, one row after the other
+``path_ptr``         int64    row i is ``path_weights[path_ptr[i]:path_ptr[i + 1]]``
+``path_columns``     int32    the feature of each weight, increasing within a row
+``path_intercepts``  float64  one a row
+===================  =======  ======================================================================
+
+with as many rows for each point as the model has weight vectors.
 """
 
 from __future__ import annotations
@@ -66,44 +77,111 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from textreg.files import write_atomically
-from textreg.measure.calibration import Calibration
+from textreg.measure.decisions import Calibration
 from textreg.model.container import (
     FaultError,
+    check_distinct,
+    check_name_lengths,
     check_row_lengths,
     offsets_of,
     opened,
     pack,
+    unpack_names,
     unpack_rows,
 )
 from textreg.model.json_records import from_json, to_json
 from textreg.model.model import Model
 from textreg.model.origin import SourceSummary
-from textreg.model.pathfile import (
-    PATH_ARRAYS,
-    check_path_lengths,
-    path_arrays,
-    read_path,
-)
 from textreg.model.saved_encoder import (
     ENCODER_ARRAYS,
     SavedPart,
     check_encoder,
     encoder_arrays,
+    find_tokenizers,
     read_encoder,
     saved_parts,
 )
-from textreg.model.saved_tokenizer import find_tokenizers
+from textreg.records.names import Names
 from textreg.records.ragged import row_of
 from textreg.tasks import task_of_header
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from textreg.features.joined import AnyEncoder
+    from textreg.features.encoder import AnyEncoder
     from textreg.model.container import Arrays, Container
+    from textreg.model.regularization_path import PathHeader, SolutionPath
     from textreg.model.summary import History
     from textreg.records import Floats, Int32s, Int64s
     from textreg.tasks import Task
+
+
+PATH_ARRAYS = {
+    "path_names": "uint8",
+    "path_name_ptr": "int64",
+    "path_weights": "float32",
+    "path_ptr": "int64",
+    "path_columns": "int32",
+    "path_intercepts": "float64",
+}
+"""Types of the arrays of a path."""
+
+
+def path_arrays(path: SolutionPath) -> Arrays:
+    """The arrays of a path."""
+    names = Names.of(path.names)
+    return {
+        "path_names": names.letters,
+        "path_name_ptr": names.ptr,
+        "path_weights": path.weights.data.astype(np.float32),
+        "path_ptr": path.weights.indptr.astype(np.int64),
+        "path_columns": path.weights.indices.astype(np.int32),
+        "path_intercepts": path.intercepts.ravel(),
+    }
+
+
+def check_path_lengths(header: PathHeader | None, lengths: Mapping[str, int], rows: int) -> None:
+    """FaultError if arrays of these lengths cannot be a path with ``rows`` rows for each point."""
+    present = PATH_ARRAYS.keys() & lengths.keys()
+    if header is None:
+        if present:
+            raise FaultError(f"it has no path but the array '{min(present)}'")
+        return
+    if missing := PATH_ARRAYS.keys() - present:
+        raise FaultError(f"it has a path but no array '{min(missing)}'")
+    check_name_lengths(lengths, "path_names", "path_name_ptr")
+    total = rows * len(header)
+    if lengths["path_intercepts"] != total:
+        raise FaultError(f"its path has {lengths['path_intercepts']} intercepts, not {total}")
+    names = "path_weights", "path_columns", "path_ptr"
+    check_row_lengths(lengths, names, total, lengths["path_name_ptr"] - 1)
+
+
+def read_path(header: PathHeader | None, arrays: Arrays, rows: int) -> SolutionPath | None:
+    """The path in a file, if there is one; FaultError if its arrays are damaged.
+
+    rows: number of weight vectors of the model. Lengths of the arrays are checked before.
+    """
+    if header is None:
+        return None
+    from scipy.sparse import csr_array
+
+    from textreg.model.regularization_path import SolutionPath
+
+    names = unpack_names(arrays, "path_names", "path_name_ptr")
+    check_distinct(names)
+    total = rows * len(header)
+    parts = unpack_rows(arrays, ("path_weights", "path_columns", "path_ptr"), total, len(names))
+    return SolutionPath(
+        parameter=header.parameter,
+        chosen=header.chosen,
+        metric=header.metric,
+        points=header.points,
+        names=names,
+        weights=csr_array(parts, shape=(total, len(names))),
+        intercepts=arrays["path_intercepts"].reshape(len(header), rows),
+    )
+
 
 ARRAYS = {
     **ENCODER_ARRAYS,

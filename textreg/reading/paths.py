@@ -14,7 +14,7 @@ from typing import IO, TypeAlias
 
 from textreg.errors import DataError, UsageError, did_you_mean
 from textreg.files import kind_of_special
-from textreg.reading.faults import UnusableRow
+from textreg.reading.source import UnusableRow
 
 _TABLE = re.compile(r"\.(csv|tsv|tab|jsonl?|ndjson|txt|parquet|pq|arrow|feather|gz|bz2|xz|zst)$")
 

@@ -17,11 +17,14 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from textreg.kinds import Loss, Regularizer
-    from textreg.measure.calibration import Calibration, Reliability, ThresholdLine
-    from textreg.measure.evaluation import Evaluation, RegressionEvaluation
-    from textreg.measure.multilabel import MultilabelEvaluation
-    from textreg.measure.selective import Unknown
-    from textreg.measure.thresholds import Threshold
+    from textreg.measure.decisions import (
+        Calibration,
+        Reliability,
+        Threshold,
+        ThresholdLine,
+        Unknown,
+    )
+    from textreg.measure.evaluation import Evaluation, MultilabelEvaluation, RegressionEvaluation
     from textreg.records import Bools, Corpus, Floats, Int64s
 
     Targets: TypeAlias = Int64s | Floats | Bools
@@ -409,7 +412,7 @@ class Task(ABC):
         """The threshold of :attr:`unknown`, from documents that no fit has seen.
 
         aside: documents that belong to none of the labels. thresholds: those of the labels. Errors
-        as for :func:`textreg.measure.selective.choose_unknown`.
+        as for :func:`textreg.measure.decisions.choose_unknown`.
         """
         raise NotImplementedError
 

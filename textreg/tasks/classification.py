@@ -11,21 +11,30 @@ import numpy as np
 
 from textreg.errors import DataError, UsageError, did_you_mean
 from textreg.losses import find_loss
-from textreg.measure.calibration import (
+from textreg.measure.decisions import (
     Calibration,
     Reliability,
+    RiskCurve,
+    Threshold,
+    ThresholdCurve,
     ThresholdLine,
+    Unknown,
     calibrate,
+    choose_threshold,
+    choose_unknown,
     log_odds,
     reliability,
     temperature,
     threshold_lines,
 )
-from textreg.measure.evaluation import Evaluation, coded, evaluate, warn_of_unknown
+from textreg.measure.evaluation import (
+    Evaluation,
+    MultilabelEvaluation,
+    coded,
+    evaluate,
+    warn_of_unknown,
+)
 from textreg.measure.metrics import LOG_LOSSES, mean, measure_labels
-from textreg.measure.multilabel import MultilabelEvaluation
-from textreg.measure.selective import RiskCurve, Unknown, choose_unknown
-from textreg.measure.thresholds import Threshold, ThresholdCurve, choose_threshold
 from textreg.tasks.base import Held, Options, Task
 from textreg.tasks.labels import (
     check_class_weight,
@@ -258,7 +267,7 @@ class Classification(Task):
     # -- probabilities --------------------------------------------------------------------------
 
     def calibrate(self, method: str, scores: Floats, y: Targets) -> Calibration:
-        """Learn a calibration; see :func:`textreg.measure.calibration.calibrate`."""
+        """Learn a calibration; see :func:`textreg.measure.decisions.calibrate`."""
         scores, y = self._only_known(scores, y)
         table = self.as_table(scores)
         return calibrate(
@@ -364,7 +373,7 @@ class Classification(Task):
     def threshold_table(
         self, scores: Floats, y: Targets, thresholds: Mapping[str, float]
     ) -> dict[str, tuple[ThresholdLine, ...]]:
-        """See :func:`textreg.measure.calibration.threshold_lines`; others keep theirs."""
+        """See :func:`textreg.measure.decisions.threshold_lines`; others keep theirs."""
         if not self.known(y).any():
             return {}
         return {

@@ -11,18 +11,25 @@ import numpy as np
 
 from textreg.errors import DataError, DataWarning, UsageError, did_you_mean
 from textreg.losses import find_loss
-from textreg.measure.calibration import Calibration, Reliability, calibrate, reliability
-from textreg.measure.evaluation import unknown_labels
-from textreg.measure.metrics import mean
-from textreg.measure.multilabel import MultilabelEvaluation, evaluate_sets, f1_scores
-from textreg.measure.thresholds import (
+from textreg.measure.decisions import (
+    Calibration,
+    Reliability,
     Threshold,
     ThresholdCurve,
+    calibrate,
     choose_threshold,
     halves,
     joint_thresholds,
+    reliability,
     thresholds_of,
 )
+from textreg.measure.evaluation import (
+    MultilabelEvaluation,
+    evaluate_sets,
+    f1_scores,
+    unknown_labels,
+)
+from textreg.measure.metrics import mean
 from textreg.tasks.base import Options, Task
 from textreg.tasks.classification import Multiclass
 from textreg.tasks.labels import check_class_weight, check_rare_label, warn_of_left_out

@@ -15,7 +15,7 @@ from textreg.tasks.base import Options, Task
 
 if TYPE_CHECKING:
     from textreg.kinds import Loss
-    from textreg.measure.calibration import Calibration
+    from textreg.measure.decisions import Calibration
     from textreg.records import Corpus, Floats, Int64s
     from textreg.tasks.base import Targets
 

@@ -68,7 +68,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
-    from textreg.features.joined import AnyEncoder
+    from textreg.features.encoder import AnyEncoder
     from textreg.records.design import CompressedArrays
 
 

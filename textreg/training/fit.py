@@ -14,9 +14,7 @@ from textreg.blocks.heap import release_memory, sparse_zeros
 from textreg.errors import ConvergenceWarning, UsageError, first_few
 from textreg.kinds import Regularizer
 from textreg.logs import logger
-from textreg.measure.calibration import Calibration
-from textreg.measure.selective import Unknown
-from textreg.measure.thresholds import Threshold
+from textreg.measure.decisions import Calibration, Threshold, Unknown
 from textreg.model.regularization_path import SolutionPath
 from textreg.model.summary import PruneSummary
 from textreg.plugins import calls

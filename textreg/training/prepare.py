@@ -14,6 +14,7 @@ import numpy as np
 
 from textreg.errors import DataError, DataWarning, UsageError
 from textreg.features.encoder import Encoder
+from textreg.features.fields import AUTO_TOKENIZER, make_field_features, tokenizer_of
 from textreg.features.rows import DocumentRows, MatrixRows
 from textreg.features.vectorize import Features, Vectorizer
 from textreg.plugins import calls
@@ -22,7 +23,6 @@ from textreg.records import Corpus, Problem, Tokens
 from textreg.structure.callables import Pretokenized
 from textreg.tasks import Target, Task, read_target
 from textreg.tasks.labels import parted
-from textreg.training.fields import AUTO_TOKENIZER, make_field_features, tokenizer_of
 from textreg.training.settings import TrainingSettings
 from textreg.training.splits import Split, split_by
 from textreg.training.trials import Fold, Problems
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
-    from textreg.features.joined import AnyEncoder
+    from textreg.features.encoder import AnyEncoder
     from textreg.features.vectorize import Graphs
     from textreg.kinds import GraphBuilder
     from textreg.records import Floats, Graph, Groups

@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from textreg.errors import ModelError, PluginError, UsageError
+from textreg.features.fields import AUTO_TOKENIZER, FIELD_OPTIONS, AutoTokenizer, fields_of
 from textreg.features.vectorize import Vectorizer
 from textreg.kinds import Plugin, Tokenizer
 from textreg.model.origin import SourceSummary
-from textreg.model.saved_tokenizer import TokenizerOrigin
+from textreg.model.saved_encoder import TokenizerOrigin
 from textreg.params import Parametrized
 from textreg.plugins import registry
 from textreg.records.fields import Field
 from textreg.structure.callables import Unnamed
 from textreg.structure.joining import parts_of
 from textreg.tasks import TASKS, Classification
-from textreg.training.fields import AUTO_TOKENIZER, FIELD_OPTIONS, AutoTokenizer, fields_of
 from textreg.training.settings import (
     PREFIXES,
     RECORDS,
@@ -33,7 +33,7 @@ from textreg.training.settings import (
 from textreg.training.space import Tuning
 
 if TYPE_CHECKING:
-    from textreg.features.joined import AnyEncoder
+    from textreg.features.encoder import AnyEncoder
     from textreg.model.model import Model
     from textreg.model.summary import (
         GraphSummary,

@@ -9,13 +9,12 @@ from functools import partial
 from typing import Any
 
 from textreg.errors import UsageError, did_you_mean
+from textreg.features.fields import AUTO_TOKENIZER, BESIDE, AutoTokenizer, plan_fields, tokenizer_of
 from textreg.features.vectorize import Vectorizer
 from textreg.jobs import check_jobs
 from textreg.kinds import GraphBuilder, GroupBuilder, Loss, Plugin, Regularizer, Tokenizer
 from textreg.losses import LOSSES
-from textreg.measure.calibration import METHODS
-from textreg.measure.selective import parse_unknown_rule
-from textreg.measure.thresholds import parse_rule
+from textreg.measure.decisions import METHODS, parse_rule, parse_unknown_rule
 from textreg.params import Param, Parametrized, param
 from textreg.plugins import registry
 from textreg.records import Corpus, Documents
@@ -23,7 +22,6 @@ from textreg.records.fields import Field, as_fields
 from textreg.structure.callables import Unnamed
 from textreg.structure.joining import parts_of
 from textreg.tasks import MULTICLASS, TASKS, Classification, Rare, check_options
-from textreg.training.fields import AUTO_TOKENIZER, BESIDE, AutoTokenizer, plan_fields, tokenizer_of
 from textreg.training.space import Dimension, Tuning, dimensions, in_units
 
 _PREFIXES = {"k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12} | {

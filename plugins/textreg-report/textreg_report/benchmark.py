@@ -15,9 +15,8 @@ import numpy as np
 from textreg.errors import DataError, UsageError, did_you_mean, named_errors
 from textreg.features.markup import warn_of_html
 from textreg.kinds import Regularizer
-from textreg.measure.evaluation import Evaluation
+from textreg.measure.evaluation import Evaluation, MultilabelEvaluation
 from textreg.measure.metrics import Answers, Interval, SetAnswers, bootstrap, sign_test
-from textreg.measure.multilabel import MultilabelEvaluation
 from textreg.model.model import Model
 from textreg.reading.corpus import read_corpus
 from textreg.records import Corpus, Documents

@@ -11,6 +11,7 @@ import numpy as np
 from textreg.checking.check import check_corpus
 from textreg.checking.documents import CheckSettings
 from textreg.checking.findings import KINDS, GiveawayColumns
+from textreg.measure.decisions import halves
 from textreg.measure.metrics import (
     ALPHA,
     Answers,
@@ -21,7 +22,6 @@ from textreg.measure.metrics import (
     share_test,
     sign_test,
 )
-from textreg.measure.thresholds import halves
 from textreg.records.fields import FieldedText
 from textreg.tasks import Classification, Multilabel
 from textreg_report.page import Estimate, Section, Suggestion, Versus
