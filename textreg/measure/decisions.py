@@ -91,6 +91,13 @@ def choose_threshold(rule: str, curve: ThresholdCurve, label: str) -> Threshold:
     return curve.at(value)
 
 
+def _between(low: Floats, high: Floats) -> Floats:
+    """What lies between numbers, from the lower one on and below the higher one."""
+    middle = low + (high - low) / 2
+    # The middle of neighboring floats may round up to the higher one.
+    return np.where(middle < high, middle, low)
+
+
 class ThresholdCurve(NamedTuple):
     """All thresholds of a label that differ in their predictions.
 
@@ -115,10 +122,7 @@ class ThresholdCurve(NamedTuple):
     def of(cls, margins: Floats, has_label: Bools) -> ThresholdCurve:
         """From the margins of documents, and whether each has the label, both (n,)."""
         low = np.unique(margins)
-        between = low[:-1] + (low[1:] - low[:-1]) / 2
-        # The middle of neighboring floats may round up to the higher one.
-        between = np.where(between < low[1:], between, low[:-1])
-        thresholds = np.concatenate([[low[0] - 1], between, [low[-1] + 1]])
+        thresholds = np.concatenate([[low[0] - 1], _between(low[:-1], low[1:]), [low[-1] + 1]])
         return cls(thresholds, np.sort(margins), np.sort(margins[has_label]))
 
     def counts(self, thresholds: Floats) -> tuple[Int64s, Int64s]:
@@ -195,10 +199,7 @@ class _Cuts(NamedTuple):
         low = scores[order]
         hits = np.concatenate([[0], np.cumsum(has_label[order])])
         cuts = np.flatnonzero(low[:-1] > low[1:]) + 1
-        above, below = low[cuts - 1], low[cuts]
-        between = below + (above - below) / 2
-        # The middle of neighboring floats may round up to the higher one.
-        between = np.where(between < above, between, below)
+        between = _between(low[cuts], low[cuts - 1])
         predicted = np.concatenate([[0], cuts, [len(low)]])
         thresholds = np.concatenate([low[:1], between, low[-1:] - 1.0])
         return cls(thresholds, hits[predicted], predicted, int(hits[-1]))

@@ -309,17 +309,9 @@ def load_model(
     ...     textreg.load(f"{folder}/model.textreg").predict(["good"])
     ['pos']
     """
-    path = Path(path)
-    with opened(path, ARRAYS, sha256) as container:
-        header = from_json(Header, container.header, "")
-        task = task_of_header(container.header)
-        history = _history_in(container, task)
-        arrays = _arrays_in(container, header, task)
-        model = _model_of(container, header, task, arrays, sha256)
-        model.summary = history.summary
-        model.path = read_path(history.path, arrays, len(model.weights))
+    model, parts = _read(Path(path), sha256)
     if tokenizer is not False:
-        _give_tokenizers(model, path, header, tokenizer)
+        _give_tokenizers(model, Path(path), parts, tokenizer)
     return model
 
 
@@ -345,15 +337,37 @@ def load_to_predict(path: str | os.PathLike[str]) -> Model:
     UsageError, ModelError
         As :func:`load_model`.
     """
-    path = Path(path)
-    with opened(path, ARRAYS) as container:
+    model, parts = _read(Path(path), with_history=False)
+    _give_tokenizers(model, Path(path), parts)
+    return model
+
+
+def _read(
+    path: Path, sha256: str | None = None, *, with_history: bool = True
+) -> tuple[Model, tuple[SavedPart, ...]]:
+    """The model in a file, without its tokenizers, which the parts of its header name."""
+    with opened(path, ARRAYS, sha256) as container:
         header = from_json(Header, container.header, "")
         task = task_of_header(container.header)
-        model = _model_of(container, header, task, _arrays_in(container, header, task))
-        trained = from_json(_Trained, container.header, "").summary
-        model.source = None if trained is None else trained.source
-    _give_tokenizers(model, path, header)
-    return model
+        history = _history_in(container, task) if with_history else None
+        _check_lengths(container.lengths, header, task.n_rows)
+        arrays = container.read()
+        most = None if sha256 is not None else max(SMALL_WEIGHTS, SPREAD * container.size)
+        encoder, weights = _encoder_and_weights(header, arrays, task.n_rows, most)
+        model = Model(
+            task,
+            encoder,
+            weights,
+            arrays["intercepts"],
+            calibration=header.calibration,
+            thresholds=header.thresholds,
+        )
+        if history is not None:
+            model.summary = history.summary
+            model.path = read_path(history.path, arrays, task.n_rows)
+        elif (trained := from_json(_Trained, container.header, "").summary) is not None:
+            model.source = trained.source
+    return model, header.parts
 
 
 def _history_in(container: Container, task: Task) -> History:
@@ -367,31 +381,11 @@ def _history_in(container: Container, task: Task) -> History:
     return history
 
 
-def _arrays_in(container: Container, header: Header, task: Task) -> Arrays:
-    """The arrays of an open file, which fit each other; FaultError if they do not."""
-    _check_lengths(container.lengths, header, task.n_rows)
-    return container.read()
-
-
-def _model_of(
-    container: Container, header: Header, task: Task, arrays: Arrays, sha256: str | None = None
-) -> Model:
-    """The model in an open file, without its tokenizers and its history."""
-    most = None if sha256 is not None else max(SMALL_WEIGHTS, SPREAD * container.size)
-    encoder, weights = _encoder_and_weights(header, arrays, task.n_rows, most)
-    return Model(
-        task,
-        encoder,
-        weights,
-        arrays["intercepts"],
-        calibration=header.calibration,
-        thresholds=header.thresholds,
-    )
-
-
-def _give_tokenizers(model: Model, path: Path, header: Header, given: Any = True) -> None:
+def _give_tokenizers(
+    model: Model, path: Path, parts: Sequence[SavedPart], given: Any = True
+) -> None:
     """Put the tokenizers into a model that was read without them."""
-    found = find_tokenizers(path, [part.tokenizer for part in header.parts], given)
+    found = find_tokenizers(path, [part.tokenizer for part in parts], given)
     for part, own in zip(model.encoder.parts, found, strict=True):
         part.tokenizer = own
 

@@ -76,7 +76,9 @@ def read_document(
     try:
         if kind := kind_of_special(file):  # reading it might wait for ever
             raise UnusableRow(f"this is {kind}, not a file.", "Remove it", f"{kind}, not a file")
-        return Row(_text(file, encoding, otherwise), label and _printable(label), 1.0, 0)
+        # U+FFFD for bytes of the folder's name that are not UTF-8: no UTF-8 file can hold them.
+        name = label and label.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+        return Row(_text(file, encoding, otherwise), name, 1.0, 0)
     except UnusableRow as problem:
         return problem
     except FileChangedError:
@@ -117,11 +119,6 @@ def _text(file: str, encoding: str | None, otherwise: str) -> str:
                 raise UnusableRow(*too_long("the document"))
             lines.append(line)
         return "\n".join(lines)
-
-
-def _printable(label: str) -> str:
-    """U+FFFD for bytes of the folder's name that are not UTF-8, as no UTF-8 file can hold them."""
-    return label.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def _unlisted(error: OSError) -> None:
@@ -237,22 +234,35 @@ CHARACTERS = 1 << 20
 class CorpusReader:
     """Reads documents from paths; keeps what it has detected and skipped so far."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  # its options are those of read_corpus
         self,
         paths: Paths,
-        table: Callable[..., TableColumns],
+        names: ColumnNames,
         *,
-        labeled: bool,
-        on_error: str,
-        encoding: str | None,
+        labeled: bool = True,
+        on_error: str = "stop",
+        encoding: str | None = None,
+        label_sep: str | None = None,
+        multilabel: bool = False,
+        fields: Sequence[Field] = (),
+        keep: bool = False,
     ) -> None:
+        if label_sep == "":
+            raise UsageError("label_sep is empty: name what separates labels, such as ';'.")
         if on_error not in ("stop", "skip"):
             raise UsageError(f"on_error must be 'stop' or 'skip', not {on_error!r}.")
         check_encoding(encoding)
         self.paths = listed(paths)
-        self.table = table
-        self.wanted = table().wanted
-        self.keeps = table().keeps
+        self.table = partial(
+            TableColumns,
+            names,
+            label_sep=label_sep,
+            multilabel=multilabel,
+            fields=fields,
+            keep=keep,
+        )
+        self.wanted = self.table().wanted
+        self.keeps = keep
         self.labeled = labeled
         self.encoding = encoding
         self.skipping = Skipping(skips=on_error == "skip")
@@ -305,7 +315,7 @@ class CorpusReader:
                     self.skipping.add(name, item, len(batch))
                 if self.keeps:
                     self._records.append(item.record or _fields(name, item))
-                if rows == size or not (full or self._more_at_hand()):
+                if rows == size or not (full or self.source is None or self.source.ready()):
                     yield self._batch(batch)
                     batch, rows = [], 0
         except TextregError as error:
@@ -314,9 +324,6 @@ class CorpusReader:
             yield self._batch(batch)
         if failure is not None:
             raise failure
-
-    def _more_at_hand(self) -> bool:
-        return self.source is None or self.source.ready()
 
     def _collected(self, texts: StoredTexts | None = None) -> Collected:
         wanted = [role for role in ("weight", "group", "time") if self.wanted[role] is not None]
@@ -495,10 +502,9 @@ def read_corpus(  # noqa: PLR0913  # its options are its interface
     check_max_skipped(max_skipped)
     if texts is not None:
         _check_stored(texts, fields)
-    names = ColumnNames(text_col, label_col, weight_col, group_col, time_col)
-    reader = corpus_reader(
+    reader = CorpusReader(
         paths,
-        names,
+        ColumnNames(text_col, label_col, weight_col, group_col, time_col),
         on_error=on_error,
         labeled=labeled,
         label_sep=label_sep,
@@ -513,28 +519,6 @@ def read_corpus(  # noqa: PLR0913  # its options are its interface
         LOG.info("%s", told)
         warnings.warn(told, DataWarning, stacklevel=2)
     return corpus
-
-
-def corpus_reader(  # noqa: PLR0913  # its options are those of read_corpus
-    paths: Paths,
-    names: ColumnNames,
-    *,
-    on_error: str = "stop",
-    labeled: bool = True,
-    label_sep: str | None = None,
-    multilabel: bool = False,
-    encoding: str | None = None,
-    fields: Sequence[Field] = (),
-) -> CorpusReader:
-    """What reads documents with these columns; options and errors as of :func:`read_corpus`."""
-    table = partial(
-        TableColumns,
-        names,
-        label_sep=_separator(label_sep),
-        multilabel=multilabel,
-        fields=fields,
-    )
-    return CorpusReader(paths, table, labeled=labeled, on_error=on_error, encoding=encoding)
 
 
 class Readable(NamedTuple):
@@ -555,30 +539,15 @@ class Readable(NamedTuple):
     remedy: str
 
 
-def read_readable(  # noqa: PLR0913  # its options are its interface
-    paths: Paths,
-    names: ColumnNames,
-    *,
-    labeled: bool = True,
-    label_sep: str | None = None,
-    multilabel: bool = False,
-    encoding: str | None = None,
-    fields: Sequence[Field] = (),
+def read_readable(
+    paths: Paths, names: ColumnNames, *, fields: Sequence[Field] = (), **options: Any
 ) -> Readable:
     """Read whatever can be read, however little that is, with all columns and without a warning.
 
-    Parameters, and errors of files as a whole, are as of :func:`read_corpus`. The text of a
+    Other options, and errors of files as a whole, are as of :func:`read_corpus`. The text of a
     document of several fields is that of its text fields, one after the other.
     """
-    table = partial(
-        TableColumns,
-        names,
-        label_sep=_separator(label_sep),
-        multilabel=multilabel,
-        keep=True,
-        fields=fields,
-    )
-    reader = CorpusReader(paths, table, labeled=labeled, on_error="skip", encoding=encoding)
+    reader = CorpusReader(paths, names, on_error="skip", fields=fields, keep=True, **options)
     corpus = reader.whole()
     records = reader.taken()
     skipped = corpus.skipped.position_of + np.arange(len(corpus.skipped))
@@ -596,15 +565,13 @@ def read_readable(  # noqa: PLR0913  # its options are its interface
     return Readable(corpus, others, reader.skipping.remedy)
 
 
-def stream_documents(  # noqa: PLR0913  # its options are its interface
+def stream_documents(
     paths: Paths,
     batch: int = 1000,
     *,
     text_col: str | None = None,
     label_col: str | None = None,
-    on_error: str = "stop",
-    encoding: str | None = None,
-    fields: Sequence[Field] = (),
+    **options: Any,
 ) -> Iterator[Corpus]:
     """Read documents to be classified in batches, in constant memory.
 
@@ -613,13 +580,14 @@ def stream_documents(  # noqa: PLR0913  # its options are its interface
 
     Parameters
     ----------
-    paths, text_col, label_col, encoding, fields
+    paths, text_col, label_col
         As in :func:`read_corpus`, with ``labeled=False``.
     batch : int, default 1000
         Maximum number of rows in a batch.
-    on_error : {"stop", "skip"}, default "stop"
-        What to do with unusable rows: raise DataError for the first one, or list them in
-        ``Corpus.skipped``, which says where among the documents each of them stands.
+    **options
+        ``encoding`` and ``fields`` as in :func:`read_corpus`. With ``on_error="skip"`` unusable
+        rows are listed in ``Corpus.skipped``, which says where among the documents each of them
+        stands; by default the first one raises DataError.
 
     Yields
     ------
@@ -633,9 +601,7 @@ def stream_documents(  # noqa: PLR0913  # its options are its interface
     """
     if batch < 1:
         raise UsageError(f"batch must be at least 1, not {batch}.")
-    names = ColumnNames(text_col, label_col)
-    table = partial(TableColumns, names, fields=fields)
-    reader = CorpusReader(paths, table, labeled=False, on_error=on_error, encoding=encoding)
+    reader = CorpusReader(paths, ColumnNames(text_col, label_col), labeled=False, **options)
     reader.skipping.offer = "to answer such rows with an empty line"
     return reader.batches(batch)
 
@@ -666,21 +632,19 @@ class RecordBatch(NamedTuple):
     scores: Floats | None = None
 
 
-def stream_records(  # noqa: PLR0913  # its options are its interface
+def stream_records(
     paths: Paths,
     batch: int = 1000,
     *,
     text_col: str | None = None,
-    on_error: str = "stop",
-    encoding: str | None = None,
-    fields: Sequence[Field] = (),
     full: bool = False,
+    **options: Any,
 ) -> Iterator[RecordBatch]:
     """Read documents to be classified and all columns beside them, in constant memory.
 
     Parameters
     ----------
-    paths, batch, text_col, on_error, encoding, fields
+    paths, batch, text_col, **options
         As in :func:`stream_documents`.
     full : bool, default False
         Whether to wait for full batches, also from a pipe.
@@ -695,8 +659,7 @@ def stream_records(  # noqa: PLR0913  # its options are its interface
     UsageError, DataError
         As in :func:`read_corpus`.
     """
-    table = partial(TableColumns, ColumnNames(text_col), fields=fields, keep=True)
-    reader = CorpusReader(paths, table, labeled=False, on_error=on_error, encoding=encoding)
+    reader = CorpusReader(paths, ColumnNames(text_col), labeled=False, keep=True, **options)
     reader.skipping.offer = "to answer such rows with an empty line"
     for documents in reader.batches(batch, full=full):
         columns = {name: used.types.get(name) for used in reader.columns for name in used.names}
@@ -712,10 +675,3 @@ def _check_stored(texts: StoredTexts, fields: Sequence[Field]) -> None:
         )
     if len(texts):
         raise UsageError(f"{texts.path} holds {len(texts):,} texts already: name another file.")
-
-
-def _separator(separator: str | None) -> str | None:
-    """The separator of labels; UsageError for an empty one."""
-    if separator == "":
-        raise UsageError("label_sep is empty: name what separates labels, such as ';'.")
-    return separator

@@ -126,9 +126,7 @@ def meant_as_path(source: str) -> bool:
     """
     if source == "-" or exists(source):
         return True
-    if re.search(
-        r"\.(csv|tsv|tab|jsonl?|ndjson|txt|parquet|pq|arrow|feather|gz|bz2|xz|zst)$", source
-    ):
+    if _TABLE.search(source):
         return True
     if re.search(r"\s", source):
         return False

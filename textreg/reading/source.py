@@ -293,12 +293,12 @@ class Skipping:
     def nothing_left(self) -> DataError:
         """The error where no row can be used."""
         skipped = self._rows.rows()
-        first = next(iter(skipped))
+        first, hint = next(iter(skipped)), f" {self.remedy}" if self.remedy else ""
         all_rows = "It is the only row."
         if len(skipped) > 1:
             all_rows = f"None of the {len(skipped):,} rows can be used, and this is the first."
         return DataError(
-            f"{first.where}: {first.problem} {all_rows}{self._hint()} Check that the file is the "
+            f"{first.where}: {first.problem} {all_rows}{hint} Check that the file is the "
             "right one, and its columns."
         )
 
@@ -306,9 +306,6 @@ class Skipping:
     def remedy(self) -> str:
         """How to read the rows that cannot be decoded, as a sentence; empty if there are none."""
         return "" if self._undecodable is None else f"{self._undecodable.remedy}."
-
-    def _hint(self) -> str:
-        return f" {self.remedy}" if self.remedy else ""
 
 
 class Lines:
@@ -360,7 +357,7 @@ class Lines:
                 self.waiting -= 1
                 self.number += 1
                 if line is None:
-                    self._damaged = self._damaged or _too_long()
+                    self._damaged = self._damaged or UnusableRow(*too_long("the line"))
                     yield ""
                     continue
                 try:
@@ -380,11 +377,6 @@ class Lines:
         """What is wrong with the bytes of the lines given since the last call."""
         damaged, self._damaged = self._damaged, None
         return damaged
-
-
-def _too_long() -> UnusableRow:
-    problem, fix = too_long("the line")
-    return UnusableRow(problem, fix)
 
 
 def _as_utf8(name: str, chunks: Iterator[bytes], encoding: str) -> Iterator[bytes]:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from textreg.records import Bools, Corpus, Floats, Int64s
 
     Targets: TypeAlias = Int64s | Floats | Bools
+    ClassWeight: TypeAlias = str | Mapping[str, float] | None
 MULTICLASS = ("ovr", "softmax")
 """Ways to fit more than two labels: one against the rest, or all together."""
 
@@ -35,28 +36,17 @@ MULTICLASS = ("ovr", "softmax")
 class Options(Protocol):
     """The settings of a training that a task may refuse."""
 
-    @property
-    def reg(self) -> Regularizer: ...
-    @property
-    def metric(self) -> str | None: ...
-    @property
-    def loss(self) -> Loss: ...
-    @property
-    def multiclass(self) -> str: ...
-    @property
-    def class_weight(self) -> str | Mapping[str, float] | None: ...
-    @property
-    def calibrate(self) -> str | None: ...
-    @property
-    def threshold(self) -> Mapping[str, str] | None: ...
-    @property
-    def min_label(self) -> int | None: ...
-    @property
-    def rare_label(self) -> str | None: ...
-    @property
-    def at_least_one(self) -> bool: ...
-    @property
-    def unknown(self) -> str | None: ...
+    reg: Regularizer
+    metric: str | None
+    loss: Loss
+    multiclass: str
+    class_weight: ClassWeight
+    calibrate: str | None
+    threshold: Mapping[str, str] | None
+    min_label: int | None
+    rare_label: str | None
+    at_least_one: bool
+    unknown: str | None
 
 
 class Held(NamedTuple):
@@ -239,9 +229,7 @@ class Task(ABC):
         return self.strata(y)
 
     @abstractmethod
-    def factors(
-        self, y: Targets, sample_weight: Floats, class_weight: str | Mapping[str, float] | None
-    ) -> Floats:
+    def factors(self, y: Targets, sample_weight: Floats, class_weight: ClassWeight) -> Floats:
         """(strata,) the factor on the weights of each stratum's documents.
 
         Raises DataError if no document of a label has a weight above zero, UsageError for a
@@ -249,7 +237,7 @@ class Task(ABC):
         """
 
     def row_factors(
-        self, y: Targets, sample_weight: Floats, class_weight: str | Mapping[str, float] | None
+        self, y: Targets, sample_weight: Floats, class_weight: ClassWeight
     ) -> Floats | None:
         """(k, 2) factors on the weights in each row's fit, where its ``y`` is -1 and where it is 1.
 

@@ -49,7 +49,7 @@ from textreg.tasks.labels import (
 if TYPE_CHECKING:
     from textreg.kinds import Loss
     from textreg.records import Bools, Corpus, Floats, Int64s
-    from textreg.tasks.base import Targets
+    from textreg.tasks.base import ClassWeight, Targets
 
 
 @dataclass(frozen=True)
@@ -132,8 +132,17 @@ class Classification(Task):
                 "(--dev)."
             )
         y = self.targets(dev)
-        warn_of_unknown(dev.labels, self.answerable, dev.where, self.rare_label or self.unknown)
+        self._warn_of_unknown(dev)
         return y
+
+    def _warn_of_unknown(self, corpus: Corpus) -> list[str]:
+        """DataWarning that names labels of a corpus that are not known.
+
+        Returns those that are columns of their own in an evaluation.
+        """
+        count_as = self.rare_label or self.unknown
+        warn_of_unknown(corpus.labels or (), self.answerable, corpus.where, count_as)
+        return []
 
     def _counted(self, corpus: Corpus) -> Sequence[str | None]:
         """The labels of documents as they count: those not known as the rare or unknown one."""
@@ -163,9 +172,7 @@ class Classification(Task):
     def strata(self, y: Targets) -> tuple[Int64s, Sequence[str]]:
         return y.astype(np.int64), self.labels
 
-    def factors(
-        self, y: Targets, sample_weight: Floats, class_weight: str | Mapping[str, float] | None
-    ) -> Floats:
+    def factors(self, y: Targets, sample_weight: Floats, class_weight: ClassWeight) -> Floats:
         labels = self.labels
         total = np.bincount(y.astype(np.int64), weights=sample_weight, minlength=len(labels))
         if not total.all():
@@ -243,9 +250,9 @@ class Classification(Task):
         thresholds: Mapping[str, float],
         calibration: Calibration | None,
     ) -> Evaluation | MultilabelEvaluation:
-        count_as, names = self.rare_label or self.unknown, self.answerable
-        if corpus.labels is not None and count_as is not None:
-            warn_of_unknown(corpus.labels, names, corpus.where, count_as)
+        names = self.answerable
+        if corpus.labels is not None and (self.rare_label or self.unknown) is not None:
+            self._warn_of_unknown(corpus)
         result = evaluate(
             self._counted(corpus),
             [names[code] for code in self.decide(scores, thresholds).tolist()],
@@ -470,17 +477,12 @@ class Binary(Classification):
     def probabilities(self, scores: Floats, calibration: Calibration | None = None) -> Floats:
         from scipy.special import expit
 
-        return np.asarray(expit(self._of_both(scores, calibration)))
+        return np.asarray(expit(self.label_scores(self._calibrated(scores, calibration))))
 
     def log_probabilities(self, scores: Floats, calibration: Calibration | None = None) -> Floats:
         from scipy.special import log_expit
 
-        return np.asarray(log_expit(self._of_both(scores, calibration)))
-
-    def _of_both(self, scores: Floats, calibration: Calibration | None) -> Floats:
-        """(n, 2) calibrated log-odds of both labels."""
-        score = self.as_table(self._calibrated(scores, calibration))[:, 0]
-        return np.column_stack([-score, score])
+        return np.asarray(log_expit(self.label_scores(self._calibrated(scores, calibration))))
 
     def reliability(
         self, scores: Floats, y: Targets, calibration: Calibration | None = None

@@ -37,7 +37,7 @@ from textreg.tasks.labels import check_class_weight, check_rare_label, warn_of_l
 if TYPE_CHECKING:
     from textreg.kinds import Loss
     from textreg.records import Bools, Corpus, Floats, Int64s
-    from textreg.tasks.base import Targets
+    from textreg.tasks.base import ClassWeight, Targets
 
 
 @dataclass(frozen=True)
@@ -135,16 +135,6 @@ class Multilabel(Multiclass):
         _check_lists(corpus)
         return self.known_targets(corpus)
 
-    def dev_targets(self, dev: Corpus) -> Bools:
-        if not len(dev) or dev.labels is None:
-            raise DataError(
-                "There are no labeled documents in dev: give some to choose the hyperparameters by "
-                "(--dev)."
-            )
-        y = self.targets(dev)
-        self._warn_of_unknown(dev)
-        return y
-
     def known(self, y: Targets) -> Bools:
         return np.ones(len(y), dtype=bool)
 
@@ -177,13 +167,11 @@ class Multilabel(Multiclass):
     def memberships(self, y: Targets) -> tuple[Int64s | Bools, Sequence[str]]:
         return y.astype(bool), self.labels
 
-    def factors(
-        self, y: Targets, sample_weight: Floats, class_weight: str | Mapping[str, float] | None
-    ) -> Floats:
+    def factors(self, y: Targets, sample_weight: Floats, class_weight: ClassWeight) -> Floats:
         return np.ones(len(self.labels) + 1)
 
     def row_factors(
-        self, y: Targets, sample_weight: Floats, class_weight: str | Mapping[str, float] | None
+        self, y: Targets, sample_weight: Floats, class_weight: ClassWeight
     ) -> Floats | None:
         """LABEL=FACTOR is for the documents with the label, in the fit of that label."""
         if class_weight is None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from textreg.kinds import Loss
     from textreg.measure.decisions import Calibration
     from textreg.records import Corpus, Floats, Int64s
-    from textreg.tasks.base import Targets
+    from textreg.tasks.base import ClassWeight, Targets
 
 
 LARGEST = 1e25
@@ -108,9 +108,7 @@ class Regression(Task):
     def strata(self, y: Targets) -> tuple[Int64s, Sequence[str]]:
         return np.zeros(len(y), dtype=np.int64), ("all",)
 
-    def factors(
-        self, y: Targets, sample_weight: Floats, class_weight: str | Mapping[str, float] | None
-    ) -> Floats:
+    def factors(self, y: Targets, sample_weight: Floats, class_weight: ClassWeight) -> Floats:
         return np.ones(1)
 
     def describe(self, y: Targets) -> dict[str, float]:

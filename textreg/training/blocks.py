@@ -54,8 +54,6 @@ from textreg.training.prepare import (
     Prepared,
     SplitCorpus,
     Training,
-    factor_of,
-    no_tokens,
     own_weights,
 )
 from textreg.training.running import Clock, Work
@@ -170,33 +168,21 @@ def block_problems(
     training: Training, settings: TrainingSettings, features: Featured
 ) -> tuple[Prepared, Problems]:
     """The fits of all documents."""
-    task, y = training.target
-    weights = own_weights(training.corpus)
-    factors = task.factors(y, weights, settings.class_weight)
-    row_factors = task.row_factors(y, weights, settings.class_weight)
     groups = None if features.groups is None else BlockGroups(features.groups)
     design = BlockDesign(features.rows, memory=settings.bytes or math.inf)
-    prepared = Prepared(
-        encoder=features.encoder,
-        tokens=no_tokens(len(y), features.encoder.parts[0].vocabulary),
-        rows=_BlockRows(design),
-        task=task,
-        y=y,
-        sample_weight=weights * factor_of(task, y, factors),
-        own_weight=weights,
-        settings=settings,
-        row_factors=row_factors,
-    )
+    weights = own_weights(training.corpus)
+    rows = _BlockRows(design)
+    prepared = Prepared.of(training.target, weights, settings, features.encoder, rows)
     problem = Problem(
         X=design,
-        y=task.rows(y)[0],
+        y=prepared.task.rows(prepared.y)[0],
         sample_weight=prepared.sample_weight,
         loss=calls.guarded(settings.loss),
         groups=groups,
         tol=settings.tol,
         max_iter=settings.max_iter,
     )
-    return prepared, Problems(problem, task, y, row_factors=row_factors)
+    return prepared, Problems(problem, prepared.task, prepared.y, row_factors=prepared.row_factors)
 
 
 def _rows(features: BlockFeatures) -> Iterator[CompressedArrays]:

@@ -146,7 +146,8 @@ def _fit_one(
 ) -> FinalFit:
     """Fit one setting on all documents; without ``refit`` on those it was searched on."""
     settings = context.settings
-    data, folds = context.prepared_for(best).whole()
+    data = context.prepared_for(best)
+    folds = data.folds
     regularizer = best.regularizer if best else settings.reg
     starts: Sequence[Start | None] | None = best.starts if best else None
     # Thresholds and calibration first: they need the folds, which then may go.
@@ -158,7 +159,7 @@ def _fit_one(
         if settings.tuning.max_nonzero is None and not settings.path:
             # Nothing needs the folds any more, whose matrices are as large as those to come.
             context.release()
-            folds = []
+            data, folds = replace(data), []
             release_memory()
         rows = np.flatnonzero(data.task.known(data.y))
         problems = data.problems(rows, settings.tol)
@@ -197,7 +198,9 @@ def _learn_from_held(
     if settings.unknown is not None:
         n, k = len(held.outside), len(folds)
         # Each fold scores all of them: a k-th of their weight for every fold.
-        weights = np.zeros(0) if outside is None else np.tile(outside.weights, k) / k
+        weights = np.zeros(0)
+        if outside is not None and outside.sample_weight is not None:
+            weights = np.tile(outside.sample_weight, k) / k
         held_outside = Held(held.outside, np.full(n, len(task.labels)), weights)
         cuts = {label: threshold.value for label, threshold in thresholds.items()}
         unknown = task.choose_unknown(settings.unknown_rule, held.new, held_outside, cuts)
@@ -284,7 +287,7 @@ def _fit(  # noqa: PLR0913  # one piece of work
     if rows[0] is None:
         problem, codes = problems.of(None).replace(callback=callback), problems.y.astype(np.int64)
         fitted_together = calls.solve_softmax(regularizer, problem, codes, together(starts, p))
-        run.counter.advance()
+        run.advance()
         return [fitted_together]
     separate = [row for row in rows if row is not None]
     from_ = [None if (start := starts[row]) is None else start.dense(p) for row in separate]
@@ -299,7 +302,7 @@ def _fit(  # noqa: PLR0913  # one piece of work
             support = regularizer.support(problem, solution) if prove else None
             solution = replace(solution, w=weights[row], alpha=None, support=support)
         fitted.append(solution)
-        run.counter.advance()
+        run.advance()
     return fitted
 
 

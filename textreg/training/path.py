@@ -171,8 +171,7 @@ def _fit_along(
             break
         scores = np.empty((0, len(b))) if X is None else X @ w.T + b
         fits.append(_PathFit(_sparse(w), b, gap, scores))
-        for _ in range(len(w)):
-            run.counter.advance()
+        run.advance(len(w))
     return fits
 
 

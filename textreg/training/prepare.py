@@ -6,7 +6,7 @@ import time
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -35,23 +35,7 @@ if TYPE_CHECKING:
     from textreg.features.vectorize import Graphs
     from textreg.kinds import GraphBuilder
     from textreg.records import Floats, Graph, Groups
-    from textreg.records.documents import Documents
     from textreg.tasks.base import Targets
-
-
-class OutOfScope(NamedTuple):
-    """Documents that belong to none of the labels, to choose the threshold of the unknown by.
-
-    Attributes
-    ----------
-    texts : sequence
-        Their texts, or lists of tokens.
-    weights : ndarray
-        How much each counts, where a document held out counts as its own weight.
-    """
-
-    texts: Documents
-    weights: Floats
 
 
 class Training(NamedTuple):
@@ -80,8 +64,8 @@ class Training(NamedTuple):
     outside: Corpus | None
     share: float | None
 
-    def weighed(self, splits: Sequence[Split]) -> OutOfScope | None:
-        """The documents of the unknown label, with their weights."""
+    def weighed(self, splits: Sequence[Split]) -> Corpus | None:
+        """The documents of the unknown label, weighed as those held out are by their own weight."""
         if self.outside is None:
             return None
         share, weights = self.share, self.outside.sample_weight
@@ -89,7 +73,7 @@ class Training(NamedTuple):
             # Held-out documents are that share of the others: so these count as if they were, too.
             share = sum(len(split.held) for split in splits) / len(self.corpus)
         weights = np.ones(len(self.outside)) if weights is None else weights
-        return OutOfScope(self.outside.texts, share * weights)
+        return replace(self.outside, sample_weight=share * weights)
 
 
 def read_training(corpus: Corpus, settings: TrainingSettings) -> Training:
@@ -125,7 +109,7 @@ class Prepared:
     tokens: of the features of the first tokenizer, the first columns: groups and links are of them
     alone. rows: of the documents, by features. graphs: as of :class:`Features`.
     task, y: what is learned, and its targets. row_factors: those of the task. unlabeled: number of
-    documents at the end of ``tokens`` that are nowhere else.
+    documents at the end of ``tokens`` that are nowhere else. splits: those of :attr:`folds`.
     """
 
     encoder: AnyEncoder
@@ -140,6 +124,49 @@ class Prepared:
     unlabeled: int = 0
     fit_intercept: bool = True
     graphs: Graphs | None = None
+    splits: Sequence[Split] = ()
+
+    @classmethod
+    def of(  # what documents become
+        cls,
+        target: Target,
+        weights: Floats,
+        settings: TrainingSettings,
+        encoder: AnyEncoder,
+        rows: DocumentRows,
+        tokens: Tokens | None = None,
+        **more: Any,
+    ) -> Prepared:
+        """Documents with their own weights (n,); of ``dev`` in the settings, those follow.
+
+        Raises DataError for wrong weights or labels.
+        """
+        task, y = target
+        factors = task.factors(y, weights, settings.class_weight)
+        row_factors = task.row_factors(y, weights, settings.class_weight)
+        if settings.dev is not None:
+            y = np.concatenate([y, task.dev_targets(settings.dev)])
+            weights = np.concatenate([weights, own_weights(settings.dev)])
+        if tokens is None:
+            # No document has any.
+            ptr = np.zeros(len(y) + 1, dtype=np.int64)
+            tokens = Tokens(ptr[:0].astype(np.int32), ptr[:1], ptr, encoder.parts[0].vocabulary)
+        known = task.known(y)
+        # Documents that are only measured keep their own weight.
+        of_document = np.ones(len(known))
+        of_document[known] = factors[task.strata(y[known])[0]]
+        return cls(
+            encoder=encoder,
+            tokens=tokens,
+            rows=rows,
+            task=task,
+            y=y,
+            sample_weight=weights * of_document,
+            own_weight=weights,
+            settings=settings,
+            row_factors=row_factors,
+            **more,
+        )
 
     @cached_property
     def X(self) -> csr_array:
@@ -209,6 +236,22 @@ class Prepared:
             row_factors=self.row_factors,
             normed=self._normed(),
         )
+
+    @property
+    def folds(self) -> list[Fold]:
+        """Made when they are first asked for: their matrices are as large as all documents."""
+        return self._timed_folds[0]
+
+    @property
+    def seconds(self) -> float:
+        """How long a fold took to prepare, with its groups and graph."""
+        return self._timed_folds[1]
+
+    @cached_property
+    def _timed_folds(self) -> tuple[list[Fold], float]:
+        began = time.perf_counter()
+        folds = [self.fold(split) for split in self.splits]
+        return folds, (time.perf_counter() - began) / max(1, len(folds))
 
     def _normed(self) -> tuple[tuple[int, int], ...]:
         """The columns of every tokenizer whose rows are scaled to length 1."""
@@ -285,14 +328,7 @@ def prepare(
     """
     from scipy.sparse import vstack
 
-    dev = settings.dev
-    weights = own_weights(corpus)
-    task, y = target
-    factors = task.factors(y, weights, settings.class_weight)
-    row_factors = task.row_factors(y, weights, settings.class_weight)
-    if dev is not None:
-        y = np.concatenate([y, task.dev_targets(dev)])
-        weights = np.concatenate([weights, own_weights(dev)])
+    dev, weights = settings.dev, own_weights(corpus)
     if features is None:
         features = make_features(corpus, settings)
     unlabeled = 0 if settings.unlabeled is None else len(settings.unlabeled)
@@ -304,34 +340,16 @@ def prepare(
         # Without refit the features come from the corpus alone; dev meets them as new documents do.
         held = features.encoder.transform(dev.texts)
         rows = MatrixRows(vstack([rows.matrix(), held], format="csr"))
-    return Prepared(
-        encoder=features.encoder,
-        tokens=features.tokens,
-        rows=rows,
-        task=task,
-        y=y,
-        sample_weight=weights * factor_of(task, y, factors),
-        own_weight=weights,
-        settings=settings,
-        row_factors=row_factors,
+    return Prepared.of(
+        target,
+        weights,
+        settings,
+        features.encoder,
+        rows,
+        features.tokens,
         unlabeled=unlabeled,
         graphs=features.graphs,
     )
-
-
-def factor_of(task: Task, y: Targets, factors: Floats) -> Floats:
-    """(n,) the factor of every document; 1 for those that are only measured."""
-    known = task.known(y)
-    # Documents that are only measured keep their own weight.
-    of_document = np.ones(len(known))
-    of_document[known] = factors[task.strata(y[known])[0]]
-    return of_document
-
-
-def no_tokens(n: int, names: Sequence[str]) -> Tokens:
-    """Those of n documents, none of which has any; ``names`` are of the features."""
-    ptr = np.zeros(n + 1, dtype=np.int64)
-    return Tokens(np.zeros(0, dtype=np.int32), ptr[:1], ptr, names)
 
 
 def own_weights(corpus: Corpus) -> Floats:
@@ -357,7 +375,7 @@ class SplitDocuments(ABC):
     target: Target
     splits: Sequence[Split]
     rare: Mapping[str, int] = field(default_factory=dict)
-    outside: OutOfScope | None = None
+    outside: Corpus | None = None
 
     @property
     def by(self) -> str | None:
@@ -392,33 +410,6 @@ class SplitCorpus(SplitDocuments):
         return prepare(self.corpus, self.target, settings, made[key])
 
 
-class PreparedFolds:
-    """Documents under one setting of the features, whole and as folds.
-
-    Attributes
-    ----------
-    data : Prepared
-    seconds : float
-        How long a fold took to prepare, with its groups and graph; 0 before.
-    """
-
-    def __init__(self, data: Prepared, splits: Sequence[Split]) -> None:
-        self.data, self.seconds = data, 0.0
-        self._splits = splits
-
-    @cached_property
-    def folds(self) -> list[Fold]:
-        """Made when they are first asked for: their matrices are as large as all documents."""
-        began = time.perf_counter()
-        folds = [self.data.fold(split) for split in self._splits]
-        self.seconds = (time.perf_counter() - began) / max(1, len(folds))
-        return folds
-
-    def whole(self) -> tuple[Prepared, list[Fold]]:
-        """The documents, and the folds."""
-        return self.data, self.folds
-
-
 @dataclass(frozen=True, eq=False)
 class SplitMatrix(SplitDocuments):
     """A matrix of documents by features, with its targets and its splits.
@@ -435,18 +426,9 @@ class SplitMatrix(SplitDocuments):
 
     def prepare(self, settings: TrainingSettings, made: dict[Any, Features]) -> Prepared:
         """The matrix as it is; nothing of its features can be searched."""
-        task, y = self.target
-        weights = self.sample_weight
-        factors = task.factors(y, weights, settings.class_weight)
-        return Prepared(
-            encoder=Encoder(Pretokenized(), Vectorizer(ngrams=1, weighting="count"), self.names),
-            tokens=no_tokens(len(y), self.names) if self.tokens is None else self.tokens,
-            rows=MatrixRows(self.X),
-            task=task,
-            y=y,
-            sample_weight=weights * factor_of(task, y, factors),
-            own_weight=weights,
-            settings=settings,
-            row_factors=task.row_factors(y, weights, settings.class_weight),
-            fit_intercept=self.fit_intercept,
+        encoder = Encoder(Pretokenized(), Vectorizer(ngrams=1, weighting="count"), self.names)
+        rows, intercept = MatrixRows(self.X), self.fit_intercept
+        return Prepared.of(
+            *(self.target, self.sample_weight, settings, encoder, rows, self.tokens),
+            fit_intercept=intercept,
         )

@@ -33,7 +33,7 @@ from textreg.kinds import Regularizer
 from textreg.logs import logger
 from textreg.measure.metrics import SMALLER
 from textreg.tasks.classification import Multiclass
-from textreg.training.prepare import Prepared, PreparedFolds, SplitDocuments
+from textreg.training.prepare import Prepared, SplitDocuments
 from textreg.training.running import Run, Work
 from textreg.training.settings import TrainingSettings
 from textreg.training.space import BEST, WITHIN, Tuning, changed, combinations
@@ -139,7 +139,7 @@ class SearchContext:
         self._fits_before: int | None = None
         if features is not None:
             self._features[settings.tokenizer, settings.vectorizer] = features
-        self._prepared: OrderedDict[FeatureValues, PreparedFolds] = OrderedDict()
+        self._prepared: OrderedDict[FeatureValues, Prepared] = OrderedDict()
         self._grids: dict[FeatureValues, list[Regularizer]] = {}
         self._trials: dict[tuple[FeatureValues, Regularizer], Results] = {}
         self._nearest: dict[FeatureValues, MeasuredSetting] = {}
@@ -178,21 +178,21 @@ class SearchContext:
         """The values that are tried first."""
         return tuple(dimension.values[0] for dimension in self.space)
 
-    def prepared(self, values: FeatureValues) -> PreparedFolds:
+    def prepared(self, values: FeatureValues) -> Prepared:
         """Documents under these values of :attr:`space`; those used last stay, and the best."""
         if values not in self._prepared:
             parts = changed(self.settings.parts(), self.space, values)
             searched = {dimension.part: parts[dimension.part] for dimension in self.space}
             settings = self.settings.replace(tuning=BEST, **searched)
             data = self.documents.prepare(settings, self._features)
-            self._prepared[values] = PreparedFolds(data, self.documents.splits)
+            self._prepared[values] = replace(data, splits=self.documents.splits)
         self._prepared.move_to_end(values)
         if len(self._prepared) > MAX_CACHED:
             best = self.values_of(self.best_so_far) if self.measured else None
             del self._prepared[next(it for it in self._prepared if it not in (values, best))]
         return self._prepared[values]
 
-    def prepared_for(self, setting: MeasuredSetting | None) -> PreparedFolds:
+    def prepared_for(self, setting: MeasuredSetting | None) -> Prepared:
         """Documents as a setting has them; without one, as the settings are."""
         return self.prepared(self.first if setting is None else self.values_of(setting))
 
@@ -234,9 +234,9 @@ class SearchContext:
         run.stopper.reserve = _final_fit_seconds(self, values, run.work)
         folds, total = self.prepared(values).folds, len(self.asked) + expected
         if self._fits_before is None:
-            self._fits_before = run.counter.total
+            self._fits_before = run.total
         rows = len(folds[0].rows if self.labels is None else self.labels)
-        run.counter.total = self._fits_before + total * rows * len(folds)
+        run.total = self._fits_before + total * rows * len(folds)
         for setting in self._measure(values, [grid[place] for place in places], run):
             self.measured.append(setting)
             LOG.info(
@@ -474,7 +474,7 @@ def stages_of(context: SearchContext, *, by_documents: bool = True) -> list[Sear
     stages = [context]
     if not context.rules_out or not context.documents.splits:
         return stages
-    data = context.prepared(context.first).data
+    data = context.prepared(context.first)
     if (labels := few_labels(data, context.documents.splits)) is not None:
         stages = [*map(context.of_labels, label_stages(data, labels)), context]
     # Only losses rank settings on a part as on the whole. By counts, such as F1, on goemotions the
@@ -652,7 +652,7 @@ def _final_fit_seconds(
     growth = 1.0
     if settings.refit:
         fewest = min(len(split.train) for split in context.documents.splits)
-        growth = prepared.data.rows.shape[0] / fewest
+        growth = prepared.rows.shape[0] / fewest
     # The final fit: all weight vectors once, on all documents, to a tighter tolerance.
     rounds = TIGHTER * growth * work.rounds(len(prepared.folds[0].rows))
     if context.documents.target.task.learns_from_held_out(settings):

@@ -514,8 +514,8 @@ def learn(context: SearchContext, work: Work, initial: InitialWeights | None = N
         work.report("features", 0, n)
         # The first stage is prepared here, so that its time counts as that of the features.
         stages = stages_of(context)
-        stages[0].prepared(context.first).whole()
-        n_features = context.prepared(context.first).data.rows.shape[1]
+        _ = stages[0].prepared(context.first).folds
+        n_features = context.prepared(context.first).rows.shape[1]
         work.report("features", n, n)
         LOG.info("%d features in %.2f s", n_features, clock.stop("features"))
         result = run_search(stages, replace(work, cluster=cluster))

@@ -488,8 +488,7 @@ def solve_chunks(chunks: Sequence[Chunk], run: Run) -> list[Trials]:
 def _note(run: Run, chunk: Chunk, trials: Sequence[Trial]) -> None:
     """Count the fits of a setting that is done."""
     run.stopper.note(max(trial.seconds for trial in trials))
-    for _ in chunk.rows:
-        run.counter.advance()
+    run.advance(len(chunk.rows))
 
 
 def measured_setting(

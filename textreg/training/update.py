@@ -22,7 +22,7 @@ from __future__ import annotations
 import datetime
 import warnings
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import MISSING, fields, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -117,10 +117,9 @@ def approximate(
     v[:, widened.columns] = model.weights * widened.scale
 
     def fit_row(row: int) -> Solution:
-        of = problems.of(row)
-        before = prior(widened, v[row], float(model.intercepts[row]), of, summary.documents)
-        solution = fit(of, before, l1, l2)
-        run.counter.advance()
+        start = v[row], float(model.intercepts[row])
+        solution = fit(problems.of(row), widened, start, summary.documents, (l1, l2))
+        run.advance()
         return solution
 
     run = work.run("fit", task.n_rows)
@@ -168,24 +167,16 @@ def _unmeasured(summary: TrainingSummary) -> TrainingSummary:
     unknown = summary.unknown
     if unknown is not None:
         unknown = replace(unknown, documents=0, coverage=None, risk=None, recall=None)
+    thresholds = {
+        label: replace(chosen, precision=None, recall=None)
+        for label, chosen in summary.thresholds.items()
+    }
+    # Fields with a default say what only some trainings have.
+    stays = ("source", "updates", "ruled_out", "ruled_out_by", "ruled_out_on")
+    usual = {it.name: it.default for it in fields(summary) if it.default is not MISSING}
+    forgotten = {name: default for name, default in usual.items() if name not in stays}
     return replace(
-        summary,
-        dev=None,
-        search=(),
-        tip=None,
-        unknown=unknown,
-        thresholds={
-            label: replace(chosen, precision=None, recall=None)
-            for label, chosen in summary.thresholds.items()
-        },
-        order=(),
-        order_groups=(),
-        parts=(),
-        path=None,
-        pruned=None,
-        unsmoothed=None,
-        blocks=None,
-        support=None,
+        summary, dev=None, search=(), unknown=unknown, thresholds=thresholds, **forgotten
     )
 
 
@@ -224,62 +215,24 @@ def _described(summary: TrainingSummary, task: Task, y: Targets) -> dict[str, fl
     return {"mean": mean, "standard_deviation": deviation}
 
 
-class Prior(NamedTuple):
-    """What stands for the old documents in the fit of a weight vector.
-
-    Attributes
-    ----------
-    w, b : ndarray of float64 (p,), float
-        The weights of the model over all features, and its intercept.
-    d, db : ndarray of float64 (p,), float
-        The curvature of the loss of the old documents.
-    """
-
-    w: Floats
-    b: float
-    d: Floats
-    db: float
-
-
-def prior(widened: Widened, w: Floats, b: float, of: Problem, old: int) -> Prior:
-    """What stands for ``old`` documents, whose loss has the mean curvature of the new ones'.
-
-    A feature in d of the old documents has there the curvature d times that of an occurrence in the
-    new ones, by the mean over all features of its tokenizer, but for idf.
-    """
-    n = len(of.y)
-    r, h = np.empty(n), np.empty(n)
-    # h_i = c_i l''(y_i, x_i v + b)
-    of.loss.derivatives(of.X @ w + b, of.y, of.sample_weight, r, h)
-    # d_j = n_j mean(h_i x_ij^2): as many occurrences as idf tells, each of mean curvature.
-    d = widened.before * np.maximum(widened.mean_squares(h), LEAST)
-    return Prior(w, b, d, max(float(h.mean()), LEAST) * old)
-
-
 def anchors(loss: Loss, b: float, db: float) -> tuple[Floats, Floats]:
     """Empty documents whose loss has its minimum at the intercept b, and there the curvature db.
 
     Returns their ``y`` and their weights.
     """
+    y = np.array([-1.0, 1.0] if loss.binary else [b])
+    slopes, curvatures = np.empty(len(y)), np.empty(len(y))
+    loss.derivatives(np.full(len(y), b), y, np.ones(len(y)), slopes, curvatures)
     # One of a regression, at y = b, where the loss of one document is least.
     if not loss.binary:
-        y = np.array([b])
-        return y, np.array([db / _derivatives(loss, b, y)[1][0]])
-    y = np.array([-1.0, 1.0])
+        return y, db / curvatures
     # Two opposite labels whose slopes cancel at b: c_- l'(-1, b) + c_+ l'(1, b) = 0.
-    slopes, curvatures = _derivatives(loss, b, y)
     # A loss that is flat on one side (hinge) has no such pair.
     if not (slopes[0] > 0.0 > slopes[1]):
         return y[:0], y[:0]
     shares = np.array([-slopes[1], slopes[0]])
     curvature = float(shares @ curvatures)
     return y, shares * (db / curvature if curvature > 0.0 else 0.0)
-
-
-def _derivatives(loss: Loss, b: float, y: Floats) -> tuple[Floats, Floats]:
-    r, h = np.empty(len(y)), np.empty(len(y))
-    loss.derivatives(np.full(len(y), b), y, np.ones(len(y)), r, h)
-    return r, h
 
 
 def strengths_of(reg: Regularizer) -> tuple[float, float]:
@@ -299,28 +252,41 @@ def strengths_of(reg: Regularizer) -> tuple[float, float]:
     return l1, l2
 
 
-def fit(of: Problem, before: Prior, l1: float, l2: float) -> Solution:
-    """The weights of one weight vector."""
-    # Weights that the model has are held by the quadratic; l1 is for the others alone.
-    lam = np.where(before.w != 0.0, 0.0, l1)
-    # 1/2 q_j (w_j - mu_j)^2 + lam_j |w_j|
-    penalty = Separable(q=before.d + 2.0 * l2, mu=before.w, lam=lam)
-    y, c = anchors(of.loss, before.b, before.db)
+def fit(
+    of: Problem,
+    widened: Widened,
+    start: tuple[Floats, float],
+    old: int,
+    strengths: tuple[float, float],
+) -> Solution:
+    """The weights of one weight vector.
+
+    start: the weights of the model over all features, v, and its intercept. old: number of the old
+    documents, whose loss has the mean curvature of the new ones': a feature in n_j of them has
+    there the curvature n_j times that of an occurrence in the new ones, by the mean over all
+    features of its tokenizer, but for idf. strengths: l1 and l2.
+    """
+    from scipy.sparse import csr_array
+
+    (v, b), (l1, l2), n, X = start, strengths, len(of.y), of.X
+    r, h = np.empty(n), np.empty(n)
+    # h_i = c_i l''(y_i, x_i v + b)
+    of.loss.derivatives(X @ v + b, of.y, of.sample_weight, r, h)
+    # d_j = n_j mean(h_i x_ij^2): as many occurrences as idf tells, each of mean curvature.
+    d = widened.before * np.maximum(widened.mean_squares(h), LEAST)
+    # 1/2 q_j (w_j - v_j)^2 + lam_j |w_j|: weights that the model has are held by the quadratic,
+    # l1 is for the others alone.
+    penalty = Separable(q=d + 2.0 * l2, mu=v, lam=np.where(v != 0.0, 0.0, l1))
+    y, c = anchors(of.loss, b, max(float(h.mean()), LEAST) * old)
+    # Empty rows at the end of X.
+    indptr = np.concatenate([X.indptr, np.full(len(y), X.indptr[-1])])
     problem = of.replace(
-        X=_with_empty(of.X, len(y)),
+        X=csr_array((X.data, X.indices, indptr), shape=(n + len(y), X.shape[1])),
         y=np.concatenate([of.y, y]),
         sample_weight=np.concatenate([of.sample_weight, c]),
-        start=(before.w, before.b),
+        start=start,
     )
     return newton(problem, penalty)
-
-
-def _with_empty(X: csr_array, rows: int) -> csr_array:
-    """The same with empty rows at its end."""
-    from scipy.sparse import csr_array as as_csr
-
-    indptr = np.concatenate([X.indptr, np.full(rows, X.indptr[-1])])
-    return as_csr((X.data, X.indices, indptr), shape=(X.shape[0] + rows, X.shape[1]))
 
 
 WEIGHTING = "unit-idf"
@@ -437,8 +403,8 @@ def _encoder(part: Encoder, names: Sequence[str], idf: Floats) -> Encoder:
     return Encoder(part.tokenizer, vectorizer, names, idf, stop_words=part.stop_words)
 
 
-def weights_over(model: Model, encoder: AnyEncoder, task: Task) -> tuple[Floats, Floats, Int64s]:
-    """The weights of a model for the weight vectors of a task, by the columns of an encoder.
+def initial_weights(model: Model, encoder: AnyEncoder, task: Task) -> list[Start]:
+    """The weights of a model as solutions to start the weight vectors of a task from.
 
     Parameters
     ----------
@@ -450,9 +416,9 @@ def weights_over(model: Model, encoder: AnyEncoder, task: Task) -> tuple[Floats,
 
     Returns
     -------
-    tuple of ndarray
-        Weights (k, m) and intercepts (k,), zero for labels that the model does not have, and the m
-        columns, ascending: features of the model that the encoder does not have are left out.
+    list of Start
+        By the columns of the encoder: features of the model that it does not have are left out.
+        Zero for labels that the model does not have.
     """
     # -1 for features that the other training does not have
     place = np.concatenate(list(_columns_in(model.encoder, encoder)))
@@ -463,22 +429,13 @@ def weights_over(model: Model, encoder: AnyEncoder, task: Task) -> tuple[Floats,
     intercepts = model.task.side_rows(model.intercepts[:, None])[:, 0]
     # Two labels share one weight vector, which speaks for the second.
     wanted = task.sides[-1:] if task.n_rows == 1 else task.sides
-    w, b = np.zeros((len(wanted), rows.shape[1])), np.zeros(len(wanted))
-    for row, side in enumerate(wanted):
+    columns, starts = place[known][order], []
+    for side in wanted:
+        w, b = np.zeros(0), 0.0
         if side in sides:
-            w[row], b[row] = rows[sides[side]], intercepts[sides[side]]
-    return w, b, place[known][order]
-
-
-def initial_weights(model: Model, encoder: AnyEncoder, task: Task) -> list[Start]:
-    """The same as solutions to start from, one for each weight vector."""
-    w, b, columns = weights_over(model, encoder, task)
-    starts = []
-    for row, intercept in zip(w, b.tolist(), strict=True):
-        used = np.flatnonzero(row)
-        starts.append(
-            Start(columns[used].astype(np.int32), row[used].astype(np.float32), intercept)
-        )
+            w, b = rows[sides[side]], float(intercepts[sides[side]])
+        used = np.flatnonzero(w)
+        starts.append(Start(columns[used].astype(np.int32), w[used].astype(np.float32), b))
     return starts
 
 
@@ -754,7 +711,12 @@ def joined(old: Corpus, new: Corpus, *, held_out: bool) -> Corpus:
     weights = None
     if old.sample_weight is not None or new.sample_weight is not None:
         # Documents without a weight have the weight 1.
-        weights = np.concatenate([_weights(old), _weights(new)])
+        weights = np.concatenate(
+            [
+                np.ones(len(it)) if it.sample_weight is None else it.sample_weight
+                for it in (old, new)
+            ]
+        )
     return Corpus(
         texts=[*old.texts, *new.texts],
         labels=[*(old.labels or ()), *(new.labels or ())],
@@ -764,10 +726,6 @@ def joined(old: Corpus, new: Corpus, *, held_out: bool) -> Corpus:
         sources=[*old.sources, *new.sources],
         **_places(old, new),
     )
-
-
-def _weights(corpus: Corpus) -> Floats:
-    return np.ones(len(corpus)) if corpus.sample_weight is None else corpus.sample_weight
 
 
 def _both(what: str, old: Sequence[Any] | None, new: Sequence[Any] | None) -> list[Any] | None:
