@@ -104,6 +104,6 @@ def test_the_rule_against_its_twin(k: int, n: int, seed: int) -> None:
     ranked = [
         i for i in sorted(range(len(y)), key=lambda i: own[i])[:count] if p[i].argmax() != y[i]
     ]
-    found = contradicted(p, y)
-    assert found.rows.tolist() == ranked
-    assert found.likely.tolist() == [int(p[i].argmax()) for i in ranked]
+    rows, likely = contradicted(p, y)
+    assert rows.tolist() == ranked
+    assert likely.tolist() == [int(p[i].argmax()) for i in ranked]

@@ -22,7 +22,7 @@ from textreg.reading.corpus import (
     stream_records,
 )
 from textreg.reading.formats import titles
-from textreg.reading.paths import exists, listed
+from textreg.reading.source import exists, listed
 from textreg.records import Corpus
 from textreg.records.fields import Field, as_fields
 from textreg.tasks import Task

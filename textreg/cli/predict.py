@@ -20,7 +20,7 @@ from textreg.errors import UsageError
 from textreg.jobs import check_backend, check_jobs
 from textreg.model.storage import load_to_predict
 from textreg.reading.corpus import RecordBatch
-from textreg.reading.paths import listed
+from textreg.reading.source import listed
 from textreg.records import Corpus
 
 if TYPE_CHECKING:

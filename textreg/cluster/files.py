@@ -15,8 +15,7 @@ from textreg.cluster.texts import ClusterTexts, lengths_of
 from textreg.errors import DataWarning, UsageError
 from textreg.reading.columns import ColumnNames
 from textreg.reading.corpus import CorpusReader
-from textreg.reading.paths import Paths, listed
-from textreg.reading.source import check_max_skipped, told_of
+from textreg.reading.source import Paths, check_max_skipped, listed, told_of
 from textreg.records import Corpus, SkippedRow, SkippedRows, SkippedRowsBuilder
 
 if TYPE_CHECKING:

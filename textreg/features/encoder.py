@@ -14,9 +14,9 @@ from textreg._core import text_counts, text_grams
 from textreg.errors import DataError, UsageError
 from textreg.features.ngrams import GramNames, NGrams, insert_ngrams, take
 from textreg.kinds import Tokenizer
-from textreg.known import Finding, Wanted
+from textreg.known import Finding, Known, Wanted
 from textreg.plugins.registry import ours
-from textreg.records import Documents, Floats, Tokens
+from textreg.records import Documents, Floats, Int32s, Int64s, Tokens
 from textreg.records.columns import as_column
 from textreg.records.documents import check_texts
 from textreg.records.fields import Field, FieldedText, fielded
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from textreg.features.vectorize import Vectorizer
-    from textreg.known import Known
-    from textreg.records import Int32s, Int64s
 
 
 class Weighting(NamedTuple):

@@ -18,14 +18,13 @@ from textreg.plugins import registry
 from textreg.records import Documents, Tokens
 from textreg.records.fields import MISSING, Field
 from textreg.structure.joining import joined
-from textreg.text import renumber
+from textreg.text import CsrArrays, renumber
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
     from textreg.params import Parametrized
-    from textreg.text import CsrArrays
 
 
 VALUES = Vectorizer(ngrams=1, weighting="binary")
@@ -110,13 +109,8 @@ class FieldFeatures:
     """
 
     field: Field
-    tokenizer: Tokenizer
+    tokenizer: Tokenizer | AutoTokenizer
     vectorizer: Vectorizer = VALUES
-
-    @classmethod
-    def of_values(cls, field: Field) -> FieldFeatures:
-        """Those of a category or a number."""
-        return cls(field, registry.create("tokenizer", "textreg:value"))
 
 
 def fit_fields(plans: Sequence[FieldFeatures], documents: Documents) -> Features:
@@ -142,8 +136,11 @@ def fit_fields(plans: Sequence[FieldFeatures], documents: Documents) -> Features
             number = NumberEncoder.of(plan.field.name, documents)
             others.append((number, number.transform(documents)))
             continue
+        tokenizer = plan.tokenizer
+        if isinstance(tokenizer, AutoTokenizer):
+            tokenizer = tokenizer.decide(documents)
         try:
-            features = plan.vectorizer.fit(plan.tokenizer, texts)
+            features = plan.vectorizer.fit(tokenizer, texts)
         except DataError as error:
             raise DataError(f"field '{plan.field.name}': {error}") from None
         at = 0
@@ -300,24 +297,13 @@ def tokenizer_of(part: Any, params: Mapping[str, Any] | None = None) -> Tokenize
 
 def plan_fields(
     fields: Sequence[Field], tokenizer: Tokenizer, vectorizer: Vectorizer
-) -> list[tuple[FieldFeatures, AutoTokenizer | None]]:
-    """How every field becomes features, and its tokenizer if that depends on the documents.
+) -> list[FieldFeatures]:
+    """How every field becomes features.
 
     tokenizer, vectorizer: what a text has that names no settings of its own. Raises UsageError for
     a setting that there is not, or its value.
     """
     return [_plan(field, tokenizer, vectorizer) for field in fields]
-
-
-def make_field_features(
-    fields: Sequence[Field], tokenizer: Tokenizer, vectorizer: Vectorizer, documents: Documents
-) -> Features:
-    """Features of documents with several fields."""
-    plans = []
-    for plan, auto in plan_fields(fields, tokenizer, vectorizer):
-        decided = plan.tokenizer if auto is None else auto.decide(documents)
-        plans.append(FieldFeatures(plan.field, decided, plan.vectorizer))
-    return fit_fields(plans, documents)
 
 
 def fields_of(encoder: AnyEncoder) -> tuple[Field, ...]:
@@ -330,20 +316,13 @@ def fields_of(encoder: AnyEncoder) -> tuple[Field, ...]:
     )
 
 
-def _plan(
-    field: Field, tokenizer: Tokenizer, vectorizer: Vectorizer
-) -> tuple[FieldFeatures, AutoTokenizer | None]:
+def _plan(field: Field, usual: Tokenizer, vectorizer: Vectorizer) -> FieldFeatures:
     if field.kind != "text":
-        return FieldFeatures.of_values(field), None
+        return FieldFeatures(field, registry.create("tokenizer", "textreg:value"))
     options = dict(field.options)
-    auto = None
-    if "tokenizer" in options:
-        # The tokenizer first: the other options are its parameters.
-        named = tokenizer_of(options.pop("tokenizer"))
-        if isinstance(named, AutoTokenizer):
-            auto, tokenizer = named, named.beside
-        else:
-            tokenizer = named
+    # The tokenizer first: the other options are its parameters.
+    named = tokenizer_of(options.pop("tokenizer")) if "tokenizer" in options else usual
+    tokenizer = named.beside if isinstance(named, AutoTokenizer) else named
     of_tokenizer: dict[str, Any] = {}
     of_features: dict[str, Any] = {}
     for key, value in options.items():
@@ -361,15 +340,10 @@ def _plan(
                 f"{', '.join(known)}."
             )
     if of_tokenizer:
-        tokenizer = tokenizer.replace(**of_tokenizer)
-        auto = None if auto is None else _as_auto(auto.replace(**of_tokenizer))
+        named = named.replace(**of_tokenizer)
     if of_features:
         vectorizer = vectorizer.replace(**of_features)
-    return FieldFeatures(field, tokenizer, vectorizer), auto
-
-
-def _as_auto(tokenizer: Tokenizer | AutoTokenizer) -> AutoTokenizer | None:
-    return tokenizer if isinstance(tokenizer, AutoTokenizer) else None
+    return FieldFeatures(field, named, vectorizer)
 
 
 def _read(part: Parametrized, name: str, value: Any) -> Any:

@@ -37,15 +37,8 @@ if TYPE_CHECKING:
     Transform: TypeAlias = Callable[[Floats], Floats]
 
 
-class ThresholdRule(NamedTuple):
-    """How to choose a decision threshold: see :func:`parse_rule`."""
-
-    name: str
-    values: tuple[float, ...]
-
-
-def parse_rule(text: str) -> ThresholdRule:
-    """The rule that a text names.
+def parse_rule(text: str) -> tuple[str, tuple[float, ...]]:
+    """The rule for a decision threshold that a text names, and its numbers.
 
     ``f1`` maximizes the F1 of the label. ``precision:P`` maximizes its recall at a precision of at
     least P. ``costs:FP:FN`` minimizes the cost, FP for a false positive and FN for a false
@@ -66,7 +59,7 @@ def parse_rule(text: str) -> ThresholdRule:
             "the rule of a threshold is f1, precision:P with P above 0 and at most 1, such as "
             f"precision:0.9, or costs:FP:FN with costs above 0, such as costs:1:5, not '{text}'."
         )
-    return ThresholdRule(name, values)
+    return name, values
 
 
 class Threshold(NamedTuple):
@@ -79,11 +72,11 @@ class Threshold(NamedTuple):
 
 def choose_threshold(rule: str, curve: ThresholdCurve, label: str) -> Threshold:
     """The threshold of a label by a rule; DataError if none has the precision that it asks for."""
-    parsed = parse_rule(rule)
+    _, values = parsed = parse_rule(rule)
     value = curve.best(parsed)
     if value is None:
         raise DataError(
-            f"no threshold gives '{label}' a precision of {parsed.values[0]:g} on the "
+            f"no threshold gives '{label}' a precision of {values[0]:g} on the "
             f"{len(curve.margins):,} documents held out; the highest is "
             f"{curve.precision.max():.3f}. Ask for less, or hold out more documents (--holdout, "
             "--cv)."
@@ -137,20 +130,21 @@ class ThresholdCurve(NamedTuple):
         predicted, hits = self.counts(self.thresholds)
         return np.divide(hits, predicted, out=np.zeros(len(predicted)), where=predicted > 0)
 
-    def best(self, rule: ThresholdRule) -> float | None:
+    def best(self, rule: tuple[str, tuple[float, ...]]) -> float | None:
         """The best threshold by a rule, of equal ones the nearest to 0.
 
         None if no threshold has the precision that the rule asks for.
         """
         predicted, hits = self.counts(self.thresholds)
-        if rule.name == "f1":
+        name, values = rule
+        if name == "f1":
             score = 2 * hits / np.maximum(predicted + len(self.positives), 1)
-        elif rule.name == "costs":
+        elif name == "costs":
             false_positives, false_negatives = predicted - hits, len(self.positives) - hits
-            score = -(rule.values[0] * false_positives + rule.values[1] * false_negatives)
+            score = -(values[0] * false_positives + values[1] * false_negatives)
         else:
             # At a given precision, more hits are a higher recall.
-            score = np.where(self.precision >= rule.values[0], hits, -1)
+            score = np.where(self.precision >= values[0], hits, -1)
             if score.max() <= 0:
                 return None
         best = self.thresholds[score == score.max()]
@@ -296,15 +290,8 @@ WITHOUT_EXAMPLES, WITH_EXAMPLES = "coverage:0.95", "accuracy"
 """The rules unless one is given, without and with held-out texts that belong to no label."""
 
 
-class UnknownRule(NamedTuple):
-    """How to choose the threshold below which a text is not answered: see :func:`parse_rule`."""
-
-    name: str
-    value: float | None
-
-
-def parse_unknown_rule(text: str) -> UnknownRule:
-    """The rule that a text names.
+def parse_unknown_rule(text: str) -> tuple[str, float | None]:
+    """The rule for the threshold below which a text is not answered, and its number.
 
     ``coverage:C`` answers a share of at least C of the texts that belong to a label, and of those
     thresholds the highest. ``risk:R`` answers as many texts as the share of errors among them, at
@@ -328,7 +315,7 @@ def parse_unknown_rule(text: str) -> UnknownRule:
             "coverage:0.95, risk:R with R from 0 to 1, such as risk:0.05, accuracy or f1, not "
             f"'{text}'.{did_you_mean(name, right)}"
         )
-    return UnknownRule(name, value)
+    return name, value
 
 
 class Unknown(NamedTuple):
@@ -476,19 +463,20 @@ class RiskCurve(NamedTuple):
         shares = np.diff(self.coverage)
         return float(shares @ self.risk[1:])
 
-    def best(self, rule: UnknownRule) -> int | None:
+    def best(self, rule: tuple[str, float | None]) -> int | None:
         """The place in :attr:`ends` that a rule chooses; None if none fulfills it.
 
         Of equal ones that which answers most.
         """
         answered, outside = self.sums(self.inside), self.sums(~self.inside)
-        if rule.value is not None and rule.name == "coverage":
-            return int(np.argmax(answered >= rule.value * answered[-1] - 1e-9))
-        if rule.value is not None:
-            some = np.flatnonzero((self.sums() > 0) & (self.risk <= rule.value))
+        name, value = rule
+        if value is not None and name == "coverage":
+            return int(np.argmax(answered >= value * answered[-1] - 1e-9))
+        if value is not None:
+            some = np.flatnonzero((self.sums() > 0) & (self.risk <= value))
             return int(some[-1]) if len(some) else None
         left = outside[-1] - outside
-        if rule.name == "accuracy":
+        if name == "accuracy":
             score = self.sums(self.right) + left
         else:
             score = 2 * left / (left + answered[-1] - answered + outside[-1])
@@ -527,6 +515,7 @@ class RiskCurve(NamedTuple):
         coverage = self.coverage
         places = [int(np.argmax(coverage >= share - 1e-9)) for share in COVERAGES]
         thresholds = dict.fromkeys(float(self.confidence[self.ends[at] - 1]) for at in places)
+        points = np.unique(np.linspace(1, len(coverage) - 1, POINTS).round().astype(int))
         inside = int(np.count_nonzero(self.inside))
         return Selective(
             label=label,
@@ -535,13 +524,8 @@ class RiskCurve(NamedTuple):
             now=self.line(now),
             lines=tuple(self.line(threshold) for threshold in thresholds),
             aurc=self.aurc(),
-            curve=self._points(),
+            curve=tuple(zip(coverage[points].tolist(), self.risk[points].tolist(), strict=True)),
         )
-
-    def _points(self) -> tuple[tuple[float, float], ...]:
-        coverage, risk = self.coverage, self.risk
-        places = np.unique(np.linspace(1, len(coverage) - 1, POINTS).round().astype(int))
-        return tuple(zip(coverage[places].tolist(), risk[places].tolist(), strict=True))
 
 
 def choose_unknown(rule: str | None, curve: RiskCurve, label: str) -> Unknown:
@@ -551,8 +535,8 @@ def choose_unknown(rule: str | None, curve: RiskCurve, label: str) -> Unknown:
     """
     outside = int(np.count_nonzero(~curve.inside & (curve.weights > 0)))
     rule = rule or (WITH_EXAMPLES if outside else WITHOUT_EXAMPLES)
-    parsed = parse_unknown_rule(rule)
-    if parsed.value is None and not outside:
+    _, share = parsed = parse_unknown_rule(rule)
+    if share is None and not outside:
         raise DataError(
             f"the rule '{rule}' needs documents with the label '{label}', and there are none: add "
             f"some to the training documents or to --dev, or take {WITHOUT_EXAMPLES}."
@@ -561,7 +545,7 @@ def choose_unknown(rule: str | None, curve: RiskCurve, label: str) -> Unknown:
     if place is None:
         lowest = float(curve.risk[1:].min())
         raise DataError(
-            f"no threshold gives a risk of {parsed.value:g} on the {len(curve.inside):,} documents "
+            f"no threshold gives a risk of {share:g} on the {len(curve.inside):,} documents "
             f"held out; the lowest is {lowest:.3f}. Allow more (--unknown LABEL:risk:R), or "
             "hold out more documents (--holdout, --cv)."
         )

@@ -566,21 +566,6 @@ def _numbered(row: int) -> str:
     return f"document {row + 1}"
 
 
-class Contradicted(NamedTuple):
-    """Documents whose labels are probably wrong, the most suspicious first.
-
-    Attributes
-    ----------
-    rows : ndarray of int, shape (m,)
-        The documents.
-    likely : ndarray of int, shape (m,)
-        The most probable label of each.
-    """
-
-    rows: NDArray[np.intp]
-    likely: NDArray[np.intp]
-
-
 def self_confidence(probabilities: Floats, y: Int64s) -> Floats:
     """(n,) the probability of each document's own label: the lower, the more suspicious.
 
@@ -589,7 +574,7 @@ def self_confidence(probabilities: Floats, y: Int64s) -> Floats:
     return probabilities[np.arange(len(y)), y]
 
 
-def contradicted(probabilities: Floats, y: Int64s) -> Contradicted:
+def contradicted(probabilities: Floats, y: Int64s) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """The documents whose labels are probably wrong.
 
     A document is confident of a label whose probability is at least the mean of it over the
@@ -606,7 +591,8 @@ def contradicted(probabilities: Floats, y: Int64s) -> Contradicted:
 
     Returns
     -------
-    Contradicted
+    tuple of ndarray of int, shape (m,)
+        The documents, the most suspicious first, and the most probable label of each.
     """
     own = self_confidence(probabilities, y)
     k = probabilities.shape[1]
@@ -620,7 +606,7 @@ def contradicted(probabilities: Floats, y: Int64s) -> Contradicted:
     )
     rows = np.argsort(own, kind="stable")[:count]
     rows = rows[disputed[rows]]
-    return Contradicted(rows, likely[rows])
+    return rows, likely[rows]
 
 
 def suspects(probabilities: Floats, y: Int64s, labels: Sequence[str]) -> dict[int, str]:
@@ -648,9 +634,9 @@ def _one_label(
     probabilities: Floats, y: Int64s, labels: Sequence[str]
 ) -> tuple[Floats, dict[int, str]]:
     own = self_confidence(probabilities, y)
-    wrong = contradicted(probabilities, y)
+    rows, labels_there = contradicted(probabilities, y)
     told = {}
-    for at, likely in zip(wrong.rows.tolist(), wrong.likely.tolist(), strict=True):
+    for at, likely in zip(rows.tolist(), labels_there.tolist(), strict=True):
         given, other = labels[int(y[at])], labels[likely]
         told[at] = (
             f"label {given} ({own[at]:.2f}), rather {other} ({probabilities[at, likely]:.2f})"
@@ -668,7 +654,7 @@ def _each_label(
         p = np.column_stack([1 - probabilities[:, code], probabilities[:, code]])
         has = np.asarray(y[:, code], dtype=np.int64)
         own = self_confidence(p, has)
-        for at in contradicted(p, has).rows.tolist():
+        for at in contradicted(p, has)[0].tolist():
             what = "hardly" if has[at] else "rather also"
             told.setdefault(at, []).append(f"{what} {label} ({p[at, 1]:.2f})")
             least[at] = min(least[at], own[at])

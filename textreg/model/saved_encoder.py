@@ -23,13 +23,8 @@ from textreg.features.fields import NumberEncoder
 from textreg.features.ngrams import GramNames, NGrams
 from textreg.features.vectorize import Vectorizer
 from textreg.kinds import Tokenizer
-from textreg.model.container import (
-    FaultError,
-    check_distinct,
-    check_name_lengths,
-    offsets_of,
-    unpack_names,
-)
+from textreg.model import container
+from textreg.model.container import FaultError
 from textreg.plugins import registry
 from textreg.plugins.distributions import PART_NAME
 from textreg.records.fields import KINDS, MISSING, Field
@@ -40,7 +35,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from textreg.model.container import Arrays
-    from textreg.records import Int32s, Int64s
+    from textreg.records import Int32s
 
 
 SOURCES = ("plugin", "callable", "tokens")
@@ -367,7 +362,7 @@ def encoder_arrays(encoder: AnyEncoder) -> Arrays:
     words = [Names.of(tree.words) for tree, _ in trees]
     arrays: dict[str, NDArray[Any]] = {
         "names": np.concatenate([own.letters for own in words]),
-        "name_ptr": offsets_of(np.concatenate([np.diff(own.ptr) for own in words])),
+        "name_ptr": container.offsets_of(np.concatenate([np.diff(own.ptr) for own in words])),
     }
     if any(tree.last for tree, _ in trees):
         pointers = [ptr for tree, _ in trees for ptr in tree.child_ptr]
@@ -403,7 +398,7 @@ def _tree(part: Encoder) -> tuple[NGrams, list[Int32s]]:
 
 def check_encoder(lengths: Mapping[str, int], parts: Sequence[SavedPart]) -> int:
     """FaultError if arrays of these lengths cannot be those of an encoder; else its features."""
-    check_name_lengths(lengths, "names", "name_ptr")
+    container.check_name_lengths(lengths, "names", "name_ptr")
     levels = [part.levels for part in parts]
     if not parts or not all(own and min(own) >= 0 for own in levels):
         raise FaultError("its n-grams are not those of its tokenizers")
@@ -434,7 +429,7 @@ class _Trees:
     """
 
     def __init__(self, arrays: Arrays) -> None:
-        self._words = unpack_names(arrays, "names", "name_ptr")
+        self._words = container.unpack_names(arrays, "names", "name_ptr")
         self._arrays = arrays
         self._at = {"name_ptr": 0, "children": 0, "last": 0, "kept": 0}
 
@@ -450,7 +445,7 @@ class _Trees:
         start = self._at["name_ptr"]
         self._at["name_ptr"] += part.levels[0]
         words = self._words.cut(start, self._at["name_ptr"])
-        check_distinct(words)
+        container.check_distinct(words)
         if ngrams > 1 and (words.letters == ord(" ")).any():
             raise FaultError("a word in it has a space")
         pointers, lasts = [], []
@@ -458,9 +453,12 @@ class _Trees:
             counts = self._take("children", above)
             if (counts < 0).any() or counts.sum(dtype=np.int64) != size:
                 raise FaultError("its n-grams do not have the children that it says")
-            ptr = offsets_of(counts)
+            ptr = container.offsets_of(counts)
             last = self._take("last", size)
-            if ((last < 0) | (last >= len(words))).any() or _falls(last, ptr):
+            # Words ascend among the n-grams that begin alike.
+            falls = last[1:] <= last[:-1]
+            falls[ptr[(ptr > 0) & (ptr < len(last))] - 1] = False
+            if ((last < 0) | (last >= len(words))).any() or falls.any():
                 raise FaultError("its n-grams do not end in its words, in order")
             pointers.append(ptr)
             lasts.append(last)
@@ -476,14 +474,6 @@ class _Trees:
         if ngrams == 1 and all(level.all() for level in kept):
             return words
         return GramNames(tree, tree.number(kept))
-
-
-def _falls(last: Int32s, ptr: Int64s) -> bool:
-    """Whether some words do not ascend among the n-grams that begin alike."""
-    falls = last[1:] <= last[:-1]
-    begins = ptr[(ptr > 0) & (ptr < len(last))] - 1
-    falls[begins] = False
-    return bool(falls.any())
 
 
 def read_encoder(

@@ -78,32 +78,15 @@ import numpy as np
 
 from textreg.files import write_atomically
 from textreg.measure.decisions import Calibration
-from textreg.model.container import (
-    FaultError,
-    check_distinct,
-    check_name_lengths,
-    check_row_lengths,
-    offsets_of,
-    opened,
-    pack,
-    unpack_names,
-    unpack_rows,
-)
+from textreg.model import container, saved_encoder
+from textreg.model.container import FaultError
 from textreg.model.json_records import from_json, to_json
 from textreg.model.model import Model
 from textreg.model.origin import SourceSummary
-from textreg.model.saved_encoder import (
-    ENCODER_ARRAYS,
-    SavedPart,
-    check_encoder,
-    encoder_arrays,
-    find_tokenizers,
-    read_encoder,
-    saved_parts,
-)
+from textreg.model.saved_encoder import ENCODER_ARRAYS, SavedPart
 from textreg.records.names import Names
 from textreg.records.ragged import row_of
-from textreg.tasks import task_of_header
+from textreg.tasks import Task, task_of_header
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -113,7 +96,6 @@ if TYPE_CHECKING:
     from textreg.model.regularization_path import PathHeader, SolutionPath
     from textreg.model.summary import History
     from textreg.records import Floats, Int32s, Int64s
-    from textreg.tasks import Task
 
 
 PATH_ARRAYS = {
@@ -149,12 +131,12 @@ def check_path_lengths(header: PathHeader | None, lengths: Mapping[str, int], ro
         return
     if missing := PATH_ARRAYS.keys() - present:
         raise FaultError(f"it has a path but no array '{min(missing)}'")
-    check_name_lengths(lengths, "path_names", "path_name_ptr")
+    container.check_name_lengths(lengths, "path_names", "path_name_ptr")
     total = rows * len(header)
     if lengths["path_intercepts"] != total:
         raise FaultError(f"its path has {lengths['path_intercepts']} intercepts, not {total}")
     names = "path_weights", "path_columns", "path_ptr"
-    check_row_lengths(lengths, names, total, lengths["path_name_ptr"] - 1)
+    container.check_row_lengths(lengths, names, total, lengths["path_name_ptr"] - 1)
 
 
 def read_path(header: PathHeader | None, arrays: Arrays, rows: int) -> SolutionPath | None:
@@ -168,10 +150,12 @@ def read_path(header: PathHeader | None, arrays: Arrays, rows: int) -> SolutionP
 
     from textreg.model.regularization_path import SolutionPath
 
-    names = unpack_names(arrays, "path_names", "path_name_ptr")
-    check_distinct(names)
+    names = container.unpack_names(arrays, "path_names", "path_name_ptr")
+    container.check_distinct(names)
     total = rows * len(header)
-    parts = unpack_rows(arrays, ("path_weights", "path_columns", "path_ptr"), total, len(names))
+    parts = container.unpack_rows(
+        arrays, ("path_weights", "path_columns", "path_ptr"), total, len(names)
+    )
     return SolutionPath(
         parameter=header.parameter,
         chosen=header.chosen,
@@ -257,7 +241,7 @@ def save_model(model: Model, path: str | os.PathLike[str]) -> None:
     header = to_json(_header_of(model)) | to_json(
         History(model.summary, None if model.path is None else model.path.header)
     )
-    write_atomically(Path(path), pack(header, _arrays_of(model)))
+    write_atomically(Path(path), container.pack(header, _arrays_of(model)))
 
 
 def load_model(
@@ -346,13 +330,13 @@ def _read(
     path: Path, sha256: str | None = None, *, with_history: bool = True
 ) -> tuple[Model, tuple[SavedPart, ...]]:
     """The model in a file, without its tokenizers, which the parts of its header name."""
-    with opened(path, ARRAYS, sha256) as container:
-        header = from_json(Header, container.header, "")
-        task = task_of_header(container.header)
-        history = _history_in(container, task) if with_history else None
-        _check_lengths(container.lengths, header, task.n_rows)
-        arrays = container.read()
-        most = None if sha256 is not None else max(SMALL_WEIGHTS, SPREAD * container.size)
+    with container.opened(path, ARRAYS, sha256) as stored:
+        header = from_json(Header, stored.header, "")
+        task = task_of_header(stored.header)
+        history = _history_in(stored, task) if with_history else None
+        _check_lengths(stored.lengths, header, task.n_rows)
+        arrays = stored.read()
+        most = None if sha256 is not None else max(SMALL_WEIGHTS, SPREAD * stored.size)
         encoder, weights = _encoder_and_weights(header, arrays, task.n_rows, most)
         model = Model(
             task,
@@ -365,19 +349,19 @@ def _read(
         if history is not None:
             model.summary = history.summary
             model.path = read_path(history.path, arrays, task.n_rows)
-        elif (trained := from_json(_Trained, container.header, "").summary) is not None:
+        elif (trained := from_json(_Trained, stored.header, "").summary) is not None:
             model.source = trained.source
     return model, header.parts
 
 
-def _history_in(container: Container, task: Task) -> History:
+def _history_in(stored: Container, task: Task) -> History:
     """How the model in an open file was trained; FaultError if that does not fit the model."""
     from textreg.model.summary import History
 
-    history = from_json(History, container.header, "")
+    history = from_json(History, stored.header, "")
     if history.summary is not None and history.summary.task != task.name:
         raise FaultError(f"it is a {task.name}, and its summary is of another task")
-    check_path_lengths(history.path, container.lengths, task.n_rows)
+    check_path_lengths(history.path, stored.lengths, task.n_rows)
     return history
 
 
@@ -385,7 +369,7 @@ def _give_tokenizers(
     model: Model, path: Path, parts: Sequence[SavedPart], given: Any = True
 ) -> None:
     """Put the tokenizers into a model that was read without them."""
-    found = find_tokenizers(path, [part.tokenizer for part in parts], given)
+    found = saved_encoder.find_tokenizers(path, [part.tokenizer for part in parts], given)
     for part, own in zip(model.encoder.parts, found, strict=True):
         part.tokenizer = own
 
@@ -397,7 +381,7 @@ def _header_of(model: Model) -> Header:
         **model.task.to_header(),
         calibration=model.calibration,
         thresholds=model.thresholds,
-        parts=saved_parts(encoder),
+        parts=saved_encoder.saved_parts(encoder),
         vectorizer=encoder.vectorizer.params(),
     )
 
@@ -405,9 +389,9 @@ def _header_of(model: Model) -> Header:
 def _arrays_of(model: Model) -> Arrays:
     rows, columns = np.nonzero(model.weights)
     arrays: dict[str, NDArray[Any]] = {
-        **encoder_arrays(model.encoder),
+        **saved_encoder.encoder_arrays(model.encoder),
         "weights": model.weights[rows, columns],
-        "weight_ptr": offsets_of(np.count_nonzero(model.weights, axis=1)),
+        "weight_ptr": container.offsets_of(np.count_nonzero(model.weights, axis=1)),
         "weight_columns": columns.astype(np.int32),
         "intercepts": model.intercepts,
     }
@@ -420,19 +404,21 @@ def _check_lengths(lengths: Mapping[str, int], header: Header, rows: int) -> Non
     """FaultError if arrays of these lengths cannot belong together."""
     if missing := ARRAYS.keys() - _OPTIONAL - lengths.keys():
         raise FaultError(f"it has no array '{min(missing)}'")
-    n_features = check_encoder(lengths, header.parts)
+    n_features = saved_encoder.check_encoder(lengths, header.parts)
     if lengths["intercepts"] != rows:
         raise FaultError(f"it has {lengths['intercepts']} intercepts, not {rows}")
-    check_row_lengths(lengths, ("weights", "weight_columns", "weight_ptr"), rows, n_features)
+    container.check_row_lengths(
+        lengths, ("weights", "weight_columns", "weight_ptr"), rows, n_features
+    )
 
 
 def _encoder_and_weights(
     header: Header, arrays: Arrays, rows: int, most: int | None
 ) -> tuple[AnyEncoder, Floats]:
     """The encoder of the features with a weight, and their weights, at most so many bytes."""
-    encoder = read_encoder(header.parts, header.vectorizer, arrays)
+    encoder = saved_encoder.read_encoder(header.parts, header.vectorizer, arrays)
     names = "weights", "weight_columns", "weight_ptr"
-    values, columns, ptr = unpack_rows(arrays, names, rows, encoder.n_columns)
+    values, columns, ptr = container.unpack_rows(arrays, names, rows, encoder.n_columns)
     if not values.all():
         raise FaultError("a weight in it is zero")
     used = np.flatnonzero(np.bincount(columns, minlength=encoder.n_columns))

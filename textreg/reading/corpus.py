@@ -12,7 +12,7 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -22,23 +22,25 @@ from textreg.limits import MAX_LINE, limit, too_long
 from textreg.logs import logger
 from textreg.reading.columns import ColumnNames, Row, TableColumns
 from textreg.reading.formats import detect, refuse_binary
-from textreg.reading.paths import FileChangedError, Paths, listed, name_of, opened, refuse_change
 from textreg.reading.source import (
     GUESS,
     GUESSED_FROM,
+    FileChangedError,
+    Paths,
     Skipping,
     Source,
     UnusableRow,
     check_encoding,
     check_max_skipped,
     guessed_encoding,
+    listed,
+    name_of,
+    opened,
+    refuse_change,
 )
-from textreg.records import Corpus
+from textreg.records import Corpus, Floats
 from textreg.records.fields import Field, FieldedText
 from textreg.records.stored_texts import StoredTexts
-
-if TYPE_CHECKING:
-    from textreg.records import Floats
 
 
 def files_under(folder: str) -> list[str]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from textreg.kinds import Loss
     from textreg.measure.decisions import Calibration
     from textreg.records import Corpus, Floats, Int64s
-    from textreg.tasks.base import ClassWeight, Targets
+    from textreg.tasks.base import ByLabel, ClassWeight, Metrics, Targets
 
 
 LARGEST = 1e25
@@ -118,7 +118,7 @@ class Regression(Task):
         listed = [f"{name.replace('_', ' ')} {value:.4g}" for name, value in described.items()]
         return "numbers", listed
 
-    def decide(self, scores: Floats, thresholds: Mapping[str, float] | None = None) -> Floats:
+    def decide(self, scores: Floats, thresholds: ByLabel | None = None) -> Floats:
         return self.as_table(scores)[:, 0]
 
     def answers(self, y: Targets) -> list[Any]:
@@ -127,20 +127,14 @@ class Regression(Task):
     def text(self, answer: Any) -> str:
         return f"{answer:.4g}"
 
-    def certainty(self, scores: Floats, y_true: Targets, thresholds: Mapping[str, float]) -> Floats:
+    def certainty(self, scores: Floats, y_true: Targets, thresholds: ByLabel) -> Floats:
         return np.asarray(-np.abs(self.decide(scores) - y_true))
 
-    def measure(
-        self, scores: Floats, y: Targets, weights: Floats | None = None
-    ) -> dict[str, float]:
+    def measure(self, scores: Floats, y: Targets, weights: Floats | None = None) -> Metrics:
         return measure_numbers(self.decide(scores), np.asarray(y, dtype=np.float64), weights)
 
     def evaluate(
-        self,
-        corpus: Corpus,
-        scores: Floats,
-        thresholds: Mapping[str, float],
-        calibration: Calibration | None,
+        self, corpus: Corpus, scores: Floats, thresholds: ByLabel, calibration: Calibration | None
     ) -> RegressionEvaluation:
         return evaluate_numbers(self.targets(corpus), self.decide(scores))
 

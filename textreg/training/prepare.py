@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,16 +12,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from textreg.errors import DataError, DataWarning, UsageError
-from textreg.features.encoder import Encoder
-from textreg.features.fields import AUTO_TOKENIZER, make_field_features, tokenizer_of
+from textreg.features.fields import AUTO_TOKENIZER, fit_fields, plan_fields, tokenizer_of
 from textreg.features.rows import DocumentRows, MatrixRows
-from textreg.features.vectorize import Features, Vectorizer
+from textreg.features.vectorize import Features
 from textreg.plugins import calls
 from textreg.plugins.registry import ours
-from textreg.records import Corpus, Problem, Tokens
+from textreg.records import Corpus, Floats, Graph, Groups, Problem, Tokens
 from textreg.structure.callables import Pretokenized
 from textreg.tasks import Target, Task, read_target
-from textreg.tasks.labels import parted
+from textreg.tasks.base import parted
 from textreg.training.settings import TrainingSettings
 from textreg.training.splits import Split, split_by
 from textreg.training.trials import Fold, Problems
@@ -34,7 +32,6 @@ if TYPE_CHECKING:
     from textreg.features.encoder import AnyEncoder
     from textreg.features.vectorize import Graphs
     from textreg.kinds import GraphBuilder
-    from textreg.records import Floats, Graph, Groups
     from textreg.tasks.base import Targets
 
 
@@ -315,7 +312,7 @@ def make_features(corpus: Corpus, settings: TrainingSettings) -> Features:
         texts = [*texts, *settings.unlabeled.texts]
     if settings.fields is not None:
         tokenizer, vectorizer = settings.any_tokenizer, settings.vectorizer
-        return make_field_features(settings.fields, tokenizer, vectorizer, texts)
+        return fit_fields(plan_fields(settings.fields, tokenizer, vectorizer), texts)
     return settings.vectorizer.fit(settings.any_tokenizer, texts)
 
 
@@ -365,70 +362,39 @@ def own_weights(corpus: Corpus) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class SplitDocuments(ABC):
+class SplitDocuments:
     """Documents with their targets and their splits: what a search fits and measures.
 
-    rare: the labels that were left out or joined, and their numbers of documents. outside: those
-    of the unknown label, if there are some. by: what the splits follow, as of :func:`split_by`.
+    prepare: gives the documents as numbers, from settings and the features made last, if there are
+    any. rare: the labels that were left out or joined, and their numbers of documents. outside:
+    those of the unknown label, if there are some. by: what the splits follow: see :func:`split_by`.
     """
 
     target: Target
     splits: Sequence[Split]
+    prepare: Callable[[TrainingSettings, dict[Any, Features]], Prepared]
     rare: Mapping[str, int] = field(default_factory=dict)
     outside: Corpus | None = None
-
-    @property
-    def by(self) -> str | None:
-        return None
-
-    @abstractmethod
-    def prepare(self, settings: TrainingSettings, made: dict[Any, Features]) -> Prepared:
-        """The documents as numbers; ``made`` holds the features made last, if there are any."""
+    by: str | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class SplitCorpus(SplitDocuments):
+def split_corpus(
+    training: Training, splits: Sequence[Split], *, keep: bool = True
+) -> SplitDocuments:
     """Texts, whose features are made once for every setting of tokenizer and vectorizer.
 
     keep: whether texts are needed again; else each is empty once there are features.
     """
+    corpus, target = training.corpus, training.target
 
-    corpus: Corpus = field(kw_only=True)
-    keep: bool = field(default=True, kw_only=True)
-
-    @property
-    def by(self) -> str | None:
-        return split_by(self.corpus)
-
-    def prepare(self, settings: TrainingSettings, made: dict[Any, Features]) -> Prepared:
+    def prepare_corpus(settings: TrainingSettings, made: dict[Any, Features]) -> Prepared:
         key = settings.tokenizer, settings.vectorizer
         if key not in made:
             made.clear()
-            made[key] = make_features(self.corpus, settings)
-            if not self.keep and isinstance(texts := self.corpus.texts, list):
+            made[key] = make_features(corpus, settings)
+            if not keep and isinstance(texts := corpus.texts, list):
                 texts[:] = [""] * len(texts)
-        return prepare(self.corpus, self.target, settings, made[key])
+        return prepare(corpus, target, settings, made[key])
 
-
-@dataclass(frozen=True, eq=False)
-class SplitMatrix(SplitDocuments):
-    """A matrix of documents by features, with its targets and its splits.
-
-    X: (n, p). names: those of its p columns. sample_weight: (n,). tokens: of the features, for
-    builders of groups and graphs; None if there are no texts.
-    """
-
-    X: csr_array = field(kw_only=True)
-    names: Sequence[str] = field(kw_only=True)
-    sample_weight: Floats = field(kw_only=True)
-    tokens: Tokens | None = field(default=None, kw_only=True)
-    fit_intercept: bool = field(default=True, kw_only=True)
-
-    def prepare(self, settings: TrainingSettings, made: dict[Any, Features]) -> Prepared:
-        """The matrix as it is; nothing of its features can be searched."""
-        encoder = Encoder(Pretokenized(), Vectorizer(ngrams=1, weighting="count"), self.names)
-        rows, intercept = MatrixRows(self.X), self.fit_intercept
-        return Prepared.of(
-            *(self.target, self.sample_weight, settings, encoder, rows, self.tokens),
-            fit_intercept=intercept,
-        )
+    outside = training.weighed(splits)
+    return SplitDocuments(target, splits, prepare_corpus, training.rare, outside, split_by(corpus))

@@ -304,7 +304,11 @@ def fit_command(model: Model) -> list[str] | None:
         options[prefix] = part.name
         own = changed(summary, PREFIXES[prefix], part.name, part.params)
         options |= {f"{prefix}_{key}": value for key, value in own.items()}
-    options |= _feature_options(model.encoder)
+    encoder = model.encoder
+    if encoder.fields:
+        options |= field_options(fields_of(encoder))
+    else:
+        options |= named_options("tokenizer", encoder.tokenizer) | encoder.vectorizer.changed()
     usual = TrainingSettings.declared()
     if summary.loss != model.task.default_loss:
         options["loss"] = summary.loss
@@ -324,13 +328,6 @@ def fit_command(model: Model) -> list[str] | None:
         options |= {"unknown": model.task.unknown, "unknown_rule": summary.unknown.rule}
     options["class_weight"] = summary.class_weight
     return [*_beginning(summary), "CORPUS", *words_of(options)]
-
-
-def _feature_options(encoder: AnyEncoder) -> dict[str, Any]:
-    """How documents become features, as options."""
-    if encoder.fields:
-        return field_options(fields_of(encoder))
-    return named_options("tokenizer", encoder.tokenizer) | encoder.vectorizer.changed()
 
 
 def train_command(model: Model, saved: str) -> list[str]:

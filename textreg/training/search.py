@@ -33,18 +33,13 @@ from textreg.kinds import Regularizer
 from textreg.logs import logger
 from textreg.measure.metrics import SMALLER
 from textreg.tasks.classification import Multiclass
+from textreg.training import trials
 from textreg.training.prepare import Prepared, SplitDocuments
 from textreg.training.running import Run, Work
 from textreg.training.settings import TrainingSettings
 from textreg.training.space import BEST, WITHIN, Tuning, changed, combinations
 from textreg.training.splits import Split
-from textreg.training.trials import (
-    MeasuredSetting,
-    Results,
-    add_trials,
-    grid_of,
-    measured_setting,
-)
+from textreg.training.trials import MeasuredSetting, Results
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -214,7 +209,7 @@ class SearchContext:
             grid = [
                 regularizer
                 for chosen in combinations(self.hyperparameters)
-                for regularizer in grid_of(
+                for regularizer in trials.grid_of(
                     changed({"reg": reg}, self.hyperparameters, chosen)["reg"], first
                 )
             ]
@@ -259,18 +254,18 @@ class SearchContext:
         results = [self._trials.setdefault((values, setting), {}) for setting in grid]
         rows = folds[0].rows if self.labels is None else self.labels
         # Labels of a stage before are fitted already.
-        missing = [row for row in rows if any((0, row) not in trials for trials in results)]
-        add_trials(grid, missing, folds, run, results, near)
+        missing = [row for row in rows if any((0, row) not in tried for tried in results)]
+        trials.add_trials(grid, missing, folds, run, results, near)
         changes = {
             dimension.key: value for dimension, value in zip(self.space, values, strict=True)
         }
         error_of = self.metric if self.settings.tuning.select == "1se" else None
         measured = [
-            measured_setting(
-                setting, folds, trials, labels=self.labels, changes=changes, error_of=error_of
+            trials.measured_setting(
+                setting, folds, tried, labels=self.labels, changes=changes, error_of=error_of
             )
-            for setting, trials in zip(grid, results, strict=True)
-            if all((at, row) in trials for at in range(len(folds)) for row in rows)
+            for setting, tried in zip(grid, results, strict=True)
+            if all((at, row) in tried for at in range(len(folds)) for row in rows)
         ]
         candidates = measured if nearest is None else [nearest, *measured]
         if candidates:
@@ -339,7 +334,12 @@ def choose(points: Sequence[MeasuredSetting], metric: str, rule: Tuning = BEST) 
     best = min(small, key=lambda index: (cost[index], sizes[index], index))
     if rule.select == "best":
         return best
-    tolerance = _tolerance(points[best], cost[best], metric, rule)
+    if rule.select == "1se":
+        tolerance = points[best].error or 0.0  # SearchContext.measure asks for it
+    else:
+        tolerance = WITHIN if rule.within is None else rule.within
+        # A squared error has the unit of the labels, squared: a fraction of the best has none.
+        tolerance *= abs(cost[best]) if metric == "mse" else 1.0
     # Sums of rounded costs: a difference of exactly the tolerance must count as near.
     near = [index for index in small if cost[index] <= cost[best] + tolerance + 1e-12]
     return min(near, key=lambda index: (sizes[index], cost[index], index))
@@ -374,16 +374,6 @@ def _small_enough(points: Sequence[MeasuredSetting], rule: Tuning) -> list[int]:
     """Indices of the points that the rule's ``max_nonzero`` allows."""
     most = inf if rule.max_nonzero is None else rule.max_nonzero
     return [index for index, point in enumerate(points) if point.nonzero <= most]
-
-
-def _tolerance(best: MeasuredSetting, cost: float, metric: str, rule: Tuning) -> float:
-    """How much worse than the best a smaller model may be."""
-    if rule.select == "1se":
-        assert best.error is not None  # SearchContext.measure asks for it
-        return best.error
-    within = WITHIN if rule.within is None else rule.within
-    # A squared error has the unit of the labels, squared: a fraction of the best has none.
-    return within * abs(cost) if metric == "mse" else within
 
 
 def narrowed(context: SearchContext, run: Run) -> None:

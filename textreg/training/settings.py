@@ -353,18 +353,14 @@ class TrainingSettings(Parametrized):
                 "(--memory 1GB), or leave out scratch."
             )
         # Only now all parts are known, and with them whether anything is open.
-        if not self.searches and self._needs_search:
+        tuning = self.tuning
+        needs_search = not tuning.best_alone or (tuning.address is not None and self.memory is None)
+        if needs_search and not self.searches:
             raise UsageError(
                 f"all parameters of {self.reg.label()} are given, so there is nothing to choose: "
                 "leave out select, within, max_nonzero and backend, or a value, or give values to "
                 "search (search_space)."
             )
-
-    @property
-    def _needs_search(self) -> bool:
-        """Whether a setting is given that only makes sense for a search."""
-        tuning = self.tuning
-        return not tuning.best_alone or (tuning.address is not None and self.memory is None)
 
     def parts(self) -> dict[str, Parametrized | None]:
         """The parts and the vectorizer, whose parameters can be searched, by their keywords."""

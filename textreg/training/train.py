@@ -23,42 +23,41 @@ from textreg.model import summary as records
 from textreg.model.model import Model
 from textreg.model.origin import PartOrigin
 from textreg.model.summary import SupportCounts, TrainingSummary
-from textreg.records import Corpus, SelectionReport, Unsmoothed
+from textreg.records import Corpus, Documents, Floats, SelectionReport
 from textreg.records.block_design import BlockDesign, BlockGroups
 from textreg.records.columns import as_column
 from textreg.records.documents import check_documents, check_texts
 from textreg.records.fields import as_fields, fielded
 from textreg.records.report import PartsReport
 from textreg.records.stored_texts import StoredTexts
-from textreg.records.support import NONZERO, ZERO
+from textreg.records.support import NONZERO, ZERO, Support
+from textreg.training import search
 from textreg.training.fit import (
     LOG,
+    FinalFit,
     InitialWeights,
     Learned,
     fit_best,
+    fit_path,
     log_begun,
+    path_parameter,
     report_fit,
     report_search,
 )
-from textreg.training.path import fit_path, path_parameter
-from textreg.training.prepare import CUT_ALREADY, SplitCorpus, for_documents, read_training
+from textreg.training.prepare import CUT_ALREADY, for_documents, read_training, split_corpus
 from textreg.training.recipe import options_of
 from textreg.training.running import Clock, Progress, Work, one_thread_in_blas
-from textreg.training.search import SearchContext, choose, costs, run_search, stages_of
+from textreg.training.search import SearchContext, SearchResult
 from textreg.training.settings import TrainingSettings
 from textreg.training.splits import group_names, splits_of
-from textreg.training.trials import connected_cluster
+from textreg.training.trials import MeasuredSetting, connected_cluster
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Unpack
 
     from textreg.features.vectorize import Features
-    from textreg.records import Documents, Floats
-    from textreg.records.support import Support
-    from textreg.training.fit import FinalFit
     from textreg.training.keywords import TrainKeywords
-    from textreg.training.trials import MeasuredSetting
 
 
 MAX_ORDER = 100
@@ -71,6 +70,7 @@ def training_summary(learned: Learned, options: dict[str, Any]) -> TrainingSumma
     settings, task = context.settings, context.documents.target.task
     problem, fitted, best = fit.problems.problem, fit.fitted, fit.best
     weight, rules = settings.class_weight, settings.threshold or {}
+    (order, order_groups), smooth = _orders(fit), fitted.unsmoothed
     return TrainingSummary(
         task=task.name,
         loss=problem.loss.label(),
@@ -86,8 +86,7 @@ def training_summary(learned: Learned, options: dict[str, Any]) -> TrainingSumma
         groups=_of_groups(fit),
         graph=_of_graph(fit),
         objective=fitted.objective,
-        # JSON has no NaN: procedures without a bound report none.
-        gap=None if np.isnan(fitted.gap) else fitted.gap,
+        gap=_bound(fitted.gap),
         converged=fitted.converged,
         iterations=fitted.iterations,
         tol=settings.tol,
@@ -97,18 +96,12 @@ def training_summary(learned: Learned, options: dict[str, Any]) -> TrainingSumma
         if context.documents.rare
         else None,
         interrupted="search" if result.stopped else "fit" if fit.stopped else None,
-        split=None if best is None else _split(context),
-        metric=None if best is None else context.metric,
-        select=None if best is None else _choice(settings, best),
         budget=settings.tuning.seconds,
         planned=result.planned,
         ruled_out=result.ruled_out,
         ruled_out_by=result.labels,
         ruled_out_on=result.documents,
-        chosen={} if best is None else dict(best.changes),
-        dev=None if best is None else _dev_metrics(context, best),
-        search=() if best is None else _search_points(settings, result.measured),
-        refit=best is not None and settings.refit,
+        **_of_search(context, result, best),
         calibration=None if fit.learned.calibration is None else fit.learned.calibration.method,
         thresholds={
             label: records.ThresholdSummary(rules.get(label, task.threshold_rule), *threshold)
@@ -117,15 +110,21 @@ def training_summary(learned: Learned, options: dict[str, Any]) -> TrainingSumma
         plugins=tuple(PartOrigin(**origin) for origin in settings.plugins()),
         options=options,
         path=None if path is None else records.PathSummary(path.parameter, len(path)),
-        tip=None if best is None else _tip(settings, best, result.measured, context.metric),
         pruned=fit.pruned,
-        unsmoothed=_unsmoothed(fitted.unsmoothed),
+        unsmoothed=None
+        if smooth is None
+        else records.UnsmoothedSummary(smooth.objective, _bound(smooth.gap)),
         blocks=_blocks(context, fit),
-        order=_order(fit),
-        order_groups=_order_of_groups(fit),
+        order=order,
+        order_groups=order_groups,
         support=_support(fit.fitted.supports),
         parts=_groups_with_parts(fit),
     )
+
+
+def _bound(gap: float) -> float | None:
+    """The gap of a fit; JSON has no NaN: procedures without a bound report none."""
+    return None if np.isnan(gap) else gap
 
 
 def _support(supports: Sequence[Support | None]) -> records.SupportSummary | None:
@@ -151,12 +150,6 @@ def _groups_with_parts(fit: FinalFit) -> tuple[tuple[int, ...], ...]:
     if len(reports) < len(fit.fitted.reports):
         return ()
     return tuple(report.groups for report in reports)
-
-
-def _unsmoothed(fit: Unsmoothed | None) -> records.UnsmoothedSummary | None:
-    if fit is None:
-        return None
-    return records.UnsmoothedSummary(fit.objective, None if np.isnan(fit.gap) else fit.gap)
 
 
 def _blocks(context: SearchContext, fit: FinalFit) -> records.BlocksSummary | None:
@@ -192,36 +185,21 @@ def _of_graph(fit: FinalFit) -> records.GraphSummary | None:
     )
 
 
-def _split(context: SearchContext) -> records.SplitSummary:
-    settings = context.settings
+def _of_search(
+    context: SearchContext, result: SearchResult, best: MeasuredSetting | None
+) -> dict[str, Any]:
+    """What a summary tells of the search; of none where nothing was measured."""
+    settings, splits, metric = context.settings, context.documents.splits, context.metric
+    if best is None:
+        none = dict.fromkeys(("split", "metric", "select", "dev"))
+        return {**none, "chosen": {}, "search": (), "refit": False}
     kind = "dev" if settings.dev is not None else "cv" if settings.cv is not None else "holdout"
-    documents = context.documents
-    return records.SplitSummary(
-        kind=kind, parts=len(documents.splits), seed=settings.seed, by=documents.by
-    )
-
-
-def _choice(settings: TrainingSettings, best: MeasuredSetting) -> records.ChoiceSummary:
-    tuning = settings.tuning
-    return records.ChoiceSummary(
-        rule=tuning.select, within=tuning.within, max_nonzero=tuning.max_nonzero, error=best.error
-    )
-
-
-def _dev_metrics(context: SearchContext, best: MeasuredSetting) -> records.DevMetrics:
-    documents = sum(len(split.held) for split in context.documents.splits)
-    interval = None
+    tuning, searched = settings.tuning, _searched(settings)
+    documents, interval = sum(len(split.held) for split in splits), None
     if "accuracy" in best.metrics:
         # Wilson's 95 % interval of a share: right of so many.
         interval = wilson(round(best.metrics["accuracy"] * documents), documents)
-    return records.DevMetrics(documents, dict(best.metrics), interval)
-
-
-def _search_points(
-    settings: TrainingSettings, points: Sequence[MeasuredSetting]
-) -> tuple[records.SearchPoint, ...]:
-    searched = _searched(settings)
-    return tuple(
+    points = (
         records.SearchPoint(
             params={key: point.regularizer.params()[key] for key in searched},
             settings=dict(point.changes),
@@ -229,8 +207,20 @@ def _search_points(
             error=point.error,
             metrics=dict(point.metrics),
         )
-        for point in points
+        for point in result.measured
     )
+    return {
+        "split": records.SplitSummary(kind, len(splits), settings.seed, context.documents.by),
+        "metric": metric,
+        "select": records.ChoiceSummary(
+            tuning.select, tuning.within, tuning.max_nonzero, best.error
+        ),
+        "chosen": dict(best.changes),
+        "dev": records.DevMetrics(documents, dict(best.metrics), interval),
+        "search": tuple(points),
+        "refit": settings.refit,
+        "tip": _tip(settings, best, result.measured, metric),
+    }
 
 
 def _tip(
@@ -259,33 +249,27 @@ def _tip(
         if any(params[key] != 0 for key in without)
     ]
     # Only if the best with them is no better: else a rule for small models chose zero.
-    best_full = full[choose(full, metric)]
-    if costs([best_full], metric) < costs([best], metric):
+    best_full = full[search.choose(full, metric)]
+    if search.costs([best_full], metric) < search.costs([best], metric):
         return None  # a rule for small models chose it
     return records.TipSummary(simpler.label(), tuple(without), best_full.metrics[metric])
 
 
-def _selection_reports(fit: FinalFit) -> list[SelectionReport]:
-    """One for each weight vector of a pursuit; nothing of other fits."""
-    return [report for report in fit.fitted.reports if isinstance(report, SelectionReport)]
+def _orders(
+    fit: FinalFit,
+) -> tuple[tuple[tuple[str, ...], ...], tuple[tuple[records.GroupStep, ...], ...]]:
+    """The first features in order of entry, for each weight vector of a pursuit.
 
-
-def _order(fit: FinalFit) -> tuple[tuple[str, ...], ...]:
-    """The first features in order of entry, for each weight vector of a pursuit."""
-    reports = _selection_reports(fit)
-    names = fit.data.encoder.names if reports else ()  # they are spelled when asked for
-    return tuple(tuple(names[j] for j in report.order[:MAX_ORDER]) for report in reports)
-
-
-def _order_of_groups(fit: FinalFit) -> tuple[tuple[records.GroupStep, ...], ...]:
-    """The steps that selected these features, where a pursuit is one of groups."""
-    reports, groups = _selection_reports(fit), fit.problems.problem.groups
-    if not reports or groups is None:
-        return ()
-    if not all(report.steps or not report.order for report in reports):
-        return ()
-    names = fit.data.encoder.names
-    return tuple(tuple(_group_steps(report, names, groups.names)) for report in reports)
+    Of a pursuit of groups, also the steps that selected these.
+    """
+    reports = [report for report in fit.fitted.reports if isinstance(report, SelectionReport)]
+    if not reports:
+        return (), ()
+    names, groups = fit.data.encoder.names, fit.problems.problem.groups  # names are spelled here
+    order = tuple(tuple(names[j] for j in report.order[:MAX_ORDER]) for report in reports)
+    if groups is None or not all(report.steps or not report.order for report in reports):
+        return order, ()
+    return order, tuple(tuple(_group_steps(it, names, groups.names)) for it in reports)
 
 
 def _group_steps(
@@ -471,9 +455,7 @@ def train_corpus(  # noqa: PLR0913  # its options are its interface
     splits = splits_of(corpus, target, settings)
     # Features that are searched are made of the texts again.
     keep = keep_texts or any(dimension.part != "reg" for dimension in settings.dimensions())
-    outside = training.weighed(splits)
-    documents = SplitCorpus(target, splits, training.rare, outside, corpus=corpus, keep=keep)
-    context = SearchContext(documents, settings, features)
+    context = SearchContext(split_corpus(training, splits, keep=keep), settings, features)
     log_begun(context, len(corpus))
     return _model(learn(context, work, initial), options)
 
@@ -513,12 +495,12 @@ def learn(context: SearchContext, work: Work, initial: InitialWeights | None = N
     ):
         work.report("features", 0, n)
         # The first stage is prepared here, so that its time counts as that of the features.
-        stages = stages_of(context)
+        stages = search.stages_of(context)
         _ = stages[0].prepared(context.first).folds
         n_features = context.prepared(context.first).rows.shape[1]
         work.report("features", n, n)
         LOG.info("%d features in %.2f s", n_features, clock.stop("features"))
-        result = run_search(stages, replace(work, cluster=cluster))
+        result = search.run_search(stages, replace(work, cluster=cluster))
     report_search(context, result, clock.stop("search"))
     with allowing(work.threads), one_thread_in_blas():
         fit = fit_best(context, result, work, initial)

@@ -28,7 +28,7 @@ from textreg.errors import ConvergenceWarning
 from textreg.kinds import Plugin, Regularizer
 from textreg.measure.metrics import standard_error
 from textreg.plugins import calls
-from textreg.records import Problem, Solution, Step
+from textreg.records import Floats, Int32s, Problem, Solution, Step
 from textreg.records.ragged import row_of
 from textreg.tasks import Task
 from textreg.tasks.classification import Multiclass
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from textreg.cluster.connection import Connection
-    from textreg.records import Floats, Int32s
     from textreg.tasks.base import Targets
 
 MAX_START = 100_000
@@ -184,16 +183,13 @@ class Start(NamedTuple):
         return w, self.b
 
 
-def dense(starts: Sequence[Start], n_features: int) -> tuple[Floats, Floats]:
-    """Several in one: weights (k, n_features) and intercepts (k,)."""
-    weights, intercepts = zip(*(start.dense(n_features) for start in starts), strict=True)
-    return np.array(weights), np.array(intercepts)
-
-
 def together(starts: Sequence[Start | None], n_features: int) -> tuple[Floats, Floats] | None:
-    """The same, where there are any and all of them are there."""
-    known = [start for start in starts if start is not None]
-    return dense(known, n_features) if known and len(known) == len(starts) else None
+    """Several in one, if all are there: weights (k, n_features) and intercepts (k,)."""
+    known = [start.dense(n_features) for start in starts if start is not None]
+    if not known or len(known) < len(starts):
+        return None
+    weights, intercepts = zip(*known, strict=True)
+    return np.array(weights), np.array(intercepts)
 
 
 class Trial(NamedTuple):

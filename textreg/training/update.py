@@ -30,21 +30,21 @@ import numpy as np
 
 from textreg._core.threads import allowing
 from textreg.errors import ConvergenceWarning, DataError, DataWarning, ModelError, UsageError
-from textreg.features.encoder import Encoder, JoinedEncoder
+from textreg.features.encoder import AnyEncoder, Encoder, JoinedEncoder
 from textreg.features.vectorize import Vectorizer
-from textreg.kinds import Penalized
+from textreg.kinds import Loss, Penalized, Regularizer
 from textreg.model.model import Model
 from textreg.model.origin import UpdateSummary
 from textreg.penalties import Separable
 from textreg.plugins import calls
-from textreg.records import Corpus, Problem
+from textreg.records import Corpus, Documents, Floats, Int64s, Problem, Solution
 from textreg.records.columns import as_column
 from textreg.solvers.newton import newton
 from textreg.training.fit import LEAST as PRUNED
 from textreg.training.fit import join, leave_out
-from textreg.training.prepare import own_weights
+from textreg.training.prepare import Prepared, own_weights
 from textreg.training.recipe import settings_of
-from textreg.training.running import Clock, Work
+from textreg.training.running import Clock, Progress, Work
 from textreg.training.splits import HOLDOUT
 from textreg.training.train import train_corpus
 from textreg.training.trials import Problems, Start
@@ -55,14 +55,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
-    from textreg.features.encoder import AnyEncoder
-    from textreg.kinds import Loss, Regularizer
     from textreg.model.summary import TrainingSummary
-    from textreg.records import Documents, Floats, Int64s, Solution
     from textreg.tasks import Task
     from textreg.tasks.base import Targets
-    from textreg.training.prepare import Prepared
-    from textreg.training.running import Progress
     from textreg.training.settings import TrainingSettings
 
 

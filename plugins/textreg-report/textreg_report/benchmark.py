@@ -23,7 +23,7 @@ from textreg.records import Corpus, Documents
 from textreg.records.columns import as_column
 from textreg.records.documents import check_documents
 from textreg.tasks import TASKS, Rare, read_target
-from textreg.tasks.labels import REMEDY
+from textreg.tasks.base import REMEDY
 from textreg.training.prepare import for_documents, make_features, read_training
 from textreg.training.settings import TrainingSettings, declared_settings
 from textreg.training.splits import splits_of
