@@ -78,17 +78,10 @@ class Weighting(NamedTuple):
         norms : ndarray of float64, optional
             The length of every row by ``norm="ngrams"``; for a weighting with that.
         """
-        none = np.empty(0)
         if self.term != "count" or idf is not None or norms is not None:
-            most = int(rows.data.max(initial=0.0))
-            text_counts.weigh_rows(
-                rows.data,
-                rows.indices,
-                rows.indptr,
-                self.table(most),
-                none if idf is None else idf,
-                none if norms is None else norms,
-            )
+            table = self.table(int(rows.data.max(initial=0.0)))
+            factors = (np.empty(0) if it is None else it for it in (idf, norms))
+            text_counts.weigh_rows(rows.data, rows.indices, rows.indptr, table, *factors)
         if self.norm == "features":
             text_counts.normalize_rows(rows.data, rows.indptr)
 
@@ -301,24 +294,13 @@ class Encoder:
         Encoder
         """
         columns = np.asarray(columns, dtype=np.int64)
+        settings = self.tokenizer, self.vectorizer
+        own: dict[str, Any] = {"stop_words": self.stop_words, "field": self.field}
         if self.weighting.norm != "features":
-            return Encoder(
-                self.tokenizer,
-                self.vectorizer,
-                self._some_names(columns),
-                None if self.idf is None else self.idf[columns],
-                stop_words=self.stop_words,
-                field=self.field,
-            )
-        fewer = Encoder(
-            self.tokenizer,
-            self.vectorizer,
-            self.vocabulary,
-            self.idf,
-            stop_words=self.stop_words,
-            columns=columns if self.columns is None else self.columns[columns],
-            field=self.field,
-        )
+            idf = None if self.idf is None else self.idf[columns]
+            return Encoder(*settings, self._some_names(columns), idf, **own)
+        columns = columns if self.columns is None else self.columns[columns]
+        fewer = Encoder(*settings, self.vocabulary, self.idf, columns=columns, **own)
         for name in ("tree", "known"):  # of the same vocabulary, and expensive to build
             if name in self.__dict__:
                 fewer.__dict__[name] = self.__dict__[name]

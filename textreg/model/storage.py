@@ -12,7 +12,7 @@ Format 1. ``__metadata__["textreg"]`` of the safetensors file is a JSON object:
 ``probabilistic``  whether scores stand for probabilities
 ``rare_label``     label that those of few training documents were joined into; or null
 ``unknown``        answer for texts whose highest score is below its threshold; or null
-``calibration``    of probabilities: :class:`textreg.measure.calibration.Calibration`; or null
+``calibration``    of probabilities: :class:`textreg.measure.decisions.Calibration`; or null
 ``thresholds``     decision thresholds by label
 ``parts``          tokenizers in the order of their features, one at least, with stop words:
                    :class:`textreg.model.saved_encoder.SavedPart`

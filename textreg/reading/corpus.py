@@ -234,9 +234,12 @@ CHARACTERS = 1 << 20
 
 
 class CorpusReader:
-    """Reads documents from paths; keeps what it has detected and skipped so far."""
+    """Reads documents from paths; keeps what it has detected and skipped so far.
 
-    def __init__(  # noqa: PLR0913  # its options are those of read_corpus
+    Further options are those of :class:`~textreg.reading.columns.TableColumns`.
+    """
+
+    def __init__(
         self,
         paths: Paths,
         names: ColumnNames,
@@ -244,27 +247,17 @@ class CorpusReader:
         labeled: bool = True,
         on_error: str = "stop",
         encoding: str | None = None,
-        label_sep: str | None = None,
-        multilabel: bool = False,
-        fields: Sequence[Field] = (),
-        keep: bool = False,
+        **columns: Any,
     ) -> None:
-        if label_sep == "":
+        if columns.get("label_sep") == "":
             raise UsageError("label_sep is empty: name what separates labels, such as ';'.")
         if on_error not in ("stop", "skip"):
             raise UsageError(f"on_error must be 'stop' or 'skip', not {on_error!r}.")
         check_encoding(encoding)
         self.paths = listed(paths)
-        self.table = partial(
-            TableColumns,
-            names,
-            label_sep=label_sep,
-            multilabel=multilabel,
-            fields=fields,
-            keep=keep,
-        )
+        self.table = partial(TableColumns, names, **columns)
         self.wanted = self.table().wanted
-        self.keeps = keep
+        self.keeps = self.table().keeps
         self.labeled = labeled
         self.encoding = encoding
         self.skipping = Skipping(skips=on_error == "skip")

@@ -40,12 +40,7 @@ from textreg.records.documents import check_texts
 from textreg.tasks import Target
 from textreg.training import fit
 from textreg.training.fit import Learned
-from textreg.training.prepare import (
-    Prepared,
-    Training,
-    own_weights,
-    split_corpus,
-)
+from textreg.training.prepare import Prepared, Training, own_weights, split_corpus
 from textreg.training.running import Clock, Work
 from textreg.training.search import SearchContext, SearchResult, drawn, run_search, stages_of
 from textreg.training.settings import TrainingSettings

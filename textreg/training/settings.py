@@ -24,18 +24,13 @@ from textreg.structure.joining import parts_of
 from textreg.tasks import MULTICLASS, TASKS, Classification, Rare, check_options
 from textreg.training.space import Dimension, Tuning, dimensions, in_units
 
-_PREFIXES = {"k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12} | {
-    "ki": 2.0**10,
-    "mi": 2.0**20,
-    "gi": 2.0**30,
-    "ti": 2.0**40,
+_BYTES = {"": 1.0, "b": 1.0} | {
+    prefix + binary + b: base**power
+    for power, prefix in enumerate("kmgt", 1)
+    for binary, base in (("", 1e3), ("i", 2.0**10))
+    for b in ("", "b")
 }
-
-_BYTES = {
-    "": 1.0,
-    "b": 1.0,
-    **{name + b: size for name, size in _PREFIXES.items() for b in ("", "b")},
-}
+"""Units of memory, as of 1GB or 1.5GiB."""
 
 LEAST_MEMORY = 100e6
 """Bytes without which no block of documents fits."""

@@ -353,12 +353,10 @@ def share_passes(settings: Sequence[Regularizer], problems: Problems) -> bool:
     A fit that may be side by side with others has other bits than one that may not; so this must
     not depend on how many are, which the number of threads decides.
     """
-    paths = type(settings[0]).path is not Regularizer.path  # whose fits are not one by one
-    return (
-        len(problems.rows) > 1
-        and not (problems.task.joint or paths)
-        and all(calls.shares_passes(part, problems.problem) for part in settings)
-    )
+    # Fits of a path are not one by one.
+    if len(problems.rows) < 2 or problems.task.joint or _has_path(settings):
+        return False
+    return all(calls.shares_passes(part, problems.problem) for part in settings)
 
 
 Results = dict[tuple[int, int | None], list[Trial]]
@@ -532,12 +530,9 @@ def held_weights(folds: Sequence[Fold]) -> Floats | None:
     """The weights of everything held out, in one; None if all documents count the same."""
     if all(fold.weights_held is None for fold in folds):
         return None
-    return np.concatenate(
-        [  # of some folds all documents may have the weight 0
-            np.zeros(len(fold.y_held)) if fold.weights_held is None else fold.weights_held
-            for fold in folds
-        ]
-    )
+    # Of some folds all documents may have the weight 0.
+    weights = ((fold.weights_held, len(fold.y_held)) for fold in folds)
+    return np.concatenate([np.zeros(n) if held is None else held for held, n in weights])
 
 
 def _chains(grid: Sequence[Regularizer]) -> list[list[int]]:
