@@ -25,7 +25,7 @@ from textreg.checking import CheckSettings
 from textreg.checking.copies import same_texts
 from textreg.checking.documents import Documents
 from textreg.checking.labels import out_of_sample
-from textreg.measure.confident import contradicted, self_confidence
+from textreg.measure.evaluation import contradicted, self_confidence
 from textreg.records import Corpus
 
 CORPORA = {"imdb": "imdb", **FOLDERS}

@@ -51,8 +51,14 @@ from textreg.kinds import GraphBuilder, GroupBuilder, Loss, Tokenizer
 from textreg.records.fields import Field
 
 
-class TextSettings(TypedDict, total=False):
-    """The settings that every training of texts has."""
+class FitSettings(TypedDict, total=False):
+    """The settings of every fit."""
+
+'''
+TEXTS = '''
+
+class TextSettings(FitSettings, total=False):
+    """The same with those that every training of texts has."""
 
 '''
 OF_CLASSES = '''
@@ -89,7 +95,7 @@ class ClassifierKeywords(LabelSettings, total=False):
     seed: int
 
 
-class LinearKeywords(TypedDict, total=False):
+class LinearKeywords(FitSettings, total=False):
     """The parameters of ``LinearRegressor``."""
 
     groups: Any
@@ -105,28 +111,28 @@ class LinearClassifierKeywords(LinearKeywords, total=False):
     class_weight: str | Mapping[Any, float] | None
 '''
 
+OF_MATRICES = ("groups", "graph", "fit_intercept", "cv")
+"""Parameters that estimators of rows take in other forms."""
+
 BY_LABEL = ("class_weight", "threshold")
 """Settings with a value for each label, which estimators take of any type."""
 
 
 def source() -> str:
     """The whole module."""
-    texts, labels, others = [], [], []
+    fits, texts, labels, others = [], [], [], []
     for key, declared in declared_settings().items():
         if key not in (*NAMED, "seed"):
             own = key == "task" or key in BY_LABEL
             where = others if own else labels if key in OF_LABELS else texts
+            if key in OF_ROWS and key not in (*OF_MATRICES, *OF_LABELS):
+                where = fits
             where.append(f"    {key}: {setting_type(key, declared)}\n")
         if key in PREFIXES:
             others += [f"    {name}: {kind}\n" for name, kind in sorted(of_parts(key).items())]
-    rows = {
-        name: f"    {name}: {setting_type(name, declared_settings()[name])}\n"
-        for name in OF_ROWS
-        if name not in (*NAMED, *BY_LABEL, "groups", "graph", "fit_intercept", "cv")
-    }
-    of_classes = rows.pop("multiclass")
-    parts = [HEAD, *texts, OF_CLASSES, *labels, ALL, *others, TAIL, *rows.values()]
-    return "".join([*parts, LAST, of_classes])
+    multiclass = setting_type("multiclass", declared_settings()["multiclass"])
+    parts = [HEAD, *fits, TEXTS, *texts, OF_CLASSES, *labels, ALL, *others, TAIL, LAST]
+    return "".join([*parts, f"    multiclass: {multiclass}\n"])
 
 
 def setting_type(key: str, declared: Param) -> str:

@@ -12,8 +12,8 @@ from sklearn.base import clone
 import textreg
 from textreg import TextClassifier
 from textreg.errors import UsageError
-from textreg.training import fields
-from textreg.training.fields import AutoTokenizer, tokenizer_of
+from textreg.features import fields
+from textreg.features.fields import AutoTokenizer, tokenizer_of
 from textreg.training.settings import TrainingSettings
 
 TEXTS = ["a good cup", "a bad cup", "good tea", "bad tea"] * 5

@@ -331,7 +331,7 @@ def test_interrupt_during_the_search(
         raise KeyboardInterrupt
 
     before = model.read_bytes()
-    monkeypatch.setattr("textreg.training.train.run_search", interrupted)
+    monkeypatch.setattr("textreg.training.search.run_search", interrupted)
     result = cli("train", corpus, "--reg", "lasso", "-o", model, "--quiet")
     assert (result.code, result.out) == (130, "")
     assert result.err.strip() == "Interrupted. No file was left incomplete."

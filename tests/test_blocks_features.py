@@ -20,12 +20,12 @@ from textreg.blocks.scratch import Arrays, Memory, Scratch
 from textreg.builtin.tokenizers import Words
 from textreg.errors import DataError, UsageError
 from textreg.features.encoder import WEIGHTINGS
+from textreg.features.fields import tokenizer_of
 from textreg.features.vectorize import Features, Vectorizer
 from textreg.kinds import Tokenizer
 from textreg.records import Tokens
 from textreg.records.fields import Field, fielded
 from textreg.structure.joining import Pretokenized
-from textreg.training.fields import tokenizer_of
 
 TOKENS = ("ids", "sentence_ptr", "document_ptr", "paragraph_ptr")
 

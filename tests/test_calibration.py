@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 import textreg
 from textreg.errors import DataError, ModelError, UsageError
-from textreg.measure.calibration import Calibration
-from textreg.measure.thresholds import parse_rule
+from textreg.measure.decisions import Calibration, parse_rule
 from textreg.model.json_records import from_json
 from textreg.tasks import classification
 

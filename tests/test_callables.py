@@ -19,7 +19,7 @@ import textreg_report
 from textreg import Corpus, TextClassifier, TextRegressor
 from textreg.builtin.tokenizers import Words
 from textreg.errors import BrokenPluginError, DataError, ModelError, UsageError
-from textreg.model.saved_tokenizer import TokenizerOrigin
+from textreg.model.saved_encoder import TokenizerOrigin
 from textreg.records.documents import NotTokensError, cut, names_of
 from textreg.structure.joining import Pretokenized, name_of
 from textreg.training.recipe import fit_command

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from textreg.errors import DataError
-from textreg.reading import reader
+from textreg.reading import corpus as reader
 from textreg.reading.corpus import read_corpus, stream_documents
 from textreg.records.stored_texts import StoredTexts
 

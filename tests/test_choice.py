@@ -166,9 +166,9 @@ def test_the_smaller_model_is_taken_and_told() -> None:
 
 def test_the_final_model_keeps_to_max_nonzero(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where it grows when it is fitted on all documents."""
-    from textreg.training import search as selection
+    from textreg.training import trials
 
-    usual = selection.measured_setting
+    usual = trials.measured_setting
 
     # All look small in the search, the largest the best.
     def small(*values: Any, **options: Any) -> MeasuredSetting:
@@ -178,7 +178,7 @@ def test_the_final_model_keeps_to_max_nonzero(monkeypatch: pytest.MonkeyPatch) -
             made.regularizer, metrics, min(made.nonzero, 2), made.starts, made.changes
         )
 
-    monkeypatch.setattr(selection, "measured_setting", small)
+    monkeypatch.setattr(trials, "measured_setting", small)
     most = textreg.train(TEXTS, LABELS, reg="lasso").n_features - 1
     model = textreg.train(TEXTS, LABELS, reg="lasso", max_nonzero=most, calibrate="temperature")
     assert 0 < model.n_features <= most

@@ -21,9 +21,8 @@ from textreg.errors import DataError, DataWarning, UsageError
 from textreg.reading import formats
 from textreg.reading.columns import Row, TableColumns
 from textreg.reading.corpus import read_corpus, stream_documents
-from textreg.reading.faults import UnusableRow
-from textreg.reading.formats.base import Format
-from textreg.reading.source import Source
+from textreg.reading.formats.lines import Format
+from textreg.reading.source import Source, UnusableRow
 from textreg.records import Corpus
 
 TEXTS = ["It works, mostly.", 'They call it "fast";\nit is not.', "", "Größe: groß\t(日本)"]

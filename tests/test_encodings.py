@@ -13,7 +13,7 @@ from conftest import Cli
 
 from textreg.errors import DataError, UsageError
 from textreg.reading.corpus import read_corpus
-from textreg.reading.encodings import check_encoding, likely_encoding, likely_utf16
+from textreg.reading.source import check_encoding, likely_encoding, likely_utf16
 
 TEXTS = {
     "cp1252": ["Die Größe ist genau richtig.", "très bon café, j’ai aimé", "El niño comió mañana"],

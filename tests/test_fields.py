@@ -18,12 +18,12 @@ import textreg
 from textreg.cli.inputs import parse_fields
 from textreg.errors import DataError, ModelError, PluginError, UsageError
 from textreg.explain import find_selection
+from textreg.features.fields import fit_fields, plan_fields
 from textreg.features.vectorize import Vectorizer
 from textreg.plugins import calls, registry
 from textreg.reading.corpus import read_corpus
 from textreg.records import Corpus
 from textreg.records.fields import Field, FieldedText, as_fields, fielded
-from textreg.training.fields import make_field_features
 from textreg.training.recipe import fit_command
 
 KINDS = {"subject": "text", "body": "text", "brand": "category", "price": "number"}
@@ -37,6 +37,10 @@ ROWS: list[dict[str, Any]] = [
 ]
 LABELS = ["refund", "login", "login", "refund", "login", "refund"]
 WORDS = registry.create("tokenizer", "words")
+
+
+def make_field_features(fields: Any, tokenizer: Any, vectorizer: Any, documents: Any) -> Any:
+    return fit_fields(plan_fields(fields, tokenizer, vectorizer), documents)
 
 
 def trained(**settings: Any) -> textreg.Model:

@@ -277,7 +277,7 @@ from textreg.cli import main
 def wait(*args):
     print("fitting", flush=True)
     time.sleep(60)
-blocks.fit_rows = wait
+blocks.fit.fit_rows = wait
 sys.exit(main(sys.argv[1:]))
 """
 

@@ -20,7 +20,7 @@ from sklearn.pipeline import FeatureUnion
 import textreg
 from textreg.errors import DataError, ModelError, PluginError, TextregError, UsageError
 from textreg.explain import explain, find_selection
-from textreg.features.joined import JoinedEncoder
+from textreg.features.encoder import JoinedEncoder
 from textreg.features.vectorize import Vectorizer
 from textreg.kinds import Tokenizer
 from textreg.model.model import Model

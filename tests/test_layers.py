@@ -44,7 +44,6 @@ UPWARD = {("model.model", "explain")}  # Model.explain, of one text, is explain.
 ALLOWED = UPWARD | {  # the same inside of a package: Model.save, and how a record shows itself
     ("model.model", "model.storage"),
     ("features.encoder", "features.vectorize"),
-    ("features.joined", "features.vectorize"),
     ("explain.records", "explain.show"),
 }
 OUTSIDERS_MAY = {
@@ -174,24 +173,24 @@ def test_a_command_imports_nothing_heavy_before_it_works(module: str) -> None:
 
 
 BUDGETS = {
-    "textreg": 39_360,
+    "textreg": 39_350,
     "textreg/_core": 5_070,
     "textreg/blocks": 820,
     "textreg/builtin": 1_120,
     "textreg/checking": 1_030,
     "textreg/cli": 3_530,
     "textreg/cluster": 840,
-    "textreg/estimators": 930,
+    "textreg/estimators": 900,
     "textreg/explain": 1_260,
     "textreg/features": 1_220,
-    "textreg/measure": 1_010,
-    "textreg/model": 1_730,
+    "textreg/measure": 970,
+    "textreg/model": 1_670,
     "textreg/plugins": 1_270,
-    "textreg/reading": 2_050,
+    "textreg/reading": 1_960,
     "textreg/records": 2_400,
     "textreg/solvers": 6_280,
-    "textreg/tasks": 1_350,
-    "textreg/training": 4_460,
+    "textreg/tasks": 1_270,
+    "textreg/training": 4_150,
     "plugins": 13_070,
     "plugins/textreg-export": 1_390,
     "plugins/textreg-latent": 800,

@@ -17,9 +17,9 @@ import textreg_report
 from textreg.errors import DataError, DataWarning, UsageError
 from textreg.explain import explain
 from textreg.losses import Logistic, SquaredHinge
+from textreg.measure.decisions import common_threshold, joint_thresholds, thresholds_of
+from textreg.measure.evaluation import evaluate_sets, f1_scores, ranking_precision
 from textreg.measure.metrics import Answers, SetAnswers, bootstrap
-from textreg.measure.multilabel import evaluate_sets, f1_scores, ranking_precision
-from textreg.measure.thresholds import common_threshold, joint_thresholds, thresholds_of
 from textreg.model.model import Model
 from textreg.reading.corpus import read_corpus
 from textreg.records import Corpus, Problem

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import textreg
 from textreg.errors import DataError, DataWarning, UsageError
-from textreg.measure.selective import (
+from textreg.measure.decisions import (
     COVERAGES,
     RiskCurve,
     choose_unknown,

@@ -27,8 +27,8 @@ from textreg.kinds import Regularizer
 from textreg.model.regularization_path import SolutionPath
 from textreg.reading.corpus import read_corpus
 from textreg.records import Problem, Solution
-from textreg.training import path
-from textreg.training.path import POINTS, path_parameter
+from textreg.training import fit as final_fit
+from textreg.training.fit import POINTS, path_parameter
 from textreg_report import plot_path
 
 train = partial(train_with_defaults, ngrams=1, weighting="log", path=True)
@@ -178,13 +178,13 @@ def test_no_path_is_an_error_before_anything_is_fitted(corpora: tuple[Corpus, Co
 def test_an_interrupt_leaves_the_path_out(
     corpora: tuple[Corpus, Corpus], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fit_along = path._fit_along
+    fit_along = final_fit._fit_along
 
     def stop(*pieces: Any) -> Any:
         pieces[-1].stopper.interrupted = True
         return fit_along(*pieces)
 
-    monkeypatch.setattr(path, "_fit_along", stop)
+    monkeypatch.setattr(final_fit, "_fit_along", stop)
     with pytest.warns(ConvergenceWarning, match="its path is left out"):
         model = fit(corpora, "lasso")
     assert model.path is None

@@ -17,7 +17,7 @@ from textreg.errors import DataError, DataWarning, UsageError
 from textreg.model.storage import load_model
 from textreg.records import Corpus
 from textreg.tasks import Rare, classification, read_target
-from textreg.tasks.labels import several_labels, sounds_like_ids
+from textreg.tasks.base import several_labels, sounds_like_ids
 from textreg_report import report
 from textreg_report.benchmark import Benchmark, compare
 

@@ -18,7 +18,7 @@ from test_corpus import CELLS, ROWS, jsonl, table
 from test_memory import peak_of
 
 from textreg.errors import DataError, TextregError, UsageError
-from textreg.reading import reader
+from textreg.reading import corpus as reader
 from textreg.reading.corpus import read_corpus
 from textreg.records import Corpus
 from textreg.records.fields import Field

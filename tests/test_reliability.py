@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from textreg.measure.calibration import reliability
+from textreg.measure.decisions import reliability
 from textreg.measure.metrics import wilson
 from textreg.tasks.classification import Softmax, classification
 

@@ -233,7 +233,7 @@ def test_an_interrupt_stops_the_other_fits() -> None:
     run = Work(progress=interrupt).run("search", 1)
     assert run.stopper.callback(None) is False
     with pytest.raises(KeyboardInterrupt):
-        run.map(run.counter.advance, [()])
+        run.map(run.advance, [()])
     assert run.stopper.callback(None) is True
 
 

@@ -29,7 +29,7 @@ from textreg.kinds import Tokenizer
 from textreg.model import container
 from textreg.model.model import Model
 from textreg.model.origin import PartOrigin, SourceSummary
-from textreg.model.saved_tokenizer import TokenizerOrigin
+from textreg.model.saved_encoder import TokenizerOrigin
 from textreg.model.storage import load_model, load_to_predict, save_model
 from textreg.model.summary import (
     ChoiceSummary,

@@ -18,12 +18,12 @@ from hypothesis import strategies as st
 from test_memory import peak_of
 
 from textreg.errors import DataError, DataWarning, RecordError, UsageError
+from textreg.features.fields import AutoTokenizer, tokenizer_of
 from textreg.features.markup import warn_of_html
 from textreg.records import Corpus, stored_texts
 from textreg.records.columns import as_column
 from textreg.records.documents import check_documents, check_texts, is_tokenized
 from textreg.records.stored_texts import StoredTexts
-from textreg.training.fields import AutoTokenizer, tokenizer_of
 from textreg.training.prepare import read_training
 from textreg.training.settings import TrainingSettings
 

@@ -12,7 +12,7 @@ from textreg.checking import CheckSettings
 from textreg.checking.copies import same_texts
 from textreg.checking.documents import Documents, Finding
 from textreg.checking.labels import out_of_sample
-from textreg.measure.confident import contradicted, self_confidence
+from textreg.measure.evaluation import contradicted, self_confidence
 from textreg.records import Corpus
 
 WHAT = {"post": "parcel box courier late door", "bill": "invoice fee refund charge euro"}
@@ -101,6 +101,6 @@ def test_the_rule_against_its_twin(k: int, n: int, seed: int) -> None:
     ranked = [
         i for i in sorted(range(len(y)), key=lambda i: own[i])[:count] if p[i].argmax() != y[i]
     ]
-    found = contradicted(p, y)
-    assert found.rows.tolist() == ranked
-    assert found.likely.tolist() == [int(p[i].argmax()) for i in ranked]
+    rows, likely = contradicted(p, y)
+    assert rows.tolist() == ranked
+    assert likely.tolist() == [int(p[i].argmax()) for i in ranked]

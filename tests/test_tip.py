@@ -18,7 +18,7 @@ from textreg.model.summary import TipSummary
 from textreg.params import AUTO
 from textreg.records import Groups, Problem
 from textreg.training.settings import TrainingSettings
-from textreg.training.summary import _tip
+from textreg.training.train import _tip
 from textreg.training.trials import MeasuredSetting
 
 STRENGTHS: list[tuple[Regularizer, Regularizer | None]] = [

@@ -16,7 +16,7 @@ import textreg
 from textreg import Corpus, Lasso, Model, Ridge, Sentence, TextregError, load, loss, train, update
 from textreg.errors import DataError, DataWarning, ModelError, UsageError
 from textreg.records.names import Names
-from textreg.training.laplace import find_names, initial_weights
+from textreg.training.update import find_names, initial_weights
 
 DAY = "2026-01-31"
 Labeled = tuple[list[str], list[str]]

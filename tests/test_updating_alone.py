@@ -19,7 +19,7 @@ from textreg.losses import find_loss
 from textreg.penalties import Separable
 from textreg.records import Problem, Solution
 from textreg.solvers.newton import newton
-from textreg.training.laplace import anchors, fit, strengths_of, widen
+from textreg.training.update import anchors, fit, strengths_of, widen
 
 TEST = documents(200, 60, 7)
 RIDGE: dict[str, Any] = {"reg": "ridge", "reg_l2": 0.05, "tokenizer": "words"}
@@ -155,7 +155,7 @@ def test_threads_are_used_and_change_nothing(
         threads.append(threading.current_thread())
         return fit(*arguments)
 
-    monkeypatch.setattr("textreg.training.laplace.fit", noted)
+    monkeypatch.setattr("textreg.training.update.fit", noted)
     for jobs in (1, 3):
         update(model, *NEW, jobs=jobs, date="2026-01-31").save(tmp_path / f"{jobs}.textreg")
     assert (tmp_path / "1.textreg").read_bytes() == (tmp_path / "3.textreg").read_bytes()
@@ -172,7 +172,7 @@ def test_a_missed_tolerance_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     def halting(*arguments: Any) -> Solution:
         return replace(fit(*arguments), converged=False)
 
-    monkeypatch.setattr("textreg.training.laplace.fit", halting)
+    monkeypatch.setattr("textreg.training.update.fit", halting)
     with pytest.warns(ConvergenceWarning, match=r"stopped before its tolerance: .* where 0\.0001"):
         update(model, *NEW)
 

@@ -35,7 +35,7 @@ from textreg import (
 from textreg.builtin.group_builders import Sentences
 from textreg.builtin.network import Network
 from textreg.errors import DataError, UsageError
-from textreg.estimators.columns import TextMatrix
+from textreg.estimators.base import TextMatrix
 from textreg.training.splits import holdout
 
 GOOD = ["good film. I liked it.", "a fine plot, good acting", "good good good", "fine and moving"]

@@ -11,7 +11,7 @@ from textreg.blocks.counting import BlockCounting, BlockCounts
 from textreg.blocks.scratch import Arrays
 from textreg.blocks.tokens import BlockTokens
 from textreg.errors import UsageError
-from textreg.features.joined import AnyEncoder, side_by_side
+from textreg.features.encoder import AnyEncoder, side_by_side
 from textreg.features.markup import stripped_texts
 from textreg.features.rows import PartCounts
 from textreg.features.vectorize import Vectorizer, joined_encoder

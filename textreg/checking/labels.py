@@ -16,10 +16,10 @@ import numpy as np
 from textreg.checking.documents import LEAST, NAMED, Documents, Example, Finding, is_missing
 from textreg.errors import first_few, shortened
 from textreg.losses import find_loss
-from textreg.measure.confident import suspects
+from textreg.measure.evaluation import suspects
 from textreg.records import Corpus
 from textreg.tasks import TASKS, Classification, Multilabel, Target, Task
-from textreg.tasks.labels import several_labels, sounds_like_ids
+from textreg.tasks.base import several_labels, sounds_like_ids
 from textreg.training.fit import fit_rows
 from textreg.training.prepare import prepare
 from textreg.training.running import Progress, Work

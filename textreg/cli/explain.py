@@ -33,7 +33,7 @@ from textreg.explain.contributions import headline, strongest, text_parts
 from textreg.model.container import is_container
 from textreg.model.model import Model
 from textreg.model.storage import load_model
-from textreg.reading.paths import exists, meant_as_path
+from textreg.reading.source import exists, meant_as_path
 from textreg.records.documents import check_texts
 from textreg.terminal import json_line, printable, single_line, visible
 

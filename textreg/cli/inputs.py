@@ -11,6 +11,7 @@ import click
 
 from textreg.cli.shared import F, gathered
 from textreg.errors import DataError, UsageError
+from textreg.features.fields import FIELD_OPTIONS
 from textreg.reading.columns import ColumnNames, Likely, NoColumnsError
 from textreg.reading.corpus import (
     Readable,
@@ -21,11 +22,10 @@ from textreg.reading.corpus import (
     stream_records,
 )
 from textreg.reading.formats import titles
-from textreg.reading.paths import exists, listed
+from textreg.reading.source import exists, listed
 from textreg.records import Corpus
 from textreg.records.fields import Field, as_fields
 from textreg.tasks import Task
-from textreg.training.fields import FIELD_OPTIONS
 
 if TYPE_CHECKING:
     from textreg.cluster.connection import Connection

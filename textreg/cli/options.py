@@ -22,9 +22,9 @@ from textreg.cli.shared import Command, CommandLine, F, refuse_repeated, scan
 from textreg.errors import ModelError, PluginError, TextregError, UsageError, did_you_mean
 from textreg.features.vectorize import Vectorizer
 from textreg.files import read_toml
-from textreg.measure.selective import parse_unknown_rule
+from textreg.measure.decisions import parse_unknown_rule
 from textreg.model.container import is_container
-from textreg.model.saved_tokenizer import TokenizerOrigin, installed_version
+from textreg.model.saved_encoder import TokenizerOrigin, installed_version
 from textreg.model.storage import load_model
 from textreg.params import AUTO, Param, Parametrized
 from textreg.plugins import registry

@@ -18,13 +18,16 @@ from textreg.cli.output import check_target, measures, print_json, print_table
 from textreg.cli.tables import FORMS, Answers, Document, form_of, opened
 from textreg.errors import UsageError, first_few
 from textreg.jobs import check_backend, check_jobs
-from textreg.measure.calibration import Reliability, ThresholdLine
-from textreg.measure.evaluation import Evaluation, RegressionEvaluation
-from textreg.measure.multilabel import LabelScore, MultilabelEvaluation
-from textreg.measure.selective import Selective
+from textreg.measure.decisions import Reliability, Selective, ThresholdLine
+from textreg.measure.evaluation import (
+    Evaluation,
+    LabelScore,
+    MultilabelEvaluation,
+    RegressionEvaluation,
+)
 from textreg.model.storage import load_model, load_to_predict
 from textreg.reading.corpus import RecordBatch
-from textreg.reading.paths import listed
+from textreg.reading.source import listed
 from textreg.records import Corpus
 from textreg.terminal import single_line
 

@@ -13,13 +13,12 @@ from textreg.cli import shared
 from textreg.cli.output import added_text, print_json, print_table, size
 from textreg.errors import UsageError
 from textreg.explain import path_sentences
-from textreg.features.encoder import Encoder
-from textreg.features.joined import AnyEncoder
+from textreg.features.encoder import AnyEncoder, Encoder
 from textreg.model.container import file_digest
 from textreg.model.model import Model
 from textreg.model.origin import PartOrigin
 from textreg.model.regularization_path import PathTable, SentencePath, SolutionPath
-from textreg.model.saved_tokenizer import TokenizerOrigin, missing_tokenizer
+from textreg.model.saved_encoder import TokenizerOrigin, missing_tokenizer
 from textreg.model.storage import load_model
 from textreg.structure.joining import joint_names
 from textreg.terminal import shell_line, single_line, visible

@@ -13,8 +13,7 @@ from textreg.blocks.matrix import numbered_within
 from textreg.blocks.tokens import NoNames
 from textreg.cluster.blocks import ClusterBlock
 from textreg.cluster.counting import ClusterCounts, Counting, Numbers, Occurrences
-from textreg.features.encoder import Encoder
-from textreg.features.joined import side_by_side
+from textreg.features.encoder import Encoder, side_by_side
 from textreg.features.ngrams import tokens_of
 from textreg.features.rows import PartCounts
 from textreg.features.vectorize import joined_encoder
@@ -25,7 +24,7 @@ from textreg.records.design import CompressedArrays
 if TYPE_CHECKING:
     from textreg.blocks.scratch import Arrays
     from textreg.cluster.texts import ClusterTexts
-    from textreg.features.joined import AnyEncoder
+    from textreg.features.encoder import AnyEncoder
     from textreg.features.vectorize import Vectorizer
     from textreg.kinds import GroupBuilder, Tokenizer
 

@@ -14,9 +14,8 @@ import numpy as np
 from textreg.cluster.texts import ClusterTexts, lengths_of
 from textreg.errors import DataWarning, UsageError
 from textreg.reading.columns import ColumnNames
-from textreg.reading.corpus import corpus_reader
-from textreg.reading.faults import check_max_skipped, told_of
-from textreg.reading.paths import Paths, listed
+from textreg.reading.corpus import CorpusReader
+from textreg.reading.source import Paths, check_max_skipped, listed, told_of
 from textreg.records import Corpus, SkippedRow, SkippedRows, SkippedRowsBuilder
 
 if TYPE_CHECKING:
@@ -91,7 +90,7 @@ def _read(
 ) -> tuple[Sequence[str], FileRead]:
     """The documents of a file or folder, by a worker."""
     check_found(path, name)
-    reader = corpus_reader(path, names, **options)
+    reader = CorpusReader(path, names, **options)
     corpus = reader.whole()
     told = FileRead(
         lengths=lengths_of(corpus.texts),  # type: ignore[arg-type]  # files hold texts

@@ -15,22 +15,18 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from textreg.errors import DataError, UsageError
-from textreg.estimators.base import PartsEstimator, as_numbers, by_name, declared, label_sets
-from textreg.estimators.columns import (
-    ColumnNames,
-    GivenGraph,
-    GivenGroups,
-    TextMatrix,
-    graph_builder,
-    groups_builder,
-)
+from textreg.estimators import base
+from textreg.estimators.base import PartsEstimator, TextMatrix, declared
+from textreg.features.encoder import Encoder
+from textreg.features.rows import MatrixRows
+from textreg.features.vectorize import Vectorizer
 from textreg.losses import find_loss
-from textreg.records import Design
+from textreg.records import Bools, Design, Floats, Tokens
 from textreg.records.columns import as_column
-from textreg.tasks import Multilabel, Regression, Target, classification
-from textreg.training.fit import Learned
-from textreg.training.path import path_parameter
-from textreg.training.prepare import SplitMatrix
+from textreg.structure.joining import Pretokenized
+from textreg.tasks import Multilabel, Regression, Target, Task, classification
+from textreg.training.fit import FinalFit, Learned, path_parameter
+from textreg.training.prepare import Prepared, SplitDocuments
 from textreg.training.running import Work
 from textreg.training.search import SearchContext
 from textreg.training.settings import TrainingSettings, create_part
@@ -43,9 +39,6 @@ if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
     from textreg.kinds import Regularizer
-    from textreg.records import Bools, Floats, Tokens
-    from textreg.tasks import Task
-    from textreg.training.fit import FinalFit
     from textreg.training.keywords import LinearClassifierKeywords, LinearKeywords
 
 
@@ -88,7 +81,9 @@ class LinearEstimator(PartsEstimator):
                 )
             return Rows(matrix, X.names, X.tokens)
         names = getattr(self, "feature_names_in_", None)
-        return Rows(matrix, ColumnNames(matrix.shape[1]) if names is None else names.tolist(), None)
+        return Rows(
+            matrix, base.ColumnNames(matrix.shape[1]) if names is None else names.tolist(), None
+        )
 
     def _fit(
         self,
@@ -115,14 +110,16 @@ class LinearEstimator(PartsEstimator):
                 "group_of says what to hold out, but nothing is held out: all strengths are given. "
                 "Leave out group_of, or one of the strengths."
             )
-        documents = SplitMatrix(
+        splits = self._splits(rows.X, target, weights, group_of) if measures else []
+        encoder = Encoder(Pretokenized(), Vectorizer(ngrams=1, weighting="count"), rows.names)
+        documents = SplitDocuments(
             target,
-            self._splits(rows.X, target, weights, group_of) if measures else [],
-            X=rows.X,
-            names=rows.names,
-            sample_weight=weights,
-            tokens=rows.tokens,
-            fit_intercept=self.fit_intercept,
+            splits,
+            # The matrix as it is: nothing of its features can be searched.
+            lambda settings, _: Prepared.of(
+                *(target, weights, settings, encoder, MatrixRows(rows.X), rows.tokens),
+                fit_intercept=self.fit_intercept,
+            ),
         )
         learned = learn(SearchContext(documents, settings), Work(self.jobs, partial=False))
         self._keep(learned)
@@ -154,8 +151,8 @@ class LinearEstimator(PartsEstimator):
     ) -> TrainingSettings:
         """The parameters as settings of a training, checked."""
         params = {**self.get_params(deep=False), **changes}
-        params["groups"] = groups_builder(self.groups, names)
-        params["graph"] = graph_builder(self.graph, len(names))
+        params["groups"] = base.groups_builder(self.groups, names)
+        params["graph"] = base.graph_builder(self.graph, len(names))
         reg = create_part("reg", self.reg, {})
         if reg.needs and params[reg.needs] is None and not reg.default_builder:
             forms = "lists of columns, or a matrix" if reg.needs == "groups" else "a matrix"
@@ -266,7 +263,7 @@ def validated(estimator: Any, X: Any, *, reset: bool) -> Any:
 def _check_tokens(settings: TrainingSettings, rows: Rows) -> None:
     """UsageError for groups or links of texts where X knows of none."""
     for name, builder in {"groups": settings.groups, "graph": settings.graph}.items():
-        if builder is None or isinstance(builder, (GivenGroups, GivenGraph)):
+        if builder is None or isinstance(builder, (base.GivenGroups, base.GivenGraph)):
             continue
         if rows.tokens is None:
             raise UsageError(
@@ -452,7 +449,7 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):  # type: ignore[misc]
         loss = create_part("loss", self.loss, {})
         rows = self._rows(X)
         n = rows.X.shape[0]
-        several = label_sets(y)
+        several = base.label_sets(y)
         if several is None:
             classes, codes, weights = self._checked_classes(n, y, sample_weight, "rows")
             names = [str(label) for label in classes.tolist()]
@@ -469,7 +466,7 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):  # type: ignore[misc]
                 "y has lists of labels: give an indicator matrix, as scikit-learn's "
                 "MultiLabelBinarizer makes of them."
             )
-        changes = {"class_weight": by_name(self.class_weight)}
+        changes = {"class_weight": base.by_name(self.class_weight)}
         fitted = self._fit(rows, target, weights, group_of, **changes).fitted
         self.classes_, self._task = classes, target.task
         self.coef_, self.intercept_ = fitted.w, fitted.b
@@ -682,7 +679,7 @@ class LinearRegressor(RegressorMixin, LinearEstimator):  # type: ignore[misc]
         rows = self._rows(X)
         targets, weights = self._checked(rows.X.shape[0], y, sample_weight, "rows")
         task = Regression(loss=create_part("loss", self.loss, {}).name)
-        target = Target(task, as_numbers(targets, "LinearClassifier"))
+        target = Target(task, base.as_numbers(targets, "LinearClassifier"))
         fitted = self._fit(rows, target, weights, group_of).fitted
         self.coef_, self.intercept_ = fitted.w[0], float(fitted.b[0])
         return self

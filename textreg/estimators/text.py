@@ -11,21 +11,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from textreg._core.threads import allowing
 from textreg.errors import DataError, UsageError
-from textreg.estimators.base import (
-    NEVER,
-    PartsEstimator,
-    as_numbers,
-    by_name,
-    declared,
-    label_sets,
-    stored,
-)
-from textreg.estimators.columns import TextMatrix
+from textreg.estimators import base
+from textreg.estimators.base import PartsEstimator, TextMatrix, declared, stored
 from textreg.features.markup import warn_of_html
 from textreg.jobs import threads_of
-from textreg.records import Corpus
+from textreg.records import Corpus, Documents, Floats
 from textreg.records.columns import as_column
-from textreg.records.documents import is_tokenized, tokenized
+from textreg.records.documents import Document, is_tokenized, tokenized
 from textreg.records.fields import as_fields, fielded
 from textreg.tasks import Classification, Regression
 from textreg.training.prepare import for_documents, make_features
@@ -41,8 +33,6 @@ if TYPE_CHECKING:
 
     from textreg.features.vectorize import Features
     from textreg.kinds import Regularizer, Tokenizer
-    from textreg.records import Documents, Floats
-    from textreg.records.documents import Document
     from textreg.training.keywords import ClassifierKeywords, RegressorKeywords
 
 
@@ -321,7 +311,7 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         ConvergenceWarning
             If the final fit does not reach ``tol``.
         """
-        several, texts = label_sets(y), self._texts(X)
+        several, texts = base.label_sets(y), self._texts(X)
         labels: list[Any]
         if several is None:
             classes, codes, weights = self._checked_classes(len(texts), y, sample_weight, "texts")
@@ -342,7 +332,9 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         unknown = _as_class("unknown", None if several else self.unknown, classes)
         columns = {"unlabeled": unlabeled, "group_of": group_of, "time_of": time_of}
         columns["sample_weight"] = weights
-        changes = {name: by_name(getattr(self, name)) for name in ("class_weight", "threshold")}
+        changes = {
+            name: base.by_name(getattr(self, name)) for name in ("class_weight", "threshold")
+        }
         self._train(texts, labels, columns, **changes)
         known = self._keep(classes, rare)
         self._indicator = several is not None and several.indicator
@@ -431,7 +423,7 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         assert isinstance(task, Classification)
         scores = self._scores(X)
         if self._several:
-            return self._in_columns(task.as_table(scores), NEVER)
+            return self._in_columns(task.as_table(scores), base.NEVER)
         return task.arranged(scores, self._order)
 
     def predict(self, X: Iterable[Document]) -> NDArray[Any]:
@@ -666,7 +658,7 @@ class TextRegressor(RegressorMixin, TextEstimator):  # type: ignore[misc]
         texts = self._texts(X)
         targets, weights = self._checked(len(texts), y, sample_weight, "texts")
         # repr has all digits: labels of a training are strings.
-        numbers = as_numbers(targets, "TextClassifier")
+        numbers = base.as_numbers(targets, "TextClassifier")
         labels = [repr(number) for number in numbers.tolist()]
         columns = {"unlabeled": unlabeled, "group_of": group_of, "time_of": time_of}
         columns["sample_weight"] = weights

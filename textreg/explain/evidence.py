@@ -27,10 +27,9 @@ from typing import NamedTuple
 import numpy as np
 
 from textreg._core import text_counts
-from textreg.features.encoder import Encoder, Weighting
-from textreg.features.joined import AnyEncoder
+from textreg.features.encoder import AnyEncoder, Encoder, Weighting
+from textreg.features.fields import NumberEncoder
 from textreg.features.ngrams import NGrams
-from textreg.features.numbers import NumberEncoder
 from textreg.records import Documents, Floats, Int32s, Int64s, Tokens
 from textreg.records.ragged import row_of, sums
 from textreg.text import count_rows

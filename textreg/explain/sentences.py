@@ -15,8 +15,7 @@ import numpy as np
 from textreg.errors import UsageError, named_errors
 from textreg.explain.contributions import ExplainedBatch, explained_batch, removals_of
 from textreg.explain.evidence import Occurrences
-from textreg.features.encoder import Encoder
-from textreg.features.joined import JoinedEncoder
+from textreg.features.encoder import Encoder, JoinedEncoder
 from textreg.files import csv_lines
 from textreg.model.model import Model
 from textreg.model.regularization_path import SentencePath

@@ -7,19 +7,16 @@ import re
 import warnings
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from textreg.errors import DataWarning, UsageError
 from textreg.kinds import Tokenizer
 from textreg.plugins import calls
-from textreg.records import Corpus, Documents, Tokens
+from textreg.records import Corpus, Documents, Int32s, Int64s, Tokens
 from textreg.records.documents import check_texts, is_tokenized
 from textreg.records.ragged import row_of
-
-if TYPE_CHECKING:
-    from textreg.records import Int32s, Int64s
 
 # No alternative crosses a '<', so a search takes linear time whatever the text.
 _MARKUP = re.compile(

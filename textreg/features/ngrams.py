@@ -14,14 +14,12 @@ from textreg._core import text_counts, text_grams, text_names
 from textreg.errors import DataError
 from textreg.kinds import Tokenizer
 from textreg.plugins import calls
-from textreg.records import Tokens
+from textreg.records import Bools, Documents, Int32s, Int64s, Tokens
 from textreg.records.names import Names
 from textreg.text import renumber
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from textreg.records import Bools, Documents, Int32s, Int64s
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,8 +12,8 @@ import numpy as np
 
 from textreg._core import text_counts
 from textreg._core.ragged import scatter_rows
-from textreg.features.joined import side_by_side
-from textreg.records import Design
+from textreg.features.encoder import Encoder, side_by_side
+from textreg.records import Design, Floats, Int32s, Int64s, Tokens
 from textreg.records.ragged import pieces, take_rows
 from textreg.text import CsrArrays
 
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
-    from textreg.features.encoder import Encoder
-    from textreg.records import Floats, Int32s, Int64s, Tokens
 
 BLOCK = 1 << 22
 """Occurrences whose counts are rows at a time, on their way into columns."""

@@ -12,12 +12,11 @@ import numpy as np
 
 from textreg._core import text_counts
 from textreg.errors import DataError, UsageError
-from textreg.features.encoder import WEIGHTINGS, Encoder
-from textreg.features.joined import AnyEncoder, JoinedEncoder
+from textreg.features.encoder import WEIGHTINGS, AnyEncoder, Encoder, JoinedEncoder
 from textreg.files import refuse_special
-from textreg.kinds import Tokenizer
+from textreg.kinds import GraphBuilder, Tokenizer
 from textreg.params import Parametrized, param
-from textreg.records import Documents, Tokens
+from textreg.records import Bools, Documents, Graph, Groups, Int64s, Tokens
 from textreg.records.documents import check_documents
 from textreg.records.names import Names
 
@@ -26,8 +25,6 @@ if TYPE_CHECKING:
 
     from textreg.features.ngrams import Counted, NGramCounts
     from textreg.features.rows import DocumentRows, PartCounts
-    from textreg.kinds import GraphBuilder
-    from textreg.records import Bools, Graph, Groups, Int64s
 
     Graphs: TypeAlias = Callable[[GraphBuilder, Groups | None], Graph]
 

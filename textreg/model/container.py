@@ -100,14 +100,14 @@ def parse(text: str | bytes) -> Any:
     """JSON without what Python adds to it, and with finite numbers only."""
     return json.loads(
         text,
-        parse_constant=_no_constant,
+        parse_constant=_refused,
         parse_int=_whole,
         parse_float=_finite,
         object_pairs_hook=_object,
     )
 
 
-def _no_constant(word: str) -> NoReturn:
+def _refused(word: str) -> NoReturn:
     raise ValueError(word)
 
 
@@ -168,7 +168,8 @@ def deflate(
     """The arrays to store; and the types and numbers of entries of those that are deflated."""
     stored, deflated = dict(arrays), {}
     for name, array in arrays.items():
-        shuffled = _is_better_shuffled(array[:_SAMPLE])
+        plain, planes = little(array[:_SAMPLE]).tobytes(), _shuffled(array[:_SAMPLE])
+        shuffled = plain != planes and len(zlib.compress(planes, 1)) < len(zlib.compress(plain, 1))
         data = zlib.compress(_shuffled(array) if shuffled else little(array).tobytes())
         if len(data) < MAX_RATIO * array.nbytes:
             stored[name] = np.frombuffer(data, dtype=np.uint8)
@@ -224,11 +225,6 @@ def _write(planes: NDArray[np.uint8], at: int, part: NDArray[np.uint8]) -> None:
 
 def cannot_inflate(name: str) -> FaultError:
     return FaultError(f"the array '{name}' cannot be inflated to the numbers its header says")
-
-
-def _is_better_shuffled(array: NDArray[Any]) -> bool:
-    plain, shuffled = little(array).tobytes(), _shuffled(array)
-    return plain != shuffled and len(zlib.compress(shuffled, 1)) < len(zlib.compress(plain, 1))
 
 
 def _shuffled(array: NDArray[Any]) -> bytes:
@@ -448,7 +444,11 @@ class Container:
         self.size = os.fstat(file.fileno()).st_size
         self._file = file
         table = _read_table(path, file, self.size)
-        self._text, self.header = _read_header(path, table)
+        text = table[METADATA].get(_KEY)
+        if type(text) is not str:
+            raise _not_a_model(path)
+        self.header = _parsed(path, text)
+        self._text = text.encode()
         # Before all else: a newer format may have other arrays, and another checksum.
         version = field(self.header, "format", int)
         if version > FORMAT:
@@ -612,31 +612,23 @@ def _read_table(path: Path, file: IO[bytes], size: int) -> dict[str, Any]:
     if not has_table(start + file.read(1)) or 8 + length > size:
         raise _not_a_model(path)
     file.seek(8)
-    try:
-        table = parse(file.read(length))
-    except FaultError:
-        raise
-    except (ValueError, RecursionError):
-        raise _not_a_model(path) from None
-    if type(table) is not dict or type(table.get(METADATA)) is not dict:
+    table = _parsed(path, file.read(length))
+    if type(table.get(METADATA)) is not dict:
         raise _not_a_model(path)
     return table
 
 
-def _read_header(path: Path, table: Mapping[str, Any]) -> tuple[bytes, dict[str, Any]]:
-    """The header of a model, as text and as what that says."""
-    text = table[METADATA].get(_KEY)
-    if type(text) is not str:
-        raise _not_a_model(path)
+def _parsed(path: Path, text: str | bytes) -> dict[str, Any]:
+    """What a JSON object says; ModelError for other texts."""
     try:
-        coded, header = text.encode(), parse(text)
+        parsed = parse(text.encode() if isinstance(text, str) else text)
     except FaultError:
         raise
     except (ValueError, RecursionError):
         raise _not_a_model(path) from None
-    if type(header) is not dict:
+    if type(parsed) is not dict:
         raise _not_a_model(path)
-    return coded, header
+    return parsed
 
 
 def _not_a_model(path: Path) -> ModelError:

@@ -11,13 +11,13 @@ import numpy as np
 from textreg._core import threads
 from textreg._core.blocks import block_dots
 from textreg.errors import UsageError, first_few
-from textreg.measure.calibration import Calibration
+from textreg.measure.decisions import Calibration
 from textreg.records.documents import check_texts
 from textreg.tasks import Task
 
 if TYPE_CHECKING:
     from textreg.explain import Explanation
-    from textreg.features.joined import AnyEncoder
+    from textreg.features.encoder import AnyEncoder
     from textreg.model.origin import SourceSummary
     from textreg.model.regularization_path import SolutionPath
     from textreg.model.summary import TrainingSummary

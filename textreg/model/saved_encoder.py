@@ -1,36 +1,263 @@
-"""The encoder of a model file: its tokenizers in the header, names of features as arrays."""
+"""The encoder of a model file: its tokenizers in the header, names of features as arrays.
+
+A tokenizer is saved by its name, its parameters and where it came from, and found by these again.
+"""
 
 from __future__ import annotations
 
+import re
+import shlex
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from importlib import metadata
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from textreg.errors import RecordError, UsageError
-from textreg.features.encoder import WEIGHTINGS, Encoder
-from textreg.features.joined import AnyEncoder, JoinedEncoder
+from textreg.errors import ModelError, PluginError, PluginWarning, RecordError, UsageError
+from textreg.features.encoder import WEIGHTINGS, AnyEncoder, Encoder, JoinedEncoder
+from textreg.features.fields import NumberEncoder
 from textreg.features.ngrams import GramNames, NGrams
-from textreg.features.numbers import NumberEncoder
 from textreg.features.vectorize import Vectorizer
-from textreg.model.container import (
-    FaultError,
-    check_distinct,
-    check_name_lengths,
-    offsets_of,
-    unpack_names,
-)
-from textreg.model.saved_tokenizer import TokenizerOrigin, UnloadedTokenizer
+from textreg.kinds import Tokenizer
+from textreg.model import container
+from textreg.model.container import FaultError
+from textreg.plugins import registry
+from textreg.plugins.distributions import PART_NAME
 from textreg.records.fields import KINDS, MISSING, Field
 from textreg.records.names import Names
+from textreg.structure.joining import CallableTokenizer, Pretokenized, is_function
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from textreg.model.container import Arrays
-    from textreg.records import Int32s, Int64s
+    from textreg.records import Int32s
+
+
+SOURCES = ("plugin", "callable", "tokens")
+"""What a tokenizer can be: see :class:`TokenizerOrigin`."""
+
+OWN = "textreg"
+"""The distribution that is there, and whose tokenizers are the same in any version."""
+
+_ONE_LINE = re.compile(r"[^\x00-\x1f\x7f-\x9f\u2028\u2029]*")
+# They are printed as parts of commands, so they must mean nothing else to a shell or to pip.
+_PATTERNS = {
+    "name": PART_NAME,
+    "distribution": re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)?"),
+    "version": re.compile(r"[A-Za-z0-9._+!-]*"),
+    "file": _ONE_LINE,
+    "sha256": re.compile(r"([0-9a-f]{64})?"),
+}
+
+
+@dataclass(frozen=True)
+class TokenizerOrigin:
+    """Name and parameters of a tokenizer, and where it came from.
+
+    Attributes
+    ----------
+    name : str
+        Its name.
+    params : dict of str to Any
+        Its parameters.
+    distribution, version : str
+        The installed distribution that it is part of; empty for a class that a program registered.
+    api : int
+        Version of the plugin interface that it was made for.
+    forms_ngrams : bool
+        Whether runs of its tokens become n-grams.
+    file, sha256 : str
+        Path and SHA-256 digest of a plugin that is one file; empty for others.
+    source : {"plugin", "callable", "tokens"}
+        Whether it is a plugin, a callable that was given to ``train``, whose name is for messages
+        only, or none at all: the documents are lists of tokens.
+
+    Raises
+    ------
+    RecordError
+        If no tokenizer can have these names.
+    """
+
+    name: str
+    params: dict[str, Any]
+    distribution: str
+    version: str
+    api: int
+    forms_ngrams: bool
+    file: str = ""
+    sha256: str = ""
+    source: str = "plugin"
+
+    def __post_init__(self) -> None:
+        if self.source not in SOURCES:
+            raise RecordError(f"no tokenizer is a {self.source!r}: it is one of {SOURCES}.")
+        if self.source != "plugin" and (self.params or self.distribution or self.sha256):
+            raise RecordError(f"a tokenizer that is no plugin has a name only: {self}.")
+        for key, pattern in _PATTERNS.items():
+            value = getattr(self, key)
+            if key == "name" and self.source == "callable":
+                pattern = _ONE_LINE
+            if not pattern.fullmatch(value):
+                raise RecordError(f"no tokenizer can have the {key} {value!r}.")
+        if bool(self.file) != bool(self.sha256):
+            raise RecordError("a file needs its SHA-256 digest, and a digest its file.")
+
+    @classmethod
+    def of(cls, tokenizer: Tokenizer) -> TokenizerOrigin:
+        """The origin of a tokenizer.
+
+        Raises UsageError for a tokenizer whose name no plugin can have.
+        """
+        if isinstance(tokenizer, UnloadedTokenizer):
+            return tokenizer.origin
+        if isinstance(tokenizer, (CallableTokenizer, Pretokenized)):
+            source = "callable" if isinstance(tokenizer, CallableTokenizer) else "tokens"
+            return cls(tokenizer.name, {}, "", "", tokenizer.api, True, source=source)
+        if not PART_NAME.fullmatch(tokenizer.name):
+            raise UsageError(
+                f"a model with the tokenizer {tokenizer!r} cannot be saved, because no plugin can "
+                f"have the name {tokenizer.name!r}: give its class a name."
+            )
+        return cls(
+            name=tokenizer.name,
+            params=tokenizer.params(),
+            forms_ngrams=tokenizer.forms_ngrams,
+            **registry.origin(tokenizer),
+        )
+
+    @property
+    def install_command(self) -> str:
+        """The command that installs its distribution."""
+        version = f"=={self.version}" if self.version else ""
+        return f"pip install {shlex.quote(self.distribution + version)}"
+
+    def __str__(self) -> str:
+        if self.sha256:
+            return f"'{self.name}' of the plugin file {self.file} (SHA-256 {self.sha256})"
+        source = f"{self.distribution} {self.version}".strip()
+        return f"'{self.name}' of {source}" if source else f"'{self.name}'"
+
+
+def missing_tokenizer(origin: TokenizerOrigin) -> str:
+    """A missing tokenizer in words, and how to get it; empty if it is there. Imports nothing."""
+    if origin.source == "callable":
+        return (
+            f"the tokenizer '{origin.name}', a callable that no model file can hold: give it again "
+            "in Python, textreg.load(path, tokenizer=...). For the command line make it a plugin "
+            "(textreg plugins new tokenizer), and train with that"
+        )
+    if origin.sha256:
+        if origin.sha256 not in (file.sha256 for file in registry.files()):
+            return f"the tokenizer {origin}: {registry.how_to_add(origin)}"
+    elif origin.distribution not in ("", OWN) and not installed_version(origin.distribution):
+        return f"the tokenizer {origin}, which is not installed: {origin.install_command}"
+    return ""
+
+
+def find_tokenizers(
+    path: Path, origins: Sequence[TokenizerOrigin], given: Any = True
+) -> list[Tokenizer]:
+    """The tokenizers that the model in a file was made with.
+
+    given: True, or the callable that the model was trained with; of several, a list. Raises
+    UsageError for others than the model needs; ModelError if a tokenizer is missing, and says how
+    to get it. Warns with PluginWarning if its distribution has another version, or if another
+    tokenizer of that name takes its place.
+    """
+    if given is True:
+        return [find_tokenizer(path, origin) for origin in origins]
+    needed = [f"'{origin.name}'" for origin in origins if origin.source == "callable"]
+    functions = iter(listed := list(given) if isinstance(given, (list, tuple)) else [given])
+    if not needed:
+        what = "takes lists of tokens" if origins[0].source == "tokens" else "has its own"
+        raise UsageError(f"{path} {what}, and needs no tokenizer: leave out tokenizer.")
+    if len(listed) != len(needed) or not all(map(is_function, listed)):
+        wanted = f"the callable {needed[0]}"
+        if len(needed) > 1:
+            wanted = f"a list of the callables {', '.join(needed)}"
+        raise UsageError(f"{path} needs as tokenizer {wanted}, not {given!r:.60}.")
+    return [
+        CallableTokenizer.of(next(functions))
+        if origin.source == "callable"
+        else find_tokenizer(path, origin)
+        for origin in origins
+    ]
+
+
+def find_tokenizer(path: Path, origin: TokenizerOrigin) -> Tokenizer:
+    """One of them that is no callable, or ModelError."""
+    if origin.source == "tokens":
+        return Pretokenized()
+    if missing := missing_tokenizer(origin):
+        raise ModelError(f"{path} needs {missing} (without it, textreg show {path} still works)")
+    if origin.distribution not in ("", OWN):
+        _warn_of_another_version(path, origin)
+    try:
+        name = registry.spelled(origin)
+        tokenizer: Tokenizer = registry.create("tokenizer", name, **origin.params)
+    except (PluginError, UsageError) as error:
+        raise ModelError(f"{path} needs the tokenizer {origin}: {error}") from error
+    if not (origin.distribution or origin.sha256):
+        _warn_of_another_origin(path, tokenizer)
+    return tokenizer
+
+
+def installed_version(distribution: str) -> str:
+    """The installed version of a distribution; empty if it is not installed."""
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+def _warn_of_another_version(path: Path, origin: TokenizerOrigin) -> None:
+    """PluginWarning if another version of its distribution is installed."""
+    installed = installed_version(origin.distribution)
+    if origin.version not in ("", installed):
+        warnings.warn(
+            f"{path} was made with {origin.distribution} {origin.version}, but {installed} is "
+            f"installed: its tokenizer may give other words. To get the same version: "
+            f"{origin.install_command}",
+            PluginWarning,
+            stacklevel=4,
+        )
+
+
+def _warn_of_another_origin(path: Path, tokenizer: Tokenizer) -> None:
+    """PluginWarning if an installed tokenizer replaces one that a program had registered."""
+    info = registry.provider(tokenizer)
+    if info is not None and (info.distribution or info.file):
+        warnings.warn(
+            f"{path} was made with a tokenizer '{tokenizer.name}' that a program had registered; "
+            f"the one of {info.home} is used instead, and may give other words.",
+            PluginWarning,
+            stacklevel=4,
+        )
+
+
+class UnloadedTokenizer(Tokenizer):
+    """Stands for the tokenizer of a model that was loaded without it."""
+
+    origin: TokenizerOrigin
+
+    def __init__(self, origin: TokenizerOrigin) -> None:
+        super().__init__()
+        self.__dict__.update(name=origin.name, forms_ngrams=origin.forms_ngrams, origin=origin)
+
+    def params(self) -> dict[str, Any]:
+        return dict(self.origin.params)
+
+    def __call__(self, text: str) -> list[list[str]]:
+        raise ModelError(
+            f"this model was loaded without its tokenizer, '{self.name}', so it can show its "
+            "content but not predict: load it again without tokenizer=False."
+        )
+
 
 ENCODER_ARRAYS = {
     "names": "uint8",
@@ -135,7 +362,7 @@ def encoder_arrays(encoder: AnyEncoder) -> Arrays:
     words = [Names.of(tree.words) for tree, _ in trees]
     arrays: dict[str, NDArray[Any]] = {
         "names": np.concatenate([own.letters for own in words]),
-        "name_ptr": offsets_of(np.concatenate([np.diff(own.ptr) for own in words])),
+        "name_ptr": container.offsets_of(np.concatenate([np.diff(own.ptr) for own in words])),
     }
     if any(tree.last for tree, _ in trees):
         pointers = [ptr for tree, _ in trees for ptr in tree.child_ptr]
@@ -171,7 +398,7 @@ def _tree(part: Encoder) -> tuple[NGrams, list[Int32s]]:
 
 def check_encoder(lengths: Mapping[str, int], parts: Sequence[SavedPart]) -> int:
     """FaultError if arrays of these lengths cannot be those of an encoder; else its features."""
-    check_name_lengths(lengths, "names", "name_ptr")
+    container.check_name_lengths(lengths, "names", "name_ptr")
     levels = [part.levels for part in parts]
     if not parts or not all(own and min(own) >= 0 for own in levels):
         raise FaultError("its n-grams are not those of its tokenizers")
@@ -202,7 +429,7 @@ class _Trees:
     """
 
     def __init__(self, arrays: Arrays) -> None:
-        self._words = unpack_names(arrays, "names", "name_ptr")
+        self._words = container.unpack_names(arrays, "names", "name_ptr")
         self._arrays = arrays
         self._at = {"name_ptr": 0, "children": 0, "last": 0, "kept": 0}
 
@@ -218,7 +445,7 @@ class _Trees:
         start = self._at["name_ptr"]
         self._at["name_ptr"] += part.levels[0]
         words = self._words.cut(start, self._at["name_ptr"])
-        check_distinct(words)
+        container.check_distinct(words)
         if ngrams > 1 and (words.letters == ord(" ")).any():
             raise FaultError("a word in it has a space")
         pointers, lasts = [], []
@@ -226,9 +453,12 @@ class _Trees:
             counts = self._take("children", above)
             if (counts < 0).any() or counts.sum(dtype=np.int64) != size:
                 raise FaultError("its n-grams do not have the children that it says")
-            ptr = offsets_of(counts)
+            ptr = container.offsets_of(counts)
             last = self._take("last", size)
-            if ((last < 0) | (last >= len(words))).any() or _falls(last, ptr):
+            # Words ascend among the n-grams that begin alike.
+            falls = last[1:] <= last[:-1]
+            falls[ptr[(ptr > 0) & (ptr < len(last))] - 1] = False
+            if ((last < 0) | (last >= len(words))).any() or falls.any():
                 raise FaultError("its n-grams do not end in its words, in order")
             pointers.append(ptr)
             lasts.append(last)
@@ -244,14 +474,6 @@ class _Trees:
         if ngrams == 1 and all(level.all() for level in kept):
             return words
         return GramNames(tree, tree.number(kept))
-
-
-def _falls(last: Int32s, ptr: Int64s) -> bool:
-    """Whether some words do not ascend among the n-grams that begin alike."""
-    falls = last[1:] <= last[:-1]
-    begins = ptr[(ptr > 0) & (ptr < len(last))] - 1
-    falls[begins] = False
-    return bool(falls.any())
 
 
 def read_encoder(

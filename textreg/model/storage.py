@@ -12,7 +12,7 @@ Format 1. ``__metadata__["textreg"]`` of the safetensors file is a JSON object:
 ``probabilistic``  whether scores stand for probabilities
 ``rare_label``     label that those of few training documents were joined into; or null
 ``unknown``        answer for texts whose highest score is below its threshold; or null
-``calibration``    of probabilities: :class:`textreg.measure.calibration.Calibration`; or null
+``calibration``    of probabilities: :class:`textreg.measure.decisions.Calibration`; or null
 ``thresholds``     decision thresholds by label
 ``parts``          tokenizers in the order of their features, one at least, with stop words:
                    :class:`textreg.model.saved_encoder.SavedPart`
@@ -21,8 +21,7 @@ Format 1. ``__metadata__["textreg"]`` of the safetensors file is a JSON object:
 ``vectorizer``     parameters of the vectorizer; a field of the documents has its own in its part
 ``summary``        how the model was trained: :class:`textreg.model.summary.TrainingSummary`; null
                    of models that were not trained by textreg
-``path``           points of the regularization path: see
-                   :mod:`textreg.model.pathfile`; or null
+``path``           points of the regularization path, see below; or null
 ``deflated``       which arrays are stored deflated (:mod:`textreg.model.container`)
 =================  =================================================================================
 
@@ -50,8 +49,20 @@ It shows damage, not who made the file: see :func:`load_model`. The arrays are
 
 An n-gram is the child of that without its last word. Those of a part are in order of length and
 then of their words; names are in the order of their words, of any length. Where tokens form no
-n-grams, all are words. There are also the arrays of a regularization path, if the model keeps one.
-A file with other arrays is refused.
+n-grams, all are words. A file with other arrays is refused. If the model keeps a regularization
+path, its points are ``path`` of the header,
+a :class:`textreg.model.regularization_path.PathHeader`, and the arrays are
+
+===================  =======  ======================================================================
+``path_names``       uint8    names of the features with a weight at some point, concatenated
+``path_name_ptr``    int64    name i is ``path_names[path_name_ptr[i]:path_name_ptr[i + 1]]``
+``path_weights``     float32  the weights that are not zero, one row after the other
+``path_ptr``         int64    row i is ``path_weights[path_ptr[i]:path_ptr[i + 1]]``
+``path_columns``     int32    the feature of each weight, increasing within a row
+``path_intercepts``  float64  one a row
+===================  =======  ======================================================================
+
+with as many rows for each point as the model has weight vectors.
 """
 
 from __future__ import annotations
@@ -66,44 +77,95 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from textreg.files import write_atomically
-from textreg.measure.calibration import Calibration
-from textreg.model.container import (
-    FaultError,
-    check_row_lengths,
-    offsets_of,
-    opened,
-    pack,
-    unpack_rows,
-)
+from textreg.measure.decisions import Calibration
+from textreg.model import container, saved_encoder
+from textreg.model.container import FaultError
 from textreg.model.json_records import from_json, to_json
 from textreg.model.model import Model
 from textreg.model.origin import SourceSummary
-from textreg.model.pathfile import (
-    PATH_ARRAYS,
-    check_path_lengths,
-    path_arrays,
-    read_path,
-)
-from textreg.model.saved_encoder import (
-    ENCODER_ARRAYS,
-    SavedPart,
-    check_encoder,
-    encoder_arrays,
-    read_encoder,
-    saved_parts,
-)
-from textreg.model.saved_tokenizer import find_tokenizers
+from textreg.model.saved_encoder import ENCODER_ARRAYS, SavedPart
+from textreg.records.names import Names
 from textreg.records.ragged import row_of
-from textreg.tasks import task_of_header
+from textreg.tasks import Task, task_of_header
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from textreg.features.joined import AnyEncoder
+    from textreg.features.encoder import AnyEncoder
     from textreg.model.container import Arrays, Container
+    from textreg.model.regularization_path import PathHeader, SolutionPath
     from textreg.model.summary import History
     from textreg.records import Floats, Int32s, Int64s
-    from textreg.tasks import Task
+
+
+PATH_ARRAYS = {
+    "path_names": "uint8",
+    "path_name_ptr": "int64",
+    "path_weights": "float32",
+    "path_ptr": "int64",
+    "path_columns": "int32",
+    "path_intercepts": "float64",
+}
+"""Types of the arrays of a path."""
+
+
+def path_arrays(path: SolutionPath) -> Arrays:
+    """The arrays of a path."""
+    names = Names.of(path.names)
+    return {
+        "path_names": names.letters,
+        "path_name_ptr": names.ptr,
+        "path_weights": path.weights.data.astype(np.float32),
+        "path_ptr": path.weights.indptr.astype(np.int64),
+        "path_columns": path.weights.indices.astype(np.int32),
+        "path_intercepts": path.intercepts.ravel(),
+    }
+
+
+def check_path_lengths(header: PathHeader | None, lengths: Mapping[str, int], rows: int) -> None:
+    """FaultError if arrays of these lengths cannot be a path with ``rows`` rows for each point."""
+    present = PATH_ARRAYS.keys() & lengths.keys()
+    if header is None:
+        if present:
+            raise FaultError(f"it has no path but the array '{min(present)}'")
+        return
+    if missing := PATH_ARRAYS.keys() - present:
+        raise FaultError(f"it has a path but no array '{min(missing)}'")
+    container.check_name_lengths(lengths, "path_names", "path_name_ptr")
+    total = rows * len(header)
+    if lengths["path_intercepts"] != total:
+        raise FaultError(f"its path has {lengths['path_intercepts']} intercepts, not {total}")
+    names = "path_weights", "path_columns", "path_ptr"
+    container.check_row_lengths(lengths, names, total, lengths["path_name_ptr"] - 1)
+
+
+def read_path(header: PathHeader | None, arrays: Arrays, rows: int) -> SolutionPath | None:
+    """The path in a file, if there is one; FaultError if its arrays are damaged.
+
+    rows: number of weight vectors of the model. Lengths of the arrays are checked before.
+    """
+    if header is None:
+        return None
+    from scipy.sparse import csr_array
+
+    from textreg.model.regularization_path import SolutionPath
+
+    names = container.unpack_names(arrays, "path_names", "path_name_ptr")
+    container.check_distinct(names)
+    total = rows * len(header)
+    parts = container.unpack_rows(
+        arrays, ("path_weights", "path_columns", "path_ptr"), total, len(names)
+    )
+    return SolutionPath(
+        parameter=header.parameter,
+        chosen=header.chosen,
+        metric=header.metric,
+        points=header.points,
+        names=names,
+        weights=csr_array(parts, shape=(total, len(names))),
+        intercepts=arrays["path_intercepts"].reshape(len(header), rows),
+    )
+
 
 ARRAYS = {
     **ENCODER_ARRAYS,
@@ -179,7 +241,7 @@ def save_model(model: Model, path: str | os.PathLike[str]) -> None:
     header = to_json(_header_of(model)) | to_json(
         History(model.summary, None if model.path is None else model.path.header)
     )
-    write_atomically(Path(path), pack(header, _arrays_of(model)))
+    write_atomically(Path(path), container.pack(header, _arrays_of(model)))
 
 
 def load_model(
@@ -231,17 +293,9 @@ def load_model(
     ...     textreg.load(f"{folder}/model.textreg").predict(["good"])
     ['pos']
     """
-    path = Path(path)
-    with opened(path, ARRAYS, sha256) as container:
-        header = from_json(Header, container.header, "")
-        task = task_of_header(container.header)
-        history = _history_in(container, task)
-        arrays = _arrays_in(container, header, task)
-        model = _model_of(container, header, task, arrays, sha256)
-        model.summary = history.summary
-        model.path = read_path(history.path, arrays, len(model.weights))
+    model, parts = _read(Path(path), sha256)
     if tokenizer is not False:
-        _give_tokenizers(model, path, header, tokenizer)
+        _give_tokenizers(model, Path(path), parts, tokenizer)
     return model
 
 
@@ -267,53 +321,55 @@ def load_to_predict(path: str | os.PathLike[str]) -> Model:
     UsageError, ModelError
         As :func:`load_model`.
     """
-    path = Path(path)
-    with opened(path, ARRAYS) as container:
-        header = from_json(Header, container.header, "")
-        task = task_of_header(container.header)
-        model = _model_of(container, header, task, _arrays_in(container, header, task))
-        trained = from_json(_Trained, container.header, "").summary
-        model.source = None if trained is None else trained.source
-    _give_tokenizers(model, path, header)
+    model, parts = _read(Path(path), with_history=False)
+    _give_tokenizers(model, Path(path), parts)
     return model
 
 
-def _history_in(container: Container, task: Task) -> History:
+def _read(
+    path: Path, sha256: str | None = None, *, with_history: bool = True
+) -> tuple[Model, tuple[SavedPart, ...]]:
+    """The model in a file, without its tokenizers, which the parts of its header name."""
+    with container.opened(path, ARRAYS, sha256) as stored:
+        header = from_json(Header, stored.header, "")
+        task = task_of_header(stored.header)
+        history = _history_in(stored, task) if with_history else None
+        _check_lengths(stored.lengths, header, task.n_rows)
+        arrays = stored.read()
+        most = None if sha256 is not None else max(SMALL_WEIGHTS, SPREAD * stored.size)
+        encoder, weights = _encoder_and_weights(header, arrays, task.n_rows, most)
+        model = Model(
+            task,
+            encoder,
+            weights,
+            arrays["intercepts"],
+            calibration=header.calibration,
+            thresholds=header.thresholds,
+        )
+        if history is not None:
+            model.summary = history.summary
+            model.path = read_path(history.path, arrays, task.n_rows)
+        elif (trained := from_json(_Trained, stored.header, "").summary) is not None:
+            model.source = trained.source
+    return model, header.parts
+
+
+def _history_in(stored: Container, task: Task) -> History:
     """How the model in an open file was trained; FaultError if that does not fit the model."""
     from textreg.model.summary import History
 
-    history = from_json(History, container.header, "")
+    history = from_json(History, stored.header, "")
     if history.summary is not None and history.summary.task != task.name:
         raise FaultError(f"it is a {task.name}, and its summary is of another task")
-    check_path_lengths(history.path, container.lengths, task.n_rows)
+    check_path_lengths(history.path, stored.lengths, task.n_rows)
     return history
 
 
-def _arrays_in(container: Container, header: Header, task: Task) -> Arrays:
-    """The arrays of an open file, which fit each other; FaultError if they do not."""
-    _check_lengths(container.lengths, header, task.n_rows)
-    return container.read()
-
-
-def _model_of(
-    container: Container, header: Header, task: Task, arrays: Arrays, sha256: str | None = None
-) -> Model:
-    """The model in an open file, without its tokenizers and its history."""
-    most = None if sha256 is not None else max(SMALL_WEIGHTS, SPREAD * container.size)
-    encoder, weights = _encoder_and_weights(header, arrays, task.n_rows, most)
-    return Model(
-        task,
-        encoder,
-        weights,
-        arrays["intercepts"],
-        calibration=header.calibration,
-        thresholds=header.thresholds,
-    )
-
-
-def _give_tokenizers(model: Model, path: Path, header: Header, given: Any = True) -> None:
+def _give_tokenizers(
+    model: Model, path: Path, parts: Sequence[SavedPart], given: Any = True
+) -> None:
     """Put the tokenizers into a model that was read without them."""
-    found = find_tokenizers(path, [part.tokenizer for part in header.parts], given)
+    found = saved_encoder.find_tokenizers(path, [part.tokenizer for part in parts], given)
     for part, own in zip(model.encoder.parts, found, strict=True):
         part.tokenizer = own
 
@@ -325,7 +381,7 @@ def _header_of(model: Model) -> Header:
         **model.task.to_header(),
         calibration=model.calibration,
         thresholds=model.thresholds,
-        parts=saved_parts(encoder),
+        parts=saved_encoder.saved_parts(encoder),
         vectorizer=encoder.vectorizer.params(),
     )
 
@@ -333,9 +389,9 @@ def _header_of(model: Model) -> Header:
 def _arrays_of(model: Model) -> Arrays:
     rows, columns = np.nonzero(model.weights)
     arrays: dict[str, NDArray[Any]] = {
-        **encoder_arrays(model.encoder),
+        **saved_encoder.encoder_arrays(model.encoder),
         "weights": model.weights[rows, columns],
-        "weight_ptr": offsets_of(np.count_nonzero(model.weights, axis=1)),
+        "weight_ptr": container.offsets_of(np.count_nonzero(model.weights, axis=1)),
         "weight_columns": columns.astype(np.int32),
         "intercepts": model.intercepts,
     }
@@ -348,19 +404,21 @@ def _check_lengths(lengths: Mapping[str, int], header: Header, rows: int) -> Non
     """FaultError if arrays of these lengths cannot belong together."""
     if missing := ARRAYS.keys() - _OPTIONAL - lengths.keys():
         raise FaultError(f"it has no array '{min(missing)}'")
-    n_features = check_encoder(lengths, header.parts)
+    n_features = saved_encoder.check_encoder(lengths, header.parts)
     if lengths["intercepts"] != rows:
         raise FaultError(f"it has {lengths['intercepts']} intercepts, not {rows}")
-    check_row_lengths(lengths, ("weights", "weight_columns", "weight_ptr"), rows, n_features)
+    container.check_row_lengths(
+        lengths, ("weights", "weight_columns", "weight_ptr"), rows, n_features
+    )
 
 
 def _encoder_and_weights(
     header: Header, arrays: Arrays, rows: int, most: int | None
 ) -> tuple[AnyEncoder, Floats]:
     """The encoder of the features with a weight, and their weights, at most so many bytes."""
-    encoder = read_encoder(header.parts, header.vectorizer, arrays)
+    encoder = saved_encoder.read_encoder(header.parts, header.vectorizer, arrays)
     names = "weights", "weight_columns", "weight_ptr"
-    values, columns, ptr = unpack_rows(arrays, names, rows, encoder.n_columns)
+    values, columns, ptr = container.unpack_rows(arrays, names, rows, encoder.n_columns)
     if not values.all():
         raise FaultError("a weight in it is zero")
     used = np.flatnonzero(np.bincount(columns, minlength=encoder.n_columns))

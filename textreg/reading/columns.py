@@ -21,7 +21,7 @@ from textreg.errors import (
     first_few,
     shortened,
 )
-from textreg.reading.faults import UnusableRow
+from textreg.reading.source import UnusableRow
 from textreg.records.fields import MISSING, Field, FieldedText, NotAValueError, value_of
 
 if TYPE_CHECKING:

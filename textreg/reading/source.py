@@ -1,22 +1,315 @@
-"""Bytes of files as lines of text: packed or not, in their encoding."""
+"""The files that are named, and their bytes as lines of text; and what is wrong with them."""
 
 from __future__ import annotations
 
 import codecs
+import glob
+import io
+import math
+import os
+import re
 import select
+import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from itertools import chain
 from pathlib import PurePath
 from tempfile import TemporaryFile
-from typing import IO
+from typing import IO, Any, TypeAlias
 
-from textreg.errors import DataError
-from textreg.files import MAX_LINE, PACKINGS, limit, packing_of, too_long, unpacked
-from textreg.reading.encodings import GUESS, GUESSED_FROM, guessed_encoding, keeps_ascii
-from textreg.reading.faults import NotDecodable, UnusableRow
+from textreg.errors import DataError, TextregError, UsageError, did_you_mean
+from textreg.files import MAX_LINE, PACKINGS, kind_of_special, limit, packing_of, too_long, unpacked
+from textreg.logs import logger
+from textreg.records import SkippedRow, SkippedRows, SkippedRowsBuilder
+
+_NOT_OF_FILES = {
+    *("charmap", "idna", "mbcs", "oem", "punycode", "raw_unicode_escape", "undefined"),
+    "unicode_escape",
+}
+"""Codecs between str and bytes that no file of text is written in, or that differ by machine."""
+
+_WESTERN = "cp1252"
+_LIKELY = [_WESTERN, "cp1251", "koi8_r", "cp932", "euc_jp", "gb18030", "big5", "euc_kr"]
+"""The encodings that are guessed; among all of them, short texts look like rare ones."""
+
+_SAMPLE = 16_384
+
+GUESS = "guess"
+"""What users call the encoding that is guessed from the bytes of a file."""
+
+GUESSED_FROM = 16_000_000
+"""Bytes at the beginning of a file that a guess looks at."""
+
+
+def check_encoding(encoding: str | None) -> None:
+    """Raise UsageError unless this is None, "guess" or the name of an encoding of text files."""
+    if encoding is None or encoding == GUESS:
+        return
+    try:
+        codec = codecs.lookup(encoding)
+        known = codec.name.replace("-", "_") not in _NOT_OF_FILES
+        "a".encode(encoding)  # refuses codecs that are not of text, such as base64 and rot13
+        codecs.getincrementaldecoder(encoding)
+    except (LookupError, ValueError):  # ValueError: a zero byte or a surrogate in the name
+        known = False
+    if not known:
+        raise UsageError(
+            f"no text encoding is called '{encoding}'. Common ones: utf-8, utf-16, cp1252, "
+            f"latin-1; or {GUESS}."
+        )
+
+
+def keeps_ascii(encoding: str) -> bool:
+    """Whether line ends are the same bytes in ``encoding`` as in ASCII."""
+    return "\n".encode(encoding) == b"\n"
+
+
+def guessed_encoding(data: bytes) -> str:
+    """The likely encoding of the beginning of a file; UTF-8 if nothing else is likelier."""
+    if b"\0" in data and (likely := likely_utf16(data[:_SAMPLE])):
+        return likely
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(data)  # the last character may be cut
+    except UnicodeDecodeError:
+        return likely_encoding(data.split(b"\n")) or "utf-8"
+    return "utf-8"
+
+
+def likely_encoding(lines: list[bytes]) -> str | None:
+    """The likely encoding of lines, some of which are not UTF-8.
+
+    None if it is UTF-8 with damaged lines, or cannot be told.
+    """
+    foreign: list[bytes] = []
+    utf8 = size = 0
+    for line in lines:
+        if line.isascii():
+            continue
+        try:
+            line.decode()
+        except UnicodeDecodeError:
+            if size < _SAMPLE:
+                foreign.append(line[:_SAMPLE])
+                size += len(line)
+        else:
+            utf8 += 1  # hardly ever by chance
+    if utf8 >= len(foreign):
+        return None
+    from charset_normalizer import from_bytes
+
+    sample = b"\n".join(foreign)[:_SAMPLE]
+    tries = [[_WESTERN], _LIKELY] if _accents(sample) else [_LIKELY]
+    found = (from_bytes(sample, cp_isolation=among).best() for among in tries)
+    return next((best.encoding.replace("_", "-") for best in found if best is not None), None)
+
+
+def likely_utf16(data: bytes) -> str | None:
+    """``utf-16-le`` or ``utf-16-be`` if data with zero bytes is one of them, without a mark."""
+    even, odd = data[0::2].count(0), data[1::2].count(0)
+    name = "utf-16-le" if odd > even else "utf-16-be"
+    # In text, zeros are the high bytes of ASCII.
+    if max(even, odd) < 3 or 10 * min(even, odd) > max(even, odd):
+        return None
+    try:
+        text = codecs.getincrementaldecoder(name)().decode(data)
+    except UnicodeDecodeError:
+        return None
+    return name if all(one.isprintable() or one.isspace() for one in text) else None
+
+
+def _accents(sample: bytes) -> bool:
+    """Whether the letters beyond ASCII stand alone among others, as in Western languages."""
+    runs = re.findall(rb"[\x80-\xff]+", sample)
+    letters = b"".join(runs)
+    # In cp1252, these are letters, and the quotes, dashes and dots of word processors.
+    usual = re.findall(rb"[\x80\x85\x91-\x97\x99\xa0-\xff]", letters)
+    return len(letters) < 2 * len(runs) and 4 * len(usual) > 3 * len(letters)
+
+
+class UnusableRow(Exception):  # noqa: N818 - not a failure but a finding
+    """What is wrong with a row, and how to fix it.
+
+    Parameters
+    ----------
+    problem : str
+        A sentence.
+    fix : str, default "Fix the row"
+        What to do, without a period.
+    reason : str, optional
+        The problem without details such as values, to count rows by. By default ``problem``.
+
+    Attributes
+    ----------
+    line : int
+        The line where the row begins, from 1; 0 for a file of its own.
+    error : TextregError or None
+        What to raise where reading stops at this row, if not DataError.
+    record : mapping
+        The fields of the row by their columns, as many as could be read.
+    """
+
+    def __init__(self, problem: str, fix: str = "Fix the row", reason: str = "") -> None:
+        super().__init__(problem)
+        self.fix = fix
+        self.reason = reason or problem.rstrip(".")
+        self.line = 0
+        self.error: TextregError | None = None
+        self.record: Mapping[str, Any] = {}
+
+    def at(self, line: int) -> UnusableRow:
+        """This row, which begins at ``line``."""
+        self.line = line
+        return self
+
+    @property
+    def remedy(self) -> str:
+        """What to do, without a period."""
+        return self.fix
+
+
+class NotDecodable(UnusableRow):
+    """A row whose bytes are not text in the encoding of the file.
+
+    Parameters
+    ----------
+    encoding : str
+        The encoding of the file.
+    line : int
+        Its number in the file.
+    beside : list of bytes
+        Lines of the file, and itself; None for lines that are too long.
+    error : UnicodeDecodeError
+        What is wrong with it.
+    unit : str, default "line"
+        What is numbered.
+    """
+
+    def __init__(
+        self,
+        encoding: str,
+        line: int,
+        beside: Sequence[bytes | None],
+        error: UnicodeDecodeError,
+        unit: str = "line",
+    ) -> None:
+        what = f"not valid {encoding.upper()}"
+        byte = f"0x{error.object[error.start]:02x}"
+        super().__init__(
+            f"byte {error.start + 1} of {unit} {line}, {byte}, is {what}.", reason=what
+        )
+        self._beside = beside
+        self._encoding = encoding
+
+    @property
+    def remedy(self) -> str:
+        """What to do; the guess at the encoding is made only when somebody asks."""
+        likely = likely_encoding([line for line in self._beside if line is not None])
+        if likely is None or likely == self._encoding:
+            return "Save the file as UTF-8, or name its encoding with --encoding (cp1252 is common)"
+        return (
+            f"The text may be in {likely}: pass --encoding {likely} if it is, or save the file as "
+            "UTF-8"
+        )
+
+
+LOG = logger("reading")
+
+
+def check_max_skipped(max_skipped: float) -> None:
+    """Raise UsageError unless this is a share from 0.0 to 1.0, or a number of rows."""
+    whole = isinstance(max_skipped, int) and not isinstance(max_skipped, bool)
+    share = isinstance(max_skipped, float) and 0 <= max_skipped <= 1
+    if not (share or (whole and max_skipped >= 0)):
+        raise UsageError(
+            f"max_skipped must be a share from 0.0 to 1.0 or a whole number of rows, "
+            f"not {max_skipped!r}."
+        )
+
+
+def told_of(skipped: SkippedRows, documents: int, max_skipped: float, remedy: str) -> str:
+    """What to tell of rows that were left out beside so many documents, empty if there are none.
+
+    remedy: how to read them, if there is a way. Raises DataError if they are too many.
+    """
+    left, rows = len(skipped), documents + len(skipped)
+    if not left:
+        return ""
+    share = isinstance(max_skipped, float)
+    told, hint = f"{skipped.told()}.", f" {remedy}" if remedy else ""
+    if left <= (max_skipped * rows if share else max_skipped):
+        return f"{left:,} of {rows:,} rows cannot be read and are left out: {told}{hint}"
+    most = f"{100 * max_skipped:g} %" if share else f"{max_skipped:,}"
+    enough = f"{math.ceil(100 * left / rows)}%" if share else str(left)
+    raise DataError(
+        f"{left:,} of {rows:,} rows ({100 * left / rows:.2g} %) cannot be read, and at most {most} "
+        f"may be left out: {told}{hint or ' Fix the rows.'} To leave them all out, pass "
+        f"--max-skipped {enough}."
+    )
+
+
+class Skipping:
+    """What to do with unusable rows: stop at the first, or skip and list them.
+
+    Attributes
+    ----------
+    offer : str
+        What skipping would do, for the message where reading stops.
+    """
+
+    def __init__(self, *, skips: bool) -> None:
+        self.offer = "to leave such rows out"
+        self._skips = skips
+        self._rows = SkippedRowsBuilder()
+        self._read = 0
+        self._all = SkippedRows()
+        self._undecodable: NotDecodable | None = None
+
+    def add(self, source: str, problem: UnusableRow, position: int) -> None:
+        """Skip a row that stands after ``position`` documents, or raise DataError."""
+        row = SkippedRow(source, problem.line, problem.reason, str(problem), position)
+        if not self._skips:
+            if problem.error is not None:
+                raise problem.error
+            raise DataError(
+                f"{row.where}: {problem} {problem.remedy}, or pass --on-error skip {self.offer}."
+            )
+        if self._undecodable is None and isinstance(problem, NotDecodable):
+            self._undecodable = problem
+        LOG.debug("%s: left out: %s", row.where, problem)
+        self._rows.add(row)
+
+    def taken(self, documents: int) -> SkippedRows:
+        """The rows skipped since the last call, during which ``documents`` were read."""
+        self._read += documents
+        self._all = self._rows.rows()
+        self._rows = SkippedRowsBuilder()
+        return self._all
+
+    def check(self, max_skipped: float) -> str:
+        """What to tell of the rows last taken, empty if there are none.
+
+        Raises DataError if they are too many.
+        """
+        return told_of(self._all, self._read, max_skipped, self.remedy)
+
+    def nothing_left(self) -> DataError:
+        """The error where no row can be used."""
+        skipped = self._rows.rows()
+        first, hint = next(iter(skipped)), f" {self.remedy}" if self.remedy else ""
+        all_rows = "It is the only row."
+        if len(skipped) > 1:
+            all_rows = f"None of the {len(skipped):,} rows can be used, and this is the first."
+        return DataError(
+            f"{first.where}: {first.problem} {all_rows}{hint} Check that the file is the "
+            "right one, and its columns."
+        )
+
+    @property
+    def remedy(self) -> str:
+        """How to read the rows that cannot be decoded, as a sentence; empty if there are none."""
+        return "" if self._undecodable is None else f"{self._undecodable.remedy}."
 
 
 class Lines:
@@ -68,7 +361,7 @@ class Lines:
                 self.waiting -= 1
                 self.number += 1
                 if line is None:
-                    self._damaged = self._damaged or _too_long()
+                    self._damaged = self._damaged or UnusableRow(*too_long("the line"))
                     yield ""
                     continue
                 try:
@@ -88,11 +381,6 @@ class Lines:
         """What is wrong with the bytes of the lines given since the last call."""
         damaged, self._damaged = self._damaged, None
         return damaged
-
-
-def _too_long() -> UnusableRow:
-    problem, fix = too_long("the line")
-    return UnusableRow(problem, fix)
 
 
 def _as_utf8(name: str, chunks: Iterator[bytes], encoding: str) -> Iterator[bytes]:
@@ -297,3 +585,159 @@ def _peek(chunks: Iterator[bytes]) -> tuple[bytes, Iterator[bytes]]:
         if len(head) >= 8 or head.endswith(b"\n"):  # do not wait for more than a short line
             break
     return head, chain([head], chunks) if head else chunks
+
+
+_TABLE = re.compile(r"\.(csv|tsv|tab|jsonl?|ndjson|txt|parquet|pq|arrow|feather|gz|bz2|xz|zst)$")
+
+Path: TypeAlias = str | os.PathLike[str]
+Paths: TypeAlias = Path | Sequence[Path]
+
+
+def listed(paths: Paths) -> list[str]:
+    """The files and folders that ``paths`` name, with patterns replaced by what they match.
+
+    Raises UsageError for one that does not exist or is named twice.
+    """
+    given = [paths] if isinstance(paths, (str, os.PathLike)) else paths
+    files: list[str] = []
+    for path in [os.fspath(path) for path in given]:
+        if path == "-" or os.path.exists(path):
+            files.append(path)
+            continue
+        matches = sorted(_matches(path)) if glob.has_magic(path) else []
+        if not matches:
+            raise _not_there(path)
+        for match in matches:
+            if kind := kind_of_special(match):  # reading it might wait for ever
+                raise UsageError(f"{match} is {kind}: name it itself, not by the pattern {path}.")
+        files.extend(matches)
+    if not files:
+        raise UsageError("no file to read was named: name one, or - for standard input.")
+    seen: set[str] = set()
+    for path in files:
+        real = path if path == "-" else os.path.realpath(path)
+        if real in seen:
+            raise UsageError(
+                f"{path} is named twice, so its documents would count twice: leave one out."
+            )
+        seen.add(real)
+    return files
+
+
+def name_of(path: str) -> str:
+    """The name of a file in messages."""
+    return "<stdin>" if path == "-" else path
+
+
+class FileChangedError(DataError):
+    """A file was written to or removed while it was read."""
+
+
+class _OpenFile(io.FileIO):
+    """A file as it is now: :meth:`refuse_change` tells whether it still is."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(path, "rb")
+        self._path = path
+        self._opened = os.fstat(self.fileno())
+
+    def refuse_change(self) -> None:
+        """Raise FileChangedError if others wrote to a regular file since, or removed it."""
+        before = self._opened
+        if not stat.S_ISREG(before.st_mode):
+            return
+        try:
+            now = os.stat(self._path)
+        except OSError:
+            how = "removed"
+        else:
+            if (now.st_size, now.st_mtime_ns) == (before.st_size, before.st_mtime_ns):
+                return
+            sizes = f", from {before.st_size:,} to {now.st_size:,} bytes,"
+            how = f"changed{sizes if now.st_size != before.st_size else ''}"
+        raise FileChangedError(
+            f"{self._path}: this file was {how} while it was read. Read it again when nothing "
+            "writes to it."
+        )
+
+
+@contextmanager
+def opened(path: str) -> Iterator[IO[bytes]]:
+    """The bytes of a file, or of standard input for ``-``.
+
+    Raises DataError if it cannot be opened, and FileChangedError if it changes before the end.
+    """
+    if path == "-":
+        yield sys.stdin.buffer
+        return
+    try:
+        stream = _OpenFile(path)  # unbuffered, because Source asks for large pieces itself
+    except OSError as error:
+        raise DataError(f"{path}: cannot be opened: {error.strerror}. Check the path.") from None
+    with stream:
+        try:
+            yield stream
+        except (DataError, UnusableRow):  # which may come of the change
+            stream.refuse_change()
+            raise
+        stream.refuse_change()
+
+
+def refuse_change(stream: IO[bytes]) -> None:
+    """Raise FileChangedError if a file that was :func:`opened` has changed since."""
+    if isinstance(stream, _OpenFile):
+        stream.refuse_change()
+
+
+def meant_as_path(source: str) -> bool:
+    """Whether an argument that may be a text or a file is rather the name of one.
+
+    It is if it exists, is a pattern that matches, ends as files do, or, without blanks, has a
+    separator of folders or is nearly the name of a file that is there.
+    """
+    if source == "-" or exists(source):
+        return True
+    if _TABLE.search(source):
+        return True
+    if re.search(r"\s", source):
+        return False
+    if re.search(r"[/\\*]|[^.]\.[A-Za-z]\w{0,7}$", source, re.ASCII):
+        return True
+    return bool(did_you_mean(source, os.listdir()))
+
+
+def exists(path: str) -> bool:
+    """Whether a file or folder is there; no name is too long, or has zero bytes, to ask."""
+    try:
+        return os.path.exists(path)
+    except ValueError:
+        return False
+
+
+def _matches(pattern: str) -> set[str]:
+    """What a pattern matches. ``**`` stands for folders below, and follows no links, which may
+    lead in circles."""
+    before, deep, after = pattern.partition(f"**{os.sep}")
+    if not deep or (before and not before.endswith(os.sep)):
+        return set(glob.glob(pattern))
+    found: set[str] = set()
+    for start in glob.glob(before) if before else [os.curdir]:
+        for folder, folders, _ in os.walk(start):
+            folders[:] = [name for name in folders if not name.startswith(".")]
+            below = os.path.join(glob.escape(folder), after)
+            found |= _matches(below if before else below.removeprefix(os.curdir + os.sep))
+    return found
+
+
+def _not_there(path: str) -> UsageError:
+    if "://" in path:
+        return UsageError(f"{path}: an address, and textreg loads nothing. Name a file.")
+    if glob.has_magic(path):
+        return UsageError(f"{path}: no file matches this pattern.")
+    folder, name = os.path.split(path)
+    try:
+        beside = os.listdir(folder or ".")
+    except OSError:
+        return UsageError(f"{path}: there is no folder '{folder}'.")
+    close = did_you_mean(name, beside) or " Check the name, and the folder."
+    return UsageError(f"{path}: no such file.{close}")

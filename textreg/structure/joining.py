@@ -89,7 +89,7 @@ class JoinedTokenizer(Joined, Tokenizer):
 
     A parameter that several have in the same way, as ``lowercase``, is one for all of them, unless
     a part is given its own: ``chars_lowercase``. Features are made of the tokens of each part for
-    itself, side by side: see :class:`textreg.features.joined.JoinedEncoder`.
+    itself, side by side: see :class:`textreg.features.encoder.JoinedEncoder`.
     """
 
     def __call__(self, text: str) -> list[list[str]]:

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from textreg.errors import UsageError
 from textreg.losses import find_loss
-from textreg.tasks.base import MULTICLASS, Options, Task
+from textreg.tasks.base import MULTICLASS, Options, Task, check_classes, parted, with_label
 from textreg.tasks.classification import Classification, classification
-from textreg.tasks.labels import check_classes, parted, with_label
 from textreg.tasks.multilabel import Multilabel
 from textreg.tasks.regression import Regression
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
+import warnings
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
-from textreg.errors import UsageError, did_you_mean
+from textreg.errors import DataError, DataWarning, UsageError, did_you_mean, first_few
 from textreg.losses import Logistic
 from textreg.measure.metrics import LOG_LOSSES
 
@@ -17,14 +20,213 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from textreg.kinds import Loss, Regularizer
-    from textreg.measure.calibration import Calibration, Reliability, ThresholdLine
-    from textreg.measure.evaluation import Evaluation, RegressionEvaluation
-    from textreg.measure.multilabel import MultilabelEvaluation
-    from textreg.measure.selective import Unknown
-    from textreg.measure.thresholds import Threshold
+    from textreg.measure.decisions import (
+        Calibration,
+        Reliability,
+        Threshold,
+        ThresholdLine,
+        Unknown,
+    )
+    from textreg.measure.evaluation import Evaluation, MultilabelEvaluation, RegressionEvaluation
     from textreg.records import Bools, Corpus, Floats, Int64s
 
     Targets: TypeAlias = Int64s | Floats | Bools
+    ClassWeight: TypeAlias = str | Mapping[str, float] | None
+    ByLabel: TypeAlias = Mapping[str, float]
+    Metrics: TypeAlias = dict[str, float]
+
+
+def labels_of(corpus: Corpus) -> tuple[str, ...]:
+    """The labels of a training corpus, sorted; DataError if nothing can be learned from them."""
+    if not len(corpus):
+        raise DataError("There are no documents to train on: give a file with labeled texts.")
+    if corpus.labels is None:
+        raise DataError(
+            "The documents have no labels to train on: say which column holds them "
+            "(--label-col), or give a label for each text."
+        )
+    if corpus.multilabel:
+        raise DataError(
+            f"{corpus.where(0)}: the document has a list of labels, {list(corpus.labels[0])!r:.60},"
+            " and in a classification it has one: pass --task multilabel, or give one label each."
+        )
+    for row, label in enumerate(corpus.labels):
+        if not isinstance(label, str):
+            raise DataError(
+                f"{corpus.where(row)}: the label is {label!r}, but labels are texts. Pass "
+                "[str(label) for label in labels], or use TextClassifier, which keeps other types."
+            )
+    labels = tuple(sorted(set(corpus.labels)))
+    if len(labels) == 1:
+        raise DataError(
+            f"All {len(corpus):,} documents have the same label, '{labels[0]}': there is nothing "
+            "to tell apart. Add documents with another label, or check the choice of the label "
+            "column (--label-col)."
+        )
+    return labels
+
+
+def check_rare_label(rare_label: str | None, labels: Sequence[str]) -> None:
+    """UsageError unless rare labels are joined into one of the labels."""
+    if rare_label is not None and rare_label not in labels:
+        raise UsageError(
+            f"rare labels are joined into '{rare_label}', which is not a label of the model: name "
+            "one of its labels."
+        )
+
+
+def check_class_weight(class_weight: Mapping[str, float], labels: Sequence[str]) -> None:
+    """UsageError for a factor that is not above 0, or is of none of the labels."""
+    for label, factor in class_weight.items():
+        if label not in labels:
+            raise UsageError(
+                f"class_weight names the label '{label}', which no document has."
+                f"{did_you_mean(label, labels)} There are: {', '.join(labels)}."
+            )
+        if not (np.isfinite(factor) and factor > 0):
+            raise UsageError(f"class_weight of '{label}' must be above 0, not {factor}.")
+
+
+def check_classes(classes: Sequence[object]) -> None:
+    """DataError unless there are two classes or more with a weight above zero."""
+    if len(classes) < 2:
+        raise DataError(
+            f"y has only {len(classes)} class(es), {list(classes)}, with a weight above zero: "
+            "there is nothing to tell apart. Add texts with other labels."
+        )
+
+
+FEW = 20
+"""Documents from which on a column of labels may be told to look like ids."""
+
+REMEDY = (
+    "Add documents with this label, leave such labels out (--min-label {least}), or join them into "
+    "one (--min-label {least}:other)"
+)
+"""What to do about a label of too few documents; ``least`` is the number that would do."""
+
+NAMED = 5
+"""Labels that a message lists."""
+
+_SEPARATORS = (";", "|", ",")
+"""What may stand between the labels of a document."""
+
+_NUMBERED = re.compile(
+    r"[-+]?\d[\d.,:_ -]*|[a-z]{0,12}[-_#:./ ]?\d+|(?=.*\d)[0-9a-f]{6,}(-?[0-9a-f]{2,})*", re.I
+)
+"""Numbers, dates, ``review_17``, hexadecimal digests and UUIDs."""
+
+
+def documents_of_labels(corpus: Corpus) -> Counter[str]:
+    """The number of documents with a weight above zero of every label; 0 if it has no such."""
+    labels, weights = corpus.labels or (), corpus.sample_weight
+    counts = Counter(labels)
+    if weights is not None:
+        counts.subtract(label for label, w in zip(labels, weights.tolist(), strict=True) if not w)
+    return counts
+
+
+def rare_labels(counts: Mapping[str, int], least: int, rare_label: str | None) -> dict[str, int]:
+    """The labels of fewer than ``least`` documents, the most frequent first, and these numbers.
+
+    Others than ``rare_label``, which such labels are joined into. Raises DataError if there are no
+    two labels left, or if the joined one has fewer documents as well.
+    """
+    rare = {label: n for label, n in counts.items() if n < least and label != rare_label}
+    left = len(counts) - len(rare) + (bool(rare) and rare_label not in (None, *counts))
+    if rare and left < 2:
+        label, most = max(counts.items(), key=lambda item: item[1])
+        raise DataError(
+            f"{len(rare):,} of {len(counts):,} labels have fewer than {least:,} documents, and "
+            f"a model needs two that have as many: the most frequent, '{label}', has {most:,}. "
+            "Lower --min-label, or check the choice of the label column (--label-col)."
+        )
+    joined = sum(rare.values()) + counts.get(rare_label or "", 0)
+    if rare and rare_label is not None and joined < least:
+        raise DataError(
+            f"the labels with fewer than {least:,} documents have {joined:,} together, too few for "
+            f"the label '{rare_label}' that joins them. Join more labels (--min-label {least + 1} "
+            f"or more), or leave them out (--min-label {least} alone)."
+        )
+    return dict(sorted(rare.items(), key=lambda item: (-item[1], item[0])))
+
+
+def warn_of_left_out(rare: Mapping[str, int], least: int, where: str) -> None:
+    """DataWarning that names the labels that are left out."""
+    listed = first_few([f"'{label}' ({count:,})" for label, count in rare.items()], NAMED)
+    what = "label" if len(rare) == 1 else "labels"
+    warnings.warn(
+        f"left out {len(rare):,} {what} with fewer than {least:,} documents, {where}: {listed}.",
+        DataWarning,
+        stacklevel=2,
+    )
+
+
+def sounds_like_ids(labels: Sequence[str], distinct: int, column: str) -> str:
+    """What to tell where most documents have a label of their own, as in a column of ids.
+
+    labels: of all documents. column: the name of their column, empty if unknown. Empty where labels
+    are shared.
+    """
+    if len(labels) < FEW or 2 * distinct <= len(labels):
+        return ""
+    whose = f" in the column '{column}'" if column else ""
+    looks = "few documents share one"
+    if all(_NUMBERED.fullmatch(label) for label in labels):
+        looks = "they look like ids"
+    return (
+        f"the {len(labels):,} documents have {distinct:,} different labels{whose}, such as "
+        f"'{labels[0]}' and '{labels[-1]}': {looks}. Check the choice of the label column "
+        "(--label-col); numbers to be predicted need --task regression."
+    )
+
+
+def several_labels(counts: Mapping[str, int]) -> str:
+    """What to tell where labels are rather lists of labels, such as ``price; support``.
+
+    counts: documents by label. They are, where a tenth of the documents have a separator in their
+    label, and the parts are fewer than the labels. Empty where they are not.
+    """
+    for separator in _SEPARATORS:
+        split = {
+            label: [part for part in map(str.strip, label.split(separator)) if part]
+            for label in counts
+        }
+        joined = {label: counts[label] for label, parts in split.items() if len(parts) > 1}
+        parts = {part for own in split.values() for part in own}
+        several = 10 * sum(joined.values()) >= sum(counts.values()) > 0
+        if several and len(parts) < len(counts) and not any(map(_NUMBERED.fullmatch, parts)):
+            return (
+                f"{sum(joined.values()):,} of {sum(counts.values()):,} documents have labels such "
+                f"as '{next(iter(joined))}', and {len(counts):,} labels have {len(parts):,} parts: "
+                "if a document has several labels, say what separates them (--label-sep "
+                f"'{separator}'), or give lists in Python."
+            )
+    return ""
+
+
+def warn_of_column(labels: Sequence[str], counts: Mapping[str, int], column: str) -> None:
+    """DataWarning if a column of labels rather holds ids, or lists of labels."""
+    for told in (sounds_like_ids(labels, len(counts), column), several_labels(counts)):
+        if told:
+            warnings.warn(told, DataWarning, stacklevel=2)
+
+
+def parted(corpus: Corpus, aside: Bools) -> tuple[Corpus, Corpus | None]:
+    """The documents that are not ``aside``, and those that are, if any."""
+    if not aside.any():
+        return corpus, None
+    rest = replace(corpus.select(np.flatnonzero(~aside)), skipped=corpus.skipped)
+    return rest, corpus.select(np.flatnonzero(aside))
+
+
+def with_label(corpus: Corpus, label: str) -> Bools:
+    """(n,) which documents have a label."""
+    if corpus.labels is None:
+        return np.zeros(len(corpus), dtype=bool)
+    return np.array([one == label for one in corpus.labels], dtype=bool)
+
+
 MULTICLASS = ("ovr", "softmax")
 """Ways to fit more than two labels: one against the rest, or all together."""
 
@@ -32,28 +234,17 @@ MULTICLASS = ("ovr", "softmax")
 class Options(Protocol):
     """The settings of a training that a task may refuse."""
 
-    @property
-    def reg(self) -> Regularizer: ...
-    @property
-    def metric(self) -> str | None: ...
-    @property
-    def loss(self) -> Loss: ...
-    @property
-    def multiclass(self) -> str: ...
-    @property
-    def class_weight(self) -> str | Mapping[str, float] | None: ...
-    @property
-    def calibrate(self) -> str | None: ...
-    @property
-    def threshold(self) -> Mapping[str, str] | None: ...
-    @property
-    def min_label(self) -> int | None: ...
-    @property
-    def rare_label(self) -> str | None: ...
-    @property
-    def at_least_one(self) -> bool: ...
-    @property
-    def unknown(self) -> str | None: ...
+    reg: Regularizer
+    metric: str | None
+    loss: Loss
+    multiclass: str
+    class_weight: ClassWeight
+    calibrate: str | None
+    threshold: Mapping[str, str] | None
+    min_label: int | None
+    rare_label: str | None
+    at_least_one: bool
+    unknown: str | None
 
 
 class Held(NamedTuple):
@@ -236,9 +427,7 @@ class Task(ABC):
         return self.strata(y)
 
     @abstractmethod
-    def factors(
-        self, y: Targets, sample_weight: Floats, class_weight: str | Mapping[str, float] | None
-    ) -> Floats:
+    def factors(self, y: Targets, sample_weight: Floats, class_weight: ClassWeight) -> Floats:
         """(strata,) the factor on the weights of each stratum's documents.
 
         Raises DataError if no document of a label has a weight above zero, UsageError for a
@@ -246,7 +435,7 @@ class Task(ABC):
         """
 
     def row_factors(
-        self, y: Targets, sample_weight: Floats, class_weight: str | Mapping[str, float] | None
+        self, y: Targets, sample_weight: Floats, class_weight: ClassWeight
     ) -> Floats | None:
         """(k, 2) factors on the weights in each row's fit, where its ``y`` is -1 and where it is 1.
 
@@ -294,7 +483,7 @@ class Task(ABC):
         """(n, labels) the score of every label; UsageError if there are no labels."""
         raise UsageError(f"a {self.name} has no labels to rank: leave out top.")
 
-    def ranking(self, scores: Floats, thresholds: Mapping[str, float] | None = None) -> Int64s:
+    def ranking(self, scores: Floats, thresholds: ByLabel | None = None) -> Int64s:
         """(n, labels) indices of the labels, those with the highest score less threshold first.
 
         UsageError if there are no labels.
@@ -302,7 +491,7 @@ class Task(ABC):
         raise UsageError(f"a {self.name} has no labels to rank: leave out top.")
 
     @abstractmethod
-    def decide(self, scores: Floats, thresholds: Mapping[str, float] | None = None) -> Targets:
+    def decide(self, scores: Floats, thresholds: ByLabel | None = None) -> Targets:
         """y (n,) or (n, k) as scores predict it."""
 
     @abstractmethod
@@ -318,13 +507,11 @@ class Task(ABC):
         return np.asarray(y_true == y_pred)
 
     @abstractmethod
-    def certainty(self, scores: Floats, y_true: Targets, thresholds: Mapping[str, float]) -> Floats:
+    def certainty(self, scores: Floats, y_true: Targets, thresholds: ByLabel) -> Floats:
         """(n,) how far each score is from another answer; or minus the error of a number."""
 
     @abstractmethod
-    def measure(
-        self, scores: Floats, y: Targets, weights: Floats | None = None
-    ) -> dict[str, float]:
+    def measure(self, scores: Floats, y: Targets, weights: Floats | None = None) -> Metrics:
         """Values of all :attr:`metrics` that the loss allows, by name.
 
         weights: (n,) how much each document counts; all the same where they are left out.
@@ -344,11 +531,7 @@ class Task(ABC):
 
     @abstractmethod
     def evaluate(
-        self,
-        corpus: Corpus,
-        scores: Floats,
-        thresholds: Mapping[str, float],
-        calibration: Calibration | None,
+        self, corpus: Corpus, scores: Floats, thresholds: ByLabel, calibration: Calibration | None
     ) -> Evaluation | RegressionEvaluation | MultilabelEvaluation:
         """Compare predictions with the labels of a corpus.
 
@@ -404,17 +587,17 @@ class Task(ABC):
         return {}
 
     def choose_unknown(
-        self, rule: str | None, held: Held, aside: Held, thresholds: Mapping[str, float]
+        self, rule: str | None, held: Held, aside: Held, thresholds: ByLabel
     ) -> Unknown:
         """The threshold of :attr:`unknown`, from documents that no fit has seen.
 
         aside: documents that belong to none of the labels. thresholds: those of the labels. Errors
-        as for :func:`textreg.measure.selective.choose_unknown`.
+        as for :func:`textreg.measure.decisions.choose_unknown`.
         """
         raise NotImplementedError
 
     def threshold_table(
-        self, scores: Floats, y: Targets, thresholds: Mapping[str, float]
+        self, scores: Floats, y: Targets, thresholds: ByLabel
     ) -> dict[str, tuple[ThresholdLine, ...]]:
         """For every label the threshold in use, and what others would give."""
         return {}
@@ -446,9 +629,7 @@ class Task(ABC):
     def explained(self, y_pred: Targets) -> Int64s:
         """(n,) the side of each answer, whose score is explained."""
 
-    def explained_of(
-        self, scores: Floats, thresholds: Mapping[str, float]
-    ) -> tuple[Int64s, Int64s]:
+    def explained_of(self, scores: Floats, thresholds: ByLabel) -> tuple[Int64s, Int64s]:
         """What is explained of scores, given the thresholds in use: documents, and their sides.
 
         Every document is there at least once, in order; the best side where :attr:`unknown` is.

@@ -11,23 +11,14 @@ import numpy as np
 
 from textreg.errors import DataError, UsageError, did_you_mean
 from textreg.losses import find_loss
-from textreg.measure.calibration import (
-    Calibration,
-    Reliability,
-    ThresholdLine,
-    calibrate,
-    log_odds,
-    reliability,
-    temperature,
-    threshold_lines,
-)
-from textreg.measure.evaluation import Evaluation, coded, evaluate, warn_of_unknown
+from textreg.measure import decisions, evaluation
+from textreg.measure.decisions import Calibration, Reliability, Threshold, ThresholdCurve
+from textreg.measure.evaluation import Evaluation, MultilabelEvaluation
 from textreg.measure.metrics import LOG_LOSSES, mean, measure_labels
-from textreg.measure.multilabel import MultilabelEvaluation
-from textreg.measure.selective import RiskCurve, Unknown, choose_unknown
-from textreg.measure.thresholds import Threshold, ThresholdCurve, choose_threshold
-from textreg.tasks.base import Held, Options, Task
-from textreg.tasks.labels import (
+from textreg.tasks.base import (
+    Held,
+    Options,
+    Task,
     check_class_weight,
     check_rare_label,
     documents_of_labels,
@@ -40,7 +31,7 @@ from textreg.tasks.labels import (
 if TYPE_CHECKING:
     from textreg.kinds import Loss
     from textreg.records import Bools, Corpus, Floats, Int64s
-    from textreg.tasks.base import Targets
+    from textreg.tasks.base import ByLabel, ClassWeight, Metrics, Targets
 
 
 @dataclass(frozen=True)
@@ -114,7 +105,7 @@ class Classification(Task):
     # -- targets --------------------------------------------------------------------------------
 
     def targets(self, corpus: Corpus) -> Targets:
-        return coded(self._counted(corpus), self.answerable, corpus.where)[0]
+        return evaluation.coded(self._counted(corpus), self.answerable, corpus.where)[0]
 
     def dev_targets(self, dev: Corpus) -> Targets:
         if not len(dev) or dev.labels is None:
@@ -123,8 +114,17 @@ class Classification(Task):
                 "(--dev)."
             )
         y = self.targets(dev)
-        warn_of_unknown(dev.labels, self.answerable, dev.where, self.rare_label or self.unknown)
+        self._warn_of_unknown(dev)
         return y
+
+    def _warn_of_unknown(self, corpus: Corpus) -> list[str]:
+        """DataWarning that names labels of a corpus that are not known.
+
+        Returns those that are columns of their own in an evaluation.
+        """
+        count_as = self.rare_label or self.unknown
+        evaluation.warn_of_unknown(corpus.labels or (), self.answerable, corpus.where, count_as)
+        return []
 
     def _counted(self, corpus: Corpus) -> Sequence[str | None]:
         """The labels of documents as they count: those not known as the rare or unknown one."""
@@ -154,9 +154,7 @@ class Classification(Task):
     def strata(self, y: Targets) -> tuple[Int64s, Sequence[str]]:
         return y.astype(np.int64), self.labels
 
-    def factors(
-        self, y: Targets, sample_weight: Floats, class_weight: str | Mapping[str, float] | None
-    ) -> Floats:
+    def factors(self, y: Targets, sample_weight: Floats, class_weight: ClassWeight) -> Floats:
         labels = self.labels
         total = np.bincount(y.astype(np.int64), weights=sample_weight, minlength=len(labels))
         if not total.all():
@@ -191,9 +189,7 @@ class Classification(Task):
     def text(self, answer: Any) -> str:
         return str(answer)
 
-    def measure(
-        self, scores: Floats, y: Targets, weights: Floats | None = None
-    ) -> dict[str, float]:
+    def measure(self, scores: Floats, y: Targets, weights: Floats | None = None) -> Metrics:
         table, codes = self.as_table(scores), y.astype(np.int64)
         decided = np.asarray(self.decide(table), np.int64)
         values = measure_labels(codes, decided, len(self.labels), weights)
@@ -222,22 +218,18 @@ class Classification(Task):
     ) -> Floats:
         """(n,) losses of documents with known labels, of which one at least counts."""
         if metric == "calibrated-log-loss" and len(codes):
-            table = table / temperature(
+            table = table / decisions.temperature(
                 lambda it: mean(self._log_losses(table / it, codes), weights)
             )
         return self._log_losses(table, codes)
 
     def evaluate(
-        self,
-        corpus: Corpus,
-        scores: Floats,
-        thresholds: Mapping[str, float],
-        calibration: Calibration | None,
+        self, corpus: Corpus, scores: Floats, thresholds: ByLabel, calibration: Calibration | None
     ) -> Evaluation | MultilabelEvaluation:
-        count_as, names = self.rare_label or self.unknown, self.answerable
-        if corpus.labels is not None and count_as is not None:
-            warn_of_unknown(corpus.labels, names, corpus.where, count_as)
-        result = evaluate(
+        names = self.answerable
+        if corpus.labels is not None and (self.rare_label or self.unknown) is not None:
+            self._warn_of_unknown(corpus)
+        result = evaluation.evaluate(
             self._counted(corpus),
             [names[code] for code in self.decide(scores, thresholds).tolist()],
             names,
@@ -258,10 +250,10 @@ class Classification(Task):
     # -- probabilities --------------------------------------------------------------------------
 
     def calibrate(self, method: str, scores: Floats, y: Targets) -> Calibration:
-        """Learn a calibration; see :func:`textreg.measure.calibration.calibrate`."""
+        """Learn a calibration; see :func:`textreg.measure.decisions.calibrate`."""
         scores, y = self._only_known(scores, y)
         table = self.as_table(scores)
-        return calibrate(
+        return decisions.calibrate(
             method,
             self._log_odds(table),
             self.rows(y) > 0,
@@ -294,7 +286,7 @@ class Classification(Task):
 
     # -- thresholds -----------------------------------------------------------------------------
 
-    def decide(self, scores: Floats, thresholds: Mapping[str, float] | None = None) -> Targets:
+    def decide(self, scores: Floats, thresholds: ByLabel | None = None) -> Targets:
         """The best label; the unknown one if the confidence is below its threshold."""
         thresholds = thresholds or {}
         best = self._best(scores, thresholds)
@@ -306,22 +298,22 @@ class Classification(Task):
     def label_scores(self, scores: Floats) -> Floats:
         return self.as_table(scores)
 
-    def ranking(self, scores: Floats, thresholds: Mapping[str, float] | None = None) -> Int64s:
+    def ranking(self, scores: Floats, thresholds: ByLabel | None = None) -> Int64s:
         margins = self.label_scores(scores) - self._offsets(thresholds or {})
         return np.argsort(-margins, axis=1, kind="stable")
 
     @abstractmethod
-    def _best(self, scores: Floats, thresholds: Mapping[str, float]) -> Int64s:
+    def _best(self, scores: Floats, thresholds: ByLabel) -> Int64s:
         """(n,) the label that scores speak for most, given the thresholds of labels."""
 
     @abstractmethod
-    def confidence(self, scores: Floats, thresholds: Mapping[str, float]) -> Floats:
+    def confidence(self, scores: Floats, thresholds: ByLabel) -> Floats:
         """(n,) the highest score, less its label's threshold: low where every label says no."""
 
-    def risk_curve(self, held: Held, thresholds: Mapping[str, float]) -> RiskCurve:
+    def risk_curve(self, held: Held, thresholds: ByLabel) -> decisions.RiskCurve:
         """Coverage and risk of every threshold that the unknown label could have."""
         scores, y = self.as_table(held.scores), held.y
-        return RiskCurve.of(
+        return decisions.RiskCurve.of(
             self.confidence(scores, thresholds),
             ~self.outside(y),
             self._best(scores, thresholds) == y,
@@ -329,8 +321,8 @@ class Classification(Task):
         )
 
     def choose_unknown(
-        self, rule: str | None, held: Held, aside: Held, thresholds: Mapping[str, float]
-    ) -> Unknown:
+        self, rule: str | None, held: Held, aside: Held, thresholds: ByLabel
+    ) -> decisions.Unknown:
         pair = (held, aside)
         weights = [np.ones(len(one.y)) if one.weights is None else one.weights for one in pair]
         both = Held(
@@ -338,7 +330,7 @@ class Classification(Task):
             np.concatenate([one.y for one in pair]),
             np.concatenate(weights),
         )
-        return choose_unknown(rule, self.risk_curve(both, thresholds), str(self.unknown))
+        return decisions.choose_unknown(rule, self.risk_curve(both, thresholds), str(self.unknown))
 
     def check_thresholds(self, thresholds: Mapping[str, object]) -> None:
         for label in thresholds:
@@ -358,39 +350,39 @@ class Classification(Task):
         chosen: dict[str, Threshold] = {}
         for label, rule in rules.items():
             so_far = {name: one.value for name, one in chosen.items()}
-            chosen[label] = choose_threshold(rule, self._curve(label, scores, y, so_far), label)
+            chosen[label] = decisions.choose_threshold(
+                rule, self._curve(label, scores, y, so_far), label
+            )
         return chosen
 
     def threshold_table(
-        self, scores: Floats, y: Targets, thresholds: Mapping[str, float]
-    ) -> dict[str, tuple[ThresholdLine, ...]]:
-        """See :func:`textreg.measure.calibration.threshold_lines`; others keep theirs."""
+        self, scores: Floats, y: Targets, thresholds: ByLabel
+    ) -> dict[str, tuple[decisions.ThresholdLine, ...]]:
+        """See :func:`textreg.measure.decisions.threshold_lines`; others keep theirs."""
         if not self.known(y).any():
             return {}
         return {
-            label: threshold_lines(
+            label: decisions.threshold_lines(
                 self._curve(label, scores, y, thresholds), self._in_use(label, thresholds)
             )
             for label in self.labels
         }
 
-    def _curve(
-        self, label: str, scores: Floats, y: Targets, thresholds: Mapping[str, float]
-    ) -> ThresholdCurve:
+    def _curve(self, label: str, scores: Floats, y: Targets, thresholds: ByLabel) -> ThresholdCurve:
         """Every threshold that a label could have, the others having theirs."""
         c = self.labels.index(label)
         scores, y = self._only_known(scores, y)
         return ThresholdCurve.of(self._margins(c, self.as_table(scores), thresholds), y == c)
 
     @abstractmethod
-    def _margins(self, c: int, table: Floats, thresholds: Mapping[str, float]) -> Floats:
+    def _margins(self, c: int, table: Floats, thresholds: ByLabel) -> Floats:
         """(n,) by how much each score speaks for label ``c``, before its own threshold."""
 
-    def _in_use(self, label: str, thresholds: Mapping[str, float]) -> float:
+    def _in_use(self, label: str, thresholds: ByLabel) -> float:
         """The threshold that a label has in effect."""
         return thresholds.get(label, 0.0)
 
-    def _offsets(self, thresholds: Mapping[str, float]) -> Floats:
+    def _offsets(self, thresholds: ByLabel) -> Floats:
         return np.array([thresholds.get(label, 0.0) for label in self.labels])
 
     # -- sides ----------------------------------------------------------------------------------
@@ -431,7 +423,7 @@ class Binary(Classification):
     def rows(self, y: Targets) -> Floats:
         return np.where(y == 1, 1.0, -1.0)[None]
 
-    def _best(self, scores: Floats, thresholds: Mapping[str, float]) -> Int64s:
+    def _best(self, scores: Floats, thresholds: ByLabel) -> Int64s:
         """The second label above its threshold, or up to minus that of the first."""
         table = self.as_table(scores)[:, 0]
         first, second = self.labels
@@ -443,15 +435,15 @@ class Binary(Classification):
         score = self.as_table(scores)[:, 0]
         return np.column_stack([-score, score])
 
-    def ranking(self, scores: Floats, thresholds: Mapping[str, float] | None = None) -> Int64s:
+    def ranking(self, scores: Floats, thresholds: ByLabel | None = None) -> Int64s:
         best = self._best(scores, thresholds or {})
         return np.column_stack([best, 1 - best])
 
-    def certainty(self, scores: Floats, y_true: Targets, thresholds: Mapping[str, float]) -> Floats:
+    def certainty(self, scores: Floats, y_true: Targets, thresholds: ByLabel) -> Floats:
         first, second = self._offsets(thresholds)
         return np.asarray(np.abs(self.as_table(scores)[:, 0] - second + first))
 
-    def confidence(self, scores: Floats, thresholds: Mapping[str, float]) -> Floats:
+    def confidence(self, scores: Floats, thresholds: ByLabel) -> Floats:
         return self.certainty(scores, np.zeros(0), thresholds)
 
     def arranged(self, scores: Floats, order: Int64s) -> Floats:
@@ -461,17 +453,12 @@ class Binary(Classification):
     def probabilities(self, scores: Floats, calibration: Calibration | None = None) -> Floats:
         from scipy.special import expit
 
-        return np.asarray(expit(self._of_both(scores, calibration)))
+        return np.asarray(expit(self.label_scores(self._calibrated(scores, calibration))))
 
     def log_probabilities(self, scores: Floats, calibration: Calibration | None = None) -> Floats:
         from scipy.special import log_expit
 
-        return np.asarray(log_expit(self._of_both(scores, calibration)))
-
-    def _of_both(self, scores: Floats, calibration: Calibration | None) -> Floats:
-        """(n, 2) calibrated log-odds of both labels."""
-        score = self.as_table(self._calibrated(scores, calibration))[:, 0]
-        return np.column_stack([-score, score])
+        return np.asarray(log_expit(self.label_scores(self._calibrated(scores, calibration))))
 
     def reliability(
         self, scores: Floats, y: Targets, calibration: Calibration | None = None
@@ -481,7 +468,7 @@ class Binary(Classification):
         if not self.probabilistic or not len(y):
             return None
         of_second = self.probabilities(scores, calibration)[:, 1]
-        return reliability(of_second, y == 1, self.labels[1])
+        return decisions.reliability(of_second, y == 1, self.labels[1])
 
     def _log_losses(self, table: Floats, codes: Int64s) -> Floats:
         # log(1 + exp(-margin)) of the true class, without overflow
@@ -496,10 +483,10 @@ class Binary(Classification):
                 "out."
             )
 
-    def _margins(self, c: int, table: Floats, thresholds: Mapping[str, float]) -> Floats:
+    def _margins(self, c: int, table: Floats, thresholds: ByLabel) -> Floats:
         return table[:, 0] if c == 1 else -table[:, 0]
 
-    def _in_use(self, label: str, thresholds: Mapping[str, float]) -> float:
+    def _in_use(self, label: str, thresholds: ByLabel) -> float:
         # One threshold decides for both labels.
         other = self.labels[1 - self.labels.index(label)]
         return thresholds.get(label, 0.0 - thresholds.get(other, 0.0))
@@ -528,14 +515,14 @@ class Multiclass(Classification):
     def as_scores(self, table: Floats) -> Floats:
         return np.ascontiguousarray(table)
 
-    def _best(self, scores: Floats, thresholds: Mapping[str, float]) -> Int64s:
+    def _best(self, scores: Floats, thresholds: ByLabel) -> Int64s:
         """The label of the highest score less its threshold, the first one of equal ones."""
         return np.asarray((scores - self._offsets(thresholds)).argmax(axis=1))
 
-    def confidence(self, scores: Floats, thresholds: Mapping[str, float]) -> Floats:
+    def confidence(self, scores: Floats, thresholds: ByLabel) -> Floats:
         return np.asarray((scores - self._offsets(thresholds)).max(axis=1))
 
-    def certainty(self, scores: Floats, y_true: Targets, thresholds: Mapping[str, float]) -> Floats:
+    def certainty(self, scores: Floats, y_true: Targets, thresholds: ByLabel) -> Floats:
         ranked = np.sort(scores - self._offsets(thresholds), axis=1)
         return np.asarray(ranked[:, -1] - ranked[:, -2])
 
@@ -569,14 +556,14 @@ class Multiclass(Classification):
             return None
         proba = self.probabilities(scores, calibration)
         best = proba.argmax(axis=1)
-        return reliability(proba[np.arange(len(proba)), best], best == y)
+        return decisions.reliability(proba[np.arange(len(proba)), best], best == y)
 
     def _log_losses(self, table: Floats, codes: Int64s) -> Floats:
         logits = self._logits(table)
         own = logits[np.arange(len(codes)), codes]
         return np.asarray(np.logaddexp.reduce(logits, axis=1) - own)
 
-    def _margins(self, c: int, table: Floats, thresholds: Mapping[str, float]) -> Floats:
+    def _margins(self, c: int, table: Floats, thresholds: ByLabel) -> Floats:
         others = np.delete(table - self._offsets(thresholds), c, axis=1)
         return np.asarray(table[:, c] - others.max(axis=1))
 
@@ -612,7 +599,7 @@ class Softmax(Multiclass):
         return table
 
     def _log_odds(self, table: Floats) -> Floats:
-        return log_odds(table)
+        return decisions.log_odds(table)
 
     def _logit(self, probabilities: Floats) -> Floats:
         return np.log(probabilities)

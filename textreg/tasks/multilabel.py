@@ -11,26 +11,17 @@ import numpy as np
 
 from textreg.errors import DataError, DataWarning, UsageError, did_you_mean
 from textreg.losses import find_loss
-from textreg.measure.calibration import Calibration, Reliability, calibrate, reliability
-from textreg.measure.evaluation import unknown_labels
+from textreg.measure import decisions, evaluation
+from textreg.measure.decisions import Calibration, Reliability, Threshold, ThresholdCurve
+from textreg.measure.evaluation import MultilabelEvaluation, f1_scores
 from textreg.measure.metrics import mean
-from textreg.measure.multilabel import MultilabelEvaluation, evaluate_sets, f1_scores
-from textreg.measure.thresholds import (
-    Threshold,
-    ThresholdCurve,
-    choose_threshold,
-    halves,
-    joint_thresholds,
-    thresholds_of,
-)
-from textreg.tasks.base import Options, Task
+from textreg.tasks.base import Options, Task, check_class_weight, check_rare_label, warn_of_left_out
 from textreg.tasks.classification import Multiclass
-from textreg.tasks.labels import check_class_weight, check_rare_label, warn_of_left_out
 
 if TYPE_CHECKING:
     from textreg.kinds import Loss
     from textreg.records import Bools, Corpus, Floats, Int64s
-    from textreg.tasks.base import Targets
+    from textreg.tasks.base import ByLabel, ClassWeight, Metrics, Targets
 
 
 @dataclass(frozen=True)
@@ -128,16 +119,6 @@ class Multilabel(Multiclass):
         _check_lists(corpus)
         return self.known_targets(corpus)
 
-    def dev_targets(self, dev: Corpus) -> Bools:
-        if not len(dev) or dev.labels is None:
-            raise DataError(
-                "There are no labeled documents in dev: give some to choose the hyperparameters by "
-                "(--dev)."
-            )
-        y = self.targets(dev)
-        self._warn_of_unknown(dev)
-        return y
-
     def known(self, y: Targets) -> Bools:
         return np.ones(len(y), dtype=bool)
 
@@ -170,13 +151,11 @@ class Multilabel(Multiclass):
     def memberships(self, y: Targets) -> tuple[Int64s | Bools, Sequence[str]]:
         return y.astype(bool), self.labels
 
-    def factors(
-        self, y: Targets, sample_weight: Floats, class_weight: str | Mapping[str, float] | None
-    ) -> Floats:
+    def factors(self, y: Targets, sample_weight: Floats, class_weight: ClassWeight) -> Floats:
         return np.ones(len(self.labels) + 1)
 
     def row_factors(
-        self, y: Targets, sample_weight: Floats, class_weight: str | Mapping[str, float] | None
+        self, y: Targets, sample_weight: Floats, class_weight: ClassWeight
     ) -> Floats | None:
         """LABEL=FACTOR is for the documents with the label, in the fit of that label."""
         if class_weight is None:
@@ -200,7 +179,7 @@ class Multilabel(Multiclass):
             known = {*self.labels}
             rows = [at for at, some in enumerate(corpus.labels or ()) if not known >= set(some)]
             warnings.warn(
-                unknown_labels(
+                evaluation.unknown_labels(
                     corpus.where(rows[0]),
                     (len(rows), len(corpus)),
                     [f"'{label}'" for label in unknown],
@@ -214,7 +193,7 @@ class Multilabel(Multiclass):
 
     # -- scores ---------------------------------------------------------------------------------
 
-    def decide(self, scores: Floats, thresholds: Mapping[str, float] | None = None) -> Bools:
+    def decide(self, scores: Floats, thresholds: ByLabel | None = None) -> Bools:
         """The labels whose scores are above their thresholds, which are 0 if not given."""
         margins = self.as_table(scores) - self._offsets(thresholds or {})
         y = margins > 0.0
@@ -232,13 +211,11 @@ class Multilabel(Multiclass):
     def right(self, y_true: Targets, y_pred: Targets) -> Bools:
         return np.asarray((y_true == y_pred).all(axis=1))
 
-    def certainty(self, scores: Floats, y_true: Targets, thresholds: Mapping[str, float]) -> Floats:
+    def certainty(self, scores: Floats, y_true: Targets, thresholds: ByLabel) -> Floats:
         margins = self.as_table(scores) - self._offsets(thresholds)
         return np.asarray(np.abs(margins).min(axis=1))
 
-    def measure(
-        self, scores: Floats, y: Targets, weights: Floats | None = None
-    ) -> dict[str, float]:
+    def measure(self, scores: Floats, y: Targets, weights: Floats | None = None) -> Metrics:
         """F1 with thresholds chosen on the other half of the documents, and the log-loss."""
         table, decided = self.as_table(scores), self.decide_by_halves(scores, y)
         micro, macro = f1_scores(y.astype(bool), decided, weights)
@@ -253,18 +230,14 @@ class Multilabel(Multiclass):
     def decide_by_halves(self, scores: Floats, y: Targets) -> Bools:
         """The labels of documents by thresholds that the other half of them chooses."""
         table, decided = self.as_table(scores), np.zeros(y.shape, dtype=bool)
-        for choosing, rows in halves(len(y)):
-            found = thresholds_of(table[choosing], y[choosing].astype(bool))
+        for choosing, rows in decisions.halves(len(y)):
+            found = decisions.thresholds_of(table[choosing], y[choosing].astype(bool))
             thresholds = dict(zip(self.labels, found.tolist(), strict=True))
             decided[rows] = self.decide(table[rows], thresholds)
         return decided
 
     def evaluate(
-        self,
-        corpus: Corpus,
-        scores: Floats,
-        thresholds: Mapping[str, float],
-        calibration: Calibration | None,
+        self, corpus: Corpus, scores: Floats, thresholds: ByLabel, calibration: Calibration | None
     ) -> MultilabelEvaluation:
         """A label that the model does not know counts as one that is never predicted.
 
@@ -282,7 +255,7 @@ class Multilabel(Multiclass):
             lowest = np.full(more.shape, table.min(initial=0.0) - 1.0)
             y, table = np.hstack([y, more]), np.hstack([table, lowest])
             decided = np.hstack([decided, np.zeros_like(more)])
-        measured = evaluate_sets(y, decided, (*self.labels, *unknown), table, log_loss)
+        measured = evaluation.evaluate_sets(y, decided, (*self.labels, *unknown), table, log_loss)
         return replace(measured, unknown=tuple(unknown))
 
     # -- probabilities --------------------------------------------------------------------------
@@ -300,7 +273,7 @@ class Multilabel(Multiclass):
 
     def calibrate(self, method: str, scores: Floats, y: Targets) -> Calibration:
         table = self.as_table(scores)
-        return calibrate(
+        return decisions.calibrate(
             method, table, y.T.astype(bool), lambda it: mean(_log_losses(table / it, y))
         )
 
@@ -311,7 +284,7 @@ class Multilabel(Multiclass):
         if not self.probabilistic:
             return None
         proba = self.probabilities(scores, calibration)
-        return reliability(proba.ravel(), y.astype(bool).ravel(), "each label")
+        return decisions.reliability(proba.ravel(), y.astype(bool).ravel(), "each label")
 
     # -- thresholds -----------------------------------------------------------------------------
 
@@ -323,19 +296,17 @@ class Multilabel(Multiclass):
         Raises DataError if no threshold gives the precision that was asked for.
         """
         table, has_label = self.as_table(scores), y.astype(bool)
-        found = joint_thresholds(table, has_label).tolist()
+        found = decisions.joint_thresholds(table, has_label).tolist()
         chosen = {}
         for label, value in zip(self.labels, found, strict=True):
             curve = self._curve(label, table, y, {})
             rule = rules.get(label)
             chosen[label] = (
-                curve.at(value) if rule is None else choose_threshold(rule, curve, label)
+                curve.at(value) if rule is None else decisions.choose_threshold(rule, curve, label)
             )
         return chosen
 
-    def _curve(
-        self, label: str, scores: Floats, y: Targets, thresholds: Mapping[str, float]
-    ) -> ThresholdCurve:
+    def _curve(self, label: str, scores: Floats, y: Targets, thresholds: ByLabel) -> ThresholdCurve:
         c = self.labels.index(label)
         return ThresholdCurve.of(self.as_table(scores)[:, c], y[:, c].astype(bool))
 
@@ -345,9 +316,7 @@ class Multilabel(Multiclass):
         """The first label of each answer; the first of all where there is none."""
         return np.asarray(y_pred.argmax(axis=1), dtype=np.int64)
 
-    def explained_of(
-        self, scores: Floats, thresholds: Mapping[str, float]
-    ) -> tuple[Int64s, Int64s]:
+    def explained_of(self, scores: Floats, thresholds: ByLabel) -> tuple[Int64s, Int64s]:
         """Every predicted label, the one most above its threshold first; else the least below."""
         margins = self.as_table(scores) - self._offsets(thresholds)
         best = np.argsort(-margins, axis=1, kind="stable")

@@ -15,9 +15,9 @@ from textreg.tasks.base import Options, Task
 
 if TYPE_CHECKING:
     from textreg.kinds import Loss
-    from textreg.measure.calibration import Calibration
+    from textreg.measure.decisions import Calibration
     from textreg.records import Corpus, Floats, Int64s
-    from textreg.tasks.base import Targets
+    from textreg.tasks.base import ByLabel, ClassWeight, Metrics, Targets
 
 
 LARGEST = 1e25
@@ -108,9 +108,7 @@ class Regression(Task):
     def strata(self, y: Targets) -> tuple[Int64s, Sequence[str]]:
         return np.zeros(len(y), dtype=np.int64), ("all",)
 
-    def factors(
-        self, y: Targets, sample_weight: Floats, class_weight: str | Mapping[str, float] | None
-    ) -> Floats:
+    def factors(self, y: Targets, sample_weight: Floats, class_weight: ClassWeight) -> Floats:
         return np.ones(1)
 
     def describe(self, y: Targets) -> dict[str, float]:
@@ -120,7 +118,7 @@ class Regression(Task):
         listed = [f"{name.replace('_', ' ')} {value:.4g}" for name, value in described.items()]
         return "numbers", listed
 
-    def decide(self, scores: Floats, thresholds: Mapping[str, float] | None = None) -> Floats:
+    def decide(self, scores: Floats, thresholds: ByLabel | None = None) -> Floats:
         return self.as_table(scores)[:, 0]
 
     def answers(self, y: Targets) -> list[Any]:
@@ -129,20 +127,14 @@ class Regression(Task):
     def text(self, answer: Any) -> str:
         return f"{answer:.4g}"
 
-    def certainty(self, scores: Floats, y_true: Targets, thresholds: Mapping[str, float]) -> Floats:
+    def certainty(self, scores: Floats, y_true: Targets, thresholds: ByLabel) -> Floats:
         return np.asarray(-np.abs(self.decide(scores) - y_true))
 
-    def measure(
-        self, scores: Floats, y: Targets, weights: Floats | None = None
-    ) -> dict[str, float]:
+    def measure(self, scores: Floats, y: Targets, weights: Floats | None = None) -> Metrics:
         return measure_numbers(self.decide(scores), np.asarray(y, dtype=np.float64), weights)
 
     def evaluate(
-        self,
-        corpus: Corpus,
-        scores: Floats,
-        thresholds: Mapping[str, float],
-        calibration: Calibration | None,
+        self, corpus: Corpus, scores: Floats, thresholds: ByLabel, calibration: Calibration | None
     ) -> RegressionEvaluation:
         return evaluate_numbers(self.targets(corpus), self.decide(scores))
 

@@ -38,26 +38,9 @@ from textreg.records.block_design import BlockDesign, BlockGroups, GroupBlocks, 
 from textreg.records.block_operations import GroupBlock
 from textreg.records.documents import check_texts
 from textreg.tasks import Target
-from textreg.training.fit import (
-    LOG,
-    FinalFit,
-    FromHeld,
-    Learned,
-    fit_rows,
-    log_begun,
-    log_sent,
-    prune,
-    report_fit,
-    report_search,
-)
-from textreg.training.prepare import (
-    Prepared,
-    SplitCorpus,
-    Training,
-    factor_of,
-    no_tokens,
-    own_weights,
-)
+from textreg.training import fit
+from textreg.training.fit import Learned
+from textreg.training.prepare import Prepared, Training, own_weights, split_corpus
 from textreg.training.running import Clock, Work
 from textreg.training.search import SearchContext, SearchResult, drawn, run_search, stages_of
 from textreg.training.settings import TrainingSettings
@@ -68,7 +51,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
-    from textreg.features.joined import AnyEncoder
+    from textreg.features.encoder import AnyEncoder
     from textreg.records.design import CompressedArrays
 
 
@@ -98,7 +81,9 @@ def features_here(
     vectorizer = BlockVectorizer(settings.any_tokenizer, settings.vectorizer, arrays)
     done = 0
     work.report("features", done, n)
-    for texts in blocks_of(_batches(corpus)):
+    iterator: Iterator[Any] = iter(corpus.texts)
+    # BATCH texts at a time, until there are none.
+    for texts in blocks_of(iter(lambda: list(islice(iterator, BATCH)), [])):
         vectorizer.add(texts)
         done += len(texts)
         work.report("features", done, n)
@@ -159,44 +144,25 @@ def _warn_of_features(p: int, memory: int) -> None:
         )
 
 
-def _batches(corpus: Corpus) -> Iterator[list[Any]]:
-    """The texts, some at a time."""
-    texts = iter(corpus.texts)
-    while batch := list(islice(texts, BATCH)):
-        yield batch
-
-
 def block_problems(
     training: Training, settings: TrainingSettings, features: Featured
 ) -> tuple[Prepared, Problems]:
     """The fits of all documents."""
-    task, y = training.target
-    weights = own_weights(training.corpus)
-    factors = task.factors(y, weights, settings.class_weight)
-    row_factors = task.row_factors(y, weights, settings.class_weight)
     groups = None if features.groups is None else BlockGroups(features.groups)
     design = BlockDesign(features.rows, memory=settings.bytes or math.inf)
-    prepared = Prepared(
-        encoder=features.encoder,
-        tokens=no_tokens(len(y), features.encoder.parts[0].vocabulary),
-        rows=_BlockRows(design),
-        task=task,
-        y=y,
-        sample_weight=weights * factor_of(task, y, factors),
-        own_weight=weights,
-        settings=settings,
-        row_factors=row_factors,
-    )
+    weights = own_weights(training.corpus)
+    rows = _BlockRows(design)
+    prepared = Prepared.of(training.target, weights, settings, features.encoder, rows)
     problem = Problem(
         X=design,
-        y=task.rows(y)[0],
+        y=prepared.task.rows(prepared.y)[0],
         sample_weight=prepared.sample_weight,
         loss=calls.guarded(settings.loss),
         groups=groups,
         tol=settings.tol,
         max_iter=settings.max_iter,
     )
-    return prepared, Problems(problem, task, y, row_factors=row_factors)
+    return prepared, Problems(problem, prepared.task, prepared.y, row_factors=prepared.row_factors)
 
 
 def _rows(features: BlockFeatures) -> Iterator[CompressedArrays]:
@@ -249,8 +215,8 @@ def part_context(training: Training, settings: TrainingSettings) -> SearchContex
     part = corpus.select(rows)
     target = Target(task, y[rows])
     splits = splits_of(part, target, settings)
-    documents = SplitCorpus(target, splits, training.rare, None, corpus=part, keep=True)
-    return SearchContext(documents, settings)
+    training = training._replace(corpus=part, target=target, outside=None)
+    return SearchContext(split_corpus(training, splits), settings)
 
 
 def mean_length(training: Training) -> float:
@@ -375,12 +341,14 @@ def learn_in_blocks(
         stack.enter_context(allowing(work.threads))
         cluster = stack.enter_context(_cluster(training, settings))
         if cluster is not None:
-            training = _on_cluster(training, cluster)
+            if not isinstance(texts := training.corpus.texts, ClusterTexts):
+                texts = ClusterTexts.of(cluster, check_texts(texts))
+            training = training._replace(corpus=replace(training.corpus, texts=texts))
         context = part_context(training, settings)
-        log_begun(context, len(training.corpus))
+        fit.log_begun(context, len(training.corpus))
         searching = None if cluster is None else Cluster(cluster)
         result, scales = search_part(context, replace(work, cluster=searching))
-        report_search(context, result, clock.stop("search"))
+        fit.report_search(context, result, clock.stop("search"))
         context.release()
         release_memory()
         # The fits need the rest: weights, gradients and the block at work.
@@ -393,32 +361,37 @@ def learn_in_blocks(
             scratch.require(int(SPACE * len(training.corpus) * mean_length(training)) - room)
             features = features_here(training.corpus, settings, arrays, work)
         release_memory()
-        LOG.info("%d features in %.2f s", features.rows.shape[1], clock.stop("features"))
+        fit.LOG.info("%d features in %.2f s", features.rows.shape[1], clock.stop("features"))
         prepared, problems = block_problems(training, settings, features)
         chosen = result.best.regularizer if result.best else settings.reg
         regularizer = carry_over(chosen, settings.reg, scales, problems)
-        fitted, stopped = fit_rows(regularizer, problems, None, work)
-        fitted, pruned = prune(fitted, regularizer, problems, settings.prune)
-        rows = np.arange(len(training.corpus))
-        fit = FinalFit(
+        fitted, stopped = fit.fit_rows(regularizer, problems, None, work)
+        fitted, pruned = fit.prune(fitted, regularizer, problems, settings.prune)
+        final_fit = fit.FinalFit(
             best=result.best,
             regularizer=regularizer,
             data=prepared,
             folds=[],
-            rows=rows,
+            rows=np.arange(len(training.corpus)),
             problems=problems,
             fitted=fitted,
             pruned=pruned,
             stopped=None if fitted.converged else stopped,
-            learned=FromHeld(),
+            learned=fit.FromHeld(),
         )
         release_memory()
-        report_fit(fit, settings, clock.stop("fit"))
+        fit.report_fit(final_fit, settings, clock.stop("fit"))
         # What the network carried: it decides how large a cluster pays.
-        if isinstance(features.rows, ClusterRows):
+        if isinstance(rows := features.rows, ClusterRows):
             assert isinstance(problems.problem.design, BlockDesign)
-            log_sent(features.rows, problems.problem.design.passes)
-    return Learned(context, result, fit, None, clock.seconds)
+            fit.LOG.info(
+                "cluster: blocks of %.0f MB; a pass sent %.2g %% of that, problems in memory took "
+                "%.2g %%",
+                rows.size / 1e6,
+                100.0 * rows.sent / max(rows.size * problems.problem.design.passes, 1.0),
+                100.0 * rows.columns / max(rows.size, 1),
+            )
+    return Learned(context, result, final_fit, None, clock.seconds)
 
 
 @contextmanager
@@ -440,12 +413,3 @@ def check_workers(connection: Connection, settings: TrainingSettings) -> None:
     parts = settings.reg, settings.loss, settings.any_tokenizer, settings.groups
     connection.check([part for part in parts if part is not None])
     connection.check_memory(settings.bytes or 0)
-
-
-def _on_cluster(training: Training, connection: Connection) -> Training:
-    """The same, with the texts on the workers."""
-    corpus = training.corpus
-    if isinstance(corpus.texts, ClusterTexts):
-        return training
-    texts = ClusterTexts.of(connection, check_texts(corpus.texts))
-    return training._replace(corpus=replace(corpus, texts=texts))

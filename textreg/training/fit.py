@@ -1,4 +1,4 @@
-"""The final fit: of the chosen setting, all weight vectors side by side or together, and pruned."""
+"""The final fit of the chosen setting, pruned; and the regularization path that it lies on."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -14,15 +14,15 @@ from textreg.blocks.heap import release_memory, sparse_zeros
 from textreg.errors import ConvergenceWarning, UsageError, first_few
 from textreg.kinds import Regularizer
 from textreg.logs import logger
-from textreg.measure.calibration import Calibration
-from textreg.measure.selective import Unknown
-from textreg.measure.thresholds import Threshold
-from textreg.model.regularization_path import SolutionPath
+from textreg.measure.decisions import Calibration, Threshold, Unknown
+from textreg.model.regularization_path import PathPoint, SolutionPath
 from textreg.model.summary import PruneSummary
+from textreg.params import AUTO, Choices, LogGrid
 from textreg.plugins import calls
-from textreg.records import MultiSolution, Solution, Unsmoothed
+from textreg.records import Floats, MultiSolution, Problem, Solution, Unsmoothed
 from textreg.solvers.certificate import relative_gap
 from textreg.tasks.base import Held
+from textreg.training import trials
 from textreg.training.prepare import Prepared
 from textreg.training.running import ALONE, Run, Work
 from textreg.training.search import SearchContext, SearchResult
@@ -33,18 +33,13 @@ from textreg.training.trials import (
     MeasuredSetting,
     Problems,
     Start,
-    cut_rows,
     held_weights,
-    solve_rows,
-    together,
+    solve_chain,
 )
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
-
-    from textreg.cluster.blocks import ClusterRows
-    from textreg.records import Floats
 
 
 class FromHeld(NamedTuple):
@@ -148,7 +143,8 @@ def _fit_one(
 ) -> FinalFit:
     """Fit one setting on all documents; without ``refit`` on those it was searched on."""
     settings = context.settings
-    data, folds = context.prepared_for(best).whole()
+    data = context.prepared_for(best)
+    folds = data.folds
     regularizer = best.regularizer if best else settings.reg
     starts: Sequence[Start | None] | None = best.starts if best else None
     # Thresholds and calibration first: they need the folds, which then may go.
@@ -160,7 +156,7 @@ def _fit_one(
         if settings.tuning.max_nonzero is None and not settings.path:
             # Nothing needs the folds any more, whose matrices are as large as those to come.
             context.release()
-            folds = []
+            data, folds = replace(data), []
             release_memory()
         rows = np.flatnonzero(data.task.known(data.y))
         problems = data.problems(rows, settings.tol)
@@ -190,19 +186,21 @@ def _learn_from_held(
         return FromHeld()
     task, outside = folds[0].task, context.documents.outside
     X = data.rows.matrix(np.arange(0)) if outside is None else data.encoder.transform(outside.texts)
-    held = held_out(regularizer, folds, work, X, starts)
+    held, as_new, scores_outside = held_out(regularizer, folds, work, X, starts)
     calibration = None
     if settings.calibrate is not None:
-        calibration = task.calibrate(settings.calibrate, held.usual.scores, held.usual.y)
-    thresholds = task.choose_thresholds(settings.threshold or {}, held.usual.scores, held.usual.y)
+        calibration = task.calibrate(settings.calibrate, held.scores, held.y)
+    thresholds = task.choose_thresholds(settings.threshold or {}, held.scores, held.y)
     unknown = None
     if settings.unknown is not None:
-        n, k = len(held.outside), len(folds)
+        n, k = len(scores_outside), len(folds)
         # Each fold scores all of them: a k-th of their weight for every fold.
-        weights = np.zeros(0) if outside is None else np.tile(outside.weights, k) / k
-        held_outside = Held(held.outside, np.full(n, len(task.labels)), weights)
+        weights = np.zeros(0)
+        if outside is not None and outside.sample_weight is not None:
+            weights = np.tile(outside.sample_weight, k) / k
+        held_outside = Held(scores_outside, np.full(n, len(task.labels)), weights)
         cuts = {label: threshold.value for label, threshold in thresholds.items()}
-        unknown = task.choose_unknown(settings.unknown_rule, held.new, held_outside, cuts)
+        unknown = task.choose_unknown(settings.unknown_rule, as_new, held_outside, cuts)
         unknown = unknown._replace(documents=X.shape[0])
     return FromHeld(calibration, thresholds, unknown)
 
@@ -226,23 +224,10 @@ def fit_rows(
     joint = problems.task.joint
     # Each weight vector goes straight to its row: with many labels there is no room for two.
     weights = None if joint else sparse_zeros(len(rows), problems.problem.design.shape[1])
-    cut = cut_rows(rows, [regularizer], problems, work.threads)
+    cut = trials.cut_rows(rows, [regularizer], problems, work.threads)
     pieces = [(regularizer, problems, piece, starts, run, weights, prove) for piece in cut]
     fitted = [solution for piece in run.map(_fit, pieces) for solution in piece]
     return fitted[0] if weights is None else join(fitted, weights), run.stopped
-
-
-class HeldOut(NamedTuple):
-    """Scores of documents by fits that have not seen them.
-
-    usual: everything held out. new: the same as a model meets new documents: see
-    :meth:`Fold.X_new`. outside: (folds * documents, k) in the same way, others by the fit of every
-    fold.
-    """
-
-    usual: Held
-    new: Held
-    outside: Floats
 
 
 def held_out(
@@ -251,10 +236,13 @@ def held_out(
     work: Work,
     outside: csr_array,
     starts: Sequence[Start | None] | None,
-) -> HeldOut:
-    """Everything held out, and documents that are ``outside``, by fits that have not seen them.
+) -> tuple[Held, Held, Floats]:
+    """Scores of documents by fits that have not seen them.
 
-    starts: the solutions of the search for the first fold, which need not be found again.
+    They are those of everything held out; the same as a model meets new documents: see
+    :meth:`Fold.X_new`; and (folds * documents, k) in the same way, of documents that are
+    ``outside`` by the fit of every fold. starts: the solutions of the search for the first fold,
+    which need not be found again.
     """
     quiet = replace(work, progress=None)
     usual: list[Floats] = []
@@ -266,10 +254,10 @@ def held_out(
         for X, scores in zip(tables, (usual, new, others), strict=True):
             # One label at a time: for all of them SciPy copies the weights.
             scores.append(np.column_stack([X @ w for w in fitted.w]) + fitted.b)
-    y, weights = np.concatenate([fold.y_held for fold in folds]), held_weights(folds)
+    y, weights = np.concatenate([fold.y_held for fold in folds]), trials.held_weights(folds)
     as_new = Held(np.vstack(new), y, weights)
     first = as_new if folds[0].task.threshold_rule else Held(np.vstack(usual), y, weights)
-    return HeldOut(first, as_new, np.vstack(others))
+    return first, as_new, np.vstack(others)
 
 
 def _fit(  # noqa: PLR0913  # one piece of work
@@ -285,13 +273,15 @@ def _fit(  # noqa: PLR0913  # one piece of work
     callback, p = run.stopper.callback, problems.problem.design.shape[1]
     if rows[0] is None:
         problem, codes = problems.of(None).replace(callback=callback), problems.y.astype(np.int64)
-        fitted_together = calls.solve_softmax(regularizer, problem, codes, together(starts, p))
-        run.counter.advance()
+        fitted_together = calls.solve_softmax(
+            regularizer, problem, codes, trials.together(starts, p)
+        )
+        run.advance()
         return [fitted_together]
     separate = [row for row in rows if row is not None]
     from_ = [None if (start := starts[row]) is None else start.dense(p) for row in separate]
     fitted = []
-    solutions = solve_rows(regularizer, problems, separate, from_, callback)
+    solutions = trials.solve_rows(regularizer, problems, separate, from_, callback)
     for row, solution in zip(separate, solutions, strict=True):
         if weights is not None:
             # Zeros are not written: pages that stay untouched take no memory.
@@ -301,7 +291,7 @@ def _fit(  # noqa: PLR0913  # one piece of work
             support = regularizer.support(problem, solution) if prove else None
             solution = replace(solution, w=weights[row], alpha=None, support=support)
         fitted.append(solution)
-        run.counter.advance()
+        run.advance()
     return fitted
 
 
@@ -311,6 +301,12 @@ def join(solutions: Sequence[Solution], weights: Floats) -> MultiSolution:
     weights: (rows, p) theirs.
     """
     gaps = [solution.gap for solution in solutions]
+    known = [solution.unsmoothed for solution in solutions if solution.unsmoothed is not None]
+    unsmoothed = None
+    if len(known) == len(solutions):
+        # NaN in one of them is NaN in all.
+        widest = float(np.max([fit.gap for fit in known]))
+        unsmoothed = Unsmoothed(float(sum(fit.objective for fit in known)), widest)
     return MultiSolution(
         w=weights,
         b=np.array([solution.b for solution in solutions]),
@@ -320,17 +316,8 @@ def join(solutions: Sequence[Solution], weights: Floats) -> MultiSolution:
         converged=all(solution.converged for solution in solutions),
         reports=tuple(solution.report for solution in solutions),
         supports=tuple(solution.support for solution in solutions),
-        unsmoothed=_join_unsmoothed([solution.unsmoothed for solution in solutions]),
+        unsmoothed=unsmoothed,
     )
-
-
-def _join_unsmoothed(fits: Sequence[Unsmoothed | None]) -> Unsmoothed | None:
-    """The same of fits under a smoothed loss; None where one of them has none."""
-    known = [fit for fit in fits if fit is not None]
-    if len(known) < len(fits):
-        return None
-    gaps = np.array([fit.gap for fit in known])  # NaN in one of them is NaN in all
-    return Unsmoothed(float(sum(fit.objective for fit in known)), float(gaps.max()))
 
 
 LEAST = 20_000
@@ -408,7 +395,9 @@ def leave_out(w: Floats, squares: NDArray[np.float32], share: float) -> None:
         there = weights != 0.0  # what is zero is not written: it takes no memory
         stays = (_variance(weights, squares) >= least) & there
         weights[there & ~stays] = 0.0
-        weights[stays] = _shortened(weights[stays])
+        # w = f 2^e with 1/2 <= |f| < 1; f keeps BITS bits
+        fractions, exponents = np.frexp(weights[stays])
+        weights[stays] = np.ldexp(np.round(np.ldexp(fractions, BITS)), exponents - BITS)
 
 
 def _variance(weights: Floats, squares: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -445,14 +434,6 @@ def _gap(pruned: MultiSolution, regularizer: Regularizer, problems: Problems) ->
         return None
     gap = relative_gap(objective, pruned.objective * (1.0 - pruned.gap))
     return None if np.isnan(gap) else gap
-
-
-def _shortened(values: Floats) -> Floats:
-    """The nearest numbers with BITS significant bits."""
-    # w = f 2^e with 1/2 <= |f| < 1; f keeps BITS bits
-    fractions, exponents = np.frexp(values)
-    shortened: Floats = np.ldexp(np.round(np.ldexp(fractions, BITS)), exponents - BITS)
-    return shortened
 
 
 LOG = logger("training")
@@ -534,15 +515,159 @@ def report_fit(fit: FinalFit, settings: TrainingSettings, seconds: float) -> Non
         warnings.warn(message, ConvergenceWarning, stacklevel=4)
 
 
-def log_sent(rows: ClusterRows, passes: float) -> None:
-    """How much of blocks on workers was sent to and fro."""
-    LOG.info(
-        "cluster: blocks of %.0f MB; a pass sent %.2g %% of that, problems in memory took %.2g %%",
-        *(rows.size / 1e6, 100.0 * rows.sent / max(rows.size * passes, 1.0)),
-        100.0 * rows.columns / max(rows.size, 1),
-    )
-
-
 def _why(stopped: str, budget: float | None) -> str:
     """Why something was stopped, in words."""
     return f"the budget of {budget:g} s is used up" if stopped == "budget" else "interrupted"
+
+
+POINTS = 20
+"""Points of a path, beside the chosen one."""
+
+
+def path_parameter(regularizer: Regularizer | type[Regularizer]) -> str:
+    """The parameter that changes along the path: ``l1``, or the last that is searched.
+
+    That is a penalty strength with a grid of several values, or a whole number. UsageError if there
+    is none.
+    """
+    every = regularizer.declared()
+    last_first = list(every)[::-1]
+    for name in sorted(last_first, key=lambda name: name != "l1"):
+        declared, grid = every[name], every[name].search
+        strength = isinstance(grid, LogGrid) and grid.points > 1 and declared.type is float
+        if strength or (isinstance(grid, Choices) and declared.type is int):
+            return name
+    raise UsageError(
+        f"{regularizer.label()} has no path: none of its parameters makes the model larger step by "
+        "step. Leave out path, or take a regularizer such as elastic."
+    )
+
+
+def path_settings(regularizer: Regularizer, problem: Problem) -> list[Regularizer]:
+    """Versions of a regularizer along its path, the emptiest model first, itself among them.
+
+    Penalty strengths fall from the smallest that empties the model of ``problem`` to the least that
+    a search tries, evenly in logarithm (Friedman, Hastie and Tibshirani 2010, section 2.5); whole
+    numbers rise from 1 to the greatest.
+    """
+    name = path_parameter(regularizer)
+    declared, chosen = regularizer.declared()[name], getattr(regularizer, name)
+    candidates = calls.candidates(regularizer.replace(**{name: AUTO}), problem)
+    tried = [getattr(candidate, name) for candidate in candidates]
+    if declared.type is int:
+        # Whole numbers, close at first: one feature more matters most where there are few.
+        grid = np.unique(np.geomspace(1, max(tried), POINTS).round()).astype(int).tolist()
+        values = sorted({*grid, chosen})
+    else:
+        above = [value for value in tried if value > 0.0]  # a path to zero has no end
+        highest = max(calls.scale(regularizer, problem, name), *tried)
+        # highest * t^k, from the emptiest model to the weakest strength of the search
+        strengths = LogGrid(min(above) / highest, 1.0, POINTS).values(highest) if above else []
+        values = sorted({*strengths, chosen}, reverse=True)
+    return [regularizer.replace(**{name: value}) for value in values]
+
+
+class _PathFit(NamedTuple):
+    """One point of a path: its weight vectors, sparse, and their scores of held-out documents."""
+
+    weights: csr_array
+    intercepts: Floats
+    gap: float
+    scores: Floats
+
+
+def fit_path(fit: FinalFit, *, metric: str, work: Work = ALONE) -> SolutionPath | None:
+    """The path that a final fit lies on; None, and a warning, if Ctrl-C ended it.
+
+    It is measured on the splits of the fit, which keeps its place in the path.
+    """
+    problems, folds = fit.problems, fit.folds
+    settings = path_settings(fit.regularizer, problems.hardest())
+    run = work.run("path", len(settings) * len(problems.targets) * (1 + len(folds)))
+    pieces: list[tuple[Any, ...]] = [(settings, problems, row, None, run) for row in problems.rows]
+    pieces += [(settings, fold, row, fold.X_held, run) for fold in folds for row in fold.rows]
+    results = run.map(_fit_along, pieces)
+    if run.stopped:
+        warnings.warn(
+            "interrupted: the model is complete, but its path is left out.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+        return None
+    width = len(problems.rows)
+    whole, *held_out = (results[at : at + width] for at in range(0, len(results), width))
+    return _assemble(fit, settings, whole, held_out, metric)
+
+
+def _assemble(
+    fit: FinalFit,
+    settings: Sequence[Regularizer],
+    whole: Sequence[list[_PathFit]],
+    held_out: Sequence[Sequence[list[_PathFit]]],
+    metric: str,
+) -> SolutionPath:
+    """The path from its fits.
+
+    whole: the points of every weight vector, or of all together, on the documents of the fit.
+    held_out: the same on those of every split, with scores.
+    """
+    from scipy.sparse import csr_array, vstack
+
+    fitted, names = fit.fitted, fit.data.encoder.names
+    task, chosen = fit.problems.task, settings.index(fit.regularizer)
+    y_true, counts = np.concatenate([fold.y_held for fold in fit.folds]), held_weights(fit.folds)
+    X, fitted_counts = fit.data.rows.matrix(fit.rows), fit.data.counts(fit.rows)
+    weights, intercepts, points = [], [], []
+    for at, regularizer in enumerate(settings):
+        w = vstack([row[at].weights for row in whole], format="csr")
+        b = np.concatenate([row[at].intercepts for row in whole])
+        # NaN, no bound, is the widest.
+        gap = max((row[at].gap for row in whole), key=lambda it: (np.isnan(it), it))
+        if at == chosen:
+            # The chosen point is the model itself, not a fit that comes near it.
+            w, b, gap = csr_array(fitted.w.astype(np.float32)), fitted.b, fitted.gap
+        scores = [np.hstack([row[at].scores for row in fold]) for fold in held_out]
+        points.append(
+            PathPoint(
+                params=regularizer.params(),
+                nonzero=len(np.unique(w.indices)),
+                metrics=task.measure(np.vstack(scores), y_true, counts),
+                training_metrics=task.measure(
+                    (X @ w.T).toarray() + b, fit.problems.y, fitted_counts
+                ),
+                gap=None if np.isnan(gap) else float(gap),
+            )
+        )
+        weights.append(w)
+        intercepts.append(b)
+    stacked = vstack(weights, format="csc")
+    used = np.flatnonzero(np.diff(stacked.indptr))
+    return SolutionPath(
+        parameter=path_parameter(fit.regularizer),
+        points=tuple(points),
+        chosen=chosen,
+        metric=metric,
+        names=[names[j] for j in used.tolist()],
+        weights=csr_array(stacked[:, used]),
+        intercepts=np.array(intercepts),
+    )
+
+
+def _fit_along(
+    settings: Sequence[Regularizer],
+    problems: Problems,
+    row: int | None,
+    X: csr_array | None,
+    run: Run,
+) -> list[_PathFit]:
+    """All points for one of ``problems.rows``; fewer if the run was stopped."""
+    from scipy.sparse import csr_array
+
+    fits: list[_PathFit] = []
+    for w, b, gap in solve_chain(settings, problems, row, None, run.stopper):
+        if run.stopped:
+            break
+        scores = np.empty((0, len(b))) if X is None else X @ w.T + b
+        fits.append(_PathFit(csr_array(w.astype(np.float32)), b, gap, scores))
+        run.advance(len(w))
+    return fits

@@ -16,8 +16,22 @@ from textreg.kinds import GraphBuilder, GroupBuilder, Loss, Tokenizer
 from textreg.records.fields import Field
 
 
-class TextSettings(TypedDict, total=False):
-    """The settings that every training of texts has."""
+class FitSettings(TypedDict, total=False):
+    """The settings of every fit."""
+
+    metric: Literal["calibrated-log-loss", "accuracy", "macro-f1", "log-loss", "micro-macro-f1", "micro-f1", "r2", "mse"] | None
+    loss: str | type[Loss] | Loss
+    path: bool
+    select: Literal["best", "1se", "sparsest"]
+    within: float | None
+    max_nonzero: int | None
+    jobs: int
+    tol: float
+    max_iter: int
+
+
+class TextSettings(FitSettings, total=False):
+    """The same with those that every training of texts has."""
 
     groups: str | type[GroupBuilder] | GroupBuilder | Sequence[str | type[GroupBuilder] | GroupBuilder] | None
     graph: str | type[GraphBuilder] | GraphBuilder | None
@@ -32,24 +46,15 @@ class TextSettings(TypedDict, total=False):
     fields: Sequence[str | Field] | Mapping[str, Any] | None
     holdout: float | None
     cv: int | None
-    metric: Literal["calibrated-log-loss", "accuracy", "macro-f1", "log-loss", "micro-macro-f1", "micro-f1", "r2", "mse"] | None
-    loss: str | type[Loss] | Loss
     refit: bool
     prune: float
-    path: bool
-    select: Literal["best", "1se", "sparsest"]
-    within: float | None
-    max_nonzero: int | None
     search: Literal["narrow", "grid"]
     search_space: Mapping[str, Sequence[Any]] | None
     budget: float | str | None
     backend: Literal["threads", "dask"]
     address: str | None
-    jobs: int
     memory: float | str | None
     scratch: str | os.PathLike[str] | None
-    tol: float
-    max_iter: int
 
 
 class LabelSettings(TextSettings, total=False):
@@ -164,22 +169,13 @@ class ClassifierKeywords(LabelSettings, total=False):
     seed: int
 
 
-class LinearKeywords(TypedDict, total=False):
+class LinearKeywords(FitSettings, total=False):
     """The parameters of ``LinearRegressor``."""
 
     groups: Any
     graph: Any
     fit_intercept: bool
     cv: Any
-    loss: str | type[Loss] | Loss
-    metric: Literal["calibrated-log-loss", "accuracy", "macro-f1", "log-loss", "micro-macro-f1", "micro-f1", "r2", "mse"] | None
-    select: Literal["best", "1se", "sparsest"]
-    within: float | None
-    max_nonzero: int | None
-    path: bool
-    jobs: int
-    tol: float
-    max_iter: int
 
 
 class LinearClassifierKeywords(LinearKeywords, total=False):

@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import time
 import warnings
-from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from textreg.errors import DataError, DataWarning, UsageError
-from textreg.features.encoder import Encoder
+from textreg.features.fields import AUTO_TOKENIZER, fit_fields, plan_fields, tokenizer_of
 from textreg.features.rows import DocumentRows, MatrixRows
-from textreg.features.vectorize import Features, Vectorizer
+from textreg.features.vectorize import Features
 from textreg.plugins import calls
 from textreg.plugins.registry import ours
-from textreg.records import Corpus, Problem, Tokens
+from textreg.records import Corpus, Floats, Graph, Groups, Problem, Tokens
 from textreg.structure.joining import Pretokenized
 from textreg.tasks import Target, Task, read_target
-from textreg.tasks.labels import parted
-from textreg.training.fields import AUTO_TOKENIZER, make_field_features, tokenizer_of
+from textreg.tasks.base import parted
 from textreg.training.settings import TrainingSettings
 from textreg.training.splits import Split, split_by
 from textreg.training.trials import Fold, Problems
@@ -31,27 +29,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
-    from textreg.features.joined import AnyEncoder
+    from textreg.features.encoder import AnyEncoder
     from textreg.features.vectorize import Graphs
     from textreg.kinds import GraphBuilder
-    from textreg.records import Floats, Graph, Groups
-    from textreg.records.documents import Documents
     from textreg.tasks.base import Targets
-
-
-class OutOfScope(NamedTuple):
-    """Documents that belong to none of the labels, to choose the threshold of the unknown by.
-
-    Attributes
-    ----------
-    texts : sequence
-        Their texts, or lists of tokens.
-    weights : ndarray
-        How much each counts, where a document held out counts as its own weight.
-    """
-
-    texts: Documents
-    weights: Floats
 
 
 class Training(NamedTuple):
@@ -80,8 +61,8 @@ class Training(NamedTuple):
     outside: Corpus | None
     share: float | None
 
-    def weighed(self, splits: Sequence[Split]) -> OutOfScope | None:
-        """The documents of the unknown label, with their weights."""
+    def weighed(self, splits: Sequence[Split]) -> Corpus | None:
+        """The documents of the unknown label, weighed as those held out are by their own weight."""
         if self.outside is None:
             return None
         share, weights = self.share, self.outside.sample_weight
@@ -89,7 +70,7 @@ class Training(NamedTuple):
             # Held-out documents are that share of the others: so these count as if they were, too.
             share = sum(len(split.held) for split in splits) / len(self.corpus)
         weights = np.ones(len(self.outside)) if weights is None else weights
-        return OutOfScope(self.outside.texts, share * weights)
+        return replace(self.outside, sample_weight=share * weights)
 
 
 def read_training(corpus: Corpus, settings: TrainingSettings) -> Training:
@@ -125,7 +106,7 @@ class Prepared:
     tokens: of the features of the first tokenizer, the first columns: groups and links are of them
     alone. rows: of the documents, by features. graphs: as of :class:`Features`.
     task, y: what is learned, and its targets. row_factors: those of the task. unlabeled: number of
-    documents at the end of ``tokens`` that are nowhere else.
+    documents at the end of ``tokens`` that are nowhere else. splits: those of :attr:`folds`.
     """
 
     encoder: AnyEncoder
@@ -140,6 +121,49 @@ class Prepared:
     unlabeled: int = 0
     fit_intercept: bool = True
     graphs: Graphs | None = None
+    splits: Sequence[Split] = ()
+
+    @classmethod
+    def of(  # what documents become
+        cls,
+        target: Target,
+        weights: Floats,
+        settings: TrainingSettings,
+        encoder: AnyEncoder,
+        rows: DocumentRows,
+        tokens: Tokens | None = None,
+        **more: Any,
+    ) -> Prepared:
+        """Documents with their own weights (n,); of ``dev`` in the settings, those follow.
+
+        Raises DataError for wrong weights or labels.
+        """
+        task, y = target
+        factors = task.factors(y, weights, settings.class_weight)
+        row_factors = task.row_factors(y, weights, settings.class_weight)
+        if settings.dev is not None:
+            y = np.concatenate([y, task.dev_targets(settings.dev)])
+            weights = np.concatenate([weights, own_weights(settings.dev)])
+        if tokens is None:
+            # No document has any.
+            ptr = np.zeros(len(y) + 1, dtype=np.int64)
+            tokens = Tokens(ptr[:0].astype(np.int32), ptr[:1], ptr, encoder.parts[0].vocabulary)
+        known = task.known(y)
+        # Documents that are only measured keep their own weight.
+        of_document = np.ones(len(known))
+        of_document[known] = factors[task.strata(y[known])[0]]
+        return cls(
+            encoder=encoder,
+            tokens=tokens,
+            rows=rows,
+            task=task,
+            y=y,
+            sample_weight=weights * of_document,
+            own_weight=weights,
+            settings=settings,
+            row_factors=row_factors,
+            **more,
+        )
 
     @cached_property
     def X(self) -> csr_array:
@@ -210,6 +234,22 @@ class Prepared:
             normed=self._normed(),
         )
 
+    @property
+    def folds(self) -> list[Fold]:
+        """Made when they are first asked for: their matrices are as large as all documents."""
+        return self._timed_folds[0]
+
+    @property
+    def seconds(self) -> float:
+        """How long a fold took to prepare, with its groups and graph."""
+        return self._timed_folds[1]
+
+    @cached_property
+    def _timed_folds(self) -> tuple[list[Fold], float]:
+        began = time.perf_counter()
+        folds = [self.fold(split) for split in self.splits]
+        return folds, (time.perf_counter() - began) / max(1, len(folds))
+
     def _normed(self) -> tuple[tuple[int, int], ...]:
         """The columns of every tokenizer whose rows are scaled to length 1."""
         # Columns of the tokenizers follow each other.
@@ -272,7 +312,7 @@ def make_features(corpus: Corpus, settings: TrainingSettings) -> Features:
         texts = [*texts, *settings.unlabeled.texts]
     if settings.fields is not None:
         tokenizer, vectorizer = settings.any_tokenizer, settings.vectorizer
-        return make_field_features(settings.fields, tokenizer, vectorizer, texts)
+        return fit_fields(plan_fields(settings.fields, tokenizer, vectorizer), texts)
     return settings.vectorizer.fit(settings.any_tokenizer, texts)
 
 
@@ -285,14 +325,7 @@ def prepare(
     """
     from scipy.sparse import vstack
 
-    dev = settings.dev
-    weights = own_weights(corpus)
-    task, y = target
-    factors = task.factors(y, weights, settings.class_weight)
-    row_factors = task.row_factors(y, weights, settings.class_weight)
-    if dev is not None:
-        y = np.concatenate([y, task.dev_targets(dev)])
-        weights = np.concatenate([weights, own_weights(dev)])
+    dev, weights = settings.dev, own_weights(corpus)
     if features is None:
         features = make_features(corpus, settings)
     unlabeled = 0 if settings.unlabeled is None else len(settings.unlabeled)
@@ -304,34 +337,16 @@ def prepare(
         # Without refit the features come from the corpus alone; dev meets them as new documents do.
         held = features.encoder.transform(dev.texts)
         rows = MatrixRows(vstack([rows.matrix(), held], format="csr"))
-    return Prepared(
-        encoder=features.encoder,
-        tokens=features.tokens,
-        rows=rows,
-        task=task,
-        y=y,
-        sample_weight=weights * factor_of(task, y, factors),
-        own_weight=weights,
-        settings=settings,
-        row_factors=row_factors,
+    return Prepared.of(
+        target,
+        weights,
+        settings,
+        features.encoder,
+        rows,
+        features.tokens,
         unlabeled=unlabeled,
         graphs=features.graphs,
     )
-
-
-def factor_of(task: Task, y: Targets, factors: Floats) -> Floats:
-    """(n,) the factor of every document; 1 for those that are only measured."""
-    known = task.known(y)
-    # Documents that are only measured keep their own weight.
-    of_document = np.ones(len(known))
-    of_document[known] = factors[task.strata(y[known])[0]]
-    return of_document
-
-
-def no_tokens(n: int, names: Sequence[str]) -> Tokens:
-    """Those of n documents, none of which has any; ``names`` are of the features."""
-    ptr = np.zeros(n + 1, dtype=np.int64)
-    return Tokens(np.zeros(0, dtype=np.int32), ptr[:1], ptr, names)
 
 
 def own_weights(corpus: Corpus) -> Floats:
@@ -347,106 +362,39 @@ def own_weights(corpus: Corpus) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class SplitDocuments(ABC):
+class SplitDocuments:
     """Documents with their targets and their splits: what a search fits and measures.
 
-    rare: the labels that were left out or joined, and their numbers of documents. outside: those
-    of the unknown label, if there are some. by: what the splits follow, as of :func:`split_by`.
+    prepare: gives the documents as numbers, from settings and the features made last, if there are
+    any. rare: the labels that were left out or joined, and their numbers of documents. outside:
+    those of the unknown label, if there are some. by: what the splits follow: see :func:`split_by`.
     """
 
     target: Target
     splits: Sequence[Split]
+    prepare: Callable[[TrainingSettings, dict[Any, Features]], Prepared]
     rare: Mapping[str, int] = field(default_factory=dict)
-    outside: OutOfScope | None = None
-
-    @property
-    def by(self) -> str | None:
-        return None
-
-    @abstractmethod
-    def prepare(self, settings: TrainingSettings, made: dict[Any, Features]) -> Prepared:
-        """The documents as numbers; ``made`` holds the features made last, if there are any."""
+    outside: Corpus | None = None
+    by: str | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class SplitCorpus(SplitDocuments):
+def split_corpus(
+    training: Training, splits: Sequence[Split], *, keep: bool = True
+) -> SplitDocuments:
     """Texts, whose features are made once for every setting of tokenizer and vectorizer.
 
     keep: whether texts are needed again; else each is empty once there are features.
     """
+    corpus, target = training.corpus, training.target
 
-    corpus: Corpus = field(kw_only=True)
-    keep: bool = field(default=True, kw_only=True)
-
-    @property
-    def by(self) -> str | None:
-        return split_by(self.corpus)
-
-    def prepare(self, settings: TrainingSettings, made: dict[Any, Features]) -> Prepared:
+    def prepare_corpus(settings: TrainingSettings, made: dict[Any, Features]) -> Prepared:
         key = settings.tokenizer, settings.vectorizer
         if key not in made:
             made.clear()
-            made[key] = make_features(self.corpus, settings)
-            if not self.keep and isinstance(texts := self.corpus.texts, list):
+            made[key] = make_features(corpus, settings)
+            if not keep and isinstance(texts := corpus.texts, list):
                 texts[:] = [""] * len(texts)
-        return prepare(self.corpus, self.target, settings, made[key])
+        return prepare(corpus, target, settings, made[key])
 
-
-class PreparedFolds:
-    """Documents under one setting of the features, whole and as folds.
-
-    Attributes
-    ----------
-    data : Prepared
-    seconds : float
-        How long a fold took to prepare, with its groups and graph; 0 before.
-    """
-
-    def __init__(self, data: Prepared, splits: Sequence[Split]) -> None:
-        self.data, self.seconds = data, 0.0
-        self._splits = splits
-
-    @cached_property
-    def folds(self) -> list[Fold]:
-        """Made when they are first asked for: their matrices are as large as all documents."""
-        began = time.perf_counter()
-        folds = [self.data.fold(split) for split in self._splits]
-        self.seconds = (time.perf_counter() - began) / max(1, len(folds))
-        return folds
-
-    def whole(self) -> tuple[Prepared, list[Fold]]:
-        """The documents, and the folds."""
-        return self.data, self.folds
-
-
-@dataclass(frozen=True, eq=False)
-class SplitMatrix(SplitDocuments):
-    """A matrix of documents by features, with its targets and its splits.
-
-    X: (n, p). names: those of its p columns. sample_weight: (n,). tokens: of the features, for
-    builders of groups and graphs; None if there are no texts.
-    """
-
-    X: csr_array = field(kw_only=True)
-    names: Sequence[str] = field(kw_only=True)
-    sample_weight: Floats = field(kw_only=True)
-    tokens: Tokens | None = field(default=None, kw_only=True)
-    fit_intercept: bool = field(default=True, kw_only=True)
-
-    def prepare(self, settings: TrainingSettings, made: dict[Any, Features]) -> Prepared:
-        """The matrix as it is; nothing of its features can be searched."""
-        task, y = self.target
-        weights = self.sample_weight
-        factors = task.factors(y, weights, settings.class_weight)
-        return Prepared(
-            encoder=Encoder(Pretokenized(), Vectorizer(ngrams=1, weighting="count"), self.names),
-            tokens=no_tokens(len(y), self.names) if self.tokens is None else self.tokens,
-            rows=MatrixRows(self.X),
-            task=task,
-            y=y,
-            sample_weight=weights * factor_of(task, y, factors),
-            own_weight=weights,
-            settings=settings,
-            row_factors=task.row_factors(y, weights, settings.class_weight),
-            fit_intercept=self.fit_intercept,
-        )
+    outside = training.weighed(splits)
+    return SplitDocuments(target, splits, prepare_corpus, training.rare, outside, split_by(corpus))

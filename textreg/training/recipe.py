@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from textreg.errors import ModelError, PluginError, UsageError
+from textreg.features.fields import AUTO_TOKENIZER, FIELD_OPTIONS, AutoTokenizer, fields_of
 from textreg.features.vectorize import Vectorizer
 from textreg.kinds import Plugin, Tokenizer
 from textreg.model.origin import SourceSummary
-from textreg.model.saved_tokenizer import TokenizerOrigin
+from textreg.model.saved_encoder import TokenizerOrigin
 from textreg.params import Parametrized
 from textreg.plugins import registry
 from textreg.records.fields import Field
 from textreg.structure.joining import Unnamed, parts_of
 from textreg.tasks import TASKS, Classification
-from textreg.training.fields import AUTO_TOKENIZER, FIELD_OPTIONS, AutoTokenizer, fields_of
 from textreg.training.settings import (
     PREFIXES,
     RECORDS,
@@ -32,14 +32,9 @@ from textreg.training.settings import (
 from textreg.training.space import Tuning
 
 if TYPE_CHECKING:
-    from textreg.features.joined import AnyEncoder
+    from textreg.features.encoder import AnyEncoder
     from textreg.model.model import Model
-    from textreg.model.summary import (
-        GraphSummary,
-        GroupsSummary,
-        RegularizerSummary,
-        TrainingSummary,
-    )
+    from textreg.model.summary import TrainingSummary
     from textreg.records import Corpus
 
 
@@ -217,10 +212,9 @@ def settings_of(model: Model, unlabeled: Corpus | None = None) -> TrainingSettin
     summary = _summary(model)
     try:
         parts = {
-            key: _again(summary, PREFIXES[key], part.name, part.params)
-            for key, part in _parts(summary).items()
+            key: registry.create(PREFIXES[key], summary.spelled(PREFIXES[key], name), **params)
+            for key, (name, params) in _parts(summary).items()
         }
-        parts["loss"] = _again(summary, "loss", summary.loss, summary.loss_params)
     except (PluginError, UsageError) as error:
         raise ModelError(f"the model's training cannot be repeated: {error}") from error
     # The seed and the parts of a cross-validation give the same splits again.
@@ -244,23 +238,14 @@ def settings_of(model: Model, unlabeled: Corpus | None = None) -> TrainingSettin
     )
 
 
-def _again(summary: TrainingSummary, kind: str, name: str, params: Mapping[str, Any]) -> Any:
-    return registry.create(kind, summary.spelled(kind, name), **params)
-
-
 def with_choices(settings: TrainingSettings, model: Model) -> TrainingSettings:
     """The settings of a training with what its search chose for ``model``."""
-    summary = _summary(model)
     parts = {
-        key: getattr(settings, key).replace(**part.params)
-        for key, part in _parts(summary).items()
-        if getattr(settings, key) is not None and getattr(settings, key).params() != part.params
+        key: getattr(settings, key).replace(**params)
+        for key, (_, params) in _parts(_summary(model)).items()
+        if getattr(settings, key) is not None and getattr(settings, key).params() != params
     }
-    return settings.replace(
-        **_features_of(model.encoder),
-        tuning=Tuning(),
-        **parts,
-    )
+    return settings.replace(**_features_of(model.encoder), tuning=Tuning(), **parts)
 
 
 def _features_of(encoder: AnyEncoder) -> dict[str, Any]:
@@ -271,12 +256,11 @@ def _features_of(encoder: AnyEncoder) -> dict[str, Any]:
     return {"tokenizer": encoder.tokenizer, "vectorizer": encoder.vectorizer}
 
 
-def _parts(
-    summary: TrainingSummary,
-) -> dict[str, RegularizerSummary | GroupsSummary | GraphSummary]:
-    """The regularizer and the builders of a training, by the prefix of their options."""
+def _parts(summary: TrainingSummary) -> dict[str, tuple[str, dict[str, Any]]]:
+    """Names and parameters of the parts of a training, by the prefix of their options."""
     parts = {"reg": summary.reg, "groups": summary.groups, "graph": summary.graph}
-    return {key: part for key, part in parts.items() if part is not None}
+    named = {key: (part.name, part.params) for key, part in parts.items() if part is not None}
+    return {**named, "loss": (summary.loss, summary.loss_params)}
 
 
 def _summary(model: Model) -> TrainingSummary:
@@ -299,15 +283,21 @@ def fit_command(model: Model) -> list[str] | None:
     if summary is None or any(isinstance(one.tokenizer, Unnamed) for one in model.encoder.parts):
         return None
     options: dict[str, Any] = {}
-    for prefix, part in _parts(summary).items():
-        options[prefix] = part.name
-        own = changed(summary, PREFIXES[prefix], part.name, part.params)
+    parts = _parts(summary)
+    loss, loss_params = parts.pop("loss")
+    for prefix, (name, params) in parts.items():
+        options[prefix] = name
+        own = changed(summary, PREFIXES[prefix], name, params)
         options |= {f"{prefix}_{key}": value for key, value in own.items()}
-    options |= _feature_options(model.encoder)
+    encoder = model.encoder
+    if encoder.fields:
+        options |= field_options(fields_of(encoder))
+    else:
+        options |= named_options("tokenizer", encoder.tokenizer) | encoder.vectorizer.changed()
     usual = TrainingSettings.declared()
-    if summary.loss != model.task.default_loss:
-        options["loss"] = summary.loss
-    own = changed(summary, "loss", summary.loss, summary.loss_params)
+    if loss != model.task.default_loss:
+        options["loss"] = loss
+    own = changed(summary, "loss", loss, loss_params)
     options |= {f"loss_{key}": value for key, value in own.items()}
     if not model.task.discrete:  # else the labels tell it
         options["task"] = summary.task
@@ -323,13 +313,6 @@ def fit_command(model: Model) -> list[str] | None:
         options |= {"unknown": model.task.unknown, "unknown_rule": summary.unknown.rule}
     options["class_weight"] = summary.class_weight
     return [*_beginning(summary), "CORPUS", *words_of(options)]
-
-
-def _feature_options(encoder: AnyEncoder) -> dict[str, Any]:
-    """How documents become features, as options."""
-    if encoder.fields:
-        return field_options(fields_of(encoder))
-    return named_options("tokenizer", encoder.tokenizer) | encoder.vectorizer.changed()
 
 
 def train_command(model: Model, saved: str) -> list[str]:

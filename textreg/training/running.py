@@ -46,9 +46,7 @@ class Work:
 
     def run(self, stage: str, total: int) -> Run:
         """A run of ``total`` fits."""
-        return Run(
-            self, Counter(stage, total, self.progress), Stopper(self.deadline, listens=self.partial)
-        )
+        return Run(self, stage, total)
 
     def report(self, stage: str, done: int, total: int) -> None:
         """Report progress, if anybody listens."""
@@ -70,8 +68,8 @@ ALONE = Work(partial=False)
 """One piece after the other, without a deadline or a report of progress."""
 
 
-class Counter:
-    """Counts finished fits and reports them; threads may share it.
+class Run:
+    """Fits under way: how to work, how many are done, and when to stop; threads may share it.
 
     Attributes
     ----------
@@ -79,28 +77,19 @@ class Counter:
         Number of fits that are expected; may change.
     """
 
-    def __init__(self, stage: str, total: int, progress: Progress | None) -> None:
-        self.total = total
-        self._stage, self._progress = stage, progress
-        self._done = 0
+    def __init__(self, work: Work, stage: str, total: int) -> None:
+        self.work, self.total = work, total
+        self.stopper = Stopper(work.deadline, listens=work.partial)
+        self._stage, self._done = stage, 0
         self._lock = threading.Lock()
 
-    def advance(self) -> None:
-        """One more fit is done."""
-        with self._lock:
-            self._done += 1
-            LOG.debug("%s: %d of %d fits", self._stage, self._done, self.total)
-            if self._progress is not None:
-                self._progress(self._stage, self._done, self.total)
-
-
-@dataclass(frozen=True)
-class Run:
-    """Fits under way: how to work, a counter of them, and when to stop."""
-
-    work: Work
-    counter: Counter
-    stopper: Stopper
+    def advance(self, fits: int = 1) -> None:
+        """So many more fits are done."""
+        for _ in range(fits):
+            with self._lock:
+                self._done += 1
+                LOG.debug("%s: %d of %d fits", self._stage, self._done, self.total)
+                self.work.report(self._stage, self._done, self.total)
 
     @property
     def stopped(self) -> str | None:

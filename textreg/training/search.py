@@ -33,18 +33,13 @@ from textreg.kinds import Regularizer
 from textreg.logs import logger
 from textreg.measure.metrics import SMALLER
 from textreg.tasks.classification import Multiclass
-from textreg.training.prepare import Prepared, PreparedFolds, SplitDocuments
+from textreg.training import trials
+from textreg.training.prepare import Prepared, SplitDocuments
 from textreg.training.running import Run, Work
 from textreg.training.settings import TrainingSettings
 from textreg.training.space import BEST, WITHIN, Tuning, changed, combinations
 from textreg.training.splits import Split
-from textreg.training.trials import (
-    MeasuredSetting,
-    Results,
-    add_trials,
-    grid_of,
-    measured_setting,
-)
+from textreg.training.trials import MeasuredSetting, Results
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -139,7 +134,7 @@ class SearchContext:
         self._fits_before: int | None = None
         if features is not None:
             self._features[settings.tokenizer, settings.vectorizer] = features
-        self._prepared: OrderedDict[FeatureValues, PreparedFolds] = OrderedDict()
+        self._prepared: OrderedDict[FeatureValues, Prepared] = OrderedDict()
         self._grids: dict[FeatureValues, list[Regularizer]] = {}
         self._trials: dict[tuple[FeatureValues, Regularizer], Results] = {}
         self._nearest: dict[FeatureValues, MeasuredSetting] = {}
@@ -178,21 +173,21 @@ class SearchContext:
         """The values that are tried first."""
         return tuple(dimension.values[0] for dimension in self.space)
 
-    def prepared(self, values: FeatureValues) -> PreparedFolds:
+    def prepared(self, values: FeatureValues) -> Prepared:
         """Documents under these values of :attr:`space`; those used last stay, and the best."""
         if values not in self._prepared:
             parts = changed(self.settings.parts(), self.space, values)
             searched = {dimension.part: parts[dimension.part] for dimension in self.space}
             settings = self.settings.replace(tuning=BEST, **searched)
             data = self.documents.prepare(settings, self._features)
-            self._prepared[values] = PreparedFolds(data, self.documents.splits)
+            self._prepared[values] = replace(data, splits=self.documents.splits)
         self._prepared.move_to_end(values)
         if len(self._prepared) > MAX_CACHED:
             best = self.values_of(self.best_so_far) if self.measured else None
             del self._prepared[next(it for it in self._prepared if it not in (values, best))]
         return self._prepared[values]
 
-    def prepared_for(self, setting: MeasuredSetting | None) -> PreparedFolds:
+    def prepared_for(self, setting: MeasuredSetting | None) -> Prepared:
         """Documents as a setting has them; without one, as the settings are."""
         return self.prepared(self.first if setting is None else self.values_of(setting))
 
@@ -214,7 +209,7 @@ class SearchContext:
             grid = [
                 regularizer
                 for chosen in combinations(self.hyperparameters)
-                for regularizer in grid_of(
+                for regularizer in trials.grid_of(
                     changed({"reg": reg}, self.hyperparameters, chosen)["reg"], first
                 )
             ]
@@ -234,9 +229,9 @@ class SearchContext:
         run.stopper.reserve = _final_fit_seconds(self, values, run.work)
         folds, total = self.prepared(values).folds, len(self.asked) + expected
         if self._fits_before is None:
-            self._fits_before = run.counter.total
+            self._fits_before = run.total
         rows = len(folds[0].rows if self.labels is None else self.labels)
-        run.counter.total = self._fits_before + total * rows * len(folds)
+        run.total = self._fits_before + total * rows * len(folds)
         for setting in self._measure(values, [grid[place] for place in places], run):
             self.measured.append(setting)
             LOG.info(
@@ -259,18 +254,18 @@ class SearchContext:
         results = [self._trials.setdefault((values, setting), {}) for setting in grid]
         rows = folds[0].rows if self.labels is None else self.labels
         # Labels of a stage before are fitted already.
-        missing = [row for row in rows if any((0, row) not in trials for trials in results)]
-        add_trials(grid, missing, folds, run, results, near)
+        missing = [row for row in rows if any((0, row) not in tried for tried in results)]
+        trials.add_trials(grid, missing, folds, run, results, near)
         changes = {
             dimension.key: value for dimension, value in zip(self.space, values, strict=True)
         }
         error_of = self.metric if self.settings.tuning.select == "1se" else None
         measured = [
-            measured_setting(
-                setting, folds, trials, labels=self.labels, changes=changes, error_of=error_of
+            trials.measured_setting(
+                setting, folds, tried, labels=self.labels, changes=changes, error_of=error_of
             )
-            for setting, trials in zip(grid, results, strict=True)
-            if all((at, row) in trials for at in range(len(folds)) for row in rows)
+            for setting, tried in zip(grid, results, strict=True)
+            if all((at, row) in tried for at in range(len(folds)) for row in rows)
         ]
         candidates = measured if nearest is None else [nearest, *measured]
         if candidates:
@@ -339,7 +334,12 @@ def choose(points: Sequence[MeasuredSetting], metric: str, rule: Tuning = BEST) 
     best = min(small, key=lambda index: (cost[index], sizes[index], index))
     if rule.select == "best":
         return best
-    tolerance = _tolerance(points[best], cost[best], metric, rule)
+    if rule.select == "1se":
+        tolerance = points[best].error or 0.0  # SearchContext.measure asks for it
+    else:
+        tolerance = WITHIN if rule.within is None else rule.within
+        # A squared error has the unit of the labels, squared: a fraction of the best has none.
+        tolerance *= abs(cost[best]) if metric == "mse" else 1.0
     # Sums of rounded costs: a difference of exactly the tolerance must count as near.
     near = [index for index in small if cost[index] <= cost[best] + tolerance + 1e-12]
     return min(near, key=lambda index: (sizes[index], cost[index], index))
@@ -374,16 +374,6 @@ def _small_enough(points: Sequence[MeasuredSetting], rule: Tuning) -> list[int]:
     """Indices of the points that the rule's ``max_nonzero`` allows."""
     most = inf if rule.max_nonzero is None else rule.max_nonzero
     return [index for index, point in enumerate(points) if point.nonzero <= most]
-
-
-def _tolerance(best: MeasuredSetting, cost: float, metric: str, rule: Tuning) -> float:
-    """How much worse than the best a smaller model may be."""
-    if rule.select == "1se":
-        assert best.error is not None  # SearchContext.measure asks for it
-        return best.error
-    within = WITHIN if rule.within is None else rule.within
-    # A squared error has the unit of the labels, squared: a fraction of the best has none.
-    return within * abs(cost) if metric == "mse" else within
 
 
 def narrowed(context: SearchContext, run: Run) -> None:
@@ -474,7 +464,7 @@ def stages_of(context: SearchContext, *, by_documents: bool = True) -> list[Sear
     stages = [context]
     if not context.rules_out or not context.documents.splits:
         return stages
-    data = context.prepared(context.first).data
+    data = context.prepared(context.first)
     if (labels := few_labels(data, context.documents.splits)) is not None:
         stages = [*map(context.of_labels, label_stages(data, labels)), context]
     # Only losses rank settings on a part as on the whole. By counts, such as F1, on goemotions the
@@ -652,7 +642,7 @@ def _final_fit_seconds(
     growth = 1.0
     if settings.refit:
         fewest = min(len(split.train) for split in context.documents.splits)
-        growth = prepared.data.rows.shape[0] / fewest
+        growth = prepared.rows.shape[0] / fewest
     # The final fit: all weight vectors once, on all documents, to a tighter tolerance.
     rounds = TIGHTER * growth * work.rounds(len(prepared.folds[0].rows))
     if context.documents.target.task.learns_from_held_out(settings):

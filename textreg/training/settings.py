@@ -9,34 +9,27 @@ from functools import partial
 from typing import Any
 
 from textreg.errors import UsageError, did_you_mean
+from textreg.features.fields import AUTO_TOKENIZER, BESIDE, AutoTokenizer, plan_fields, tokenizer_of
 from textreg.features.vectorize import Vectorizer
 from textreg.jobs import check_jobs
 from textreg.kinds import GraphBuilder, GroupBuilder, Loss, Plugin, Regularizer, Tokenizer
 from textreg.losses import LOSSES
-from textreg.measure.calibration import METHODS
-from textreg.measure.selective import parse_unknown_rule
-from textreg.measure.thresholds import parse_rule
+from textreg.measure.decisions import METHODS, parse_rule, parse_unknown_rule
 from textreg.params import Param, Parametrized, param
 from textreg.plugins import registry
 from textreg.records import Corpus, Documents
 from textreg.records.fields import Field, as_fields
 from textreg.structure.joining import Unnamed, parts_of
 from textreg.tasks import MULTICLASS, TASKS, Classification, Rare, check_options
-from textreg.training.fields import AUTO_TOKENIZER, BESIDE, AutoTokenizer, plan_fields, tokenizer_of
 from textreg.training.space import Dimension, Tuning, dimensions, in_units
 
-_PREFIXES = {"k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12} | {
-    "ki": 2.0**10,
-    "mi": 2.0**20,
-    "gi": 2.0**30,
-    "ti": 2.0**40,
+_BYTES = {"": 1.0, "b": 1.0} | {
+    prefix + binary + b: base**power
+    for power, prefix in enumerate("kmgt", 1)
+    for binary, base in (("", 1e3), ("i", 2.0**10))
+    for b in ("", "b")
 }
-
-_BYTES = {
-    "": 1.0,
-    "b": 1.0,
-    **{name + b: size for name, size in _PREFIXES.items() for b in ("", "b")},
-}
+"""Units of memory, as of 1GB or 1.5GiB."""
 
 LEAST_MEMORY = 100e6
 """Bytes without which no block of documents fits."""
@@ -354,18 +347,14 @@ class TrainingSettings(Parametrized):
                 "(--memory 1GB), or leave out scratch."
             )
         # Only now all parts are known, and with them whether anything is open.
-        if not self.searches and self._needs_search:
+        tuning = self.tuning
+        needs_search = not tuning.best_alone or (tuning.address is not None and self.memory is None)
+        if needs_search and not self.searches:
             raise UsageError(
                 f"all parameters of {self.reg.label()} are given, so there is nothing to choose: "
                 "leave out select, within, max_nonzero and backend, or a value, or give values to "
                 "search (search_space)."
             )
-
-    @property
-    def _needs_search(self) -> bool:
-        """Whether a setting is given that only makes sense for a search."""
-        tuning = self.tuning
-        return not tuning.best_alone or (tuning.address is not None and self.memory is None)
 
     def parts(self) -> dict[str, Parametrized | None]:
         """The parts and the vectorizer, whose parameters can be searched, by their keywords."""

@@ -20,15 +20,13 @@ import numpy as np
 
 from textreg.errors import DataError, UsageError
 from textreg.reading.columns import moments
-from textreg.records import Corpus
+from textreg.records import Bools, Corpus, Floats, Int64s
 from textreg.tasks import Target
-from textreg.tasks.labels import REMEDY
+from textreg.tasks.base import REMEDY
 from textreg.training.settings import TrainingSettings
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from textreg.records import Bools, Floats, Int64s
 
 
 class Split(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
@@ -18,37 +18,282 @@ from textreg.blocks.scratch import Scratch
 from textreg.errors import DataError, UsageError
 from textreg.features.markup import warn_of_html
 from textreg.kinds import Regularizer
+from textreg.measure.metrics import wilson
+from textreg.model import summary as records
 from textreg.model.model import Model
-from textreg.records import Corpus
+from textreg.model.origin import PartOrigin
+from textreg.model.summary import SupportCounts, TrainingSummary
+from textreg.records import Corpus, Documents, Floats, SelectionReport
+from textreg.records.block_design import BlockDesign, BlockGroups
 from textreg.records.columns import as_column
 from textreg.records.documents import check_documents, check_texts
 from textreg.records.fields import as_fields, fielded
+from textreg.records.report import PartsReport
 from textreg.records.stored_texts import StoredTexts
+from textreg.records.support import NONZERO, ZERO, Support
+from textreg.training import search
 from textreg.training.fit import (
     LOG,
+    FinalFit,
     InitialWeights,
     Learned,
     fit_best,
+    fit_path,
     log_begun,
+    path_parameter,
     report_fit,
     report_search,
 )
-from textreg.training.path import fit_path, path_parameter
-from textreg.training.prepare import CUT_ALREADY, SplitCorpus, for_documents, read_training
+from textreg.training.prepare import CUT_ALREADY, for_documents, read_training, split_corpus
 from textreg.training.recipe import options_of
 from textreg.training.running import Clock, Progress, Work, one_thread_in_blas
-from textreg.training.search import SearchContext, run_search, stages_of
+from textreg.training.search import SearchContext, SearchResult
 from textreg.training.settings import TrainingSettings
 from textreg.training.splits import group_names, splits_of
-from textreg.training.summary import training_summary
-from textreg.training.trials import connected_cluster
+from textreg.training.trials import MeasuredSetting, connected_cluster
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
     from typing_extensions import Unpack
 
     from textreg.features.vectorize import Features
-    from textreg.records import Documents, Floats
     from textreg.training.keywords import TrainKeywords
+
+
+MAX_ORDER = 100
+"""The most features of which a summary keeps the order of entry."""
+
+
+def training_summary(learned: Learned, options: dict[str, Any]) -> TrainingSummary:
+    """The summary of a search and its final fit; ``options`` are those that were given."""
+    context, result, fit, path, _ = learned
+    settings, task = context.settings, context.documents.target.task
+    problem, fitted, best = fit.problems.problem, fit.fitted, fit.best
+    weight, rules = settings.class_weight, settings.threshold or {}
+    (order, order_groups), smooth = _orders(fit), fitted.unsmoothed
+    return TrainingSummary(
+        task=task.name,
+        loss=problem.loss.label(),
+        loss_params=problem.loss.params(),
+        multiclass=task.multiclass,
+        labels=task.describe(fit.data.y[fit.rows]),
+        reg=records.RegularizerSummary(
+            fit.regularizer.label(), fit.regularizer.params(), _searched(settings)
+        ),
+        documents=problem.design.shape[0],
+        features=problem.design.shape[1],
+        nonzero=fit.nonzero,
+        groups=_of_groups(fit),
+        graph=_of_graph(fit),
+        objective=fitted.objective,
+        gap=_bound(fitted.gap),
+        converged=fitted.converged,
+        iterations=fitted.iterations,
+        tol=settings.tol,
+        class_weight=weight if isinstance(weight, (str, type(None))) else dict(weight),
+        unknown=fit.learned.unknown and records.UnknownSummary(*fit.learned.unknown),
+        rare=records.RareSummary(*settings.rare, dict(context.documents.rare))
+        if context.documents.rare
+        else None,
+        interrupted="search" if result.stopped else "fit" if fit.stopped else None,
+        budget=settings.tuning.seconds,
+        planned=result.planned,
+        ruled_out=result.ruled_out,
+        ruled_out_by=result.labels,
+        ruled_out_on=result.documents,
+        **_of_search(context, result, best),
+        calibration=None if fit.learned.calibration is None else fit.learned.calibration.method,
+        thresholds={
+            label: records.ThresholdSummary(rules.get(label, task.threshold_rule), *threshold)
+            for label, threshold in fit.learned.thresholds.items()
+        },
+        plugins=tuple(PartOrigin(**origin) for origin in settings.plugins()),
+        options=options,
+        path=None if path is None else records.PathSummary(path.parameter, len(path)),
+        pruned=fit.pruned,
+        unsmoothed=None
+        if smooth is None
+        else records.UnsmoothedSummary(smooth.objective, _bound(smooth.gap)),
+        blocks=_blocks(context, fit),
+        order=order,
+        order_groups=order_groups,
+        support=_support(fit.fitted.supports),
+        parts=_groups_with_parts(fit),
+    )
+
+
+def _bound(gap: float) -> float | None:
+    """The gap of a fit; JSON has no NaN: procedures without a bound report none."""
+    return None if np.isnan(gap) else gap
+
+
+def _support(supports: Sequence[Support | None]) -> records.SupportSummary | None:
+    known = [support for support in supports if support is not None]
+    if not known or len(known) < len(supports):
+        return None
+    groups = [support.groups for support in known if support.groups is not None]
+    return records.SupportSummary(
+        features=tuple(_counts(support.features) for support in known),
+        groups=tuple(map(_counts, groups)) if len(groups) == len(known) else (),
+    )
+
+
+def _counts(states: NDArray[np.int8]) -> SupportCounts:
+    # What is neither is undecided: the gap is too wide to tell.
+    zero, nonzero = (int(np.count_nonzero(states == state)) for state in (ZERO, NONZERO))
+    return SupportCounts(zero, nonzero, len(states) - zero - nonzero)
+
+
+def _groups_with_parts(fit: FinalFit) -> tuple[tuple[int, ...], ...]:
+    """The groups that have a part, where all weight vectors are sums of parts."""
+    reports = [report for report in fit.fitted.reports if isinstance(report, PartsReport)]
+    if len(reports) < len(fit.fitted.reports):
+        return ()
+    return tuple(report.groups for report in reports)
+
+
+def _blocks(context: SearchContext, fit: FinalFit) -> records.BlocksSummary | None:
+    design = fit.problems.problem.design
+    if not isinstance(design, BlockDesign):
+        return None
+    # The search saw a part of the documents alone.
+    searched = None if fit.best is None else len(context.documents.target.y)
+    return records.BlocksSummary(len(design.blocks.starts) - 1, round(design.passes), searched)
+
+
+def _of_groups(fit: FinalFit) -> records.GroupsSummary | None:
+    groups, builder = fit.problems.problem.groups, fit.data.settings.groups
+    if groups is None or builder is None:
+        return None
+    return records.GroupsSummary(
+        name=builder.label(),
+        params=builder.params(),
+        before=len(groups),
+        after=None if isinstance(groups, BlockGroups) else len(groups.merged.groups),
+    )
+
+
+def _of_graph(fit: FinalFit) -> records.GraphSummary | None:
+    graph, builder = fit.problems.problem.graph, fit.data.settings.graph
+    if graph is None or builder is None:
+        return None
+    return records.GraphSummary(
+        name=builder.label(),
+        params=builder.params(),
+        links=graph.n_links,
+        classes=graph.classes,
+    )
+
+
+def _of_search(
+    context: SearchContext, result: SearchResult, best: MeasuredSetting | None
+) -> dict[str, Any]:
+    """What a summary tells of the search; of none where nothing was measured."""
+    settings, splits, metric = context.settings, context.documents.splits, context.metric
+    if best is None:
+        none = dict.fromkeys(("split", "metric", "select", "dev"))
+        return {**none, "chosen": {}, "search": (), "refit": False}
+    kind = "dev" if settings.dev is not None else "cv" if settings.cv is not None else "holdout"
+    tuning, searched = settings.tuning, _searched(settings)
+    documents, interval = sum(len(split.held) for split in splits), None
+    if "accuracy" in best.metrics:
+        # Wilson's 95 % interval of a share: right of so many.
+        interval = wilson(round(best.metrics["accuracy"] * documents), documents)
+    points = (
+        records.SearchPoint(
+            params={key: point.regularizer.params()[key] for key in searched},
+            settings=dict(point.changes),
+            nonzero=point.nonzero,
+            error=point.error,
+            metrics=dict(point.metrics),
+        )
+        for point in result.measured
+    )
+    return {
+        "split": records.SplitSummary(kind, len(splits), settings.seed, context.documents.by),
+        "metric": metric,
+        "select": records.ChoiceSummary(
+            tuning.select, tuning.within, tuning.max_nonzero, best.error
+        ),
+        "chosen": dict(best.changes),
+        "dev": records.DevMetrics(documents, dict(best.metrics), interval),
+        "search": tuple(points),
+        "refit": settings.refit,
+        "tip": _tip(settings, best, result.measured, metric),
+    }
+
+
+def _tip(
+    settings: TrainingSettings,
+    best: MeasuredSetting,
+    measured: Sequence[MeasuredSetting],
+    metric: str,
+) -> records.TipSummary | None:
+    """A simpler regularizer, if the search chose one of strength zero among others that are not."""
+    simpler = best.regularizer.reduced()
+    chosen, tried = (
+        best.regularizer.params(),
+        [setting.regularizer.params() for setting in measured],
+    )
+    # Strengths that the choice has at zero, though the search tried others.
+    without = [
+        key
+        for key in _searched(settings)
+        if chosen[key] == 0 and any(params[key] != 0 for params in tried)
+    ]
+    if simpler is None or not without:
+        return None
+    full = [
+        setting
+        for setting, params in zip(measured, tried, strict=True)
+        if any(params[key] != 0 for key in without)
+    ]
+    # Only if the best with them is no better: else a rule for small models chose zero.
+    best_full = full[search.choose(full, metric)]
+    if search.costs([best_full], metric) < search.costs([best], metric):
+        return None  # a rule for small models chose it
+    return records.TipSummary(simpler.label(), tuple(without), best_full.metrics[metric])
+
+
+def _orders(
+    fit: FinalFit,
+) -> tuple[tuple[tuple[str, ...], ...], tuple[tuple[records.GroupStep, ...], ...]]:
+    """The first features in order of entry, for each weight vector of a pursuit.
+
+    Of a pursuit of groups, also the steps that selected these.
+    """
+    reports = [report for report in fit.fitted.reports if isinstance(report, SelectionReport)]
+    if not reports:
+        return (), ()
+    names, groups = fit.data.encoder.names, fit.problems.problem.groups  # names are spelled here
+    order = tuple(tuple(names[j] for j in report.order[:MAX_ORDER]) for report in reports)
+    if groups is None or not all(report.steps or not report.order for report in reports):
+        return order, ()
+    return order, tuple(tuple(_group_steps(it, names, groups.names)) for it in reports)
+
+
+def _group_steps(
+    report: SelectionReport, names: Sequence[str], group_names: Sequence[str] | None
+) -> Iterator[records.GroupStep]:
+    # order lists features, steps say how many of them there were after each.
+    start = 0
+    for step in report.steps:
+        if start >= MAX_ORDER:
+            return
+        single = step.group < 0
+        yield records.GroupStep(
+            group=None if single else step.group,
+            name=None if single or group_names is None else group_names[step.group],
+            features=tuple(names[j] for j in report.order[start : step.active]),
+        )
+        start = step.active
+
+
+def _searched(settings: TrainingSettings) -> tuple[str, ...]:
+    """Hyperparameters of the regularizer that are searched, in the order they are declared."""
+    named = {dimension.name for dimension in settings.dimensions() if dimension.part == "reg"}
+    undecided = settings.reg.undecided()
+    return tuple(key for key in settings.reg.params() if key in named or key in undecided)
 
 
 def train(  # noqa: PLR0913  # its options are its interface
@@ -210,9 +455,7 @@ def train_corpus(  # noqa: PLR0913  # its options are its interface
     splits = splits_of(corpus, target, settings)
     # Features that are searched are made of the texts again.
     keep = keep_texts or any(dimension.part != "reg" for dimension in settings.dimensions())
-    outside = training.weighed(splits)
-    documents = SplitCorpus(target, splits, training.rare, outside, corpus=corpus, keep=keep)
-    context = SearchContext(documents, settings, features)
+    context = SearchContext(split_corpus(training, splits, keep=keep), settings, features)
     log_begun(context, len(corpus))
     return _model(learn(context, work, initial), options)
 
@@ -252,12 +495,12 @@ def learn(context: SearchContext, work: Work, initial: InitialWeights | None = N
     ):
         work.report("features", 0, n)
         # The first stage is prepared here, so that its time counts as that of the features.
-        stages = stages_of(context)
-        stages[0].prepared(context.first).whole()
-        n_features = context.prepared(context.first).data.rows.shape[1]
+        stages = search.stages_of(context)
+        _ = stages[0].prepared(context.first).folds
+        n_features = context.prepared(context.first).rows.shape[1]
         work.report("features", n, n)
         LOG.info("%d features in %.2f s", n_features, clock.stop("features"))
-        result = run_search(stages, replace(work, cluster=cluster))
+        result = search.run_search(stages, replace(work, cluster=cluster))
     report_search(context, result, clock.stop("search"))
     with allowing(work.threads), one_thread_in_blas():
         fit = fit_best(context, result, work, initial)

@@ -28,7 +28,7 @@ from textreg.errors import ConvergenceWarning
 from textreg.kinds import Plugin, Regularizer
 from textreg.measure.metrics import standard_error
 from textreg.plugins import calls
-from textreg.records import Problem, Solution, Step
+from textreg.records import Floats, Int32s, Problem, Solution, Step
 from textreg.records.ragged import row_of
 from textreg.tasks import Task
 from textreg.tasks.classification import Multiclass
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from textreg.cluster.connection import Connection
-    from textreg.records import Floats, Int32s
     from textreg.tasks.base import Targets
 
 MAX_START = 100_000
@@ -184,16 +183,13 @@ class Start(NamedTuple):
         return w, self.b
 
 
-def dense(starts: Sequence[Start], n_features: int) -> tuple[Floats, Floats]:
-    """Several in one: weights (k, n_features) and intercepts (k,)."""
-    weights, intercepts = zip(*(start.dense(n_features) for start in starts), strict=True)
-    return np.array(weights), np.array(intercepts)
-
-
 def together(starts: Sequence[Start | None], n_features: int) -> tuple[Floats, Floats] | None:
-    """The same, where there are any and all of them are there."""
-    known = [start for start in starts if start is not None]
-    return dense(known, n_features) if known and len(known) == len(starts) else None
+    """Several in one, if all are there: weights (k, n_features) and intercepts (k,)."""
+    known = [start.dense(n_features) for start in starts if start is not None]
+    if not known or len(known) < len(starts):
+        return None
+    weights, intercepts = zip(*known, strict=True)
+    return np.array(weights), np.array(intercepts)
 
 
 class Trial(NamedTuple):
@@ -357,12 +353,10 @@ def share_passes(settings: Sequence[Regularizer], problems: Problems) -> bool:
     A fit that may be side by side with others has other bits than one that may not; so this must
     not depend on how many are, which the number of threads decides.
     """
-    paths = type(settings[0]).path is not Regularizer.path  # whose fits are not one by one
-    return (
-        len(problems.rows) > 1
-        and not (problems.task.joint or paths)
-        and all(calls.shares_passes(part, problems.problem) for part in settings)
-    )
+    # Fits of a path are not one by one.
+    if len(problems.rows) < 2 or problems.task.joint or _has_path(settings):
+        return False
+    return all(calls.shares_passes(part, problems.problem) for part in settings)
 
 
 Results = dict[tuple[int, int | None], list[Trial]]
@@ -488,8 +482,7 @@ def solve_chunks(chunks: Sequence[Chunk], run: Run) -> list[Trials]:
 def _note(run: Run, chunk: Chunk, trials: Sequence[Trial]) -> None:
     """Count the fits of a setting that is done."""
     run.stopper.note(max(trial.seconds for trial in trials))
-    for _ in chunk.rows:
-        run.counter.advance()
+    run.advance(len(chunk.rows))
 
 
 def measured_setting(
@@ -537,12 +530,9 @@ def held_weights(folds: Sequence[Fold]) -> Floats | None:
     """The weights of everything held out, in one; None if all documents count the same."""
     if all(fold.weights_held is None for fold in folds):
         return None
-    return np.concatenate(
-        [  # of some folds all documents may have the weight 0
-            np.zeros(len(fold.y_held)) if fold.weights_held is None else fold.weights_held
-            for fold in folds
-        ]
-    )
+    # Of some folds all documents may have the weight 0.
+    weights = ((fold.weights_held, len(fold.y_held)) for fold in folds)
+    return np.concatenate([np.zeros(n) if held is None else held for held, n in weights])
 
 
 def _chains(grid: Sequence[Regularizer]) -> list[list[int]]:

@@ -1,32 +1,463 @@
-"""New documents on top of those that a model was trained on."""
+"""New documents on top of those that a model was trained on.
+
+**With the old documents** the model is that of a training on all of them, with what was chosen for
+the first one.
+
+**Without them** the weights of the model stand for them:
+
+    min  sum_new c_i l(y_i, z_i) + sum_old 1/2 (d_j + 2 l2) (w_j - v_j)^2
+         + sum_others l1 |w_j| + l2 w_j^2
+
+The loss of the old documents and the penalty are replaced by their second-order model at the
+weights v of the features that have one, with a diagonal Hessian: Laplace's approximation. Its
+linear part is zero, as v is the optimum. All other features are penalized by the strengths of the
+model.
+
+Nothing is kept for it beside the model: the idf of a feature tells how many of the old documents
+have it, and an occurrence is taken to have the mean curvature that one in the new documents has.
+"""
 
 from __future__ import annotations
 
 import datetime
 import warnings
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import MISSING, fields, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from textreg.errors import DataError, DataWarning, ModelError, UsageError
+from textreg._core.threads import allowing
+from textreg.errors import ConvergenceWarning, DataError, DataWarning, ModelError, UsageError
+from textreg.features.encoder import AnyEncoder, Encoder, JoinedEncoder
+from textreg.features.vectorize import Vectorizer
+from textreg.kinds import Loss, Penalized, Regularizer
+from textreg.model.model import Model
 from textreg.model.origin import UpdateSummary
-from textreg.records import Corpus
+from textreg.penalties import Separable
+from textreg.plugins import calls
+from textreg.records import Corpus, Documents, Floats, Int64s, Problem, Solution
 from textreg.records.columns import as_column
-from textreg.training.laplace import approximate, initial_weights
+from textreg.solvers.newton import newton
+from textreg.training.fit import LEAST as PRUNED
+from textreg.training.fit import join, leave_out
+from textreg.training.prepare import Prepared, own_weights
 from textreg.training.recipe import settings_of
+from textreg.training.running import Clock, Progress, Work
 from textreg.training.splits import HOLDOUT
 from textreg.training.train import train_corpus
+from textreg.training.trials import Problems, Start
 
 if TYPE_CHECKING:
-    from textreg.model.model import Model
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+    from scipy.sparse import csr_array
+
     from textreg.model.summary import TrainingSummary
-    from textreg.records import Documents, Floats
-    from textreg.training.prepare import Prepared
-    from textreg.training.running import Progress
+    from textreg.tasks import Task
+    from textreg.tasks.base import Targets
     from textreg.training.settings import TrainingSettings
-    from textreg.training.trials import Start
+
+
+LEAST = 1e-9
+"""The least mean curvature of an occurrence, where the loss has none."""
+
+
+def approximate(
+    model: Model, new: Corpus, settings: TrainingSettings, progress: Progress | None = None
+) -> Model:
+    """The model with new documents, without the old ones; its calibration and thresholds stay.
+
+    What was measured on documents held out is not in its summary, as it tells of ``model``.
+
+    Raises UsageError for what needs the old documents: new labels, a softmax, class weights, other
+    weightings than unit-idf, documents of several fields, and regularizers without strengths for
+    single features. Warns with a ConvergenceWarning where the fit misses its tolerance.
+    """
+    task, summary = model.task, model.summary
+    assert summary is not None
+    if task.joint:
+        raise UsageError(
+            "a softmax cannot be updated without the old documents: give them (--old)."
+        )
+    if settings.class_weight is not None:
+        raise UsageError(
+            "class weights follow the labels of all documents, so a model that has some cannot be "
+            "updated without the old documents: give them (--old)."
+        )
+    new = _of_labels(new, model)
+    # The old documents stand in the objective as sum_j 1/2 (d_j + 2 l2) (w_j - v_j)^2.
+    l1, l2 = strengths_of(settings.reg)
+    y = task.targets(new)
+    work, clock = Work(settings.jobs, progress, partial=False), Clock()
+    work.report("features", 0, len(new))
+    with allowing(work.threads):
+        widened = widen(model.encoder, new.texts, summary.documents)
+    work.report("features", len(new), len(new))
+    clock.stop("features")
+    problem = Problem(
+        X=widened.X,
+        y=task.rows(y)[0],
+        sample_weight=own_weights(new),
+        loss=calls.guarded(settings.loss),
+        tol=settings.tol,
+        max_iter=settings.max_iter,
+    )
+    problems = Problems(problem, task, y)
+    p = widened.X.shape[1]
+    v = np.zeros((task.n_rows, p))
+    # idf has changed: x_ij w_j stays what it was if w_j is scaled the other way.
+    v[:, widened.columns] = model.weights * widened.scale
+
+    def fit_row(row: int) -> Solution:
+        start = v[row], float(model.intercepts[row])
+        solution = fit(problems.of(row), widened, start, summary.documents, (l1, l2))
+        run.advance()
+        return solution
+
+    run = work.run("fit", task.n_rows)
+    solutions: list[Solution] = run.map(fit_row, [(row,) for row in range(task.n_rows)])
+    w = np.array([solution.w for solution in solutions])
+    fitted = join(solutions, w)
+    # As after a training: l2 leaves no weight at zero.
+    if settings.prune and np.count_nonzero(w) > PRUNED:
+        leave_out(w, widened.squares(), settings.prune)
+    newer = replace(
+        _unmeasured(summary),
+        labels=_described(summary, task, y),
+        documents=summary.documents + len(new),
+        features=summary.features + p - len(widened.columns),
+        nonzero=int(np.count_nonzero(w.any(axis=0))),
+        objective=fitted.objective,
+        gap=None if np.isnan(fitted.gap) else fitted.gap,
+        converged=fitted.converged,
+        iterations=fitted.iterations,
+    )
+    result = Model(
+        task,
+        widened.encoder,
+        w,
+        fitted.b,
+        newer,
+        calibration=model.calibration,
+        thresholds=model.thresholds,
+    )
+    clock.stop("fit")
+    result.seconds = {"search": 0.0, **clock.seconds}
+    if not newer.converged:
+        reached = "no bound" if newer.gap is None else f"a relative gap of {newer.gap:.1e}"
+        warnings.warn(
+            f"the update stopped before its tolerance: {reached}, where {settings.tol:g} was asked "
+            f"for, after {newer.iterations:,} iterations.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+    return result
+
+
+def _unmeasured(summary: TrainingSummary) -> TrainingSummary:
+    """The same without what was measured of the model before, and what its fit alone tells."""
+    unknown = summary.unknown
+    if unknown is not None:
+        unknown = replace(unknown, documents=0, coverage=None, risk=None, recall=None)
+    thresholds = {
+        label: replace(chosen, precision=None, recall=None)
+        for label, chosen in summary.thresholds.items()
+    }
+    # Fields with a default say what only some trainings have.
+    stays = ("source", "updates", "ruled_out", "ruled_out_by", "ruled_out_on")
+    usual = {it.name: it.default for it in fields(summary) if it.default is not MISSING}
+    forgotten = {name: default for name, default in usual.items() if name not in stays}
+    return replace(
+        summary, dev=None, search=(), unknown=unknown, thresholds=thresholds, **forgotten
+    )
+
+
+def _of_labels(new: Corpus, model: Model) -> Corpus:
+    """The documents that have labels of the model; UsageError for a new label.
+
+    Those of the unknown label are left out, as they are never fitted.
+    """
+    task = model.task
+    if task.unknown is not None:
+        outside = task.outside(task.known_targets(new))
+        new = new.select(np.flatnonzero(~outside)) if outside.any() else new
+    if task.labels and task.rare_label is None:
+        unseen = sorted({*new.label_names()} - {*task.labels})
+        if unseen:
+            raise UsageError(
+                f"the model has no label '{unseen[0]}', and a new one needs the old documents, "
+                "which do not have it: give them (--old)."
+            )
+    return new
+
+
+def _described(summary: TrainingSummary, task: Task, y: Targets) -> dict[str, float]:
+    """What is told of the labels of all documents."""
+    old, new = summary.labels, task.describe(y)
+    if task.discrete:
+        return {key: old.get(key, 0) + new.get(key, 0) for key in {**old, **new}}
+    # Mean and variance of the union: E[y], and E[y^2] - E[y]^2.
+    sizes = np.array([summary.documents, len(y)]) / (summary.documents + len(y))
+    means = np.array([labels["mean"] for labels in (old, new)])
+    squares = np.array(
+        [labels["standard_deviation"] ** 2 + labels["mean"] ** 2 for labels in (old, new)]
+    )
+    mean = float(sizes @ means)
+    deviation = float(np.sqrt(max(sizes @ squares - mean**2, 0.0)))
+    return {"mean": mean, "standard_deviation": deviation}
+
+
+def anchors(loss: Loss, b: float, db: float) -> tuple[Floats, Floats]:
+    """Empty documents whose loss has its minimum at the intercept b, and there the curvature db.
+
+    Returns their ``y`` and their weights.
+    """
+    y = np.array([-1.0, 1.0] if loss.binary else [b])
+    slopes, curvatures = np.empty(len(y)), np.empty(len(y))
+    loss.derivatives(np.full(len(y), b), y, np.ones(len(y)), slopes, curvatures)
+    # One of a regression, at y = b, where the loss of one document is least.
+    if not loss.binary:
+        return y, db / curvatures
+    # Two opposite labels whose slopes cancel at b: c_- l'(-1, b) + c_+ l'(1, b) = 0.
+    # A loss that is flat on one side (hinge) has no such pair.
+    if not (slopes[0] > 0.0 > slopes[1]):
+        return y[:0], y[:0]
+    shares = np.array([-slopes[1], slopes[0]])
+    curvature = float(shares @ curvatures)
+    return y, shares * (db / curvature if curvature > 0.0 else 0.0)
+
+
+def strengths_of(reg: Regularizer) -> tuple[float, float]:
+    """l1 and l2 for new features. The norm of a group of one feature is an absolute value.
+
+    UsageError for regularizers without strengths of this kind.
+    """
+    params = reg.params() if "l1" in reg.declared() or isinstance(reg, Penalized) else {}
+    l1, l2 = (float(params.get(key, 0.0) or 0.0) for key in ("l1", "l2"))
+    if l1 == 0.0 and l2 == 0.0:
+        l1 = float(params.get("group", 0.0) or 0.0)
+    if l1 == 0.0 and l2 == 0.0:
+        raise UsageError(
+            f"{reg.label()} has no penalty for single features, so a model of it cannot be updated "
+            "without the old documents: give them (--old)."
+        )
+    return l1, l2
+
+
+def fit(
+    of: Problem,
+    widened: Widened,
+    start: tuple[Floats, float],
+    old: int,
+    strengths: tuple[float, float],
+) -> Solution:
+    """The weights of one weight vector.
+
+    start: the weights of the model over all features, v, and its intercept. old: number of the old
+    documents, whose loss has the mean curvature of the new ones': a feature in n_j of them has
+    there the curvature n_j times that of an occurrence in the new ones, by the mean over all
+    features of its tokenizer, but for idf. strengths: l1 and l2.
+    """
+    from scipy.sparse import csr_array
+
+    (v, b), (l1, l2), n, X = start, strengths, len(of.y), of.X
+    r, h = np.empty(n), np.empty(n)
+    # h_i = c_i l''(y_i, x_i v + b)
+    of.loss.derivatives(X @ v + b, of.y, of.sample_weight, r, h)
+    # d_j = n_j mean(h_i x_ij^2): as many occurrences as idf tells, each of mean curvature.
+    d = widened.before * np.maximum(widened.mean_squares(h), LEAST)
+    # 1/2 q_j (w_j - v_j)^2 + lam_j |w_j|: weights that the model has are held by the quadratic,
+    # l1 is for the others alone.
+    penalty = Separable(q=d + 2.0 * l2, mu=v, lam=np.where(v != 0.0, 0.0, l1))
+    y, c = anchors(of.loss, b, max(float(h.mean()), LEAST) * old)
+    # Empty rows at the end of X.
+    indptr = np.concatenate([X.indptr, np.full(len(y), X.indptr[-1])])
+    problem = of.replace(
+        X=csr_array((X.data, X.indices, indptr), shape=(n + len(y), X.shape[1])),
+        y=np.concatenate([of.y, y]),
+        sample_weight=np.concatenate([of.sample_weight, c]),
+        start=start,
+    )
+    return newton(problem, penalty)
+
+
+WEIGHTING = "unit-idf"
+"""The weighting whose idf tells how many old documents have a feature."""
+
+
+class Widened(NamedTuple):
+    """The features of a model with those of new documents.
+
+    Attributes
+    ----------
+    encoder : Encoder or JoinedEncoder
+    X : csr_array of shape (n, p)
+        The new documents.
+    columns : ndarray of int64
+        Where the features of the model are, by their order there.
+    scale : ndarray of float64
+        By what their weights are multiplied, as idf changes.
+    before : ndarray of float64, shape (p,)
+        The number of old documents with each feature, zero for those that the model does not have.
+    starts : ndarray of int64
+        Where the columns of each tokenizer begin, and their number.
+    """
+
+    encoder: AnyEncoder
+    X: csr_array
+    columns: Int64s
+    scale: Floats
+    before: Floats
+    starts: Int64s
+
+    def mean_squares(self, c: Floats) -> Floats:
+        """(p,) the mean of c_i x_ij^2 over the occurrences of features, but for idf.
+
+        It is that of all features of a tokenizer in the new documents which the model has; c: (n,).
+        """
+        X, means = self.X, np.zeros(self.X.shape[1])
+        idf = np.concatenate([part.idf for part in self.encoder.parts if part.idf is not None])
+        # c_i (x_ij / idf_j)^2 of every occurrence
+        values = (X.data / idf[X.indices]) ** 2 * np.repeat(c, np.diff(X.indptr))
+        known = self.before[X.indices] > 0.0
+        for start, end in pairwise(self.starts.tolist()):
+            inside = known & (X.indices >= start) & (X.indices < end)
+            mean = values[inside].mean() if inside.any() else c.mean()
+            means[start:end] = mean * idf[start:end] ** 2
+        return means
+
+    def squares(self) -> NDArray[np.float32]:
+        """(p,) about the mean square of each feature in all documents, but for a factor."""
+        n, p = self.X.shape
+        counts = self.before + np.bincount(self.X.indices, minlength=p)
+        squares: NDArray[np.float32] = (counts * self.mean_squares(np.ones(n))).astype(np.float32)
+        return squares
+
+
+def widen(model_encoder: AnyEncoder, texts: Documents, old: int) -> Widened:
+    """The features of a model that was trained on ``old`` documents, and those of new ones.
+
+    The idf of a feature is that of all documents: idf tells how many of the old ones have it.
+    Raises UsageError where the model holds no such idf.
+    """
+    parts = model_encoder.parts
+    if model_encoder.fields or any(part.vectorizer.weighting != WEIGHTING for part in parts):
+        raise UsageError(
+            "without the old documents a model can be updated only if its documents are single "
+            f"texts and its weighting is {WEIGHTING}, which tells how frequent features are: give "
+            "the old documents (--old)."
+        )
+    every = model_encoder.vectorizer.fit(model_encoder.tokenizer, texts).encoder.parts
+    encoders, columns, scales, before, blocks = [], [], [], [], []
+    start = 0
+    for part, new in zip(parts, every, strict=True):
+        assert part.idf is not None
+        names, place = _joined(part, new)
+        counts = np.zeros(len(names))
+        # idf_j = 1 + log((1 + n) / (1 + n_j)), solved for n_j
+        counts[place] = np.maximum((1.0 + old) / np.exp(part.idf - 1.0) - 1.0, 1.0)
+        plain = _encoder(part, names, np.ones(len(names)))
+        rows = plain.rows(texts)
+        new_counts = np.bincount(rows.indices, minlength=len(names))
+        idf = 1.0 + np.log((1.0 + old + len(texts)) / (1.0 + counts + new_counts))
+        rows.data[:] *= idf[rows.indices]
+        encoders.append(_encoder(part, names, idf))
+        columns.append(start + place)
+        scales.append(part.idf / idf[place])
+        before.append(counts)
+        blocks.append(rows.matrix(len(names)))
+        start += len(names)
+    from scipy.sparse import hstack
+
+    X = hstack(blocks, format="csr")
+    X.sort_indices()
+    starts = np.cumsum([0, *(len(part.vocabulary) for part in encoders)])
+    encoder = encoders[0] if len(encoders) == 1 else JoinedEncoder(encoders)
+    return Widened(
+        encoder, X, np.concatenate(columns), np.concatenate(scales), np.concatenate(before), starts
+    )
+
+
+def _joined(old: Encoder, new: Encoder) -> tuple[Sequence[str], Int64s]:
+    """The names of both, in order, and where those of the first are."""
+    more = np.flatnonzero(find_names(new.vocabulary, old.vocabulary) < 0)
+    names = [*old.vocabulary, *(new.vocabulary[at] for at in more.tolist())]
+    # Columns are sorted as a training sorts them: n-grams by their words.
+    words = old.tokenizer.forms_ngrams
+    order = sorted(range(len(names)), key=lambda at: names[at].split(" ") if words else names[at])
+    place = np.empty(len(names), dtype=np.int64)
+    place[order] = np.arange(len(names))
+    return [names[at] for at in order], place[: len(old.vocabulary)]
+
+
+def _encoder(part: Encoder, names: Sequence[str], idf: Floats) -> Encoder:
+    vectorizer: Vectorizer = part.vectorizer
+    return Encoder(part.tokenizer, vectorizer, names, idf, stop_words=part.stop_words)
+
+
+def initial_weights(model: Model, encoder: AnyEncoder, task: Task) -> list[Start]:
+    """The weights of a model as solutions to start the weight vectors of a task from.
+
+    Parameters
+    ----------
+    model : Model
+    encoder : Encoder or JoinedEncoder
+        Of the same tokenizers.
+    task : Task
+        Of the same kind; it may have other labels.
+
+    Returns
+    -------
+    list of Start
+        By the columns of the encoder: features of the model that it does not have are left out.
+        Zero for labels that the model does not have.
+    """
+    # -1 for features that the other training does not have
+    place = np.concatenate(list(_columns_in(model.encoder, encoder)))
+    known = place >= 0
+    order = np.argsort(place[known], kind="stable")
+    sides = dict(zip(model.task.sides, range(len(model.task.sides)), strict=True))
+    rows = model.task.side_rows(model.weights[:, known][:, order])
+    intercepts = model.task.side_rows(model.intercepts[:, None])[:, 0]
+    # Two labels share one weight vector, which speaks for the second.
+    wanted = task.sides[-1:] if task.n_rows == 1 else task.sides
+    columns, starts = place[known][order], []
+    for side in wanted:
+        w, b = np.zeros(0), 0.0
+        if side in sides:
+            w, b = rows[sides[side]], float(intercepts[sides[side]])
+        used = np.flatnonzero(w)
+        starts.append(Start(columns[used].astype(np.int32), w[used].astype(np.float32), b))
+    return starts
+
+
+def _columns_in(old: AnyEncoder, new: AnyEncoder) -> Iterator[Int64s]:
+    """For each part of an encoder, the columns of its features in another one, or -1."""
+    start = 0
+    others: dict[tuple[str, str], tuple[Encoder, int]] = {}
+    for part in new.parts:
+        others[_key(part)] = part, start
+        start += part.n_columns
+    for part in old.parts:
+        place = np.full(part.n_columns, -1, dtype=np.int64)
+        if _key(part) in others:
+            other, start = others[_key(part)]
+            columns = find_names(part.names, other.names)
+            place[columns >= 0] = start + columns[columns >= 0]
+        yield place
+
+
+def _key(part: Encoder) -> tuple[str, str]:
+    return "" if part.field is None else part.field.name, part.label
+
+
+def find_names(names: Sequence[str], others: Sequence[str]) -> Int64s:
+    """The index of each name among other names, or -1; each name is there once."""
+    number = {name: at for at, name in enumerate(others)}
+    return np.array([number.get(name, -1) for name in names], dtype=np.int64)
 
 
 _AS_GIVEN = ("multiclass", "min_label", "rare_label", "metric", "prune", "seed", "max_iter")
@@ -60,7 +491,7 @@ def update(  # noqa: PLR0913  # its options are its interface
     ``model``, up to the tolerance, and is found in less time: nothing is searched, and the fit
     starts from the weights of ``model`` where that is quicker than from zero. Features and
     labels that only the new documents have are added. Without ``old`` it is approximate: see
-    :mod:`textreg.updating.approximate`.
+    :func:`approximate`.
 
     Parameters
     ----------
@@ -275,7 +706,12 @@ def joined(old: Corpus, new: Corpus, *, held_out: bool) -> Corpus:
     weights = None
     if old.sample_weight is not None or new.sample_weight is not None:
         # Documents without a weight have the weight 1.
-        weights = np.concatenate([_weights(old), _weights(new)])
+        weights = np.concatenate(
+            [
+                np.ones(len(it)) if it.sample_weight is None else it.sample_weight
+                for it in (old, new)
+            ]
+        )
     return Corpus(
         texts=[*old.texts, *new.texts],
         labels=[*(old.labels or ()), *(new.labels or ())],
@@ -285,10 +721,6 @@ def joined(old: Corpus, new: Corpus, *, held_out: bool) -> Corpus:
         sources=[*old.sources, *new.sources],
         **_places(old, new),
     )
-
-
-def _weights(corpus: Corpus) -> Floats:
-    return np.ones(len(corpus)) if corpus.sample_weight is None else corpus.sample_weight
 
 
 def _both(what: str, old: Sequence[Any] | None, new: Sequence[Any] | None) -> list[Any] | None:

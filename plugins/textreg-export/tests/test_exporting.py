@@ -34,7 +34,7 @@ import textreg
 from textreg.errors import BrokenPluginError, UsageError
 from textreg.features.markup import strip_html
 from textreg.kinds import Exporter
-from textreg.measure.calibration import Calibration
+from textreg.measure.decisions import Calibration
 from textreg.model.model import Model
 from textreg.plugins import registry
 from textreg.records.plain_model import PlainModel

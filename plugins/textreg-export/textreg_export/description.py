@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from textreg.errors import UsageError
-from textreg.features.encoder import Encoder
-from textreg.features.joined import prefixes
-from textreg.features.numbers import NumberEncoder
+from textreg.features.encoder import Encoder, prefixes
+from textreg.features.fields import NumberEncoder
 from textreg.kinds import Exporter
 from textreg.model.model import Model
 from textreg.plugins import calls

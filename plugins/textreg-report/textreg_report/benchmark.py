@@ -15,16 +15,15 @@ import numpy as np
 from textreg.errors import DataError, UsageError, did_you_mean, named_errors
 from textreg.features.markup import warn_of_html
 from textreg.kinds import Regularizer
-from textreg.measure.evaluation import Evaluation
+from textreg.measure.evaluation import Evaluation, MultilabelEvaluation
 from textreg.measure.metrics import Answers, Interval, SetAnswers, bootstrap, sign_test
-from textreg.measure.multilabel import MultilabelEvaluation
 from textreg.model.model import Model
 from textreg.reading.corpus import read_corpus
 from textreg.records import Corpus, Documents
 from textreg.records.columns import as_column
 from textreg.records.documents import check_documents
 from textreg.tasks import TASKS, Rare, read_target
-from textreg.tasks.labels import REMEDY
+from textreg.tasks.base import REMEDY
 from textreg.training.prepare import for_documents, make_features, read_training
 from textreg.training.settings import TrainingSettings, declared_settings
 from textreg.training.splits import splits_of

@@ -16,7 +16,7 @@ from textreg._core.text_ranges import MARKS, SPACELESS
 from textreg._core.text_rules import runs
 from textreg.explain import explain, gives_offsets
 from textreg.explain.contributions import sentence_of, strongest
-from textreg.measure.confident import suspects
+from textreg.measure.evaluation import suspects
 from textreg.records.documents import check_texts
 from textreg_report.page import Section
 from textreg_report.predictions import Predictions

@@ -13,9 +13,9 @@ import numpy as np
 
 from textreg.errors import first_few
 from textreg.explain.selection import path_profiles
+from textreg.features.fields import fields_of
 from textreg.model.model import Model
 from textreg.records import Corpus
-from textreg.training.fields import fields_of
 from textreg.training.recipe import changed, changed_options
 from textreg_report.documents import sentences_without_features
 from textreg_report.page import Facts, Section
@@ -25,7 +25,7 @@ from textreg_report.wording import signed
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-    from textreg.features.joined import AnyEncoder
+    from textreg.features.encoder import AnyEncoder
     from textreg.model.model import Model
     from textreg.model.summary import (
         GraphSummary,

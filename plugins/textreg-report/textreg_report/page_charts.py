@@ -7,8 +7,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from textreg.measure.calibration import Reliability
-from textreg.measure.selective import Selective
+from textreg.measure.decisions import Reliability, Selective
 from textreg.terminal import visible
 from textreg_report.page import Estimate, Section
 from textreg_report.wording import clip, minus, short, shown

@@ -12,7 +12,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from textreg.errors import first_few
-from textreg.measure.evaluation import Evaluation, RegressionEvaluation
+from textreg.measure.evaluation import (
+    Evaluation,
+    MultilabelEvaluation,
+    RegressionEvaluation,
+    f1_scores,
+)
 from textreg.measure.metrics import (
     Answers,
     Interval,
@@ -22,7 +27,6 @@ from textreg.measure.metrics import (
     sign_test,
     wilson,
 )
-from textreg.measure.multilabel import MultilabelEvaluation, f1_scores
 from textreg.model.model import Model
 from textreg.records import Corpus
 from textreg_report.page import Estimate, Section, Versus

@@ -270,7 +270,7 @@ def _fit_without(
     if run.stopped:
         return None
     fitted, _ = fit_rows(part, fold, starts)
-    run.counter.advance()
+    run.advance()
     return fitted, fold.X_new() @ fitted.w.T + fitted.b
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from textreg.checking.check import check_corpus
 from textreg.checking.documents import KINDS, CheckSettings
+from textreg.measure.decisions import halves
 from textreg.measure.metrics import (
     ALPHA,
     Answers,
@@ -20,7 +21,6 @@ from textreg.measure.metrics import (
     share_test,
     sign_test,
 )
-from textreg.measure.thresholds import halves
 from textreg.records.fields import FieldedText
 from textreg.tasks import Classification, Multilabel
 from textreg_report.page import Estimate, Section, Suggestion, Versus

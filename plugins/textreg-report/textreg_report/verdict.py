@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from textreg.explain import explain, gives_offsets
+from textreg.measure.decisions import RiskCurve
 from textreg.measure.evaluation import Evaluation
 from textreg.measure.metrics import ALPHA, holm, p_text, share_test, wilson
-from textreg.measure.selective import RiskCurve
 from textreg.records.documents import check_texts
 from textreg_report.documents import place_of, telling_words
 from textreg_report.page import Estimate, Section, Suggestion, Versus
@@ -34,7 +34,7 @@ from textreg_report.wording import (
 )
 
 if TYPE_CHECKING:
-    from textreg.measure.selective import Selective
+    from textreg.measure.decisions import Selective
     from textreg.model.model import Model
     from textreg.records import Bools, Floats, Int64s
     from textreg_report.predictions import Predictions

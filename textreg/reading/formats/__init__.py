@@ -5,13 +5,10 @@ from __future__ import annotations
 from textreg.errors import DataError
 from textreg.files import has_table
 from textreg.reading.columns import TableColumns
-from textreg.reading.encodings import keeps_ascii, likely_utf16
-from textreg.reading.formats.base import Format
 from textreg.reading.formats.columnar import Arrow, ArrowStream, Parquet
-from textreg.reading.formats.delimited import Csv, Tsv
 from textreg.reading.formats.json import JsonArray, JsonLines
-from textreg.reading.formats.plain import FastText, PlainText
-from textreg.reading.source import Source
+from textreg.reading.formats.lines import Csv, FastText, Format, PlainText, Tsv
+from textreg.reading.source import Source, keeps_ascii, likely_utf16
 
 PLAIN = PlainText()
 FORMATS: tuple[Format, ...] = (

@@ -10,9 +10,8 @@ from typing import IO, Any, ClassVar
 from textreg.errors import DataError, UsageError
 from textreg.files import check_unpacked
 from textreg.reading.columns import Row, TableColumns
-from textreg.reading.faults import UnusableRow
-from textreg.reading.formats.base import Format
-from textreg.reading.source import Source
+from textreg.reading.formats.lines import Format
+from textreg.reading.source import Source, UnusableRow
 
 ROWS = 1000
 """Rows that are turned into Python's values at a time."""

@@ -11,9 +11,8 @@ from typing import Any, ClassVar
 from textreg.errors import DataError, TextregError
 from textreg.files import MAX_LINE, limit, too_long
 from textreg.reading.columns import Row, TableColumns
-from textreg.reading.faults import NotDecodable, UnusableRow
-from textreg.reading.formats.base import Format
-from textreg.reading.source import Source
+from textreg.reading.formats.lines import Format
+from textreg.reading.source import NotDecodable, Source, UnusableRow
 from textreg.records.fields import FieldedText
 
 _BEGINS = re.compile(r'\s*(\{\s*["}]|\[\s*\{)')

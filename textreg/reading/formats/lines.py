@@ -1,21 +1,70 @@
-"""Tables: CSV, and TSV."""
+"""What a file format is; and formats of lines: CSV and TSV, fastText's, and plain text."""
 
 from __future__ import annotations
 
 import csv
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from textreg.errors import DataError, UsageError
 from textreg.files import MAX_LINE, limit, too_long
 from textreg.reading.columns import Row, TableColumns
-from textreg.reading.faults import UnusableRow
-from textreg.reading.formats.base import Format
-from textreg.reading.source import Lines, Source
+from textreg.reading.source import Lines, Source, UnusableRow
 
 if TYPE_CHECKING:
     from _csv import Reader as CsvReader
+
+
+class Format(ABC):
+    """A format of files that hold documents; all of them stand in ``formats.FORMATS``.
+
+    A text format reads ``source.lines``; a binary one has a ``magic`` number and reads
+    ``source.chunks()``. Help texts, messages and the documentation take what they say about the
+    format from the attributes of the class.
+
+    Attributes
+    ----------
+    name : str
+        Short name, shown beside the number of documents read.
+    title : str
+        Name for help texts and messages.
+    example : str
+        What a file looks like, for the message about an unknown format.
+    endings : tuple of str
+        Endings of file names, in lower case and without ``.gz``.
+    magic : bytes
+        The first bytes of every file; empty for a text format.
+    labeled : bool
+        Whether documents can have labels.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    example: ClassVar[str] = ""
+    endings: ClassVar[tuple[str, ...]] = ()
+    magic: ClassVar[bytes] = b""
+    labeled: ClassVar[bool] = True
+
+    def begins(self, source: Source) -> bool:
+        """Whether a file is in this format by its first bytes, ``source.head``."""
+        return bool(self.magic) and source.head.startswith(self.magic)
+
+    def fits(self, source: Source, columns: TableColumns) -> bool:
+        """Whether a text whose name does not tell is in this format, by ``source.lines.first``."""
+        return False
+
+    @abstractmethod
+    def rows(self, source: Source, columns: TableColumns) -> Iterator[Row | UnusableRow]:
+        """The documents, one after the other; for each that cannot be used, what is wrong with it.
+
+        A format with columns calls ``columns.find`` with their names, then ``columns.row`` for
+        every record; one without calls ``columns.refuse``. Both raise UnusableRow, which is given
+        with its line: ``problem.at(line)``. What hides an unknown number of rows is a DataError.
+        Texts are not changed; a blank line is no document.
+        """
+
 
 TAB = "\t"
 DELIMITERS = f",;{TAB}|"
@@ -262,3 +311,75 @@ def _is_header(line: str, columns: TableColumns) -> bool:
         return False
     words = len(cells) > 1 and not any(re.search(r"\s", cell.strip()) for cell in cells)
     return columns.wanted["text"] is not None or columns.labeled or words
+
+
+_LABEL = re.compile(r"(?<!\S)__label__(\S*)\s?")
+
+
+class LineFormat(Format):
+    """A document on every line, without columns."""
+
+    def rows(self, source: Source, columns: TableColumns) -> Iterator[Row | UnusableRow]:
+        columns.refuse(source.name, self.title)
+        lines = source.lines
+        for line in lines:
+            try:
+                if damage := lines.damage():
+                    raise damage
+                row = self.document(line.removesuffix("\r"), columns, lines.number)
+            except UnusableRow as problem:
+                yield problem.at(lines.number)
+                continue
+            if row is not None:
+                yield row
+
+    @abstractmethod
+    def document(self, line: str, columns: TableColumns, number: int) -> Row | None:
+        """The document on a line; None if there is none."""
+
+
+class FastText(LineFormat):
+    """A line is a text, and its labels are the words of it that begin with ``__label__``."""
+
+    name = "fasttext"
+    title = "fastText"
+    example = "__label__good ..."
+
+    def fits(self, source: Source, columns: TableColumns) -> bool:
+        return bool(_LABEL.match(source.lines.first))
+
+    def document(self, line: str, columns: TableColumns, number: int) -> Row | None:
+        if not line or line.isspace():
+            return None
+        labels = _LABEL.findall(line)
+        text = _LABEL.sub("", line)
+        record = {"label": " ".join(labels), "text": text} if columns.keeps else {}
+        if columns.multilabel:
+            every = tuple(dict.fromkeys(filter(None, labels)))
+            return Row(text, every, 1.0, number, record=record)
+        label = labels[0] if len(labels) == 1 else None
+        if columns.labeled and not label:
+            if len(labels) > 1:
+                raise UnusableRow(
+                    f"{len(labels)} labels ({', '.join(labels[:3])}); a document has one here.",
+                    "Keep one of them, or pass --task multilabel",
+                    "more than one label",
+                )
+            raise UnusableRow(
+                "label is empty." if labels else "no label (__label__NAME) on this line."
+            )
+        return Row(text, label or None, 1.0, number, record=record)
+
+
+class PlainText(LineFormat):
+    """A line is a text without a label; blank lines are empty texts."""
+
+    name = "lines"
+    title = "plain text"
+    labeled = False
+
+    def fits(self, source: Source, columns: TableColumns) -> bool:
+        return source.ending == ".txt" and not columns.labeled
+
+    def document(self, line: str, columns: TableColumns, number: int) -> Row:
+        return Row(line, None, 1.0, number)

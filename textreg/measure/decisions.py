@@ -1,0 +1,807 @@
+"""What turns scores into decisions: thresholds, the unknown label, and calibrated probabilities.
+
+A threshold changes predictions, but neither weights nor probabilities. A calibration changes scores
+before they become probabilities; it changes neither weights nor predictions.
+
+**Thresholds of several labels.** A threshold that maximizes the F1 of its label alone overfits
+labels of few documents: it may call hundreds of documents positive for the sake of one (yang2001,
+section 4.2; fan2007). So the labels share an objective, micro-F1 + 2 macro-F1, which is raised
+label by label, the most frequent first (lin2023, section 4.3, has the same with equal parts and in
+one pass). Labels are smoothed and the thresholds averaged over subsamples; docs/multilabel.md shows
+what each of these is worth.
+
+**The unknown label.** A text whose confidence is below a threshold gets no label of the model
+(Chow 1970). The coverage is the share of texts that are answered, the risk the share of errors
+among those (El-Yaniv & Wiener 2010). Texts that belong to none of the labels are errors where they
+are answered.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from textreg.errors import DataError, UsageError, did_you_mean
+from textreg.measure.metrics import wilson
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import TypeAlias
+
+    from textreg.records import Bools, Floats, Int64s
+
+    Transform: TypeAlias = Callable[[Floats], Floats]
+
+
+def parse_rule(text: str) -> tuple[str, tuple[float, ...]]:
+    """The rule for a decision threshold that a text names, and its numbers.
+
+    ``f1`` maximizes the F1 of the label. ``precision:P`` maximizes its recall at a precision of at
+    least P. ``costs:FP:FN`` minimizes the cost, FP for a false positive and FN for a false
+    negative. Raises UsageError for any other text.
+    """
+    name, *numbers = text.split(":")
+    try:
+        values = tuple(float(number) for number in numbers)
+    except ValueError:
+        values = (math.nan,)
+    right = {
+        "f1": not values,
+        "precision": len(values) == 1 and 0 < values[0] <= 1,
+        "costs": len(values) == 2 and all(0 < value < math.inf for value in values),
+    }
+    if not right.get(name, False):
+        raise UsageError(
+            "the rule of a threshold is f1, precision:P with P above 0 and at most 1, such as "
+            f"precision:0.9, or costs:FP:FN with costs above 0, such as costs:1:5, not '{text}'."
+        )
+    return name, values
+
+
+class Threshold(NamedTuple):
+    """A threshold, and the precision and recall of its label on the documents that chose it."""
+
+    value: float
+    precision: float
+    recall: float
+
+
+def choose_threshold(rule: str, curve: ThresholdCurve, label: str) -> Threshold:
+    """The threshold of a label by a rule; DataError if none has the precision that it asks for."""
+    _, values = parsed = parse_rule(rule)
+    value = curve.best(parsed)
+    if value is None:
+        raise DataError(
+            f"no threshold gives '{label}' a precision of {values[0]:g} on the "
+            f"{len(curve.margins):,} documents held out; the highest is "
+            f"{curve.precision.max():.3f}. Ask for less, or hold out more documents (--holdout, "
+            "--cv)."
+        )
+    return curve.at(value)
+
+
+def _between(low: Floats, high: Floats) -> Floats:
+    """What lies between numbers, from the lower one on and below the higher one."""
+    middle = low + (high - low) / 2
+    # The middle of neighboring floats may round up to the higher one.
+    return np.where(middle < high, middle, low)
+
+
+class ThresholdCurve(NamedTuple):
+    """All thresholds of a label that differ in their predictions.
+
+    A document is predicted to have the label if its margin is above the threshold. The margin is
+    the score of the label, less the highest score of the others if there are several.
+
+    Attributes
+    ----------
+    thresholds : ndarray
+        One between any two margins that differ, and one beyond each end; ascending.
+    margins : ndarray of shape (n,)
+        Margins of all documents, ascending.
+    positives : ndarray
+        Margins of the documents that have the label, ascending.
+    """
+
+    thresholds: Floats
+    margins: Floats
+    positives: Floats
+
+    @classmethod
+    def of(cls, margins: Floats, has_label: Bools) -> ThresholdCurve:
+        """From the margins of documents, and whether each has the label, both (n,)."""
+        low = np.unique(margins)
+        thresholds = np.concatenate([[low[0] - 1], _between(low[:-1], low[1:]), [low[-1] + 1]])
+        return cls(thresholds, np.sort(margins), np.sort(margins[has_label]))
+
+    def counts(self, thresholds: Floats) -> tuple[Int64s, Int64s]:
+        """Documents predicted to have the label, and how many of them have it."""
+        predicted = len(self.margins) - np.searchsorted(self.margins, thresholds, side="right")
+        hits = len(self.positives) - np.searchsorted(self.positives, thresholds, side="right")
+        return predicted, hits
+
+    @property
+    def precision(self) -> Floats:
+        """Of every threshold; 0 if no document is predicted to have the label."""
+        predicted, hits = self.counts(self.thresholds)
+        return np.divide(hits, predicted, out=np.zeros(len(predicted)), where=predicted > 0)
+
+    def best(self, rule: tuple[str, tuple[float, ...]]) -> float | None:
+        """The best threshold by a rule, of equal ones the nearest to 0.
+
+        None if no threshold has the precision that the rule asks for.
+        """
+        predicted, hits = self.counts(self.thresholds)
+        name, values = rule
+        if name == "f1":
+            score = 2 * hits / np.maximum(predicted + len(self.positives), 1)
+        elif name == "costs":
+            false_positives, false_negatives = predicted - hits, len(self.positives) - hits
+            score = -(values[0] * false_positives + values[1] * false_negatives)
+        else:
+            # At a given precision, more hits are a higher recall.
+            score = np.where(self.precision >= values[0], hits, -1)
+            if score.max() <= 0:
+                return None
+        best = self.thresholds[score == score.max()]
+        return float(best[np.argmin(np.abs(best))])
+
+    def at(self, value: float) -> Threshold:
+        """A threshold with its precision and recall."""
+        predicted, hits = (int(count) for count in self.counts(np.array(value)))
+        precision = hits / predicted if predicted else 0.0
+        return Threshold(
+            value, precision, hits / len(self.positives) if len(self.positives) else 0.0
+        )
+
+
+MACRO = 2.0
+"""Weight of the macro-F1 in the objective, beside 1 for the micro-F1."""
+
+SMOOTHING = 4.0
+"""Documents added to the denominator of a label's F1, so that one hit alone is no success."""
+
+PASSES = 3
+"""Most passes over the labels."""
+
+TRIED = 1000
+"""Most thresholds that are tried for all labels together."""
+
+SUBSAMPLES, SHARE = 10, 2 / 3
+"""Subsamples whose thresholds are averaged, and their share of the documents."""
+
+
+class _Cuts(NamedTuple):
+    """The thresholds of a label that differ in their predictions, from the highest to the lowest.
+
+    hits: documents with the label above each. predicted: all documents above it. positives: the
+    number of documents with the label.
+    """
+
+    thresholds: Floats
+    hits: Int64s
+    predicted: Int64s
+    positives: int
+
+    @classmethod
+    def of(cls, scores: Floats, has_label: Bools) -> _Cuts:
+        order = np.argsort(-scores, kind="stable")
+        low = scores[order]
+        hits = np.concatenate([[0], np.cumsum(has_label[order])])
+        cuts = np.flatnonzero(low[:-1] > low[1:]) + 1
+        between = _between(low[cuts], low[cuts - 1])
+        predicted = np.concatenate([[0], cuts, [len(low)]])
+        thresholds = np.concatenate([low[:1], between, low[-1:] - 1.0])
+        return cls(thresholds, hits[predicted], predicted, int(hits[-1]))
+
+
+def joint_thresholds(scores: Floats, has_label: Bools) -> Floats:
+    """The threshold of every label: it is predicted where its score is above.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n, k)
+        Scores of one or more documents that no fit has seen.
+    has_label : ndarray of bool, shape (n, k)
+        Which labels the documents have.
+
+    Returns
+    -------
+    ndarray of shape (k,)
+        A label that no document of a subsample has takes the threshold there that is the best for
+        all labels together.
+    """
+    random = np.random.default_rng(0)
+    n = len(scores)
+    size = max(1, round(SHARE * n))
+    samples = (random.permutation(n)[:size] for _ in range(SUBSAMPLES))
+    found = [thresholds_of(scores[rows], has_label[rows]) for rows in samples]
+    return np.asarray(np.mean(found, axis=0))
+
+
+def thresholds_of(scores: Floats, has_label: Bools) -> Floats:
+    """The same from all of the documents at once, without subsamples."""
+    frequency = has_label.sum(axis=0)
+    thresholds = np.zeros(len(frequency))
+    if not frequency.all():
+        thresholds[:] = common_threshold(scores, has_label)
+    order = [k for k in np.argsort(-frequency, kind="stable").tolist() if frequency[k]]
+    for k, value in _ascend({k: _Cuts.of(scores[:, k], has_label[:, k]) for k in order}).items():
+        thresholds[k] = value
+    return thresholds
+
+
+def common_threshold(scores: Floats, has_label: Bools) -> float:
+    """The one threshold for all labels that maximizes the micro-F1; 0 if no document has any.
+
+    It lies below the score of a label that a document has; of many, :data:`TRIED` are tried.
+    """
+    if not has_label.any():
+        return 0.0
+    positive = np.sort(scores[has_label])
+    least = np.unique(np.linspace(0, len(positive) - 1, min(len(positive), TRIED)).astype(int))
+    tried = positive[least]
+    hits = len(positive) - np.searchsorted(positive, tried)
+    predicted = sum(len(it) - np.searchsorted(np.sort(it), tried) for it in scores.T)
+    best = tried[np.argmax(2 * hits / (predicted + len(positive)))]
+    return float(np.nextafter(best, -np.inf))
+
+
+def _ascend(labels: dict[int, _Cuts]) -> dict[int, float]:
+    """Thresholds by coordinate ascent; at first of the labels so far, then of all of them."""
+    chosen: dict[int, int] = {}
+    hits = counted = 0
+    for _ in range(PASSES):
+        before = dict(chosen)
+        for k, cuts in labels.items():
+            # 2 hits / counted is the micro-F1 of the other labels.
+            if k in chosen:
+                hits -= int(cuts.hits[chosen[k]])
+                counted -= int(cuts.predicted[chosen[k]]) + cuts.positives
+            own = cuts.predicted + cuts.positives
+            macro = 2 * cuts.hits / (own + SMOOTHING) / len({*chosen, k})
+            best = int(np.argmax(2 * (cuts.hits + hits) / (own + counted) + MACRO * macro))
+            chosen[k] = best
+            hits += int(cuts.hits[best])
+            counted += int(own[best])
+        if chosen == before:
+            break
+    return {k: float(labels[k].thresholds[cut]) for k, cut in chosen.items()}
+
+
+def halves(n: int) -> Sequence[tuple[Int64s, Int64s]]:
+    """Rows to choose thresholds on and rows to measure on, both ways; for one document itself."""
+    rows = np.random.default_rng(0).permutation(n)
+    first, second = np.sort(rows[: n // 2]), np.sort(rows[n // 2 :])
+    return [(first, second), (second, first)] if n > 1 else [(rows, rows)]
+
+
+COVERAGES = (1.0, 0.99, 0.98, 0.95, 0.9, 0.8, 0.7, 0.5)
+"""Shares of answered texts in a table of coverage against risk."""
+
+POINTS = 100
+"""The most points of a curve that are listed."""
+
+WITHOUT_EXAMPLES, WITH_EXAMPLES = "coverage:0.95", "accuracy"
+"""The rules unless one is given, without and with held-out texts that belong to no label."""
+
+
+def parse_unknown_rule(text: str) -> tuple[str, float | None]:
+    """The rule for the threshold below which a text is not answered, and its number.
+
+    ``coverage:C`` answers a share of at least C of the texts that belong to a label, and of those
+    thresholds the highest. ``risk:R`` answers as many texts as the share of errors among them, at
+    most R, allows. ``accuracy`` and ``f1`` maximize the accuracy over all texts, and the F1 of the
+    unknown label. Raises UsageError for any other text.
+    """
+    name, colon, number = text.partition(":")
+    try:
+        value = float(number) if colon else None
+    except ValueError:
+        value = math.nan
+    right = {
+        "coverage": value is not None and 0 < value <= 1,
+        "risk": value is not None and 0 <= value < 1,
+        "accuracy": value is None,
+        "f1": value is None,
+    }
+    if not right.get(name, False):
+        raise UsageError(
+            "the rule of the unknown label is coverage:C with C above 0 and at most 1, such as "
+            "coverage:0.95, risk:R with R from 0 to 1, such as risk:0.05, accuracy or f1, not "
+            f"'{text}'.{did_you_mean(name, right)}"
+        )
+    return name, value
+
+
+class Unknown(NamedTuple):
+    """A threshold of the confidence, and what it does to the texts that it was chosen on.
+
+    Attributes
+    ----------
+    rule : str
+        The rule that chose it.
+    value : float
+        Texts with a confidence below it are not answered.
+    documents : int
+        Texts that belong to no label.
+    coverage : float
+        The share of the others that are answered.
+    risk : float
+        The share of errors among all that are answered.
+    recall : float or None
+        The share of those that belong to no label, and are not answered; None if there are none.
+    """
+
+    rule: str
+    value: float
+    documents: int
+    coverage: float
+    risk: float
+    recall: float | None
+
+
+class CoverageLine(NamedTuple):
+    """A threshold of the confidence, and the answers that it gives.
+
+    Attributes
+    ----------
+    coverage : float
+        The share of texts that are answered.
+    threshold : float
+        The lowest confidence of these.
+    risk : float
+        The share of errors among them.
+    accuracy_inside : float or None
+        The share of texts that belong to a label and are answered rightly; None if there are none.
+    recall : float or None
+        The share of texts that belong to no label and are not answered; None if there are none.
+    """
+
+    coverage: float
+    threshold: float
+    risk: float
+    accuracy_inside: float | None
+    recall: float | None
+
+
+class Selective(NamedTuple):
+    """Coverage against risk on labeled texts.
+
+    Attributes
+    ----------
+    label : str
+        The unknown label.
+    documents, unknown : int
+        Texts that belong to a label, and those that belong to none.
+    now : CoverageLine
+        What the threshold in use gives.
+    lines : tuple of CoverageLine
+        What others would give.
+    aurc : float
+        The area under the curve of risk over coverage: the mean risk over all thresholds.
+    curve : tuple of (coverage, risk)
+        Some points of that curve, with increasing coverage.
+    """
+
+    label: str
+    documents: int
+    unknown: int
+    now: CoverageLine
+    lines: tuple[CoverageLine, ...]
+    aurc: float
+    curve: tuple[tuple[float, float], ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as plain values, ready for JSON."""
+        return {
+            **self._asdict(),
+            "now": self.now._asdict(),
+            "lines": [line._asdict() for line in self.lines],
+        }
+
+
+class RiskCurve(NamedTuple):
+    """Texts in the order of their confidence, the most confident first.
+
+    Attributes
+    ----------
+    confidence : ndarray of shape (n,)
+        How sure the model is of each.
+    inside : ndarray of bool, shape (n,)
+        Which belong to a label of the model.
+    right : ndarray of bool, shape (n,)
+        Whose best label is the true one.
+    weights : ndarray of shape (n,)
+        How much each counts.
+    """
+
+    confidence: Floats
+    inside: Bools
+    right: Bools
+    weights: Floats
+
+    @classmethod
+    def of(
+        cls, confidence: Floats, inside: Bools, right: Bools, weights: Floats | None = None
+    ) -> RiskCurve:
+        """From texts in any order; without weights all count the same."""
+        counts = np.ones(len(confidence)) if weights is None else weights
+        order = np.argsort(-confidence, kind="stable")
+        return cls(confidence[order], inside[order], right[order], counts[order])
+
+    @property
+    def ends(self) -> Floats:
+        """Numbers of texts that thresholds can answer: none, and up to the last of equal ones."""
+        steps = np.flatnonzero(np.diff(self.confidence)) + 1
+        return np.concatenate([[0], steps, [len(self.confidence)]]).astype(np.int64)
+
+    def sums(self, of: Bools | None = None) -> Floats:
+        """The weight of the texts that are answered, for each of :attr:`ends`; ``of`` some."""
+        chosen = self.weights if of is None else self.weights * of
+        return np.asarray(np.concatenate([[0.0], np.cumsum(chosen)])[self.ends])
+
+    @property
+    def risk(self) -> Floats:
+        """The share of errors for each of :attr:`ends`; 0 if no text is answered."""
+        answered = self.sums()
+        wrong = answered - self.sums(self.right)
+        return np.divide(wrong, answered, out=np.zeros(len(answered)), where=answered > 0)
+
+    @property
+    def coverage(self) -> Floats:
+        """The share of texts that are answered for each of :attr:`ends`."""
+        sums = self.sums()
+        return np.asarray(sums / sums[-1])
+
+    def aurc(self) -> float:
+        """The mean risk over the texts, each as if all at least as confident were answered."""
+        shares = np.diff(self.coverage)
+        return float(shares @ self.risk[1:])
+
+    def best(self, rule: tuple[str, float | None]) -> int | None:
+        """The place in :attr:`ends` that a rule chooses; None if none fulfills it.
+
+        Of equal ones that which answers most.
+        """
+        answered, outside = self.sums(self.inside), self.sums(~self.inside)
+        name, value = rule
+        if value is not None and name == "coverage":
+            return int(np.argmax(answered >= value * answered[-1] - 1e-9))
+        if value is not None:
+            some = np.flatnonzero((self.sums() > 0) & (self.risk <= value))
+            return int(some[-1]) if len(some) else None
+        left = outside[-1] - outside
+        if name == "accuracy":
+            score = self.sums(self.right) + left
+        else:
+            score = 2 * left / (left + answered[-1] - answered + outside[-1])
+        return int(np.flatnonzero(score >= score.max() - 1e-9)[-1])
+
+    def threshold(self, place: int) -> float:
+        """A threshold between the confidences around one of :attr:`ends`."""
+        ranked, end = self.confidence, int(self.ends[place])
+        if end == 0:
+            return float(ranked[0]) + 1.0
+        if end == len(ranked):
+            return float(ranked[-1]) - 1.0
+        middle = ranked[end] + (ranked[end - 1] - ranked[end]) / 2
+        # The middle of neighboring floats may be the lower one, which would be answered as well.
+        return float(middle if middle > ranked[end] else ranked[end - 1])
+
+    def line(self, threshold: float) -> CoverageLine:
+        """What a threshold gives."""
+        answered = self.confidence >= threshold
+        whole, weight = self._weight(answered | True), self._weight(answered)
+        inside, none = self._weight(self.inside), self._weight(~self.inside)
+        right = self._weight(answered & self.right)
+        return CoverageLine(
+            coverage=weight / whole,
+            threshold=threshold,
+            risk=1 - right / weight if weight else 0.0,
+            accuracy_inside=right / inside if inside else None,
+            recall=self._weight(~(answered | self.inside)) / none if none else None,
+        )
+
+    def _weight(self, of: Bools) -> float:
+        return float(self.weights[of].sum())
+
+    def table(self, label: str, now: float) -> Selective:
+        """The threshold in use, and what others would give."""
+        coverage = self.coverage
+        places = [int(np.argmax(coverage >= share - 1e-9)) for share in COVERAGES]
+        thresholds = dict.fromkeys(float(self.confidence[self.ends[at] - 1]) for at in places)
+        points = np.unique(np.linspace(1, len(coverage) - 1, POINTS).round().astype(int))
+        inside = int(np.count_nonzero(self.inside))
+        return Selective(
+            label=label,
+            documents=inside,
+            unknown=len(self.inside) - inside,
+            now=self.line(now),
+            lines=tuple(self.line(threshold) for threshold in thresholds),
+            aurc=self.aurc(),
+            curve=tuple(zip(coverage[points].tolist(), self.risk[points].tolist(), strict=True)),
+        )
+
+
+def choose_unknown(rule: str | None, curve: RiskCurve, label: str) -> Unknown:
+    """The threshold of the confidence by a rule, or by the usual one without any.
+
+    Raises DataError if there is no such threshold, or no text that the rule needs.
+    """
+    outside = int(np.count_nonzero(~curve.inside & (curve.weights > 0)))
+    rule = rule or (WITH_EXAMPLES if outside else WITHOUT_EXAMPLES)
+    _, share = parsed = parse_unknown_rule(rule)
+    if share is None and not outside:
+        raise DataError(
+            f"the rule '{rule}' needs documents with the label '{label}', and there are none: add "
+            f"some to the training documents or to --dev, or take {WITHOUT_EXAMPLES}."
+        )
+    place = curve.best(parsed)
+    if place is None:
+        lowest = float(curve.risk[1:].min())
+        raise DataError(
+            f"no threshold gives a risk of {share:g} on the {len(curve.inside):,} documents "
+            f"held out; the lowest is {lowest:.3f}. Allow more (--unknown LABEL:risk:R), or "
+            "hold out more documents (--holdout, --cv)."
+        )
+    value = curve.threshold(place)
+    line = curve.line(value)
+    inside = curve.sums(curve.inside)
+    return Unknown(rule, value, outside, float(inside[place] / inside[-1]), line.risk, line.recall)
+
+
+METHODS = ("temperature", "isotonic")
+"""Ways to calibrate: one number for all scores, or a monotone curve for each weight vector."""
+
+HOTTEST = 1e6
+"""The highest temperature, and the inverse of the lowest; :func:`calibrate` stays within 1100."""
+
+Curve = tuple[tuple[float, ...], tuple[float, ...]]
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """How scores change before they become probabilities.
+
+    Attributes
+    ----------
+    method : str
+        One of :data:`METHODS`.
+    temperature : float, default 1.0
+        What "temperature" divides all scores by (Guo et al. 2017, section 4.2).
+    curves : tuple of (x, y)
+        For "isotonic", for each weight vector increasing log-odds x and the probabilities y there,
+        linear in between and constant beyond (Zadrozny & Elkan 2002, section 3).
+
+    Raises
+    ------
+    UsageError
+        If these do not fit together.
+    """
+
+    method: str
+    temperature: float = 1.0
+    curves: tuple[Curve, ...] = ()
+
+    def __post_init__(self) -> None:
+        check_method(self.method)
+        if not 1 / HOTTEST <= self.temperature <= HOTTEST:
+            raise UsageError(
+                f"the temperature must be from {1 / HOTTEST:g} to {HOTTEST:g}, not "
+                f"{self.temperature:g}."
+            )
+        if bool(self.curves) != (self.method == "isotonic"):
+            raise UsageError("there are curves if the calibration is isotonic, and only then.")
+        for curve in self.curves:
+            x, y = np.array(curve[0]), np.array(curve[1])
+            within = len(x) == len(y) > 0 and (np.abs(x) < 1e100).all()  # a step cannot overflow
+            if not (within and (np.diff(x) > 0).all()):
+                raise UsageError(
+                    "the curve of a calibration needs increasing scores, with a probability each."
+                )
+            if not ((y > 0) & (y < 1)).all() or (np.diff(y) < 0).any():
+                raise UsageError(
+                    "the probabilities of a calibration must increase, and lie between 0 and 1."
+                )
+
+    def apply(self, scores: Floats, log_odds: Transform, scores_of: Transform) -> Floats:
+        """Calibrated scores (n, k).
+
+        log_odds: gives the log-odds (n, k) that scores stand for, by which the curves are read.
+        scores_of: gives scores (n, k) that stand for probabilities.
+        """
+        if not self.curves:
+            return np.asarray(scores / self.temperature)
+        x = log_odds(scores)
+        rows = [np.interp(x[:, row], *curve) for row, curve in enumerate(self.curves)]
+        return scores_of(np.column_stack(rows))
+
+
+def check_method(method: str) -> None:
+    """UsageError unless there is a calibration of this name."""
+    if method not in METHODS:
+        raise UsageError(
+            f"calibrate must be one of {', '.join(METHODS)}, not '{method}'."
+            f"{did_you_mean(method, METHODS)}"
+        )
+
+
+def calibrate(
+    method: str, log_odds: Floats, came_true: Bools, log_loss: Callable[[float], float]
+) -> Calibration:
+    """Learn from documents that the model has not seen.
+
+    The temperature minimizes the log-loss. Isotonic probabilities stay between 1 / (n + 2) and
+    (n + 1) / (n + 2), since n documents cannot show that something never happens.
+
+    Parameters
+    ----------
+    method : str
+        One of :data:`METHODS`.
+    log_odds : ndarray of shape (n, k)
+        What the scores of the documents stand for.
+    came_true : ndarray of bool, shape (k, n)
+        Whether each document is what the score of a row speaks for.
+    log_loss : callable
+        The log-loss of the documents at a temperature.
+    """
+    check_method(method)
+    if method == "temperature":
+        return Calibration(method, temperature(log_loss))
+    from sklearn.isotonic import IsotonicRegression
+
+    # The bounds are those of Laplace's rule of succession.
+    least = 1 / (len(log_odds) + 2)
+    curves = []
+    for x, y in zip(log_odds.T, came_true, strict=True):
+        fitted = IsotonicRegression(y_min=least, y_max=1 - least).fit(x, y)
+        curves.append((tuple(fitted.X_thresholds_.tolist()), tuple(fitted.y_thresholds_.tolist())))
+    return Calibration(method, curves=tuple(curves))
+
+
+def temperature(log_loss: Callable[[float], float]) -> float:
+    """The temperature, from 1/1100 to 1100, at which a log-loss is smallest."""
+    from scipy.optimize import minimize_scalar
+
+    # Over its logarithm: halving and doubling are as far, and it stays above 0.
+    result = minimize_scalar(lambda x: log_loss(math.exp(x)), bounds=(-7.0, 7.0), method="bounded")
+    return math.exp(result.x)
+
+
+def log_odds(scores: Floats) -> Floats:
+    """(n, k) log-odds of each label's probability under softmax, from its scores (n, k)."""
+    return np.column_stack(
+        [
+            scores[:, c] - np.logaddexp.reduce(np.delete(scores, c, axis=1), axis=1)
+            for c in range(scores.shape[1])
+        ]
+    )
+
+
+BINS = 10
+"""Bins of equal width from 0 to 1."""
+
+RULES = ("f1", "precision:0.8", "precision:0.9", "precision:0.95", "precision:0.99")
+"""The rules of a table of thresholds, as ``--threshold`` takes them."""
+
+
+class Bin(NamedTuple):
+    """Documents with a predicted probability above ``low`` and up to ``high``.
+
+    Attributes
+    ----------
+    low, high : float
+        The first bin contains 0 as well.
+    documents : int
+        Number of documents in the bin.
+    probability : float
+        Their mean predicted probability.
+    share : float
+        Fraction of them for which the prediction is true.
+    low_share, high_share : float
+        The 95 % interval of that fraction (Wilson 1927).
+    """
+
+    low: float
+    high: float
+    documents: int
+    probability: float
+    share: float
+    low_share: float
+    high_share: float
+
+
+class Reliability(NamedTuple):
+    """A reliability diagram: predicted probabilities and observed frequencies.
+
+    Attributes
+    ----------
+    of : str
+        The label whose probability it is, the second of two; empty for the probability of each
+        document's predicted label.
+    bins : tuple of Bin
+        The bins that have documents.
+    error : float
+        The expected calibration error: the mean over documents of \\|probability - share\\| of
+        their bins (Guo et al. 2017, equation 3).
+    """
+
+    of: str
+    bins: tuple[Bin, ...]
+    error: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as plain values, ready for JSON."""
+        return {"of": self.of, "error": self.error, "bins": [one._asdict() for one in self.bins]}
+
+
+def reliability(probability: Floats, came_true: Bools, of: str = "") -> Reliability:
+    """Sort documents into bins by their probability, and count the outcomes.
+
+    Parameters
+    ----------
+    probability : ndarray of shape (n,)
+        Predicted probabilities of one or more documents.
+    came_true : ndarray of bool, shape (n,)
+        Whether each prediction is true.
+    of : str, default ""
+        See :class:`Reliability`.
+    """
+    edges = np.arange(1, BINS) / BINS
+    place = np.searchsorted(edges, probability, side="left")
+    bins = []
+    for b in np.unique(place).tolist():
+        here = place == b
+        count, right = int(here.sum()), int(came_true[here].sum())
+        mean = float(probability[here].mean())
+        interval = wilson(right, count)
+        bins.append(Bin(b / BINS, (b + 1) / BINS, count, mean, right / count, *interval))
+    off = sum(one.documents * abs(one.probability - one.share) for one in bins)
+    return Reliability(of, tuple(bins), off / len(probability))
+
+
+class ThresholdLine(NamedTuple):
+    """A decision threshold of a label, and its predictions.
+
+    Attributes
+    ----------
+    rule : str
+        The rule that chooses it, as ``--threshold`` takes it; "now" for the one in use.
+    threshold : float or None
+        See ``Model.thresholds``. None if no threshold fulfills the rule; the rest is then 0.
+    documents : int
+        Documents that are predicted to have the label.
+    precision, recall, f1 : float
+        Of the label.
+    """
+
+    rule: str
+    threshold: float | None
+    documents: int
+    precision: float
+    recall: float
+    f1: float
+
+
+def threshold_lines(curve: ThresholdCurve, now: float) -> tuple[ThresholdLine, ...]:
+    """The threshold in use, ``now``, and those that the RULES choose on the same documents.
+
+    The latter are measured on the documents that they were chosen on, which is a little optimistic.
+    """
+    chosen = [_line(rule, curve.best(parse_rule(rule)), curve) for rule in RULES]
+    return _line("now", now, curve), *chosen
+
+
+def _line(rule: str, value: float | None, curve: ThresholdCurve) -> ThresholdLine:
+    if value is None:
+        return ThresholdLine(rule, None, 0, 0.0, 0.0, 0.0)
+    predicted, hits = (int(count) for count in curve.counts(np.array(value)))
+    total = predicted + len(curve.positives)
+    _, precision, recall = curve.at(value)
+    f1 = 2 * hits / total if total else 0.0
+    return ThresholdLine(rule, value, predicted, precision, recall, f1)
