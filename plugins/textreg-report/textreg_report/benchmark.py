@@ -14,6 +14,7 @@ import numpy as np
 
 from textreg.errors import DataError, UsageError, did_you_mean, named_errors
 from textreg.features.markup import warn_of_html
+from textreg.features.vectorize import Features
 from textreg.kinds import Regularizer
 from textreg.measure.evaluation import Evaluation
 from textreg.measure.metrics import Answers, Interval, SetAnswers, bootstrap, sign_test
@@ -25,7 +26,9 @@ from textreg.records.columns import as_column
 from textreg.records.documents import check_documents
 from textreg.tasks import TASKS, Rare, read_target
 from textreg.tasks.labels import REMEDY
+from textreg.training.keywords import SettingsKeywords
 from textreg.training.prepare import for_documents, make_features, read_training
+from textreg.training.running import Progress
 from textreg.training.settings import TrainingSettings, declared_settings
 from textreg.training.splits import splits_of
 from textreg.training.train import train_corpus
@@ -33,10 +36,6 @@ from textreg_report.comparison import Comparison, Contrast, Measurement, adjuste
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
-
-    from textreg.features.vectorize import Features
-    from textreg.training.keywords import SettingsKeywords
-    from textreg.training.running import Progress
 
 Texts: TypeAlias = Corpus | tuple[Documents, Sequence[str]]
 

@@ -8,29 +8,23 @@ import os
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from textreg._core.text_ranges import MARKS, SPACELESS
 from textreg._core.text_rules import runs
-from textreg.explain import explain, gives_offsets
+from textreg.explain import Explanation, Word, explain, gives_offsets
 from textreg.explain.contributions import sentence_of, strongest
 from textreg.measure.confident import suspects
+from textreg.model.model import Model
+from textreg.records import Corpus, Floats, Int64s
 from textreg.records.documents import check_texts
 from textreg_report.page import Section
 from textreg_report.predictions import Predictions
+from textreg_report.refits import Refits
 from textreg_report.wording import clip
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
-    from textreg.explain import Explanation, Word
-    from textreg.model.model import Model
-    from textreg.records import Corpus, Floats, Int64s
-    from textreg_report.refits import Refits
 
 CHARACTERS, LINE_CHARACTERS = 3000, 1200
 """Characters shown of a document and of a sentence; the rest is counted and summed."""

@@ -5,16 +5,15 @@ from __future__ import annotations
 import math
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+from markupsafe import Markup
 
 from textreg.measure.calibration import Reliability
 from textreg.measure.selective import Selective
 from textreg.terminal import visible
 from textreg_report.page import Estimate, Section
 from textreg_report.wording import clip, minus, short, shown
-
-if TYPE_CHECKING:
-    from markupsafe import Markup
 
 XY = tuple[float, float]
 Tick = tuple[float, str]
@@ -166,8 +165,6 @@ class Chart:
         self, label: str, width: float = WIDTH, height: float = HEIGHT, **more: str
     ) -> Markup:
         """The element as part of a page; hidden from screen readers without a label."""
-        from markupsafe import Markup  # comes with jinja2, which only pages need
-
         named = {"role": "img", "aria-label": label} if label else {"aria-hidden": "true"}
         box = f"0 0 {width:g} {height:g}"
         self.svg.attrib.update({"viewBox": box, "class": "chart", **named, **more})

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,6 +12,8 @@ from textreg.errors import UsageError, named_errors
 from textreg.explain import RemovalTable, gives_offsets, removal_tables
 from textreg.measure.evaluation import Evaluation
 from textreg.measure.metrics import Answers, bootstrap, sign_test
+from textreg.model.model import Model
+from textreg.records import Corpus, Floats, Int64s
 from textreg.records.documents import check_texts
 from textreg.tasks import Regression
 from textreg_report.agreement import MarkedDocument, rationale_scores
@@ -26,10 +27,6 @@ from textreg_report.page import (
     Versus,
 )
 from textreg_report.predictions import Predictions, predict_on, scores_of, squared_errors
-
-if TYPE_CHECKING:
-    from textreg.model.model import Model
-    from textreg.records import Corpus, Floats, Int64s
 
 TABLES, TRIED = 3, 30
 """Documents whose sentences are shown beside each other, and documents looked at for them."""
@@ -325,19 +322,9 @@ def evidence_of(
     Raises DataError and UsageError as :func:`textreg.explain.rationale_scores`.
     """
     scores = rationale_scores(model, marked)
-    others = {
-        name: rationale_scores(other, marked, share=scores.rationale_share)
-        for name, other in against.items()
-    }
-    return Section(
-        documents=len(scores),
-        left_out=scores.left_out,
-        marked_sentences=scores.marked_sentences,
-        marked_tokens=scores.marked_tokens,
-        rationale_share=scores.rationale_share,
-        means=scores.measures(),
-        beside=[
-            Section(name=name, means=other.measures(), differences=scores.differences(other))
-            for name, other in others.items()
-        ],
-    )
+    beside = []
+    for name, other in against.items():
+        theirs = rationale_scores(other, marked, share=scores.rationale_share)
+        differences = scores.differences(theirs)
+        beside.append(Section(name=name, means=theirs.measures(), differences=differences))
+    return Section(**scores.facts(), means=scores.measures(), beside=beside)

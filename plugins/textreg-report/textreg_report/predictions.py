@@ -7,7 +7,6 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,16 +23,12 @@ from textreg.measure.metrics import (
 )
 from textreg.measure.multilabel import MultilabelEvaluation, f1_scores
 from textreg.model.model import Model
-from textreg.records import Corpus
+from textreg.records import Bools, Corpus, Floats, Int64s
+from textreg.tasks import Task
 from textreg_report.page import Estimate, Section, Versus
 
-if TYPE_CHECKING:
-    from textreg.model.model import Model
-    from textreg.records import Floats, Int64s
-    from textreg.tasks import Task
-    from textreg.tasks.base import Targets
-
-    Ends = tuple[float, float] | tuple[None, None]
+Targets = Int64s | Floats | Bools
+Ends = tuple[float, float] | tuple[None, None]
 
 LABELS = 30
 """Labels listed one by one; of more, those with the most documents."""

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from textreg.explain import explain, gives_offsets
 from textreg.measure.evaluation import Evaluation
 from textreg.measure.metrics import ALPHA, holm, p_text, share_test, wilson
-from textreg.measure.selective import RiskCurve
+from textreg.measure.selective import RiskCurve, Selective
+from textreg.model.model import Model
+from textreg.records import Bools, Floats, Int64s
 from textreg.records.documents import check_texts
 from textreg_report.documents import place_of, telling_words
 from textreg_report.page import Estimate, Section, Suggestion, Versus
@@ -32,12 +34,6 @@ from textreg_report.wording import (
     share_of,
     short,
 )
-
-if TYPE_CHECKING:
-    from textreg.measure.selective import Selective
-    from textreg.model.model import Model
-    from textreg.records import Bools, Floats, Int64s
-    from textreg_report.predictions import Predictions
 
 WIDE = 0.2
 """An accuracy with a wider interval than this says little."""

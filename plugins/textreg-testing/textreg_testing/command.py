@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import click
 
 from textreg_testing.checks import SECONDS, Check, Checks, Skipped, require, run_checks
 from textreg_testing.common import distribution_checks, entries_beside
-
-if TYPE_CHECKING:
-    import click
 
 checks = Checks("command", "command-")
 

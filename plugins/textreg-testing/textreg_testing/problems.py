@@ -7,7 +7,7 @@ import math
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -19,9 +19,6 @@ from textreg.records import Floats, Graph, Groups, Int64s, MultiSolution, Proble
 from textreg.solvers.newton import newton
 from textreg.solvers.pursuit import Pursuit
 from textreg_testing.checks import ContractError, fail, require
-
-if TYPE_CHECKING:
-    from textreg.records import Floats, Int64s
 
 S = TypeVar("S", Solution, MultiSolution)
 
