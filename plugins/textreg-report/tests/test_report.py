@@ -226,7 +226,6 @@ def test_what_was_dropped() -> None:
     found = report(model, unknown, train=Corpus(texts=texts * 5, labels=labels * 5))
     assert found.dropped.unknown == 1
     assert (found.dropped.features, found.dropped.selected) == (7, 2)
-    assert (found.dropped.empty_sentences, found.dropped.total_sentences) == (20, 40)
     left = {one.feature: (one.label, one.inside, one.outside) for one in found.dropped.informative}
     assert left == {"plot": ("p", 0.5, 0.0)}
     assert "only the intercept decides on them" in Page(found.to_html()).text

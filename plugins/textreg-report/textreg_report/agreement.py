@@ -319,30 +319,6 @@ def touched(passages: Int64s, size: int) -> Bools:
     return np.cumsum(change)[:size] > 0
 
 
-AGREEMENT = (
-    "sentence_auprc",
-    "sentence_average_precision",
-    "top_1",
-    "top_3",
-    "r_precision",
-    "token_auprc",
-    "token_average_precision",
-    "token_precision",
-    "token_recall",
-    "token_f1",
-    "iou_precision",
-    "iou_recall",
-)
-"""What each document has: the agreement with marked passages."""
-
-FAITHFULNESS = (
-    "comprehensiveness",
-    "sufficiency",
-    "aopc_comprehensiveness",
-    "aopc_sufficiency",
-)
-"""What each document has beside it, if the model has probabilities."""
-
 TITLES = {
     "sentence_auprc": "sentence AUPRC",
     "sentence_average_precision": "sentence average precision",
@@ -361,6 +337,12 @@ TITLES = {
     "aopc_sufficiency": "sufficiency, AOPC",
 }
 """What the measures are called on a page or a screen."""
+
+AGREEMENT = (*list(TITLES)[:10], "iou_precision", "iou_recall")
+"""What each document has; the IOU F1 is that of the mean precision and recall."""
+
+FAITHFULNESS = tuple(TITLES)[11:]
+"""What each document has beside it, if the model has probabilities."""
 
 _BLOCK = 1_000
 """Resamples that are drawn at once."""
@@ -400,11 +382,6 @@ class RationaleScores:
         sufficiency.
     left_out : int, default 0
         Documents without a marked token or sentence, which are not in the table.
-
-    Raises
-    ------
-    RecordError
-        If the table has other columns.
     """
 
     table: Floats
@@ -412,14 +389,6 @@ class RationaleScores:
     marked_tokens: float
     rationale_share: float
     left_out: int = 0
-
-    def __post_init__(self) -> None:
-        widths = (len(AGREEMENT), len(AGREEMENT) + len(FAITHFULNESS))
-        if self.table.ndim != 2 or self.table.shape[1] not in widths or not len(self.table):
-            raise RecordError(
-                f"rationale scores of shape {self.table.shape}: give a row for each document, at "
-                f"least one, with {widths[0]} or {widths[1]} columns."
-            )
 
     def __len__(self) -> int:
         return len(self.table)
@@ -494,13 +463,8 @@ def _with_f1(means: Floats, names: tuple[str, ...]) -> dict[str, Floats]:
     found = dict(zip(names, means.T, strict=True))
     precision, recall = found.pop("iou_precision"), found.pop("iou_recall")
     f1 = [Overlap(*pair).f1 for pair in zip(precision.tolist(), recall.tolist(), strict=True)]
-    before = AGREEMENT[: AGREEMENT.index("iou_precision")]
-    after = [name for name in found if name not in before]
-    return {
-        **{name: found[name] for name in before},
-        "iou_f1": np.array(f1),
-        **{name: found[name] for name in after},
-    }
+    found["iou_f1"] = np.array(f1)
+    return {name: found[name] for name in TITLES if name in found}
 
 
 def _resampled(table: Floats, seed: int, resamples: int) -> Floats:

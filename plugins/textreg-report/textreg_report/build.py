@@ -8,7 +8,13 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from textreg.errors import UsageError
-from textreg.explain import RemovalTable, Selection, find_selection, gives_offsets
+from textreg.explain import (
+    RemovalTable,
+    Selection,
+    find_selection,
+    gives_offsets,
+    removal_tables,
+)
 from textreg.features.vectorize import Features
 from textreg.model.model import Model
 from textreg.records import Corpus, Floats
@@ -31,7 +37,7 @@ from textreg_report.facts import (
     versions,
 )
 from textreg_report.page import Report, Section, Suggestion
-from textreg_report.pair import evidence_of, tables_of_documents, tables_of_texts, versus_models
+from textreg_report.pair import evidence_of, tables_of_documents, versus_models
 from textreg_report.predictions import Predictions, predict_on, scores_of
 from textreg_report.refits import BASELINE, Refits, refit
 from textreg_report.suggestions import suggestions_of
@@ -235,7 +241,7 @@ def _tables(
 ) -> tuple[tuple[RemovalTable, ...], list[str]]:
     """The tables of sentences, and why there are none of documents."""
     if texts:
-        return tables_of_texts(models, texts), []
+        return tuple(removal_tables(models, texts)), []
     if len(models) < 2:
         return (), []
     try:

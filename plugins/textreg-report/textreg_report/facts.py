@@ -26,7 +26,6 @@ from textreg.records import Corpus, Floats, Int64s
 from textreg.tasks import Multilabel
 from textreg.training.fields import fields_of
 from textreg.training.recipe import changed, changed_options
-from textreg_report.documents import sentences_without_features
 from textreg_report.page import Estimate, Facts, Section, Versus
 from textreg_report.predictions import LABELS, Targets, beside, resampled
 from textreg_report.refits import BASELINE, Refits
@@ -310,8 +309,7 @@ def dropped_of(model: Model, refits: Refits | None, skipped: int, unknown: int) 
 
     skipped: rows of the files that could not be read. unknown: documents without any feature of the
     model. features, selected: in training, and with a weight; informative: those without whose
-    frequency differs most between labels. sentences: some without a feature of the model;
-    empty_sentences, total_sentences: their number, and of all.
+    frequency differs most between labels.
     """
     dropped = Section(
         skipped=skipped,
@@ -319,16 +317,10 @@ def dropped_of(model: Model, refits: Refits | None, skipped: int, unknown: int) 
         features=None if model.summary is None else model.summary.features,
         selected=model.n_features,
         informative=[],
-        sentences=(),
-        empty_sentences=None,
     )
     if refits is not None:
-        table = refits.sentences
         dropped.features = len(refits.selected)
         dropped.informative = _informative(model, refits)
-        dropped.sentences = sentences_without_features(model, refits)
-        dropped.empty_sentences = int((table.filled & ~table.selected).sum())
-        dropped.total_sentences = int(table.filled.sum())
     return dropped
 
 

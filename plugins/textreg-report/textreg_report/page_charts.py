@@ -307,18 +307,6 @@ def risk_coverage(selective: Selective) -> Markup:
     )
 
 
-def scatter(points: Sequence[tuple[float, float]]) -> Markup:
-    """True numbers against predicted ones."""
-    values = [value for point in points for value in point]
-    low, high = min(values), max(values)
-    chart = Chart(linear(low, high), linear(low, high))
-    chart.axes("true number", "predicted number")
-    chart.line(chart.points([low, high], [low, high]), "ideal")
-    for point in chart.points(*zip(*points, strict=True)):
-        chart.circle(point, 3, "dot faint")
-    return chart.markup(f"Predicted against true numbers of {len(points):,} documents.")
-
-
 def interval(difference: Estimate) -> Markup:
     """A difference with its interval, and zero, in percentage points."""
     value, low, high = (100 * (it or 0.0) for it in difference[1:])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice
 
 import numpy as np
@@ -93,18 +93,12 @@ def versus_models(predictions: Predictions, against: Mapping[str, Model]) -> tup
     )
 
 
-def tables_of_texts(models: Mapping[str, Model], texts: Sequence[str]) -> tuple[RemovalTable, ...]:
-    """What each sentence of given texts is worth to the models.
-
-    Raises UsageError if the models have other labels, fields or sentences.
-    """
-    return tuple(removal_tables(models, texts))
-
-
 def tables_of_documents(
     models: Mapping[str, Model], predictions: Predictions, sure: Floats
 ) -> tuple[RemovalTable, ...]:
-    """The same of some of the documents: those that the models answer differently come first.
+    """What each sentence of some documents is worth to the models.
+
+    Those that the models answer differently come first.
 
     sure: (n,) as of ``textreg_report.documents.certainty``.
     """
@@ -122,18 +116,14 @@ def tables_of_documents(
         differ |= np.array([one != two for one, two in zip(first, other, strict=True)])
     # Of others the least certain, where single sentences matter most.
     order = np.lexsort((np.where(differ, -sure[rows], sure[rows]), ~differ))[:TRIED]
-    chosen = [some[at] for at in order.tolist()]
-    return tuple(islice(_of_some_sentences(models, chosen), TABLES))
-
-
-def _of_some_sentences(
-    models: Mapping[str, Model], texts: Sequence[object]
-) -> Iterator[RemovalTable]:
     least, most = SENTENCES
-    for text in texts:
-        for table in islice(removal_tables(models, [text]), 1):
-            if least <= len(table.spans) <= most:
-                yield table
+    tables = (
+        table
+        for at in order.tolist()
+        for table in islice(removal_tables(models, [some[at]]), 1)
+        if least <= len(table.spans) <= most
+    )
+    return tuple(islice(tables, TABLES))
 
 
 FLIPS = {"gained": 8, "lost": 8, "neither": 4}

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,19 +36,6 @@ PARTS, FEWER_PARTS, MANY = 5, 3, 10_000
 BASELINE = "elastic"
 LABELS_LISTED = 5
 """Labels that an error message lists."""
-
-
-class SentenceTable(NamedTuple):
-    """All sentences: those of document d are ``document_ptr[d]`` to ``document_ptr[d + 1]``.
-
-    sizes: number of features of each. filled: which have some. selected: which have a feature of
-    the model.
-    """
-
-    document_ptr: Int64s
-    sizes: Int64s
-    filled: NDArray[np.bool_]
-    selected: NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,13 +81,12 @@ class Refits:
         return selected
 
     @cached_property
-    def sentences(self) -> SentenceTable:
-        """The sentences of the corpus."""
+    def sentences(self) -> tuple[Int64s, NDArray[np.bool_]]:
+        """Where documents begin among all sentences, and which have a feature of the model."""
         tokens = self.data.tokens.select(np.arange(len(self.corpus)))  # without the unlabeled ones
-        sizes = np.diff(tokens.sentence_ptr)
         ours = self.selected[tokens.ids].astype(np.float64)
         holds = sums(row_of(tokens.sentence_ptr), ours, tokens.n_sentences)
-        return SentenceTable(tokens.document_ptr, sizes, sizes > 0, holds > 0)
+        return tokens.document_ptr, holds > 0
 
     @property
     def y_true(self) -> Targets:
