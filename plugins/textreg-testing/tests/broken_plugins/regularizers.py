@@ -47,6 +47,9 @@ class Forward(Regularizer):
     l2: float = param(default=0.1, min=1e-6, help="strength of the ridge in every fit")
     budget: int = param(default=AUTO, min=1, search=Choices((2, 5, 10)), help="number of features")
 
+    def objective(self, problem: Problem, w: Floats, b: float) -> float:
+        return super().objective(problem, w, b) + self.l2 * float(w @ w)
+
     def scores(self, problem: Problem, w: Floats, b: float) -> Floats:
         """How much every feature would help."""
         r, h = np.empty(len(problem.y)), np.empty(len(problem.y))
@@ -309,6 +312,9 @@ class Pull(Regularizer):
         w, b = flat[:-1].copy(), float(flat[-1])
         found = Solution(w, b, value, gap, iterations=len(history), converged=met)
         return self.told(found, problem, value - self.l2 * float(w @ w))
+
+    def objective(self, problem: Problem, w: Floats, b: float) -> float:
+        return super().objective(problem, w, b) + self.l2 * float(w @ w)
 
     def cost(self, problem: Problem, flat: Floats) -> tuple[float, Floats]:
         """The objective and its gradient."""
