@@ -576,14 +576,6 @@ def _late_steps(self: Any, it: Solution, problem: Problem) -> Solution:
     return replace(it, report=SelectionReport(order=order, steps=steps))
 
 
-def _one_more(self: Any, problem: Problem) -> int:
-    return min(self.budget + 1, problem.X.shape[1])
-
-
-def _one_more_at_ten(self: Any, problem: Problem) -> int:
-    return min(self.budget + (self.budget >= 10), problem.X.shape[1])
-
-
 def _keep_more(self: Any, w: Floats) -> Floats:
     return np.where(np.abs(w) >= np.sort(np.abs(w))[-min(self.features + 1, len(w))], w, 0.0)
 
@@ -785,9 +777,6 @@ bug("noise from a hash", Forward, scores=_hashed)
 bug("signed scores", Forward, scores=_signed)
 bug("scores without weights", Forward, scores=_unweighted)
 bug("the most frequent features", Forward, scores=_frequent)
-bug("one feature more", Forward, size=_one_more)
-bug("one feature fewer", Forward, size=lambda self, problem: max(self.budget - 1, 1))
-bug("one feature more from ten on", Forward, size=_one_more_at_ten)
 bug(
     "the worst feature",
     Forward,
@@ -930,11 +919,6 @@ def _small_scale(self: Any, problem: Problem, parameter: str) -> float:
     return 1e-2 * float(np.abs(problem.gradient_at_zero()).mean())
 
 
-def _reversed(self: Any, it: Solution, problem: Problem) -> Solution:
-    assert isinstance(it.report, SelectionReport)
-    return replace(it, report=SelectionReport(it.report.order[::-1], it.report.steps))
-
-
 def _never_told(self: Any, problem: Problem) -> Problem:
     told = problem.callback
     return problem.replace(callback=told and (lambda step: bool(told(step)) and False))
@@ -954,7 +938,6 @@ def _equal_softmax(self: Any, problem: Problem, codes: Int64s, start: Any = None
 bug("small weights are left out", Forward, solve=found(_drops_small))
 bug("squared weights in the refit", Forward, refit=_squared_weights)
 bug("the fifth fit without an intercept", Forward, refit=_fifth_without_intercept)
-bug("an order from last to first", Forward, solve=found(_reversed))
 bug("fifteen iterations", Slope, solve=_few_iterations)
 bug("a scale that is too small", Slope, scale=_small_scale)
 bug("a ridge divided by the documents", Pull, cost=_mean_ridge)
