@@ -26,7 +26,7 @@ from textreg.records import Corpus, Problem
 from textreg.solvers.pursuit import Pursuit
 from textreg.solvers.stagewise import stagewise
 from textreg.solvers.stagewise_rules import StepRules
-from textreg_report.charts import SERIES, Series, draw, metric_by_size
+from textreg_report.charts import SERIES, Series, draw, draw_lines
 from textreg_report.wording import clip
 
 Save = Callable[[Path], None]
@@ -52,8 +52,8 @@ class Demo(NamedTuple):
 
 
 def line_chart(series: list[Series], x_title: str, y_title: str) -> Save:
-    """Lines with their names at their ends."""
-    return partial(metric_by_size, series, metric=y_title, size=x_title, scale="linear")
+    """Lines and their names."""
+    return partial(draw_lines, {"": series}, titles=(x_title, y_title), scales=("linear", "linear"))
 
 
 def signs(corpus: Corpus) -> np.ndarray:

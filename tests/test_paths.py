@@ -315,7 +315,8 @@ def test_pictures_of_tables(corpora: tuple[Corpus, Corpus], lasso: Model, tmp_pa
     plot_path(table, tmp_path / "s.svg")
     drawn = (tmp_path / "s.svg").read_text()
     assert "But the battery is a joke." in drawn
-    filled = drawn.count('id="cell-')  # one for each sentence and point
+    cells = drawn[drawn.index('id="QuadMesh') :].partition("</g>")[0]
+    filled = cells.count("fill: #")  # one for each sentence and point
     assert filled == int(table.selected.sum()) > 0
     plot_path(path_sentences(lasso, corpora[1].texts), tmp_path / "t.svg")
     assert "selected of" in (tmp_path / "t.svg").read_text()

@@ -258,7 +258,7 @@ SECTIONS = {"Growth": _growth, "Two cores": _jobs, "Every regularizer": _methods
 
 def pictures(results: Mapping[str, Any], folder: Path) -> None:
     """Time and memory over documents, labels and groups."""
-    from textreg_report.charts import Series, metric_by_size
+    from textreg_report.charts import Series, draw_lines
 
     curves = {name: line for name, line in LINES.items() if line.along and name in results["lines"]}
     for along in dict.fromkeys(line.along for line in curves.values()):
@@ -270,7 +270,7 @@ def pictures(results: Mapping[str, Any], folder: Path) -> None:
                     ys = [point[at] for point in points]
                     series.append(Series(name, [point[0] for point in points], ys))
             path = folder / f"performance-{along}-{what}.svg"
-            metric_by_size(series, path, metric=what, size=along, metric_scale="counts")
+            draw_lines({"": series}, path, (along, what), scales=("counts", "counts"))
 
 
 def _fill(text: str, **more: Any) -> str:

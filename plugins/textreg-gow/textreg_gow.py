@@ -5,9 +5,10 @@ from __future__ import annotations
 import random
 import threading
 from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from textreg.errors import DataError
 from textreg.hookspecs import hookimpl
@@ -16,10 +17,6 @@ from textreg.params import param
 from textreg.records import Tokens
 from textreg.structure.grouping import WordGroupBuilder
 from textreg.text import cooccurrences, count
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 
 _DRAWING = threading.Lock()
 """Held by the thread whose generator igraph draws from."""

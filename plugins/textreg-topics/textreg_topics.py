@@ -5,9 +5,10 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Collection, Mapping
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from textreg.errors import DataError
@@ -17,9 +18,6 @@ from textreg.params import param
 from textreg.records import Tokens
 from textreg.structure.grouping import WordGroupBuilder
 from textreg.text import count
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 _TURN = Lock()
 """Held by the one fit of this process: the number of BLAS threads belongs to all threads, and so do

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Sequence
 from functools import partial
 from io import BytesIO
 from operator import itemgetter, methodcaller
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from textreg.errors import UsageError
 from textreg.hookspecs import hookimpl
 from textreg.kinds import Exporter
+from textreg.records import Floats
 from textreg.records.fields import MISSING
 from textreg.records.plain_model import PlainModel, PlainPart
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from textreg.records import Floats
 
 
 class SklearnExporter(Exporter):

@@ -16,14 +16,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
+from scipy.sparse import csc_array
 
 from textreg.records import Floats
-
-if TYPE_CHECKING:
-    from scipy.sparse import csc_array
 
 Product = Callable[[Floats], Floats]
 """A symmetric matrix (size, size) times a vector or a matrix (size, k)."""

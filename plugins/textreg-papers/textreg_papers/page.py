@@ -11,9 +11,10 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from jinja2 import Template
 
 import textreg
 from textreg_papers import protocols, tables
@@ -32,9 +33,6 @@ from textreg_papers.protocols import (
     best,
 )
 from textreg_papers.tables import Cell, Results, accuracy, cells, contest, percent
-
-if TYPE_CHECKING:
-    from jinja2 import Template
 
 SETTINGS = len(STRENGTHS) ** 2 * len(RHOS)
 
@@ -286,7 +284,7 @@ def _fits(tasks: Results) -> str:
 
 def pictures(results: Mapping[str, Any], folder: Path) -> None:
     """Figures 3 (by both protocols) and 4."""
-    from textreg_report.charts import PlottedModel, Series, accuracy_by_size, metric_by_size
+    from textreg_report.charts import FEATURES, Series, draw_lines
 
     folder.mkdir(parents=True, exist_ok=True)
     tasks = tables.in_order(results["tasks"])
@@ -295,17 +293,17 @@ def pictures(results: Mapping[str, Any], folder: Path) -> None:
             continue
         panels = {
             name.removeprefix("amazon-"): [
-                PlottedModel(method, cell["features"], cell["accuracy"])
+                Series(method, [cell["features"]], [cell["accuracy"]])
                 for method in tables.methods(tasks, protocol)
                 for cell in [task[protocol][method]]
             ]
             for name, task in tasks.items()
         }
-        accuracy_by_size(panels, folder / f"results-{protocol}.svg")
+        draw_lines(panels, folder / f"results-{protocol}.svg", (FEATURES, "accuracy"))
     curves = []
     for name, task in tasks.items():
         if "atoms" in task:
             sizes, accuracies = zip(*task["atoms"], strict=True)
             curves.append(Series(name.removeprefix("amazon-"), sizes, accuracies))
     if curves:
-        metric_by_size(curves, folder / "results-atoms.svg", metric="dev accuracy", size="features")
+        draw_lines({"": curves}, folder / "results-atoms.svg", ("features", "dev accuracy"))

@@ -81,9 +81,9 @@ def test_draws_differ() -> None:
 
 def test_sizes_of_nothing_given_are_halves() -> None:
     codes = np.arange(400) % 2
-    assert check_sizes(None, codes, ["a", "b"]) == [25, 50, 100, 200, 400]
-    assert check_sizes(None, codes[:5], ["a", "b"]) == [5]
-    assert check_sizes([40, 10], codes, ["a", "b"]) == [10, 40]
+    assert check_sizes(None, codes, ["a", "b"]) == (25, 50, 100, 200, 400)
+    assert check_sizes(None, codes[:5], ["a", "b"]) == (5,)
+    assert check_sizes([40, 10], codes, ["a", "b"]) == (10, 40)
 
 
 # What is measured
@@ -138,13 +138,12 @@ def test_all_have_the_same_nested_samples(
 ) -> None:
     seen: list[tuple[str, int, int, set[str]]] = []
 
-    def noted(source: Any, how: Any, place: Any, shared: Any) -> CurveCell:
-        _, name, size, draw = place
-        texts = source.training(how, source.orders[draw][:size], shared)[0].texts
+    def noted(pool: Any, how: Any, name: str, draw: int, size: int, shared: Any) -> CurveCell:
+        texts = pool.training(how, pool.orders[draw][:size], shared)[0].texts
         seen.append((name, size, draw, set(texts)))
-        return CurveCell(*place, 0.5, 0.5, None, 1, 0.0, {})
+        return CurveCell(pool.name, name, size, draw, 0.5, 0.5, None, 1, 0.0, {})
 
-    monkeypatch.setattr(curves, "measure_sample", noted)
+    monkeypatch.setattr(curves.Pool, "measure", noted)
     learn_curve([RIDGE, LASSO], benchmark, sizes=[20, 40], draws=2, **OPTIONS)
     by_place = {(size, draw): texts for _, size, draw, texts in seen}
     assert Counter(name for name, *_ in seen) == {"ridge": 4, "lasso": 4}
@@ -310,7 +309,7 @@ def test_wrong_options_are_found_before_anything_is_trained(
     error: type[TextregError],
     words: str,
 ) -> None:
-    monkeypatch.delattr(curves, "measure_sample")
+    monkeypatch.delattr(curves.Pool, "measure")
     corpus = benchmark.train
     assert isinstance(corpus, Corpus)
     if options.get("draw") == "equal":  # with one label of fewer documents than half

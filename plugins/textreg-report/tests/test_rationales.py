@@ -174,10 +174,6 @@ def test_p_values_without_a_difference_are_spread() -> None:
     assert 0.04 < np.mean(small) < 0.2
 
 
-def test_wrong_tables() -> None:
-    with pytest.raises(RecordError, match="rationale scores of shape"):
-        scores_of(np.zeros((3, 2)))
-    with pytest.raises(RecordError, match="at least one"):
-        scores_of(np.zeros((0, len(AGREEMENT))))
+def test_models_with_other_sentences_are_not_compared() -> None:
     with pytest.raises(RecordError, match="into different sentences"):
         scores_of(random_scores(0, 4)).differences(scores_of(random_scores(0, 5)))

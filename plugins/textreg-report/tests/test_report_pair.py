@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -111,7 +110,9 @@ def test_the_verdict_follows_from_the_p_that_is_shown(
 ) -> None:
     p = sign_test(gained, lost)
     up = Estimate("difference", 0.02, 0.01, 0.03)  # whatever the interval is
-    page = replace(found, gained=gained, lost=lost, p=p, difference=up).to_html()
+    page = PairReport(
+        **{**vars(found), "gained": gained, "lost": lost, "p": p, "difference": up}
+    ).to_html()
     text = " ".join(Page(page).text.split())
     assert f"(exact McNemar test: p = {p_text(p)}). {words}" in text
 

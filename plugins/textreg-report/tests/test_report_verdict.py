@@ -21,7 +21,6 @@ from textreg_report.verdict import (
     least_sure,
     of_labels,
     of_lengths,
-    of_numbers,
     of_probabilities,
     quality,
     verdict_of,
@@ -269,15 +268,6 @@ def test_lengths() -> None:
         "It errs more often on short texts, of up to 99 characters: on 50 "
     )
     assert list(of_lengths(lengths, lengths % 6 > 0)) == []
-
-
-def test_numbers_that_are_least_exact() -> None:
-    y_pred = np.linspace(0, 9, 300)
-    error = np.where(y_pred > 6, 1.0, 0.1) * (1 + np.sin(np.arange(300)) / 10)
-    (told,) = of_numbers(y_pred + error, y_pred)
-    assert told.startswith("It is least exact where it answers above 6: off by 1.0")
-    (told,) = of_numbers(y_pred + np.sin(np.arange(300)), y_pred)
-    assert told == "Its errors are not measurably larger for small or large numbers."
 
 
 @pytest.mark.parametrize(

@@ -11,20 +11,16 @@ import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from textreg.errors import DataError, RecordError, UsageError, did_you_mean, first_few, shortened
+from textreg.errors import DataError, RecordError, UsageError, shortened
 from textreg.explain.contributions import BATCH, explained_batch
 from textreg.explain.evidence import Evidence, Sentences
 from textreg.measure.metrics import RESAMPLES
 from textreg.model.model import Model
 from textreg.records import Bools, Floats, Int64s
-
-if TYPE_CHECKING:
-    from textreg.model.model import Model
-    from textreg.records import Bools, Floats, Int64s
 
 
 class MarkedDocument(NamedTuple):
@@ -47,20 +43,13 @@ class MarkedDocument(NamedTuple):
     @classmethod
     def of(cls, text: str, passages: Any, sentences: Any = None) -> MarkedDocument:
         """The document with lists of pairs; DataError if they are no offsets in the text."""
-        columns = Columns("passages", None if sentences is None else "sentences")
         row = {"passages": passages, "sentences": sentences}
-        return marked_document(text, row, columns, "document")
-
-
-class Columns(NamedTuple):
-    """The columns of marked passages and, if they are given, of sentences."""
-
-    evidence: str
-    sentences: str | None = None
+        named = None if sentences is None else "sentences"
+        return marked_document(text, row, "passages", named, "document")
 
 
 def marked_document(
-    text: str, record: Mapping[str, Any], columns: Columns, where: str
+    text: str, record: Mapping[str, Any], evidence: str, sentences: str | None, where: str
 ) -> MarkedDocument:
     """The document of a row of a file.
 
@@ -71,7 +60,8 @@ def marked_document(
         The fields of the row by the names of their columns. Passages and sentences are lists of
         pairs of offsets, or texts with such a list as JSON; a missing or empty value stands for
         none.
-    columns : Columns
+    evidence, sentences : str
+        The columns of passages and of sentences; the latter is None for those of the tokenizer.
     where : str
         ``file:line`` of the row, for messages.
 
@@ -84,29 +74,18 @@ def marked_document(
     DataError
         If a value is no list of pairs, an offset is not within the text, or sentences overlap.
     """
-    place = f"{where}: '{columns.evidence}'"
-    passages = _spans(record.get(columns.evidence), len(text), place)
-    if columns.sentences is None:
+    passages = _spans(record.get(evidence), len(text), f"{where}: '{evidence}'")
+    if sentences is None:
         return MarkedDocument(text, passages)
-    place = f"{where}: '{columns.sentences}'"
-    sentences = _spans(record.get(columns.sentences), len(text), place)
-    if (wrong := np.flatnonzero(sentences[1:, 0] < sentences[:-1, 1])).size:
-        first, second = sentences[wrong[0] : wrong[0] + 2].tolist()
+    place = f"{where}: '{sentences}'"
+    spans = _spans(record.get(sentences), len(text), place)
+    if (wrong := np.flatnonzero(spans[1:, 0] < spans[:-1, 1])).size:
+        first, second = spans[wrong[0] : wrong[0] + 2].tolist()
         raise DataError(
             f"{place} has {second} after {first}: sentences stand in order and do not overlap. "
             "Correct the row, or leave out the column: the tokenizer then finds the sentences."
         )
-    return MarkedDocument(text, passages, sentences)
-
-
-def require_columns(columns: Columns, names: Sequence[str], where: str) -> None:
-    """UsageError if a column is not among ``names``."""
-    for column in filter(None, columns):
-        if column not in names:
-            listed = first_few([shortened(name) for name in names], 20)
-            raise UsageError(
-                f"{where}: no column '{column}'.{did_you_mean(column, names)} There are: {listed}."
-            )
+    return MarkedDocument(text, passages, spans)
 
 
 def _spans(value: Any, length: int, place: str) -> Int64s:
@@ -340,30 +319,6 @@ def touched(passages: Int64s, size: int) -> Bools:
     return np.cumsum(change)[:size] > 0
 
 
-AGREEMENT = (
-    "sentence_auprc",
-    "sentence_average_precision",
-    "top_1",
-    "top_3",
-    "r_precision",
-    "token_auprc",
-    "token_average_precision",
-    "token_precision",
-    "token_recall",
-    "token_f1",
-    "iou_precision",
-    "iou_recall",
-)
-"""What each document has: the agreement with marked passages."""
-
-FAITHFULNESS = (
-    "comprehensiveness",
-    "sufficiency",
-    "aopc_comprehensiveness",
-    "aopc_sufficiency",
-)
-"""What each document has beside it, if the model has probabilities."""
-
 TITLES = {
     "sentence_auprc": "sentence AUPRC",
     "sentence_average_precision": "sentence average precision",
@@ -382,6 +337,12 @@ TITLES = {
     "aopc_sufficiency": "sufficiency, AOPC",
 }
 """What the measures are called on a page or a screen."""
+
+AGREEMENT = (*list(TITLES)[:10], "iou_precision", "iou_recall")
+"""What each document has; the IOU F1 is that of the mean precision and recall."""
+
+FAITHFULNESS = tuple(TITLES)[11:]
+"""What each document has beside it, if the model has probabilities."""
 
 _BLOCK = 1_000
 """Resamples that are drawn at once."""
@@ -421,11 +382,6 @@ class RationaleScores:
         sufficiency.
     left_out : int, default 0
         Documents without a marked token or sentence, which are not in the table.
-
-    Raises
-    ------
-    RecordError
-        If the table has other columns.
     """
 
     table: Floats
@@ -434,14 +390,6 @@ class RationaleScores:
     rationale_share: float
     left_out: int = 0
 
-    def __post_init__(self) -> None:
-        widths = (len(AGREEMENT), len(AGREEMENT) + len(FAITHFULNESS))
-        if self.table.ndim != 2 or self.table.shape[1] not in widths or not len(self.table):
-            raise RecordError(
-                f"rationale scores of shape {self.table.shape}: give a row for each document, at "
-                f"least one, with {widths[0]} or {widths[1]} columns."
-            )
-
     def __len__(self) -> int:
         return len(self.table)
 
@@ -449,6 +397,11 @@ class RationaleScores:
     def names(self) -> tuple[str, ...]:
         """Names of the columns."""
         return (AGREEMENT + FAITHFULNESS)[: self.table.shape[1]]
+
+    def facts(self) -> dict[str, Any]:
+        """All but the table, and the number of documents in it."""
+        values = {key: value for key, value in vars(self).items() if key != "table"}
+        return {"documents": len(self), "left_out": values.pop("left_out"), **values}
 
     def measures(self, *, seed: int = 0, resamples: int = RESAMPLES) -> dict[str, MeanEstimate]:
         """Every measure with its 95 % percentile interval.
@@ -510,13 +463,8 @@ def _with_f1(means: Floats, names: tuple[str, ...]) -> dict[str, Floats]:
     found = dict(zip(names, means.T, strict=True))
     precision, recall = found.pop("iou_precision"), found.pop("iou_recall")
     f1 = [Overlap(*pair).f1 for pair in zip(precision.tolist(), recall.tolist(), strict=True)]
-    before = AGREEMENT[: AGREEMENT.index("iou_precision")]
-    after = [name for name in found if name not in before]
-    return {
-        **{name: found[name] for name in before},
-        "iou_f1": np.array(f1),
-        **{name: found[name] for name in after},
-    }
+    found["iou_f1"] = np.array(f1)
+    return {name: found[name] for name in TITLES if name in found}
 
 
 def _resampled(table: Floats, seed: int, resamples: int) -> Floats:

@@ -14,6 +14,7 @@ import numpy as np
 
 from textreg.errors import DataError, UsageError, did_you_mean, named_errors
 from textreg.features.markup import warn_of_html
+from textreg.features.vectorize import Features
 from textreg.kinds import Regularizer
 from textreg.measure.evaluation import Evaluation, MultilabelEvaluation
 from textreg.measure.metrics import Answers, Interval, SetAnswers, bootstrap, sign_test
@@ -24,7 +25,9 @@ from textreg.records.columns import as_column
 from textreg.records.documents import check_documents
 from textreg.tasks import TASKS, Rare, read_target
 from textreg.tasks.base import REMEDY
+from textreg.training.keywords import SettingsKeywords
 from textreg.training.prepare import for_documents, make_features, read_training
+from textreg.training.running import Progress
 from textreg.training.settings import TrainingSettings, declared_settings
 from textreg.training.splits import splits_of
 from textreg.training.train import train_corpus
@@ -32,10 +35,6 @@ from textreg_report.comparison import Comparison, Contrast, Measurement, adjuste
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
-
-    from textreg.features.vectorize import Features
-    from textreg.training.keywords import SettingsKeywords
-    from textreg.training.running import Progress
 
 Texts: TypeAlias = Corpus | tuple[Documents, Sequence[str]]
 
@@ -472,24 +471,23 @@ def _measure(
     dev = None if summary is None else summary.dev
     if seconds is None and model.seconds:
         seconds = sum(value for key, value in model.seconds.items() if key != "read")
-    micro_f1 = micro_f1_interval = None
+    accuracy: tuple[float, Interval]
+    micro: tuple[float | None, Interval | None] = None, None
     if isinstance(result, MultilabelEvaluation):
-        accuracy, interval = result.subset_accuracy, result.subset_accuracy_interval
-        micro_f1 = result.micro_f1
-        micro_f1_interval = Interval(*result.micro_f1_interval)
+        accuracy = result.subset_accuracy, Interval(*result.subset_accuracy_interval)
+        micro = result.micro_f1, Interval(*result.micro_f1_interval)
     else:
         assert isinstance(result, Evaluation)  # make_ready refuses regressions
-        accuracy, interval = result.accuracy, result.accuracy_interval
-        micro_f1 = micro_f1_interval = None
+        accuracy = result.accuracy, Interval(*result.accuracy_interval)
     return Measurement(
         candidate=name,
         benchmark=benchmark.name,
         documents=result.documents,
-        accuracy=accuracy,
-        accuracy_interval=Interval(*interval),
+        accuracy=accuracy[0],
+        accuracy_interval=accuracy[1],
         macro_f1=result.macro_f1,
-        micro_f1=micro_f1,
-        micro_f1_interval=micro_f1_interval,
+        micro_f1=micro[0],
+        micro_f1_interval=micro[1],
         features=model.n_features,
         of=None if summary is None else summary.features,
         seconds=None if seconds is None else round(seconds, 3),
@@ -530,34 +528,35 @@ def _contrast(
     pairs: Sequence[tuple[Measurement, Measurement, Answers | SetAnswers]],
     seed: int,
 ) -> Contrast:
+    def difference(what: str) -> float:
+        return float(
+            np.mean([getattr(mine, what) - getattr(other, what) for mine, other, _ in pairs])
+        )
+
     accuracy, macro_f1, *micro_f1 = bootstrap([answers for *_, answers in pairs], seed=seed)
     won = sum(answers.won for *_, answers in pairs)
     lost = sum(answers.lost for *_, answers in pairs)
-    benchmarks_won = sum(mine.headline[0] > other.headline[0] for mine, other, _ in pairs)
-    benchmarks_lost = sum(mine.headline[0] < other.headline[0] for mine, other, _ in pairs)
     # McNemar's exact test is the sign test of the documents that only one has right.
     p = sign_test(won, lost)
-    several = len(pairs) > 1
+    higher = lower = 0
+    if len(pairs) > 1:
+        higher = sum(mine.headline[0] > other.headline[0] for mine, other, _ in pairs)
+        lower = sum(mine.headline[0] < other.headline[0] for mine, other, _ in pairs)
     return Contrast(
         candidate=pairs[0][0].candidate,
         baseline=pairs[0][1].candidate,
         benchmark=benchmark,
-        accuracy=float(np.mean([mine.accuracy - other.accuracy for mine, other, _ in pairs])),
+        accuracy=difference("accuracy"),
         accuracy_interval=accuracy,
-        macro_f1=float(np.mean([mine.macro_f1 - other.macro_f1 for mine, other, _ in pairs])),
+        macro_f1=difference("macro_f1"),
         macro_f1_interval=macro_f1,
         won=won,
         lost=lost,
         p=p,
         p_adjusted=p,
-        benchmarks_won=benchmarks_won if several else 0,
-        benchmarks_lost=benchmarks_lost if several else 0,
-        benchmarks_p=sign_test(benchmarks_won, benchmarks_lost) if several else 1.0,
-        micro_f1=_mean_difference(pairs) if micro_f1 else None,
+        benchmarks_won=higher,
+        benchmarks_lost=lower,
+        benchmarks_p=sign_test(higher, lower),
+        micro_f1=difference("micro_f1") if micro_f1 else None,
         micro_f1_interval=micro_f1[0] if micro_f1 else None,
     )
-
-
-def _mean_difference(pairs: Sequence[tuple[Measurement, Measurement, Any]]) -> float:
-    """The mean difference of what verdicts go by."""
-    return float(np.mean([mine.headline[0] - other.headline[0] for mine, other, _ in pairs]))

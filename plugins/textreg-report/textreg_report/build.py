@@ -4,19 +4,27 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from textreg.errors import UsageError
-from textreg.explain import RemovalTable, Selection, find_selection, gives_offsets
+from textreg.explain import (
+    RemovalTable,
+    Selection,
+    find_selection,
+    gives_offsets,
+    removal_tables,
+)
 from textreg.features.vectorize import Features
 from textreg.model.model import Model
-from textreg.records import Corpus
+from textreg.records import Corpus, Floats
 from textreg.training.recipe import fit_command, settings_of, with_choices
-from textreg.training.running import Work
+from textreg.training.running import Progress, Work
+from textreg.training.settings import TrainingSettings
+from textreg_report.agreement import MarkedDocument
 from textreg_report.documents import certainty, documents_of, selected_documents, suspected_of
 from textreg_report.facts import (
+    baseline_of,
     columns_of,
     data_facts,
     dropped_of,
@@ -28,20 +36,13 @@ from textreg_report.facts import (
     stability_of,
     versions,
 )
-from textreg_report.page import Report, Section
-from textreg_report.pair import evidence_of, tables_of_documents, tables_of_texts, versus_models
+from textreg_report.page import Report, Section, Suggestion
+from textreg_report.pair import evidence_of, tables_of_documents, versus_models
 from textreg_report.predictions import Predictions, predict_on, scores_of
-from textreg_report.refits import BASELINE, Refits, baseline_of, refit
+from textreg_report.refits import BASELINE, Refits, refit
 from textreg_report.suggestions import suggestions_of
 from textreg_report.verdict import confusions_of, verdict_of
 
-if TYPE_CHECKING:
-    from textreg.model.model import Model
-    from textreg.records import Floats
-    from textreg.training.running import Progress
-    from textreg.training.settings import TrainingSettings
-    from textreg_report.agreement import MarkedDocument
-    from textreg_report.page import Suggestion
 NO_TRAIN = (
     "The training corpus was not given (--train), so this page cannot tell which groups were "
     "selected, what was dropped, how stable the features are, how the elastic net compares, "
@@ -240,7 +241,7 @@ def _tables(
 ) -> tuple[tuple[RemovalTable, ...], list[str]]:
     """The tables of sentences, and why there are none of documents."""
     if texts:
-        return tables_of_texts(models, texts), []
+        return tuple(removal_tables(models, texts)), []
     if len(models) < 2:
         return (), []
     try:

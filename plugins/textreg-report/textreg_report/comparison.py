@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from textreg.measure.metrics import ALPHA, Interval, holm, p_text
-
-if TYPE_CHECKING:
-    import os
-
-    from textreg.measure.metrics import Interval
-    from textreg.records import Bools, Int64s
+from textreg.records import Bools, Int64s
+from textreg_report.charts import FEATURES, Series, draw_lines
 
 
 class Contrast(NamedTuple):
@@ -503,20 +500,12 @@ class Comparison:
         UsageError
             If the ending is another one, matplotlib is missing or the file cannot be written.
         """
-        from textreg_report.charts import PlottedModel, accuracy_by_size
-
-        accuracy_by_size(
-            {
-                benchmark: [
-                    PlottedModel(name, one.features, *one.headline)
-                    for name in self.candidates
-                    for one in [self.cell(benchmark, name)]
-                ]
-                for benchmark in self.benchmarks
-            },
-            path,
-            metric=self.metric,
-        )
+        panels: dict[str, list[Series]] = {name: [] for name in self.benchmarks}
+        for one in self.measured:
+            value, interval = one.headline
+            point = Series(one.candidate, [one.features], [value], None, [interval])
+            panels[one.benchmark].append(point)
+        draw_lines(panels, path, (FEATURES, self.metric))
 
 
 def _known(values: Mapping[str, Any]) -> dict[str, Any]:

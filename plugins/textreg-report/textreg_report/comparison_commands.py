@@ -94,9 +94,6 @@ class Output(NamedTuple):
             if target is not None:
                 check_target(Path(target), inputs, option)
         if self.report is not None:
-            from textreg_report.page import check_report
-
-            check_report()
             check_page(Path(self.report), "--report")
             if not pair:
                 raise UsageError(

@@ -8,29 +8,23 @@ import os
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from textreg._core.text_ranges import MARKS, SPACELESS
 from textreg._core.text_rules import runs
-from textreg.explain import explain, gives_offsets
-from textreg.explain.contributions import sentence_of, strongest
+from textreg.explain import Explanation, Word, explain, gives_offsets
+from textreg.explain.contributions import strongest
 from textreg.measure.evaluation import suspects
+from textreg.model.model import Model
+from textreg.records import Corpus, Floats, Int64s
 from textreg.records.documents import check_texts
 from textreg_report.page import Section
 from textreg_report.predictions import Predictions
+from textreg_report.refits import Refits
 from textreg_report.wording import clip
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
-    from textreg.explain import Explanation, Word
-    from textreg.model.model import Model
-    from textreg.records import Corpus, Floats, Int64s
-    from textreg_report.refits import Refits
 
 CHARACTERS, LINE_CHARACTERS = 3000, 1200
 """Characters shown of a document and of a sentence; the rest is counted and summed."""
@@ -388,9 +382,6 @@ DOCUMENTS, LABELS = 2, 4
 LENGTHS, LONGEST = (4, 14), 2_500
 """Least and largest number of sentences of such a document, and of characters."""
 
-EMPTY, MIN_FEATURES = 6, 6
-"""Sentences without a selected feature that are shown, and their least number of features."""
-
 
 def selected_documents(model: Model, refits: Refits) -> tuple[Section, ...]:
     """Documents of every label in which about half of the sentences have a selected feature.
@@ -401,10 +392,10 @@ def selected_documents(model: Model, refits: Refits) -> tuple[Section, ...]:
     task = model.task
     if not (task.discrete and gives_offsets(model)):
         return ()
-    table = refits.sentences
-    starts, ends = table.document_ptr[:-1], table.document_ptr[1:]
+    document_ptr, holds = refits.sentences
+    starts, ends = document_ptr[:-1], document_ptr[1:]
     counts = ends - starts
-    total = np.concatenate([[0], np.cumsum(table.selected)])
+    total = np.concatenate([[0], np.cumsum(holds)])
     shares = (total[ends] - total[starts]) / np.maximum(counts, 1)
     fits = (counts >= LENGTHS[0]) & (counts <= LENGTHS[1])
     fits &= np.array([len(text) <= LONGEST for text in refits.corpus.texts])
@@ -433,20 +424,6 @@ def _selected_sentences(explanation: Explanation) -> Iterator[Section]:
         selected = any(start <= word.start < end for word in explanation.words)
         text = " ".join(explanation.text[start:end].split())
         yield Section(text=text, selected=selected, removal=removal)
-
-
-def sentences_without_features(model: Model, refits: Refits) -> tuple[str, ...]:
-    """Some training sentences without a selected feature."""
-    if not gives_offsets(model):
-        return ()
-    table = refits.sentences
-    long = np.flatnonzero(table.filled & ~table.selected & (table.sizes >= MIN_FEATURES))
-    places = np.linspace(0, len(long) - 1, min(EMPTY, len(long))).astype(int)
-    texts = (
-        sentence_of(model, refits.corpus.texts, table.document_ptr, s)
-        for s in long[places].tolist()
-    )
-    return tuple(" ".join(text.split()) for text in texts)
 
 
 SUSPECTS_SHOWN, SUSPECT_PREVIEW = 20, 160

@@ -7,35 +7,29 @@ import itertools
 import platform
 from collections.abc import Mapping
 from importlib import metadata
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from textreg.errors import first_few
 from textreg.explain.selection import path_profiles
+from textreg.features.encoder import AnyEncoder
 from textreg.features.fields import fields_of
+from textreg.measure.metrics import measure_numbers
 from textreg.model.model import Model
-from textreg.records import Corpus
+from textreg.model.summary import (
+    GraphSummary,
+    GroupsSummary,
+    RegularizerSummary,
+    TrainingSummary,
+)
+from textreg.records import Corpus, Floats, Int64s
+from textreg.tasks import Multilabel
 from textreg.training.recipe import changed, changed_options
-from textreg_report.documents import sentences_without_features
-from textreg_report.page import Facts, Section
-from textreg_report.predictions import LABELS
+from textreg_report.page import Estimate, Facts, Section, Versus
+from textreg_report.predictions import LABELS, Targets, beside, resampled
+from textreg_report.refits import BASELINE, Refits
 from textreg_report.wording import signed
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
-
-    from textreg.features.encoder import AnyEncoder
-    from textreg.model.model import Model
-    from textreg.model.summary import (
-        GraphSummary,
-        GroupsSummary,
-        RegularizerSummary,
-        TrainingSummary,
-    )
-    from textreg.records import Int64s
-    from textreg.tasks.base import Targets
-    from textreg_report.refits import Refits
 
 LIBRARIES = ("textreg", "numpy", "scipy", "scikit-learn")
 
@@ -273,7 +267,7 @@ STABLE, UNUSED = 25, 15
 """Features whose stability is shown, and features without a weight."""
 
 
-def columns_of(X: csr_array, columns: Int64s) -> csr_array:
+def columns_of(X: Any, columns: Int64s) -> Any:
     """(documents, columns): the given columns of X; empty where the index is -1."""
     from scipy.sparse import csr_array
 
@@ -282,7 +276,7 @@ def columns_of(X: csr_array, columns: Int64s) -> csr_array:
     return X @ csr_array(choice, shape=(X.shape[1], len(columns)))
 
 
-def label_words(model: Model, X: csr_array, y_true: Targets) -> tuple[tuple[Section, ...], int]:
+def label_words(model: Model, X: Any, y_true: Targets) -> tuple[tuple[Section, ...], int]:
     """The strongest features of every label, and the number of labels that are not listed.
 
     X: (documents, the model's features). y_true: (documents,) as ``Predictions.y_true``.
@@ -315,8 +309,7 @@ def dropped_of(model: Model, refits: Refits | None, skipped: int, unknown: int) 
 
     skipped: rows of the files that could not be read. unknown: documents without any feature of the
     model. features, selected: in training, and with a weight; informative: those without whose
-    frequency differs most between labels. sentences: some without a feature of the model;
-    empty_sentences, total_sentences: their number, and of all.
+    frequency differs most between labels.
     """
     dropped = Section(
         skipped=skipped,
@@ -324,16 +317,10 @@ def dropped_of(model: Model, refits: Refits | None, skipped: int, unknown: int) 
         features=None if model.summary is None else model.summary.features,
         selected=model.n_features,
         informative=[],
-        sentences=(),
-        empty_sentences=None,
     )
     if refits is not None:
-        table = refits.sentences
         dropped.features = len(refits.selected)
         dropped.informative = _informative(model, refits)
-        dropped.sentences = sentences_without_features(model, refits)
-        dropped.empty_sentences = int((table.filled & ~table.selected).sum())
-        dropped.total_sentences = int(table.filled.sum())
     return dropped
 
 
@@ -416,3 +403,44 @@ def stability_of(model: Model, refits: Refits) -> Section:
             if size[j] > 0
         ],
     )
+
+
+def baseline_of(model: Model, refits: Refits) -> Section | None:
+    """The model beside ``elastic``, each document predicted by fits that have not seen it.
+
+    own: the model's metric; versus: the comparison; features_own, features_other: mean number of
+    features over the fits. Predictions go by the highest score, without thresholds; those of
+    several labels are of the other half each time. None if the model is the baseline.
+    """
+    if refits.baseline is None:
+        return None
+    own, other, y_true, task = refits.own, refits.baseline, refits.y_true, model.task
+    scores = own.scores, other.scores
+    facts = parameter_facts(other.part.params())
+    if not task.discrete:
+        measured, versus = _r2_beside(y_true.astype(np.float64), *(it[:, 0] for it in scores))
+    elif isinstance(task, Multilabel):
+        answers = (task.decide_by_halves(it, y_true.astype(bool)) for it in scores)
+        measured, versus = beside(BASELINE, task, y_true, *answers)
+    else:
+        measured, versus = beside(BASELINE, task, y_true, *map(task.decide, scores))
+    return Section(
+        documents=len(y_true),
+        hyperparameters=", ".join(f"{name} {value}" for name, value in facts),
+        own=measured,
+        versus=versus,
+        features_own=float(np.mean(own.sizes)),
+        features_other=float(np.mean(other.sizes)),
+    )
+
+
+def _r2_beside(y_true: Floats, own: Floats, other: Floats) -> tuple[float, Versus]:
+    """R² of both, and the difference with a percentile bootstrap interval over documents."""
+    first, second = (measure_numbers(scores, y_true)["r2"] for scores in (own, other))
+
+    def gain(rows: Int64s) -> float:
+        one, two = (measure_numbers(scores[rows], y_true[rows])["r2"] for scores in (own, other))
+        return one - two
+
+    interval = resampled(gain, len(y_true))
+    return first, Versus(BASELINE, "R²", second, Estimate("difference", first - second, *interval))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import itertools
 import math
+import os
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -14,19 +15,21 @@ import numpy as np
 from textreg.errors import DataError, UsageError, first_few, named_errors
 from textreg.features.rows import MatrixRows
 from textreg.features.vectorize import Features
+from textreg.kinds import GraphBuilder
 from textreg.measure.evaluation import Evaluation
 from textreg.model.model import Model
 from textreg.plugins import calls
-from textreg.records import Corpus
+from textreg.records import Corpus, Floats, Graph, Groups, Int64s
 from textreg.records.cache import Cache
 from textreg.tasks import read_target
+from textreg.training.keywords import SettingsKeywords
 from textreg.training.prepare import for_documents, make_features
+from textreg.training.running import Progress
 from textreg.training.settings import TrainingSettings
 from textreg.training.train import train_corpus
 from textreg_report.benchmark import (
     Benchmark,
     Candidate,
-    Checked,
     Holding,
     baseline_of,
     check_benchmark,
@@ -34,28 +37,11 @@ from textreg_report.benchmark import (
     ready_candidates,
     warn_of_html_once,
 )
+from textreg_report.charts import Series, draw_lines
 from textreg_report.comparison import csv_text, markdown
 
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Sequence
-
     from typing_extensions import Unpack
-
-    from textreg.kinds import GraphBuilder
-    from textreg.records import Floats, Graph, Groups, Int64s
-    from textreg.training.keywords import SettingsKeywords
-    from textreg.training.running import Progress
-
-
-class Drawing(NamedTuple):
-    """How documents are drawn: see :func:`textreg_report.learn_curve`."""
-
-    sizes: Sequence[int] | None
-    by: str
-    draw: str
-    draws: int
-    holding: Holding
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,18 +52,14 @@ class Pool:
     known: whether features and graphs are made once, of all documents; made: these features.
     """
 
-    checked: Checked
+    name: str
     corpus: Corpus
+    test: Corpus
     unlabeled: Corpus | None
-    sizes: list[int]
+    sizes: tuple[int, ...]
     orders: list[Int64s]
     known: bool
     made: dict[Any, Features] = field(default_factory=dict)
-
-    @property
-    def name(self) -> str:
-        """The name of the benchmark."""
-        return self.checked.name
 
     def training(
         self, settings: TrainingSettings, rows: Int64s, shared: dict[Any, Features]
@@ -105,31 +87,35 @@ class Pool:
             shared[own] = make_features(sample, settings)
         return sample, settings, shared[own]
 
-
-def pool_of(benchmark: Benchmark, how: Drawing, unlabeled: Corpus | None) -> Pool:
-    """The documents of a benchmark; UsageError or DataError if a sample cannot be drawn."""
-    with named_errors(benchmark.name):
-        if benchmark.dev is not None:
-            raise UsageError(
-                "a learning curve takes no dev documents, which a small sample would not have: "
-                "hyperparameters are chosen on each sample. Leave them out."
-            )
-        checked = check_benchmark(benchmark, True, how.holding)
-        assert checked.train is not None
-        if checked.train.multilabel:
-            raise DataError(
-                "its documents have several labels each, and samples are drawn by one label: give "
-                "documents of one label."
-            )
-        target = read_target(checked.train)[1]
-        codes, labels = target.task.strata(target.y)
-        chosen = check_sizes(how.sizes, codes, labels)
-        seed = how.holding.seed
-        orders = [draw_order(codes, how.draw, (seed, number)) for number in range(how.draws)]
-        for order in orders:
-            check_samples(order, chosen, codes, labels, how.draw)
-        known = how.by == "labels"
-        return Pool(checked, checked.train, unlabeled, chosen, orders, known)
+    def measure(
+        self,
+        settings: TrainingSettings,
+        name: str,
+        draw: int,
+        size: int,
+        shared: dict[Any, Features],
+    ) -> CurveCell:
+        """Train the candidate ``name`` on a sample, and measure it on the test documents."""
+        start = time.perf_counter()
+        rows = self.orders[draw][:size]
+        sample, settings, features = self.training(settings, rows, shared)
+        model = train_corpus(sample, settings, None, features, partial=False)
+        seconds = time.perf_counter() - start
+        scores = model.decision_function(self.test.texts)
+        result = model.task.evaluate(self.test, scores, model.thresholds, model.calibration)
+        assert isinstance(result, Evaluation)
+        return CurveCell(
+            benchmark=self.name,
+            candidate=name,
+            size=size,
+            draw=draw,
+            accuracy=result.accuracy,
+            macro_f1=result.macro_f1,
+            log_loss=result.log_loss,
+            features=model.n_features,
+            seconds=round(seconds, 3),
+            params={} if model.summary is None else dict(model.summary.reg.params),
+        )
 
 
 def with_graphs(features: Features) -> Features:
@@ -142,40 +128,6 @@ def with_graphs(features: Features) -> Features:
         return made.get(builder, lambda: calls.build_graph(builder, features.tokens))
 
     return replace(features, graphs=graph_of)
-
-
-def measure_sample(
-    pool: Pool,
-    settings: TrainingSettings,
-    place: tuple[str, str, int, int],
-    shared: dict[Any, Features],
-) -> CurveCell:
-    """Train on a sample, and measure on the test documents.
-
-    place: names of benchmark and candidate, size and draw.
-    """
-    start = time.perf_counter()
-    benchmark, name, size, number = place
-    rows = pool.orders[number][:size]
-    sample, settings, features = pool.training(settings, rows, shared)
-    model = train_corpus(sample, settings, None, features, partial=False)
-    seconds = time.perf_counter() - start
-    test = pool.checked.test
-    scores = model.decision_function(test.texts)
-    result = model.task.evaluate(test, scores, model.thresholds, model.calibration)
-    assert isinstance(result, Evaluation)
-    return CurveCell(
-        benchmark=benchmark,
-        candidate=name,
-        size=size,
-        draw=number,
-        accuracy=result.accuracy,
-        macro_f1=result.macro_f1,
-        log_loss=result.log_loss,
-        features=model.n_features,
-        seconds=round(seconds, 3),
-        params={} if model.summary is None else dict(model.summary.reg.params),
-    )
 
 
 DRAWS = ("stratified", "equal", "random")
@@ -218,7 +170,22 @@ def draw_order(codes: Int64s, draw: str, seed: Sequence[int]) -> Int64s:
     return np.asarray(grouped[np.argsort(place, kind="stable")])
 
 
-def check_sizes(sizes: Sequence[int] | None, codes: Int64s, labels: Sequence[str]) -> list[int]:
+def draw_samples(
+    corpus: Corpus, sizes: Sequence[int] | None, draw: str, draws: int, seed: int
+) -> tuple[tuple[int, ...], list[Int64s]]:
+    """The sizes, and an order of each draw; UsageError or DataError if they cannot be drawn."""
+    target = read_target(corpus)[1]
+    codes, labels = target.task.strata(target.y)
+    chosen = check_sizes(sizes, codes, labels)
+    orders = [draw_order(codes, draw, (seed, number)) for number in range(draws)]
+    for order in orders:
+        check_samples(order, chosen, codes, labels, draw)
+    return chosen, orders
+
+
+def check_sizes(
+    sizes: Sequence[int] | None, codes: Int64s, labels: Sequence[str]
+) -> tuple[int, ...]:
     """The sizes in ascending order; without any, the whole corpus, half of it, and so on.
 
     UsageError for sizes that are no numbers of documents, DataError for one beyond the corpus.
@@ -226,7 +193,7 @@ def check_sizes(sizes: Sequence[int] | None, codes: Int64s, labels: Sequence[str
     n = len(codes)
     if sizes is None:
         halves = [n // 2**step for step in reversed(range(STEPS))]
-        return [size for size in halves if size >= 2 * LEAST * len(labels)] or [n]
+        return tuple(size for size in halves if size >= 2 * LEAST * len(labels)) or (n,)
     if not sizes or min(sizes) < 1 or len(set(sizes)) < len(sizes):
         raise UsageError(
             "sizes must be different numbers of documents, 1 or more, such as 100,200,400."
@@ -236,7 +203,7 @@ def check_sizes(sizes: Sequence[int] | None, codes: Int64s, labels: Sequence[str
             f"a sample of {max(sizes):,} was asked for, and there are {n:,} training documents: "
             "name smaller sizes (--sizes), or give more documents."
         )
-    return sorted(sizes)
+    return tuple(sorted(sizes))
 
 
 def check_samples(
@@ -433,31 +400,25 @@ class LearningCurve:
 
     def tables(self) -> list[tuple[str, list[list[str]]]]:
         """Titles and cells of the tables: what was measured, then differences, by benchmark."""
-        tables = []
         points = self.measure != "log-loss"
+        scale, digits = (100.0, 1) if points else (1.0, 3)
+        over = "points over" if points else "difference from"
         others = [name for name in self.candidates if name != self.baseline]
+        tables = []
         for benchmark in self.benchmarks:
             sizes = self.sizes[benchmark]
             head = [self.documents, *(f"{size:,}" for size in sizes)]
-            rows = [
-                [name, *(_text(self.point(benchmark, name, size)) for size in sizes)]
-                for name in self.candidates
-            ]
-            tables.append((f"{benchmark}: {self.measure}", [head, *rows]))
+            rows = [head]
+            for name in self.candidates:
+                means = (self.point(benchmark, name, size) for size in sizes)
+                rows.append([name, *map(_text, means)])
+            tables.append((f"{benchmark}: {self.measure}", rows))
+            rows = [head]
+            for name in others:
+                gains = (self.difference(benchmark, name, size) for size in sizes)
+                rows.append([name, *(_text(gain, scale, digits, sign="+") for gain in gains)])
             if others:
-                scale, digits = (100.0, 1) if points else (1.0, 3)
-                rows = [
-                    [
-                        name,
-                        *(
-                            _text(self.difference(benchmark, name, size), scale, digits, sign="+")
-                            for size in sizes
-                        ),
-                    ]
-                    for name in others
-                ]
-                what = "points over" if points else "difference from"
-                tables.append((f"{benchmark}: {what} {self.baseline}", [head, *rows]))
+                tables.append((f"{benchmark}: {over} {self.baseline}", rows))
         return tables
 
     def notes(self) -> list[str]:
@@ -471,30 +432,13 @@ class LearningCurve:
 
     def to_dict(self) -> dict[str, Any]:
         """The same as plain values that JSON can hold."""
-        return {
-            "benchmarks": list(self.benchmarks),
-            "candidates": list(self.candidates),
-            "sizes": {name: list(sizes) for name, sizes in self.sizes.items()},
-            "draws": self.draws,
-            "by": self.by,
-            "draw": self.draw,
-            "baseline": self.baseline,
-            "measure": self.measure,
-            "seed": self.seed,
-            "points": [
-                {
-                    "benchmark": benchmark,
-                    "candidate": name,
-                    "size": size,
-                    **self.point(benchmark, name, size)._asdict(),
-                    "difference": self.difference(benchmark, name, size)._asdict()
-                    if name != self.baseline
-                    else None,
-                }
-                for benchmark, name, size in self._keys()
-            ],
-            "cells": [{**asdict(cell), "params": dict(cell.params)} for cell in self.cells],
-        }
+        points = []
+        for benchmark, name, size in self._keys():
+            mean, difference = self._both(benchmark, name, size)
+            row = {"benchmark": benchmark, "candidate": name, "size": size, **mean._asdict()}
+            points.append({**row, "difference": difference and difference._asdict()})
+        cells = [{**vars(cell), "params": dict(cell.params)} for cell in self.cells]
+        return {**vars(self), "sizes": dict(self.sizes), "points": points, "cells": cells}
 
     def to_csv(self) -> str:
         """A row for each benchmark, candidate and size."""
@@ -502,9 +446,10 @@ class LearningCurve:
         rows: list[list[Any]] = [["benchmark", "candidate", "size", "draws", "measure", *ends]]
         for benchmark, name, size in self._keys():
             row: list[Any] = [benchmark, name, size, self.draws, self.measure]
-            row += _flat(self.point(benchmark, name, size))
-            other = name != self.baseline
-            row += _flat(self.difference(benchmark, name, size)) if other else [None] * 3
+            for point in self._both(benchmark, name, size):
+                row += (
+                    [None] * 3 if point is None else [point.mean, *(point.interval or [None] * 2)]
+                )
             rows.append(row)
         return csv_text(rows)
 
@@ -525,27 +470,25 @@ class LearningCurve:
         UsageError
             If the picture cannot be written.
         """
-        from textreg_report.charts import Series, curve_panels
-
-        panels = {}
-        for benchmark in self.benchmarks:
+        panels: dict[str, list[Series]] = {name: [] for name in self.benchmarks}
+        for benchmark, name in itertools.product(self.benchmarks, self.candidates):
             sizes = self.sizes[benchmark]
-            panels[benchmark] = [
-                Series(
-                    name, sizes, [it.mean for it in points], None, [it.interval for it in points]
-                )
-                for name in self.candidates
-                for points in [[self.point(benchmark, name, size) for size in sizes]]
-            ]
-        curve_panels(panels, path, x_title=self.documents, y_title=self.measure)
+            points = [self.point(benchmark, name, size) for size in sizes]
+            means, intervals = zip(*points, strict=True)
+            panels[benchmark].append(Series(name, sizes, means, None, intervals))
+        draw_lines(panels, path, (self.documents, self.measure))
 
-    def _keys(self) -> list[tuple[str, str, int]]:
-        return [
-            (benchmark, name, size)
-            for benchmark in self.benchmarks
-            for name in self.candidates
-            for size in self.sizes[benchmark]
-        ]
+    def _keys(self) -> Iterator[tuple[str, str, int]]:
+        for benchmark, name in itertools.product(self.benchmarks, self.candidates):
+            for size in self.sizes[benchmark]:
+                yield benchmark, name, size
+
+    def _both(
+        self, benchmark: str, candidate: str, size: int
+    ) -> tuple[CurvePoint, CurvePoint | None]:
+        """The mean, and the difference of a candidate other than the baseline."""
+        key = benchmark, candidate, size
+        return self.point(*key), None if candidate == self.baseline else self.difference(*key)
 
 
 def _point(values: Floats, least: float, most: float) -> CurvePoint:
@@ -566,10 +509,6 @@ def _text(point: CurvePoint, scale: float = 1.0, digits: int = 3, *, sign: str =
         return mean
     low, high = (f"{scale * end:.{digits}f}" for end in point.interval)
     return f"{mean} ({low} to {high})"
-
-
-def _flat(point: CurvePoint) -> Sequence[float | None]:
-    return [point.mean, *((None, None) if point.interval is None else point.interval)]
 
 
 BY = ("documents", "labels")
@@ -652,19 +591,36 @@ def learn_curve(  # noqa: PLR0913  # its options are its interface
     _check_choices(by, draw, draws, measure)
     holding = Holding(test_share, seed, next(iter(ready.values())).rare)
     ready = {name: one.replace(min_label=None, rare_label=None) for name, one in ready.items()}
-    how = Drawing(sizes, by, draw, draws, holding)
-    pools = _pools(benchmarks, how, unlabeled or {})
+    several = listed(benchmarks, "a learning curve")
+    known = [one.name for one in several]
+    unlabeled = unlabeled or {}
+    if others := set(unlabeled) - set(known):
+        raise UsageError(
+            f"there is no benchmark '{min(others)}' for unlabeled documents. There are: "
+            f"{', '.join(known)}."
+        )
+    pools = []
+    for benchmark in several:
+        with named_errors(benchmark.name):
+            corpus, test = _documents(benchmark, holding)
+            chosen, orders = draw_samples(corpus, sizes, draw, draws, seed)
+        more = unlabeled.get(benchmark.name)
+        pools.append(Pool(benchmark.name, corpus, test, more, chosen, orders, by == "labels"))
     warn_of_html_once([pool.corpus for pool in pools], ready.values())
     total = sum(len(pool.sizes) for pool in pools) * draws * len(ready)
-    cells = []
-    for cell in _cells(pools, ready, how):
-        cells.append(cell)
-        if progress is not None:
-            progress("cells", len(cells), total)
+    cells: list[CurveCell] = []
+    for pool in pools:
+        for number, size in itertools.product(range(draws), pool.sizes):
+            shared: dict[Any, Features] = {}
+            for name, one in ready.items():
+                with named_errors(f"{pool.name}, {name}, {size:,} documents"):
+                    cells.append(pool.measure(one, name, number, size, shared))
+                if progress is not None:
+                    progress("cells", len(cells), total)
     return LearningCurve(
-        benchmarks=tuple(pool.name for pool in pools),
+        benchmarks=tuple(known),
         candidates=tuple(ready),
-        sizes={pool.name: tuple(pool.sizes) for pool in pools},
+        sizes={pool.name: pool.sizes for pool in pools},
         draws=draws,
         by=by,
         draw=draw,
@@ -675,17 +631,21 @@ def learn_curve(  # noqa: PLR0913  # its options are its interface
     )
 
 
-def _cells(
-    pools: Sequence[Pool], ready: Mapping[str, TrainingSettings], how: Drawing
-) -> Iterator[CurveCell]:
-    """All trainings, those of a draw before those of the next."""
-    for pool in pools:
-        for draw, size in itertools.product(range(how.draws), pool.sizes):
-            shared: dict[Any, Features] = {}
-            for name, one in ready.items():
-                place = pool.name, name, size, draw
-                with named_errors(f"{pool.name}, {name}, {size:,} documents"):
-                    yield measure_sample(pool, one, place, shared)
+def _documents(benchmark: Benchmark, holding: Holding) -> tuple[Corpus, Corpus]:
+    """The documents to draw from, and those to measure on."""
+    if benchmark.dev is not None:
+        raise UsageError(
+            "a learning curve takes no dev documents, which a small sample would not have: "
+            "hyperparameters are chosen on each sample. Leave them out."
+        )
+    checked = check_benchmark(benchmark, True, holding)
+    assert checked.train is not None
+    if checked.train.multilabel:
+        raise DataError(
+            "its documents have several labels each, and samples are drawn by one label: give "
+            "documents of one label."
+        )
+    return checked.train, checked.test
 
 
 def _check_choices(by: str, draw: str, draws: int, measure: str) -> None:
@@ -699,19 +659,6 @@ def _check_choices(by: str, draw: str, draws: int, measure: str) -> None:
             raise UsageError(f"{name} must be one of {', '.join(known)}, not '{value}'.")
     if draws < 1:
         raise UsageError(f"draws must be 1 or more, not {draws}.")
-
-
-def _pools(
-    benchmarks: Benchmark | Iterable[Benchmark], how: Drawing, unlabeled: Mapping[str, Corpus]
-) -> list[Pool]:
-    """What is drawn from, one for each benchmark."""
-    several = listed(benchmarks, "a learning curve")
-    if others := set(unlabeled) - {one.name for one in several}:
-        known = ", ".join(one.name for one in several)
-        raise UsageError(
-            f"there is no benchmark '{min(others)}' for unlabeled documents. There are: {known}."
-        )
-    return [pool_of(one, how, unlabeled.get(one.name)) for one in several]
 
 
 def _ready(

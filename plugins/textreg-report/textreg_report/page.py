@@ -6,72 +6,45 @@ import base64
 import hashlib
 import os
 import shlex
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import cache
 from importlib import resources
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
-from textreg.errors import UsageError
-from textreg.explain import RemovalTable, Selection
+from markupsafe import Markup
+
+from textreg.checking import CheckResult
 from textreg.files import write_atomically
 from textreg.measure.metrics import ALPHA, p_text
-
-if TYPE_CHECKING:
-    from jinja2 import Environment
-
-    from textreg.checking import CheckResult
 
 FOLDER = "templates"
 
 
-def check_report() -> None:
-    """Raise UsageError if jinja2 is missing; commands call it before a long training."""
-    try:
-        import jinja2  # noqa: F401  # only to know whether it is installed
-    except ImportError:
-        raise UsageError(
-            "reports need jinja2, which is not installed: pip install jinja2"
-        ) from None
+class Section(SimpleNamespace):
+    """A part of a page: values by name, made by one function for one place of a template."""
 
 
-class Page:
+class Page(Section):
     """A record that can be written as an HTML page, by a template of this package."""
 
     template: ClassVar[str]
-    title: str
 
     def to_html(self) -> str:
         """The page as one self-contained text: no network requests.
 
         Style, script and charts are inside; a content security policy allows this style and this
         script by their hashes, and nothing else. The same record gives the same page.
-
-        Raises
-        ------
-        UsageError
-            If jinja2 is not installed.
         """
-        check_report()
         style, script = _part("page.css"), _part("page.js")
         policy = (
             f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
             "img-src data:; base-uri 'none'; form-action 'none'"
         )
-        from markupsafe import Markup
-
-        return (
-            _environment()
-            .get_template(self.template)
-            .render(
-                style=Markup(style),
-                script=Markup(script),
-                policy=policy,
-                report=self,
-                title=self.title,
-            )
-        )
+        values = {"style": Markup(style), "script": Markup(script), "policy": policy}
+        page = _environment().get_template(self.template)
+        return str(page.render(**values, report=self, title=self.title))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the page to a file, whole or not at all.
@@ -79,7 +52,7 @@ class Page:
         Raises
         ------
         UsageError
-            If jinja2 is not installed or the file cannot be written.
+            If the file cannot be written.
         """
         write_atomically(Path(path), self.to_html().encode())
 
@@ -95,7 +68,7 @@ def _hash(text: str) -> str:
 
 
 @cache
-def _environment() -> Environment:
+def _environment() -> Any:
     """Templates that escape every value and make invisible characters visible."""
     from jinja2 import Environment, FunctionLoader, StrictUndefined
 
@@ -129,7 +102,6 @@ def _environment() -> Environment:
     return environment
 
 
-@dataclass(frozen=True, eq=False)
 class CheckPage(Page):
     """The page of a check.
 
@@ -143,26 +115,13 @@ class CheckPage(Page):
 
     template = "check.html.jinja"
 
-    result: CheckResult
-    command: tuple[str, ...] = ()
-
-    @property
-    def title(self) -> str:  # type: ignore[override]
-        """What was checked."""
-        return self.result.title
-
-    @property
-    def command_line(self) -> str:
-        """The command line as one would type it."""
-        return shlex.join(self.command)
+    def __init__(self, result: CheckResult, command: Sequence[str] = ()) -> None:
+        line = shlex.join(command)
+        super().__init__(title=result.title, result=result, command=command, command_line=line)
 
 
 Facts = tuple[tuple[str, str], ...]
 """Names and values, both as text."""
-
-
-class Section(SimpleNamespace):
-    """A part of a page: values by name, made by one function for one place of a template."""
 
 
 class Estimate(NamedTuple):
@@ -235,7 +194,6 @@ class Suggestion(NamedTuple):
     first: bool = False
 
 
-@dataclass(frozen=True, eq=False)
 class Report(Page):
     """Everything that a page says about a model.
 
@@ -293,35 +251,7 @@ class Report(Page):
 
     template = "report.html.jinja"
 
-    title: str
-    task: str
-    discrete: bool
-    labels: tuple[str, ...]
-    facts: Facts
-    settings: Facts
-    n_features: int
-    converged: bool | None
-    gap: float | None
-    verdict: Section
-    scores: Section
-    search: Section | None
-    path: Section | None
-    words: tuple[Section, ...]
-    words_left_out: int
-    selection: Selection | None
-    selected_documents: tuple[Section, ...]
-    dropped: Section
-    stability: Section | None
-    baseline: Section | None
-    documents: tuple[Section, ...]
-    evidence: Section | None
-    tables: tuple[RemovalTable, ...]
-    suspected: Section | None
-    reproduce: Section
-    missing: tuple[str, ...]
 
-
-@dataclass(frozen=True, eq=False)
 class PairReport(Page):
     """Two models compared on the same documents.
 
@@ -364,25 +294,3 @@ class PairReport(Page):
     """
 
     template = "pair.html.jinja"
-
-    title: str
-    names: tuple[str, str]
-    labels: tuple[str, ...]
-    how: str
-    documents: int
-    sides: tuple[Section, Section]
-    difference: Estimate
-    gained: int
-    lost: int
-    p: float
-    flips: int
-    shown: tuple[Section, ...]
-    common: int
-    added: tuple[Section, ...]
-    removed: tuple[Section, ...]
-    relabeled: tuple[Section, ...]
-    counts: tuple[int, int, int]
-    commands: Facts
-    versions: Facts
-    data: Facts
-    missing: tuple[str, ...]

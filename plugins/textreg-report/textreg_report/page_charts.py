@@ -5,15 +5,14 @@ from __future__ import annotations
 import math
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+from markupsafe import Markup
 
 from textreg.measure.decisions import Reliability, Selective
 from textreg.terminal import visible
 from textreg_report.page import Estimate, Section
 from textreg_report.wording import clip, minus, short, shown
-
-if TYPE_CHECKING:
-    from markupsafe import Markup
 
 XY = tuple[float, float]
 Tick = tuple[float, str]
@@ -165,8 +164,6 @@ class Chart:
         self, label: str, width: float = WIDTH, height: float = HEIGHT, **more: str
     ) -> Markup:
         """The element as part of a page; hidden from screen readers without a label."""
-        from markupsafe import Markup  # comes with jinja2, which only pages need
-
         named = {"role": "img", "aria-label": label} if label else {"aria-hidden": "true"}
         box = f"0 0 {width:g} {height:g}"
         self.svg.attrib.update({"viewBox": box, "class": "chart", **named, **more})
@@ -307,18 +304,6 @@ def risk_coverage(selective: Selective) -> Markup:
         f"Risk against coverage; in use coverage {now.coverage:.3f} with risk {now.risk:.3f}, and "
         f"risk {risks[-1]:.3f} if every document were answered."
     )
-
-
-def scatter(points: Sequence[tuple[float, float]]) -> Markup:
-    """True numbers against predicted ones."""
-    values = [value for point in points for value in point]
-    low, high = min(values), max(values)
-    chart = Chart(linear(low, high), linear(low, high))
-    chart.axes("true number", "predicted number")
-    chart.line(chart.points([low, high], [low, high]), "ideal")
-    for point in chart.points(*zip(*points, strict=True)):
-        chart.circle(point, 3, "dot faint")
-    return chart.markup(f"Predicted against true numbers of {len(points):,} documents.")
 
 
 def interval(difference: Estimate) -> Markup:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,6 +12,8 @@ from textreg.errors import UsageError, named_errors
 from textreg.explain import RemovalTable, gives_offsets, removal_tables
 from textreg.measure.evaluation import Evaluation
 from textreg.measure.metrics import Answers, bootstrap, sign_test
+from textreg.model.model import Model
+from textreg.records import Corpus, Floats, Int64s
 from textreg.records.documents import check_texts
 from textreg.tasks import Regression
 from textreg_report.agreement import MarkedDocument, rationale_scores
@@ -26,10 +27,6 @@ from textreg_report.page import (
     Versus,
 )
 from textreg_report.predictions import Predictions, predict_on, scores_of, squared_errors
-
-if TYPE_CHECKING:
-    from textreg.model.model import Model
-    from textreg.records import Corpus, Floats, Int64s
 
 TABLES, TRIED = 3, 30
 """Documents whose sentences are shown beside each other, and documents looked at for them."""
@@ -96,18 +93,12 @@ def versus_models(predictions: Predictions, against: Mapping[str, Model]) -> tup
     )
 
 
-def tables_of_texts(models: Mapping[str, Model], texts: Sequence[str]) -> tuple[RemovalTable, ...]:
-    """What each sentence of given texts is worth to the models.
-
-    Raises UsageError if the models have other labels, fields or sentences.
-    """
-    return tuple(removal_tables(models, texts))
-
-
 def tables_of_documents(
     models: Mapping[str, Model], predictions: Predictions, sure: Floats
 ) -> tuple[RemovalTable, ...]:
-    """The same of some of the documents: those that the models answer differently come first.
+    """What each sentence of some documents is worth to the models.
+
+    Those that the models answer differently come first.
 
     sure: (n,) as of ``textreg_report.documents.certainty``.
     """
@@ -125,18 +116,14 @@ def tables_of_documents(
         differ |= np.array([one != two for one, two in zip(first, other, strict=True)])
     # Of others the least certain, where single sentences matter most.
     order = np.lexsort((np.where(differ, -sure[rows], sure[rows]), ~differ))[:TRIED]
-    chosen = [some[at] for at in order.tolist()]
-    return tuple(islice(_of_some_sentences(models, chosen), TABLES))
-
-
-def _of_some_sentences(
-    models: Mapping[str, Model], texts: Sequence[object]
-) -> Iterator[RemovalTable]:
     least, most = SENTENCES
-    for text in texts:
-        for table in islice(removal_tables(models, [text]), 1):
-            if least <= len(table.spans) <= most:
-                yield table
+    tables = (
+        table
+        for at in order.tolist()
+        for table in islice(removal_tables(models, [some[at]]), 1)
+        if least <= len(table.spans) <= most
+    )
+    return tuple(islice(tables, TABLES))
 
 
 FLIPS = {"gained": 8, "lost": 8, "neither": 4}
@@ -325,19 +312,9 @@ def evidence_of(
     Raises DataError and UsageError as :func:`textreg.explain.rationale_scores`.
     """
     scores = rationale_scores(model, marked)
-    others = {
-        name: rationale_scores(other, marked, share=scores.rationale_share)
-        for name, other in against.items()
-    }
-    return Section(
-        documents=len(scores),
-        left_out=scores.left_out,
-        marked_sentences=scores.marked_sentences,
-        marked_tokens=scores.marked_tokens,
-        rationale_share=scores.rationale_share,
-        means=scores.measures(),
-        beside=[
-            Section(name=name, means=other.measures(), differences=scores.differences(other))
-            for name, other in others.items()
-        ],
-    )
+    beside = []
+    for name, other in against.items():
+        theirs = rationale_scores(other, marked, share=scores.rationale_share)
+        differences = scores.differences(theirs)
+        beside.append(Section(name=name, means=theirs.measures(), differences=differences))
+    return Section(**scores.facts(), means=scores.measures(), beside=beside)

@@ -7,7 +7,6 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -28,16 +27,12 @@ from textreg.measure.metrics import (
     wilson,
 )
 from textreg.model.model import Model
-from textreg.records import Corpus
+from textreg.records import Bools, Corpus, Floats, Int64s
+from textreg.tasks import Task
 from textreg_report.page import Estimate, Section, Versus
 
-if TYPE_CHECKING:
-    from textreg.model.model import Model
-    from textreg.records import Floats, Int64s
-    from textreg.tasks import Task
-    from textreg.tasks.base import Targets
-
-    Ends = tuple[float, float] | tuple[None, None]
+Targets = Int64s | Floats | Bools
+Ends = tuple[float, float] | tuple[None, None]
 
 LABELS = 30
 """Labels listed one by one; of more, those with the most documents."""
@@ -45,8 +40,8 @@ LABELS = 30
 MATRIX = 20
 """Labels of a confusion matrix."""
 
-PAIRS, POINTS = 10, 500
-"""Pairs of confused labels that are listed; documents of a regression that are drawn."""
+PAIRS = 10
+"""Pairs of confused labels that are listed."""
 
 RESAMPLES = 1000
 """Bootstrap samples of an interval."""
@@ -101,8 +96,7 @@ def scores_of(predictions: Predictions) -> Section:
         not listed. matrix: confusion matrix, true labels in rows, of ``matrix_labels``; None where
         documents may have several labels, and in a regression. confused: the most frequent errors;
         of several labels, one that is missed and one too many. reliability: predicted
-        probabilities and observed shares. thresholds: what each rule for them would give. points:
-        numbers of some documents, in a regression.
+        probabilities and observed shares. thresholds: what each rule for them would give.
     """
     model, task = predictions.model, predictions.model.task
     result = task.evaluate(
@@ -120,7 +114,7 @@ def scores_of(predictions: Predictions) -> Section:
         thresholds=[],
     )
     if isinstance(result, RegressionEvaluation):
-        scores.figures, scores.points = _of_numbers(result, predictions)
+        scores.figures = _of_numbers(result, predictions)
         return scores
     names = [one.label for one in result.classes]
     order = np.argsort([-one.support for one in result.classes], kind="stable")
@@ -260,23 +254,19 @@ def _confused(matrix: Int64s, names: Sequence[str]) -> list[Section]:
     ]
 
 
-def _of_numbers(
-    result: RegressionEvaluation, predictions: Predictions
-) -> tuple[list[Estimate], list[tuple[float, float]]]:
-    """Scores of a regression, and the true and the predicted numbers of some documents."""
+def _of_numbers(result: RegressionEvaluation, predictions: Predictions) -> list[Estimate]:
+    """Scores of a regression."""
     y_true, predicted = predictions.y_true.astype(np.float64), predictions.y_pred.astype(np.float64)
     errors = y_true - predicted
 
     def r2(rows: Int64s) -> float:
         return measure_numbers(predicted[rows], y_true[rows])["r2"]
 
-    rows = np.unique(np.linspace(0, len(y_true) - 1, min(POINTS, len(y_true))).astype(int))
-    figures = [
+    return [
         Estimate("R²", result.r2, *resampled(r2, len(y_true))),
         Estimate("mean squared error", result.mse, *mean_interval(errors**2)),
         Estimate("mean absolute error", result.mae, *mean_interval(np.abs(errors))),
     ]
-    return figures, list(zip(y_true[rows].tolist(), predicted[rows].tolist(), strict=True))
 
 
 def predict_on(model: Model, corpus: Corpus) -> Predictions:

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from textreg.errors import DataError, first_few
 from textreg.explain.selection import places
-from textreg.measure.metrics import measure_numbers
+from textreg.kinds import Regularizer
+from textreg.model.model import Model
 from textreg.plugins import registry
-from textreg.records import Corpus, MultiSolution, SkippedRowsBuilder
+from textreg.records import Corpus, Floats, Int64s, MultiSolution, SkippedRowsBuilder
 from textreg.records.ragged import row_of, sums
-from textreg.tasks import Multilabel, Target
+from textreg.tasks import Target
 from textreg.training.fit import fit_rows
 from textreg.training.prepare import SEARCH_TOL, Prepared, prepare, read_training
 from textreg.training.running import ALONE, Run, Work
@@ -25,19 +26,9 @@ from textreg.training.space import Tuning
 from textreg.training.splits import splits_of
 from textreg.training.trials import Fold, Start, search
 from textreg.training.update import joined
-from textreg_report.facts import parameter_facts
-from textreg_report.page import Estimate, Section, Versus
-from textreg_report.predictions import beside, resampled
+from textreg_report.predictions import Targets
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from textreg.kinds import Regularizer
-    from textreg.model.model import Model
-    from textreg.records import Floats, Int64s
-    from textreg.tasks.base import Targets
-
-    _Job = tuple[Regularizer, Fold, Sequence[Start | None] | None, Run]
+_Job = tuple[Regularizer, Fold, Sequence[Start | None] | None, Run]
 
 PARTS, FEWER_PARTS, MANY = 5, 3, 10_000
 """Parts of the corpus that are left out in turn; fewer parts above MANY documents."""
@@ -45,19 +36,6 @@ PARTS, FEWER_PARTS, MANY = 5, 3, 10_000
 BASELINE = "elastic"
 LABELS_LISTED = 5
 """Labels that an error message lists."""
-
-
-class SentenceTable(NamedTuple):
-    """All sentences: those of document d are ``document_ptr[d]`` to ``document_ptr[d + 1]``.
-
-    sizes: number of features of each. filled: which have some. selected: which have a feature of
-    the model.
-    """
-
-    document_ptr: Int64s
-    sizes: Int64s
-    filled: NDArray[np.bool_]
-    selected: NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,13 +81,12 @@ class Refits:
         return selected
 
     @cached_property
-    def sentences(self) -> SentenceTable:
-        """The sentences of the corpus."""
+    def sentences(self) -> tuple[Int64s, NDArray[np.bool_]]:
+        """Where documents begin among all sentences, and which have a feature of the model."""
         tokens = self.data.tokens.select(np.arange(len(self.corpus)))  # without the unlabeled ones
-        sizes = np.diff(tokens.sentence_ptr)
         ours = self.selected[tokens.ids].astype(np.float64)
         holds = sums(row_of(tokens.sentence_ptr), ours, tokens.n_sentences)
-        return SentenceTable(tokens.document_ptr, sizes, sizes > 0, holds > 0)
+        return tokens.document_ptr, holds > 0
 
     @property
     def y_true(self) -> Targets:
@@ -272,44 +249,3 @@ def _fit_without(
     fitted, _ = fit_rows(part, fold, starts)
     run.advance()
     return fitted, fold.X_new() @ fitted.w.T + fitted.b
-
-
-def baseline_of(model: Model, refits: Refits) -> Section | None:
-    """The model beside ``elastic``, each document predicted by fits that have not seen it.
-
-    own: the model's metric; versus: the comparison; features_own, features_other: mean number of
-    features over the fits. Predictions go by the highest score, without thresholds; those of
-    several labels are of the other half each time. None if the model is the baseline.
-    """
-    if refits.baseline is None:
-        return None
-    own, other, y_true, task = refits.own, refits.baseline, refits.y_true, model.task
-    scores = own.scores, other.scores
-    facts = parameter_facts(other.part.params())
-    if not task.discrete:
-        measured, versus = _of_numbers(y_true.astype(np.float64), *(it[:, 0] for it in scores))
-    elif isinstance(task, Multilabel):
-        answers = (task.decide_by_halves(it, y_true.astype(bool)) for it in scores)
-        measured, versus = beside(BASELINE, task, y_true, *answers)
-    else:
-        measured, versus = beside(BASELINE, task, y_true, *map(task.decide, scores))
-    return Section(
-        documents=len(y_true),
-        hyperparameters=", ".join(f"{name} {value}" for name, value in facts),
-        own=measured,
-        versus=versus,
-        features_own=float(np.mean(own.sizes)),
-        features_other=float(np.mean(other.sizes)),
-    )
-
-
-def _of_numbers(y_true: Floats, own: Floats, other: Floats) -> tuple[float, Versus]:
-    """R² of both, and the difference with a percentile bootstrap interval over documents."""
-    first, second = (measure_numbers(scores, y_true)["r2"] for scores in (own, other))
-
-    def gain(rows: Int64s) -> float:
-        one, two = (measure_numbers(scores[rows], y_true[rows])["r2"] for scores in (own, other))
-        return one - two
-
-    interval = resampled(gain, len(y_true))
-    return first, Versus(BASELINE, "R²", second, Estimate("difference", first - second, *interval))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 import click
 import numpy as np
@@ -16,7 +16,7 @@ from textreg.cli.inputs import TRAINING, Reading, check_named, reading
 from textreg.cli.options import settings
 from textreg.cli.output import check_page, check_target, print_json, print_table, progress_bar, size
 from textreg.cli.show import PATH_TABLES, path_or_table
-from textreg.errors import UsageError
+from textreg.errors import UsageError, did_you_mean, first_few, shortened
 from textreg.explain.sentences import require_alike
 from textreg.hookspecs import hookimpl
 from textreg.model.storage import load_model
@@ -24,72 +24,17 @@ from textreg.records.documents import check_texts
 from textreg.terminal import single_line
 from textreg_report.agreement import (
     TITLES,
-    Columns,
-    Difference,
     MarkedDocument,
-    MeanEstimate,
     marked_document,
     rationale_scores,
-    require_columns,
 )
 from textreg_report.build import report
 from textreg_report.charts import plot_path
-from textreg_report.page import CheckPage, check_report
+from textreg_report.page import CheckPage
 from textreg_report.suggestions import corpus_advice
-
-if TYPE_CHECKING:
-    from textreg.model.model import Model
-
 
 FEW = 10
 """Documents of which a bootstrap says little."""
-
-
-class Beside(NamedTuple):
-    """Other models, texts whose sentences are shown for all of them, and marked passages."""
-
-    against: tuple[str, ...]
-    texts: tuple[str, ...]
-    evidence_col: str | None
-    sentences_col: str | None
-
-    def check(self, files: Sequence[str]) -> None:
-        """UsageError for options that need files, or each other."""
-        if self.against and not files:
-            raise UsageError("--against compares on documents that no model has seen: name FILES.")
-        if self.evidence_col is not None and not files:
-            raise UsageError("--evidence-col is a column of documents to measure on: name FILES.")
-        if self.sentences_col is not None and self.evidence_col is None:
-            raise UsageError(
-                "--sentences-col needs --evidence-col: name the column of the marked passages as "
-                "well, or leave out --sentences-col."
-            )
-
-    def marked(self, files: Sequence[str], how: Reading) -> list[MarkedDocument]:
-        """The documents with their marked passages; none without a column of them."""
-        if self.evidence_col is None:
-            return []
-        return read_marked(files, how, Columns(self.evidence_col, self.sentences_col))
-
-    def load(self, own: Model) -> dict[str, Model]:
-        """The models by name; UsageError if they read other columns."""
-        models = load_by_name(self.against)
-        fields = [(field.name, field.kind) for field in own.encoder.fields]
-        for name, one in models.items():
-            if [(field.name, field.kind) for field in one.encoder.fields] != fields:
-                raise UsageError(
-                    f"the documents of {name} have other columns than those of the model: compare "
-                    "models of the same columns."
-                )
-        return models
-
-
-class ReportOutput(NamedTuple):
-    """Where to write the report, and how."""
-
-    output: str | None
-    jobs: int
-    quiet: bool
 
 
 @click.command(cls=shared.Command, name="report")
@@ -97,55 +42,44 @@ class ReportOutput(NamedTuple):
 @click.argument("files", nargs=-1)
 @reading("label", *TRAINING, trained=True)
 @shared.training_corpus("The corpus that the model was trained on.")
-@shared.gathered(
-    Beside,
-    "beside",
-    click.option(
-        "--against",
-        metavar="MODEL",
-        multiple=True,
-        help="Another model, such as the last one, to compare with on FILES. May be repeated.",
-    ),
-    click.option(
-        "--text",
-        "texts",
-        metavar="TEXT",
-        multiple=True,
-        help="Show what each sentence of this text is worth to the models. May be repeated.  "
-        "[default: of some documents, with --against]",
-    ),
-    click.option(
-        "--evidence-col",
-        metavar="NAME",
-        help="Column of FILES with marked passages, lists of [start, end] offsets of characters: "
-        "measure the agreement with them.",
-    ),
-    click.option(
-        "--sentences-col",
-        metavar="NAME",
-        help="With --evidence-col: column of the sentences, offsets too.  [default: those of the "
-        "tokenizer]",
-    ),
+@click.option(
+    "--against",
+    metavar="MODEL",
+    multiple=True,
+    help="Another model, such as the last one, to compare with on FILES. May be repeated.",
 )
-@shared.gathered(
-    ReportOutput,
-    "out",
-    click.option(
-        "-o",
-        "--output",
-        metavar="FILE",
-        help="The HTML file.  [default: name of the model + .html]",
-    ),
-    settings("jobs", jobs=-1),
-    shared.quiet,
+@click.option(
+    "--text",
+    "texts",
+    metavar="TEXT",
+    multiple=True,
+    help="Show what each sentence of this text is worth to the models. May be repeated.  "
+    "[default: of some documents, with --against]",
 )
+@click.option(
+    "--evidence-col",
+    metavar="NAME",
+    help="Column of FILES with marked passages, lists of [start, end] offsets of characters: "
+    "measure the agreement with them.",
+)
+@click.option(
+    "--sentences-col",
+    metavar="NAME",
+    help="With --evidence-col: column of the sentences, offsets too.  [default: those of the "
+    "tokenizer]",
+)
+@click.option(
+    "-o", "--output", metavar="FILE", help="The HTML file.  [default: name of the model + .html]"
+)
+@settings("jobs", jobs=-1)
+@shared.quiet
 def report_command(
     model: str,
     files: tuple[str, ...],
     how: Reading,
     training: shared.TrainingCorpus,
-    beside: Beside,
-    out: ReportOutput,
+    quiet: bool,
+    **options: Any,
 ) -> None:
     """Write a report on a model: one self-contained HTML page, no network requests.
 
@@ -159,42 +93,56 @@ def report_command(
     than another one, and shows what sentences are worth to both; with --evidence-col whether its
     reasons are those that people marked.
     """
-    check_report()
     train, unlabeled = training
+    against, columns = options["against"], [options["evidence_col"], options["sentences_col"]]
     if not files and not train:
         raise UsageError("name labeled documents to measure on, or the training corpus (--train).")
-    columns = {f"--{name}-col": getattr(how, f"{name}_col") for name in TRAINING}
-    for flag, value in {"--unlabeled": unlabeled, **columns}.items():
+    given = {f"--{name}-col": getattr(how, f"{name}_col") for name in TRAINING}
+    for flag, value in {"--unlabeled": unlabeled, **given}.items():
         if value and not train:
             raise UsageError(f"{flag} is for the training corpus: give --train, or leave it out.")
-    beside.check(files)
-    target = Path(out.output) if out.output else Path(Path(model).stem + ".html")
-    check_target(target, [model, *files, *train, *unlabeled, *beside.against])
+    if against and not files:
+        raise UsageError("--against compares on documents that no model has seen: name FILES.")
+    if columns[0] is not None and not files:
+        raise UsageError("--evidence-col is a column of documents to measure on: name FILES.")
+    if columns[1] is not None and columns[0] is None:
+        raise UsageError(
+            "--sentences-col needs --evidence-col: name the column of the marked passages as "
+            "well, or leave out --sentences-col."
+        )
+    target = Path(options["output"] or Path(model).stem + ".html")
+    check_target(target, [model, *files, *train, *unlabeled, *against])
     check_page(target, "-o")
-    loaded = load_model(model)
-    others = beside.load(loaded)
+    loaded, others = load_model(model), load_by_name(against)
+    fields = [(field.name, field.kind) for field in loaded.encoder.fields]
+    for name, other in others.items():
+        if [(field.name, field.kind) for field in other.encoder.fields] != fields:
+            raise UsageError(
+                f"the documents of {name} have other columns than those of the model: compare "
+                "models of the same columns."
+            )
     how = how.like(loaded)
 
-    corpus = how.labeled(files, tell=not out.quiet) if files else None
-    learned = how.training(train, tell=not out.quiet) if train else None
-    more = how.unlabeled(unlabeled, tell=not out.quiet) if unlabeled else None
-    with progress_bar(quiet=out.quiet) as progress:
+    corpus = how.labeled(files, tell=not quiet) if files else None
+    learned = how.training(train, tell=not quiet) if train else None
+    more = how.unlabeled(unlabeled, tell=not quiet) if unlabeled else None
+    with progress_bar(quiet=quiet) as progress:
         made = report(
             loaded,
             corpus,
             train=learned,
             unlabeled=more,
             against=others,
-            texts=beside.texts,
-            marked=beside.marked(files, how),
+            texts=options["texts"],
+            marked=read_marked(files, how, *columns) if columns[0] else [],
             advice=corpus_advice(loaded.task, corpus, learned),
             title=Path(model).name,
             command=["textreg", *click.get_current_context().obj.words],
-            jobs=out.jobs,
+            jobs=options["jobs"],
             progress=progress,
         )
     made.save(target)
-    if not out.quiet:
+    if not quiet:
         click.echo(f"wrote {target} ({size(target.stat().st_size)})")
 
 
@@ -244,29 +192,22 @@ def agreement_command(  # noqa: PLR0913  # what a command line gives
         require_alike({model: loaded, str(against): other})
     for each in filter(None, (loaded, other)):
         how.like(each)
-    documents = read_marked([file], how, Columns(evidence_col, sentences_col))
+    documents = read_marked([file], how, evidence_col, sentences_col)
     scores = rationale_scores(loaded, documents, of)
-    beside = None
+    measures, rows = scores.measures(), list[Sequence[Any]]()
+    result: dict[str, Any] = {"model": model, **scores.facts(), "measures": _plain(measures)}
     if other is not None:
         beside = rationale_scores(other, documents, of, share=scores.rationale_share)
-    measures = scores.measures()
-    facts = {
-        "documents": len(scores),
-        "left_out": scores.left_out,
-        "marked_sentences": scores.marked_sentences,
-        "marked_tokens": scores.marked_tokens,
-        "rationale_share": scores.rationale_share,
-    }
-    differences, theirs = {}, {}
-    if beside is not None:
         differences, theirs = scores.differences(beside), beside.measures()
+        result |= {"against": against, "measures_against": _plain(theirs)}
+        result["differences"] = _plain(differences)
+        rows.append(("", "mean there", "difference", "95 % CI", "p"))
+        for key, change in differences.items():
+            ends = f"{change.low:+.3f}..{change.high:+.3f}"
+            mean = theirs[key].value
+            rows.append((TITLES[key], mean, f"{change.value:+.3f}", ends, f"{change.p:.4f}"))
     if as_json:
-        document: dict[str, Any] = {"model": model, **facts, "measures": _plain(measures)}
-        if beside is not None:
-            document["against"] = against
-            document["measures_against"] = _plain(theirs)
-            document["differences"] = _plain(differences)
-        print_json(document)
+        print_json(result)
         return
     click.echo(
         f"{single_line(file)}: marked passages in {len(scores):,} of {len(documents):,} "
@@ -275,39 +216,43 @@ def agreement_command(  # noqa: PLR0913  # what a command line gives
         "the tokens; the rationale\n"
         f"is the {scores.rationale_share:.1%} of the tokens with the most evidence\n"
     )
-    rows: list[Sequence[Any]] = [("", "mean", "95 % CI")]
-    rows += [
-        (TITLES[key], one.value, f"{one.low:.3f}..{one.high:.3f}") for key, one in measures.items()
+    means = [
+        (TITLES[key], it.value, f"{it.low:.3f}..{it.high:.3f}") for key, it in measures.items()
     ]
-    print_table(rows, right=[False, True, True])
+    print_table([("", "mean", "95 % CI"), *means], right=[False, True, True])
     if len(scores) < FEW:
         click.echo("\nintervals of so few documents are too narrow")
-    if beside is not None:
+    if rows:
         click.echo(f"\nless those of {single_line(str(against))}")
-        rows = [("", "mean there", "difference", "95 % CI", "p")]
-        for key, one in differences.items():
-            ends = f"{one.low:+.3f}..{one.high:+.3f}"
-            rows.append((TITLES[key], theirs[key].value, f"{one.value:+.3f}", ends, f"{one.p:.4f}"))
         print_table(rows, right=[False, True, True, True, True])
 
 
-def _plain(values: Mapping[str, MeanEstimate] | Mapping[str, Difference]) -> dict[str, Any]:
+def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value._asdict() for key, value in values.items()}
 
 
-def read_marked(files: Sequence[str], how: Reading, columns: Columns) -> list[MarkedDocument]:
-    """The documents of files with their passages."""
+def read_marked(
+    files: Sequence[str], how: Reading, evidence: str, sentences: str | None
+) -> list[MarkedDocument]:
+    """The documents of files with their passages, which are in these columns."""
     documents: list[MarkedDocument] = []
     for batch in how.records(files, full=False):
         corpus = batch.documents
-        require_columns(columns, list(batch.columns), ", ".join(files))
+        for column in filter(None, (evidence, sentences)):
+            if column not in batch.columns:
+                listed = first_few([shortened(name) for name in batch.columns], 20)
+                raise UsageError(
+                    f"{', '.join(files)}: no column '{column}'."
+                    f"{did_you_mean(column, list(batch.columns))} There are: {listed}."
+                )
         # Rows that were left out have a record as well: each stands before a document.
         before = np.searchsorted(
             np.sort(corpus.skipped.position_of), np.arange(len(corpus)), side="right"
         )
         for number, text in enumerate(check_texts(corpus.texts)):
             record: Mapping[str, Any] = batch.records[number + int(before[number])]
-            documents.append(marked_document(text, record, columns, corpus.where(number)))
+            where = corpus.where(number)
+            documents.append(marked_document(text, record, evidence, sentences, where))
     return documents
 
 
@@ -323,7 +268,6 @@ def check_page_command(
 
     FILES are files or folders in the formats that textreg train reads: {formats}.
     """
-    check_report()
     target = Path(output)
     check_target(target, [*files, *against])
     check_page(target, "-o")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from textreg.checking.check import check_corpus
-from textreg.checking.documents import KINDS, CheckSettings
+from textreg.checking.documents import KINDS, CheckResult, CheckSettings, Finding
 from textreg.measure.decisions import halves
 from textreg.measure.metrics import (
     ALPHA,
@@ -21,10 +21,19 @@ from textreg.measure.metrics import (
     share_test,
     sign_test,
 )
+from textreg.records import Bools, Corpus
 from textreg.records.fields import FieldedText
-from textreg.tasks import Classification, Multilabel
+from textreg.tasks import Classification, Multilabel, Task
 from textreg_report.page import Estimate, Section, Suggestion, Versus
-from textreg_report.predictions import RESAMPLED, RESAMPLES, Predictions, beside, mean_interval
+from textreg_report.predictions import (
+    RESAMPLED,
+    RESAMPLES,
+    Predictions,
+    Targets,
+    beside,
+    mean_interval,
+)
+from textreg_report.refits import Refits
 from textreg_report.wording import (
     documents,
     fixed,
@@ -35,15 +44,6 @@ from textreg_report.wording import (
     share,
     share_of,
 )
-
-if TYPE_CHECKING:
-    from textreg.checking.documents import CheckResult, Finding
-    from textreg.records import Bools, Corpus
-    from textreg.tasks import Task
-    from textreg.tasks.base import Targets
-    from textreg_report.page import Versus
-    from textreg_report.predictions import Predictions
-    from textreg_report.refits import Refits
 
 FEW = 100
 """Fewer documents are too few to choose thresholds or a calibration on one half of them."""

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from textreg.explain import explain, gives_offsets
-from textreg.measure.decisions import RiskCurve
+from textreg.measure.decisions import RiskCurve, Selective
 from textreg.measure.evaluation import Evaluation
 from textreg.measure.metrics import ALPHA, holm, p_text, share_test, wilson
+from textreg.model.model import Model
+from textreg.records import Bools, Floats, Int64s
 from textreg.records.documents import check_texts
 from textreg_report.documents import place_of, telling_words
 from textreg_report.page import Estimate, Section, Suggestion, Versus
 from textreg_report.predictions import (
     Predictions,
     beside,
-    mean_interval,
     squared_errors,
 )
 from textreg_report.wording import (
@@ -32,12 +33,6 @@ from textreg_report.wording import (
     share_of,
     short,
 )
-
-if TYPE_CHECKING:
-    from textreg.measure.decisions import Selective
-    from textreg.model.model import Model
-    from textreg.records import Bools, Floats, Int64s
-    from textreg_report.predictions import Predictions
 
 WIDE = 0.2
 """An accuracy with a wider interval than this says little."""
@@ -367,8 +362,7 @@ def unsure(
     if len(sure) < FEW:
         return (*told, f"{documents(len(sure)).capitalize()} are too few to tell more.")
     if not task.discrete:
-        y_true, y_pred = (it.astype(np.float64) for it in (predictions.y_true, predictions.y_pred))
-        return (*told, *of_numbers(y_true, y_pred))
+        return tuple(told)
     right = task.right(predictions.y_true, predictions.y_pred)
     told += least_sure(sure, right)
     if not task.multilabel:
@@ -496,34 +490,6 @@ def of_lengths(lengths: Int64s, right: Bools) -> Iterator[str]:
                 f"It errs more often on {name}: on {share_of(wrong, total)}, and on "
                 f"{share(overall)} of all."
             )
-
-
-def of_numbers(y_true: Floats, y_pred: Floats) -> Iterator[str]:
-    """In a regression: the part of the predicted numbers with measurably larger errors."""
-    errors = np.abs(y_true - y_pred)
-    ends = np.quantile(y_pred, [1 / PARTS, 1 - 1 / PARTS])
-    part_of = np.searchsorted(ends, y_pred)
-    means = []
-    for part in range(PARTS):
-        own = errors[part_of == part]
-        if len(own) < 2:
-            continue
-        means.append((Estimate("error", float(own.mean()), *mean_interval(own)), part))
-    if not means:
-        return
-    most, part = max(means)
-    others = [one for one, other in means if other != part]
-    if not others or most.low is None or any(most.low <= (one.high or 0.0) for one in others):
-        yield "Its errors are not measurably larger for small or large numbers."
-        return
-    where = ["below {0}", "from {0} to {1}", "above {1}"][part].format(
-        *(f"{end:.4g}" for end in ends)
-    )
-    rest = Estimate("error", float(errors[part_of != part].mean()))
-    yield (
-        f"It is least exact where it answers {where}: off by {number(most)} on average, and by "
-        f"{number(rest)} elsewhere."
-    )
 
 
 NOT_CONVERGED = (

@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from markupsafe import Markup, escape
+
 from textreg.measure.metrics import wilson
 from textreg_report.page import Estimate
 
@@ -75,8 +77,6 @@ def clip(text: str, length: int = LONGEST) -> str:
 
 def safe(value: Any) -> Any:
     """What a template writes for a value: the one door through which text comes onto a page."""
-    from markupsafe import Markup, escape  # comes with jinja2, which only pages need
-
     return (
         escape(shown(value)) if isinstance(value, str) and not isinstance(value, Markup) else value
     )

@@ -23,7 +23,6 @@ from textreg.plugins import registry
 from textreg.records import MultiSolution, Problem, SelectionReport, Solution
 from textreg_testing import CHECKS, Check, ContractError, check_regularizer, regularizer_checks
 from textreg_testing.checks import limited
-from textreg_testing.problems import fit_on
 
 ALL = list(itertools.product(registry.names("regularizer"), regularizer_checks()))
 
@@ -248,28 +247,6 @@ class Labels(Wrong):
         return replace(found, w=np.maximum(found.w, 0.0))
 
 
-class Budget(Wrong):
-    """Ridge, with one of the largest weights too many."""
-
-    size: int = param(default=5, min=1, help="number of weights")
-
-    def spoil(self, found: Solution, problem: Problem) -> Solution:
-        small = np.argsort(-np.abs(found.w))[self.size + 1 :]
-        return replace(found, w=np.where(np.isin(np.arange(len(found.w)), small), 0.0, found.w))
-
-
-Omp: Any = registry.find("regularizer", "omp")
-
-
-class Selection(Omp):
-    """A pursuit of the first features."""
-
-    def solve(self, problem: Problem) -> Solution:
-        some = min(self.budget, 10)
-        w, b, value = fit_on(problem, np.arange(some), self.l2)
-        return Solution(w, b, value, converged=True)
-
-
 class Report(Wrong):
     def spoil(self, found: Solution, problem: Problem) -> Solution:
         return replace(found, report=SelectionReport(order=(0, 0)))
@@ -289,8 +266,6 @@ WRONG = {
     "softmax-objective": SoftmaxObjective,
     "columns": Columns,
     "labels": Labels,
-    "budget": Budget,
-    "selection": Selection,
     "report": Report,
     "structure": Structure,
     "scale": Scale,
@@ -458,7 +433,7 @@ def test_checks_can_be_left_out_with_a_reason() -> None:
 def test_from_the_shell(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     done = cli("plugins", "check", "lasso")
     assert done.code == 0
-    lacks = {"builder", "structure", "selection", "penalty-gradient"}
+    lacks = {"builder", "structure", "penalty-gradient"}
     asked = len(regularizer_checks()) - len(lacks)
     assert f"{asked} of {asked} checks passed" in done.out
     find = registry.find

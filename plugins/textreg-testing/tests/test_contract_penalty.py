@@ -85,13 +85,6 @@ class StepForgotten(L1):
         return super().prox(w, 1.0)
 
 
-class Expands(L1):
-    """Rounds to a grid, so that points on two sides of a border are driven apart."""
-
-    def prox(self, w: Floats, step: float) -> Floats:
-        return np.round(super().prox(w, step))
-
-
 class Scaled(L1):
     def value(self, w: Floats) -> float:
         return 1.1 * super().value(w)
@@ -118,11 +111,6 @@ class Keeps(L1):
         return super().prox(w, min(step, 1.0))
 
 
-class Wavers(L1):
-    def prox(self, w: Floats, step: float) -> Floats:
-        return super().prox(w, step * (1.0 + 0.9 * math.sin(4.0 * math.log(step))))
-
-
 class LooseConjugate(L1):
     def conjugate(self, t: Floats) -> float:
         return 1.0
@@ -139,12 +127,9 @@ WRONG = {
     "penalty-determinism": Remembers,
     "penalty-prox": ThresholdOff,
     "penalty-identity": ThresholdOff,
-    "penalty-firm": Expands,
-    "penalty-envelope": Scaled,
     "penalty-convex": Dented,
     "penalty-zero": Pays,
     "penalty-infinite": Keeps,
-    "penalty-monotone": Wavers,
     "penalty-conjugate": LooseConjugate,
     "penalty-gradient": HalfGradient,
 }

@@ -7,7 +7,7 @@ by one, or a place in a selection that is taken for a number, comes to light.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -20,13 +20,12 @@ from textreg.plugins import calls, registry
 from textreg.records import Graph, Groups, Tokens
 from textreg_testing.checks import (
     Check,
-    ContractError,
     Run,
     Skipped,
     always,
+    contract,
     fail,
     require,
-    run_checks,
 )
 from textreg_testing.common import Repeats, common_checks, repeated_checks
 from textreg_testing.comparison import (
@@ -52,10 +51,7 @@ from textreg_testing.comparison import (
 from textreg_testing.texts import (
     EDGES,
     Trial,
-    renamed,
     renumbered,
-    shuffled_sentences,
-    shuffled_words,
     trial,
     with_pairs,
     with_unused,
@@ -63,25 +59,6 @@ from textreg_testing.texts import (
 
 GROUPS = common_checks("groups", "groups-")
 GRAPHS = common_checks("graph", "graph-")
-
-_ALIKE = 0.2
-"""Share in common below which results are drawn anew, and not the same but for some mistake."""
-
-
-def _add(name: str, applies: Callable[..., bool] = always) -> Callable[[Run], Run]:
-    """Decorate the function of a check of both kinds."""
-
-    def keep(run: Run) -> Run:
-        for checks in (GROUPS, GRAPHS):
-            checks.add(name, applies)(run)
-        return run
-
-    return keep
-
-
-def _is_free(part: Builder) -> bool:
-    """Whether the order of features and documents must not matter."""
-    return not part.order_matters
 
 
 def group_builder_checks(texts: Sequence[str] | None = None) -> list[Check]:
@@ -114,36 +91,27 @@ def graph_builder_checks(texts: Sequence[str] | None = None) -> list[Check]:
     return GRAPHS.of(trial(texts))
 
 
-def check_group_builder(
-    part: Any, *, texts: Sequence[str] | None = None, skip: Mapping[str, str] | None = None
-) -> None:
-    """Raise ContractError unless ``part``, a name, class or instance, builds groups as promised.
+check_group_builder = contract(group_builder_checks)
+check_graph_builder = contract(graph_builder_checks)
 
-    Parameters
-    ----------
-    part : str, class or GroupBuilder
-    texts : sequence of str, optional
-        Texts of which it builds groups, where it builds none of ours.
-    skip : mapping of str to str, optional
-        Checks to leave out, with the reasons.
-    """
-    run_checks(group_builder_checks(texts), part, skip)
+_ALIKE = 0.2
+"""Share in common below which results are drawn anew, and not the same but for some mistake."""
 
 
-def check_graph_builder(
-    part: Any, *, texts: Sequence[str] | None = None, skip: Mapping[str, str] | None = None
-) -> None:
-    """Raise ContractError unless ``part``, a name, class or instance, is a good graph builder.
+def _add(name: str, applies: Callable[..., bool] = always) -> Callable[[Run], Run]:
+    """Decorate the function of a check of both kinds."""
 
-    Parameters
-    ----------
-    part : str, class or GraphBuilder
-    texts : sequence of str, optional
-        Texts of which it builds a graph, where it builds none of ours.
-    skip : mapping of str to str, optional
-        Checks to leave out, with the reasons.
-    """
-    run_checks(graph_builder_checks(texts), part, skip)
+    def keep(run: Run) -> Run:
+        for checks in (GROUPS, GRAPHS):
+            checks.add(name, applies)(run)
+        return run
+
+    return keep
+
+
+def _is_free(part: Builder) -> bool:
+    """Whether the order of features and documents must not matter."""
+    return not part.order_matters
 
 
 def built_of(part: Builder, texts: Sequence[str] | None = None) -> str:
@@ -230,20 +198,6 @@ def _within(part: Builder, trial: Trial) -> None:
         "others: leave within_documents at False where groups hold several documents, or their "
         "weights depend on others",
     )
-
-
-@_add("bounds", _is_free)
-def _bounds(part: Builder, trial: Trial) -> None:
-    """What does not depend on the order of the words inside a sentence does not depend on its first
-    and last word either; and so for the sentences of a document."""
-    check_bounds(part, tokens_for(part, trial))
-
-
-@_add("names")
-def _names(part: Builder, trial: Trial) -> None:
-    """Features in capitals and in other scripts are in groups, or have links, as others are; not
-    asked of what looks for certain words."""
-    check_names(part, trial.lower)
 
 
 @GRAPHS.add("groups", lambda part: bool(part.takes_groups))
@@ -373,67 +327,6 @@ def check_documents(part: Builder, tokens: Tokens) -> None:
             "the same documents in another order",
             "Something may reach from one document into the next, the first or the last document "
             f"be left out, or an empty one shift those after it. {_order_matters(part)}",
-        )
-
-
-def check_bounds(part: Builder, tokens: Tokens) -> None:
-    """To what does not look at the order inside a sentence, or a document, its ends are nothing
-    special.
-    """
-    plain = replace(tokens, paragraph_ptr=None)
-    asked = [
-        _ends_are_like_others(part, shuffle, these, what)
-        for shuffle, these, what in (
-            (shuffled_words, tokens, "words of each sentence"),
-            (shuffled_sentences, plain, "sentences of each document"),
-        )
-    ]
-    if not any(asked):
-        raise Skipped("it looks at the order of the words")
-
-
-def _ends_are_like_others(
-    part: Builder, shuffle: Callable[..., Tokens], tokens: Tokens, what: str
-) -> bool:
-    """Whether that was asked of it; ContractError where it is not so."""
-    try:
-        for seed in range(8, 13):  # several: one may change nothing by chance
-            _check_same(part, (tokens, shuffle(tokens, seed, inside=True)), what, "")
-    except (ContractError, UsageError):  # one that needs paragraphs
-        return False
-    _check_same(
-        part,
-        (tokens, shuffle(tokens, 7, inside=False)),
-        f"the {what} in another order, as it does not matter but for the first and the last",
-        "The first or the last may be left out, or one too many be taken",
-    )
-    return True
-
-
-def check_names(part: Builder, tokens: Tokens) -> None:
-    """Names in capitals, or of other letters, are as good as others. The names are no words: who
-    looks for certain words finds none, and is not asked.
-    """
-    small = renamed(tokens, "small")
-    if refused(part, small):
-        raise Skipped("it looks for certain words")
-    used = _used_in(build(part, small))
-    for letters, why in (
-        ("capital", "names may be changed to small letters before they are looked up"),
-        ("other", "a pattern such as [a-z] may leave out other letters"),
-    ):
-        other = renamed(tokens, letters)
-        changed = [a != b for a, b in zip(small.vocabulary, other.vocabulary, strict=True)]
-        if len(set(other.vocabulary)) < len(changed):
-            continue
-        wanted = sum(changed[feature] for feature in used)
-        some = [] if refused(part, other) else _used_in(build(part, other))
-        found = sum(changed[feature] for feature in some)
-        require(
-            2 * found >= wanted,
-            f"{noun(part)} of about {wanted} features with {letters} letters, as of the same ones "
-            "in small letters from a to z",
-            f"{found}: {why}",
         )
 
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import signal
 import sys
 import threading
-import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
 from dataclasses import dataclass, replace
 from types import FrameType
 from typing import Any, NoReturn
@@ -25,8 +23,6 @@ PAGE = "docs/contract.md"
 SECONDS = 20.0
 """What a check may take unless told otherwise; of a part that is right it takes less than one."""
 
-PATIENCE = 5.0
-"""How many times as long a check may take that had no processor for half of the time."""
 
 _seconds: ContextVar[float] = ContextVar("seconds", default=SECONDS)
 
@@ -129,7 +125,17 @@ class Checks:
         return keep
 
     def of(self, *trial: Any) -> list[Check]:
-        """All of them, which are called with what a part is tried on as well."""
+        """All of them, in order.
+
+        Parameters
+        ----------
+        *trial
+            What they are called with as well: what a part is tried on.
+
+        Returns
+        -------
+        list of Check
+        """
         return [self._ready(check, trial) for check in self._all]
 
     def _ready(self, check: Check, trial: Sequence[Any]) -> Check:
@@ -165,6 +171,41 @@ def run_checks(
         for check in checks:
             if check.name not in (skip or {}):
                 check(part)
+
+
+def contract(checks: Callable[..., list[Check]]) -> Callable[..., None]:
+    """The function that holds a part to all of these checks."""
+
+    def check(
+        part: Any,
+        *,
+        texts: Sequence[str] | None = None,
+        skip: Mapping[str, str] | None = None,
+        seconds: float = SECONDS,
+    ) -> None:
+        """Check that a part keeps the contract of its kind.
+
+        Parameters
+        ----------
+        part : str, class or instance
+            Its name, its class or an instance; parameters that are AUTO get a value of their grid.
+        texts : sequence of str, optional
+            Of tokenizers and builders: texts to try them on.
+        skip : mapping of str to str, optional
+            Names of checks to leave out, each with the reason.
+        seconds : float, default 20.0
+            What one check may take.
+
+        Raises
+        ------
+        ContractError
+            If a check fails.
+        UsageError
+            If a check to leave out does not exist.
+        """
+        run_checks(checks() if texts is None else checks(texts), part, skip, seconds)
+
+    return check
 
 
 def fail(expected: str, got: object) -> NoReturn:
@@ -203,10 +244,6 @@ def near(what: str, one: Any, other: Any, tolerance: float) -> None:
     require(off <= tolerance, f"{what} equal to {tolerance:g}, relatively", f"{off:.2g}")
 
 
-class OutOfTime(KeyboardInterrupt):
-    """Raised in a check whose time is up: passes wherever Ctrl-C does."""
-
-
 @contextmanager
 def limited(seconds: float) -> Iterator[None]:
     """Give every check within it so many seconds; UsageError unless that is above 0."""
@@ -220,41 +257,11 @@ def limited(seconds: float) -> Iterator[None]:
 
 
 def within_time(run: Callable[[], None]) -> str:
-    """Call ``run``; where its time ran out, say where it was, else give an empty text.
+    """Call ``run`` in a thread; where its time ran out, say where it was, else give an empty text.
 
-    A timer interrupts Python code in the main thread. Elsewhere, and on Windows, ``run`` gets a
-    thread, which is left behind when its time is up. A call into compiled code ends first.
+    The thread is left behind when its time is up.
     """
-    seconds = _seconds.get()
-    if threading.current_thread() is threading.main_thread() and hasattr(signal, "setitimer"):
-        return _by_timer(run, seconds)
-    return _by_thread(run, seconds)
-
-
-def _by_timer(run: Callable[[], None], seconds: float) -> str:
-    start, begun = time.monotonic(), time.process_time()
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        waited, used = time.monotonic() - start, time.process_time() - begun
-        if used >= 0.5 * seconds or waited >= PATIENCE * seconds:
-            raise OutOfTime
-
-    before = signal.signal(signal.SIGALRM, stop)
-    # Again and again, where the machine was busy with something else, or the plugin went on.
-    later, every = signal.setitimer(signal.ITIMER_REAL, seconds, min(1.0, seconds))
-    try:
-        run()
-    except OutOfTime as error:
-        signal.setitimer(signal.ITIMER_REAL, 0.0)
-        return _told(seconds, [frame for frame, _ in traceback.walk_tb(error.__traceback__)][:-1])
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, later, every)
-        signal.signal(signal.SIGALRM, before)
-    return ""
-
-
-def _by_thread(run: Callable[[], None], seconds: float) -> str:
-    errors: list[BaseException] = []
+    seconds, errors = _seconds.get(), list[BaseException]()
 
     def work() -> None:
         try:
@@ -262,13 +269,12 @@ def _by_thread(run: Callable[[], None], seconds: float) -> str:
         except BaseException as error:  # noqa: BLE001  # raised again by who waits
             errors.append(error)
 
-    thread = threading.Thread(target=work, daemon=True)
+    thread = threading.Thread(target=copy_context().run, args=(work,), daemon=True)
     thread.start()
     thread.join(seconds)
     if thread.is_alive():
         frame = sys._current_frames().get(thread.ident or 0)
-        stack = [each for each, _ in traceback.walk_stack(frame)][::-1]
-        return _told(seconds, stack)
+        return _told(seconds, [each for each, _ in traceback.walk_stack(frame)][::-1])
     if errors:
         raise errors[0]
     return ""

@@ -2,38 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+import click
 
 from textreg.plugins import registry
-from textreg_testing.checks import SECONDS, Check, Checks, Skipped, require, run_checks
+from textreg_testing.checks import Checks, Skipped, contract, require
 from textreg_testing.common import distribution_checks, entries_beside
 
-if TYPE_CHECKING:
-    import click
-
 checks = Checks("command", "command-")
-
-
-def command_checks() -> list[Check]:
-    """Those of commands, in order; each is called with a name or a click.Command."""
-    return checks.of()
-
-
-def check_command(
-    part: Any, *, skip: Mapping[str, str] | None = None, seconds: float = SECONDS
-) -> None:
-    """Raise ContractError unless ``part``, a name or click.Command, is a good command.
-
-    Parameters
-    ----------
-    part : str or click.Command
-    skip : mapping of str to str, optional
-        Checks to leave out, with the reasons.
-    seconds : float, default 20
-        What a check may take.
-    """
-    run_checks(command_checks(), part, skip, seconds)
+command_checks = checks.of
+check_command = contract(command_checks)
 
 
 def _module_of(command: click.Command) -> str:

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import click
 
@@ -21,11 +21,9 @@ from textreg.isolation import cause_of, contained, traceback_of
 from textreg.plugins import calls, registry
 from textreg.plugins.distributions import DISABLE, is_among, normal, spellings
 from textreg.plugins.registry import PluginInfo
+from textreg_testing import Check
 from textreg_testing.exporter import plain_models
 from textreg_testing.texts import written
-
-if TYPE_CHECKING:
-    from textreg_testing import Check
 
 
 @click.command(name="plugins.doctor", cls=Command)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import operator
-from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -15,7 +14,7 @@ from textreg.plugins import calls, registry
 from textreg.records.fields import Field
 from textreg.records.plain_model import PlainModel, PlainPart
 from textreg_export.characters import characters
-from textreg_testing.checks import SECONDS, Check, fail, require, run_checks
+from textreg_testing.checks import contract, fail, require
 from textreg_testing.common import Repeats, common_checks, repeated_checks
 
 Exported = dict[str, bytes | str]
@@ -26,30 +25,8 @@ _NAMES = ("bad", "bad film", "good", "good film", "straße", "</script>", '"', "
 _CHARS = (" g", "goo", "oo", 'ad"', "中")
 
 checks = common_checks("exporter", "exporter-")
-
-
-def exporter_checks() -> list[Check]:
-    """Those of exporters, in order; each is called with a name, a class or an instance."""
-    return checks.of()
-
-
-def check_exporter(
-    part: str | type[Exporter] | Exporter,
-    *,
-    skip: Mapping[str, str] | None = None,
-    seconds: float = SECONDS,
-) -> None:
-    """Raise ContractError unless ``part``, a name, class or instance, is a good exporter.
-
-    Parameters
-    ----------
-    part : str, class or Exporter
-    skip : mapping of str to str, optional
-        Checks to leave out, with the reasons.
-    seconds : float, default 20
-        What a check may take.
-    """
-    run_checks(exporter_checks(), part, skip, seconds)
+exporter_checks = checks.of
+check_exporter = contract(exporter_checks)
 
 
 def _export(exporter: Exporter, model: PlainModel) -> bytes | str:

@@ -1,9 +1,11 @@
-"""Whether a solution is what it says: objective, optimality, gap; also of several classes."""
+"""Whether a solution is what it says: objective, optimality, gap, and the features it selects."""
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,9 +13,19 @@ from scipy.sparse import csr_array
 
 from textreg.errors import DataError, UsageError
 from textreg.kinds import Regularizer
+from textreg.losses import Logistic
 from textreg.params import LogGrid
 from textreg.plugins import calls
-from textreg.records import Floats, Int64s, MultiSolution, Problem, Solution, Step
+from textreg.records import (
+    Floats,
+    Groups,
+    Int64s,
+    MultiSolution,
+    Problem,
+    SelectionReport,
+    Solution,
+    Step,
+)
 from textreg.solvers.proximal import proximal
 from textreg.solvers.softmax import softmax_loss
 from textreg_testing.checks import Checks, at_least, at_most, finite, near, require
@@ -26,12 +38,11 @@ from textreg_testing.problems import (
     loss_at,
     lower,
     null_loss,
-    objective_of,
     prepared,
     quiet,
+    reordered,
     require_honest,
     require_refusal,
-    rivals,
     small,
     solved,
 )
@@ -58,9 +69,7 @@ def minimizes(part: Regularizer) -> bool:
 @checks.add("objective")
 def _objective(part: Regularizer) -> None:
     """The objective of a solution is that of its w and b, also where it was stopped: the loss, and
-    what is added to it. That is the value of its penalty, or what objective(problem, w, b) says, or
-    a parameter times ||w||_1, ||w||_2^2, half of that, or the number of features."""
-    of = objective_of(part)
+    what is added to it: the value of its penalty, or what objective(problem, w, b) says."""
     cases = {
         "": small(),
         " for unequal documents and features": hard(),
@@ -74,34 +83,16 @@ def _objective(part: Regularizer) -> None:
         # Once the last of the grid, which has the most weights, and small ones among them.
         ready = part.candidates(problem)[-1] if "unequal" in told else prepared(part, problem)
         solution = solved(ready, problem)
-        value = of(ready, problem)(solution.w, solution.b)
+        value = ready.objective(problem, solution.w, solution.b)
         told += "" if math.isfinite(value) else ", at which such weights are not allowed,"
         off = abs(solution.objective - value)
         same = math.isfinite(value) and off <= SAME * max(abs(value), 1e-3 * null_loss(problem))
-        told += _difference(ready, problem, solution)
+        if not declares(part):
+            told += " (the loss; what else is right, objective(problem, w, b) says)"
         require(same, f"the objective {value:.8g}{told}", f"{solution.objective:.8g}")
         if solution.unsmoothed is not None:
             smooth = problem.unsmoothed(solution.w, solution.b, solution.objective, solution.gap)
             near("unsmoothed.objective", [solution.unsmoothed.objective], [smooth.objective], SAME)  # type: ignore[union-attr]
-
-
-def _difference(ready: Regularizer, problem: Problem, solution: Solution) -> str:
-    """What the stated objective is instead, if that is simple to say."""
-    loss, _ = loss_at(problem, solution.w, solution.b)
-    total = float(problem.sample_weight.sum())
-    ones = problem.replace(sample_weight=np.ones(len(problem.y)))
-    plain = {
-        "is the loss alone": loss,
-        "is divided by the number of documents": ready.objective(problem, solution.w, solution.b)
-        / total,
-        "is the loss without the weights of the documents": loss_at(ones, solution.w, solution.b)[
-            0
-        ],
-    }
-    for told, value in plain.items():
-        if abs(value - solution.objective) <= SAME * abs(value) and declares(ready):
-            return f" (the one stated {told})"
-    return ""
 
 
 @checks.add("optimality", applies=minimizes)
@@ -109,10 +100,9 @@ def _optimality(part: Regularizer) -> None:
     """No weights nearby have a lower objective, nor does another intercept: other weights of the
     same features, and where there is a penalty also of others, of which the proximal gradient is 0.
     A regularizer whose weights minimize nothing says minimizes = False."""
-    of = objective_of(part)
     for problem in (small(), hard()):
         ready: Any = prepared(part, problem)
-        solution, objective = solved(ready, problem), of(ready, problem)
+        solution, objective = solved(ready, problem), partial(ready.objective, problem)
         least = objective(solution.w, solution.b)
         _, gradient = loss_at(problem, solution.w, solution.b)
         slack = LOWER * max(abs(least), 1e-2 * null_loss(problem))
@@ -177,7 +167,6 @@ def _honesty(part: Regularizer) -> None:
     """A converged solution has a gap within the tolerance, if it has one, and an objective that is
     near the best one known, or without a penalty near that of other weights of the same features;
     any other gives a ConvergenceWarning."""
-    of: Any = None
     for make in (small, hard):
         tight = make()
         ready = prepared(part, tight)
@@ -188,10 +177,10 @@ def _honesty(part: Regularizer) -> None:
             if not solution.converged or not part.minimizes:
                 continue
             if not adds_penalty(part):  # features may differ where there are many local optima
-                of = of or objective_of(part)
                 _, gradient = loss_at(each, solution.w, solution.b)
                 moves = _moves(solution.w, gradient, everywhere=False)
-                best = lower(of(ready, each), solution, moves, (-1e-2, -1e-3, 1e-3, 1e-2))[0]
+                objective = partial(ready.objective, each)
+                best = lower(objective, solution, moves, (-1e-2, -1e-3, 1e-3, 1e-2))[0]
             at_most("a converged objective", solution.objective, best, slack)
 
 
@@ -213,8 +202,7 @@ def _solutions(part: Regularizer, ready: Regularizer, problem: Problem) -> Itera
 @checks.add("bound")
 def _bound(part: Regularizer) -> None:
     """If a gap is given, it is valid: of all solutions that are known, by other starts, tolerances
-    and parameters, another solver, or exchanged features, none has an objective below the bound."""
-    of: Any = None
+    and parameters, or another solver, none has an objective below the bound."""
     for make in (small, hard):
         problem = make()
         ready = prepared(part, problem)
@@ -228,11 +216,8 @@ def _bound(part: Regularizer) -> None:
         claims = [solution for each in tries if _claims(solution := solved(ready, each))]
         if not claims:
             continue
-        of = of or objective_of(part)
-        objective = of(ready, problem)
+        objective = partial(ready.objective, problem)
         known = [(each.w, each.b) for each in _solutions(part, ready, problem)]
-        if not adds_penalty(part):
-            known += rivals(problem, claims[0])
         least = min(objective(w, b) for w, b in known)
         for solution in claims:
             at_least("a gap", solution.gap, 0.0)
@@ -381,14 +366,13 @@ def _softmax_objective(part: Regularizer) -> None:
     problem, codes = labeled()
     ready = prepared(part, problem)
     own = type(part).objective_softmax is not Regularizer.objective_softmax
-    of = None if own else objective_of(part)(ready, problem)
     solution = together(ready, problem, codes)
 
     def objective(w: Floats, b: Floats) -> float:
-        if of is None:
+        if own:
             return ready.objective_softmax(problem, codes, w, b)
         # What is added to the loss of two classes is added here for each class.
-        added = [of(each, 0.0) - loss_at(problem, each, 0.0)[0] for each in w]
+        added = [ready.objective(problem, each, 0.0) - loss_at(problem, each, 0.0)[0] for each in w]
         return softmax_loss(problem, codes, w, b) + sum(added)
 
     value = objective(solution.w, solution.b)
@@ -426,3 +410,117 @@ def _softmax_honesty(part: Regularizer) -> None:
     solution = together(prepared(part, problem), problem, codes)
     require(len(steps) == 1, "one call of the callback", f"{len(steps)} calls")
     finite("weights", solution.w)
+
+
+@checks.add("columns", applies=lambda part: not part.order_matters)
+def _columns(part: Regularizer) -> None:
+    """The order of the features does not matter, except for rounding, unless the class says
+    order_matters = True."""
+    for seed in (0, 1, 2):
+        problem = hard(seed)
+        ready = prepared(part, problem)
+        order = np.random.default_rng(seed).permutation(problem.X.shape[1])
+        one, other = solved(ready, problem), solved(ready, reordered(problem, order))
+        near("weights of features in another order", other.w, one.w[order], CLOSE)
+
+
+@checks.add("labels")
+def _labels(part: Regularizer) -> None:
+    """Labels that change places turn the signs of the weights, where both signs cost the same and
+    the loss treats both labels alike."""
+    for seed in (0, 1):
+        problem = hard(seed, loss=Logistic())
+        ready = prepared(part, problem)
+        solution = solved(ready, problem)
+        if declares(part) and not _is_even(ready, problem, solution):
+            continue
+        turned = solved(ready, problem.replace(y=-problem.y))
+        near("minus the weights", -turned.w, solution.w, CLOSE)
+
+
+def _is_even(ready: Regularizer, problem: Problem, solution: Solution) -> bool:
+    """Whether the opposite weights have the same objective for the opposite labels."""
+    opposite = problem.replace(y=-problem.y)
+    one = ready.objective(problem, solution.w, solution.b)
+    return abs(one - ready.objective(opposite, -solution.w, -solution.b)) <= 1e-9 * max(
+        abs(one), 1e-3
+    )
+
+
+@checks.add("report")
+def _report(part: Regularizer) -> None:
+    """A report of a selection is right: its order has every feature with a weight, none twice, and
+    its steps say how many there were after each, and which group brought them."""
+    for problem in (small(), hard()):
+        ready = prepared(part, problem)
+        solution = solved(ready, problem)
+        report = solution.report
+        if isinstance(report, SelectionReport) and report.order:
+            _require_order(solution, report, problem.groups)
+        if solution.group_norms is not None and problem.groups is not None:
+            at_least("group_norms", np.asarray(solution.group_norms).min(), 0.0)
+
+
+def _require_order(solution: Solution, report: SelectionReport, groups: Groups | None) -> None:
+    order = np.array(report.order)
+    require(len(set(report.order)) == len(order), "each feature once in order", report.order)
+    inside = bool(((order >= 0) & (order < len(solution.w))).all())
+    require(inside, f"features of 0 to {len(solution.w) - 1} in order", report.order)
+    missing = np.setdiff1d(np.flatnonzero(solution.w), order)
+    require(not len(missing), "every feature with a weight in order", f"none of {missing}")
+    idle = np.count_nonzero(solution.w[order] == 0.0)
+    require(idle <= len(order) // 4, "weights of the features in order", f"{idle} without one")
+    actives = [step.active for step in report.steps]
+    if not actives:
+        return
+    rises = all(a < b for a, b in itertools.pairwise([0, *actives]))
+    whole = rises and actives[-1] == len(order)
+    require(whole, f"steps whose active rises to {len(order)}", actives)
+    for (start, end), step in zip(itertools.pairwise([0, *actives]), report.steps, strict=True):
+        if step.group >= 0 and groups is not None:
+            members = groups.indices[groups.indptr[step.group] : groups.indptr[step.group + 1]]
+            strangers = np.setdiff1d(order[start:end], members)
+            told = f"features of group {step.group}, {members}, in its step"
+            require(not len(strangers), told, strangers)
+
+
+@checks.add(
+    "structure", applies=lambda part: bool(part.needs) and callable(getattr(part, "penalty", None))
+)
+def _structure(part: Regularizer) -> None:
+    """The groups or links that a penalty needs count, with their weights: with others its value is
+    another."""
+    problem = hard()
+    ready = prepared(part, problem)
+    w = np.random.default_rng(8).standard_normal(problem.X.shape[1])
+    value = ready.objective(problem, w, 0.0)
+    for told, other in _with_others(problem, part.needs).items():
+        require(
+            ready.objective(other, w, 0.0) != value, f"another objective with {told}", "the same"
+        )
+
+
+def _with_others(problem: Problem, needs: str) -> dict[str, Problem]:
+    """The problem with one thing changed in its groups or graph."""
+    groups, graph = problem.groups, problem.graph
+    assert groups is not None
+    assert graph is not None
+    if needs == "groups":
+        sizes = np.diff(groups.indptr)
+        cases = {}
+        for told, at in (
+            ("the largest group", int(np.argmax(sizes))),
+            ("the last group that is not empty", int(np.flatnonzero(sizes)[-1])),
+            ("the first group", 0),
+        ):
+            # Smaller: where weights are a sum of parts, groups that have none do not count.
+            weights = np.where(np.arange(len(groups)) == at, 1e-2, 1.0) * groups.weights
+            more = Groups(groups.indptr, groups.indices, weights, groups.n_features)
+            cases[f"another weight of {told}"] = problem.replace(groups=more)
+        return cases
+    cases = {}
+    for told, at in (("first", 0), ("last", graph.similar.nnz - 1)):
+        links = graph.similar.copy()
+        links.data = np.where(np.arange(links.nnz) == at, 2.0, 1.0) * links.data
+        cases[f"another weight of the {told} link"] = problem.replace(graph=type(graph)(links))
+    return cases

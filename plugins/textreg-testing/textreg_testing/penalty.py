@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial, wraps
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,9 +18,7 @@ from textreg.penalties import Penalty
 from textreg.records import Floats
 from textreg_testing.checks import (
     SECONDS,
-    Check,
     Checks,
-    ContractError,
     at_least,
     at_most,
     require,
@@ -101,83 +99,6 @@ def short(w: Floats) -> str:
     return np.array2string(np.asarray(w), precision=4, threshold=6, edgeitems=3)
 
 
-RIGHT = 1e-6
-"""Share of the cost by which a search may improve what is right."""
-
-STEP_MISTAKES: dict[str, Callable[[float], float]] = {
-    "the prox looks as if it left the step out": lambda step: 1.0,
-    "the prox looks scaled by 1/step": lambda step: 1.0 / step,
-    "the prox looks scaled by the step squared": lambda step: step * step,
-    "the prox looks scaled by the root of the step": lambda step: step**0.5,
-    "the prox looks scaled by 2": lambda step: 2.0 * step,
-    "the prox looks scaled by 1/2": lambda step: 0.5 * step,
-}
-"""Mistakes in the step, and the step that the prox then is right for."""
-
-RESULT_MISTAKES: dict[str, Callable[[Floats, Floats], Floats]] = {
-    "the prox has the wrong sign": lambda w, x: -x,
-    "the prox loses the signs of w": lambda w, x: np.copysign(x, w),
-    "the prox gives w - prox(w)": lambda w, x: w - x,
-    "the prox goes half of the way": lambda w, x: 2.0 * x - w,
-    "the prox is rounded, or leaves small weights out": lambda w, x: np.where(x == 0.0, w, x),
-}
-"""Mistakes in the result, and how the right one follows from it."""
-
-
-def likely(penalty: Any, points: list[Floats], steps: tuple[float, ...]) -> str:
-    """The mistake that explains what prox gives at ``points``; empty where none of these does."""
-    pairs = [(w, step) for w in points for step in steps]
-    found = {}
-    for k, (w, step) in enumerate(pairs):
-        found[k] = penalty.prox(w.copy(), step)
-    # One that does not change is right where the penalty is nothing, and at a weight of zero.
-    moved = [k for k, (w, _) in enumerate(pairs) if w.any()]
-    if all(np.array_equal(found[k], pairs[k][0]) for k in moved):
-        return "the prox returns its argument"
-    if all(not found[k].any() for k in moved):
-        return "the prox is always zero"
-
-    def explains(other: Callable[[int], tuple[Floats, float]]) -> bool:
-        return all(_is_prox(penalty, pairs[k][0], *other(k)) for k in moved)
-
-    for told, change in STEP_MISTAKES.items():
-        if explains(lambda k, change=change: (found[k], change(pairs[k][1]))):  # type: ignore[misc]
-            return told
-    for told, turn in RESULT_MISTAKES.items():
-        if explains(lambda k, turn=turn: (turn(pairs[k][0], found[k]), pairs[k][1])):  # type: ignore[misc]
-            return told
-    return ""
-
-
-def _is_prox(penalty: Any, w: Floats, x: Floats, step: float) -> bool:
-    """Whether no search finds an x that is better for this step."""
-
-    def cost(u: Floats) -> float:
-        return 0.5 * float((u - w) @ (u - w)) + step * float(penalty.value(u))
-
-    here = cost(x)
-    if not np.isfinite(here) or cost(0.999 * x) < here * (1.0 - RIGHT) - 1e-12:
-        return False
-    best = cost(lowest(cost, x.copy(), rounds=8))
-    return best >= here - RIGHT * abs(here) - 1e-12
-
-
-def ratio(expected: Floats, got: Floats) -> str:
-    """What ``got`` is, if a plain multiple of what was expected."""
-    large = np.abs(expected) > 1e-3 * float(np.abs(expected).max(initial=0.0))
-    if not large.any():
-        return ""
-    shares = got[large] / expected[large]
-    share = float(np.median(shares))
-    if np.abs(shares - share).max() > 1e-2 * max(abs(share), 1e-3):
-        return ""
-    if abs(share + 1.0) < 1e-2:
-        return "it has the wrong sign"
-    if abs(share - 1.0) < 1e-2:
-        return ""
-    return f"it looks {share:.3g} times as large"
-
-
 TINY, BOUNDLESS = 1e-12, 1e12
 """Steps that stand for strengths of zero and of infinity."""
 
@@ -191,11 +112,7 @@ ROUNDING = 1e-9
 """What is nothing, beside weights of the size of one."""
 
 checks = Checks(prefix="penalty-")
-
-
-def penalty_checks() -> list[Check]:
-    """Those of penalties, in order; each is called with a :class:`Sized`."""
-    return checks.of()
+penalty_checks = checks.of
 
 
 def check_penalty(
@@ -224,22 +141,6 @@ def check_penalty(
         If a check fails.
     """
     run_checks(penalty_checks(), Sized(penalty, size), skip, seconds)
-
-
-def _hinted(run: Callable[[Sized], None]) -> Callable[[Sized], None]:
-    """A check of prox that says what is likely wrong with it."""
-
-    @wraps(run)
-    def hinted(part: Sized) -> None:
-        try:
-            run(part)
-        except ContractError as error:
-            told = likely(part.penalty, points(part.size)[1:4], (0.3, 2.0))
-            if told:
-                error.args = (f"{error} {told[0].upper()}{told[1:]}.",)
-            raise
-
-    return hinted
 
 
 def _convex(part: Sized) -> bool:
@@ -289,7 +190,6 @@ def _determinism(part: Sized) -> None:
 
 
 @checks.add("identity", applies=_convex)
-@_hinted
 def _identity(part: Sized) -> None:
     """By Moreau's identity t = (w - x) / step is a slope at x = prox(w, step): no value lies below
     value(x) + t.(u - x)."""
@@ -304,7 +204,6 @@ def _identity(part: Sized) -> None:
 
 
 @checks.add("prox")
-@_hinted
 def _prox(part: Sized) -> None:
     """prox follows its definition: neither another point nor numeric minimization gives an x with
     a lower 1/2 ||x - w||^2 + step * value(x)."""
@@ -338,42 +237,6 @@ def _require_least(
     require(enough, expected, f"{cost(x):.8g} at {short(x)}")
 
 
-@checks.add("firm", applies=_convex)
-@_hinted
-def _firm(part: Sized) -> None:
-    """prox is firmly nonexpansive: ||x - x'||^2 <= (x - x').(w - w')."""
-    for step in STEPS:
-        pairs = [(w, x) for w, s, x in cases(part) if s == step]
-        for (w, x), (other_w, other_x) in itertools.combinations(pairs, 2):
-            apart, far = x - other_x, w - other_w
-            slack = EXACT * float(far @ far)
-            what = f"a square at step {step:g}"
-            at_most(what, float(apart @ apart), float(apart @ far), slack)
-
-
-@checks.add("envelope", applies=_convex)
-def _envelope(part: Sized) -> None:
-    """Value and prox belong together: (w - prox(w, step)) / step is the gradient in w of the
-    Moreau envelope, min_x value(x) + ||x - w||^2 / (2 step)."""
-
-    def envelope(w: Floats, step: float) -> float:
-        x = part.penalty.prox(w, step)
-        return float(part.penalty.value(x)) + float((x - w) @ (x - w)) / (2.0 * step)
-
-    for w, step, x in cases(part):
-        small = 1e-5 * (1.0 + float(np.abs(w).max()))
-        for move in moves(part.size)[-5:]:
-            rise = envelope(w + small * move, step) - envelope(w - small * move, step)
-            slope, expected = rise / (2.0 * small), float((w - x) @ move) / step
-            square = float(move @ move)
-            slack = 1e-3 * float(np.linalg.norm(w - x)) * math.sqrt(square) / step
-            # The gradient itself may change by so much between the two.
-            slack += 2.0 * small * square / step + EXACT
-            near = abs(slope - expected) <= slack
-            told = f"a slope of {expected:.6g} at {short(w)}, step {step:g}"
-            require(near, told, f"{slope:.6g}")
-
-
 @checks.add("convex", applies=_convex)
 def _convexity(part: Sized) -> None:
     """The value is convex, unless the class says convex = False."""
@@ -384,7 +247,6 @@ def _convexity(part: Sized) -> None:
 
 
 @checks.add("zero")
-@_hinted
 def _zero(part: Sized) -> None:
     """At a strength of zero nothing changes: with a tiny step prox leaves weights of finite
     value where they are."""
@@ -397,7 +259,6 @@ def _zero(part: Sized) -> None:
 
 
 @checks.add("infinite")
-@_hinted
 def _infinite(part: Sized) -> None:
     """At an unlimited strength only the penalty counts: with a huge step the value of prox is its
     minimum."""
@@ -405,22 +266,6 @@ def _infinite(part: Sized) -> None:
     for w in points(part.size):
         value = float(part.penalty.value(part.penalty.prox(w, BOUNDLESS)))
         at_most("a value", value, least, EXACT * (1.0 + abs(least)))
-
-
-@checks.add("monotone")
-@_hinted
-def _monotone(part: Sized) -> None:
-    """A larger strength never gives a larger value: as the step grows, the value of prox falls,
-    and its distance from w grows."""
-    for w in points(part.size):
-        moved = [part.penalty.prox(w, step) for step in np.geomspace(1e-3, 1e3, 13)]
-        values = [float(part.penalty.value(x)) for x in moved]
-        distances = [float(np.linalg.norm(x - w)) for x in moved]
-        for (a, b), (near, far) in zip(
-            itertools.pairwise(values), itertools.pairwise(distances), strict=True
-        ):
-            at_most("a value", b, a, EXACT * abs(a) + ROUNDING)
-            at_least("a distance", far, near, SLOPE * near + ROUNDING)
 
 
 @checks.add("conjugate", applies=lambda part: hasattr(part.penalty, "conjugate"))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import tracemalloc
-from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
@@ -18,19 +17,18 @@ from textreg.losses import LOSSES
 from textreg.params import LogGrid
 from textreg.plugins import registry
 from textreg.records import Graph, Groups, Problem, Solution, Step
-from textreg_testing import optimum, selection
+from textreg_testing import optimum
 from textreg_testing.checks import (
-    SECONDS,
     Check,
     at_least,
     at_most,
+    contract,
     fail,
     finite,
     near,
     require,
-    run_checks,
 )
-from textreg_testing.common import common_checks
+from textreg_testing.common import common_checks, elsewhere
 from textreg_testing.optimum import adds_penalty
 from textreg_testing.penalty import Sized, penalty_checks
 from textreg_testing.problems import (
@@ -50,7 +48,6 @@ from textreg_testing.problems import (
     small,
     solved,
 )
-from textreg_testing.running import elsewhere
 
 BETTER = 0.99
 """Share of the loss of no feature that a fit must be below."""
@@ -75,38 +72,13 @@ def regularizer_checks() -> list[Check]:
     own = [
         *checks.of(),
         *optimum.checks.of(),
-        *selection.checks.of(),
     ]
     quick = [check for check in own if check.name in QUICK]
     others = [check for check in own if check.name not in QUICK]
     return [*quick, *map(_of_its_penalty, penalty_checks()), *others]
 
 
-def check_regularizer(
-    part: str | type[Regularizer] | Regularizer,
-    *,
-    skip: Mapping[str, str] | None = None,
-    seconds: float = SECONDS,
-) -> None:
-    """Check a regularizer.
-
-    Parameters
-    ----------
-    part : str, type or Regularizer
-        Its name, its class or an instance; parameters that are AUTO get a value of its grid.
-    skip : dict of str to str, optional
-        Names of checks to leave out, each with the reason.
-    seconds : float, default 20.0
-        What one check may take.
-
-    Raises
-    ------
-    ContractError
-        If a check fails.
-    UsageError
-        If a check to leave out does not exist.
-    """
-    run_checks(regularizer_checks(), part, skip, seconds)
+check_regularizer = contract(regularizer_checks)
 
 
 def _of_its_penalty(check: Check) -> Check:

@@ -47,6 +47,9 @@ class Forward(Regularizer):
     l2: float = param(default=0.1, min=1e-6, help="strength of the ridge in every fit")
     budget: int = param(default=AUTO, min=1, search=Choices((2, 5, 10)), help="number of features")
 
+    def objective(self, problem: Problem, w: Floats, b: float) -> float:
+        return super().objective(problem, w, b) + self.l2 * float(w @ w)
+
     def scores(self, problem: Problem, w: Floats, b: float) -> Floats:
         """How much every feature would help."""
         r, h = np.empty(len(problem.y)), np.empty(len(problem.y))
@@ -310,6 +313,9 @@ class Pull(Regularizer):
         found = Solution(w, b, value, gap, iterations=len(history), converged=met)
         return self.told(found, problem, value - self.l2 * float(w @ w))
 
+    def objective(self, problem: Problem, w: Floats, b: float) -> float:
+        return super().objective(problem, w, b) + self.l2 * float(w @ w)
+
     def cost(self, problem: Problem, flat: Floats) -> tuple[float, Floats]:
         """The objective and its gradient."""
         w, b = flat[:-1], float(flat[-1])
@@ -570,14 +576,6 @@ def _late_steps(self: Any, it: Solution, problem: Problem) -> Solution:
     return replace(it, report=SelectionReport(order=order, steps=steps))
 
 
-def _one_more(self: Any, problem: Problem) -> int:
-    return min(self.budget + 1, problem.X.shape[1])
-
-
-def _one_more_at_ten(self: Any, problem: Problem) -> int:
-    return min(self.budget + (self.budget >= 10), problem.X.shape[1])
-
-
 def _keep_more(self: Any, w: Floats) -> Floats:
     return np.where(np.abs(w) >= np.sort(np.abs(w))[-min(self.features + 1, len(w))], w, 0.0)
 
@@ -779,9 +777,6 @@ bug("noise from a hash", Forward, scores=_hashed)
 bug("signed scores", Forward, scores=_signed)
 bug("scores without weights", Forward, scores=_unweighted)
 bug("the most frequent features", Forward, scores=_frequent)
-bug("one feature more", Forward, size=_one_more)
-bug("one feature fewer", Forward, size=lambda self, problem: max(self.budget - 1, 1))
-bug("one feature more from ten on", Forward, size=_one_more_at_ten)
 bug(
     "the worst feature",
     Forward,
@@ -924,11 +919,6 @@ def _small_scale(self: Any, problem: Problem, parameter: str) -> float:
     return 1e-2 * float(np.abs(problem.gradient_at_zero()).mean())
 
 
-def _reversed(self: Any, it: Solution, problem: Problem) -> Solution:
-    assert isinstance(it.report, SelectionReport)
-    return replace(it, report=SelectionReport(it.report.order[::-1], it.report.steps))
-
-
 def _never_told(self: Any, problem: Problem) -> Problem:
     told = problem.callback
     return problem.replace(callback=told and (lambda step: bool(told(step)) and False))
@@ -948,7 +938,6 @@ def _equal_softmax(self: Any, problem: Problem, codes: Int64s, start: Any = None
 bug("small weights are left out", Forward, solve=found(_drops_small))
 bug("squared weights in the refit", Forward, refit=_squared_weights)
 bug("the fifth fit without an intercept", Forward, refit=_fifth_without_intercept)
-bug("an order from last to first", Forward, solve=found(_reversed))
 bug("fifteen iterations", Slope, solve=_few_iterations)
 bug("a scale that is too small", Slope, scale=_small_scale)
 bug("a ridge divided by the documents", Pull, cost=_mean_ridge)

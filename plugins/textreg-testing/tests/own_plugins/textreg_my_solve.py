@@ -9,7 +9,7 @@ from textreg.hookspecs import hookimpl
 from textreg.kinds import Regularizer
 from textreg.params import AUTO, Choices, check_decided, param
 from textreg.penalties import Separable
-from textreg.records import Problem, Solution, Step
+from textreg.records import Floats, Problem, Solution, Step
 from textreg.solvers.newton import newton
 
 
@@ -19,6 +19,10 @@ class HardThreshold(Regularizer):
     name = "my-solve"
     most: int = param(default=AUTO, min=1, search=Choices((5, 20, 80)), help="features at most")
     l2: float = param(default=0.1, min=0, help="strength of the l2 penalty")
+
+    def objective(self, problem: Problem, w: Floats, b: float) -> float:
+        """The loss, and what is added to it."""
+        return super().objective(problem, w, b) + self.l2 * float(w @ w)
 
     def solve(self, problem: Problem) -> Solution:
         """Steps until the chosen features stay the same, each followed by a fit of these."""
