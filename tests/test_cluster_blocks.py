@@ -34,6 +34,11 @@ from textreg.training import blocks
 DASK = {"backend": "dask", "memory": "4GB"}
 
 
+def thorough(value: int) -> Any:
+    """A case with a cluster of its own, which takes seconds to start, that few runs need."""
+    return pytest.param(value, marks=pytest.mark.thorough)
+
+
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
     """The scheduler of two workers, each a process with one thread."""
@@ -87,7 +92,7 @@ def test_so_for_all_features(address: str, options: dict[str, Any]) -> None:
     assert list(there.encoder.names) == list(here.encoder.names)
 
 
-@pytest.mark.parametrize("workers", [1, 4])
+@pytest.mark.parametrize("workers", [1, thorough(4)])
 def test_bits_do_not_depend_on_the_number_of_workers(workers: int) -> None:
     """With a search, whose fits are on the workers as well."""
     texts, labels = documents(300)
@@ -213,7 +218,7 @@ def kill_a_worker(connection: Connection) -> None:
     os.kill(next(iter(pids.values())), signal.SIGKILL)
 
 
-@pytest.mark.parametrize("after", [8, 40, 100])
+@pytest.mark.parametrize("after", [thorough(8), 40, thorough(100)])
 def test_a_worker_that_is_killed(after: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """While files are read, features are counted, and in the fit: nothing is different."""
     texts, labels = documents(400)

@@ -137,6 +137,7 @@ print(tried, search.best_estimator_.reg.name)
 """
 
 
+@pytest.mark.thorough
 def test_a_search_in_other_processes(file: Path, site: Site) -> None:
     done = site.python("-W", "error", "-c", SEARCH, str(file))
     assert done.stdout == "[0.1, 1.0] mine\n", done.stderr
@@ -388,17 +389,21 @@ def test_after_two_dashes_all_is_data(site: Site) -> None:
     assert err.startswith("Error: no plugin '--plugin'.")
 
 
-@pytest.mark.parametrize("option", ["--plugin=evil.py", "--no-plugin=words"])
-@pytest.mark.parametrize("before", [[], ["explain", "model.textreg"], ["plugins", "doctor"]])
-def test_a_text_runs_no_file(site: Site, option: str, before: list[str]) -> None:
+def test_a_text_runs_no_file(site: Site) -> None:
     (site.folder / "evil.py").write_text("open('evil.ran', 'w').close()\n")
-    ((code, out, err),) = site.session([[*(before or ["show"]), option]])
-    assert (code, out) == (2, "")
-    name = option.partition("=")[0]
-    assert err.startswith(f"Error: No such option here: {name}. Put it before the command: textreg")
-    ((code, _, err),) = site.session([[*(before or ["show"]), "--", option]])
-    assert code in (1, 2)
-    assert "No such option" not in err
+    befores = (["show"], ["explain", "model.textreg"], ["plugins", "doctor"])
+    options = ("--plugin=evil.py", "--no-plugin=words")
+    cases = [(before, option) for before in befores for option in options]
+    told = site.session([[*before, option] for before, option in cases])
+    for (before, option), (code, out, err) in zip(cases, told, strict=True):
+        assert (code, out) == (2, ""), (before, option)
+        name = option.partition("=")[0]
+        wanted = f"Error: No such option here: {name}. Put it before the command: textreg"
+        assert err.startswith(wanted), (before, option)
+    told = site.session([[*before, "--", option] for before, option in cases])
+    for case, (code, _, err) in zip(cases, told, strict=True):
+        assert code in (1, 2), case
+        assert "No such option" not in err, case
     assert not (site.folder / "evil.ran").exists()
 
 

@@ -350,7 +350,7 @@ def test_without_singletons_only_groups_are_selected() -> None:
     assert all(step.group >= 0 for step in run.steps)
 
 
-@settings(deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.integers(0, 10**6), st.floats(0.01, 10.0), st.booleans())
 def test_the_radius_is_a_bound(seed: int, l2: float, intercept: bool) -> None:
     rng = np.random.default_rng(seed)

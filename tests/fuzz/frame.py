@@ -89,7 +89,8 @@ def run(area: str, first: int, cases: int, seed: int, jobs: int = 1) -> Outcome:
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(jobs) as pool:
         shared = Path(folder, "shared")
         shared.mkdir()
-        _chunk(outcome, shared, range(first, first))  # prepares what the workers share
+        if cases > CHUNK:
+            _chunk(outcome, shared, range(first, first))  # prepares what the workers share
         if not outcome.faults:
             starts = range(first, first + cases, CHUNK)
             chunks = [range(start, min(start + CHUNK, first + cases)) for start in starts]

@@ -8,5 +8,6 @@ from frame import check
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 
 
+@pytest.mark.thorough
 def test_killed_runs() -> None:
     check("kills", cases=2)

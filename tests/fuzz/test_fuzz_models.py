@@ -6,6 +6,6 @@ from frame import check
 
 
 def test_hostile_model_files() -> None:
-    outcome = check("models", cases=250)
-    assert outcome.counts["raw loaded"] + outcome.counts["re-signed loaded"] > 25
-    assert outcome.counts["ModelError"] > 120
+    outcome = check("models", cases=100)
+    assert outcome.counts["raw loaded"] + outcome.counts["re-signed loaded"] > 10
+    assert outcome.counts["ModelError"] > 48

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from functools import cache
 from itertools import islice
 from typing import Any
 
@@ -99,6 +100,7 @@ def random_rows(number: int, seed: int = 0, *, html: bool = True) -> list[dict[s
     ]
 
 
+@cache
 def tickets_model(labels: int = 3, **options: Any) -> Model:
     """A model of documents with those fields."""
     rows = random_rows(120, seed=4, html=False)
@@ -117,6 +119,12 @@ def reviews_model(labels: int = 2, **options: Any) -> Model:
     names += list(islice(_cycled(sorted(set(names))), len(more)))
     settings = {"reg": "ridge", "reg_l2": 0.5, "loss": "logistic", **options}
     return textreg.train(given, names, **settings)
+
+
+@cache
+def model_of(name: str) -> Model:
+    """A model with those OPTIONS, which all tests of exports share."""
+    return reviews_model(**OPTIONS[name])
 
 
 def _cycled(items: list[str]) -> Iterator[str]:

@@ -6,7 +6,6 @@ import json
 import shutil
 import subprocess
 from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,9 +16,9 @@ from exports import (
     OPTIONS,
     answers,
     difference,
+    model_of,
     random_rows,
     random_texts,
-    reviews_model,
     tickets_model,
 )
 from test_exporting import TEXTS, tasks
@@ -86,11 +85,6 @@ def counted(found: list[Any], texts: Sequence[Any]) -> list[Any]:
         for one in (*explanation["sentences"], *explanation["words"]):
             one["start"], one["end"] = place[one["start"]], place[one["end"]]
     return found
-
-
-@cache
-def model_of(name: str) -> Model:
-    return reviews_model(**OPTIONS[name])
 
 
 @pytest.mark.parametrize("name", OPTIONS)
