@@ -160,17 +160,17 @@ STATE = [
 ]
 
 
-@pytest.mark.parametrize("place", ["at_import", "in_call"])
-def test_state_of_the_process(folder: Path, place: str) -> None:
+def test_state_of_the_process(folder: Path) -> None:
     write(folder)
     assert run(folder, *TRAIN).returncode == 0
     show = ["predict", "model.textreg", "corpus.jsonl", "--proba"]
     expected = run(folder, *show).stdout
-    write(folder, **{place: "; ".join(STATE)})
-    (folder / "model.textreg").unlink()
-    done = run(folder, *TRAIN)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert run(folder, *show).stdout == expected
+    for place in ("at_import", "in_call"):
+        write(folder, **{place: "; ".join(STATE)})
+        (folder / "model.textreg").unlink()
+        done = run(folder, *TRAIN)
+        assert (done.returncode, done.stderr) == (0, ""), place
+        assert run(folder, *show).stdout == expected, place
 
 
 def test_ctrl_c_is_that_of_the_user(folder: Path) -> None:

@@ -11,30 +11,29 @@ from broken_plugins import KINDS, Bug, catalogue, fault
 MODULES = {kind: module for kind in KINDS if (module := catalogue(kind)) is not None}
 ORIGINALS = [(kind, part) for kind, module in MODULES.items() for part in module.ORIGINALS]
 BUGS = [(kind, bug) for kind, module in MODULES.items() for bug in module.BUGS]
-COSTLY = [bug for bug in BUGS if bug[0] == "regularizers"]
-"""Their checks fit; one of three of them is tried in every run."""
+QUICK = ("penalties", "losses")
+"""Kinds whose checks take a moment; of the others, every run tries one part of three."""
+
+
+def cases(parts: list[Any], names: list[str]) -> list[Any]:
+    """Parameters of a kind and a part; those that few runs need are marked."""
+    costly = [part for part in parts if part[0] not in QUICK]
+    rest = [part for number, part in enumerate(costly) if number % 3]
+    return [
+        pytest.param(*part, id=name, marks=[pytest.mark.thorough] if part in rest else [])
+        for part, name in zip(parts, names, strict=True)
+    ]
 
 
 @pytest.mark.parametrize(
     ("kind", "part"),
-    ORIGINALS,
-    ids=[f"{kind}-{number}" for number, (kind, _) in enumerate(ORIGINALS)],
+    cases(ORIGINALS, [f"{kind}-{number}" for number, (kind, _) in enumerate(ORIGINALS)]),
 )
 def test_no_fault_is_found_where_there_is_none(kind: str, part: Any) -> None:
     assert fault(kind, part) == ""
 
 
-@pytest.mark.parametrize(
-    ("kind", "bug"),
-    [
-        pytest.param(
-            *one,
-            id="-".join(map(str, one)),
-            marks=[pytest.mark.thorough] if one in COSTLY and COSTLY.index(one) % 3 else [],
-        )
-        for one in BUGS
-    ],
-)
+@pytest.mark.parametrize(("kind", "bug"), cases(BUGS, ["-".join(map(str, one)) for one in BUGS]))
 def test_a_mistake_is_found(kind: str, bug: Bug) -> None:
     found = fault(kind, bug.part)
     if bug.missed:
