@@ -60,7 +60,6 @@ def blocks(page: str, language: str) -> list[str]:
         "docs/calibration.md",
         "docs/comparing.md",
         "docs/learn-curve.md",
-        "docs/searching.md",
         "docs/tokenizers.md",
         "docs/scikit-learn.md",
         "docs/multilabel.md",
@@ -76,7 +75,9 @@ def test_python(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.chdir(tmp_path)
     code = blocks(page, "python")
     assert code
-    write_demo("demo")
+    train = write_demo("demo").train
+    if "write_demo" not in "".join(code):  # a few documents do, as no result is printed
+        train.write_text("".join(train.read_text("utf-8").splitlines(keepends=True)[:400]), "utf-8")
     namespace: dict[str, Any] = {"__name__": page}
     for block in code:
         exec(compile(block, page, "exec"), namespace)
