@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tokenize
 from collections.abc import Iterator
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -204,6 +205,7 @@ They only go down: all of textreg is to have 38,000, and the distributions besid
 """
 
 
+@cache  # of the whole and of its parts
 def lines_of_code(path: Path) -> int:
     """Lines with a token that is neither a comment nor part of a docstring."""
     text = path.read_text(encoding="utf-8")
