@@ -98,10 +98,10 @@ def test_contents_of_wheels(tool: Any, tmp_path: Path) -> None:
         return [fault.partition(" ")[2] for fault in tool("contents").wheel_faults(path)]
 
     assert faults({*good, "textreg-0.1.0.dist-info/METADATA"}) == []
-    bad = {*good, "tests/test_a.py", "textreg/_core/text.pyx"} - {"textreg/demo/__init__.py"}
+    bad = {*good, "tests/test_a.py", "textreg/_core/text.pyx"} - {"textreg/demo.py"}
     assert faults(bad - {"textreg/_core/descent.abi.so"}) == [
         "lacks textreg/_core/descent",
-        "lacks textreg/demo/__init__.py",
+        "lacks textreg/demo.py",
         "holds tests/test_a.py",
         "holds textreg/_core/text.pyx",
     ]
