@@ -20,6 +20,7 @@ from textreg.plugins import calls, registry
 from textreg.records import Graph, Groups, Tokens
 from textreg_testing.checks import (
     Check,
+    ContractError,
     Run,
     Skipped,
     always,
@@ -51,7 +52,9 @@ from textreg_testing.comparison import (
 from textreg_testing.texts import (
     EDGES,
     Trial,
+    renamed,
     renumbered,
+    shuffled,
     trial,
     with_pairs,
     with_unused,
@@ -198,6 +201,46 @@ def _within(part: Builder, trial: Trial) -> None:
         "others: leave within_documents at False where groups hold several documents, or their "
         "weights depend on others",
     )
+
+
+@_add("bounds", _is_free)
+def _bounds(part: Builder, trial: Trial) -> None:
+    """What does not depend on the order of the words inside a sentence does not depend on its first
+    and last word either; and so for the sentences of a document."""
+    tokens = tokens_for(part, trial)
+    plain, asked = replace(tokens, paragraph_ptr=None), False
+    for level, some in (("sentence", tokens), ("document", plain)):
+        what = f"another order inside each {level}"
+        try:
+            for seed in range(8, 13):  # several: a single one may change nothing by chance
+                _check_same(part, (some, shuffled(some, seed, level, inside=True)), what, "")
+        except (ContractError, UsageError):  # a UsageError of one that needs paragraphs
+            continue
+        asked = True
+        where = f"{what}, which does not matter but for the first and the last"
+        cause = "The first or the last may be left out, or one too many be taken"
+        _check_same(part, (some, shuffled(some, 7, level, inside=False)), where, cause)
+    if not asked:
+        raise Skipped("it looks at the order of the words")
+
+
+@_add("names")
+def _names(part: Builder, trial: Trial) -> None:
+    """Features in capitals and in other scripts are in groups, or have links, as others are; not
+    asked of what looks for certain words."""
+    small = renamed(trial.lower, "small")
+    if refused(part, small):
+        raise Skipped("it looks for certain words")
+    used = _used_in(build(part, small))
+    for letters in ("capital", "other"):
+        names = renamed(trial.lower, letters)
+        if len(set(names.vocabulary)) < len(small.vocabulary):
+            continue
+        changed = [a != b for a, b in zip(small.vocabulary, names.vocabulary, strict=True)]
+        some = [] if refused(part, names) else _used_in(build(part, names))
+        wanted, got = (sum(changed[feature] for feature in them) for them in (used, some))
+        told = f"{noun(part)} of about {wanted} features with {letters} letters, as with a to z"
+        require(2 * got >= wanted, told, got)
 
 
 @GRAPHS.add("groups", lambda part: bool(part.takes_groups))

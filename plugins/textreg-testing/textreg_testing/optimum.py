@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections import Counter
 from collections.abc import Iterator
 from functools import partial
 from typing import Any
@@ -445,6 +446,32 @@ def _is_even(ready: Regularizer, problem: Problem, solution: Solution) -> bool:
     return abs(one - ready.objective(opposite, -solution.w, -solution.b)) <= 1e-9 * max(
         abs(one), 1e-3
     )
+
+
+BUDGETS = (1, 2, 3, 5, 10, 20)
+"""Values of a parameter at which the features are counted."""
+
+
+@checks.add("budget")
+def _budget(part: Regularizer) -> None:
+    """No more features than a parameter allows: one that is the number of features for most of its
+    values never is exceeded. A last group may exceed it, by no more than what it brings."""
+    problem = hard()
+    ready = prepared(part, problem)
+    extra = int(np.diff(problem.groups.indptr).max()) - 1 if part.needs == "groups" else 0  # type: ignore[union-attr]
+    for key, value in ready.params().items():
+        if isinstance(value, bool) or not isinstance(value, int):
+            continue
+        low, high = ready.declared()[key].min, ready.declared()[key].max
+        tried = [it for it in BUDGETS if (low or 1) <= it <= (high or np.inf)]
+        over = {it: solved(ready.replace(**{key: it}), problem).nonzero - it for it in tried}
+        usual, times = max(Counter(over.values()).items(), key=lambda it: it[1], default=(0, 0))
+        # Fewer features at some values is an early end; at other numbers it counts something else.
+        if len(over) < 3 or times < len(over) * (2 / 3 if usual < 0 else 1 / 2):
+            continue
+        for it, more in over.items():
+            right = more <= extra and (usual == 0 or extra > 0)
+            require(right, f"{it} features at {key}={it}, or fewer at an end", it + more)
 
 
 @checks.add("report")
