@@ -8,13 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from textreg.errors import UsageError
-from textreg.explain import (
-    RemovalTable,
-    Selection,
-    find_selection,
-    gives_offsets,
-    removal_tables,
-)
+from textreg.explain import RemovalTable, Selection, find_selection, gives_offsets, removal_tables
 from textreg.features.vectorize import Features
 from textreg.model.model import Model
 from textreg.records import Corpus, Floats
@@ -22,7 +16,7 @@ from textreg.training.recipe import fit_command, settings_of, with_choices
 from textreg.training.running import Progress, Work
 from textreg.training.settings import TrainingSettings
 from textreg_report.agreement import MarkedDocument
-from textreg_report.documents import certainty, documents_of, selected_documents, suspected_of
+from textreg_report.documents import certainty, documents_of, suspected_of
 from textreg_report.facts import (
     baseline_of,
     columns_of,
@@ -194,7 +188,6 @@ def report(  # noqa: PLR0913  # its options are its interface
         words=words,
         words_left_out=words_left_out,
         selection=None if refits is None else _selection(model, refits),
-        selected_documents=() if refits is None else selected_documents(model, refits),
         dropped=dropped_of(model, refits, skipped, unknown),
         stability=None if refits is None else stability_of(model, refits),
         baseline=baseline,

@@ -17,12 +17,7 @@ from textreg.features.encoder import AnyEncoder
 from textreg.features.fields import fields_of
 from textreg.measure.metrics import measure_numbers
 from textreg.model.model import Model
-from textreg.model.summary import (
-    GraphSummary,
-    GroupsSummary,
-    RegularizerSummary,
-    TrainingSummary,
-)
+from textreg.model.summary import GraphSummary, GroupsSummary, RegularizerSummary, TrainingSummary
 from textreg.records import Corpus, Floats, Int64s
 from textreg.tasks import Multilabel
 from textreg.training.recipe import changed, changed_options

@@ -20,12 +20,7 @@ from textreg_report.agreement import MarkedDocument, rationale_scores
 from textreg_report.benchmark import Benchmark, compare
 from textreg_report.documents import certainty, document_of, take
 from textreg_report.facts import fingerprint, versions
-from textreg_report.page import (
-    Estimate,
-    PairReport,
-    Section,
-    Versus,
-)
+from textreg_report.page import Estimate, PairReport, Section, Versus
 from textreg_report.predictions import Predictions, predict_on, scores_of, squared_errors
 
 TABLES, TRIED = 3, 30
