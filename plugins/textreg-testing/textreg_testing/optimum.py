@@ -214,7 +214,8 @@ def _bound(part: Regularizer) -> None:
             make(tol=1e-6, max_iter=2),
             make(max_iter=7),
         ]
-        claims = [solution for each in tries if _claims(solution := solved(ready, each))]
+        solutions = [solved(ready, each) for each in tries]
+        claims = [solution for solution in solutions if not math.isnan(solution.gap)]
         if not claims:
             continue
         objective = partial(ready.objective, problem)
@@ -227,10 +228,6 @@ def _bound(part: Regularizer) -> None:
             gap = (solution.objective - least) / solution.objective
             told = f"a gap of {gap:.2g} at least, as there is an objective of {least:.8g}"
             require(enough, told, f"{solution.gap:.2g}")
-
-
-def _claims(solution: Solution) -> bool:
-    return not math.isnan(solution.gap)
 
 
 @checks.add("path")

@@ -22,13 +22,14 @@ from textreg_testing.checks import (
     Check,
     at_least,
     at_most,
+    common_checks,
     contract,
+    elsewhere,
     fail,
     finite,
     near,
     require,
 )
-from textreg_testing.common import common_checks, elsewhere
 from textreg_testing.optimum import adds_penalty
 from textreg_testing.penalty import Sized, penalty_checks
 from textreg_testing.problems import (
@@ -69,10 +70,7 @@ def regularizer_checks() -> list[Check]:
 
     They come first, as they are quick, and show where a mistake is.
     """
-    own = [
-        *checks.of(),
-        *optimum.checks.of(),
-    ]
+    own = [*checks.of(), *optimum.checks.of()]
     quick = [check for check in own if check.name in QUICK]
     others = [check for check in own if check.name not in QUICK]
     return [*quick, *map(_of_its_penalty, penalty_checks()), *others]

@@ -14,8 +14,16 @@ from textreg.errors import BrokenPluginError, UsageError
 from textreg.kinds import Tokenizer
 from textreg.plugins import calls
 from textreg.records import Tokens
-from textreg_testing.checks import Check, Skipped, contract, fail, require
-from textreg_testing.common import Repeats, common_checks, repeated_checks
+from textreg_testing.checks import (
+    Check,
+    Repeats,
+    Skipped,
+    common_checks,
+    contract,
+    fail,
+    repeated_checks,
+    require,
+)
 from textreg_testing.texts import Trial, trial
 
 Sentences = list[list[str]]
