@@ -14,8 +14,7 @@ from textreg.model.model import Model
 from textreg.records import Corpus
 from textreg_report import report
 from textreg_report.page import Estimate, Section, Suggestion, Versus
-from textreg_report.predictions import Predictions
-from textreg_report.refits import half_of
+from textreg_report.predictions import Predictions, half_of
 from textreg_report.suggestions import (
     calibrated,
     emptier,

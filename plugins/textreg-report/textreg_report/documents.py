@@ -22,8 +22,7 @@ from textreg.model.model import Model
 from textreg.records import Corpus, Floats, Int64s
 from textreg.records.documents import check_texts
 from textreg_report.page import Section
-from textreg_report.predictions import Predictions
-from textreg_report.refits import Refits
+from textreg_report.predictions import Predictions, Refits
 from textreg_report.wording import clip
 
 CHARACTERS, LINE_CHARACTERS = 3000, 1200

@@ -22,8 +22,7 @@ from textreg.records import Corpus, Floats, Int64s
 from textreg.tasks import Multilabel
 from textreg.training.recipe import changed, changed_options
 from textreg_report.page import Estimate, Facts, Section, Versus
-from textreg_report.predictions import LABELS, Targets, beside, resampled
-from textreg_report.refits import BASELINE, Refits
+from textreg_report.predictions import BASELINE, LABELS, Refits, Targets, beside, resampled
 from textreg_report.wording import signed
 
 LIBRARIES = ("textreg", "numpy", "scipy", "scikit-learn")

@@ -232,7 +232,7 @@ class Report(Page):
     stability : Section or None
         How stable the selection is: see ``textreg_report.facts.stability_of``.
     baseline : Section or None
-        Comparison with the elastic net: see ``textreg_report.refits.baseline_of``.
+        Comparison with the elastic net: see ``textreg_report.facts.baseline_of``.
     documents : tuple of Section
         Explained predictions: see ``textreg_report.documents.document_of``.
     evidence : Section or None

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from textreg.checking.check import check_corpus
-from textreg.checking.documents import KINDS, CheckResult, CheckSettings, Finding
+from textreg.checking.documents import KINDS, CheckResult, CheckSettings
 from textreg.measure.decisions import halves
 from textreg.measure.metrics import (
     ALPHA,
@@ -27,11 +27,11 @@ from textreg_report.predictions import (
     RESAMPLED,
     RESAMPLES,
     Predictions,
+    Refits,
     Targets,
     beside,
     mean_interval,
 )
-from textreg_report.refits import Refits
 from textreg_report.wording import (
     documents,
     fixed,
@@ -238,7 +238,8 @@ def _advice(result: CheckResult, which: str, out_of_fold: bool) -> Iterator[Sugg
     """A suggestion for each finding. which: documents it is about."""
     for finding in result.findings:
         counted = f"{documents(finding.count)} ({share(finding.share, 1)})"
-        places = _places(finding)
+        where = [os.path.basename(one.where) for one in finding.examples[:LISTED] if one.where]
+        places = f", such as {listed(where)}" if where else ""
         nearly = "nearly " if finding.name.startswith("near-") else ""
         if finding.name.endswith("overlap"):
             yield Suggestion(
@@ -273,12 +274,6 @@ def _advice(result: CheckResult, which: str, out_of_fold: bool) -> Iterator[Sugg
                 f"{places}.{parts if out_of_fold else ''}",
                 first=out_of_fold,
             )
-
-
-def _places(finding: Finding) -> str:
-    """Where the first documents are, in brackets."""
-    where = [os.path.basename(one.where) for one in finding.examples[:LISTED] if one.where]
-    return f", such as {listed(where)}" if where else ""
 
 
 def _columns(corpus: Corpus) -> dict[str, list[str]]:
