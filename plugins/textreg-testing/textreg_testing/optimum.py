@@ -10,7 +10,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from textreg.errors import DataError, UsageError
 from textreg.kinds import Regularizer
@@ -36,12 +35,14 @@ from textreg_testing.problems import (
     P,
     declares,
     hard,
+    identical,
     loss_at,
     lower,
     null_loss,
     prepared,
     quiet,
     reordered,
+    repeated,
     require_honest,
     require_refusal,
     small,
@@ -312,8 +313,9 @@ def _side_by_side(part: Regularizer) -> None:
         require(len(several) == CLASSES, f"{CLASSES} solutions", len(several))
         for label, (one, solution) in enumerate(zip(posed, several, strict=True)):
             (own,) = ready.solve_each([one])
-            same = np.array_equal(solution.w, own.w) and solution.b == own.b
-            require(same, f"the weights of class {label} as by itself", "others")
+            require(
+                identical(solution, own), f"the weights of class {label} as by itself", "others"
+            )
             alone = solved(ready, one)
             near(f"objective of class {label}", solution.objective, alone.objective, CLOSE)
             near(f"weights of class {label}", solution.w, alone.w, CLOSE)
@@ -339,13 +341,9 @@ def _softmax(part: Regularizer) -> None:
 
     turned = together(ready, problem, (codes + 1) % CLASSES)
     near("weights of classes in another order", turned.w[[1, 2, 0]], solution.w, CLOSE)
-    rows = np.repeat(np.arange(len(codes)), problem.sample_weight.astype(int))
-    repeated = problem.replace(
-        X=csr_array(problem.X[rows]), y=problem.y[rows], sample_weight=np.ones(len(rows))
-    )
-    near(
-        "weights of repeated documents", together(ready, repeated, codes[rows]).w, solution.w, CLOSE
-    )
+    codes_of_copies = np.repeat(codes, problem.sample_weight.astype(int))
+    copies = together(ready, repeated(problem), codes_of_copies)
+    near("weights of repeated documents", copies.w, solution.w, CLOSE)
     for key, declared in ready.declared().items():
         if isinstance(declared.search, LogGrid):
             try:
