@@ -249,7 +249,11 @@ def best_methods(tasks: Results) -> str:
             if not own:
                 row.append("")
                 continue
-            ranks = {method: _rank(cell, on_test=on_test) for method, cell in own.items()}
+            # The most accurate method; of equal ones the smallest.
+            ranks = {
+                method: (-accuracy(cell) if on_test else -100.0 * cell["dev"], cell["features"])
+                for method, cell in own.items()
+            }
             chosen = min(ranks, key=ranks.__getitem__)
             row.append(f"{accuracy(own[chosen]):.1f} ({titled(chosen)})")
             if theirs is not None:
@@ -267,11 +271,6 @@ def best_methods(tasks: Results) -> str:
         "defaults, best on dev",
     ]
     return table(head, [*rows, counts])
-
-
-def _rank(cell: Cell, *, on_test: bool) -> tuple[float, int]:
-    """Smallest for the method to take: the most accurate, of equal ones the smallest."""
-    return -(accuracy(cell) if on_test else 100.0 * cell["dev"]), cell["features"]
 
 
 def _titled(value: float, method: str, paper: str) -> str:

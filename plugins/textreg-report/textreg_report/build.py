@@ -9,7 +9,7 @@ from itertools import islice
 import numpy as np
 
 from textreg.errors import UsageError, named_errors
-from textreg.explain import RemovalTable, Selection, find_selection, gives_offsets, removal_tables
+from textreg.explain import RemovalTable, find_selection, gives_offsets, removal_tables
 from textreg.features.vectorize import Features
 from textreg.measure.evaluation import Evaluation
 from textreg.measure.metrics import Answers, bootstrap, sign_test
@@ -152,8 +152,16 @@ def report(  # noqa: PLR0913  # its options are its interface
     scores, sure = scores_of(predictions), certainty(predictions)
     confusions, examples = confusions_of(predictions, scores, sure)
     baseline = suspected = None
+    selection = None
     if refits is not None:
         baseline, suspected = facts.baseline_of(model, refits), suspected_of(model, refits)
+        data = refits.data
+        selection = find_selection(
+            model,
+            refits.corpus,
+            unlabeled=data.settings.unlabeled,
+            features=Features(data.rows, data.tokens, data.encoder),
+        )
     count = 0 if suspected is None else suspected.count
     suggestions = [*suggestions_of(predictions, refits, baseline, count), *advice]
     missing = []
@@ -188,7 +196,7 @@ def report(  # noqa: PLR0913  # its options are its interface
         path=path,
         words=words,
         words_left_out=words_left_out,
-        selection=None if refits is None else _selection(model, refits),
+        selection=selection,
         dropped=facts.dropped_of(model, refits, skipped, unknown),
         stability=None if refits is None else facts.stability_of(model, refits),
         baseline=baseline,
@@ -242,16 +250,6 @@ def _tables(
         return tables_of_documents(models, predictions, sure), []
     except UsageError as error:  # the models can be compared, but not sentence by sentence
         return (), [f"No sentences are shown beside each other: {error}"]
-
-
-def _selection(model: Model, refits: Refits) -> Selection:
-    data = refits.data
-    return find_selection(
-        model,
-        refits.corpus,
-        unlabeled=data.settings.unlabeled,
-        features=Features(data.rows, data.tokens, data.encoder),
-    )
 
 
 def _reproduce(

@@ -140,16 +140,13 @@ def markdown(tables: Iterable[tuple[str, list[list[str]]]], notes: Iterable[str]
     parts = []
     for title, (head, *body) in tables:
         rows = [head, ["---", *["---:"] * (len(head) - 1)], *body]
-        parts += [f"**{_escape(title)}**", "\n".join(map(_line, rows))]
+        lines = ("| " + " | ".join(map(_escape, cells)) + " |" for cells in rows)
+        parts += [f"**{_escape(title)}**", "\n".join(lines)]
     return "\n\n".join([*parts, *(f"- {_escape(note)}" for note in notes)]) + "\n"
 
 
 def _escape(text: str) -> str:
     return text.replace("|", "\\|").replace("\n", " ")
-
-
-def _line(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(_escape(cell) for cell in cells) + " |"
 
 
 MUCH_SMALLER = 0.5

@@ -390,10 +390,10 @@ def refit(model: Model, corpus: Corpus, settings: TrainingSettings, work: Work =
     if run.stopped:
         raise KeyboardInterrupt
     strata = target.task.strata(target.y)[0]
-    halves = [
-        _with_half(data, fold, half_of(split.train, strata))
-        for fold, split in zip(folds, splits, strict=True)
-    ]
+    halves = []  # folds with half of their documents to fit to, measured on the same ones
+    for fold, split in zip(folds, splits, strict=True):
+        part = data.problems(half_of(split.train, strata), max(settings.tol, SEARCH_TOL))
+        halves.append(replace(fold, problem=part.problem, y=part.y))
     jobs: list[_Job] = [(settings.reg, fold, None, run) for fold in (*folds, *halves)]
     if compared:
         jobs += _baseline_jobs(folds, settings, work, run)
@@ -429,12 +429,6 @@ def half_of(rows: NDArray[np.intp], strata: Int64s) -> NDArray[np.intp]:
     # Rank within the stratum; the first ⌈n/2⌉ of each are drawn.
     place = np.arange(len(ordered)) - np.repeat(first, counts)
     return np.sort(ordered[place < np.repeat(-(-counts // 2), counts)])
-
-
-def _with_half(data: Prepared, fold: Fold, rows: NDArray[np.intp]) -> Fold:
-    """The fold with some of its documents to fit to, measured on the same ones."""
-    part = data.problems(rows, max(data.settings.tol, SEARCH_TOL))
-    return replace(fold, problem=part.problem, y=part.y)
 
 
 def _learned(corpus: Corpus, settings: TrainingSettings) -> tuple[Corpus, Target]:
