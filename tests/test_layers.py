@@ -192,12 +192,12 @@ BUDGETS = {
     "textreg/solvers": 6_280,
     "textreg/tasks": 1_270,
     "textreg/training": 4_150,
-    "plugins": 12_010,
-    "plugins/textreg-export": 1_390,
+    "plugins": 11_740,
+    "plugins/textreg-export": 1_370,
     "plugins/textreg-latent": 800,
-    "plugins/textreg-papers": 1_060,
-    "plugins/textreg-report": 4_820,
-    "plugins/textreg-testing": 3_390,
+    "plugins/textreg-papers": 1_020,
+    "plugins/textreg-report": 4_630,
+    "plugins/textreg-testing": 3_380,
 }
 """Lines of code that a folder may have, without docstrings, comments, blanks and tests.
 

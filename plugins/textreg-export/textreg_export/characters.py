@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import html
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from html.entities import html5
 from typing import Any
@@ -31,15 +31,10 @@ def characters(*, marks: bool, small: bool, html: bool = False) -> dict[str, Any
     marks: whether punctuation or emoji are tokens. small: whether texts become small letters, as
     for character n-grams. html: whether HTML is removed from texts.
     """
-    classes = dict(_classes())
-    if marks:
-        classes |= _mark_classes()
-    if small:
-        classes |= _sigma_classes()
     rules = {
         "unicode": [unicodedata.unidata_version, RANGES_FROM],
-        "classes": classes,
-        "fold": _folded(),
+        "classes": _classes(marks, small),
+        "fold": case_map(text_rules.folded),
         "titles": sorted(text_rules.TITLES),
         "numbered": sorted(text_rules.NUMBERED),
         "header_length": text_rules.HEADER_LENGTH,
@@ -47,21 +42,21 @@ def characters(*, marks: bool, small: bool, html: bool = False) -> dict[str, Any
     }
     if html:
         rules["html"] = html_references()
-    return rules | ({"small": _small()} if small else {})
+    return rules | ({"small": case_map(str.lower)} if small else {})
 
 
 @cache
-def _classes() -> dict[str, str]:
-    """Classes that every tokenizer needs, as runs."""
-    marks, ignored, spaceless = (
+def _classes(marks: bool, small: bool) -> dict[str, str]:
+    """Classes of characters as runs. marks, small: as of :func:`characters`."""
+    mark, ignored, spaceless = (
         {*text_rules.characters(ranges)} for ranges in (MARKS, IGNORED, SPACELESS)
     )
     apart = ignored | spaceless
     classes: dict[str, Iterable[str]] = {
-        "mark": marks,
+        "mark": mark,
         "ignored": ignored,
         "spaceless": spaceless,
-        "letter": marks | {c for c in _every() if (c.isalnum() or c == "_") and c not in apart},
+        "letter": mark | {c for c in _every() if (c.isalnum() or c == "_") and c not in apart},
         "alpha": filter(str.isalpha, _every()),
         "lower": filter(str.islower, _every()),
         "upper": filter(str.isupper, _every()),
@@ -76,35 +71,15 @@ def _classes() -> dict[str, str]:
         "joining": joining(),
         "unassigned": (c for c in _every() if unicodedata.category(c) == "Cn"),
     }
+    if marks:
+        classes["unprinted"] = (c for c in _every() if not c.isprintable())
+        classes["flag"] = text_rules.characters(FLAGS)
+        classes["emoji"] = text_rules.characters(EMOJI)
+    if small:  # which small letter a capital sigma has: Cased and Case_Ignorable
+        cased = {c for c in _every() if (c + "Σ").lower()[-1] == "ς"}
+        after = {c for c in _every() if ("a" + c + "Σ").lower()[-1] == "ς"}
+        classes |= {"cased": cased, "ignorable": after - cased}
     return {name: runs_of(own) for name, own in classes.items()}
-
-
-@cache
-def _mark_classes() -> dict[str, str]:
-    """Those of punctuation and emoji."""
-    return {
-        "unprinted": runs_of(c for c in _every() if not c.isprintable()),
-        "flag": runs_of(text_rules.characters(FLAGS)),
-        "emoji": runs_of(text_rules.characters(EMOJI)),
-    }
-
-
-@cache
-def _sigma_classes() -> dict[str, str]:
-    """Those that say which small letter a capital sigma has: Cased and Case_Ignorable."""
-    cased = {c for c in _every() if (c + "Σ").lower()[-1] == "ς"}
-    after = {c for c in _every() if ("a" + c + "Σ").lower()[-1] == "ς"}
-    return {"cased": runs_of(cased), "ignorable": runs_of(after - cased)}
-
-
-@cache
-def _folded() -> dict[str, Any]:
-    return case_map(text_rules.folded)
-
-
-@cache
-def _small() -> dict[str, Any]:
-    return case_map(str.lower)
 
 
 def _every() -> Iterator[str]:
@@ -125,6 +100,7 @@ def runs_of(letters: Iterable[str]) -> str:
     return _written(numbers)
 
 
+@cache
 def case_map(of: Callable[[str], str]) -> dict[str, Any]:
     """What letters become, where that is something else.
 
@@ -139,23 +115,21 @@ def case_map(of: Callable[[str], str]) -> dict[str, Any]:
         if len(made) > 1:
             continue
         difference = ord(made) - point
-        if runs and runs[-1][3] == difference and _goes_on(runs[-1], point):
-            runs[-1][2] = (point - runs[-1][0]) // runs[-1][1]
-            runs[-1][1] += 1
-        else:
-            runs.append([point, 1, 1, difference])
+        if runs and runs[-1][3] == difference:
+            first, count, step, _ = runs[-1]
+            if point - first <= 2 if count == 1 else point - first == count * step:
+                runs[-1][1:3] = [count + 1, (point - first) // count]
+                continue
+        runs.append([point, 1, 1, difference])
     numbers: list[int] = []
     at = 0
     for first, count, step, difference in runs:
-        numbers += [first - at, count, step, _not_negative(difference)]
+        # 0, -1, 1, -2, 2 and so on become 0, 1, 2, 3, 4.
+        number = 2 * difference if difference >= 0 else -2 * difference - 1
+        numbers += [first - at, count, step, number]
         at = first
     more = [[chr(point), made] for point, made in pairs if len(made) > 1]
     return {"runs": _written(numbers), "more": more}
-
-
-def _goes_on(run: Sequence[int], point: int) -> bool:
-    first, count, step, _ = run
-    return point - first <= 2 if count == 1 else point - first == count * step
 
 
 def _written(numbers: Iterable[int]) -> str:
@@ -172,11 +146,6 @@ def _written(numbers: Iterable[int]) -> str:
             begin = _CAPITALS[digit] + begin
         digits.append(begin + _DIGITS[last])
     return "".join(digits)
-
-
-def _not_negative(difference: int) -> int:
-    """A number for a difference: 0, -1, 1, -2, 2 and so on become 0, 1, 2, 3, 4."""
-    return 2 * difference if difference >= 0 else -2 * difference - 1
 
 
 @cache

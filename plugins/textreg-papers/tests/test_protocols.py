@@ -16,10 +16,10 @@ from textreg import Sentence
 from textreg.demo import write_demo
 from textreg.errors import ConvergenceWarning
 from textreg.records import Groups, Problem
-from textreg_papers import protocols, tables
+from textreg_papers import protocols
 from textreg_papers.__main__ import main
 from textreg_papers.measure import unpack
-from textreg_papers.page import page
+from textreg_papers.page import cells, contest, page
 
 DOCS = Path(textreg.__file__).parent.parent / "docs"
 
@@ -123,20 +123,11 @@ def test_the_page_of_this_checkout_is_what_was_measured() -> None:
     assert main(["--check", "--docs", str(DOCS)]) == 0
 
 
-def test_tasks_of_an_earlier_default_are_named(measured: Any) -> None:
-    demo = measured["tasks"]["demo"]
-    old = {name: {**cell, "date": "2026-11-21"} for name, cell in demo["defaults"].items()}
-    both = {"old": {**demo, "defaults": old}, "new": demo}
-    text = page({"tasks": both, "machine": measured["machine"]})
-    assert " ".join(text.split()).count("by accuracy): **old**. Here") == 1
-    assert "Measured before" not in page({**measured, "tasks": {"new": demo}})
-
-
 def test_contests(measured: Any) -> None:
     tasks = measured["tasks"]
-    first, second = (tables.cells(tasks, "defaults", name) for name in ("sentence", "omp"))
-    found = tables.contest(first, second)
-    mine, theirs = (unpack(cells[0]) for cells in (first, second))
+    first, second = (cells(tasks, "defaults", name) for name in ("sentence", "omp"))
+    found = contest(first, second)
+    mine, theirs = (unpack(some[0]) for some in (first, second))
     assert found.won - found.lost == mine.sum() - theirs.sum()
     assert found.won == np.count_nonzero(mine & ~theirs)
     assert found.points == pytest.approx(100 * (mine.mean() - theirs.mean()))

@@ -22,7 +22,7 @@ from typing import Any
 from textreg.errors import TextregError, UsageError, did_you_mean
 from textreg.files import write_atomically
 from textreg.training.settings import TrainingSettings
-from textreg_papers.measure import measure
+from textreg_papers.measure import Documents, measure, print_words
 from textreg_papers.page import machine, page, pictures
 from textreg_papers.protocols import CANDIDATES
 from textreg_report.charts import check_picture
@@ -57,6 +57,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--check", action="store_true", help="check that the page matches --results and stop"
     )
+    parser.add_argument(
+        "--words",
+        action="store_true",
+        help="show what the way to find words changes on the tasks, and stop",
+    )
     args = parser.parse_args(arguments)
     args.results = args.results or args.docs / "results.json"
     try:
@@ -79,6 +84,10 @@ def _run(args: argparse.Namespace) -> int:
     if not args.docs.is_dir():
         raise UsageError(f"{args.docs} is not a folder: give the folder of results.md with --docs.")
     chosen = _names(args.tasks, folders, "task")
+    if args.words:
+        for name in chosen:
+            print_words(Documents(folders[name]))
+        return 0
     protocols = _names(args.protocols, CANDIDATES, "protocol")
     known = dict.fromkeys(name for each in CANDIDATES.values() for name in each())
     methods = _names(args.methods, known, "method") if args.methods else None

@@ -1,6 +1,7 @@
 """Write docs/results.md and its pictures from the measured results.
 
-results.md.jinja has the words; here are the figures that it asks for.
+results.md.jinja has the words; here are the figures that it asks for, our results beside the
+published ones, and paired tests.
 """
 
 from __future__ import annotations
@@ -8,36 +9,183 @@ from __future__ import annotations
 import os
 import platform
 import re
-from collections.abc import Mapping, Sequence
+import textwrap
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from jinja2 import Template
 
 import textreg
-from textreg_papers import protocols, tables
-from textreg_papers.measure import PEERS
-from textreg_papers.protocols import (
-    AS_PRINTED,
-    BUILDERS,
-    DEFAULTS,
-    PAPERS,
-    PUBLISHED,
-    RHOS,
-    SECONDS,
-    SKIANIS,
-    STRENGTHS,
-    VARIANTS,
-    best,
-)
-from textreg_papers.tables import Cell, Results, accuracy, cells, contest, percent
+from textreg.measure.metrics import sign_test
+from textreg_papers import protocols
+from textreg_papers.measure import PEERS, unpack
+from textreg_papers.protocols import DEFAULTS, PAPERS, PUBLISHED, SKIANIS, VARIANTS
 
-SETTINGS = len(STRENGTHS) ** 2 * len(RHOS)
+ORDER = ("science", "sports", "religion", "computer", "movie", "amazon-books", "amazon-electronics")
+"""Order of the tasks; any others follow."""
 
-SINCE = "2026-11-22"
-"""From this day on the default has characters beside words, and chooses by log-loss."""
+METHODS = {
+    "lda": "group, lda",
+    "lsi": "group, lsi",
+    "communities": "group, communities",
+    "clusters": "group, clusters",
+    "gomp": "gomp, clusters",
+}
+"""Titles of methods that differ from their names."""
+
+TaskResult = Mapping[str, Any]
+Results = dict[str, TaskResult]
+Cell = Mapping[str, Any]
+
+
+class Contest(NamedTuple):
+    """Two methods over several tasks.
+
+    points: difference of the mean accuracies, in percent. won, lost: number of documents that only
+    the first, or only the second, classifies correctly. p: of the sign test on these. tasks: number
+    of those where the first is more accurate, and of those where it is less.
+    """
+
+    points: float
+    won: int
+    lost: int
+    p: float
+    tasks: tuple[int, int]
+
+
+def in_order(tasks: Mapping[str, TaskResult]) -> Results:
+    """The tasks in the order of the page."""
+    known = {name: place for place, name in enumerate(ORDER)}
+    return {name: tasks[name] for name in sorted(tasks, key=lambda it: (known.get(it, 99), it))}
+
+
+def titled(method: str) -> str:
+    return METHODS.get(method, method)
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A Markdown table; all columns but the first are right-aligned."""
+    line = "|---|" + "---:|" * (len(head) - 1)
+    return "\n".join(["| " + " | ".join(row) + " |" for row in [head]] + [line]) + "".join(
+        "\n| " + " | ".join(row) + " |" for row in rows
+    )
+
+
+def heads(tasks: Results) -> list[str]:
+    return [name.removeprefix("amazon-") for name in tasks]
+
+
+def methods(tasks: Results, protocol: str) -> list[str]:
+    """Methods measured on all tasks, in the order of the protocol."""
+    measured = [task.get(protocol, {}) for task in tasks.values()]
+    known = protocols.CANDIDATES[protocol]() if protocol in protocols.CANDIDATES else measured[0]
+    return [name for name in known if all(name in it for it in measured)]
+
+
+def cells(tasks: Results, protocol: str, method: str) -> list[Cell]:
+    return [task[protocol][method] for task in tasks.values()]
+
+
+def accuracy(cell: Cell) -> float:
+    return 100.0 * float(cell["accuracy"])
+
+
+def size(cell: Cell) -> float:
+    return 100.0 * float(cell["features"]) / float(cell["of"])
+
+
+def seconds(cell: Cell) -> float:
+    return float(cell["cpu"])
+
+
+def percent(value: float) -> str:
+    """A size in percent, to two digits."""
+    return f"{value:.0f}" if value >= 9.95 else f"{value:.2g}"
+
+
+def ours_and_theirs(tasks: Results, protocol: str, value: Callable[[Cell], float]) -> str:
+    """Accuracies or sizes of every method, published values below ours."""
+    form, place = (percent, 1) if value is size else (lambda it: f"{it:.1f}", 0)
+    rows = []
+    for name in methods(tasks, protocol):
+        ours = [value(cell) for cell in cells(tasks, protocol, name)]
+        rows.append([f"**{titled(name)}**", *map(form, ours), form(float(np.mean(ours)))])
+        for paper, tables in PUBLISHED.items():
+            theirs = tables[place].get(name.partition(",")[0])
+            if theirs and any(task in theirs for task in tasks):
+                known = [theirs.get(task) for task in tasks]
+                mean = "" if None in known else form(float(np.mean(known)))  # type: ignore[arg-type]
+                rows.append([paper, *("" if it is None else form(it) for it in known), mean])
+    return table(["", *heads(tasks), "mean"], rows)
+
+
+def ours(
+    tasks: Results, protocols: Sequence[str], value: Callable[[Cell], float], form: Any
+) -> str:
+    """The values of every method of the protocols."""
+    rows = []
+    for protocol in protocols:
+        for name in methods(tasks, protocol):
+            values = [value(cell) for cell in cells(tasks, protocol, name)]
+            rows.append([titled(name), *map(form, values), form(float(np.mean(values)))])
+    return table(["", *heads(tasks), "mean"], rows)
+
+
+def contest(first: Sequence[Cell], second: Sequence[Cell]) -> Contest:
+    """Compare two methods by their cells on the same tasks."""
+    won = lost = 0
+    for one, other in zip(first, second, strict=True):
+        mine, theirs = unpack(one), unpack(other)
+        won += int((mine & ~theirs).sum())
+        lost += int((theirs & ~mine).sum())
+    differences = [accuracy(a) - accuracy(b) for a, b in zip(first, second, strict=True)]
+    return Contest(
+        points=float(np.mean(differences)),
+        won=won,
+        lost=lost,
+        p=sign_test(won, lost),
+        tasks=(sum(it > 0 for it in differences), sum(it < 0 for it in differences)),
+    )
+
+
+def contests(tasks: Results, protocol: str, baseline: str) -> str:
+    """Every method compared with ``baseline``, or the first method, over all tasks."""
+    rows = []
+    if baseline not in (measured := methods(tasks, protocol)):
+        baseline = measured[0]
+    base = cells(tasks, protocol, baseline)
+    for name in methods(tasks, protocol):
+        own = cells(tasks, protocol, name)
+        row = [titled(name), f"{np.mean([accuracy(it) for it in own]):.1f}"]
+        if name == baseline:
+            row += ["", "", "", ""]
+        else:
+            result = contest(own, base)
+            row += [
+                f"{result.points:+.1f}",
+                f"{result.won} : {result.lost}",
+                f"{result.p:.2g}",
+                f"{result.tasks[0]} : {result.tasks[1]}",
+            ]
+        rows.append([*row, percent(float(np.mean([size(it) for it in own])))])
+    head = ["", "mean accuracy", f"points over {baseline}", "documents won : lost", "p"]
+    return table([*head, "tasks won : lost", "size, %"], rows)
+
+
+def fill(text: str, **more: Any) -> str:
+    """A paragraph in lines of at most 100 characters."""
+    return textwrap.fill(" ".join(text.split()), 100, break_on_hyphens=False, **more)
+
+
+def item(text: str) -> str:
+    """An item of a list."""
+    return fill(text, initial_indent="- ", subsequent_indent="  ")
+
+
+SETTINGS = len(protocols.STRENGTHS) ** 2 * len(protocols.RHOS)
 
 BASELINES = ("lasso", "ridge", "elastic")
 
@@ -57,17 +205,16 @@ def machine() -> dict[str, Any]:
 
 def page(results: Mapping[str, Any]) -> str:
     """The whole page."""
-    tasks = tables.in_order(results["tasks"])
+    tasks = in_order(results["tasks"])
     text = _template().render(
         tasks=tasks,
         machine=results["machine"],
         best_methods=best_methods(tasks),
         claims=claims_of(tasks),
-        by_papers=tables.methods(tasks, PAPERS),
-        by_default=tables.methods(tasks, DEFAULTS),
-        earlier=_earlier(tasks),
+        by_papers=methods(tasks, PAPERS),
+        by_default=methods(tasks, DEFAULTS),
         fits=_fits(tasks),
-        grid=tasks.get("sports", {}).get(PAPERS, {}).get(AS_PRINTED),
+        grid=tasks.get("sports", {}).get(PAPERS, {}).get(protocols.AS_PRINTED),
         missed=missed(tasks),
         **_measured(tasks),
     )
@@ -80,9 +227,11 @@ def _template() -> Template:
     from jinja2 import Environment, StrictUndefined
 
     environment = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters.update(paragraph=tables.fill, item=tables.item)
-    environment.globals.update(vars(protocols), t=tables, PEERS=PEERS)
-    environment.globals.update(settings=SETTINGS, since=SINCE)
+    environment.filters.update(paragraph=fill, item=item)
+    environment.globals.update(vars(protocols), PEERS=PEERS)
+    environment.globals["settings"] = SETTINGS
+    figures = (accuracy, contests, ours, ours_and_theirs, percent, seconds, size)
+    environment.globals.update({figure.__name__: figure for figure in figures})
     words = Path(__file__).with_name("results.md.jinja")
     return environment.from_string(words.read_text(encoding="utf-8"))
 
@@ -92,7 +241,7 @@ def best_methods(tasks: Results) -> str:
     rows, published = [], 0
     reached = dict.fromkeys(_WAYS, 0)
     for name, task in tasks.items():
-        theirs = best(name)
+        theirs = protocols.best(name)
         row = ["" if theirs is None else _titled(*theirs)]
         published += theirs is not None
         for protocol, on_test in _WAYS:
@@ -100,9 +249,13 @@ def best_methods(tasks: Results) -> str:
             if not own:
                 row.append("")
                 continue
-            ranks = {method: _rank(cell, on_test=on_test) for method, cell in own.items()}
+            # The most accurate method; of equal ones the smallest.
+            ranks = {
+                method: (-accuracy(cell) if on_test else -100.0 * cell["dev"], cell["features"])
+                for method, cell in own.items()
+            }
             chosen = min(ranks, key=ranks.__getitem__)
-            row.append(f"{accuracy(own[chosen]):.1f} ({tables.titled(chosen)})")
+            row.append(f"{accuracy(own[chosen]):.1f} ({titled(chosen)})")
             if theirs is not None:
                 reached[protocol, on_test] += accuracy(own[chosen]) >= theirs[0] - 1e-9
         rows.append([name.removeprefix("amazon-"), *row])
@@ -117,23 +270,18 @@ def best_methods(tasks: Results) -> str:
         "defaults, best on test",
         "defaults, best on dev",
     ]
-    return tables.table(head, [*rows, counts])
-
-
-def _rank(cell: Cell, *, on_test: bool) -> tuple[float, int]:
-    """Smallest for the method to take: the most accurate, of equal ones the smallest."""
-    return -(accuracy(cell) if on_test else 100.0 * cell["dev"]), cell["features"]
+    return table(head, [*rows, counts])
 
 
 def _titled(value: float, method: str, paper: str) -> str:
-    return f"{value:.1f} ({tables.titled(method)}, {paper})"
+    return f"{value:.1f} ({titled(method)}, {paper})"
 
 
 def claims_of(tasks: Results) -> list[str]:
     """Claims about the defaults and in the papers, and what was measured."""
     claims = []
-    peers = tables.methods(tasks, PEERS)
-    if peers and "sentence" in tables.methods(tasks, DEFAULTS):
+    peers = methods(tasks, PEERS)
+    if peers and "sentence" in methods(tasks, DEFAULTS):
         own = cells(tasks, DEFAULTS, "sentence")
         others = []
         for peer in peers:
@@ -148,11 +296,11 @@ def claims_of(tasks: Results) -> list[str]:
             f"Mean accuracies: `--reg sentence` with no other option {_mean(own)}, "
             f"{', '.join(others)}."
         )
-    measured = tables.methods(tasks, PAPERS)
+    measured = methods(tasks, PAPERS)
     if not {*BASELINES} <= {*measured}:
         return claims
     ways = []
-    for method in (it for it in (AS_PRINTED, "sentence") if it in measured):
+    for method in (it for it in (protocols.AS_PRINTED, "sentence") if it in measured):
         against = []
         for other in BASELINES:
             result = contest(cells(tasks, PAPERS, method), cells(tasks, PAPERS, other))
@@ -189,9 +337,9 @@ def missed(tasks: Results) -> dict[str, Any]:
     misses = _distances(tasks)
     below = sum(points < 0.0 for _, points, _ in misses)
     apart = [method for method, points, error in misses if points < -error]
-    built = sum(method in BUILDERS for method in apart)
-    sizes = [PUBLISHED[SKIANIS][1][method][name] for method in BUILDERS for name in tasks]
-    names = tables.methods(tried, VARIANTS)
+    built = sum(method in protocols.BUILDERS for method in apart)
+    sizes = [PUBLISHED[SKIANIS][1][method][name] for method in protocols.BUILDERS for name in tasks]
+    names = methods(tried, VARIANTS)
     rows = [
         [name, *(f"{accuracy(task[VARIANTS][name]):.1f}" for task in tried.values())]
         for name in names
@@ -199,7 +347,7 @@ def missed(tasks: Results) -> dict[str, Any]:
     for method in ("lda", "lsi"):
         rows.append(
             [
-                f"**{tables.titled(method)}, {SKIANIS}**",
+                f"**{titled(method)}, {SKIANIS}**",
                 *(f"**{PUBLISHED[SKIANIS][0][method][name]:.1f}**" for name in tried),
             ]
         )
@@ -214,7 +362,7 @@ def missed(tasks: Results) -> dict[str, Any]:
         "built": built,
         "smallest": f"{min(sizes):g}",
         "largest": f"{max(sizes):g}",
-        "table": tables.table(["", *tables.heads(tried)], rows),
+        "table": table(["", *heads(tried)], rows),
         "outcome": _outcome(tried),
     }
 
@@ -250,15 +398,6 @@ def _standard_error(cell: Cell) -> float:
     return float(100.0 * (share * (1.0 - share) / cell["documents"]) ** 0.5)
 
 
-def _earlier(tasks: Results) -> list[str]:
-    """Which tasks were measured with the default before this one."""
-    return [
-        name
-        for name, task in tasks.items()
-        if any(cell.get("date", task["date"]) < SINCE for cell in task.get(DEFAULTS, {}).values())
-    ]
-
-
 def _measured(tasks: Results) -> dict[str, Any]:
     """Dates, number of searches, and minutes of running time."""
     every = [
@@ -275,11 +414,11 @@ def _fits(tasks: Results) -> str:
     """Seconds of the one best fit, ours and published."""
     rows = [
         [f"{name}, {method}", f"{tasks[name]['fits'][method]:.3f}", f"{theirs:g}"]
-        for name, published in SECONDS.items()
+        for name, published in protocols.SECONDS.items()
         for method, theirs in published.items()
         if method in tasks.get(name, {}).get("fits", {})
     ]
-    return tables.table(["", "here", "published"], rows) if rows else ""
+    return table(["", "here", "published"], rows) if rows else ""
 
 
 def pictures(results: Mapping[str, Any], folder: Path) -> None:
@@ -287,14 +426,14 @@ def pictures(results: Mapping[str, Any], folder: Path) -> None:
     from textreg_report.charts import FEATURES, Series, draw_lines
 
     folder.mkdir(parents=True, exist_ok=True)
-    tasks = tables.in_order(results["tasks"])
+    tasks = in_order(results["tasks"])
     for protocol in (PAPERS, DEFAULTS):
-        if not tables.methods(tasks, protocol):
+        if not methods(tasks, protocol):
             continue
         panels = {
             name.removeprefix("amazon-"): [
                 Series(method, [cell["features"]], [cell["accuracy"]])
-                for method in tables.methods(tasks, protocol)
+                for method in methods(tasks, protocol)
                 for cell in [task[protocol][method]]
             ]
             for name, task in tasks.items()

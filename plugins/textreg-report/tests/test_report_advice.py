@@ -14,10 +14,8 @@ from textreg.model.model import Model
 from textreg.records import Corpus
 from textreg_report import report
 from textreg_report.page import Estimate, Section, Suggestion, Versus
-from textreg_report.predictions import Predictions
-from textreg_report.refits import half_of
+from textreg_report.predictions import Predictions, half_of
 from textreg_report.suggestions import (
-    Gain,
     calibrated,
     emptier,
     learning_still,
@@ -73,10 +71,12 @@ def test_a_calibration_that_helps(binary: Model) -> None:
 
 
 def test_more_documents_help_where_half_of_them_is_worse() -> None:
-    gains = [Gain("a", 2, 2), Gain("b", 30, 3), Gain("c", 4, 1)]
+    gains = {"a": (2, 2), "b": (30, 3), "c": (4, 1)}
     difference = Estimate("gain", 0.03, 0.02, 0.04)
 
-    def told(gains: list[Gain], won: int, lost: int, scale: float = 1.0) -> list[Suggestion]:
+    def told(
+        gains: dict[str, tuple[int, int]], won: int, lost: int, scale: float = 1.0
+    ) -> list[Suggestion]:
         p = sign_test(won, lost)
         versus = Versus("half", "accuracy", 0.9, difference, won, lost, p)
         return list(learning_still(gains, versus, scale))
@@ -86,11 +86,11 @@ def test_more_documents_help_where_half_of_them_is_worse() -> None:
     assert "+3.0 points, 95\N{NO-BREAK SPACE}% interval +2.0 to +4.0, p = " in found.why
     assert "most for “b” (+27)" in found.why
     assert found.gain == 15
-    both = [Gain("a", 20, 0), Gain("b", 30, 3)]
+    both = {"a": (20, 0), "b": (30, 3)}
     (found,) = told(both, 50, 3)
     assert found.what == "Add training documents, of all labels."
     assert "most for “b” (+27) and “a” (+20)" in found.why
-    even = [Gain("a", 10, 4), Gain("b", 10, 4)]
+    even = {"a": (10, 4), "b": (10, 4)}
     (found,) = told(even, 20, 8)
     assert found.what == "Add training documents, of all labels."
     assert told(even, 12, 8) == []

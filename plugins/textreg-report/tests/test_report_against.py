@@ -18,7 +18,7 @@ from textreg.reading.corpus import read_corpus
 from textreg.records import Corpus
 from textreg_report import report
 from textreg_report.benchmark import Benchmark, compare
-from textreg_report.pair import versus_models
+from textreg_report.build import versus_models
 from textreg_report.predictions import predict_on
 
 

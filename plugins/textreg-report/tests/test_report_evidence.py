@@ -18,8 +18,8 @@ from textreg_report.agreement import (
     MeanEstimate,
     rationale_scores,
 )
+from textreg_report.build import evidence_of
 from textreg_report.page import Section
-from textreg_report.pair import evidence_of
 from textreg_report.verdict import evidence_in_words
 
 TEXTS = ["It came. The film is good. We sat.", "It came. The film is bad. We sat."] * 15

@@ -16,8 +16,8 @@ from textreg_report.documents import certainty
 from textreg_report.page import Estimate, Section, Versus
 from textreg_report.predictions import Predictions, scores_of
 from textreg_report.verdict import (
-    LabelCount,
     confusions_of,
+    errors_in_words,
     least_sure,
     of_labels,
     of_lengths,
@@ -25,7 +25,6 @@ from textreg_report.verdict import (
     quality,
     verdict_of,
     versus_constant,
-    weak_labels,
 )
 from textreg_report.wording import share, share_of
 
@@ -149,13 +148,24 @@ def test_three_labels_and_a_weak_one(three: Model) -> None:
     assert "equally unsure of too many" in plain(verdict.unsure)
 
 
+def weak(*counts: tuple[str, int, int]) -> str:
+    """What is said of labels, documents of them that are found, and all documents of them."""
+    classes = [
+        Section(label=label, recall=found / max(support, 1), support=support)
+        for label, found, support in counts
+    ]
+    return plain(errors_in_words(Section(result=Section(classes=classes))))
+
+
 def test_weak_labels_are_those_of_exact_tests_adjusted_for_all() -> None:
-    good = [LabelCount(f"l{k}", 90, 100) for k in range(9)]
-    assert weak_labels([*good, LabelCount("x", 50, 100)]) == [LabelCount("x", 50, 100)]
-    assert weak_labels([*good, LabelCount("x", 84, 100)]) == []  # as good as chance may have it
-    assert weak_labels([*good, LabelCount("x", 2, 3)]) == []  # too few to tell
-    assert weak_labels([LabelCount("x", 1, 100)]) == []
-    assert weak_labels([*good, LabelCount("new", 0, 0)]) == []
+    good = [(f"l{k}", 90, 100) for k in range(9)]
+    none = "It misses no label measurably more often than the others."
+    told = "Labels that it misses most: “x”, found 50 % of 100 (40 to 60)."
+    assert weak(*good, ("x", 50, 100)) == told
+    assert weak(*good, ("x", 84, 100)) == none  # as good as chance may have it
+    assert weak(*good, ("x", 2, 3)) == none  # too few to tell
+    assert weak(("x", 1, 100)) == ""
+    assert weak(*good, ("new", 0, 0)) == none
 
 
 def test_several_labels(several: Model) -> None:

@@ -2,12 +2,11 @@
 
 from textreg_report.agreement import rationale_scores
 from textreg_report.benchmark import Benchmark, compare
-from textreg_report.build import report
+from textreg_report.build import report, report_pair
 from textreg_report.charts import plot_path
 from textreg_report.comparison import Comparison
 from textreg_report.learning_curve import LearningCurve, learn_curve
 from textreg_report.page import CheckPage, Page, PairReport, Report
-from textreg_report.pair import report_pair
 
 __all__ = [
     "Benchmark",

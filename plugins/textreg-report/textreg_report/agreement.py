@@ -17,7 +17,7 @@ import numpy as np
 
 from textreg.errors import DataError, RecordError, UsageError, shortened
 from textreg.explain.contributions import BATCH, explained_batch
-from textreg.explain.evidence import Evidence, Sentences
+from textreg.explain.evidence import Sentences
 from textreg.measure.metrics import RESAMPLES
 from textreg.model.model import Model
 from textreg.records import Bools, Floats, Int64s
@@ -589,7 +589,9 @@ def _judged(model: Model, documents: Sequence[MarkedDocument], of: str | None) -
     batch = explained_batch(model, [one.text for one in documents], of)
     evidence = batch.evidence(_given_sentences(documents))
     for d, document in enumerate(documents):
-        tokens, of_tokens, spans, of_sentences = _of_document(evidence, d)
+        inside = slice(*evidence.token_ptr[d : d + 2].tolist())
+        within = slice(*evidence.sentence_ptr[d : d + 2].tolist())
+        tokens, spans = evidence.tokens[inside], evidence.sentences[within]
         if not len(tokens):
             continue
         passages = tokens_in(document.passages, tokens)
@@ -601,9 +603,9 @@ def _judged(model: Model, documents: Sequence[MarkedDocument], of: str | None) -
                 tokens=tokens,
                 passages=passages,
                 marked_tokens=touched(passages, len(tokens)),
-                of_tokens=of_tokens,
+                of_tokens=evidence.of_tokens[inside],
                 marked_sentences=marked_sentences,
-                of_sentences=of_sentences,
+                of_sentences=evidence.of_sentences[within],
             )
 
 
@@ -616,17 +618,6 @@ def _given_sentences(documents: Sequence[MarkedDocument]) -> Sentences | None:
         return None
     ptr = np.concatenate([[0], np.cumsum([len(own) for own in given], dtype=np.int64)])
     return Sentences(np.concatenate(given).astype(np.int32), ptr)
-
-
-def _of_document(evidence: Evidence, d: int) -> tuple[Int64s, Floats, Int64s, Floats]:
-    tokens = slice(int(evidence.token_ptr[d]), int(evidence.token_ptr[d + 1]))
-    sentences = slice(int(evidence.sentence_ptr[d]), int(evidence.sentence_ptr[d + 1]))
-    return (
-        evidence.tokens[tokens],
-        evidence.of_tokens[tokens],
-        evidence.sentences[sentences],
-        evidence.of_sentences[sentences],
-    )
 
 
 def _agreement(one: _Judged, share: float) -> tuple[float, ...]:

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -136,18 +136,13 @@ class Checked:
         return y
 
 
-class Holding(NamedTuple):
-    """How test documents are held out, and what becomes of labels of few documents before."""
-
-    test_share: float
-    seed: int
-    rare: Rare = Rare()
-
-
-def check_benchmark(benchmark: Benchmark, trains: bool, how: Holding) -> Checked:
+def check_benchmark(
+    benchmark: Benchmark, trains: bool, test_share: float, seed: int, rare: Rare
+) -> Checked:
     """The benchmark with test documents, held out if need be; DataError if it cannot be used.
 
-    trains: whether any candidate will be trained on it.
+    trains: whether any candidate will be trained on it. rare: what becomes of labels of few
+    documents, before test documents are held out.
     """
     train, test, dev = _corpus(benchmark.train), _corpus(benchmark.test), _corpus(benchmark.dev)
     if not trains and test is None:
@@ -157,17 +152,17 @@ def check_benchmark(benchmark: Benchmark, trains: bool, how: Holding) -> Checked
             "there are no documents to train on: give some, or compare saved models only."
         )
     if train is not None and trains:
-        train, target, *_ = read_target(train, rare=how.rare)
+        train, target, *_ = read_target(train, rare=rare)
         codes, labels = target.task.strata(target.y)
         if test is None:
-            rare = np.flatnonzero(np.bincount(codes) < 3)
-            if len(rare) and not target.task.multilabel:
+            few = np.flatnonzero(np.bincount(codes) < 3)
+            if len(few) and not target.task.multilabel:
                 raise DataError(
-                    f"the label '{labels[rare[0]]}' has fewer than three documents, too few to "
+                    f"the label '{labels[few[0]]}' has fewer than three documents, too few to "
                     f"hold some out for the test. {REMEDY.format(least=3)}; or give test "
                     "documents of your own (--test FILE)."
                 )
-            held = TrainingSettings.from_options(reg="none", holdout=how.test_share, seed=how.seed)
+            held = TrainingSettings.from_options(reg="none", holdout=test_share, seed=seed)
             (split,) = splits_of(train, target, held)
             train, test = train.select(split.train), train.select(split.held)
         for more in (test, dev):
@@ -376,10 +371,10 @@ def compare(
     benchmarks = listed(benchmarks, "a comparison")
     trained = [one for one in ready.values() if isinstance(one, TrainingSettings)]
     rares = {one.rare for one in trained}
-    holding = Holding(test_share, seed)
+    rare = Rare()
     # Once for all, before test documents are held out; that of the unknown is no rare label.
     if len(rares) == 1 and all(one.unknown is None for one in trained):
-        holding = Holding(test_share, seed, rares.pop())
+        rare = rares.pop()
         ready = {
             name: one if isinstance(one, Model) else one.replace(min_label=None)
             for name, one in ready.items()
@@ -387,7 +382,7 @@ def compare(
     checked = []
     for given in benchmarks:
         with named_errors(given.name):
-            checked.append(check_benchmark(given, bool(trained), holding))
+            checked.append(check_benchmark(given, bool(trained), test_share, seed, rare))
     if len({one.test.multilabel for one in checked}) > 1:
         raise UsageError(
             "documents of some corpora have one label, and those of others several: compare on "
@@ -432,17 +427,9 @@ def _train(
         if benchmark.dev is not None:
             settings = settings.replace(dev=benchmark.dev)
         settings = for_documents(settings, benchmark.train)
-        posed = read_training(
-            benchmark.train, settings
-        )  # as in the training, which the features are for
-        key = (
-            settings.vectorizer,
-            settings.tokenizer,
-            settings.fields,
-            settings.refit,
-            settings.rare,
-            settings.unknown,
-        )
+        posed = read_training(benchmark.train, settings)  # as the features' training does
+        of_features = ("vectorizer", "tokenizer", "fields", "refit", "rare", "unknown")
+        key = tuple(getattr(settings, setting) for setting in of_features)
         if key not in shared:
             start = time.perf_counter()
             features = make_features(posed.corpus, posed.settings)
@@ -471,23 +458,23 @@ def _measure(
     dev = None if summary is None else summary.dev
     if seconds is None and model.seconds:
         seconds = sum(value for key, value in model.seconds.items() if key != "read")
-    accuracy: tuple[float, Interval]
-    micro: tuple[float | None, Interval | None] = None, None
+    more: dict[str, Any] = {}
     if isinstance(result, MultilabelEvaluation):
-        accuracy = result.subset_accuracy, Interval(*result.subset_accuracy_interval)
-        micro = result.micro_f1, Interval(*result.micro_f1_interval)
+        accuracy, interval = result.subset_accuracy, result.subset_accuracy_interval
+        more = {
+            "micro_f1": result.micro_f1,
+            "micro_f1_interval": Interval(*result.micro_f1_interval),
+        }
     else:
         assert isinstance(result, Evaluation)  # make_ready refuses regressions
-        accuracy = result.accuracy, Interval(*result.accuracy_interval)
+        accuracy, interval = result.accuracy, result.accuracy_interval
     return Measurement(
         candidate=name,
         benchmark=benchmark.name,
         documents=result.documents,
-        accuracy=accuracy[0],
-        accuracy_interval=accuracy[1],
+        accuracy=accuracy,
+        accuracy_interval=Interval(*interval),
         macro_f1=result.macro_f1,
-        micro_f1=micro[0],
-        micro_f1_interval=micro[1],
         features=model.n_features,
         of=None if summary is None else summary.features,
         seconds=None if seconds is None else round(seconds, 3),
@@ -496,6 +483,7 @@ def _measure(
         held_out=None if dev is None else dev.metrics.get("accuracy", dev.metrics.get("micro-f1")),
         params={} if summary is None else summary.reg.params,
         answers=answers,
+        **more,
     )
 
 

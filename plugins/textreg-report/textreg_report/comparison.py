@@ -140,16 +140,13 @@ def markdown(tables: Iterable[tuple[str, list[list[str]]]], notes: Iterable[str]
     parts = []
     for title, (head, *body) in tables:
         rows = [head, ["---", *["---:"] * (len(head) - 1)], *body]
-        parts += [f"**{_escape(title)}**", "\n".join(map(_line, rows))]
+        lines = ("| " + " | ".join(map(_escape, cells)) + " |" for cells in rows)
+        parts += [f"**{_escape(title)}**", "\n".join(lines)]
     return "\n\n".join([*parts, *(f"- {_escape(note)}" for note in notes)]) + "\n"
 
 
 def _escape(text: str) -> str:
     return text.replace("|", "\\|").replace("\n", " ")
-
-
-def _line(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(_escape(cell) for cell in cells) + " |"
 
 
 MUCH_SMALLER = 0.5
@@ -331,17 +328,9 @@ class Comparison:
         Mean
         """
         cells = [self.cell(benchmark, candidate) for benchmark in self.benchmarks]
-        count = len(cells)
-        shares = [cell.share for cell in cells if cell.share is not None]
-        seconds = [cell.seconds for cell in cells if cell.seconds is not None]
-        return Mean(
-            accuracy=sum(cell.accuracy for cell in cells) / count,
-            macro_f1=sum(cell.macro_f1 for cell in cells) / count,
-            features=sum(cell.features for cell in cells) / count,
-            share=sum(shares) / count if len(shares) == count else None,
-            seconds=sum(seconds) / count if len(seconds) == count else None,
-            micro_f1=sum(cell.micro_f1 or 0.0 for cell in cells) / count if self.several else None,
-        )
+        values = {key: [getattr(cell, key) for cell in cells] for key in Mean._fields}
+        means = {key: None if None in own else sum(own) / len(own) for key, own in values.items()}
+        return Mean(**means)  # type: ignore[arg-type]
 
     @property
     def several(self) -> bool:
@@ -444,48 +433,37 @@ class Comparison:
 
     def tables(self) -> list[tuple[str, list[list[str]]]]:
         """Titles and cells of the tables: one for each benchmark, and one of means over several."""
-        tables = [(benchmark, self._benchmark_table(benchmark)) for benchmark in self.benchmarks]
+        tables = [(benchmark, self._table(benchmark)) for benchmark in self.benchmarks]
         if len(self.benchmarks) > 1:
-            tables.append((f"mean of {len(self.benchmarks)} corpora", self._mean_table()))
+            tables.append((f"mean of {len(self.benchmarks)} corpora", self._table(None)))
         return tables
 
-    def _benchmark_table(self, benchmark: str) -> list[list[str]]:
-        rows = [["", *self._figure_heads(), "gap", *self._heads(benchmark)]]
+    def _table(self, benchmark: str | None) -> list[list[str]]:
+        """The table of a benchmark, or without one that of means over all."""
+        first = ["subset accuracy", "micro-F1"] if self.several else ["accuracy"]
+        compared = [one.comparisons for one in self.contrasts if one.benchmark == benchmark]
+        beside = [f"points over {self.baseline}", "adjusted p" if max(compared) > 1 else "p"]
+        of_one, of_all = (["gap"], []) if benchmark else ([], ["corpora won : lost"])
+        head = ["", *first, "macro-F1", "features", "share", "seconds"]
+        rows = [[*head, *of_one, *beside, *of_all]]
         for name in self.candidates:
-            one = self.cell(benchmark, name)
-            gap = "none" if one.gap is None else f"{one.gap:.0e}"
-            rows.append([name, *_figures(one), gap, *self._beside(name, benchmark)])
-        return rows
-
-    def _mean_table(self) -> list[list[str]]:
-        rows = [["", *self._figure_heads(), *self._heads(None), "corpora won : lost"]]
-        for name in self.candidates:
-            row = [name, *_figures(self.mean(name)), *self._beside(name, None), ""]
-            if name != self.baseline:
-                other = self.contrast(name)
-                row[-1] = (
-                    f"{other.benchmarks_won} : {other.benchmarks_lost} "
-                    f"(p {p_text(other.benchmarks_p_adjusted)})"
-                )
+            if benchmark is None:
+                row = [name, *_figures(self.mean(name))]
+            else:
+                one = self.cell(benchmark, name)
+                row = [name, *_figures(one), "none" if one.gap is None else f"{one.gap:.0e}"]
+            if name == self.baseline:
+                rows.append([*row, *[""] * (len(rows[0]) - len(row))])
+                continue
+            contrast = self.contrast(name, benchmark)
+            value, interval = contrast.headline
+            low, high = (100 * end for end in interval)
+            row += [f"{100 * value:+.1f} ({low:.1f} to {high:.1f})", p_text(contrast.p_adjusted)]
+            if benchmark is None:
+                won, lost = contrast.benchmarks_won, contrast.benchmarks_lost
+                row.append(f"{won} : {lost} (p {p_text(contrast.benchmarks_p_adjusted)})")
             rows.append(row)
         return rows
-
-    def _figure_heads(self) -> list[str]:
-        first = ["subset accuracy", "micro-F1"] if self.several else ["accuracy"]
-        return [*first, "macro-F1", "features", "share", "seconds"]
-
-    def _heads(self, benchmark: str | None) -> list[str]:
-        compared = [one.comparisons for one in self.contrasts if one.benchmark == benchmark]
-        return [f"points over {self.baseline}", "adjusted p" if max(compared) > 1 else "p"]
-
-    def _beside(self, name: str, benchmark: str | None) -> list[str]:
-        """Cells: difference from the baseline with its interval, and the p-value."""
-        if name == self.baseline:
-            return ["", ""]
-        contrast = self.contrast(name, benchmark)
-        value, interval = contrast.headline
-        low, high = (100 * end for end in interval)
-        return [f"{100 * value:+.1f} ({low:.1f} to {high:.1f})", p_text(contrast.p_adjusted)]
 
     def plot(self, path: str | os.PathLike[str]) -> None:
         """Draw accuracy, or micro-F1 if there is, against the number of features.

@@ -15,15 +15,14 @@ from numpy.typing import NDArray
 
 from textreg._core.text_ranges import MARKS, SPACELESS
 from textreg._core.text_rules import runs
-from textreg.explain import Explanation, Word, explain, gives_offsets
+from textreg.explain import Explanation, Word
 from textreg.explain.contributions import strongest
 from textreg.measure.evaluation import suspects
 from textreg.model.model import Model
 from textreg.records import Corpus, Floats, Int64s
 from textreg.records.documents import check_texts
 from textreg_report.page import Section
-from textreg_report.predictions import Predictions
-from textreg_report.refits import Refits
+from textreg_report.predictions import Predictions, Refits
 from textreg_report.wording import clip
 
 CHARACTERS, LINE_CHARACTERS = 3000, 1200
@@ -374,56 +373,6 @@ def document_of(  # noqa: PLR0913  # what a page shows of it
         found=found,
         fields=tuple(explanation.fields.items()),
     )
-
-
-DOCUMENTS, LABELS = 2, 4
-"""Documents of a label, and labels, that are shown."""
-
-LENGTHS, LONGEST = (4, 14), 2_500
-"""Least and largest number of sentences of such a document, and of characters."""
-
-
-def selected_documents(model: Model, refits: Refits) -> tuple[Section, ...]:
-    """Documents of every label in which about half of the sentences have a selected feature.
-
-    Yogatama & Smith (2014, tables 4 and 5) show their selection in this way. Empty for a regression
-    and if the tokenizer gives no character offsets.
-    """
-    task = model.task
-    if not (task.discrete and gives_offsets(model)):
-        return ()
-    document_ptr, holds = refits.sentences
-    starts, ends = document_ptr[:-1], document_ptr[1:]
-    counts = ends - starts
-    total = np.concatenate([[0], np.cumsum(holds)])
-    shares = (total[ends] - total[starts]) / np.maximum(counts, 1)
-    fits = (counts >= LENGTHS[0]) & (counts <= LENGTHS[1])
-    fits &= np.array([len(text) <= LONGEST for text in refits.corpus.texts])
-    selected = []
-    for code, label in enumerate(task.sides[:LABELS]):
-        mine = np.flatnonzero(fits & task.documents_of(refits.data.y, code))
-        chosen = mine[np.argsort(np.abs(shares[mine] - 0.5), kind="stable")][:DOCUMENTS].tolist()
-        texts = [refits.corpus.texts[row] for row in chosen]
-        for row, explanation in zip(chosen, explain(model, texts, of=label), strict=True):
-            sentences = tuple(_selected_sentences(explanation))
-            if len({sentence.selected for sentence in sentences}) > 1:
-                where = refits.corpus.where(row)
-                selected.append(
-                    Section(
-                        where=where,
-                        label=label,
-                        predicted=explanation.label,
-                        sentences=sentences,
-                    )
-                )
-    return tuple(selected)
-
-
-def _selected_sentences(explanation: Explanation) -> Iterator[Section]:
-    for start, end, _, removal, *_ in explanation.sentences:
-        selected = any(start <= word.start < end for word in explanation.words)
-        text = " ".join(explanation.text[start:end].split())
-        yield Section(text=text, selected=selected, removal=removal)
 
 
 SUSPECTS_SHOWN, SUSPECT_PREVIEW = 20, 160

@@ -17,18 +17,12 @@ from textreg.features.encoder import AnyEncoder
 from textreg.features.fields import fields_of
 from textreg.measure.metrics import measure_numbers
 from textreg.model.model import Model
-from textreg.model.summary import (
-    GraphSummary,
-    GroupsSummary,
-    RegularizerSummary,
-    TrainingSummary,
-)
+from textreg.model.summary import GraphSummary, GroupsSummary, RegularizerSummary, TrainingSummary
 from textreg.records import Corpus, Floats, Int64s
 from textreg.tasks import Multilabel
 from textreg.training.recipe import changed, changed_options
 from textreg_report.page import Estimate, Facts, Section, Versus
-from textreg_report.predictions import LABELS, Targets, beside, resampled
-from textreg_report.refits import BASELINE, Refits
+from textreg_report.predictions import BASELINE, LABELS, Refits, Targets, beside, resampled
 from textreg_report.wording import signed
 
 LIBRARIES = ("textreg", "numpy", "scipy", "scikit-learn")
@@ -75,26 +69,23 @@ def _part(
 def data_facts(model: Model) -> Facts:
     """What the model was trained on."""
     summary = model.summary
-    facts = []
-    if summary is not None:
-        facts.append(("trained on", f"{summary.documents:,} documents"))
     title, shown = model.task.label_lines({} if summary is None else summary.labels)
-    if shown:
-        more = f" and {len(shown) - LISTED:,} more" if len(shown) > LISTED else ""
-        facts.append((title, ", ".join(shown[:LISTED]) + more))
-    if summary is not None and (rare := summary.rare):
-        listed = [f"{label} {count:,}" for label, count in rare.labels.items()]
-        told = first_few(listed, LISTED)
+    more = f" and {len(shown) - LISTED:,} more" if len(shown) > LISTED else ""
+    labels = [(title, ", ".join(shown[:LISTED]) + more)] if shown else []
+    weights = ("features with a weight", f"{model.n_features:,}")
+    if summary is None:
+        return (*labels, weights)
+    facts = [("trained on", f"{summary.documents:,} documents"), *labels]
+    if rare := summary.rare:
+        told = first_few([f"{label} {count:,}" for label, count in rare.labels.items()], LISTED)
         fate = "left out" if rare.label is None else f"joined into {rare.label}"
         facts.append((f"labels of fewer than {rare.least:,} documents", f"{fate}: {told}"))
-    if summary is not None:
-        facts.append(("features in training", f"{summary.features:,}"))
-    facts.append(("features with a weight", f"{model.n_features:,}"))
-    if summary is not None and (groups := summary.groups):
-        text = f"{groups.before:,} {_part(summary, 'groups', groups)}"
+    facts += [("features in training", f"{summary.features:,}"), weights]
+    if groups := summary.groups:
         differ = "" if groups.after is None else f", {groups.after:,} differ"
-        facts.append(("groups", text + differ))
-    if summary is not None and (graph := summary.graph):
+        made = f"{groups.before:,} {_part(summary, 'groups', groups)}"
+        facts.append(("groups", made + differ))
+    if graph := summary.graph:
         facts.append(("links", f"{graph.links:,} of {_part(summary, 'graph', graph)}"))
     return tuple(facts)
 

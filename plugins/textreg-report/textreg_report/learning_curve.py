@@ -30,7 +30,6 @@ from textreg.training.train import train_corpus
 from textreg_report.benchmark import (
     Benchmark,
     Candidate,
-    Holding,
     baseline_of,
     check_benchmark,
     listed,
@@ -589,7 +588,7 @@ def learn_curve(  # noqa: PLR0913  # its options are its interface
     ready = _ready(candidates, {"seed": seed, **settings})
     baseline = baseline_of(ready, baseline, usual="ridge")
     _check_choices(by, draw, draws, measure)
-    holding = Holding(test_share, seed, next(iter(ready.values())).rare)
+    rare = next(iter(ready.values())).rare
     ready = {name: one.replace(min_label=None, rare_label=None) for name, one in ready.items()}
     several = listed(benchmarks, "a learning curve")
     known = [one.name for one in several]
@@ -602,7 +601,19 @@ def learn_curve(  # noqa: PLR0913  # its options are its interface
     pools = []
     for benchmark in several:
         with named_errors(benchmark.name):
-            corpus, test = _documents(benchmark, holding)
+            if benchmark.dev is not None:
+                raise UsageError(
+                    "a learning curve takes no dev documents, which a small sample would not have: "
+                    "hyperparameters are chosen on each sample. Leave them out."
+                )
+            checked = check_benchmark(benchmark, True, test_share, seed, rare)
+            corpus, test = checked.train, checked.test
+            assert corpus is not None
+            if corpus.multilabel:
+                raise DataError(
+                    "its documents have several labels each, and samples are drawn by one label: "
+                    "give documents of one label."
+                )
             chosen, orders = draw_samples(corpus, sizes, draw, draws, seed)
         more = unlabeled.get(benchmark.name)
         pools.append(Pool(benchmark.name, corpus, test, more, chosen, orders, by == "labels"))
@@ -629,23 +640,6 @@ def learn_curve(  # noqa: PLR0913  # its options are its interface
         seed=seed,
         cells=tuple(cells),
     )
-
-
-def _documents(benchmark: Benchmark, holding: Holding) -> tuple[Corpus, Corpus]:
-    """The documents to draw from, and those to measure on."""
-    if benchmark.dev is not None:
-        raise UsageError(
-            "a learning curve takes no dev documents, which a small sample would not have: "
-            "hyperparameters are chosen on each sample. Leave them out."
-        )
-    checked = check_benchmark(benchmark, True, holding)
-    assert checked.train is not None
-    if checked.train.multilabel:
-        raise DataError(
-            "its documents have several labels each, and samples are drawn by one label: give "
-            "documents of one label."
-        )
-    return checked.train, checked.test
 
 
 def _check_choices(by: str, draw: str, draws: int, measure: str) -> None:

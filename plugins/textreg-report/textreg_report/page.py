@@ -227,14 +227,12 @@ class Report(Page):
         The strongest features of each label; ``words_left_out`` more labels are not listed.
     selection : Selection or None
         The selected sentences or other groups.
-    selected_documents : tuple of Section
-        Training documents with their selected sentences.
     dropped : Section
         What the model does not use: see ``textreg_report.facts.dropped_of``.
     stability : Section or None
         How stable the selection is: see ``textreg_report.facts.stability_of``.
     baseline : Section or None
-        Comparison with the elastic net: see ``textreg_report.refits.baseline_of``.
+        Comparison with the elastic net: see ``textreg_report.facts.baseline_of``.
     documents : tuple of Section
         Explained predictions: see ``textreg_report.documents.document_of``.
     evidence : Section or None

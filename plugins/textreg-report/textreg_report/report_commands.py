@@ -22,12 +22,7 @@ from textreg.hookspecs import hookimpl
 from textreg.model.storage import load_model
 from textreg.records.documents import check_texts
 from textreg.terminal import single_line
-from textreg_report.agreement import (
-    TITLES,
-    MarkedDocument,
-    marked_document,
-    rationale_scores,
-)
+from textreg_report.agreement import TITLES, MarkedDocument, marked_document, rationale_scores
 from textreg_report.build import report
 from textreg_report.charts import plot_path
 from textreg_report.page import CheckPage

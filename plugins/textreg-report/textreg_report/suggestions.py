@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
 from textreg.checking.check import check_corpus
-from textreg.checking.documents import KINDS, CheckResult, CheckSettings, Finding
+from textreg.checking.documents import KINDS, CheckResult, CheckSettings
 from textreg.measure.decisions import halves
 from textreg.measure.metrics import (
     ALPHA,
@@ -18,7 +17,6 @@ from textreg.measure.metrics import (
     holm,
     measure_labels,
     p_text,
-    share_test,
     sign_test,
 )
 from textreg.records import Bools, Corpus
@@ -29,16 +27,17 @@ from textreg_report.predictions import (
     RESAMPLED,
     RESAMPLES,
     Predictions,
+    Refits,
     Targets,
     beside,
     mean_interval,
 )
-from textreg_report.refits import Refits
 from textreg_report.wording import (
     documents,
     fixed,
     listed,
     number,
+    often,
     points,
     quoted,
     share,
@@ -187,20 +186,16 @@ def emptier(empty: Mapping[str, Bools], wrong: Bools) -> Iterator[Suggestion]:
 
     empty: by column, (n,) which documents have none. wrong: (n,).
     """
-    # Exact binomial tests against the share of errors in all documents, adjusted for the columns.
     overall = float(wrong.mean())
-    counts: list[tuple[int, int]] = [
-        (int(wrong[rows].sum()), int(rows.sum())) for rows in empty.values()
-    ]
-    p = holm([share_test(errors, total, overall) for errors, total in counts])
-    for name, (errors, total), value in zip(empty, counts, p, strict=True):
-        if value <= ALPHA and errors > overall * total:
-            yield Suggestion(
-                f"Fill the column {quoted(name)}.",
-                f"Where it is empty, {share_of(errors, total)} are wrong, and {share(overall)} of "
-                "all.",
-                errors - overall * total,
-            )
+    names = list(empty)
+    counts = [(int(wrong[rows].sum()), int(rows.sum())) for rows in empty.values()]
+    for at in often(counts, overall):
+        errors, total = counts[at]
+        yield Suggestion(
+            f"Fill the column {quoted(names[at])}.",
+            f"Where it is empty, {share_of(errors, total)} are wrong, and {share(overall)} of all.",
+            errors - overall * total,
+        )
 
 
 NEAR = 10_000
@@ -243,7 +238,8 @@ def _advice(result: CheckResult, which: str, out_of_fold: bool) -> Iterator[Sugg
     """A suggestion for each finding. which: documents it is about."""
     for finding in result.findings:
         counted = f"{documents(finding.count)} ({share(finding.share, 1)})"
-        places = _places(finding)
+        where = [os.path.basename(one.where) for one in finding.examples[:LISTED] if one.where]
+        places = f", such as {listed(where)}" if where else ""
         nearly = "nearly " if finding.name.startswith("near-") else ""
         if finding.name.endswith("overlap"):
             yield Suggestion(
@@ -280,12 +276,6 @@ def _advice(result: CheckResult, which: str, out_of_fold: bool) -> Iterator[Sugg
             )
 
 
-def _places(finding: Finding) -> str:
-    """Where the first documents are, in brackets."""
-    where = [os.path.basename(one.where) for one in finding.examples[:LISTED] if one.where]
-    return f", such as {listed(where)}" if where else ""
-
-
 def _columns(corpus: Corpus) -> dict[str, list[str]]:
     """The fields of the documents, by name; none where a document is one text."""
     columns: dict[str, list[str]] = {}
@@ -298,14 +288,6 @@ def _columns(corpus: Corpus) -> dict[str, list[str]]:
 
 LABELS_GAINING = 3
 """Labels that the suggestion names."""
-
-
-class Gain(NamedTuple):
-    """Documents of a label that only the first, or only the second, of two fits has right."""
-
-    label: str
-    won: int
-    lost: int
 
 
 def more_documents(refits: Refits, n: int) -> Iterator[Suggestion]:
@@ -327,37 +309,36 @@ def more_documents(refits: Refits, n: int) -> Iterator[Suggestion]:
         of_labels = [y == c for c in range(len(task.labels))]
         right = [[np.asarray(it == y)] * len(task.labels) for it in answers]
     _, versus = beside("half of them", task, y, *answers)
-    gains = [
-        Gain(label, int((own & first & ~second).sum()), int((own & ~first & second).sum()))
+    gains = {
+        label: (int((own & first & ~second).sum()), int((own & ~first & second).sum()))
         for label, own, first, second in zip(task.labels, of_labels, *right, strict=True)
-    ]
+    }
     yield from learning_still(gains, versus, n / len(y))
 
 
-def learning_still(gains: Sequence[Gain], versus: Versus, scale: float) -> Iterator[Suggestion]:
+def learning_still(
+    gains: Mapping[str, tuple[int, int]], versus: Versus, scale: float
+) -> Iterator[Suggestion]:
     """The suggestion, where the gain of the second half is measurable.
 
-    gains: those of every label. versus: the whole beside the half. scale: measured documents per
-    training document.
+    gains: documents of every label that only the whole, or only the half, has right. versus: the
+    whole beside the half. scale: measured documents per training document.
     """
     won, lost, p = versus.won, versus.lost, versus.p
     if won is None or lost is None or p is None or versus.verdict != "better":
         return
-    adjusted = holm([sign_test(one.won, one.lost) for one in gains])
-    clear = [
-        one
-        for one, value in zip(gains, adjusted, strict=True)
-        if value <= ALPHA and one.won > one.lost
-    ]
-    clear.sort(key=lambda one: (one.lost - one.won, one.label))
-    told = [f"{quoted(it.label)} (+{it.won - it.lost:,})" for it in clear[:LABELS_GAINING]]
+    adjusted = holm([sign_test(*gain) for gain in gains.values()])
+    more = {label: first - second for label, (first, second) in gains.items()}
+    measured = zip(gains, adjusted, strict=True)
+    clear = [label for label, value in measured if value <= ALPHA and more[label] > 0]
+    clear.sort(key=lambda label: (-more[label], label))
+    told = [f"{quoted(label)} (+{more[label]:,})" for label in clear[:LABELS_GAINING]]
     of = "of all labels"
     if 0 < len(clear) < len(gains):
-        of = f"above all of {listed([quoted(it.label) for it in clear[:LABELS_GAINING]])}"
-    what = f"Add training documents, {of}."
+        of = f"above all of {listed([quoted(label) for label in clear[:LABELS_GAINING]])}"
     most = f", most for {listed(told)}" if told else ", for no label measurably more than others"
     yield Suggestion(
-        what,
+        f"Add training documents, {of}.",
         f"Fitted to all of them rather than half, the {versus.metric} is higher by "
         f"{points(versus.difference)}, p = {p_text(p)}{most}: so more should help, if less.",
         scale * (won - lost),

@@ -3,30 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
 from textreg.explain import explain, gives_offsets
 from textreg.measure.decisions import RiskCurve, Selective
 from textreg.measure.evaluation import Evaluation
-from textreg.measure.metrics import ALPHA, holm, p_text, share_test, wilson
-from textreg.model.model import Model
+from textreg.measure.metrics import p_text, wilson
 from textreg.records import Bools, Floats, Int64s
 from textreg.records.documents import check_texts
 from textreg_report.documents import place_of, telling_words
-from textreg_report.page import Estimate, Section, Suggestion, Versus
-from textreg_report.predictions import (
-    Predictions,
-    beside,
-    squared_errors,
-)
+from textreg_report.page import Section, Suggestion, Versus
+from textreg_report.predictions import Predictions, beside, squared_errors
 from textreg_report.wording import (
     clip,
     documents,
     fixed,
     listed,
     number,
+    often,
     points,
     quoted,
     share,
@@ -141,11 +136,13 @@ def _beside_constant(scores: Section, constant: Versus | None) -> Iterator[str]:
             "are told apart: measure it on documents of all labels."
         )
         return
-    if main.name == "R²":
-        yield _of_regression(main, constant)
-        return
     known = f"{constant.name}, which reaches {share(constant.other, 1)}"
     figures = points(constant.difference)
+    if main.name == "R²":
+        known, figures = constant.name, f"R² {number(main)}"
+        if constant.verdict == "better":
+            less = share(constant.difference.value / constant.other)
+            known += f": its squared errors are {less} smaller"
     if constant.verdict == "better":
         yield f"That is better than {known} ({figures})."
     elif constant.verdict == "worse":
@@ -155,21 +152,6 @@ def _beside_constant(scores: Section, constant: Versus | None) -> Iterator[str]:
             f"That is not measurably better than {known} ({figures}): nothing shows yet that the "
             "model is of use."
         )
-
-
-def _of_regression(r2: Estimate, constant: Versus) -> str:
-    if constant.verdict == "worse":
-        return f"That is worse than {constant.name} (R² {number(r2)}): do not use it."
-    if constant.verdict == "level":
-        return (
-            f"That is not measurably better than {constant.name} (R² {number(r2)}): nothing shows "
-            "yet that the model is of use."
-        )
-    less = share(constant.difference.value / constant.other)
-    return (
-        f"That is better than {constant.name}: its squared errors are {less} smaller "
-        f"(R² {number(r2)})."
-    )
 
 
 def _beside_other(other: Versus) -> str:
@@ -207,52 +189,20 @@ WEAK = 3
 """Labels found least of that a sentence names."""
 
 
-class LabelCount(NamedTuple):
-    """A label, its documents, and how many of them the model finds."""
-
-    label: str
-    found: int
-    support: int
-
-
-def counts_of(scores: Section) -> list[LabelCount]:
-    """The documents of every label of the result; empty in a regression."""
-    return [
-        LabelCount(one.label, round(one.recall * one.support), one.support)
-        for one in getattr(scores.result, "classes", ())
-    ]
-
-
-def weak_labels(counts: Sequence[LabelCount]) -> list[LabelCount]:
-    """Labels of which a model finds measurably fewer documents than of all together.
-
-    By exact binomial tests, adjusted for all labels (Holm 1979); those with the most documents that
-    are not found first.
-    """
-    some = [one for one in counts if one.support]
-    total = sum(one.support for one in some)
-    if len(some) < 2 or not total:
-        return []
-    # Under the hypothesis, the found ones of a label are Binomial(support, overall).
-    overall = sum(one.found for one in some) / total
-    p = holm([share_test(one.found, one.support, overall) for one in some])
-    weak = [
-        one
-        for one, value in zip(some, p, strict=True)
-        if value <= ALPHA and one.found / one.support < overall
-    ]
-    return sorted(weak, key=lambda one: (one.found - one.support, one.label))
-
-
 def errors_in_words(scores: Section) -> str:
-    """Which labels it finds least of; empty in a regression."""
-    counts = counts_of(scores)
-    if sum(1 for one in counts if one.support) < 2:
+    """Which labels it finds measurably fewer documents of than of all; empty in a regression."""
+    classes = [one for one in getattr(scores.result, "classes", ()) if one.support]
+    if len(classes) < 2:
         return ""
-    weak = weak_labels(counts)
+    missed = [(one.support - round(one.recall * one.support), one.support) for one in classes]
+    overall = sum(count for count, _ in missed) / sum(support for _, support in missed)
+    weak = sorted(often(missed, overall), key=lambda at: (-missed[at][0], classes[at].label))
     if not weak:
         return "It misses no label measurably more often than the others."
-    told = [f"{quoted(it.label)}, found {share_of(it.found, it.support)}" for it in weak[:WEAK]]
+    told = []
+    for at in weak[:WEAK]:
+        count, support = missed[at]
+        told.append(f"{quoted(classes[at].label)}, found {share_of(support - count, support)}")
     more = len(weak) - len(told)
     rest = f"; and {more:,} more labels" if more > 0 else ""
     return f"Labels that it misses most: {'; '.join(told)}{rest}."
@@ -266,8 +216,8 @@ def confusions_of(
     sure: (n,) as of ``textreg_report.documents.certainty``; examples are the most certain
     errors.
     """
-    support = {one.label: one.support for one in counts_of(scores)}
-    answerable = [one.label for one in getattr(scores.result, "classes", ())]
+    support = {one.label: one.support for one in getattr(scores.result, "classes", ())}
+    answerable = list(support)
     explained = gives_offsets(predictions.model)
     found, rows = [], []
     for pair in scores.confused[:CONFUSED]:
@@ -430,19 +380,11 @@ def least_sure(sure: Floats, right: Bools) -> Iterator[str]:
 def of_labels(sure: Floats, y_pred: Int64s, names: Sequence[str]) -> Iterator[str]:
     """The answers that are measurably often among the least sure."""
     least = least_places(sure)
-    overall = float(least.mean())
     totals = np.bincount(y_pred, minlength=len(names)).tolist()
     counts = np.bincount(y_pred[least], minlength=len(names)).tolist()
-    p = holm(
-        [share_test(count, total, overall) for count, total in zip(counts, totals, strict=True)]
-    )
-    often = [
-        code
-        for code, value in enumerate(p)
-        if value <= ALPHA and counts[code] > overall * totals[code]
-    ]
-    often.sort(key=lambda code: (-counts[code], code))
-    told = [f"{quoted(names[code])} ({counts[code]:,} of {totals[code]:,})" for code in often[:3]]
+    codes = often(list(zip(counts, totals, strict=True)), float(least.mean()))
+    codes.sort(key=lambda code: (-counts[code], code))
+    told = [f"{quoted(names[code])} ({counts[code]:,} of {totals[code]:,})" for code in codes[:3]]
     if told:
         yield f"It is most often unsure where it answers {listed(told)}."
 
@@ -483,13 +425,12 @@ def of_lengths(lengths: Int64s, right: Bools) -> Iterator[str]:
     }
     overall = float(np.mean(~right))
     counts = [(int((~right)[part].sum()), int(part.sum())) for part in parts.values()]
-    p = holm([share_test(wrong, total, overall) for wrong, total in counts])
-    for name, (wrong, total), value in zip(parts, counts, p, strict=True):
-        if value <= ALPHA and wrong > overall * total:
-            yield (
-                f"It errs more often on {name}: on {share_of(wrong, total)}, and on "
-                f"{share(overall)} of all."
-            )
+    names = list(parts)
+    for at in often(counts, overall):
+        yield (
+            f"It errs more often on {names[at]}: on {share_of(*counts[at])}, and on "
+            f"{share(overall)} of all."
+        )
 
 
 NOT_CONVERGED = (
@@ -537,7 +478,8 @@ def verdict_of(  # noqa: PLR0913  # what it is made from
         largest gain first.
     """
     model, result = predictions.model, scores.result
-    constant = versus_constant(predictions, _trained(model))
+    # Training documents of every label, or the mean number, from the model file.
+    constant = versus_constant(predictions, {} if model.summary is None else model.summary.labels)
     told = quality(scores, constant, against)
     if evidence is not None:
         told = (*told, evidence_in_words(evidence))
@@ -552,11 +494,6 @@ def verdict_of(  # noqa: PLR0913  # what it is made from
         unsure=unsure(predictions, sure, unknown, selective),
         suggestions=tuple(sorted(suggestions, key=lambda one: (not one.first, -one.gain))),
     )
-
-
-def _trained(model: Model) -> dict[str, float]:
-    """Training documents of every label, or the mean number, from the model file."""
-    return {} if model.summary is None else dict(model.summary.labels)
 
 
 def evidence_in_words(evidence: Section) -> str:

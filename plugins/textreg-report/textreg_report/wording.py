@@ -8,7 +8,7 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from textreg.measure.metrics import wilson
+from textreg.measure.metrics import ALPHA, holm, share_test, wilson
 from textreg_report.page import Estimate
 
 
@@ -122,6 +122,17 @@ def share_of(count: int, total: int) -> str:
     """A share of documents with its 95 % interval (Wilson 1927)."""
     low, high = wilson(count, total)
     return f"{share(count / total)} of {total:,} ({fixed(100 * low, 0)} to {fixed(100 * high, 0)})"
+
+
+def often(counts: Sequence[tuple[int, int]], overall: float) -> list[int]:
+    """Places of the counts (some, of) that are measurably above a share of ``overall``.
+
+    By exact binomial tests, adjusted for all of them (Holm 1979).
+    """
+    # Under the hypothesis, some is Binomial(of, overall).
+    p = holm([share_test(some, of, overall) for some, of in counts])
+    above = [some > overall * of for some, of in counts]
+    return [at for at, value in enumerate(p) if value <= ALPHA and above[at]]
 
 
 def points(difference: Estimate) -> str:

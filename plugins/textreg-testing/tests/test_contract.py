@@ -247,6 +247,16 @@ class Labels(Wrong):
         return replace(found, w=np.maximum(found.w, 0.0))
 
 
+class Budget(Wrong):
+    """Ridge, with one of the largest weights too many."""
+
+    size: int = param(default=5, min=1, help="number of weights")
+
+    def spoil(self, found: Solution, problem: Problem) -> Solution:
+        small = np.argsort(-np.abs(found.w))[self.size + 1 :]
+        return replace(found, w=np.where(np.isin(np.arange(len(found.w)), small), 0.0, found.w))
+
+
 class Report(Wrong):
     def spoil(self, found: Solution, problem: Problem) -> Solution:
         return replace(found, report=SelectionReport(order=(0, 0)))
@@ -266,6 +276,7 @@ WRONG = {
     "softmax-objective": SoftmaxObjective,
     "columns": Columns,
     "labels": Labels,
+    "budget": Budget,
     "report": Report,
     "structure": Structure,
     "scale": Scale,

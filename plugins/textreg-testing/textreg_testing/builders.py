@@ -7,55 +7,287 @@ by one, or a place in a selection that is taken for a number, comes to light.
 
 from __future__ import annotations
 
+import re
+import warnings
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from textreg.errors import BrokenPluginError, DataError, UsageError
-from textreg.kinds import GraphBuilder
+from textreg.errors import BrokenPluginError, DataError, DataWarning, UsageError
+from textreg.kinds import GraphBuilder, GroupBuilder
 from textreg.plugins import calls, registry
 from textreg.records import Graph, Groups, Tokens
 from textreg_testing.checks import (
     Check,
+    ContractError,
+    Repeats,
     Run,
     Skipped,
     always,
+    common_checks,
     contract,
     fail,
+    repeated_checks,
     require,
-)
-from textreg_testing.common import Repeats, common_checks, repeated_checks
-from textreg_testing.comparison import (
-    Builder,
-    arrays,
-    build,
-    common_share,
-    described,
-    equal,
-    is_empty,
-    must_build,
-    named_groups,
-    named_links,
-    noun,
-    refused,
-    require_groups,
-    require_links,
-    require_ties,
-    tokens_for,
-    unnumbered,
-    without,
 )
 from textreg_testing.texts import (
     EDGES,
     Trial,
+    renamed,
     renumbered,
+    shuffled,
     trial,
     with_pairs,
     with_unused,
 )
+
+Builder = GroupBuilder | GraphBuilder
+Pair = tuple[str, str]
+
+
+def build(part: Builder, tokens: Tokens) -> Groups | Graph:
+    """What it builds; a DataError that says why it does not passes, and warnings are not shown.
+
+    Raises ContractError where the builder is broken, as when its record is invalid.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)
+        try:
+            if isinstance(part, GroupBuilder):
+                return calls.build_groups(part, tokens)
+            return calls.build_graph(part, tokens)
+        except BrokenPluginError as error:
+            fail("a valid result", f"the error '{error.cause}'")
+
+
+def attempt(part: Builder, tokens: Tokens) -> Groups | Graph | None:
+    """What it builds; None for a refusal."""
+    try:
+        return build(part, tokens)
+    except DataError:
+        return None
+
+
+def refused(part: Builder, tokens: Tokens) -> bool:
+    """Whether it refuses such tokens with a DataError."""
+    return attempt(part, tokens) is None
+
+
+def tokens_for(part: Builder, trial: Trial) -> Tokens:
+    """The small tokens of a trial where something is built of them, else the large ones."""
+    built = attempt(part, trial.small)
+    return trial.large if built is None or is_empty(built) else trial.small
+
+
+def must_build(part: Builder, tokens: Tokens, where: str) -> Groups | Graph:
+    """What it builds; ContractError where it refuses tokens that it need not refuse."""
+    try:
+        return build(part, tokens)
+    except DataError as error:
+        fail(f"{noun(part)} of {where}", f"none: '{error}'")
+
+
+def is_empty(built: Groups | Graph) -> bool:
+    """Whether there is no feature in any group, or no link."""
+    return not (len(built.indices) if isinstance(built, Groups) else built.n_links)
+
+
+def noun(part: Builder) -> str:
+    """What it builds, in a word."""
+    return "groups" if isinstance(part, GroupBuilder) else "links"
+
+
+def described(built: Groups | Graph) -> str:
+    """The size of a result, such as ``7 groups over 31 features``."""
+    if isinstance(built, Groups):
+        return f"{len(built):,} groups over {len(np.unique(built.indices)):,} features"
+    ends = built.similar.nonzero()
+    linked = len(np.unique(np.concatenate(ends)))
+    return f"{built.n_links:,} links of {linked:,} features"
+
+
+class Group(NamedTuple):
+    """A group by the names of its features; without a name of its own, that is empty."""
+
+    name: str
+    features: frozenset[str]
+    weight: str
+
+    def __str__(self) -> str:
+        some = sorted(self.features)
+        more = ", …" if len(some) > 6 else ""
+        name = f"{self.name}: " if self.name else ""
+        return f"{name}{{{', '.join(some[:6])}{more}}} of weight {self.weight}"
+
+
+def named_groups(groups: Groups, vocabulary: Any) -> list[Group]:
+    """The groups, in order. Weights are rounded to what the order of a sum cannot change."""
+    return [
+        Group(
+            "" if groups.names is None else groups.names[group],
+            frozenset(vocabulary[feature] for feature in groups.members(group)),
+            f"{groups.weights[group]:.9g}",
+        )
+        for group in range(len(groups))
+    ]
+
+
+def named_links(graph: Graph, vocabulary: Any) -> dict[str, dict[Pair, float]]:
+    """The links by the names of their ends, similar and dissimilar; classes by their numbers."""
+    names = [*vocabulary, *(f"class {number}" for number in range(graph.classes))]
+    found: dict[str, dict[Pair, float]] = {}
+    for kind in ("similar", "dissimilar"):
+        links = getattr(graph, kind)
+        found[kind] = {}
+        if links is not None:
+            pairs = links.tocoo()
+            for row, column, weight in zip(pairs.row, pairs.col, pairs.data, strict=True):
+                found[kind][names[row], names[column]] = float(weight)
+    return found
+
+
+def arrays(built: Groups | Graph | None) -> list[Any]:
+    """All of a result that has to be the same when it is built again, to compare or to send."""
+    if built is None:
+        return []
+    if isinstance(built, Groups):
+        names = None if built.names is None else list(built.names)
+        return [built.indptr.copy(), built.indices.copy(), built.weights.copy(), names]
+    found: list[Any] = [built.classes]
+    for links in (built.similar, built.dissimilar):
+        if links is None:
+            found.append(None)
+            continue
+        copy = links.copy()
+        copy.sum_duplicates()
+        found += [copy.indptr, copy.indices, copy.data]
+    return found
+
+
+def equal(one: list[Any], other: list[Any]) -> bool:
+    """Whether two results of :func:`arrays` are the same."""
+    return len(one) == len(other) and all(map(_alike, one, other))
+
+
+def _alike(one: Any, other: Any) -> bool:
+    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
+        return np.array_equal(one, other)
+    return type(one) is type(other) and bool(one == other)
+
+
+def without(
+    unused: frozenset[str], wanted: list[Group], got: list[Group]
+) -> tuple[list[Group], list[Group]]:
+    """The groups before and after, but for what unused features may change by right.
+
+    A builder that only looks at names puts them into groups as well. Then the weight and the name
+    of that group may be others, and what was no group for want of features may be one.
+    """
+    clean = [group for group in got if not group.features & unused]
+    if len(clean) == len(got):
+        return wanted, got
+    by_features = {group.features: group for group in wanted}
+    for group in got:
+        if group.features & unused:
+            rest = group.features - unused
+            if rest in by_features:
+                clean.append(by_features[rest])
+            elif len(rest) > 1:
+                clean.append(group._replace(features=rest))
+    # A group that has a number in its name may have another one now.
+    return _nameless(wanted), _nameless(clean)
+
+
+def _nameless(groups: list[Group]) -> list[Group]:
+    return [group._replace(name="") for group in groups]
+
+
+def unnumbered(wanted: list[Group], got: list[Group]) -> tuple[list[Group], list[Group]]:
+    """Groups without names where these tell them apart by numbers, for those follow the order."""
+    for groups in (wanted, got):
+        bare = {re.sub(r"\d+", "", group.name) for group in groups}
+        if len(bare) < len(groups):
+            return _nameless(wanted), _nameless(got)
+    return wanted, got
+
+
+def common_share(wanted: list[Group], got: list[Group]) -> float:
+    """The features that groups at the same place share, of all in one of them; a mean."""
+    pairs = [(one.features, other.features) for one, other in zip(wanted, got, strict=False)]
+    shares = [len(one & other) / max(len(one | other), 1) for one, other in pairs]
+    return sum(shares) / max(len(wanted), len(got), 1)
+
+
+def require_groups(wanted: list[Group], got: list[Group], about: tuple[str, str]) -> None:
+    where, cause = about
+    missing, extra = Counter(wanted) - Counter(got), Counter(got) - Counter(wanted)
+    if missing or extra:
+        lost, found = (
+            min(them, key=lambda group: (len(group.features), sorted(group.features)), default=None)
+            for them in (missing, extra)
+        )
+        told = f"{found} more"
+        if missing:
+            others = f"{sum(missing.values()) - 1:,} other differences"
+            told = f"{found or 'nothing'} instead of {lost}, and {others}"
+        fail(f"the same groups of {where}", f"{told}. {cause}")
+
+
+def require_links(
+    wanted: dict[Pair, float], got: dict[Pair, float], about: tuple[str, str, str]
+) -> None:
+    kind, where, cause = about
+    for pair in sorted({*wanted, *got}):
+        one, other = wanted.get(pair), got.get(pair)
+        if one is None or other is None or not np.isclose(one, other, rtol=1e-9):
+            fail(f"the same {kind} of {where}", f"{_change(pair, one, other)}. {cause}")
+
+
+def _change(pair: Pair, one: float | None, other: float | None) -> str:
+    link = f"from '{pair[0]}' to '{pair[1]}'"
+    if one is None or other is None:
+        return f"one {link} that was not there" if one is None else f"none {link}"
+    return f"the weight {other:.6g} instead of {one:.6g} {link}"
+
+
+def require_ties(
+    wanted: dict[Pair, float], got: dict[Pair, float], about: tuple[str, str, str]
+) -> None:
+    """The links, but for which one of several that are equally near is among the nearest."""
+    if wanted.keys() != got.keys():
+        kind, where, cause = about
+        one, other = _weights_of_rows(wanted), _weights_of_rows(got)
+        for name in sorted({*one, *other}):
+            if not _close(one[name], other[name]):
+                fail(
+                    f"the same {kind} of {where}",
+                    f"{len(other[name])} from '{name}' instead of {len(one[name])}, or others. "
+                    f"{cause}",
+                )
+        common = wanted.keys() & got.keys()
+        if len(common) < 0.2 * len(wanted.keys() | got.keys()):
+            fail(f"the same {kind} of {where}", f"{len(common)} of {len(wanted)}. {cause}")
+        wanted, got = ({pair: it[pair] for pair in common} for it in (wanted, got))
+    require_links(wanted, got, about)
+
+
+def _weights_of_rows(links: dict[Pair, float]) -> dict[str, list[float]]:
+    """The weights of the links from every feature, in order of size."""
+    rows: dict[str, list[float]] = defaultdict(list)
+    for (start, _), weight in links.items():
+        rows[start].append(weight)
+    for row in rows.values():
+        row.sort()
+    return rows
+
+
+def _close(one: Sequence[float], other: Sequence[float]) -> bool:
+    return len(one) == len(other) and bool(np.allclose(one, other, rtol=1e-9))
+
 
 GROUPS = common_checks("groups", "groups-")
 GRAPHS = common_checks("graph", "graph-")
@@ -166,14 +398,34 @@ def _unused(part: Builder, trial: Trial) -> None:
 def _numbers(part: Builder, trial: Trial) -> None:
     """Another order of the vocabulary gives the same groups, or links, by name; unless the class
     says order_matters = True."""
-    check_numbers(part, tokens_for(part, trial))
+    tokens = tokens_for(part, trial)
+    for order in _orders(tokens, _used_in(must_build(part, tokens, "the texts"))):
+        _check_same(
+            part,
+            (tokens, renumbered(tokens, order)),
+            "the same texts with other numbers of the features",
+            "Features may be mixed up with their neighbors in the vocabulary, those that differ in "
+            "case alone with each other, the first or the last one be left out, or only half of "
+            f"the pairs of features be looked at. {_order_matters(part)}",
+        )
 
 
 @_add("documents", _is_free)
 def _documents(part: Builder, trial: Trial) -> None:
     """Another order of the documents gives the same groups, or links, by name; unless the class
     says order_matters = True."""
-    check_documents(part, tokens_for(part, trial))
+    tokens = tokens_for(part, trial)
+    for order in (
+        np.random.default_rng(4).permutation(tokens.n_documents),
+        np.argsort(np.diff(tokens.token_document_ptr), kind="stable"),
+    ):
+        _check_same(
+            part,
+            (tokens, tokens.select(order)),
+            "the same documents in another order",
+            "Something may reach from one document into the next, the first or the last document "
+            f"be left out, or an empty one shift those after it. {_order_matters(part)}",
+        )
 
 
 @GROUPS.add("within", lambda part: bool(part.within_documents))
@@ -198,6 +450,46 @@ def _within(part: Builder, trial: Trial) -> None:
         "others: leave within_documents at False where groups hold several documents, or their "
         "weights depend on others",
     )
+
+
+@_add("bounds", _is_free)
+def _bounds(part: Builder, trial: Trial) -> None:
+    """What does not depend on the order of the words inside a sentence does not depend on its first
+    and last word either; and so for the sentences of a document."""
+    tokens = tokens_for(part, trial)
+    plain, asked = replace(tokens, paragraph_ptr=None), False
+    for level, some in (("sentence", tokens), ("document", plain)):
+        what = f"another order inside each {level}"
+        try:
+            for seed in range(8, 13):  # several: a single one may change nothing by chance
+                _check_same(part, (some, shuffled(some, seed, level, inside=True)), what, "")
+        except (ContractError, UsageError):  # a UsageError of one that needs paragraphs
+            continue
+        asked = True
+        where = f"{what}, which does not matter but for the first and the last"
+        cause = "The first or the last may be left out, or one too many be taken"
+        _check_same(part, (some, shuffled(some, 7, level, inside=False)), where, cause)
+    if not asked:
+        raise Skipped("it looks at the order of the words")
+
+
+@_add("names")
+def _names(part: Builder, trial: Trial) -> None:
+    """Features in capitals and in other scripts are in groups, or have links, as others are; not
+    asked of what looks for certain words."""
+    small = renamed(trial.lower, "small")
+    if refused(part, small):
+        raise Skipped("it looks for certain words")
+    used = _used_in(build(part, small))
+    for letters in ("capital", "other"):
+        names = renamed(trial.lower, letters)
+        if len(set(names.vocabulary)) < len(small.vocabulary):
+            continue
+        changed = [a != b for a, b in zip(small.vocabulary, names.vocabulary, strict=True)]
+        some = [] if refused(part, names) else _used_in(build(part, names))
+        wanted, got = (sum(changed[feature] for feature in them) for them in (used, some))
+        told = f"{noun(part)} of about {wanted} features with {letters} letters, as with a to z"
+        require(2 * got >= wanted, told, got)
 
 
 @GRAPHS.add("groups", lambda part: bool(part.takes_groups))
@@ -240,20 +532,8 @@ def _various(part: Builder, trial: Trial) -> list[Tokens]:
     return [tokens for each in dict.fromkeys((trial, Trial())) for tokens in each.both]
 
 
-def _made(part: Builder, tokens: Tokens) -> Groups | Graph | None:
-    """What it builds; nothing for a refusal."""
-    try:
-        return build(part, tokens)
-    except DataError:
-        return None
-
-
-def _arrays(built: Groups | Graph | None) -> list[Any]:
-    return [] if built is None else arrays(built)
-
-
 for _checks in (GROUPS, GRAPHS):
-    repeated_checks(_checks, Repeats(_made, _arrays, equal, _tasks, _various))
+    repeated_checks(_checks, Repeats(attempt, arrays, equal, _tasks, _various))
 
 
 def check_unused(part: Builder, tokens: Tokens) -> None:
@@ -278,19 +558,6 @@ def check_unused(part: Builder, tokens: Tokens) -> None:
             require_links(links[0][kind], among, (f"{kind} links", where, cause))
 
 
-def check_numbers(part: Builder, tokens: Tokens) -> None:
-    """Another numbering of the features changes nothing."""
-    for order in _orders(tokens, _used_in(must_build(part, tokens, "the texts"))):
-        _check_same(
-            part,
-            (tokens, renumbered(tokens, order)),
-            "the same texts with other numbers of the features",
-            "Features may be mixed up with their neighbors in the vocabulary, those that differ in "
-            "case alone with each other, the first or the last one be left out, or only half of "
-            f"the pairs of features be looked at. {_order_matters(part)}",
-        )
-
-
 def _order_matters(part: Builder) -> str:
     return f"If the order is to settle ties, say so: order_matters = True in {type(part).__name__}"
 
@@ -313,21 +580,6 @@ def _orders(tokens: Tokens, used: list[int]) -> list[list[int]]:
     ends = [*words[:1], *words[-1:]]
     among = [feature for feature in drawn[::-1] if feature not in ends]
     return [drawn, [*ends[:1], *among, *ends[1:]] if len(set(ends)) == 2 else drawn[::-1]]
-
-
-def check_documents(part: Builder, tokens: Tokens) -> None:
-    """Another order of the documents changes nothing but the order of the groups."""
-    for order in (
-        np.random.default_rng(4).permutation(tokens.n_documents),
-        np.argsort(np.diff(tokens.token_document_ptr), kind="stable"),
-    ):
-        _check_same(
-            part,
-            (tokens, tokens.select(order)),
-            "the same documents in another order",
-            "Something may reach from one document into the next, the first or the last document "
-            f"be left out, or an empty one shift those after it. {_order_matters(part)}",
-        )
 
 
 def _check_same(part: Builder, both: tuple[Tokens, Tokens], where: str, cause: str) -> None:

@@ -1,20 +1,35 @@
-"""What a check is, how it fails, and what time it has."""
+"""What a check is, how it fails, what time it has, and promises that several kinds make."""
 
 from __future__ import annotations
 
+import inspect
+import json
+import math
+import os
+import pickle
+import random
+import subprocess
 import sys
 import threading
 import traceback
+import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar, copy_context
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from threading import Barrier
 from types import FrameType
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 
-from textreg.errors import UsageError, did_you_mean
+from textreg import API
+from textreg.errors import DataWarning, UsageError, did_you_mean
+from textreg.kinds import Plugin
+from textreg.params import AUTO, Param
 from textreg.plugins import registry
 
 PAGE = "docs/contract.md"
@@ -294,3 +309,388 @@ def _told(seconds: float, frames: list[FrameType]) -> str:
 def _is_library(frame: FrameType) -> bool:
     root = frame.f_globals.get("__name__", "").partition(".")[0]
     return root in ("textreg", "numpy", "scipy", "threading")
+
+
+_SEED = 271828
+
+P = TypeVar("P", bound=Plugin)
+Work = Callable[[Any, Any], Any]
+"""A function of a part and a task, at the top of a module, so that it can be sent elsewhere."""
+
+_SERVE = """
+import os, pickle, sys
+out = os.fdopen(os.dup(1), "wb")
+os.dup2(2, 1)  # what a plugin prints is no answer
+run, part, tasks = pickle.loads(sys.stdin.buffer.read())
+try:
+    part = pickle.loads(part)
+except Exception as error:
+    answer = "absent", f"{type(error).__name__}: {error}"
+else:
+    answer = "done", [run(part, task) for task in tasks]
+pickle.dump(answer, out)
+"""
+
+
+def copies(part: P) -> dict[str, P]:
+    """The same part made anew in the ways in which textreg does so."""
+    parameters = json.loads(json.dumps(part.params()))
+    return {
+        "one made from its parameters": type(part)(**parameters),
+        "a pickled copy": pickle.loads(pickle.dumps(part)),
+    }
+
+
+@contextmanager
+def own_numbers(what: str) -> Iterator[None]:
+    """ContractError if the generators of random numbers that all code shares are used."""
+    state, numbers = random.getstate(), np.random.get_state()
+    # A state that nobody leaves behind: who seeds them himself comes to his own again.
+    random.seed(_SEED)
+    np.random.seed(_SEED)
+    before = _shared_generators()
+    try:
+        yield
+        used = _shared_generators() != before
+    finally:
+        random.setstate(state)
+        np.random.set_state(numbers)
+    if used:
+        fail(
+            f"{what} without the random numbers of the whole process",
+            "a call of random or numpy.random. Draw from numpy.random.default_rng(self.seed), "
+            "with a declared seed",
+        )
+
+
+def _shared_generators() -> tuple[Any, ...]:
+    kind, keys, *rest = np.random.get_state()
+    return random.getstate(), kind, keys.tobytes() if isinstance(keys, np.ndarray) else keys, *rest
+
+
+def elsewhere(run: Work, part: Any, tasks: Sequence[Any]) -> list[Any]:
+    """``run(part, task)`` of all tasks in a fresh interpreter, which hashes texts in another way.
+
+    Raises Skipped where the class of the part is not found there, as that of a notebook.
+    """
+    seed = os.environ.get("PYTHONHASHSEED", "random")
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+        "PYTHONHASHSEED": "2" if seed == "1" else "1",
+    }
+    try:
+        sent = pickle.dumps((run, pickle.dumps(part), list(tasks)))
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise Skipped(f"its class cannot be sent to another process ({error})") from None
+    done = subprocess.run(
+        [sys.executable, "-c", _SERVE],
+        input=sent,
+        env=environment,
+        capture_output=True,
+        check=False,
+    )
+    if done.returncode:
+        told = done.stderr.decode(errors="replace").strip().splitlines()
+        fail("the same in a fresh interpreter", told[-1] if told else f"exit {done.returncode}")
+    state, answer = pickle.loads(done.stdout)
+    if state == "absent":
+        raise Skipped(f"a fresh interpreter does not find its class ({answer})")
+    results: list[Any] = answer
+    return results
+
+
+THREADS, ROUNDS = 3, 4
+"""Calls at one time, and how often: by chance they may not meet."""
+
+
+def in_threads(run: Work, part: Any, tasks: Sequence[Any]) -> list[list[Any]]:
+    """``run(part, task)`` of all tasks, several times over, at the same time as others."""
+    start, count = Barrier(THREADS), len(tasks)
+
+    def turns(number: int) -> list[list[Any]]:
+        found = []
+        for _ in range(ROUNDS):
+            start.wait()  # together, each thread with another task
+            places = [(place + number) % count for place in range(count)]
+            made = {place: run(part, tasks[place]) for place in places}
+            found.append([made[place] for place in range(count)])
+        return found
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)  # so short that calls meet in the middle of each other
+    try:
+        # What threads do to the filters themselves ends in any order.
+        with warnings.catch_warnings(), ThreadPoolExecutor(THREADS) as pool:
+            warnings.simplefilter("ignore", DataWarning)
+            return [turn for some in pool.map(turns, range(THREADS)) for turn in some]
+    finally:
+        sys.setswitchinterval(interval)
+
+
+MODULES = 150
+"""Most modules that the import of a plugin may bring, beyond those that textreg needs itself."""
+
+_NO_EFFECT = (
+    *("seed", "random_state", "verbose", "n_jobs", "jobs", "workers", "threads", "batch_size"),
+    *("iterations", "max_iter", "rounds", "tol"),  # what converges at once needs no more of it
+)
+"""Parameters that need not change a result."""
+
+_COUNT = """
+import sys, numpy, scipy.sparse, textreg.hookspecs
+import textreg.structure.grouping, textreg.structure.linking
+before = set(sys.modules)
+import {module}
+print(*sorted(set(sys.modules) - before), sep="\\n")
+"""
+
+
+def common_checks(
+    kind: str, prefix: str, decided: Callable[[Any], Plugin] = lambda part: part
+) -> Checks:
+    """The checks that every kind of plugin has, to which those of one kind are added.
+
+    prefix: of their names. decided: gives a part a value for each of its parameters.
+    """
+    checks = Checks(kind, prefix)
+
+    @checks.add("parameters")
+    def parameters(part: Plugin, *trial: Any) -> None:
+        """The class says what it is for; numbers have a range, and a parameter
+        without a value has a grid to be searched."""
+        _described(part)
+
+    @checks.add("state")
+    def state(part: Plugin, *trial: Any) -> None:
+        """Parameters are plain values: they survive JSON, and a pickled copy is equal."""
+        ready = decided(part)
+        try:
+            made = copies(ready)
+        except TypeError as error:
+            fail("parameters that JSON can hold", f"{ready.params()} ({error})")
+        for what, copy in made.items():
+            same = copy.params() == ready.params()
+            require(same, f"{ready.params()} of {what}", copy.params())
+
+    distribution_checks(checks, lambda part: type(part).__module__)
+    return checks
+
+
+def distribution_checks(checks: Checks, module_of: Callable[[Any], str]) -> None:
+    """Add the checks of the module of a part, and of the distribution that has it."""
+
+    @checks.add("manifest")
+    def manifest(part: Any, *trial: Any) -> None:
+        """The metadata of its distribution, if it has one, names its kind, its name, and the
+        version of the interface, so that nothing need be imported to list it."""
+        own = entries_beside(module_of(part))
+        names = ", ".join(entry.point.name for entry in own)
+        mine = [entry for entry in own if (entry.kind, entry.name) == (checks.kind, part.name)]
+        point = f"'{checks.kind}.{part.name}' in [project.entry-points.textreg]"
+        require(bool(mine), f"{point} of {own[0].distribution}", f"only {names}")
+        version = 'the version of the interface in [project.entry-points."textreg.api"]'
+        package = own[0].point.module.partition(".")[0]
+        require(bool(mine[0].apis), f'{version}, such as {API} = "{package}"', "none")
+
+    @checks.add("imports")
+    def imports(part: Any, *trial: Any) -> None:
+        """Importing its module is cheap: large packages are imported where they are used."""
+        module = module_of(part)
+        found = _brought(module) if module != "__main__" else ()  # as in a notebook
+        brought = [each for each in found if each.partition(".")[0] != "textreg"]
+        roots = Counter(each.partition(".")[0] for each in brought).most_common(1)
+        what = f"{len(brought)}, {roots[0][1]} of them of {roots[0][0]}" if roots else "none"
+        most = f"{MODULES} new modules at most on import of {module}"
+        require(len(brought) <= MODULES, f"{most}, large ones where they are used", what)
+
+
+def entries_beside(module: str) -> list[Any]:
+    """Entry points of the distribution that has a module; Skipped if none is installed."""
+    package = module.partition(".")[0]
+    own = [entry for entry in registry.entries() if entry.point.module.partition(".")[0] == package]
+    if not own:
+        raise Skipped(f"no installed distribution names a plugin in {package}")
+    return own
+
+
+def _described(part: Plugin) -> None:
+    """It has a docstring of its own, and every parameter a grid or a range where it needs one."""
+    # Not by inspect.getdoc: a subclass without one would show its parent's.
+    documented = bool(inspect.cleandoc(type(part).__dict__.get("__doc__") or ""))
+    require(documented, f"a docstring of {type(part).__name__}", "none")
+    for key, declared in part.declared().items():
+        if declared.default is AUTO:
+            require(declared.search is not None, f"a grid for {key}", "none")
+        if declared.type in (int, float) and declared.choices is None:
+            ranged = declared.min is not None or declared.max is not None
+            require(ranged, f"a min or a max of {key}", "neither")
+            # The class refuses numbers out of range, so nothing computes with them.
+            ends = (declared.min, -1), (declared.max, 1)
+            wrong = [end + beyond for end, beyond in ends if end is not None]
+            for value in (*wrong, math.nan):
+                with suppress(UsageError):
+                    part.replace(**{key: value})
+                    fail(f"a UsageError for {key}={value}", "none")
+
+
+@lru_cache
+def _brought(module: str) -> tuple[str, ...]:
+    """The modules that come with one in a fresh interpreter; none where it is not found there."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    done = subprocess.run(
+        [sys.executable, "-c", _COUNT.format(module=module)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return tuple(done.stdout.split()) if done.returncode == 0 else ()
+
+
+@dataclass(frozen=True)
+class Repeats:
+    """How a part of one kind is run, again and again.
+
+    make: what a part makes of a task. plain: of that a copy, as plain values. equal: whether two of
+    these are the same. tasks: of a part and what it is tried on. various: more of them, among which
+    a parameter shows an effect.
+    """
+
+    make: Callable[[Any, Any], Any]
+    plain: Callable[[Any], Any]
+    equal: Callable[[Any, Any], bool]
+    tasks: Callable[..., Sequence[Any]]
+    various: Callable[..., Sequence[Any]]
+
+    def __call__(self, part: Any, task: Any) -> Any:
+        return self.plain(self.make(part, task))
+
+    def all(self, part: Any, tasks: Sequence[Any]) -> list[Any]:
+        """Of every task."""
+        return [self(part, task) for task in tasks]
+
+    def same(self, wanted: Sequence[Any], got: Sequence[Any]) -> bool:
+        """Whether the results of all tasks are the same."""
+        return len(wanted) == len(got) and all(map(self.equal, wanted, got))
+
+
+def repeated_checks(checks: Checks, repeats: Repeats, *, threads: bool = True) -> None:
+    """Add the checks of doing it again: after others, by a copy, in threads, elsewhere."""
+
+    @checks.add("determinism")
+    def determinism(part: Plugin, *trial: Any) -> None:
+        """The same input gives the same result, also after other input and by a copy, and no result
+        is written to later. The random numbers of the process are left alone."""
+        tasks = repeats.tasks(part, *trial)
+        with own_numbers("the same result of the same input"):
+            first = repeats.make(part, tasks[0])
+            wanted = [repeats.plain(first)]
+        require(repeats.same(wanted, [repeats(part, tasks[0])]), "the same result twice", "others")
+        wanted += repeats.all(part, tasks[1:])
+        told = "another: later calls write to the arrays that it was given"
+        require(repeats.equal(wanted[0], repeats.plain(first)), "the first result as it was", told)
+        told = "another: something of the first call is kept"
+        after = repeats.all(part, tasks)
+        require(repeats.same(wanted, after), "the same result after other input", told)
+        told = "another: something of it is not a parameter, or is kept from the first call"
+        for what, copy in copies(part).items():
+            again = repeats.all(copy, tasks[::-1])[::-1]
+            require(repeats.same(wanted, again), f"the same result by {what}", told)
+
+    def in_threads_too(part: Plugin, *trial: Any) -> None:
+        """Calls at the same time, in threads, give the same results as alone."""
+        tasks = repeats.tasks(part, *trial)
+        alone = repeats.all(part, tasks)
+        try:
+            together = in_threads(repeats, part, tasks)
+        except Exception as error:  # noqa: BLE001  # of a stranger's code, or what came of it
+            fail("the same results in threads", f"{type(error).__name__}: {error}")
+        told = "others: keep what belongs to one call in variables of its own, not in the part"
+        same = all(repeats.same(alone, turn) for turn in together)
+        require(same, "the same results in threads", told)
+
+    if threads:
+        checks.add("threads")(in_threads_too)
+
+    @checks.add("settings")
+    def settings(part: Plugin, *trial: Any) -> None:
+        """Every parameter has an effect: some other value of it gives another result. Not asked of
+        seeds, nor of files and other texts."""
+        check_settings(part, repeats.various(part, *trial), repeats, repeats.equal)
+
+    @checks.add("processes")
+    def processes(part: Plugin, *trial: Any) -> None:
+        """A fresh interpreter, with other hash values of texts, gives the same result, bit for
+        bit."""
+        tasks = repeats.tasks(part, *trial)
+        there = elsewhere(repeats, part, tasks)
+        told = "another: the order of a set of texts, hash() or id() may be used, none of which "
+        same = repeats.same(repeats.all(part, tasks), there)
+        require(same, "the same result in a fresh interpreter", f"{told}lasts")
+
+
+def check_settings(
+    part: Plugin,
+    tasks: Sequence[Any],
+    run: Callable[[Any, Any], Any],
+    equal: Callable[[Any, Any], bool],
+) -> None:
+    """ContractError if a parameter changes nothing, whatever its value.
+
+    run: gives the result of a part for one of the tasks. equal: whether two results are the same.
+    """
+    given = [key for key, it in part.declared().items() if it.type is str and it.choices is None]
+    if any(getattr(part, key) for key in given):
+        raise Skipped(f"what has an effect depends on the text given as {given[0]}")
+    usual: dict[int, Any] = {}
+
+    def has_effect(other: Plugin) -> bool:
+        for number, task in enumerate(tasks):
+            if number not in usual:
+                usual[number] = run(part, task)
+            if not equal(usual[number], run(other, task)):
+                return True
+        return False
+
+    for key, declared in part.declared().items():
+        tried = []
+        for value in () if key in _NO_EFFECT else _others(declared, getattr(part, key)):
+            try:
+                other = part.replace(**{key: value})
+            except UsageError:  # not together with the other parameters
+                continue
+            kept = declared.convert is not None or getattr(other, key) == value
+            require(kept, f"{key}={value!r} to stay as it is given", f"{getattr(other, key)!r}")
+            if has_effect(other):
+                break
+            tried.append(value)
+        else:
+            if tried:
+                fail(
+                    f"an effect of the parameter {key}",
+                    f"the same result for {', '.join(map(repr, [getattr(part, key), *tried]))}",
+                )
+
+
+def _others(declared: Param, value: Any) -> Iterator[Any]:
+    """Other values of a parameter that it allows; none of a text that may be any."""
+    if declared.choices is not None:
+        yield from (choice for choice in declared.choices if choice != value)
+    elif declared.type is bool:
+        yield not value
+    elif declared.type in (int, float):
+        usual = 0 if value is None else value
+        near = (usual + 1, usual - 1) if declared.type is int else ()
+        seen = [value]
+        ends = declared.min, declared.max
+        if declared.optional and value is not None:
+            yield None
+        for other in (*near, 2 * usual, usual / 2, *ends, 1, 5, 10 * usual):
+            if other is None:
+                continue
+            other = int(other) if declared.type is int else float(other)
+            low = declared.min is None or other >= declared.min
+            if low and (declared.max is None or other <= declared.max) and other not in seen:
+                seen.append(other)
+                yield other

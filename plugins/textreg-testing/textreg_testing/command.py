@@ -5,8 +5,14 @@ from __future__ import annotations
 import click
 
 from textreg.plugins import registry
-from textreg_testing.checks import Checks, Skipped, contract, require
-from textreg_testing.common import distribution_checks, entries_beside
+from textreg_testing.checks import (
+    Checks,
+    Skipped,
+    contract,
+    distribution_checks,
+    entries_beside,
+    require,
+)
 
 checks = Checks("command", "command-")
 command_checks = checks.of

@@ -44,26 +44,15 @@ def doctor(ctx: click.Context, name: str, as_json: bool) -> int:
     broken = [each for each in diagnoses if each.status == "broken"]
     if as_json:
         print_json({"plugins": [asdict(each) for each in diagnoses], "notes": strange})
-    else:
-        _tell_diagnoses(diagnoses, broken, strange)
-    return 1 if broken else 0
-
-
-def _tell_diagnoses(
-    diagnoses: Sequence[Diagnosis], broken: Sequence[Diagnosis], strange: Sequence[str]
-) -> None:
-    """The same for people: what is broken at length, last of all."""
+        return 1 if broken else 0
     rows = [("NAME", "KIND", "FROM", "STATUS")]
     for each in diagnoses:
-        info = each.info
-        status = each.status
-        if each.cause and status != "broken":
-            status += f": {each.cause}"
-        rows.append((info.name, info.kind, info.home, status))
+        cause = f": {each.cause}" if each.cause and each.status != "broken" else ""
+        rows.append((each.info.name, each.info.kind, each.info.home, each.status + cause))
     print_table(rows)
     for note in strange:
         click.echo(f"note: {note}")
-    for each in broken:
+    for each in broken:  # at length, last of all
         click.echo(f"\n{each.info.name}, {each.info.kind}, of {each.info.home}")
         click.echo(f"  cause: {each.cause}")
         if each.remedy:
@@ -73,6 +62,7 @@ def _tell_diagnoses(
         for line in each.traceback.splitlines():
             click.echo(f"  {line}".rstrip())
     click.echo(f"\n{len(diagnoses)} tried, {len(broken)} broken")
+    return 1 if broken else 0
 
 
 @click.command(name="plugins.check", cls=Command)
@@ -334,48 +324,36 @@ def _meant(name: str, rows: Iterable[PluginInfo]) -> Iterator[PluginInfo]:
 
 
 def _diagnose(row: PluginInfo) -> Diagnosis:
-    state, _, reason = row.status.partition(": ")
-    if state == "blocked":
-        return Diagnosis(row, state, reason)
     try:
-        row = registry.load(row)
+        if not row.status.startswith("blocked"):
+            row = registry.load(row)
+            if row.kind != "command":  # nobody knows what a command does, so it is not called
+                _try(row)
     except BrokenPluginError as error:
-        return _broken(row, error)
-    return _loaded(row) if row.kind == "command" else _tried(row)
-
-
-def _loaded(row: PluginInfo) -> Diagnosis:
-    """A command is not called, as nobody knows what it does."""
+        remedy = error.remedy or (f"pip install -U {row.distribution}" if row.distribution else "")
+        return Diagnosis(row, "broken", error.cause, remedy, traceback_of(error.__cause__))
+    except TextregError as error:
+        return Diagnosis(row, "not tried", str(error))
     state, _, reason = row.status.partition(": ")
     return Diagnosis(row, state, reason)
 
 
-def _tried(row: PluginInfo) -> Diagnosis:
+def _try(row: PluginInfo) -> None:
+    """Make a part and use it on a small corpus."""
     name = f"{row.distribution}:{row.name}" if row.distribution else row.name
     settings = dict(_TRIALS.get(row.kind, {}))
     texts = written(DOCUMENTS, 2, 4, 1)  # of two topics in turn
     labels = ["lamps", "kettles"] * (DOCUMENTS // 2)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            part = registry.create(row.kind, name)
-            settings = {key: part if it is None else it for key, it in settings.items()}
-            if row.kind == "regularizer" and part.needs and not part.default_builder:
-                settings[part.needs] = _BUILDERS[part.needs]
-            if row.kind == "exporter":
-                calls.export(part, plain_models()["two labels"])
-            else:
-                textreg.train(texts, labels, ngrams=1, **settings)
-    except BrokenPluginError as error:
-        return _broken(row, error)
-    except TextregError as error:
-        return Diagnosis(row, "not tried", str(error))
-    return _loaded(row)
-
-
-def _broken(row: PluginInfo, error: BrokenPluginError) -> Diagnosis:
-    remedy = error.remedy or (f"pip install -U {row.distribution}" if row.distribution else "")
-    return Diagnosis(row, "broken", error.cause, remedy, traceback_of(error.__cause__))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        part = registry.create(row.kind, name)
+        settings = {key: part if it is None else it for key, it in settings.items()}
+        if row.kind == "regularizer" and part.needs and not part.default_builder:
+            settings[part.needs] = _BUILDERS[part.needs]
+        if row.kind == "exporter":
+            calls.export(part, plain_models()["two labels"])
+        else:
+            textreg.train(texts, labels, ngrams=1, **settings)
 
 
 @hookimpl

@@ -14,8 +14,7 @@ from textreg.plugins import calls, registry
 from textreg.records.fields import Field
 from textreg.records.plain_model import PlainModel, PlainPart
 from textreg_export.characters import characters
-from textreg_testing.checks import contract, fail, require
-from textreg_testing.common import Repeats, common_checks, repeated_checks
+from textreg_testing.checks import Repeats, common_checks, contract, fail, repeated_checks, require
 
 Exported = dict[str, bytes | str]
 """The files of the models, or the reasons why there are none."""

@@ -23,12 +23,12 @@ from textreg_testing.checks import (
     always,
     at_least,
     at_most,
+    common_checks,
     contract,
     finite,
     near,
     require,
 )
-from textreg_testing.common import common_checks
 from textreg_testing.problems import quiet, small
 
 

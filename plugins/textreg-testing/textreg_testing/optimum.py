@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections import Counter
 from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from textreg.errors import DataError, UsageError
 from textreg.kinds import Regularizer
@@ -35,12 +35,14 @@ from textreg_testing.problems import (
     P,
     declares,
     hard,
+    identical,
     loss_at,
     lower,
     null_loss,
     prepared,
     quiet,
     reordered,
+    repeated,
     require_honest,
     require_refusal,
     small,
@@ -213,7 +215,8 @@ def _bound(part: Regularizer) -> None:
             make(tol=1e-6, max_iter=2),
             make(max_iter=7),
         ]
-        claims = [solution for each in tries if _claims(solution := solved(ready, each))]
+        solutions = [solved(ready, each) for each in tries]
+        claims = [solution for solution in solutions if not math.isnan(solution.gap)]
         if not claims:
             continue
         objective = partial(ready.objective, problem)
@@ -226,10 +229,6 @@ def _bound(part: Regularizer) -> None:
             gap = (solution.objective - least) / solution.objective
             told = f"a gap of {gap:.2g} at least, as there is an objective of {least:.8g}"
             require(enough, told, f"{solution.gap:.2g}")
-
-
-def _claims(solution: Solution) -> bool:
-    return not math.isnan(solution.gap)
 
 
 @checks.add("path")
@@ -314,8 +313,9 @@ def _side_by_side(part: Regularizer) -> None:
         require(len(several) == CLASSES, f"{CLASSES} solutions", len(several))
         for label, (one, solution) in enumerate(zip(posed, several, strict=True)):
             (own,) = ready.solve_each([one])
-            same = np.array_equal(solution.w, own.w) and solution.b == own.b
-            require(same, f"the weights of class {label} as by itself", "others")
+            require(
+                identical(solution, own), f"the weights of class {label} as by itself", "others"
+            )
             alone = solved(ready, one)
             near(f"objective of class {label}", solution.objective, alone.objective, CLOSE)
             near(f"weights of class {label}", solution.w, alone.w, CLOSE)
@@ -341,13 +341,9 @@ def _softmax(part: Regularizer) -> None:
 
     turned = together(ready, problem, (codes + 1) % CLASSES)
     near("weights of classes in another order", turned.w[[1, 2, 0]], solution.w, CLOSE)
-    rows = np.repeat(np.arange(len(codes)), problem.sample_weight.astype(int))
-    repeated = problem.replace(
-        X=csr_array(problem.X[rows]), y=problem.y[rows], sample_weight=np.ones(len(rows))
-    )
-    near(
-        "weights of repeated documents", together(ready, repeated, codes[rows]).w, solution.w, CLOSE
-    )
+    codes_of_copies = np.repeat(codes, problem.sample_weight.astype(int))
+    copies = together(ready, repeated(problem), codes_of_copies)
+    near("weights of repeated documents", copies.w, solution.w, CLOSE)
     for key, declared in ready.declared().items():
         if isinstance(declared.search, LogGrid):
             try:
@@ -445,6 +441,32 @@ def _is_even(ready: Regularizer, problem: Problem, solution: Solution) -> bool:
     return abs(one - ready.objective(opposite, -solution.w, -solution.b)) <= 1e-9 * max(
         abs(one), 1e-3
     )
+
+
+BUDGETS = (1, 2, 3, 5, 10, 20)
+"""Values of a parameter at which the features are counted."""
+
+
+@checks.add("budget")
+def _budget(part: Regularizer) -> None:
+    """No more features than a parameter allows: one that is the number of features for most of its
+    values never is exceeded. A last group may exceed it, by no more than what it brings."""
+    problem = hard()
+    ready = prepared(part, problem)
+    extra = int(np.diff(problem.groups.indptr).max()) - 1 if part.needs == "groups" else 0  # type: ignore[union-attr]
+    for key, value in ready.params().items():
+        if isinstance(value, bool) or not isinstance(value, int):
+            continue
+        low, high = ready.declared()[key].min, ready.declared()[key].max
+        tried = [it for it in BUDGETS if (low or 1) <= it <= (high or np.inf)]
+        over = {it: solved(ready.replace(**{key: it}), problem).nonzero - it for it in tried}
+        usual, times = max(Counter(over.values()).items(), key=lambda it: it[1], default=(0, 0))
+        # Fewer features at some values is an early end; at other numbers it counts something else.
+        if len(over) < 3 or times < len(over) * (2 / 3 if usual < 0 else 1 / 2):
+            continue
+        for it, more in over.items():
+            right = more <= extra and (usual == 0 or extra > 0)
+            require(right, f"{it} features at {key}={it}, or fewer at an end", it + more)
 
 
 @checks.add("report")

@@ -16,14 +16,7 @@ import numpy as np
 
 from textreg.penalties import Penalty
 from textreg.records import Floats
-from textreg_testing.checks import (
-    SECONDS,
-    Checks,
-    at_least,
-    at_most,
-    require,
-    run_checks,
-)
+from textreg_testing.checks import SECONDS, Checks, at_least, at_most, require, run_checks
 
 STEPS = (1e-2, 1.0, 100.0)
 """Steps at which prox is looked at; weights are of the size of one."""

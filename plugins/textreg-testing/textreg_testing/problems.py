@@ -103,6 +103,18 @@ def reordered(problem: Problem, order: Int64s) -> Problem:
     return problem.replace(**changes)
 
 
+def repeated(problem: Problem) -> Problem:
+    """The same with as many copies of every document as its weight says."""
+    rows = np.repeat(np.arange(len(problem.y)), problem.sample_weight.astype(int))
+    X = csr_array(problem.X[rows])
+    return problem.replace(X=X, y=problem.y[rows], sample_weight=np.ones(len(rows)))
+
+
+def identical(one: Solution, other: Solution) -> bool:
+    """Whether two solutions have the same weights and intercept, bit for bit."""
+    return np.array_equal(one.w, other.w) and one.b == other.b
+
+
 def groups_of(p: int, rng: np.random.Generator, count: int = 24, most: int = 5) -> Groups:
     """Overlapping groups of one to ``most`` features, one of them empty, two of them equal."""
     sizes = rng.integers(1, min(most + 1, p + 1), count)

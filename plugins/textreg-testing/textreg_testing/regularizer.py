@@ -22,13 +22,14 @@ from textreg_testing.checks import (
     Check,
     at_least,
     at_most,
+    common_checks,
     contract,
+    elsewhere,
     fail,
     finite,
     near,
     require,
 )
-from textreg_testing.common import common_checks, elsewhere
 from textreg_testing.optimum import adds_penalty
 from textreg_testing.penalty import Sized, penalty_checks
 from textreg_testing.problems import (
@@ -38,12 +39,14 @@ from textreg_testing.problems import (
     graph_of,
     groups_of,
     hard,
+    identical,
     large,
     loss_at,
     null_loss,
     prepared,
     quiet,
     reordered,
+    repeated,
     require_refusal,
     small,
     solved,
@@ -69,10 +72,7 @@ def regularizer_checks() -> list[Check]:
 
     They come first, as they are quick, and show where a mistake is.
     """
-    own = [
-        *checks.of(),
-        *optimum.checks.of(),
-    ]
+    own = [*checks.of(), *optimum.checks.of()]
     quick = [check for check in own if check.name in QUICK]
     others = [check for check in own if check.name not in QUICK]
     return [*quick, *map(_of_its_penalty, penalty_checks()), *others]
@@ -176,8 +176,7 @@ def _determinism(part: Regularizer) -> None:
     for make in (small, hard):
         ready = prepared(part, make())
         one, other = solved(ready, make()), solved(ready, make())
-        same = np.array_equal(one.w, other.w) and one.b == other.b
-        require(same, "the same bits twice", "others")
+        require(identical(one, other), "the same bits twice", "others")
 
 
 @checks.add("workers")
@@ -188,8 +187,7 @@ def _workers(part: Regularizer) -> None:
     alone = [solved(ready, small().replace(y=each.y)) for each in problems]
     with quiet(), ThreadPoolExecutor(3) as pool:
         beside = list(pool.map(ready.solve, problems))
-    same = all(np.array_equal(a.w, b.w) and a.b == b.b for a, b in zip(alone, beside, strict=True))
-    require(same, "the same bits in three threads", "others")
+    require(all(map(identical, alone, beside)), "the same bits in three threads", "others")
 
 
 @checks.add("order", applies=lambda part: not part.order_matters)
@@ -212,11 +210,7 @@ def _weights(part: Regularizer) -> None:
     counts = problem.sample_weight.astype(int)
     counts[:3] = 0
     weighted = problem.replace(sample_weight=counts.astype(np.float64))
-    rows = np.repeat(np.arange(N), counts)
-    repeated = problem.replace(
-        X=problem.X[rows], y=problem.y[rows], sample_weight=np.ones(len(rows))
-    )
-    one, other = solved(ready, weighted), solved(ready, repeated)
+    one, other = solved(ready, weighted), solved(ready, repeated(weighted))
     near("weights of repeated documents", one.w, other.w, CLOSE)
 
 
@@ -342,15 +336,12 @@ def _scale(part: Regularizer) -> None:
     some, and of a sparse model ten times as much leaves none. A document of weight 3 counts in it
     as three copies do, and the order of the features does not matter."""
     problem = small()
-    rows = np.repeat(np.arange(N), problem.sample_weight.astype(int))
-    repeated = problem.replace(
-        X=problem.X[rows], y=problem.y[rows], sample_weight=np.ones(len(rows))
-    )
+    copies = repeated(problem)
     strengths = _strengths_of(part)
     scales = {key: part.scale(problem, key) for key in strengths}
     for key, scale in scales.items():
         require(math.isfinite(scale) and scale > 0.0, f"a number above 0 for {key}", scale)
-        near(f"the scale of {key} for copies", [part.scale(repeated, key)], [scale], 1e-6)
+        near(f"the scale of {key} for copies", [part.scale(copies, key)], [scale], 1e-6)
         mixed = part.scale(reordered(problem, np.arange(P)[::-1]), key)
         near(f"the scale of {key} for features in another order", [mixed], [scale], 1e-6)
     ready = prepared(part)

@@ -255,9 +255,5 @@ def _used(names: dict[str, str]) -> set[str]:
 
 def _filled(template: str, names: dict[str, str]) -> str:
     """The text of a file."""
-    return Template(_template(template)).substitute(names)
-
-
-def _template(path: str) -> str:
-    """The text of a template."""
-    return (resources.files("textreg_testing") / "templates" / path).read_text(encoding="utf-8")
+    path = resources.files("textreg_testing") / "templates" / template
+    return Template(path.read_text(encoding="utf-8")).substitute(names)

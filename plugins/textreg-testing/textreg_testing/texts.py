@@ -229,3 +229,41 @@ def renumbered(tokens: Tokens, order: Sequence[int]) -> Tokens:
     new[list(order)] = np.arange(len(order), dtype=np.int32)
     names = [tokens.vocabulary[feature] for feature in order]
     return replace(tokens, ids=new[tokens.ids], vocabulary=names)
+
+
+_ALPHABETS = {
+    "small": "qwjzxvkbghnfcdtrsplmyiouea",
+    "capital": "QWJZXVKBGHNFCDTRSPLMYIOUEA",
+    "other": "щшжзхвкбгънфцдтрсплмюиоуеа",
+}
+"""Letters that stand for a to z: names of them are no words, but alike as before."""
+
+
+def renamed(tokens: Tokens, letters: str) -> Tokens:
+    """The same with ``small``, ``capital`` or ``other`` letters for a to z in all names."""
+    change = str.maketrans("abcdefghijklmnopqrstuvwxyz", _ALPHABETS[letters])
+    return replace(tokens, vocabulary=[name.translate(change) for name in tokens.vocabulary])
+
+
+def shuffled(tokens: Tokens, seed: int, level: str, *, inside: bool) -> Tokens:
+    """The same with the tokens of every sentence in another order, or the sentences of every
+    document.
+
+    level: ``sentence`` or ``document``. inside: whether the first and the last stay where they are.
+    """
+    rng = np.random.default_rng(seed)
+    ptr = tokens.sentence_ptr if level == "sentence" else tokens.document_ptr
+    order = np.arange(ptr[-1])
+    for start, end in itertools.pairwise(ptr.tolist()):
+        if end - start > 3:  # so that some can move when the first and the last stay
+            moved = slice(start + inside, end - inside)
+            order[moved] = rng.permutation(order[moved])
+    if level == "sentence":
+        return replace(tokens, ids=tokens.ids[order])
+    pieces = [tokens.ids[tokens.sentence_ptr[s] : tokens.sentence_ptr[s + 1]] for s in order]
+    return replace(
+        tokens,
+        ids=np.concatenate([np.empty(0, dtype=np.int32), *pieces]),
+        sentence_ptr=np.cumsum([0, *map(len, pieces)]),
+        paragraph_ptr=None,
+    )

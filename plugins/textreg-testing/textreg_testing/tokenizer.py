@@ -14,8 +14,16 @@ from textreg.errors import BrokenPluginError, UsageError
 from textreg.kinds import Tokenizer
 from textreg.plugins import calls
 from textreg.records import Tokens
-from textreg_testing.checks import Check, Skipped, contract, fail, require
-from textreg_testing.common import Repeats, common_checks, repeated_checks
+from textreg_testing.checks import (
+    Check,
+    Repeats,
+    Skipped,
+    common_checks,
+    contract,
+    fail,
+    repeated_checks,
+    require,
+)
 from textreg_testing.texts import Trial, trial
 
 Sentences = list[list[str]]
@@ -276,32 +284,28 @@ def check_characters(tokenizer: Tokenizer, texts: Sequence[str], tokens: Tokens)
 
 def check_order(texts: Sequence[str], tokens: Tokens) -> None:
     """ContractError unless offsets rise, are not empty, and lie in the text and their sentence."""
-    for document, text in enumerate(texts):
-        _check_order(tokens, document, text)
-
-
-def _check_order(tokens: Tokens, document: int, text: str) -> None:
     assert tokens.spans is not None
     assert tokens.sentence_spans is not None
-    low, high = tokens.document_ptr[document : document + 2]
-    before = 0
-    for sentence in range(low, high):
-        here = tokens.spans[tokens.sentence_ptr[sentence] : tokens.sentence_ptr[sentence + 1]]
-        first, last = tokens.sentence_spans[sentence].tolist()
-        inside = bool((here >= 0).all() and (here <= len(text)).all())
-        filled = bool((here[:, 0] < here[:, 1]).all())
-        rising = bool((np.diff(here[:, 0]) >= 0).all())
-        require(inside and filled and rising, f"rising offsets in {text!r:.80}", here.tolist())
-        within = 0 <= first <= last <= len(text)
-        require(within, f"the span of a sentence in {text!r:.80}", (first, last))
-        if len(here):
-            around = first <= here[0, 0] and here[:, 1].max() <= last
-            expected = (
-                f"sentence {sentence - low} of {text!r:.80} to span its tokens, {here.tolist()}"
-            )
-            require(around, expected, (first, last))
-            require(before <= first, f"sentences of {text!r:.80} in turn", (first, last))
-            before = last
+    for document, text in enumerate(texts):
+        low, high = tokens.document_ptr[document : document + 2]
+        before = 0
+        for sentence in range(low, high):
+            here = tokens.spans[tokens.sentence_ptr[sentence] : tokens.sentence_ptr[sentence + 1]]
+            first, last = tokens.sentence_spans[sentence].tolist()
+            inside = bool((here >= 0).all() and (here <= len(text)).all())
+            filled = bool((here[:, 0] < here[:, 1]).all())
+            rising = bool((np.diff(here[:, 0]) >= 0).all())
+            require(inside and filled and rising, f"rising offsets in {text!r:.80}", here.tolist())
+            within = 0 <= first <= last <= len(text)
+            require(within, f"the span of a sentence in {text!r:.80}", (first, last))
+            if len(here):
+                around = first <= here[0, 0] and here[:, 1].max() <= last
+                expected = (
+                    f"sentence {sentence - low} of {text!r:.80} to span its tokens, {here.tolist()}"
+                )
+                require(around, expected, (first, last))
+                require(before <= first, f"sentences of {text!r:.80} in turn", (first, last))
+                before = last
 
 
 def _fold(text: str) -> str:

@@ -146,7 +146,11 @@ class Characters:
 
     def __init__(self, given: dict[str, Any]) -> None:
         classes = {name: _ranges(runs) for name, runs in given["classes"].items()}
-        sets = {name: "".join(map(_range, runs)) for name, runs in classes.items()}
+        # Runs as parts of sets of a regular expression.
+        sets = {
+            name: "".join(f"\\U{first:08x}-\\U{last:08x}" for first, last in runs)
+            for name, runs in classes.items()
+        }
         members = {name: Runs(runs) for name, runs in classes.items()}
         self.lower, self.upper = members["lower"], members["upper"]
         self.alpha, self.decimal = members["alpha"], members["decimal"]
@@ -386,8 +390,8 @@ class Characters:
         words = [match.span() for match in self.word.finditer(text)]
         begin = 0
         for number in range(1, len(words)):
-            (_, end), (after, _) = words[number - 1], words[number]
-            before = words[number - 1]
+            before, (after, _) = words[number - 1 : number + 1]
+            end = before[1]
             if end < after and self.ends_sentence(text, before, after, number - begin, rule):
                 yield self._in_gap(text, end, after)
                 begin = number
@@ -506,11 +510,6 @@ def _ranges(runs: str) -> list[Span]:
         found.append((at + gap, at + gap + more))
         at += gap + more + 1
     return found
-
-
-def _range(run: Span) -> str:
-    """A run as part of a set of a regular expression."""
-    return f"\\U{run[0]:08x}-\\U{run[1]:08x}"
 
 
 def _case_map(given: dict[str, Any]) -> dict[str, str]:
@@ -850,12 +849,7 @@ class Predictor:
             if of not in self.labels:
                 raise ValueError(f"the model has no label {of!r}: it has {', '.join(self.labels)}")
             return self.labels.index(of)
-        if self.task == "regression":
-            return 1
-        if self.task == "multilabel":
-            margins = self._margins(scores)
-            return margins.index(max(margins))
-        return self._best(scores)
+        return 1 if self.task == "regression" else self._best(scores)
 
     def _occurrences(self, document: Document) -> tuple[list[Span], list[str], list[list[Gram]]]:
         """The sentences of a document, their fields, and of every part the n-grams in them.

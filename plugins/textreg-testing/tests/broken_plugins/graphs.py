@@ -210,6 +210,15 @@ class LowerCase(Spelling):
         return super().links([(feature, name) for name, feature in number.items()])
 
 
+class LowerCaseLookup(Spelling):
+    """Words that are spelled alike, linked the more the fewer changes there are."""
+
+    def words(self, tokens: Tokens) -> list[tuple[int, str]]:
+        number = {name: feature for feature, name in enumerate(tokens.vocabulary)}
+        lower = [name.lower() for _, name in super().words(tokens)]
+        return [(number[name], name) for name in dict.fromkeys(lower) if name in number]
+
+
 class NoLinks(Spelling):
     def graph(self, links: Links, tokens: Tokens) -> Graph:
         p = len(tokens.vocabulary)
@@ -371,6 +380,7 @@ BUGS = (
     Bug("first word lost", FirstWordLost),
     Bug("only neighbors in the vocabulary", OnlyNeighbors),
     Bug("matched in lower case", LowerCase),
+    Bug("looked up in lower case", LowerCaseLookup),
     Bug("no links", NoLinks),
     Bug("refuses everything", OnlyRefuses),
     Bug("across documents", AcrossDocuments),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+import re
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, ClassVar
@@ -242,6 +243,15 @@ class LowerCase(Suffixes):
         }
 
 
+class LowerCaseWords(Prefixes):
+    def sets(self, tokens: Tokens) -> dict[str, list[str]]:
+        """The words by their prefixes."""
+        found: dict[str, list[str]] = {}
+        for word in map(str.lower, tokens.vocabulary):
+            found.setdefault(word[: self.letters], []).append(word)
+        return {prefix: words for prefix, words in found.items() if len(words) >= self.least}
+
+
 class OnlySmallVocabularies(Suffixes):
     def sets(self, tokens: Tokens) -> Sets:
         return super().sets(tokens) if len(tokens.vocabulary) < 20 else {}
@@ -281,6 +291,25 @@ class LastSentenceLost(Company):
     def spans(self, tokens: Tokens) -> Iterable[tuple[int, int]]:
         used = [span for span in super().spans(tokens) if span[0] < span[1]]
         return used[:-1]
+
+
+class LastWordOfSentenceLost(Company):
+    def spans(self, tokens: Tokens) -> Iterable[tuple[int, int]]:
+        return [(start, end - 1) for start, end in super().spans(tokens) if end - start > 1]
+
+
+class LastOfDocumentLost(Company):
+    def spans(self, tokens: Tokens) -> Iterable[tuple[int, int]]:
+        """All sentences of a document but the last."""
+        for first, last in itertools.pairwise(tokens.document_ptr.tolist()):
+            yield from itertools.pairwise(tokens.sentence_ptr[first:last].tolist())
+
+
+class OnlyLatin(Prefixes):
+    def sets(self, tokens: Tokens) -> dict[str, list[str]]:
+        """The words by their prefixes."""
+        found = super().sets(tokens)
+        return {prefix: words for prefix, words in found.items() if re.match("[A-Za-z]", prefix)}
 
 
 class KeepsItsArrays(Company):
@@ -434,11 +463,15 @@ BUGS = (
     Bug("weights of other groups", OtherWeights),
     Bug("groups in the order of a set", SetOrder),
     Bug("matched in lower case", LowerCase),
+    Bug("words in lower case", LowerCaseWords),
     Bug("nothing built", OnlySmallVocabularies),
     Bug("kept from build to build", KeptBetweenBuilds),
     Bug("cached by the size of the vocabulary", CachedBySize),
     Bug("across documents", AcrossDocuments),
     Bug("last sentence lost", LastSentenceLost),
+    Bug("last word of a sentence lost", LastWordOfSentenceLost),
+    Bug("last sentence of a document lost", LastOfDocumentLost),
+    Bug("only Latin letters", OnlyLatin),
     Bug("writes to arrays it gave", KeepsItsArrays),
     Bug("weights of zero", WeightsOfZero),
     Bug("places for numbers", PlacesForNumbers),

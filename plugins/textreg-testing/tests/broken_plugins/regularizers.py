@@ -576,6 +576,14 @@ def _late_steps(self: Any, it: Solution, problem: Problem) -> Solution:
     return replace(it, report=SelectionReport(order=order, steps=steps))
 
 
+def _one_more(self: Any, problem: Problem) -> int:
+    return min(self.budget + 1, problem.X.shape[1])
+
+
+def _one_more_at_ten(self: Any, problem: Problem) -> int:
+    return min(self.budget + (self.budget >= 10), problem.X.shape[1])
+
+
 def _keep_more(self: Any, w: Floats) -> Floats:
     return np.where(np.abs(w) >= np.sort(np.abs(w))[-min(self.features + 1, len(w))], w, 0.0)
 
@@ -777,6 +785,9 @@ bug("noise from a hash", Forward, scores=_hashed)
 bug("signed scores", Forward, scores=_signed)
 bug("scores without weights", Forward, scores=_unweighted)
 bug("the most frequent features", Forward, scores=_frequent)
+bug("one feature more", Forward, size=_one_more)
+bug("one feature fewer", Forward, size=lambda self, problem: max(self.budget - 1, 1))
+bug("one feature more from ten on", Forward, size=_one_more_at_ten)
 bug(
     "the worst feature",
     Forward,
