@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from textreg.blocks.matrix import StoredGroups, StoredRows, cut_rows
+from textreg.blocks.features import StoredGroups, StoredRows, cut_rows
 from textreg.builtin.groups import Group, Sentence
 from textreg.builtin.separable import Elastic, Lasso, NoRegularizer, Ridge
 from textreg.errors import ConvergenceWarning, DataWarning, UsageError
@@ -22,10 +22,15 @@ from textreg.kinds import Regularizer
 from textreg.losses import find_loss
 from textreg.penalties import GroupNorms
 from textreg.records import Design, Groups, Problem, Solution, Step
-from textreg.records.block_design import ArrayStore, BlockDesign, BlockGroups, KnownColumns
-from textreg.records.block_operations import GroupBlock
-from textreg.records.design import CompressedArrays
-from textreg.records.ragged import squared_norms
+from textreg.records.arrays import squared_norms
+from textreg.records.design import (
+    ArrayStore,
+    BlockDesign,
+    BlockGroups,
+    CompressedArrays,
+    GroupBlock,
+    KnownColumns,
+)
 from textreg.solvers.block_ascent import ascend
 from textreg.solvers.block_rows import BlockRows
 from textreg.solvers.engine import Engine

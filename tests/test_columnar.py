@@ -24,7 +24,7 @@ from textreg.errors import DataError, DataWarning, UsageError
 from textreg.files import MAX_UNPACKED, zstd
 from textreg.reading.corpus import read_corpus, stream_documents, stream_records
 from textreg.reading.formats import columnar
-from textreg.records.fields import as_fields
+from textreg.records.documents import as_fields
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")

@@ -14,13 +14,13 @@ import pytest
 from scipy.sparse import csr_array
 
 from textreg import train
-from textreg.blocks.heap import sparse_zeros
+from textreg.blocks.scratch import sparse_zeros
 from textreg.features.encoder import WEIGHTINGS
 from textreg.features.fields import tokenizer_of
 from textreg.features.vectorize import Vectorizer
 from textreg.penalties import GroupNorms
 from textreg.records import Corpus, Design, Groups, Problem
-from textreg.records.ragged import distinct_rows, take_rows
+from textreg.records.arrays import distinct_rows, take_rows
 from textreg.solvers.certificate import EngineDual, Target, group_bound
 from textreg.solvers.engine import Engine
 from textreg.text import CsrArrays

@@ -16,8 +16,8 @@ from textreg.losses import Loss
 from textreg.params import AUTO, LogGrid, Parametrized, check_decided, param
 from textreg.penalties import GroupNorms, Separable
 from textreg.records import Floats, Groups, Int64s, MultiSolution, Problem, Solution
-from textreg.records.block_design import BlockGroups
-from textreg.records.support import Support
+from textreg.records.design import BlockGroups
+from textreg.records.problem import Support
 from textreg.solvers.admm import AdmmOptions, admm
 from textreg.solvers.algorithm_1 import Algorithm1Options, algorithm_1
 from textreg.solvers.class_groups import multinomial_groups

@@ -15,8 +15,8 @@ from textreg.losses import Logistic, Loss
 from textreg.params import AUTO, LogGrid, check_decided, param
 from textreg.penalties import Separable
 from textreg.records import Floats, Int64s, MultiSolution, Problem, Solution, Step
-from textreg.records.block_design import BlockDesign
-from textreg.records.support import Support
+from textreg.records.design import BlockDesign
+from textreg.records.problem import Support
 from textreg.solvers import hinge_ridge
 from textreg.solvers.class_steps import SeparableStep
 from textreg.solvers.merged_blocks import merged_blocks

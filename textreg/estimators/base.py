@@ -22,8 +22,8 @@ from textreg.kinds import GraphBuilder, GroupBuilder
 from textreg.params import Parametrized
 from textreg.plugins import calls, registry
 from textreg.records import Graph, Groups, Int64s, Tokens
-from textreg.records.columns import as_column, first_missing
-from textreg.records.convert import as_array
+from textreg.records.arrays import as_array
+from textreg.records.documents import as_column, first_missing
 from textreg.structure.grouping import LazyNames
 from textreg.tasks import check_classes
 from textreg.training.settings import PREFIXES, create_part, declared_settings
@@ -164,7 +164,7 @@ def _columns(group: Any, what: str, number_of: dict[str, int] | None, width: int
 
 def _groups_of_matrix(given: Any, width: int) -> Groups:
     """The groups of a matrix of groups by columns."""
-    from textreg.records.matrix import checked_csr
+    from textreg.records.arrays import checked_csr
 
     matrix = checked_csr("groups", given)
     if matrix.shape[1] != width:

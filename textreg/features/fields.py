@@ -16,7 +16,7 @@ from textreg.kinds import Tokenizer
 from textreg.logs import logger
 from textreg.plugins import registry
 from textreg.records import Documents, Tokens
-from textreg.records.fields import MISSING, Field
+from textreg.records.documents import MISSING, Field
 from textreg.structure.joining import joined
 from textreg.text import CsrArrays, renumber
 

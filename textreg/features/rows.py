@@ -14,7 +14,7 @@ from textreg._core import text_counts
 from textreg._core.ragged import scatter_rows
 from textreg.features.encoder import Encoder, side_by_side
 from textreg.records import Design, Floats, Int32s, Int64s, Tokens
-from textreg.records.ragged import pieces, take_rows
+from textreg.records.arrays import pieces, take_rows
 from textreg.text import CsrArrays
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from textreg.kinds import GraphBuilder, Tokenizer
 from textreg.params import Parametrized, param
 from textreg.records import Bools, Documents, Graph, Groups, Int64s, Tokens
 from textreg.records.documents import check_documents
-from textreg.records.names import Names
+from textreg.records.text import Names
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

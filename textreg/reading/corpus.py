@@ -38,8 +38,7 @@ from textreg.reading.source import (
     refuse_change,
 )
 from textreg.records import Corpus, Floats
-from textreg.records.fields import Field, FieldedText
-from textreg.records.stored_texts import StoredTexts
+from textreg.records.documents import Field, FieldedText, StoredTexts
 
 
 def files_under(folder: str) -> list[str]:

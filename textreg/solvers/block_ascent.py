@@ -14,7 +14,7 @@ import numpy as np
 from textreg._core.dual import dual_sweep
 from textreg.losses import Logistic
 from textreg.records import Floats, Problem, Step
-from textreg.records.block_operations import RowBlock
+from textreg.records.design import RowBlock
 from textreg.solvers.block_rows import BlockRows
 from textreg.solvers.certificate import balance, dual_value, relative_gap
 from textreg.solvers.dual_ascent import HINGES, LAG, RANGE, Patience, shuffled, slope_of

@@ -10,10 +10,8 @@ import numpy as np
 
 from textreg._core.curvature import curvature_diagonal, curvature_product, row_scores, row_sums
 from textreg.records import Floats, Int32s
-from textreg.records.block_design import BlockDesign
-from textreg.records.block_operations import RowBlock, joined_rows, renumbered
-from textreg.records.design import CompressedArrays
-from textreg.records.ragged import take_lines
+from textreg.records.arrays import take_lines
+from textreg.records.design import BlockDesign, CompressedArrays, RowBlock, joined_rows, renumbered
 from textreg.solvers.compact_rows import significant
 from textreg.solvers.engine import Engine
 from textreg.solvers.sampled_rows import Sample, draw

@@ -20,7 +20,7 @@ import numpy as np
 from textreg._core.columns import column_damping
 from textreg.penalties import GroupNorms, Separable
 from textreg.records import Floats, Int32s
-from textreg.records.ragged import squared_norms
+from textreg.records.arrays import squared_norms
 from textreg.solvers.engine import Engine
 from textreg.solvers.unpenalized import level
 

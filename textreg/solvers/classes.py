@@ -9,8 +9,8 @@ import numpy as np
 from textreg.errors import UsageError
 from textreg.losses import Logistic
 from textreg.records import Floats, Int64s, Problem
-from textreg.records.convert import as_finite
-from textreg.records.fit import checked_codes
+from textreg.records.arrays import as_finite
+from textreg.records.problem import checked_codes
 from textreg.solvers.engine import HOPELESS
 
 LARGE = 0.5

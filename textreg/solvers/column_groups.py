@@ -7,8 +7,7 @@ from numpy.typing import NDArray
 
 from textreg._core.group_scores import GroupArrays, projection_bounds
 from textreg.records import Floats, Groups, Int32s
-from textreg.records.cache import Cache
-from textreg.records.ragged import distinct_rows, row_of, sums, take_rows
+from textreg.records.arrays import Cache, distinct_rows, row_of, sums, take_rows
 from textreg.solvers.unit_columns import UnitColumns, digest
 
 MOST_BOUNDED = 128

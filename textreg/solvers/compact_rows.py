@@ -19,8 +19,7 @@ from textreg._core.curvature import (
     row_sums,
 )
 from textreg.records import Floats, Int32s, Int64s
-from textreg.records.cache import Cache, derived
-from textreg.records.ragged import squared_norms, take_lines
+from textreg.records.arrays import Cache, derived, squared_norms, take_lines
 from textreg.solvers.transposing import rows_of_columns
 
 if TYPE_CHECKING:

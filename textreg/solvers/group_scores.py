@@ -15,7 +15,7 @@ from textreg._core.group_scores import (
 )
 from textreg.errors import DataError, UsageError, did_you_mean
 from textreg.records import Floats, Groups, Int32s
-from textreg.records.ragged import sums
+from textreg.records.arrays import sums
 from textreg.solvers.column_groups import column_groups
 from textreg.solvers.column_scores import Candidate, ColumnDots
 from textreg.solvers.unit_columns import UnitColumns

@@ -17,7 +17,7 @@ import numpy as np
 
 from textreg.penalties import Separable
 from textreg.records import Problem, Solution, Step
-from textreg.records.block_design import BlockDesign
+from textreg.records.design import BlockDesign
 from textreg.solvers import dual_ascent
 from textreg.solvers.certificate import relative_gap
 from textreg.solvers.compact_rows import compact_rows

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from textreg._core.groups import fill_groups, group_norms, group_spread
 from textreg.penalties import shared_out
 from textreg.records import Floats, Int32s
-from textreg.records.block_design import BlockGroups
-from textreg.records.block_operations import GroupBlock
+from textreg.records.design import BlockGroups, GroupBlock
 
 Bools = NDArray[np.bool_]
 

@@ -13,10 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from textreg.records import Design, Floats, Int32s, Int64s, Problem, Solution
-from textreg.records.block_design import BlockDesign
-from textreg.records.block_operations import RowBlock
-from textreg.records.design import CompressedArrays
-from textreg.records.ragged import squared_norms, sums
+from textreg.records.arrays import squared_norms, sums
+from textreg.records.design import BlockDesign, CompressedArrays, RowBlock
 from textreg.solvers.parallel_columns import parallel_columns
 from textreg.solvers.transposing import rows_of_columns
 from textreg.text import CsrArrays

@@ -15,7 +15,7 @@ import numpy as np
 
 from textreg.penalties import GroupNorms
 from textreg.records import Design, Floats, Groups, Problem, Solution
-from textreg.records.ragged import distinct_rows
+from textreg.records.arrays import distinct_rows
 from textreg.records.structure import holders_of
 from textreg.solvers.parallel_columns import MERGED, MergedColumns
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from textreg.errors import DataWarning, UsageError
 from textreg.records import Bools, Floats, Int32s, Problem, Solution, Step
-from textreg.records.block_design import BlockDesign, BlockGroups, KnownColumns
+from textreg.records.design import BlockDesign, BlockGroups, KnownColumns
 from textreg.solvers.certificate import KAPPAS, relative_gap
 from textreg.solvers.engine import Engine
 from textreg.solvers.kept_in_blocks import Selected, held_by_groups, left_by_groups

@@ -19,9 +19,8 @@ import numpy as np
 from textreg._core.ragged import hash_rows
 from textreg.penalties import Links
 from textreg.records import Design, Floats, Int64s, MultiSolution, Problem, Solution
-from textreg.records.convert import as_finite
-from textreg.records.ragged import first_equal, hash_entries
-from textreg.records.scaled_columns import ScaledColumns
+from textreg.records.arrays import as_finite, first_equal, hash_entries
+from textreg.records.design import ScaledColumns
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -28,7 +28,7 @@ from textreg.records import (
     Solution,
     Step,
 )
-from textreg.records.convert import as_array
+from textreg.records.arrays import as_array
 from textreg.solvers.active import LEAST_RIDGE, ActiveFit
 from textreg.solvers.column_scores import TOLERANCE, Candidate, ColumnDots, ColumnScores
 from textreg.solvers.group_scores import GroupScores

@@ -19,7 +19,7 @@ import numpy as np
 from textreg.losses import Logistic
 from textreg.penalties import Separable
 from textreg.records import Floats, Problem, Solution, Step
-from textreg.records.block_design import BlockDesign
+from textreg.records.design import BlockDesign
 from textreg.solvers import dual_ascent
 from textreg.solvers.certificate import dual_value, relative_gap, ridge_bound
 from textreg.solvers.compact_rows import compact_rows

@@ -13,7 +13,7 @@ import numpy as np
 
 from textreg.penalties import Separable
 from textreg.records import Floats, Problem, Solution, Step
-from textreg.records.block_design import BlockDesign
+from textreg.records.design import BlockDesign
 from textreg.solvers import block_ascent
 from textreg.solvers.block_rows import BlockRows, Reading
 from textreg.solvers.certificate import relative_gap, ridge_bound

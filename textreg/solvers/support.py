@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from textreg.penalties import GroupNorms
 from textreg.records import Floats, Problem, Solution
-from textreg.records.block_design import BlockDesign
-from textreg.records.support import Support, states
+from textreg.records.design import BlockDesign
+from textreg.records.problem import Support, states
 
 Bools = NDArray[np.bool_]
 

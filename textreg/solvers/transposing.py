@@ -9,7 +9,7 @@ import numpy as np
 
 from textreg._core.ragged import scatter_rows
 from textreg.records import Design, Floats, Int32s, Int64s
-from textreg.records.ragged import pieces
+from textreg.records.arrays import pieces
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from textreg._core.columns import column_dots
 from textreg.records import Floats, Int32s, Int64s, Problem
-from textreg.records.cache import Cache
-from textreg.records.ragged import first_equal, hash_entries, row_of
+from textreg.records.arrays import Cache, first_equal, hash_entries, row_of
 
 NEGLIGIBLE = 1e-150
 """Weights of documents up to this one have squares of zero."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from textreg.blocks.heap import release_memory, sparse_zeros
+from textreg.blocks.scratch import release_memory, sparse_zeros
 from textreg.errors import ConvergenceWarning, UsageError, first_few
 from textreg.kinds import Regularizer
 from textreg.logs import logger

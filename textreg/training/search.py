@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from textreg.blocks.heap import release_memory
+from textreg.blocks.scratch import release_memory
 from textreg.errors import UsageError
 from textreg.features.vectorize import Features
 from textreg.kinds import Regularizer

@@ -20,7 +20,7 @@ from textreg.measure.evaluation import Evaluation
 from textreg.model.model import Model
 from textreg.plugins import calls
 from textreg.records import Corpus, Floats, Graph, Groups, Int64s
-from textreg.records.cache import Cache
+from textreg.records.arrays import Cache
 from textreg.tasks import read_target
 from textreg.training.keywords import SettingsKeywords
 from textreg.training.prepare import for_documents, make_features

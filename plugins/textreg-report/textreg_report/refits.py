@@ -15,7 +15,7 @@ from textreg.kinds import Regularizer
 from textreg.model.model import Model
 from textreg.plugins import registry
 from textreg.records import Corpus, Floats, Int64s, MultiSolution, SkippedRowsBuilder
-from textreg.records.ragged import row_of, sums
+from textreg.records.arrays import row_of, sums
 from textreg.tasks import Target
 from textreg.training.fit import fit_rows
 from textreg.training.prepare import SEARCH_TOL, Prepared, prepare, read_training

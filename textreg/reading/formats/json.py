@@ -13,7 +13,7 @@ from textreg.files import MAX_LINE, limit, too_long
 from textreg.reading.columns import Row, TableColumns
 from textreg.reading.formats.lines import Format
 from textreg.reading.source import NotDecodable, Source, UnusableRow
-from textreg.records.fields import FieldedText
+from textreg.records.documents import FieldedText
 
 _BEGINS = re.compile(r'\s*(\{\s*["}]|\[\s*\{)')
 
