@@ -15,8 +15,8 @@ from textreg.records import Groups, Problem, Solution, Step
 from textreg.solvers import majorize as module
 from textreg.solvers import sparse_ascent
 from textreg.solvers.engine import Engine
-from textreg.solvers.group_fit import VectorFit
 from textreg.solvers.majorize import majorize
+from textreg.solvers.reweighting import VectorFit
 from textreg_testing.problems import random_matrix
 
 N, P = 80, 120

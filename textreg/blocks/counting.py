@@ -1,4 +1,10 @@
-"""Counts of texts in blocks: each block's own, merged into those of all."""
+"""Counts of texts in blocks: each block's own, merged into those of all.
+
+Sorted lists of many blocks, merged without all of them in memory at once.
+
+Lists of about the same size are merged, as the digits of a binary counter carry: so every entry is
+copied only a few times, however many blocks there are.
+"""
 
 from __future__ import annotations
 

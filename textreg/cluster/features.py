@@ -1,4 +1,16 @@
-"""Features counted and weighed on the workers of a cluster."""
+"""Features counted and weighed on the workers of a cluster.
+
+N-grams counted by the workers, and merged there in a fixed tree.
+
+    block  block  block  block  block  ...     words of each, and how many documents have them
+      └──────┼──────┘      └──────┼──────┘
+           merged               merged    ...  at most MERGED at a time, in the order of blocks
+             └─────────┬──────────┘
+                 here, the last time           all n-grams: which of them are features
+
+The features go the same way back: whoever merged some n-grams knows the number of each among the
+merged ones. What is merged with what depends on the blocks alone, and counts are whole numbers.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Designs: sparse matrices of documents and features, in memory, scaled, or in blocks."""
+"""Designs: sparse matrices of documents and features, in memory, scaled, or in blocks.
+
+What is computed of one block of rows, or of the groups of one block.
+
+These are functions of a block and a few arrays, so that they can be called wherever a block lies.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""Documents: texts in memory, in columns or in a file, tokenized, or made of fields."""
+"""Documents: texts in memory, in columns or in a file, tokenized, or made of fields.
+
+Columns of data frames and tables, of whatever package they are, as lists of Python's values.
+
+They are known by what they offer, so that none of these packages is needed: pandas, polars,
+pyarrow, NumPy, the datasets of Hugging Face.
+"""
 
 from __future__ import annotations
 

@@ -18,23 +18,22 @@ from textreg.records import Floats, Problem, Solution, Step
 from textreg.solvers import dual_ascent
 from textreg.solvers.certificate import Bound, dual_value, relative_gap, value_of
 from textreg.solvers.compact_rows import compact_rows
-from textreg.solvers.engine import Engine
-from textreg.solvers.feature_ascent import FeatureAscent
-from textreg.solvers.group_fit import VectorFit, rounded
-from textreg.solvers.merged_features import over_merged_features
+from textreg.solvers.dual_ascent import FeatureAscent
+from textreg.solvers.engine import Engine, scales_of
 from textreg.solvers.outcome import checks_overflow, finish
-from textreg.solvers.requests import FeatureSweep, Fit, Gradient, Products, Restart
+from textreg.solvers.parallel_columns import over_merged_features
+from textreg.solvers.requests import FeatureSweep, Fit, Gradient, Products, Restart, side_by_side
 from textreg.solvers.reweighting import (
     S_LEAST,
     UNIT,
     Reweighted,
+    VectorFit,
     continued,
     grown,
+    rounded,
     touching_points,
 )
 from textreg.solvers.ridge import beginning
-from textreg.solvers.scales import scales_of
-from textreg.solvers.side_by_side import side_by_side
 
 WARM, COLD = 5, 7
 """Sweeps before the first look at the gap, from a given start and without."""

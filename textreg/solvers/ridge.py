@@ -27,9 +27,8 @@ from textreg.solvers.dual_ascent import Ascent
 from textreg.solvers.engine import IDLE, NOISE, Engine, slope_of_intercept
 from textreg.solvers.outcome import checks_overflow, finish
 from textreg.solvers.parallel_columns import over_merged_columns
-from textreg.solvers.requests import Fit, Gradient, Products, Restart, Sweeps, alone
+from textreg.solvers.requests import Fit, Gradient, Products, Restart, Sweeps, alone, side_by_side
 from textreg.solvers.ridge_step import Accuracy, ridge_step
-from textreg.solvers.side_by_side import side_by_side
 
 SMALL = 100_000
 """Values of a matrix for which other steps are quick enough, and solve more exactly than asked."""

@@ -26,11 +26,9 @@ import numpy as np
 from textreg._core.curvature import row_scores, row_sums, scaled_gram
 from textreg.records import Floats, Int32s
 from textreg.solvers.compact_rows import CompactRows, significant
-from textreg.solvers.conjugate import Direction, Rounds, conjugate_rounds
-from textreg.solvers.engine import Engine
-from textreg.solvers.line_search import Advance
+from textreg.solvers.engine import SHORT, Engine, Parabola, go_along, underflowed
+from textreg.solvers.linear_algebra import Advance, Direction, Rounds, conjugate_rounds
 from textreg.solvers.requests import Fit, Gradient, HessianProduct, WeightedSum
-from textreg.solvers.smooth_step import SHORT, Parabola, go_along, underflowed
 
 ROUNDS = 100
 """Most iterations of conjugate gradients in a step."""
@@ -79,7 +77,7 @@ def ridge_step(
     """One Newton step; the fall of the objective, 0.0 if it is lost in rounding.
 
     The scores are moved by what the rows say, where values may be float32: who needs them exactly
-    asks for a restart. As :func:`.smooth_step.smooth_step`, it tries again with the bound of the
+    asks for a restart. As :func:`.smooth_step`, it tries again with the bound of the
     curvature.
 
     Parameters

@@ -27,10 +27,16 @@ from textreg.solvers.certificate import (
     value_of,
 )
 from textreg.solvers.compact_rows import compact_rows
-from textreg.solvers.dual_ascent import in_range
-from textreg.solvers.feature_ascent import FeatureAscent, sweep_by_feature
-from textreg.solvers.group_fit import VectorFit, rounded
-from textreg.solvers.reweighting import S_LEAST, S_START, Reweighted, grown, touching_points
+from textreg.solvers.dual_ascent import FeatureAscent, in_range, sweep_by_feature
+from textreg.solvers.reweighting import (
+    S_LEAST,
+    S_START,
+    Reweighted,
+    VectorFit,
+    grown,
+    rounded,
+    touching_points,
+)
 
 WARM, COLD = 4, 8
 """Sweeps before the first look, from a given start and without."""
