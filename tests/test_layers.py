@@ -19,7 +19,7 @@ ROOT = Path(textreg.__file__).parent
 
 # A package, or a file beside them, may import from the rows above its own, and from itself.
 ROWS = [
-    ["_core", "errors", "logs"],
+    ["_core", "errors"],
     ["interrupts", "jobs", "params", "terminal"],
     ["files", "isolation"],
     ["losses"],
@@ -173,7 +173,7 @@ def test_a_command_imports_nothing_heavy_before_it_works(module: str) -> None:
 
 
 BUDGETS = {
-    "textreg": 38_470,
+    "textreg": 38_440,
     "textreg/_core": 5_070,
     "textreg/blocks": 780,
     "textreg/builtin": 1_120,
@@ -182,11 +182,11 @@ BUDGETS = {
     "textreg/cluster": 810,
     "textreg/estimators": 900,
     "textreg/explain": 1_260,
-    "textreg/features": 1_240,
+    "textreg/features": 1_220,
     "textreg/measure": 970,
     "textreg/model": 1_670,
     "textreg/plugins": 1_270,
-    "textreg/reading": 1_960,
+    "textreg/reading": 1_950,
     "textreg/records": 2_330,
     "textreg/solvers": 6_110,
     "textreg/tasks": 1_270,

@@ -95,7 +95,7 @@ def test_a_fit_of_some_documents_has_no_matrix_of_all(monkeypatch: pytest.Monkey
 def test_rows_by_columns_have_the_same_bits(
     tokenizer: str, weighting: str, documents: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("textreg.features.rows.BLOCK", 5)
+    monkeypatch.setattr("textreg.features.vectorize.BLOCK", 5)
     texts = ["It broke. It is sad.", "It works", "", "sad, sad it is", "works works"]
     features = Vectorizer(weighting=weighting, min_df=2).fit(tokenizer_of(tokenizer), texts)
     chosen = None if documents is None else np.array(documents, dtype=np.int64)

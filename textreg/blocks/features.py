@@ -13,8 +13,7 @@ from textreg.blocks.scratch import Arrays, release_memory
 from textreg.errors import UsageError
 from textreg.features.encoder import AnyEncoder, side_by_side
 from textreg.features.markup import stripped_texts
-from textreg.features.rows import PartCounts
-from textreg.features.vectorize import Vectorizer, joined_encoder
+from textreg.features.vectorize import PartCounts, Vectorizer, joined_encoder
 from textreg.kinds import Tokenizer
 from textreg.records import Floats, Int32s, Int64s, Tokens
 from textreg.records.design import (

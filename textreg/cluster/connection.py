@@ -18,8 +18,8 @@ import numpy as np
 
 from textreg.errors import UsageError
 from textreg.kinds import Plugin
-from textreg.logs import quiet
 from textreg.records import Floats, Int32s
+from textreg.terminal import quiet
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

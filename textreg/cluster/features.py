@@ -29,8 +29,7 @@ from textreg.cluster.blocks import ClusterBlock
 from textreg.features.encoder import Encoder, side_by_side
 from textreg.features.markup import stripped_texts
 from textreg.features.ngrams import Counted, tokens_of
-from textreg.features.rows import PartCounts
-from textreg.features.vectorize import joined_encoder
+from textreg.features.vectorize import PartCounts, joined_encoder
 from textreg.kinds import Tokenizer
 from textreg.plugins import calls
 from textreg.records.design import CompressedArrays, GroupBlock

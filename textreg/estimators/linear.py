@@ -18,8 +18,7 @@ from textreg.errors import DataError, UsageError
 from textreg.estimators import base
 from textreg.estimators.base import PartsEstimator, TextMatrix, declared
 from textreg.features.encoder import Encoder
-from textreg.features.rows import MatrixRows
-from textreg.features.vectorize import Vectorizer
+from textreg.features.vectorize import MatrixRows, Vectorizer
 from textreg.losses import find_loss
 from textreg.records import Bools, Design, Floats, Tokens
 from textreg.records.documents import as_column

@@ -18,7 +18,6 @@ import numpy as np
 
 from textreg.errors import DataError, DataWarning, TextregError, UsageError, first_few
 from textreg.files import MAX_LINE, kind_of_special, limit, too_long
-from textreg.logs import logger
 from textreg.reading.columns import ColumnNames, Row, TableColumns
 from textreg.reading.formats import detect, refuse_binary
 from textreg.reading.source import (
@@ -39,6 +38,7 @@ from textreg.reading.source import (
 )
 from textreg.records import Corpus, Floats
 from textreg.records.documents import Field, FieldedText, StoredTexts
+from textreg.terminal import logger
 
 
 def files_under(folder: str) -> list[str]:

@@ -16,6 +16,7 @@ import numpy as np
 from textreg.penalties import GroupNorms
 from textreg.records import Floats, Problem, Solution, Step
 from textreg.solvers.engine import Engine, Scales, scales_of
+from textreg.solvers.group_ascent import SparseAscent, sweeps_suit
 from textreg.solvers.outcome import approach, checks_overflow, finish, strongest_l1, watching
 from textreg.solvers.parallel_columns import over_merged_features
 from textreg.solvers.reweighting import (
@@ -29,7 +30,6 @@ from textreg.solvers.reweighting import (
     touching_points,
 )
 from textreg.solvers.ridge import suits
-from textreg.solvers.sparse_ascent import SparseAscent, sweeps_suit
 from textreg.solvers.working_set import Beginning, WorkingSet, first_working_set
 
 ROUNDS = 8

@@ -39,7 +39,7 @@ from textreg.solvers.compact_rows import compact_rows
 from textreg.solvers.engine import IDLE, Engine
 from textreg.solvers.outcome import has_kinks
 from textreg.solvers.requests import alone
-from textreg.solvers.ridge_step import Accuracy, ridge_step
+from textreg.solvers.ridge import Accuracy, ridge_step
 
 ROUGH = 0.1
 """Without an l1 penalty, the share of the gradient that a step may leave, divided by the effort."""

@@ -49,8 +49,16 @@ from textreg.solvers.dual_ascent import HINGES, LAG, RANGE, Patience, shuffled, 
 from textreg.solvers.engine import IDLE, NOISE, Engine, smooth_step
 from textreg.solvers.linear_algebra import Advance, Direction, conjugate_gradients
 from textreg.solvers.outcome import checks_overflow
-from textreg.solvers.ridge import FAR, share_for, solution_of, use_crossing_curvature
-from textreg.solvers.ridge_step import NEGLIGIBLE, ROUNDS, Accuracy, advance
+from textreg.solvers.ridge import (
+    FAR,
+    NEGLIGIBLE,
+    ROUNDS,
+    Accuracy,
+    advance,
+    share_for,
+    solution_of,
+    use_crossing_curvature,
+)
 
 SAMPLE_ROUNDS, SAMPLE_ACCURACY = 40, 0.1
 """Most rounds of conjugate gradients for M^-1, and how exactly they solve its system."""

@@ -26,7 +26,7 @@ from textreg.cluster.connection import Connection, connected
 from textreg.cluster.features import ClusterFeatures
 from textreg.cluster.texts import ClusterTexts
 from textreg.errors import DataWarning, UsageError
-from textreg.features.rows import DocumentRows
+from textreg.features.vectorize import DocumentRows
 from textreg.kinds import Regularizer
 from textreg.params import LogGrid
 from textreg.plugins import calls

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from textreg.errors import DataError, UsageError, first_few, named_errors
-from textreg.features.rows import MatrixRows
-from textreg.features.vectorize import Features
+from textreg.features.vectorize import Features, MatrixRows
 from textreg.kinds import GraphBuilder
 from textreg.measure.evaluation import Evaluation
 from textreg.model.model import Model
