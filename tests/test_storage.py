@@ -28,6 +28,7 @@ from textreg.features.vectorize import Vectorizer
 from textreg.kinds import Tokenizer
 from textreg.model import container
 from textreg.model.model import Model
+from textreg.model.origin import PartOrigin, SourceSummary
 from textreg.model.saved_encoder import TokenizerOrigin
 from textreg.model.storage import load_model, load_to_predict, save_model
 from textreg.model.summary import (
@@ -36,11 +37,9 @@ from textreg.model.summary import (
     GraphSummary,
     GroupsSummary,
     GroupStep,
-    PartOrigin,
     PathSummary,
     RegularizerSummary,
     SearchPoint,
-    SourceSummary,
     SplitSummary,
     ThresholdSummary,
     TrainingSummary,

@@ -15,7 +15,7 @@ from textreg.errors import UsageError, first_few
 from textreg.terminal import json_line, single_line
 
 if TYPE_CHECKING:
-    from textreg.model.summary import UpdateSummary
+    from textreg.model.origin import UpdateSummary
     from textreg.training.running import Progress
 
 SHOWN = 8

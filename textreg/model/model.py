@@ -18,8 +18,9 @@ from textreg.tasks import Task
 if TYPE_CHECKING:
     from textreg.explain import Explanation
     from textreg.features.encoder import AnyEncoder
+    from textreg.model.origin import SourceSummary
     from textreg.model.regularization_path import SolutionPath
-    from textreg.model.summary import SourceSummary, TrainingSummary
+    from textreg.model.summary import TrainingSummary
     from textreg.records import Documents, Floats, Int64s
     from textreg.tasks.base import Targets
 

@@ -58,8 +58,7 @@ SPARSE_WARM, SPARSE_COLD = 4, 8
 """Sweeps before the first look, from a given start and without."""
 
 LEAST, SPARSE_NEXT = 2, 4
-"""The next look comes after one more sweep for every SPARSE_NEXT of all before,
-and LEAST or more."""
+"""The next look is after one more sweep for every SPARSE_NEXT before, and LEAST or more."""
 
 READY = 0.6
 """Share of the tolerance that the objective may be above the dual value of the documents for a
