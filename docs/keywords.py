@@ -48,7 +48,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, TypedDict
 
 from textreg.kinds import GraphBuilder, GroupBuilder, Loss, Tokenizer
-from textreg.records.fields import Field
+from textreg.records.documents import Field
 
 
 class FitSettings(TypedDict, total=False):

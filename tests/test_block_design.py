@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from textreg.blocks.matrix import StoredGroups, StoredRows, cut_rows
+from textreg.blocks.features import StoredGroups, StoredRows, cut_rows
 from textreg.builtin.groups import Group, Sentence
 from textreg.builtin.separable import Elastic, Lasso, NoRegularizer, Ridge
 from textreg.errors import ConvergenceWarning, DataWarning, UsageError
@@ -22,17 +22,24 @@ from textreg.kinds import Regularizer
 from textreg.losses import find_loss
 from textreg.penalties import GroupNorms
 from textreg.records import Design, Groups, Problem, Solution, Step
-from textreg.records.block_design import ArrayStore, BlockDesign, BlockGroups, KnownColumns
-from textreg.records.block_operations import GroupBlock
-from textreg.records.design import CompressedArrays
-from textreg.records.ragged import squared_norms
-from textreg.solvers.block_ascent import ascend
-from textreg.solvers.block_rows import BlockRows
+from textreg.records.arrays import squared_norms
+from textreg.records.design import (
+    ArrayStore,
+    BlockDesign,
+    BlockGroups,
+    CompressedArrays,
+    GroupBlock,
+    KnownColumns,
+)
 from textreg.solvers.engine import Engine
-from textreg.solvers.kept_in_blocks import Selected, held_by_groups, left_by_groups
-from textreg.solvers.merged_blocks import MergedBlocks
-from textreg.solvers.over_blocks import over_blocks
-from textreg.solvers.sampled_rows import Sample, SampledRows, draw
+from textreg.solvers.out_of_core import (
+    MergedBlocks,
+    Selected,
+    held_by_groups,
+    left_by_groups,
+    over_blocks,
+)
+from textreg.solvers.ridge_in_blocks import BlockRows, Sample, SampledRows, ascend, draw
 
 N, P = 90, 140
 
@@ -161,8 +168,8 @@ def test_merged_columns_are_the_same() -> None:
 
 
 def test_what_a_pass_tells(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("textreg.solvers.block_rows.FREQUENT", 30)
-    monkeypatch.setattr("textreg.solvers.block_rows.LEAST", N // 3)
+    monkeypatch.setattr("textreg.solvers.ridge_in_blocks.FREQUENT", 30)
+    monkeypatch.setattr("textreg.solvers.ridge_in_blocks.LEAST", N // 3)
     X, y, _ = documents(3)
     design = in_blocks(X, CUTS, Memory())
     dense, random = X.toarray(), np.random.default_rng(0)
@@ -202,7 +209,7 @@ def test_what_a_pass_tells(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("intercept", [9.0, 0.0])
 def test_the_inverse_of_sampled_rows(intercept: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("textreg.solvers.sampled_rows.ACCURACY", 1e-9)
+    monkeypatch.setattr("textreg.solvers.ridge_in_blocks.SAMPLE_ACCURACY", 1e-9)
     random = np.random.default_rng(5)
     some, h = random.normal(size=(20, 4)), 0.1 + 0.2 * random.random(20)
     features, diagonal = np.array([1, 2, 5, 7], dtype=np.int32), 1.0 + random.random(9)
@@ -243,7 +250,7 @@ def test_documents_are_drawn_in_proportion() -> None:
 def test_sweeps_over_blocks_lead_near_the_optimum(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y, _ = documents(1)
     for l2, sweeps in ((3.0, 12), (0.3, 40)):
-        monkeypatch.setattr("textreg.solvers.block_ascent.SWEEPS", sweeps)
+        monkeypatch.setattr("textreg.solvers.ridge_in_blocks.SWEEPS", sweeps)
         design = in_blocks(X, CUTS, Memory())
         problem = Problem(design, y, tol=1e-9)
         engine = Engine(problem)
@@ -287,7 +294,7 @@ def test_passes_of_a_ridge_are_fewer_than_with_the_diagonal(
     X = csr_array(np.hstack([common, rare]).astype(float))
     y = np.where(topic[:, 0] + 0.3 * random.normal(size=400) > topic[:, 1], 1.0, -1.0)
     for frequent in (1_000, 0):
-        monkeypatch.setattr("textreg.solvers.block_rows.FREQUENT", frequent)
+        monkeypatch.setattr("textreg.solvers.ridge_in_blocks.FREQUENT", frequent)
         design = in_blocks(X, [0, 150, 400], Memory())
         assert Ridge(l2=1.0).solve(Problem(design, y)).converged
         passes.append(design.passes)
@@ -326,8 +333,8 @@ def test_the_optimum_is_that_of_the_whole_matrix(
 def test_problems_that_begin_small_and_grow(
     reg: Regularizer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("textreg.solvers.over_blocks.FEW", 3)
-    monkeypatch.setattr("textreg.solvers.over_blocks.GROWTH", 2)
+    monkeypatch.setattr("textreg.solvers.out_of_core.FEW", 3)
+    monkeypatch.setattr("textreg.solvers.out_of_core.GROWTH", 2)
     X, y, _ = documents(3)
     whole = reg.solve(Problem(X, y, tol=1e-9))
     solution = reg.solve(Problem(in_blocks(X, CUTS, Memory()), y, tol=1e-6))
@@ -355,7 +362,7 @@ def test_few_passes(reg: Regularizer) -> None:
 
 
 def test_groups_in_blocks_keep_features_at_zero(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("textreg.solvers.kept_in_blocks.MOST", 1.0)
+    monkeypatch.setattr("textreg.solvers.out_of_core.MOST", 1.0)
     X, y, groups = documents(9)
     parts, group, l1 = groups_in_blocks(groups, CUTS, Memory()), 0.5, 0.5
     products = np.abs(X.T @ (y - y.mean())) / 2.0
@@ -372,7 +379,7 @@ def test_groups_in_blocks_keep_features_at_zero(monkeypatch: pytest.MonkeyPatch)
     u = dense[:, kept] * (excess[~left] / dense[:, kept].sum(axis=0))
     np.testing.assert_allclose(u.sum(axis=0), excess[~left])
     assert np.all(np.linalg.norm(u, axis=1) <= weights * (1.0 + 1e-12))
-    monkeypatch.setattr("textreg.solvers.kept_in_blocks.MOST", 0.0)
+    monkeypatch.setattr("textreg.solvers.out_of_core.MOST", 0.0)
     assert left_by_groups(parts, group, features, excess, values) is None
 
 
@@ -422,7 +429,7 @@ def test_a_stop_by_the_caller_is_kept() -> None:
 
 
 def test_one_that_does_not_converge_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("textreg.solvers.over_blocks.SETS", 1)
+    monkeypatch.setattr("textreg.solvers.out_of_core.SETS", 1)
     X, y, _ = documents(6)
     with pytest.warns(ConvergenceWarning, match="relative gap"):
         solution = Lasso(l1=0.1).solve(Problem(in_blocks(X, CUTS, Memory()), y, tol=1e-9))

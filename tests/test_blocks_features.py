@@ -13,10 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from textreg.blocks import counting, cutting
-from textreg.blocks.cutting import blocks_of
+from textreg.blocks import counting
 from textreg.blocks.features import BlockFeatures, BlockVectorizer
-from textreg.blocks.scratch import Arrays, Memory, Scratch
+from textreg.blocks.scratch import Arrays, Memory, Scratch, blocks_of
 from textreg.builtin.tokenizers import Words
 from textreg.errors import DataError, UsageError
 from textreg.features.encoder import WEIGHTINGS
@@ -24,7 +23,7 @@ from textreg.features.fields import tokenizer_of
 from textreg.features.vectorize import Features, Vectorizer
 from textreg.kinds import Tokenizer
 from textreg.records import Tokens
-from textreg.records.fields import Field, fielded
+from textreg.records.documents import Field, fielded
 from textreg.structure.joining import Pretokenized
 
 TOKENS = ("ids", "sentence_ptr", "document_ptr", "paragraph_ptr")
@@ -289,8 +288,8 @@ def test_blocks_depend_on_the_documents_alone(
     batches: list[list[str]], documents: int, characters: int
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cutting, "DOCUMENTS", documents)
-        patch.setattr(cutting, "CHARACTERS", characters)
+        patch.setattr("textreg.blocks.scratch.DOCUMENTS", documents)
+        patch.setattr("textreg.blocks.scratch.CHARACTERS", characters)
         blocks = list(blocks_of(batches))
         texts = [text for batch in batches for text in batch]
         assert [text for block in blocks for text in block] == texts

@@ -31,7 +31,7 @@ from textreg.solvers.certificate import (
     ridge_bound,
     separable_bound,
 )
-from textreg.solvers.class_steps import SeparableStep
+from textreg.solvers.classes import SeparableStep
 from textreg.solvers.engine import Engine
 
 N, P = 40, 8

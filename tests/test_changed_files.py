@@ -14,7 +14,7 @@ import pytest
 from textreg.errors import DataError
 from textreg.reading import corpus as reader
 from textreg.reading.corpus import read_corpus, stream_documents
-from textreg.records.stored_texts import StoredTexts
+from textreg.records.documents import StoredTexts
 
 ROW = '{"text": "a", "label": "x"}\n'
 

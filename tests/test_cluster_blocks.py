@@ -19,13 +19,10 @@ from scipy.sparse import csr_array
 from test_in_blocks import documents, weights, write
 
 import textreg
-from textreg.blocks import cutting
-from textreg.blocks.matrix import StoredRows, cut_rows, numbered_within
+from textreg.blocks.features import StoredRows, cut_rows, numbered_within
 from textreg.blocks.scratch import Memory
-from textreg.cluster import counting
 from textreg.cluster.blocks import ClusterBlock, ClusterRows
-from textreg.cluster.connection import Connection, connected
-from textreg.cluster.packing import pack, size_of, unpack
+from textreg.cluster.connection import Connection, connected, pack, size_of, unpack
 from textreg.cluster.texts import ClusterTexts
 from textreg.errors import UsageError
 from textreg.records.design import CompressedArrays, Design
@@ -49,8 +46,8 @@ def address() -> Iterator[str]:
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks of few documents, whose n-grams are merged two by two, and a search on few."""
-    monkeypatch.setattr(cutting, "DOCUMENTS", 70)
-    monkeypatch.setattr(counting, "MERGED", 2)
+    monkeypatch.setattr("textreg.blocks.scratch.DOCUMENTS", 70)
+    monkeypatch.setattr("textreg.cluster.features.MERGED", 2)
     monkeypatch.setattr(blocks, "PART", 150)
 
 
@@ -157,7 +154,7 @@ def test_only_large_products_are_sent(address: str, monkeypatch: pytest.MonkeyPa
 
     shares: list[float] = []
     monkeypatch.setattr(ClusterRows, "large_sums", watched)
-    monkeypatch.setattr(cutting, "DOCUMENTS", 1000)
+    monkeypatch.setattr("textreg.blocks.scratch.DOCUMENTS", 1000)
     texts, labels = documents(3000)
     textreg.train(texts, labels, reg="lasso", reg_l1=20.0, address=address, **DASK)
     assert len(shares) > 1

@@ -23,8 +23,8 @@ import textreg
 from textreg.errors import DataError, DataWarning, UsageError
 from textreg.files import MAX_UNPACKED, zstd
 from textreg.reading.corpus import read_corpus, stream_documents, stream_records
-from textreg.reading.formats import columnar
-from textreg.records.fields import as_fields
+from textreg.reading.formats import records
+from textreg.records.documents import as_fields
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -145,7 +145,7 @@ def test_only_the_columns_that_are_needed(tmp_path: Path, ending: str, monkeypat
     columns = {"big": ["x" * 100_000] * 4, "text": TEXTS, "a.b": LABELS, "label": LABELS}
     path = write(tmp_path / f"a.{ending}", pa.table(columns))
     seen = []
-    monkeypatch.setattr(columnar, "check_unpacked", lambda size, *_: seen.append(size))
+    monkeypatch.setattr(records, "check_unpacked", lambda size, *_: seen.append(size))
     assert read_corpus(path).labels == LABELS
     assert read_corpus(path, label_col="a.b").labels == LABELS
     assert read_corpus(path, fields=as_fields(["text", "a.b"])).labels == LABELS

@@ -15,9 +15,9 @@ import pytest
 from scipy.sparse import bsr_array, coo_array, csc_array, csr_array, dok_array, lil_array
 
 from textreg.errors import RecordError
-from textreg.records import Design, Floats, Problem, scaled_columns
-from textreg.records.cache import Cache
-from textreg.records.scaled_columns import ScaledColumns
+from textreg.records import Design, Floats, Problem
+from textreg.records.arrays import Cache
+from textreg.records.design import ScaledColumns
 
 N, P = 9, 7
 Y = np.where(np.arange(N) % 2, 1.0, -1.0)
@@ -68,7 +68,7 @@ def scaled() -> ScaledColumns:
 def test_products_of_any_matrix(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     X, random = dense(), np.random.default_rng(1)
     if kind.endswith("pieces"):
-        monkeypatch.setattr(scaled_columns, "PIECE", 9)
+        monkeypatch.setattr("textreg.records.design.PIECE", 9)
     design = Design(MATRICES[kind]()) if kind in MATRICES else scaled()
     assert design.shape == (N, P)
     np.testing.assert_array_equal(design.sizes, np.diff(design.X_csc.indptr))

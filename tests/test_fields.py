@@ -23,7 +23,7 @@ from textreg.features.vectorize import Vectorizer
 from textreg.plugins import calls, registry
 from textreg.reading.corpus import read_corpus
 from textreg.records import Corpus
-from textreg.records.fields import Field, FieldedText, as_fields, fielded
+from textreg.records.documents import Field, FieldedText, as_fields, fielded
 from textreg.training.recipe import fit_command
 
 KINDS = {"subject": "text", "body": "text", "brand": "category", "price": "number"}

@@ -10,7 +10,7 @@ import pytest
 
 import textreg
 from textreg.errors import DataError, UsageError
-from textreg.records.columns import as_column, first_missing
+from textreg.records.documents import as_column, first_missing
 
 TEXTS = ["good superb", "bad awful", "fine 好", "dull плохо"] * 5
 LABELS = ["pos", "neg"] * 10

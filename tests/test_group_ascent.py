@@ -12,7 +12,7 @@ from textreg import Group
 from textreg.builtin.groups import Sentence
 from textreg.plugins import calls
 from textreg.records import Groups, Problem, Solution
-from textreg.solvers import group_ascent, group_fit
+from textreg.solvers import group_ascent, reweighting
 from textreg.solvers import ridge as steps
 from textreg_testing.problems import random_matrix
 
@@ -100,13 +100,13 @@ def test_a_strong_penalty_leaves_no_group() -> None:
 def test_a_ridge_so_weak_that_sweeps_are_slow_is_left_to_newton(
     monkeypatch: pytest.MonkeyPatch, l2: float, left: bool
 ) -> None:
-    taken, plain = [], group_fit.VectorFit.improve
+    taken, plain = [], reweighting.VectorFit.improve
 
     def counted(fit: Any, *args: Any) -> float:
         taken.append(fit)
         return plain(fit, *args)
 
-    monkeypatch.setattr(group_fit.VectorFit, "improve", counted)
+    monkeypatch.setattr(reweighting.VectorFit, "improve", counted)
     part, posed = Group(group=1e-4, l1=0.0, l2=l2), problems(tol=1e-4)
     for one, found in zip(posed, part.solve_each(posed), strict=True):
         assert found.converged

@@ -19,7 +19,6 @@ import pytest
 from conftest import Cli
 
 from textreg import TextClassifier, load, train, train_batches
-from textreg.blocks import cutting
 from textreg.builtin.separable import Ridge
 from textreg.errors import DataError, DataWarning, UsageError
 from textreg.model.model import Model
@@ -48,7 +47,7 @@ def documents(n: int, seed: int = 0) -> tuple[list[str], list[str]]:
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks of few documents, and a search on few of them."""
-    monkeypatch.setattr(cutting, "DOCUMENTS", 70)
+    monkeypatch.setattr("textreg.blocks.scratch.DOCUMENTS", 70)
     monkeypatch.setattr(blocks, "PART", 150)
 
 

@@ -25,7 +25,7 @@ from textreg._core import (
 )
 from textreg.features.encoder import WEIGHTINGS
 from textreg.features.ngrams import NGrams
-from textreg.records.names import Names
+from textreg.records.text import Names
 
 NAMES = st.lists(TEXT | st.sampled_from(["abcdefgh", "abcdefghi", "b", "b\0", "x" * 40]))
 

@@ -20,7 +20,7 @@ ROOT = Path(textreg.__file__).parent
 
 # A package, or a file beside them, may import from the rows above its own, and from itself.
 ROWS = [
-    ["_core", "errors", "logs"],
+    ["_core", "errors"],
     ["interrupts", "jobs", "params", "terminal"],
     ["files", "isolation"],
     ["losses"],
@@ -174,24 +174,24 @@ def test_a_command_imports_nothing_heavy_before_it_works(module: str) -> None:
 
 
 BUDGETS = {
-    "textreg": 38_780,
+    "textreg": 38_440,
     "textreg/_core": 5_070,
-    "textreg/blocks": 820,
+    "textreg/blocks": 780,
     "textreg/builtin": 1_120,
     "textreg/checking": 1_030,
     "textreg/cli": 3_540,
-    "textreg/cluster": 840,
+    "textreg/cluster": 810,
     "textreg/estimators": 900,
     "textreg/explain": 1_260,
-    "textreg/features": 1_240,
+    "textreg/features": 1_220,
     "textreg/measure": 970,
     "textreg/model": 1_670,
     "textreg/plugins": 1_270,
-    "textreg/reading": 1_960,
-    "textreg/records": 2_400,
-    "textreg/solvers": 6_280,
+    "textreg/reading": 1_950,
+    "textreg/records": 2_330,
+    "textreg/solvers": 6_110,
     "textreg/tasks": 1_270,
-    "textreg/training": 4_150,
+    "textreg/training": 4_140,
     "plugins": 11_740,
     "plugins/textreg-export": 1_370,
     "plugins/textreg-latent": 800,

@@ -14,13 +14,13 @@ import pytest
 from scipy.sparse import csr_array
 
 from textreg import train
-from textreg.blocks.heap import sparse_zeros
+from textreg.blocks.scratch import sparse_zeros
 from textreg.features.encoder import WEIGHTINGS
 from textreg.features.fields import tokenizer_of
 from textreg.features.vectorize import Vectorizer
 from textreg.penalties import GroupNorms
 from textreg.records import Corpus, Design, Groups, Problem
-from textreg.records.ragged import distinct_rows, take_rows
+from textreg.records.arrays import distinct_rows, take_rows
 from textreg.solvers.certificate import EngineDual, Target, group_bound
 from textreg.solvers.engine import Engine
 from textreg.text import CsrArrays
@@ -95,7 +95,7 @@ def test_a_fit_of_some_documents_has_no_matrix_of_all(monkeypatch: pytest.Monkey
 def test_rows_by_columns_have_the_same_bits(
     tokenizer: str, weighting: str, documents: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("textreg.features.rows.BLOCK", 5)
+    monkeypatch.setattr("textreg.features.vectorize.BLOCK", 5)
     texts = ["It broke. It is sad.", "It works", "", "sad, sad it is", "works works"]
     features = Vectorizer(weighting=weighting, min_df=2).fit(tokenizer_of(tokenizer), texts)
     chosen = None if documents is None else np.array(documents, dtype=np.int64)

@@ -11,10 +11,10 @@ from textreg import Group
 from textreg.penalties import GroupNorms
 from textreg.plugins import calls
 from textreg.records import Groups, Problem
-from textreg.solvers import merged_features as merging
+from textreg.solvers import parallel_columns as merging
 from textreg.solvers import ridge
 from textreg.solvers.majorize import majorize
-from textreg.solvers.merged_features import kinds_of, merged_features
+from textreg.solvers.parallel_columns import kinds_of, merged_features
 
 N, WORDS, COPIES = 60, 25, 4
 

@@ -22,7 +22,7 @@ from textreg.errors import ConvergenceWarning, UsageError
 from textreg.kinds import Regularizer
 from textreg.penalties import Links, Quadratic
 from textreg.records import Graph, Problem
-from textreg.records.cache import Cache
+from textreg.records.arrays import Cache
 from textreg.solvers.quadratic import quadratic
 
 GOLDEN = {

@@ -12,9 +12,14 @@ from scipy.sparse import csr_array
 from textreg.losses import Squared
 from textreg.penalties import Separable
 from textreg.records import Floats, Problem
-from textreg.solvers.conjugate import Direction, conjugate_gradients
 from textreg.solvers.engine import Engine
-from textreg.solvers.line_search import Advance, backtrack, step_with_fallback
+from textreg.solvers.linear_algebra import (
+    Advance,
+    Direction,
+    backtrack,
+    conjugate_gradients,
+    step_with_fallback,
+)
 from textreg.solvers.newton import MOST, PASSES, POLISH, newton
 
 N, P = 30, 12

@@ -16,13 +16,10 @@ from textreg.builtin.greedy import Gomp, Omp
 from textreg.errors import ConvergenceWarning, DataError, UsageError
 from textreg.kinds import Regularizer
 from textreg.records import Groups, Problem, Step
-from textreg.solvers import column_groups, group_scores
-from textreg.solvers.active import ActiveFit
-from textreg.solvers.column_groups import ColumnGroups
-from textreg.solvers.column_scores import ColumnDots
-from textreg.solvers.group_scores import SCORES
+from textreg.solvers import column_scores
+from textreg.solvers.column_scores import SCORES, ColumnDots, ColumnGroups, UnitColumns
 from textreg.solvers.pursuit import Pursuit
-from textreg.solvers.unit_columns import UnitColumns
+from textreg.solvers.pursuit_model import ActiveFit
 from textreg.tasks import classification
 from textreg.training.running import Work
 from textreg.training.train import train
@@ -235,9 +232,9 @@ def test_the_size_of_caches_changes_no_selection(
     run = Pursuit(problem, l2=0.3, score=kind)
     run.grow(20)
     for module, name, value in (
-        (column_groups, "MOST_BOUNDED", 2),
-        (column_groups, "DENSE_ENTRIES", 0),
-        (group_scores, "ORIGINS", 2),
+        (column_scores, "MOST_BOUNDED", 2),
+        (column_scores, "DENSE_ENTRIES", 0),
+        (column_scores, "ORIGINS", 2),
     ):
         monkeypatch.setattr(module, name, value)
     other = Pursuit(small(21, groups=some_groups(21)), l2=0.3, score=kind)
@@ -252,7 +249,7 @@ def test_projection_bounds_bound_the_score(seed: int, unit: bool) -> None:
     problem, groups = small(seed, sample_weight=rng.random(40)), some_groups(seed)
     columns = UnitColumns(problem)
     size = np.sign(columns.norms) if unit else columns.norms
-    prepared = column_groups.column_groups(groups, columns, size)
+    prepared = column_scores.column_groups(groups, columns, size)
     u = columns.dots(r := rng.normal(size=40), prepared.distinct.columns)
     factors, left = prepared.projection_bounds(columns, 0.01), (size > 0.0) & (rng.random(25) < 0.7)
     A = problem.X.toarray() * (size / np.where(size > 0.0, columns.norms, 1.0))
@@ -574,7 +571,7 @@ def test_uncertain_selections_are_reported(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_too_large_a_group_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(group_scores, "LARGEST", 3)
+    monkeypatch.setattr(column_scores, "LARGEST", 3)
     groups = Groups(
         np.array([0, 2, 7]), np.array([0, 1, 0, 2, 4, 5, 6], np.int32), np.ones(2), 25,
         names=["few", "many"],

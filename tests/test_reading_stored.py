@@ -21,8 +21,7 @@ from textreg.errors import DataError, TextregError, UsageError
 from textreg.reading import corpus as reader
 from textreg.reading.corpus import read_corpus
 from textreg.records import Corpus
-from textreg.records.fields import Field
-from textreg.records.stored_texts import StoredTexts
+from textreg.records.documents import Field, StoredTexts
 
 Read = tuple[Any, list[str]]
 """A corpus, or the type and message of an error; and the warnings."""

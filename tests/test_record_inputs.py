@@ -17,7 +17,7 @@ from textreg.builtin.separable import NoRegularizer
 from textreg.errors import ConvergenceWarning, DataError, RecordError, UsageError
 from textreg.penalties import GroupNorms
 from textreg.records import Corpus, Design, Graph, Groups, MultiSolution, Problem, Solution, Tokens
-from textreg.records.convert import as_array
+from textreg.records.arrays import as_array
 from textreg.solvers.certificate import relative_gap
 from textreg.solvers.pursuit import Pursuit
 

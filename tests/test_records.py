@@ -14,8 +14,8 @@ from hypothesis.extra import numpy as hnp
 from scipy.sparse import bsr_array, coo_array, csc_array, csr_array
 
 from textreg.errors import DataError, RecordError, UsageError
-from textreg.records import Corpus, Graph, Groups, MultiSolution, Problem, Solution, Tokens, ragged
-from textreg.records.names import Names
+from textreg.records import Corpus, Graph, Groups, MultiSolution, Problem, Solution, Tokens, arrays
+from textreg.records.text import Names
 
 P = 8
 
@@ -78,7 +78,7 @@ def test_merging_survives_a_hash_that_always_collides(sets: list[list[int]]) -> 
     groups = make_groups(sets)
     expected = groups.merged
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ragged, "mix_bits", np.zeros_like)
+        patch.setattr(arrays, "mix_bits", np.zeros_like)
         actual = make_groups(sets).merged
     for name in ("indptr", "indices", "weights"):
         np.testing.assert_array_equal(getattr(actual.groups, name), getattr(expected.groups, name))
@@ -416,7 +416,7 @@ def test_records_are_shown_in_a_line() -> None:
     ],
 )
 def test_pieces_of_about_so_many_entries(sizes: list[int], cuts: list[int]) -> None:
-    found = list(ragged.pieces(np.array(sizes, dtype=np.int64), 5))
+    found = list(arrays.pieces(np.array(sizes, dtype=np.int64), 5))
     assert [0, *(piece.stop for piece in found)] == cuts
     assert [piece.start for piece in found] == cuts[:-1]
 
@@ -429,9 +429,9 @@ def test_the_first_equal_row(collide: bool, rows: list[list[int]]) -> None:
     keys = np.arange(len(rows)) % 2.0
     with pytest.MonkeyPatch.context() as patch:
         if collide:
-            patch.setattr(ragged, "mix_bits", np.zeros_like)
-        numbers = ragged.mix_bits(flat)
-        leader = ragged.first_equal(ptr, numbers, lambda one, two: flat[one] == flat[two], keys)
+            patch.setattr(arrays, "mix_bits", np.zeros_like)
+        numbers = arrays.mix_bits(flat)
+        leader = arrays.first_equal(ptr, numbers, lambda one, two: flat[one] == flat[two], keys)
     marked = [(key, *row) for key, row in zip(keys, rows, strict=True)]
     assert leader.tolist() == [marked.index(row) for row in marked]
 
@@ -453,7 +453,7 @@ def test_names_are_a_sequence_of_str(given: list[str], data: st.DataObject) -> N
 
 
 def test_names_of_any_letters(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("textreg.records.names._RUN", 3)
+    monkeypatch.setattr("textreg.records.text._RUN", 3)
     for letters in (["a", "ü", "한", "😀", "\ud800", "\udc00"], ["a", "ü", "\0"]):
         draw = np.random.default_rng(0)
         for size in range(9):

@@ -10,8 +10,7 @@ from textreg.losses import Squared
 from textreg.penalties import GroupNorms
 from textreg.records import Groups, Problem
 from textreg.solvers.engine import Engine
-from textreg.solvers.group_fit import VectorFit
-from textreg.solvers.reweighting import GrowingGroups, Schedule, reweight
+from textreg.solvers.reweighting import GrowingGroups, Schedule, VectorFit, reweight
 
 NORM, CURVATURE, STRENGTH = 0.2, 4.0, 8.0
 

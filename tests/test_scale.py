@@ -25,7 +25,7 @@ from textreg.params import param
 from textreg.penalties import Separable
 from textreg.records import Groups, MultiSolution, Problem, Solution
 from textreg.solvers import ridge, working_set
-from textreg.solvers.scales import scales_of
+from textreg.solvers.engine import scales_of
 from textreg_testing.problems import hard, small
 
 SCALES = [1e-8, 1e-4, 1e4, 1e8]

@@ -15,8 +15,7 @@ import numpy as np
 import pytest
 
 from textreg.blocks import scratch as scratch_module
-from textreg.blocks.locks import LOCK, PREFIX
-from textreg.blocks.scratch import Arrays, Memory, Scratch
+from textreg.blocks.scratch import LOCK, PREFIX, Arrays, Memory, Scratch
 from textreg.errors import UsageError
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="locks and signals of POSIX")

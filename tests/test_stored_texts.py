@@ -20,10 +20,14 @@ from test_memory import peak_of
 from textreg.errors import DataError, DataWarning, RecordError, UsageError
 from textreg.features.fields import AutoTokenizer, tokenizer_of
 from textreg.features.markup import warn_of_html
-from textreg.records import Corpus, stored_texts
-from textreg.records.columns import as_column
-from textreg.records.documents import check_documents, check_texts, is_tokenized
-from textreg.records.stored_texts import StoredTexts
+from textreg.records import Corpus, documents
+from textreg.records.documents import (
+    StoredTexts,
+    as_column,
+    check_documents,
+    check_texts,
+    is_tokenized,
+)
 from textreg.training.prepare import read_training
 from textreg.training.settings import TrainingSettings
 
@@ -98,9 +102,9 @@ def test_any_text_in_any_order(
     if data is not None and n:
         rows = data.draw(st.lists(st.integers(0, n - 1), max_size=30))
     with pytest.MonkeyPatch.context() as patch, StoredTexts(path) as stored:
-        patch.setattr(stored_texts, "PIECE", piece)
-        patch.setattr(stored_texts, "GAP", gap)
-        patch.setattr(stored_texts, "BLOCK", piece)
+        patch.setattr(documents, "PIECE", piece)
+        patch.setattr(documents, "GAP", gap)
+        patch.setattr(documents, "BLOCK", piece)
         stored.extend(texts[: n // 2])
         stored.extend(iter(texts[n // 2 :]))
         assert list(stored) == texts
@@ -124,7 +128,7 @@ def test_close_texts_are_read_at_once(tmp_path: Path, monkeypatch: pytest.Monkey
         texts.extend(["x" * 1000] * 3000)
         assert len(list(texts)) == 3000
         assert len(sizes) == 3
-        assert max(sizes) <= stored_texts.PIECE
+        assert max(sizes) <= documents.PIECE
         sizes.clear()
         assert len(list(texts.select(np.arange(0, 3000, 2)))) == 1500
         assert len(sizes) == 3

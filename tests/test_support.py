@@ -20,8 +20,8 @@ from textreg.errors import ConvergenceWarning
 from textreg.kinds import Regularizer
 from textreg.penalties import GroupNorms
 from textreg.records import Bools, Floats, Groups, Problem, Solution
-from textreg.records.support import NONZERO, ZERO, Support
-from textreg.solvers import support as of_support
+from textreg.records.problem import NONZERO, ZERO, Support
+from textreg.solvers import certificate as of_support
 
 TOLERANCES = (1e-2, 1e-3, 1e-4, 1e-6, 1e-8)
 LOSSES = ("logistic", "squared-hinge", "squared")

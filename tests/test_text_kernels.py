@@ -26,7 +26,7 @@ from textreg._core import (
     text_rules,
     threads,
 )
-from textreg.records.names import Names
+from textreg.records.text import Names
 from textreg.text import SENTENCES
 
 # Everything that the rules look at, dense enough to meet; and any character at all, with the halves

@@ -14,8 +14,8 @@ from textreg.errors import ConvergenceWarning, DataWarning
 from textreg.losses import LOSSES
 from textreg.penalties import GroupNorms
 from textreg.records import Groups, Problem
+from textreg.solvers.certificate import level
 from textreg.solvers.engine import Engine
-from textreg.solvers.unpenalized import level
 
 SOLVERS = ["majorize", "admm"]
 

@@ -15,7 +15,7 @@ from conftest import Cli
 import textreg
 from textreg import Corpus, Lasso, Model, Ridge, Sentence, TextregError, load, loss, train, update
 from textreg.errors import DataError, DataWarning, ModelError, UsageError
-from textreg.records.names import Names
+from textreg.records.text import Names
 from textreg.training.update import find_names, initial_weights
 
 DAY = "2026-01-31"

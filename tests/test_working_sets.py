@@ -14,8 +14,8 @@ from textreg.errors import ConvergenceWarning
 from textreg.penalties import GroupNorms
 from textreg.records import Groups, Problem, Solution, Step
 from textreg.solvers import working_set
+from textreg.solvers.engine import scales_of
 from textreg.solvers.majorize import majorize
-from textreg.solvers.scales import scales_of
 
 P = 120
 

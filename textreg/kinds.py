@@ -15,9 +15,9 @@ from textreg.errors import PluginError, UsageError
 from textreg.losses import Loss
 from textreg.params import Plugin, check_decided
 from textreg.records import Floats, Graph, Groups, Int64s, MultiSolution, Problem, Solution, Tokens
-from textreg.records.numbering import tokens_of
 from textreg.records.plain_model import PlainModel
-from textreg.records.support import Support
+from textreg.records.problem import Support
+from textreg.records.text import tokens_of
 
 if TYPE_CHECKING:
     from textreg.penalties import Penalty
@@ -321,8 +321,8 @@ class Regularizer(Plugin):
     def fits_blocks(self) -> bool:
         """Whether :meth:`solve` takes documents that lie in blocks, whose matrix is nowhere whole.
 
-        Such a problem has a :class:`~textreg.records.block_design.BlockDesign`, and its groups, if
-        any, are :class:`~textreg.records.block_design.BlockGroups`. A parameter that is still
+        Such a problem has a :class:`~textreg.records.design.BlockDesign`, and its groups, if
+        any, are :class:`~textreg.records.design.BlockGroups`. A parameter that is still
         ``AUTO`` may have any value. Default: it does not.
         """
         return False
@@ -420,7 +420,7 @@ class Regularizer(Plugin):
     def parts(self, w: Floats, groups: Groups, selected: Sequence[int]) -> list[Floats]:
         """What each selected group adds to weights that are a sum of parts, each within a group.
 
-        It is asked for if :meth:`solve` reports a :class:`~textreg.records.report.PartsReport`.
+        It is asked for if :meth:`solve` reports a :class:`~textreg.records.problem.PartsReport`.
 
         Parameters
         ----------

@@ -27,8 +27,7 @@ from textreg._core.groups import (
 )
 from textreg.errors import RecordError, UsageError
 from textreg.records import Floats, Groups, Int32s, Int64s
-from textreg.records.cache import Cache
-from textreg.records.ragged import squared_norms, take_rows
+from textreg.records.arrays import Cache, squared_norms, take_rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -1,12 +1,40 @@
-"""Text from files, made safe to print on a terminal."""
+"""What people read: text that is safe to print on a terminal, and logs of what is done.
+
+Python's logging, under the logger ``textreg``: it says nothing unless a program asks it to.
+
+INFO tells what was read, how a search goes, what was chosen and why, and how long it took. DEBUG
+adds every fit, and every row that was left out.
+"""
 
 from __future__ import annotations
 
 import json
+import logging
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
+
+logging.getLogger("textreg").addHandler(logging.NullHandler())
+
+
+def logger(part: str) -> logging.Logger:
+    """The logger of a part of textreg, such as ``textreg.training``."""
+    return logging.getLogger(f"textreg.{part}")
+
+
+@contextmanager
+def quiet(name: str, least: int) -> Iterator[None]:
+    """Let the logger of somebody else tell only what is of a level of at least ``least``."""
+    theirs = logging.getLogger(name)
+    before = theirs.level
+    theirs.setLevel(least)
+    try:
+        yield
+    finally:
+        theirs.setLevel(before)
+
 
 # Characters that move a cursor, set colors or change the direction of writing.
 _UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")

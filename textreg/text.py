@@ -11,9 +11,9 @@ import numpy as np
 
 from textreg.errors import DataError, UsageError
 from textreg.records import Tokens
+from textreg.records.arrays import row_of
 from textreg.records.documents import check_texts
-from textreg.records.names import Names
-from textreg.records.ragged import row_of
+from textreg.records.text import Names
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

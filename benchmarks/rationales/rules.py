@@ -10,7 +10,7 @@ import numpy as np
 from textreg.explain.contributions import ExplainedBatch, explained_batch, removals_of
 from textreg.explain.evidence import SHRINKAGE
 from textreg.model.model import Model
-from textreg.records.ragged import sums
+from textreg.records.arrays import sums
 
 Floats = np.ndarray[Any, Any]
 

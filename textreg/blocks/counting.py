@@ -1,19 +1,24 @@
-"""The n-grams of one tokenizer in blocks of documents, counted over all of them."""
+"""Counts of texts in blocks: each block's own, merged into those of all.
+
+Sorted lists of many blocks, merged without all of them in memory at once.
+
+Lists of about the same size are merged, as the digits of a binary counter carry: so every entry is
+copied only a few times, however many blocks there are.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from textreg._core import text_counts, text_grams
-from textreg.blocks.merging import MergedKeys, MergedNames
+from textreg._core import text_counts, text_grams, text_names
 from textreg.blocks.scratch import Arrays
-from textreg.blocks.tokens import BlockTokens, NoNames
 from textreg.errors import DataError
 from textreg.features.ngrams import (
+    Counted,
     NGramCounts,
     NGrams,
     by_name,
@@ -24,14 +29,157 @@ from textreg.features.ngrams import (
 )
 from textreg.kinds import Tokenizer
 from textreg.plugins import calls
-from textreg.records import Tokens
-from textreg.records.convert import MOST
-from textreg.records.names import Names
+from textreg.records import Int32s, Int64s, Tokens
+from textreg.records.arrays import MOST
+from textreg.records.text import Names
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from textreg.records import Int32s, Int64s
+
+
+ALWAYS = ("ids", "sentence_ptr", "document_ptr")
+
+
+class NoNames(Sequence[str]):
+    """So many names, of which nobody needs to know more than how many there are."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __getitem__(self, index: object) -> NoReturn:
+        raise LookupError("these names were left out")
+
+
+class BlockTokens:
+    """Tokens of every block, over a vocabulary that is kept elsewhere.
+
+    Parameters
+    ----------
+    arrays : Arrays
+    prefix : str
+        What the names of the arrays begin with.
+    """
+
+    def __init__(self, arrays: Arrays, prefix: str) -> None:
+        self._arrays = arrays
+        self._prefix = prefix
+        self._with_paragraphs: set[int] = set()
+
+    def put(self, block: int, tokens: Tokens) -> None:
+        """Keep those of a block, without character offsets."""
+        for field in ALWAYS:
+            self._arrays.put(self._name(block, field), getattr(tokens, field))
+        if tokens.paragraph_ptr is not None:
+            self._arrays.put(self._name(block, "paragraph_ptr"), tokens.paragraph_ptr)
+            self._with_paragraphs.add(block)
+
+    def get(self, block: int, vocabulary: Sequence[str]) -> Tokens:
+        """Those of a block."""
+        ids, sentence_ptr, document_ptr = (
+            self._arrays.get(self._name(block, field)) for field in ALWAYS
+        )
+        paragraph_ptr = None
+        if block in self._with_paragraphs:
+            paragraph_ptr = self._arrays.get(self._name(block, "paragraph_ptr"))
+        return Tokens(ids, sentence_ptr, document_ptr, vocabulary, paragraph_ptr=paragraph_ptr)
+
+    def drop(self, block: int) -> None:
+        """Forget those of a block."""
+        fields = [*ALWAYS, *(["paragraph_ptr"] if block in self._with_paragraphs else [])]
+        for field in fields:
+            self._arrays.drop(self._name(block, field))
+
+    def _name(self, block: int, field: str) -> str:
+        return f"{self._prefix}-{block}-{field}"
+
+
+class MergedKeys:
+    """The distinct ones of sorted numbers."""
+
+    def __init__(self) -> None:
+        self._runs: list[Int64s] = []
+
+    def add(self, keys: Int64s) -> None:
+        """Add numbers, each greater than the one before."""
+        while self._runs and len(self._runs[-1]) < 2 * len(keys):
+            keys = _union(self._runs.pop(), keys)
+        self._runs.append(keys)
+
+    def take(self) -> Int64s:
+        """All numbers in order, which are given up here."""
+        keys = np.empty(0, dtype=np.int64)
+        while self._runs:
+            keys = _union(self._runs.pop(), keys)
+        return keys
+
+
+class MergedNames:
+    """The distinct ones of sorted names, and where those of every block are among them.
+
+    Parameters
+    ----------
+    move : callable
+        Called with a block and an array of int64, when names are merged: what had the number i
+        among the names that the block was merged into so far now has the number in entry i.
+    """
+
+    def __init__(self, move: Callable[[int, Int64s], None]) -> None:
+        self._move = move
+        self._runs: list[tuple[Names, list[int]]] = []
+
+    def add(self, block: int, names: Names) -> None:
+        """Add the names of a block, sorted by their bytes, and none of them twice."""
+        run = names, [block]
+        while self._runs and len(self._runs[-1][0]) < 2 * len(run[0]):
+            run = self._merged(self._runs.pop(), run)
+        self._runs.append(run)
+
+    def take(self) -> Names:
+        """All names in order, which are given up here."""
+        run = Names.of([]), list[int]()
+        while self._runs:
+            run = self._merged(self._runs.pop(), run)
+        return run[0]
+
+    def _merged(
+        self, one: tuple[Names, list[int]], other: tuple[Names, list[int]]
+    ) -> tuple[Names, list[int]]:
+        """Two lists of names as one, each with its blocks."""
+        (names, blocks), (more, more_blocks) = one, other
+        places, more_places = text_names.merge_names(
+            names.letters, names.ptr, more.letters, more.ptr
+        )
+        for block in blocks:
+            self._move(block, places)
+        for block in more_blocks:
+            self._move(block, more_places)
+        size = max(int(at[-1]) + 1 if len(at) else 0 for at in (places, more_places))
+        source = np.empty(size, dtype=np.int64)
+        source[places] = np.arange(len(names))
+        source[more_places] = np.arange(len(names), len(names) + len(more))
+        both = Names(
+            np.concatenate([names.letters, more.letters]),
+            np.concatenate([names.ptr, more.ptr[1:] + names.ptr[-1]]),
+        )
+        return both.take(source), [*blocks, *more_blocks]
+
+
+def _union(one: Int64s, other: Int64s) -> Int64s:
+    """The distinct ones of two sorted arrays, neither of which has a number twice."""
+    if not len(one) or not len(other):
+        return one if len(one) else other
+    every = np.concatenate([one, other])
+    every.sort(kind="stable")  # merges the two in linear time
+    new = np.empty(len(every), dtype=bool)
+    new[0] = True
+    np.not_equal(every[1:], every[:-1], out=new[1:])
+    distinct: Int64s = every[new]
+    return distinct
 
 
 @dataclass(frozen=True, eq=False)
@@ -256,3 +404,103 @@ def _too_many(k: int) -> str:
         f"there are more than {MOST:,} different n-grams of up to {k} words, and features have "
         "numbers of 32 bits: raise min_df, or lower ngrams."
     )
+
+
+class BlockTree(NamedTuple):
+    """The n-grams of one tokenizer in a block of documents, or in several.
+
+    Attributes
+    ----------
+    names : Names
+        The words, in order.
+    children : list of tuple
+        For n-grams of 2 words and so on: see :class:`textreg.features.ngrams.NGrams`.
+    counts : dict of str to list of ndarray
+        For every length the number of ``documents`` with each n-gram; and of ``occurrences``, where
+        these are wanted. Whole numbers of 32 or 64 bits.
+    n_documents, n_words : int
+        The number of documents, and of occurrences of words.
+    """
+
+    names: Names
+    children: list[tuple[Int64s, Int32s]]
+    counts: dict[str, list[Any]]
+    n_documents: int
+    n_words: int
+
+
+def tree_of(counted: Counted, *, occurrences: bool) -> BlockTree:
+    """The n-grams of a block, of which all were counted; also ``occurrences``, if these are."""
+    ends = np.cumsum(counted.tree.sizes)[:-1]
+    every = {"documents": counted.frequencies()}
+    if occurrences:
+        every["occurrences"] = counted.totals()
+    counts = {what: np.split(one.astype(np.int32), ends) for what, one in every.items()}
+    return BlockTree(
+        names=Names.of(counted.tree.words),
+        children=list(zip(counted.tree.child_ptr, counted.tree.last, strict=True)),
+        counts=counts,
+        n_documents=len(counted.words.document_ptr) - 1,
+        n_words=len(counted.words.ids),
+    )
+
+
+class TreeCounting(BlockCounting):
+    """Counts n-grams over all blocks, as its base does, of those counted in every block."""
+
+    def add_tree(self, tree: BlockTree) -> None:
+        """Add those of the next block."""
+        block = self.n_blocks
+        self._put(block, 1, "numbers", np.arange(len(tree.names)))
+        for what in self._counted:
+            for k, counts in enumerate(tree.counts[what], 1):
+                self._put(block, k, what, counts)
+        for k, (child_ptr, last) in enumerate(tree.children, 2):
+            self._put(block, k, "child_ptr", child_ptr)
+            self._put(block, k, "last", last)
+        self._names.add(block, tree.names)
+        self.n_documents += tree.n_documents
+        self.n_words += tree.n_words
+        self.n_blocks += 1
+
+    def _extended(self, block: int, k: int, counts: BlockCounts, least: float) -> Int64s:
+        """The keys of the k-grams of a block; rare ones are among them."""
+        parents, words = self._get(block, k - 1, "numbers"), self._get(block, 1, "numbers")
+        child_ptr, last = self._get(block, k, "child_ptr"), self._get(block, k, "last")
+        keys = np.repeat(parents, np.diff(child_ptr)).astype(np.int64, copy=False)
+        keys *= len(counts.tree.words)
+        keys += words[last]
+        for what in ("child_ptr", "last"):
+            self._drop(block, k, what)
+        return keys
+
+    def add(self, texts: Sequence[str]) -> None:
+        """Count the n-grams of the next block here."""
+        counted = Counted.of(self.tokenizer, texts, self.ngrams, 1, self.stop_words)
+        self.add_tree(tree_of(counted, occurrences="occurrences" in self._counted))
+
+    def merged(self) -> BlockTree:
+        """The n-grams of all blocks as those of one."""
+        counts = self.counts(1)
+        tree = counts.tree
+        return BlockTree(
+            names=Names.of(tree.words),
+            children=list(zip(tree.child_ptr, tree.last, strict=True)),
+            counts={what: getattr(counts, what) for what in self._counted},
+            n_documents=self.n_documents,
+            n_words=self.n_words,
+        )
+
+    def numbers(self, block: int) -> list[Int32s]:
+        """For every length the numbers of the n-grams of a block among those of all."""
+        every = (self._get(block, k, "numbers") for k in range(1, self.ngrams + 1))
+        return [numbers.astype(np.int32, copy=False) for numbers in every]
+
+    def taken(self, block: int, features: Sequence[Int32s]) -> list[Int32s]:
+        """The same of ``features`` of the n-grams of all blocks."""
+        return [of[own] for of, own in zip(features, self.numbers(block), strict=True)]
+
+    def drop(self, block: int) -> None:
+        """Forget the numbers of a block."""
+        for k in range(1, self.ngrams + 1):
+            self._drop(block, k, "numbers")

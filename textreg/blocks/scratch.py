@@ -1,10 +1,15 @@
-"""Where the arrays of blocks are kept: in memory, or in files of a scratch folder."""
+"""Blocks of documents, and where their arrays are kept: in memory, or in a scratch folder."""
 
 from __future__ import annotations
 
+import ctypes
+import mmap
 import os
 import shutil
+import stat
+import sys
 import tempfile
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
@@ -13,15 +18,159 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from textreg.blocks.locks import PREFIX, lock, remove_leftovers
+from textreg._core.arrays import Floats
 from textreg.errors import UsageError
 from textreg.files import DISK_FULL
 from textreg.interrupts import tidying
-from textreg.records.block_design import ArrayStore
+from textreg.records.design import ArrayStore
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Self
+
+    from textreg.records import Int32s
+
+
+DOCUMENTS = 1 << 15
+"""Most documents in a block."""
+
+CHARACTERS = 1 << 24
+"""Most characters in a block, unless a single document has more."""
+
+
+def blocks_of(batches: Iterable[Sequence[str]]) -> Iterator[list[str]]:
+    """Texts in blocks of at most ``DOCUMENTS`` documents and ``CHARACTERS`` characters.
+
+    A block ends before the document with which it would have more. Where that is depends on the
+    documents alone, and not on the batches that they come in.
+
+    Parameters
+    ----------
+    batches : iterable of sequences of str
+        The documents in order.
+
+    Yields
+    ------
+    list of str
+        At least one document. A document of more than ``CHARACTERS`` characters is a block.
+
+    Examples
+    --------
+    >>> [len(block) for block in blocks_of([["It works."] * 32_000, ["It broke."] * 1000])]
+    [32768, 232]
+    """
+    block: list[str] = []
+    characters = 0
+    for batch in batches:
+        for text in batch:
+            if block and (len(block) == DOCUMENTS or characters + len(text) > CHARACTERS):
+                yield block
+                block, characters = [], 0
+            block.append(text)
+            characters += len(text)
+    if block:
+        yield block
+
+
+def starts_of(lengths: Int32s) -> list[int]:
+    """Where :func:`blocks_of` begins a block of texts with so many characters; and their number."""
+    starts = [0]
+    characters = 0
+    for number, length in enumerate(lengths.tolist()):
+        if number > starts[-1] and (
+            number - starts[-1] == DOCUMENTS or characters + length > CHARACTERS
+        ):
+            starts.append(number)
+            characters = 0
+        characters += length
+    return [*starts, len(lengths)] if len(lengths) else starts
+
+
+def release_memory() -> None:
+    """Give back what is free: the C library of Linux keeps it, between pieces that are in use.
+
+    A corpus in blocks leaves a hundred megabytes of such gaps after every stage. Nothing happens
+    where the C library cannot do that.
+    """
+    try:
+        trim = ctypes.CDLL(None).malloc_trim
+    except (AttributeError, OSError, TypeError):  # another C library; Windows has none by that name
+        return
+    trim(0)
+
+
+def sparse_zeros(rows: int, columns: int) -> Floats:
+    """A table of zeros that takes memory where something else than zero is written.
+
+    NumPy asks the system for pages of two megabytes, and a few entries a row fill all of them.
+    Where the system has no mappings of that kind, as on Windows, it is a table as any other.
+    """
+    size = 8 * rows * columns
+    if not size or not hasattr(mmap, "MAP_PRIVATE"):
+        return np.zeros((rows, columns))
+    pages = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    return np.frombuffer(pages, dtype=np.float64).reshape(rows, columns)
+
+
+PREFIX = "textreg-scratch-"
+"""What the names of the folders begin with."""
+
+LOCK = "lock"
+"""The file in a folder that is locked as long as the folder is in use."""
+
+
+def lock(folder: Path) -> int | None:
+    """Lock a folder until the result, a file descriptor, is closed, or the process ends.
+
+    None if somebody else has it, or has removed it meanwhile.
+    """
+    path = folder / LOCK
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
+    except FileNotFoundError:
+        return None
+    try:
+        if sys.platform != "win32":
+            import fcntl
+
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        # Whoever had it before may have removed the file, and a new one may have its name.
+        if os.path.samestat(os.fstat(descriptor), os.stat(path)):
+            return descriptor
+    except (BlockingIOError, FileNotFoundError):
+        pass
+    except BaseException:
+        os.close(descriptor)
+        raise
+    os.close(descriptor)
+    return None
+
+
+def remove_leftovers(parent: Path) -> None:
+    """Remove the folders in ``parent`` that nobody has locked, of this user.
+
+    They are those of processes that were killed without notice. What cannot be removed stays; so
+    does everything on Windows, which has no such locks.
+    """
+    if sys.platform == "win32":
+        return
+    with suppress(OSError):  # of a folder that cannot be read
+        for folder in [path for path in parent.iterdir() if path.name.startswith(PREFIX)]:
+            with suppress(OSError):
+                _remove_unlocked(folder)
+
+
+def _remove_unlocked(folder: Path) -> None:
+    found = folder.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
+        return
+    descriptor = lock(folder)
+    if descriptor is not None:
+        try:
+            shutil.rmtree(folder)
+        finally:
+            os.close(descriptor)
+
 
 ADVICE = "Free some space there, or name another folder with TMPDIR (scratch=...)."
 """What to do about a scratch folder that cannot take the files."""

@@ -15,11 +15,11 @@ from textreg.kinds import Regularizer
 from textreg.losses import Logistic, Squared
 from textreg.params import AUTO, Choices, check_decided, param
 from textreg.records import Floats, Int64s, Problem, Solution
-from textreg.solvers.group_scores import SCORES
+from textreg.solvers.column_scores import SCORES
 from textreg.solvers.pursuit import COLUMNS, EPSILON_OF, Pursuit
 from textreg.solvers.pursuit_model import INTERCEPTS
 from textreg.solvers.stagewise import stagewise, stagewise_path
-from textreg.solvers.stagewise_exponential import minus_log_likelihood, observed_counts
+from textreg.solvers.stagewise_likelihood import minus_log_likelihood, observed_counts
 from textreg.solvers.stagewise_rules import StagewiseReport, StepRules
 
 BUDGETS = (25, 50, 100, 200, 300, 400, 600, 800, 1000, 1500, 2000)

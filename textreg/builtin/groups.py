@@ -16,18 +16,17 @@ from textreg.losses import Loss
 from textreg.params import AUTO, LogGrid, Parametrized, check_decided, param
 from textreg.penalties import GroupNorms, Separable
 from textreg.records import Floats, Groups, Int64s, MultiSolution, Problem, Solution
-from textreg.records.block_design import BlockGroups
-from textreg.records.support import Support
+from textreg.records.design import BlockGroups
+from textreg.records.problem import Support
 from textreg.solvers.admm import AdmmOptions, admm
 from textreg.solvers.algorithm_1 import Algorithm1Options, algorithm_1
-from textreg.solvers.class_groups import multinomial_groups
-from textreg.solvers.class_steps import SeparableStep
+from textreg.solvers.certificate import provable, support_of_groups
+from textreg.solvers.classes import SeparableStep
 from textreg.solvers.group_ascent import group_ascents
 from textreg.solvers.majorize import majorize
-from textreg.solvers.over_blocks import over_blocks, over_features
+from textreg.solvers.out_of_core import over_blocks, over_features
 from textreg.solvers.ridge import can_share
-from textreg.solvers.softmax import multinomial, softmax_loss
-from textreg.solvers.support import provable, support_of_groups
+from textreg.solvers.softmax import multinomial, multinomial_groups, softmax_loss
 
 
 class Solver(NamedTuple):

@@ -15,18 +15,17 @@ from textreg.losses import Logistic, Loss
 from textreg.params import AUTO, LogGrid, check_decided, param
 from textreg.penalties import Separable
 from textreg.records import Floats, Int64s, MultiSolution, Problem, Solution, Step
-from textreg.records.block_design import BlockDesign
-from textreg.records.support import Support
+from textreg.records.design import BlockDesign
+from textreg.records.problem import Support
 from textreg.solvers import hinge_ridge
-from textreg.solvers.class_steps import SeparableStep
-from textreg.solvers.merged_blocks import merged_blocks
+from textreg.solvers.certificate import provable, support_of_features
+from textreg.solvers.classes import SeparableStep
 from textreg.solvers.newton import merged_newton, newton
-from textreg.solvers.over_blocks import over_blocks
+from textreg.solvers.out_of_core import merged_blocks, over_blocks
 from textreg.solvers.parallel_columns import merge_parallel_columns
 from textreg.solvers.ridge import can_share, ridge, ridges, suits
 from textreg.solvers.ridge_in_blocks import ridge_in_blocks
 from textreg.solvers.softmax import multinomial
-from textreg.solvers.support import provable, support_of_features
 
 
 class SeparableRegularizer(Penalized):

@@ -33,8 +33,7 @@ from textreg.checking.labels import (
 )
 from textreg.errors import DataError, UsageError
 from textreg.records import Corpus
-from textreg.records.columns import as_column
-from textreg.records.documents import check_documents
+from textreg.records.documents import as_column, check_documents
 from textreg.tasks import Regression
 from textreg.training.running import Progress
 

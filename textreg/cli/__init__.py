@@ -39,7 +39,11 @@ COMMANDS = {
 }
 """The commands, which are modules of this package, and their help, which needs no import."""
 
-_BESIDE = {"check": "corpora", "evaluate": "predict", "groups": "corpora", "update": "train"}
+_BESIDE = {
+    **dict.fromkeys(("check", "demo", "groups"), "corpora"),
+    "evaluate": "predict",
+    "update": "train",
+}
 """Commands in the module of another one, where they have their own names."""
 
 

@@ -1,4 +1,4 @@
-"""``textreg check`` and ``textreg groups``: what can be done with a corpus before training."""
+"""Commands that make and look at corpora: ``check``, ``groups`` and ``demo``."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from textreg.cli import shared
 from textreg.cli.inputs import Reading, described, reading, title_of
 from textreg.cli.options import PartsCommand, setting, settings
 from textreg.cli.output import SHOWN, check_target, percent, print_json, print_table, progress_bar
+from textreg.demo import write_demo
 from textreg.errors import UsageError, first_few
 from textreg.files import write_atomically
 from textreg.plugins import calls
@@ -274,3 +275,27 @@ def _show_groups(groups: Groups, tokens: Tokens, shown: range) -> None:
     if rows:
         click.echo()
         print_table([("GROUP", "SIZE", "WEIGHT", "FEATURES"), *rows])
+
+
+@click.command(cls=shared.Command, name="demo")
+@click.argument("folder", default="textreg-demo")
+@click.option(
+    "--format",
+    type=click.Choice(["jsonl", "csv"]),
+    default="jsonl",
+    show_default=True,
+    help="Of the files.",
+)
+@shared.as_json
+def demo(folder: str, format: str, as_json: bool) -> None:
+    """Write a small corpus of generated product reviews into FOLDER.
+
+    The default FOLDER is textreg-demo.
+    """
+    written = write_demo(folder, format=format)
+    if as_json:
+        print_json({name: str(path) for name, path in written._asdict().items()})
+        return
+    for path in written:
+        click.echo(f"wrote {path}")
+    click.echo(f"next: textreg train {written.train} --reg sentence -o demo.textreg")

@@ -24,13 +24,13 @@ from textreg.reading.corpus import (
 from textreg.reading.formats import titles
 from textreg.reading.source import exists, listed
 from textreg.records import Corpus
-from textreg.records.fields import Field, as_fields
+from textreg.records.documents import Field, as_fields
 from textreg.tasks import Task
 
 if TYPE_CHECKING:
     from textreg.cluster.connection import Connection
     from textreg.model.model import Model
-    from textreg.records.stored_texts import StoredTexts
+    from textreg.records.documents import StoredTexts
 
 
 _FIELDS = [
@@ -175,7 +175,7 @@ class Reading(NamedTuple):
         """
         if texts is None or isinstance(texts, Sequence):
             return _read(files, tell, texts=texts, **self.options())
-        from textreg.cluster.files import read_on_workers
+        from textreg.cluster.texts import read_on_workers
 
         return _told(read_on_workers(texts, files, **self.options()), files, tell)
 

@@ -100,7 +100,7 @@ def scored_file(
     model: Model, how: Reading, path: str, name: str, records: bool
 ) -> list[tuple[RecordBatch, str]]:
     """The rows of a file with their scores, and how to read others, by a worker."""
-    from textreg.cluster.files import check_found, skipped_under
+    from textreg.cluster.texts import check_found, skipped_under
 
     check_found(path, name)
     made = []

@@ -23,7 +23,7 @@ from textreg.files import csv_lines, packing_of_name, replacing, zstd
 from textreg.jobs import threads_of
 from textreg.model.model import Model
 from textreg.reading.corpus import RecordBatch
-from textreg.reading.formats.columnar import pyarrow
+from textreg.reading.formats.records import pyarrow
 from textreg.records import Corpus, SkippedRow
 from textreg.terminal import json_line, printable, single_line
 

@@ -34,7 +34,7 @@ from textreg.training.update import Added, as_date, holds_out, summary_of, updat
 if TYPE_CHECKING:
     from textreg.blocks.scratch import Scratch
     from textreg.cluster.connection import Connection
-    from textreg.records.stored_texts import StoredTexts
+    from textreg.records.documents import StoredTexts
 
 
 class TrainOutput(NamedTuple):
@@ -196,7 +196,7 @@ def _scratch(
         connection = stack.enter_context(connected(address))
         check_workers(connection, training)
         return scratch, connection
-    from textreg.records.stored_texts import StoredTexts
+    from textreg.records.documents import StoredTexts
 
     return scratch, stack.enter_context(StoredTexts(scratch.folder / "texts"))
 

@@ -9,22 +9,22 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from textreg.cluster.packing import pack, size_of, unpack
-from textreg.records.block_operations import (
+from textreg.cluster.connection import pack, size_of, unpack
+from textreg.records.design import (
+    CompressedArrays,
     GroupBlock,
     RowBlock,
     block_columns,
-    block_sums,
+    block_products,
     groups_over,
 )
-from textreg.records.design import CompressedArrays
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from textreg.cluster.connection import Connection
     from textreg.records import Floats, Int32s, Int64s
-    from textreg.records.block_design import ArrayStore
+    from textreg.records.design import ArrayStore
 
 COLUMNS = (block_columns, groups_over)
 """Operations that take part of a block, rather than what is computed of all of it."""
@@ -67,7 +67,7 @@ class BlockTold(NamedTuple):
 
 
 class ClusterRows:
-    """The rows of all blocks; as of :class:`textreg.records.block_design.RowBlocks`.
+    """The rows of all blocks; as of :class:`textreg.records.design.RowBlocks`.
 
     Parameters
     ----------
@@ -231,7 +231,7 @@ class ClusterRows:
 
 
 class ClusterGroups:
-    """The groups of all blocks; as of :class:`textreg.records.block_design.GroupBlocks`."""
+    """The groups of all blocks; as of :class:`textreg.records.design.GroupBlocks`."""
 
     def __init__(self, rows: ClusterRows, n_features: int, counts: Int64s) -> None:
         self._rows = rows
@@ -291,7 +291,7 @@ def of_groups(operation: Callable[..., Any], block: ClusterBlock, *arguments: An
 
 def sums_of(block: ClusterBlock, r: Floats) -> Floats:
     """X'r of a block, kept where that is."""
-    return block_sums(block.rows, r)
+    return block_products(block.rows, r)
 
 
 def excess_of(

@@ -1,22 +1,31 @@
-"""Texts that lie on the workers, as a sequence."""
+"""Texts on the workers of a cluster: read there from their files, or sent there."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import os
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NoReturn
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from textreg.blocks.cutting import blocks_of, starts_of
-from textreg.errors import UsageError
-from textreg.records.stored_texts import TextsElsewhere
+from textreg.blocks.scratch import blocks_of, starts_of
+from textreg.errors import DataWarning, UsageError
+from textreg.reading.columns import ColumnNames
+from textreg.reading.corpus import CorpusReader
+from textreg.reading.source import Paths, check_max_skipped, listed, told_of
+from textreg.records import Corpus, SkippedRow, SkippedRows, SkippedRowsBuilder
+from textreg.records.documents import TextsElsewhere
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from textreg.cluster.connection import Connection
     from textreg.records import Int32s, Int64s
+
 
 FETCHED = 4096
 """Texts that are fetched at a time."""
@@ -68,7 +77,7 @@ class ClusterTexts(TextsElsewhere):
     def blocks(self) -> Iterator[tuple[int, int, list[Any]]]:
         """The texts in blocks: the first one, the one after the last, and futures of their lists.
 
-        Blocks are those of :func:`textreg.blocks.cutting.blocks_of`.
+        Blocks are those of :func:`textreg.blocks.scratch.blocks_of`.
         """
         for start, end in pairwise(starts_of(self.lengths)):
             yield start, end, self._futures(start, end)
@@ -124,3 +133,154 @@ def lengths_of(texts: Sequence[str]) -> Int32s:
 def _in_order(rows: Int64s) -> bool:
     """Whether rows follow one another."""
     return bool((np.diff(rows) == 1).all())
+
+
+NAMES = ("text_col", "label_col", "weight_col", "group_col", "time_col")
+COLUMNS = ("labels", "sample_weight", "group_of", "time_of", "line_of")
+
+
+class FileRead(NamedTuple):
+    """What is told of a file that was read.
+
+    columns: those of a Corpus, by name. remedy: how to read the rows that were left out.
+    """
+
+    lengths: Int32s
+    columns: dict[str, Any]
+    sources: Sequence[str]
+    source_of: Int32s
+    skipped: SkippedRows
+    described: dict[str, str]
+    column_names: dict[str, str]
+    remedy: str
+
+
+def read_on_workers(connection: Connection, paths: Paths, **options: Any) -> Corpus:
+    """What :func:`textreg.reading.corpus.read_corpus` does, by workers, each a file at a time.
+
+    Parameters
+    ----------
+    connection : Connection
+    paths : str, path, or sequence of them
+        Files, patterns and folders, which workers see under the same names.
+    **options
+        As of ``read_corpus``, without ``texts``.
+
+    Returns
+    -------
+    Corpus
+        Whose texts are :class:`ClusterTexts`.
+
+    Raises
+    ------
+    UsageError
+        For standard input and documents of several fields; else as ``read_corpus``, also if a
+        worker does not find a file.
+    DataError
+        As ``read_corpus``.
+    """
+    most = options.pop("max_skipped", 0.05)
+    check_max_skipped(most)
+    if options.get("fields"):
+        raise UsageError("documents of several columns cannot be read by workers: take one column.")
+    files = listed(paths)
+    if "-" in files:
+        raise UsageError("workers cannot read standard input: name files that they can read.")
+    names = ColumnNames(*(options.pop(name, None) for name in NAMES))
+    read = [connection.submit(_read, os.path.abspath(file), file, names, options) for file in files]
+    told = list(connection.results(connection.submit(itemgetter(1), one) for one in read))
+    pieces = [connection.submit(itemgetter(0), one) for one in read]
+    texts = ClusterTexts(connection, pieces, [one.lengths for one in told])
+    corpus = _joined(told, texts)
+    remedy = next((one.remedy for one in told if one.remedy), "")
+    if warning := told_of(corpus.skipped, len(corpus), most, remedy):
+        warnings.warn(warning, DataWarning, stacklevel=3)
+    return corpus
+
+
+def _read(
+    path: str, name: str, names: ColumnNames, options: dict[str, Any]
+) -> tuple[Sequence[str], FileRead]:
+    """The documents of a file or folder, by a worker."""
+    check_found(path, name)
+    reader = CorpusReader(path, names, **options)
+    corpus = reader.whole()
+    told = FileRead(
+        lengths=lengths_of(corpus.texts),  # type: ignore[arg-type]  # files hold texts
+        columns={column: getattr(corpus, column) for column in COLUMNS},
+        sources=renamed(corpus.sources, path, name),
+        source_of=np.asarray(corpus.source_of, dtype=np.int32),
+        skipped=skipped_under(corpus.skipped, path, name),
+        described=corpus.columns,
+        column_names=corpus.column_names,
+        remedy=reader.skipping.remedy,
+    )
+    return corpus.texts, told  # type: ignore[return-value]
+
+
+def renamed(sources: Sequence[str], path: str, name: str) -> tuple[str, ...]:
+    """The files of a path as they are called where that has a name of its own."""
+    return tuple(name + source.removeprefix(path) for source in sources)
+
+
+def skipped_under(skipped: SkippedRows, path: str, name: str) -> SkippedRows:
+    """Rows that were left out, with the files under these names."""
+    return replace(skipped, sources=renamed(skipped.sources, path, name))
+
+
+def check_found(path: str, name: str) -> None:
+    """UsageError on a worker that does not see a file or folder."""
+    if not os.path.exists(path):
+        raise UsageError(
+            f"{name}: a worker finds no such file. Workers read the files themselves: put them "
+            "where all machines see them under the same name."
+        )
+
+
+def _joined(files: Sequence[FileRead], texts: ClusterTexts) -> Corpus:
+    """The documents of all files."""
+    ends = np.cumsum([0, *(len(one.sources) for one in files)])
+    columns = {name: _column([one.columns[name] for one in files]) for name in COLUMNS}
+    roles = dict.fromkeys(role for one in files for role in one.described)
+    described = {
+        role: " or ".join(
+            dict.fromkeys(one.described[role] for one in files if role in one.described)
+        )
+        for role in roles
+        if role != "label" or columns["labels"] is not None
+    }
+    named = {
+        role: {one.column_names[role] for one in files if role in one.column_names}
+        for role in roles
+    }
+    return Corpus(
+        texts=texts,
+        **columns,
+        sources=[source for one in files for source in one.sources],
+        source_of=np.concatenate(
+            [one.source_of + end for one, end in zip(files, ends, strict=False)], dtype=np.int32
+        ),
+        skipped=_skipped(files),
+        columns=described,
+        column_names={role: min(some) for role, some in named.items() if len(some) == 1},
+    )
+
+
+def _column(parts: Sequence[Any]) -> Any:
+    """A column of all files; None unless all have it."""
+    if any(part is None for part in parts):
+        return None
+    if isinstance(parts[0], np.ndarray):
+        return np.concatenate(parts)
+    known: dict[Any, Any] = {}
+    return [known.setdefault(value, value) for part in parts for value in part]  # each kept once
+
+
+def _skipped(files: Iterable[FileRead]) -> SkippedRows:
+    """The rows of all files that were left out."""
+    rows, documents = SkippedRowsBuilder(), 0
+    for one in files:
+        for row in one.skipped:
+            rows.add(SkippedRow(*row[:-1], row.position + documents))
+        documents += len(one.lengths)
+    return rows.rows()

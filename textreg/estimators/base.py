@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec
+from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, cast
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -22,8 +22,8 @@ from textreg.kinds import GraphBuilder, GroupBuilder
 from textreg.params import Parametrized
 from textreg.plugins import calls, registry
 from textreg.records import Graph, Groups, Int64s, Tokens
-from textreg.records.columns import as_column, first_missing
-from textreg.records.convert import as_array
+from textreg.records.arrays import as_array, checked_csr
+from textreg.records.documents import as_column, first_missing
 from textreg.structure.grouping import LazyNames
 from textreg.tasks import check_classes
 from textreg.training.settings import PREFIXES, create_part, declared_settings
@@ -59,8 +59,7 @@ class GivenGroups(GroupBuilder):
 
     def build(self, tokens: Tokens) -> Groups:
         """The groups."""
-        groups: Groups = self.__dict__["groups"]
-        return groups
+        return cast("Groups", self.__dict__["groups"])
 
 
 class GivenGraph(GraphBuilder):
@@ -74,8 +73,7 @@ class GivenGraph(GraphBuilder):
 
     def build(self, tokens: Tokens) -> Graph:
         """The graph."""
-        graph: Graph = self.__dict__["graph"]
-        return graph
+        return cast("Graph", self.__dict__["graph"])
 
 
 def groups_builder(given: Any, names: Sequence[str]) -> Any:
@@ -164,8 +162,6 @@ def _columns(group: Any, what: str, number_of: dict[str, int] | None, width: int
 
 def _groups_of_matrix(given: Any, width: int) -> Groups:
     """The groups of a matrix of groups by columns."""
-    from textreg.records.matrix import checked_csr
-
     matrix = checked_csr("groups", given)
     if matrix.shape[1] != width:
         # Columns by groups is what many packages have.

@@ -18,11 +18,10 @@ from textreg.errors import DataError, UsageError
 from textreg.estimators import base
 from textreg.estimators.base import PartsEstimator, TextMatrix, declared
 from textreg.features.encoder import Encoder
-from textreg.features.rows import MatrixRows
-from textreg.features.vectorize import Vectorizer
+from textreg.features.vectorize import MatrixRows, Vectorizer
 from textreg.losses import find_loss
 from textreg.records import Bools, Design, Floats, Tokens
-from textreg.records.columns import as_column
+from textreg.records.documents import as_column
 from textreg.structure.joining import Pretokenized
 from textreg.tasks import Multilabel, Regression, Target, Task, classification
 from textreg.training.fit import FinalFit, Learned, path_parameter

@@ -16,9 +16,14 @@ from textreg.estimators.base import PartsEstimator, TextMatrix, declared, stored
 from textreg.features.markup import warn_of_html
 from textreg.jobs import threads_of
 from textreg.records import Corpus, Documents, Floats
-from textreg.records.columns import as_column
-from textreg.records.documents import Document, is_tokenized, tokenized
-from textreg.records.fields import as_fields, fielded
+from textreg.records.documents import (
+    Document,
+    as_column,
+    as_fields,
+    fielded,
+    is_tokenized,
+    tokenized,
+)
 from textreg.tasks import Classification, Regression
 from textreg.training.prepare import for_documents, make_features
 from textreg.training.settings import TrainingSettings, declared_settings

@@ -22,8 +22,8 @@ from textreg.explain.evidence import (
 from textreg.features.fields import first_of_texts
 from textreg.model.model import Model
 from textreg.records import Documents, Floats, Int64s
+from textreg.records.arrays import row_of, sums
 from textreg.records.documents import check_texts
-from textreg.records.ragged import row_of, sums
 from textreg.terminal import printable, single_line
 from textreg.text import count_rows
 

@@ -31,7 +31,7 @@ from textreg.features.encoder import AnyEncoder, Encoder, Weighting
 from textreg.features.fields import NumberEncoder
 from textreg.features.ngrams import NGrams
 from textreg.records import Documents, Floats, Int32s, Int64s, Tokens
-from textreg.records.ragged import row_of, sums
+from textreg.records.arrays import row_of, sums
 from textreg.text import count_rows
 
 

@@ -16,7 +16,7 @@ from textreg.model.model import Model
 from textreg.model.summary import SupportSummary, TrainingSummary
 from textreg.plugins import calls, registry
 from textreg.records import Corpus, Floats, Groups, Int64s, Tokens
-from textreg.records.ragged import row_of, sums
+from textreg.records.arrays import row_of, sums
 from textreg.structure.grouping import SegmentNames
 
 if TYPE_CHECKING:

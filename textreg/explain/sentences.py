@@ -19,8 +19,8 @@ from textreg.features.encoder import Encoder, JoinedEncoder
 from textreg.files import csv_lines
 from textreg.model.model import Model
 from textreg.model.regularization_path import SentencePath
+from textreg.records.arrays import row_of
 from textreg.records.documents import check_texts
-from textreg.records.ragged import row_of
 from textreg.terminal import printable, single_line
 
 if TYPE_CHECKING:

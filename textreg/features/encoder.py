@@ -16,11 +16,9 @@ from textreg.features.ngrams import GramNames, NGrams, insert_ngrams, take
 from textreg.kinds import Tokenizer
 from textreg.plugins.registry import ours
 from textreg.records import Documents, Floats, Int32s, Int64s, Tokens
-from textreg.records.columns import as_column
-from textreg.records.documents import check_texts
-from textreg.records.fields import Field, FieldedText, fielded
-from textreg.records.names import Names
-from textreg.records.ragged import row_of
+from textreg.records.arrays import row_of
+from textreg.records.documents import Field, FieldedText, as_column, check_texts, fielded
+from textreg.records.text import Names
 from textreg.structure.joining import joined
 from textreg.text import CsrArrays, Finding, Known, Wanted, count_rows, renumber
 

@@ -10,14 +10,13 @@ import numpy as np
 
 from textreg.errors import DataError, UsageError, did_you_mean
 from textreg.features.encoder import AnyEncoder, Encoder, JoinedEncoder, field_texts, prefix_of
-from textreg.features.rows import MatrixRows
-from textreg.features.vectorize import Features, Vectorizer
+from textreg.features.vectorize import Features, MatrixRows, Vectorizer
 from textreg.kinds import Tokenizer
-from textreg.logs import logger
 from textreg.plugins import registry
 from textreg.records import Documents, Tokens
-from textreg.records.fields import MISSING, Field
+from textreg.records.documents import MISSING, Field
 from textreg.structure.joining import joined
+from textreg.terminal import logger
 from textreg.text import CsrArrays, renumber
 
 if TYPE_CHECKING:

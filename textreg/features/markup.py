@@ -15,8 +15,8 @@ from textreg.errors import DataWarning, UsageError
 from textreg.kinds import Tokenizer
 from textreg.plugins import calls
 from textreg.records import Corpus, Documents, Int32s, Int64s, Tokens
+from textreg.records.arrays import row_of
 from textreg.records.documents import check_texts, is_tokenized
-from textreg.records.ragged import row_of
 
 # No alternative crosses a '<', so a search takes linear time whatever the text.
 _MARKUP = re.compile(

@@ -15,7 +15,7 @@ from textreg.errors import DataError
 from textreg.kinds import Tokenizer
 from textreg.plugins import calls
 from textreg.records import Bools, Documents, Int32s, Int64s, Tokens
-from textreg.records.names import Names
+from textreg.records.text import Names
 from textreg.text import renumber
 
 if TYPE_CHECKING:

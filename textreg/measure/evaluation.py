@@ -12,7 +12,7 @@ import numpy as np
 
 from textreg.errors import DataError, DataWarning, UsageError, did_you_mean, first_few
 from textreg.measure.metrics import measure_numbers, wilson
-from textreg.records.columns import as_column, is_missing, label_name
+from textreg.records.documents import as_column, is_missing, label_name
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

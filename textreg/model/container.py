@@ -43,8 +43,8 @@ import numpy as np
 from textreg._core import text_names
 from textreg.errors import DataError, ModelError, UsageError, shortened
 from textreg.files import has_table
-from textreg.records.names import Names
-from textreg.records.ragged import row_of
+from textreg.records.arrays import row_of
+from textreg.records.text import Names
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -27,8 +27,8 @@ from textreg.model import container
 from textreg.model.container import FaultError
 from textreg.plugins import registry
 from textreg.plugins.distributions import PART_NAME
-from textreg.records.fields import KINDS, MISSING, Field
-from textreg.records.names import Names
+from textreg.records.documents import KINDS, MISSING, Field
+from textreg.records.text import Names
 from textreg.structure.joining import CallableTokenizer, Pretokenized, is_function
 
 if TYPE_CHECKING:

@@ -84,8 +84,8 @@ from textreg.model.json_records import from_json, to_json
 from textreg.model.model import Model
 from textreg.model.origin import SourceSummary
 from textreg.model.saved_encoder import ENCODER_ARRAYS, SavedPart
-from textreg.records.names import Names
-from textreg.records.ragged import row_of
+from textreg.records.arrays import row_of
+from textreg.records.text import Names
 from textreg.tasks import Task, task_of_header
 
 if TYPE_CHECKING:

@@ -43,7 +43,7 @@ from textreg.records import (
     SolverReport,
     Tokens,
 )
-from textreg.records.block_design import BlockDesign
+from textreg.records.design import BlockDesign
 from textreg.records.documents import check_texts
 from textreg.records.plain_model import PlainModel
 from textreg.structure.joining import JoinedBuilder, Pretokenized

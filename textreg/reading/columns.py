@@ -22,7 +22,7 @@ from textreg.errors import (
     shortened,
 )
 from textreg.reading.source import UnusableRow
-from textreg.records.fields import MISSING, Field, FieldedText, NotAValueError, value_of
+from textreg.records.documents import MISSING, Field, FieldedText, NotAValueError, value_of
 
 if TYPE_CHECKING:
     from textreg.records import Floats

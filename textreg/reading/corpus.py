@@ -18,7 +18,6 @@ import numpy as np
 
 from textreg.errors import DataError, DataWarning, TextregError, UsageError, first_few
 from textreg.files import MAX_LINE, kind_of_special, limit, too_long
-from textreg.logs import logger
 from textreg.reading.columns import ColumnNames, Row, TableColumns
 from textreg.reading.formats import detect, refuse_binary
 from textreg.reading.source import (
@@ -38,8 +37,8 @@ from textreg.reading.source import (
     refuse_change,
 )
 from textreg.records import Corpus, Floats
-from textreg.records.fields import Field, FieldedText
-from textreg.records.stored_texts import StoredTexts
+from textreg.records.documents import Field, FieldedText, StoredTexts
+from textreg.terminal import logger
 
 
 def files_under(folder: str) -> list[str]:

@@ -21,8 +21,8 @@ from typing import IO, Any, TypeAlias
 
 from textreg.errors import DataError, TextregError, UsageError, did_you_mean
 from textreg.files import MAX_LINE, PACKINGS, kind_of_special, limit, packing_of, too_long, unpacked
-from textreg.logs import logger
 from textreg.records import SkippedRow, SkippedRows, SkippedRowsBuilder
+from textreg.terminal import logger
 
 _NOT_OF_FILES = {
     *("charmap", "idna", "mbcs", "oem", "punycode", "raw_unicode_escape", "undefined"),

@@ -7,12 +7,25 @@ Ragged data has one layout everywhere: a flat array and the offsets into it, so 
 from textreg._core.arrays import Bools, Floats, Int32s, Int64s
 from textreg.records.design import Design
 from textreg.records.documents import Documents
-from textreg.records.fit import Problem
-from textreg.records.report import SelectionReport, SelectionStep, SolverReport
-from textreg.records.skipped import SkippedReason, SkippedRow, SkippedRows, SkippedRowsBuilder
-from textreg.records.solution import MultiSolution, Solution, Step, Unsmoothed
+from textreg.records.problem import (
+    MultiSolution,
+    Problem,
+    SelectionReport,
+    SelectionStep,
+    Solution,
+    SolverReport,
+    Step,
+    Unsmoothed,
+)
 from textreg.records.structure import Graph, Groups, MergedGroups
-from textreg.records.text import Corpus, Tokens
+from textreg.records.text import (
+    Corpus,
+    SkippedReason,
+    SkippedRow,
+    SkippedRows,
+    SkippedRowsBuilder,
+    Tokens,
+)
 
 __all__ = [
     "Bools",

@@ -1,9 +1,17 @@
-"""The matrix of a problem: checked once, and everything that solvers derive from it."""
+"""Designs: sparse matrices of documents and features, in memory, scaled, or in blocks.
+
+What is computed of one block of rows, or of the groups of one block.
+
+These are functions of a block and a few arrays, so that they can be called wherever a block lies.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import InitVar, dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from itertools import pairwise, repeat
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,14 +19,24 @@ from numpy.typing import NDArray
 from textreg._core.arrays import Floats, Int32s, Int64s
 from textreg._core.blocks import block_dots, block_sums
 from textreg._core.columns import column_curvature, column_dots, column_sums
-from textreg.errors import RecordError
-from textreg.records.cache import Cache, derived
-from textreg.records.convert import check_squares, entry_of
-from textreg.records.matrix import checked_csr
-from textreg.records.ragged import take_lines
+from textreg._core.curvature import curvature_diagonal, row_scores, row_sums
+from textreg._core.ragged import scatter_rows
+from textreg.errors import RecordError, UsageError
+from textreg.records.arrays import (
+    Cache,
+    check_squares,
+    checked_csr,
+    derived,
+    entry_of,
+    pieces,
+    take_lines,
+)
+from textreg.records.structure import Groups
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
     from scipy.sparse import csc_array, csr_array
+
 
 DENSE = 0.25
 """Share of nonzero weights above which a product reads the matrix by rows, which is faster then."""
@@ -330,3 +348,508 @@ def _read_only(array: NDArray[Any], dtype: type) -> NDArray[Any]:
     view: NDArray[Any] = np.ascontiguousarray(array, dtype=dtype).view()
     view.flags.writeable = False
     return view
+
+
+PIECE = 1 << 20
+"""Values that are copied at a time, for products with several vectors."""
+
+
+class ScaledColumns(Design):
+    """A matrix whose column k is ``factors[k]`` times column ``chosen[k]`` of another one.
+
+    Its products are computed from the arrays of that one, which it shares. Its own arrays are made
+    when somebody asks for them.
+
+    Parameters
+    ----------
+    whole : Design
+        The other matrix.
+    chosen : ndarray of int, shape (p,)
+        Indices of its columns.
+    factors : ndarray, shape (p,)
+        Such that values and their squares stay finite.
+    """
+
+    _documents: int
+    _columns: CompressedArrays
+    _chosen: Int32s
+    _factors: Floats
+
+    def __init__(self, whole: Design, chosen: NDArray[np.integer[Any]], factors: Floats) -> None:
+        # Not the other matrix itself, which may keep this one: neither would be freed at once.
+        vars(self).update(
+            cache=Cache(),
+            _documents=whole.shape[0],
+            _columns=whole.columns,
+            _chosen=chosen.astype(np.int32),
+            _factors=factors,
+        )
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of documents and of features."""
+        return self._documents, len(self._chosen)
+
+    @derived
+    def values(self) -> int:
+        """Number of values."""
+        return int(self.sizes.sum())
+
+    @derived
+    def X_csc(self) -> csc_array:
+        """The matrix by columns."""
+        return Design.of_columns(self.shape[0], *self.take_columns(self.features)).X_csc
+
+    @property
+    def sizes(self) -> Int64s:
+        """(p,) Number of values of every column."""
+        indptr = self._columns.indptr
+        return indptr[self._chosen + 1] - indptr[self._chosen]
+
+    def take_columns(self, features: NDArray[np.integer[Any]]) -> CompressedArrays:
+        """Some columns, copied."""
+        indptr, indices, data = take_lines(*self._columns, self._chosen[features])
+        data *= np.repeat(self._factors[features], np.diff(indptr))
+        return CompressedArrays(indptr, indices, data)
+
+    def product(self, w: Floats, features: Int32s | None = None, intercept: float = 0.0) -> Floats:
+        """X w + intercept, for w (p,) or (p, k)."""
+        features = self.features if features is None else features
+        self._check(w, len(features), features)
+        chosen, w = self._chosen[features], (w.T * self._factors[features]).T
+        scores = np.full((self.shape[0], *w.shape[1:]), float(intercept))
+        if w.ndim == 1:
+            column_sums(*self._columns, w, chosen, scores)
+        else:
+            for some in pieces(self.sizes[features], PIECE):
+                columns = take_lines(*self._columns, chosen[some])
+                block_sums(*columns, np.ascontiguousarray(w[some]), scores)
+        return scores
+
+    def transposed_product(self, r: Floats, features: Int32s | None = None) -> Floats:
+        """X'r for r (n,) or (n, k), or its entries for some features."""
+        features = self.features if features is None else features
+        self._check(r, self.shape[0], features)
+        chosen, r = self._chosen[features], np.ascontiguousarray(r)
+        products = np.empty((len(features), *r.shape[1:]))
+        if r.ndim == 1:
+            column_dots(*self._columns, r, chosen, products)
+        else:
+            for some in pieces(self.sizes[features], PIECE):
+                block_dots(*take_lines(*self._columns, chosen[some]), r, products[some])
+        products.T[:] *= self._factors[features]
+        return products
+
+    def curvature(self, h: Floats, features: Int32s | None = None) -> Floats:
+        """sum_i h_i x_ij^2 for every feature j, or for some."""
+        features = self.features if features is None else features
+        self._check(h, self.shape[0], features)
+        curvature = np.empty(len(features))
+        column_curvature(*self._columns, h, self._chosen[features], curvature)
+        curvature *= self._factors[features] ** 2
+        return curvature
+
+
+class RowBlock(NamedTuple):
+    """Some consecutive rows of a matrix.
+
+    Attributes
+    ----------
+    start, end : int
+        The first row, and the one after the last.
+    features : ndarray of int32
+        The features that occur in them, ascending.
+    rows : CompressedArrays
+        The rows, whose indices are places in ``features``.
+    """
+
+    start: int
+    end: int
+    features: Int32s
+    rows: CompressedArrays
+
+    @property
+    def every(self) -> Int32s:
+        """All rows, counted from the first."""
+        return np.arange(self.end - self.start, dtype=np.int32)
+
+
+class GroupBlock(NamedTuple):
+    """The groups of a block of documents: offsets, features and weights, as of Groups."""
+
+    indptr: Int64s
+    indices: Int32s
+    weights: Floats
+
+
+def block_scores(block: RowBlock, w: Floats, intercept: float) -> Floats:
+    """X w + intercept, for the weights of the features that occur in the block."""
+    scores = np.empty((block.end - block.start, *w.shape[1:]))
+    if w.ndim == 2:
+        block_dots(*block.rows, np.ascontiguousarray(w), scores)
+        scores += intercept
+    else:
+        row_scores(*block.rows, block.every, w, intercept, scores)
+    return scores
+
+
+def block_products(block: RowBlock, r: Floats) -> Floats:
+    """X'r, for the features that occur in the block; r: (rows,)."""
+    sums = np.zeros(len(block.features))
+    row_sums(*block.rows, block.every, r, sums)
+    return sums
+
+
+def block_curvature(block: RowBlock, h: Floats) -> Floats:
+    """sum_i h_i x_ij^2, for the features that occur in the block; h: (rows,)."""
+    sums = np.zeros(len(block.features))
+    curvature_diagonal(*block.rows, block.every, h, sums)
+    return sums
+
+
+def block_columns(block: RowBlock, features: Int32s) -> CompressedArrays:
+    """The rows with some features, ascending, as numbers among these."""
+    place = np.searchsorted(features, block.features).astype(np.int32)
+    if len(features):
+        known = features[np.minimum(place, len(features) - 1)] == block.features
+        place[~known] = -1
+    else:
+        place[:] = -1
+    return renumbered(block.rows, place)
+
+
+def renumbered(rows: CompressedArrays, place: Int32s) -> CompressedArrays:
+    """The rows with other numbers of their columns, without those whose ``place`` is -1."""
+    indptr, indices, data = rows
+    new = place[indices]
+    kept = new >= 0
+    ends = np.concatenate([[0], np.cumsum(kept, dtype=np.int64)])[indptr]
+    return CompressedArrays(ends, new[kept], data[kept])
+
+
+def joined_rows(parts: Sequence[CompressedArrays]) -> CompressedArrays:
+    """The rows of some matrices, one after the other."""
+    sizes = [np.zeros(1, dtype=np.int64), *(np.diff(part.indptr) for part in parts)]
+    indices = [np.zeros(0, dtype=np.int32), *(part.indices for part in parts)]
+    data = [np.zeros(0), *(part.data for part in parts)]
+    return CompressedArrays(
+        np.cumsum(np.concatenate(sizes)), np.concatenate(indices), np.concatenate(data)
+    )
+
+
+def groups_over(
+    block: GroupBlock, features: Int32s, n_features: int
+) -> tuple[Int64s, Int32s, Floats]:
+    """What some features, ascending, leave of the groups, without those that nothing is left of.
+
+    Their sizes, their features as numbers among those given, and their weights.
+    """
+    place = np.full(n_features, -1, dtype=np.int32)
+    place[features] = np.arange(len(features), dtype=np.int32)
+    new = place[block.indices]
+    kept = new >= 0
+    left = np.diff(np.concatenate([[0], np.cumsum(kept, dtype=np.int64)])[block.indptr])
+    return left[left > 0], new[kept], block.weights[left > 0]
+
+
+class ArrayStore(Protocol):
+    """Arrays by name, in memory or on disk.
+
+    A name is that of a file: letters, digits, ``-``, ``_`` and ``.``.
+    """
+
+    def put(self, name: str, array: NDArray[Any]) -> None:
+        """Keep an array, which is not to be changed from now on, in place of one of this name."""
+
+    def get(self, name: str) -> NDArray[Any]:
+        """An array, read-only; KeyError if there is none of this name."""
+
+
+class RowBlocks(Protocol):
+    """A matrix of documents by features in blocks, wherever these lie.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        Number of documents and of features.
+    starts : ndarray of int64, shape (blocks + 1,)
+        The first row of every block.
+    sizes : ndarray of int32, shape (p,)
+        The number of documents with each feature.
+    elsewhere : bool
+        Whether the blocks lie on other machines.
+    """
+
+    shape: tuple[int, int]
+    starts: Int64s
+    sizes: Int32s
+    elsewhere: bool
+
+    def features(self, number: int) -> Int32s:
+        """The features that occur in one of them, ascending."""
+
+    def map(
+        self,
+        operation: Callable[..., Any],
+        *arguments: Iterable[Any],
+        numbers: Sequence[int] | None = None,
+    ) -> Iterator[Any]:
+        """``operation(block, *its arguments)`` of every block, or of some, in order.
+
+        operation: a function of :mod:`textreg.records.design`, or another one of a
+        module. Arguments are taken one after the other, as results are.
+        """
+
+    def derive(
+        self,
+        operation: Callable[..., Any],
+        *arguments: Iterable[Any],
+        take: Callable[[Any], Int32s],
+    ) -> RowBlocks:
+        """Blocks that are made of these: ``operation`` returns the rows, and what is to be told.
+
+        That is given to ``take``, block by block, which returns the features of the new block.
+        Shape and sizes of the new blocks are left to whoever asked for them.
+        """
+
+    def large_sums(self, r: Floats, least: float) -> tuple[Int32s, Floats]:
+        """The features with an absolute value of X'r above ``least``, and these values."""
+
+
+class KnownColumns(NamedTuple):
+    """Columns of a matrix in blocks that are in memory; of which features, ascending."""
+
+    features: Int32s
+    columns: CompressedArrays
+
+
+class _Passes:
+    """A number of passes, the same one of all copies of a matrix."""
+
+    number: float = 0.0
+
+
+class BlockDesign(Design):
+    """A matrix of documents by features whose rows lie in blocks.
+
+    Products go over one block after the other. Sums over documents are those of the sums of every
+    block, in order, so that they are the same wherever blocks lie and whoever adds them up. The
+    matrix is never there as a whole: who needs one of some features takes :meth:`select`.
+
+    Parameters
+    ----------
+    blocks : RowBlocks
+        The rows.
+    memory : float, default infinite
+        Bytes that a problem over some of the features should not need more than.
+    """
+
+    blocks: RowBlocks
+    memory: float
+    _counted: _Passes
+
+    def __init__(self, blocks: RowBlocks, memory: float = math.inf) -> None:
+        vars(self).update(blocks=blocks, memory=memory, cache=Cache(), _counted=_Passes())
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"a BlockDesign has no attribute '{name}'.")
+
+    @property
+    def has_rows(self) -> bool:
+        """Never all of them at a time."""
+        return False
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of documents and of features."""
+        return self.blocks.shape
+
+    def __repr__(self) -> str:
+        (n, p), count = self.shape, len(self.blocks.starts) - 1
+        return f"<BlockDesign: {n:,} documents in {count:,} blocks, {p:,} features>"
+
+    def _whole(self) -> NoReturn:
+        raise UsageError(
+            "the documents lie in blocks, and what is asked for needs the whole matrix: train "
+            "without --memory, or by another regularizer."
+        )
+
+    @property
+    def X(self) -> csr_array:
+        """UsageError, as the matrix is nowhere whole; so for all that derives from it."""
+        self._whole()
+
+    @property
+    def X_csc(self) -> csc_array:
+        """See :attr:`X`."""
+        self._whole()
+
+    @property
+    def columns(self) -> CompressedArrays:
+        """See :attr:`X`."""
+        self._whole()
+
+    @property
+    def rows(self) -> CompressedArrays:
+        """See :attr:`X`."""
+        self._whole()
+
+    @property
+    def squares(self) -> Floats:
+        """See :attr:`X`."""
+        self._whole()
+
+    @property
+    def passes(self) -> float:
+        """How often all blocks were read, by this matrix and its copies."""
+        return self._counted.number
+
+    def count_pass(self, share: float = 1.0) -> None:
+        """Count that all blocks, or a share of their rows, are read once more."""
+        with self.cache.lock:
+            self._counted.number += share
+
+    def add_passes(self, other: BlockDesign) -> None:
+        """Count the passes of another matrix, made of this one, as its own."""
+        with self.cache.lock:
+            self._counted.number += other.passes
+            other._counted.number = 0.0
+
+    def _map(self, operation: Callable[..., Any], *arguments: Iterable[Any]) -> Iterator[Any]:
+        """What is computed of every block, in order, which is a pass."""
+        self.count_pass()
+        return self.blocks.map(operation, *arguments)
+
+    def _cut(self, values: Floats) -> Iterator[Floats]:
+        """Values of documents (n,), for every block its own."""
+        for start, end in pairwise(self.blocks.starts.tolist()):
+            yield values[start:end]
+
+    def features_of_blocks(self) -> Iterator[Int32s]:
+        """The features that occur in every block."""
+        return map(self.blocks.features, range(len(self.blocks.starts) - 1))
+
+    def product(self, w: Floats, features: Int32s | None = None, intercept: float = 0.0) -> Floats:
+        """X w + intercept; see :meth:`Design.product`."""
+        n, p = self.shape
+        self._check(w, p if features is None else len(features), features)
+        if features is not None:
+            whole = np.zeros((p, *w.shape[1:]))
+            whole[features] = w
+            w = whole
+        if not w.any():
+            return np.full((n, *w.shape[1:]), float(intercept))
+        weights = (w[features] for features in self.features_of_blocks())
+        scores = np.empty((n, *w.shape[1:]))
+        parts = self._map(block_scores, weights, repeat(intercept))
+        for some, part in zip(self._cut(scores), parts, strict=True):
+            some[:] = part
+        return scores
+
+    def transposed_product(self, r: Floats, features: Int32s | None = None) -> Floats:
+        """X'r; see :meth:`Design.transposed_product`."""
+        n, p = self.shape
+        self._check(r, n, features)
+        if r.ndim == 2:
+            return np.stack([self.transposed_product(one, features) for one in r.T], axis=1)
+        products = self._sum(self._map(block_products, self._cut(np.ascontiguousarray(r))), p)
+        return products if features is None else products[features]
+
+    def large_products(self, r: Floats, least: float) -> tuple[Int32s, Floats]:
+        """The features, ascending, whose products X'r are larger than ``least``, and these.
+
+        Larger by absolute value; r: (n,). Where blocks lie on other machines, only these are sent.
+        """
+        self._check(r, self.shape[0], None)
+        self.count_pass()
+        return self.blocks.large_sums(np.ascontiguousarray(r), least)
+
+    def curvature(self, h: Floats, features: Int32s | None = None) -> Floats:
+        """sum_i h_i x_ij^2 for every feature j, or for the given ones; h: (n,)."""
+        n, p = self.shape
+        self._check(h, n, features)
+        curvature = self._sum(self._map(block_curvature, self._cut(h)), p)
+        return curvature if features is None else curvature[features]
+
+    def _sum(self, parts: Iterable[Floats], p: int) -> Floats:
+        """The sums (p,) of those of every block, added in order."""
+        sums = np.zeros(p)
+        for features, part in zip(self.features_of_blocks(), parts, strict=True):
+            sums[features] += part
+        return sums
+
+    def select(self, features: Int32s, known: KnownColumns | None = None) -> Design:
+        """The columns of some features, ascending, in memory.
+
+        known: columns that are there already.
+        """
+        ends = np.concatenate([[0], np.cumsum(self.blocks.sizes[features], dtype=np.int64)])
+        indices, data = np.empty(ends[-1], dtype=np.int32), np.empty(ends[-1])
+        new = np.ones(len(features), dtype=bool)
+        if known is not None:
+            _, here, there = np.intersect1d(features, known.features, True, return_indices=True)
+            new[here] = False
+            ptr = known.columns.indptr
+            cuts = zip(
+                ends[here].tolist(), ptr[there].tolist(), ptr[there + 1].tolist(), strict=True
+            )
+            for place, first, last in cuts:
+                indices[place : place + last - first] = known.columns.indices[first:last]
+                data[place : place + last - first] = known.columns.data[first:last]
+        free = ends[:-1][new]
+        parts: Iterator[CompressedArrays] = self._map(block_columns, repeat(features[new]))
+        for start, columns in zip(self.blocks.starts[:-1].tolist(), parts, strict=True):
+            scatter_rows(*columns, start, free, indices, data)
+        return Design.of_columns(self.shape[0], ends, indices, data)
+
+
+class GroupBlocks(Protocol):
+    """Groups that lie in blocks, each in the block of its document.
+
+    Attributes
+    ----------
+    n_features : int
+        Number of features.
+    counts : ndarray of int64, shape (blocks,)
+        Number of groups of every block.
+    """
+
+    n_features: int
+    counts: Int64s
+
+    def map(self, operation: Callable[..., Any], *arguments: Iterable[Any]) -> Iterator[Any]:
+        """``operation(block, *its arguments)`` of every block, in order; see RowBlocks."""
+
+
+class BlockGroups(Groups):
+    """Groups in blocks, of which one block at a time is in memory.
+
+    Parameters
+    ----------
+    blocks : GroupBlocks
+        The groups.
+    """
+
+    blocks: GroupBlocks
+
+    def __init__(self, blocks: GroupBlocks) -> None:
+        vars(self).update(blocks=blocks, n_features=blocks.n_features, names=None)
+
+    def __getattr__(self, name: str) -> Any:
+        raise UsageError(
+            "the groups lie in blocks, and what is asked for needs all of them: train without "
+            "--memory, or by another regularizer."
+        )
+
+    def __len__(self) -> int:
+        return int(self.blocks.counts.sum())
+
+    def __repr__(self) -> str:
+        return f"<BlockGroups: {len(self):,} over {self.n_features:,} features>"
+
+    def select(self, features: Int32s) -> Groups:
+        """What some features, ascending, leave of them; groups with none of these are left out."""
+        parts = self.blocks.map(groups_over, repeat(features), repeat(self.n_features))
+        sizes, indices, weights = zip(*parts, strict=True)
+        indptr = np.cumsum(np.concatenate([[0], *sizes]))
+        return Groups(indptr, np.concatenate(indices), np.concatenate(weights), len(features))

@@ -1,15 +1,400 @@
-"""Documents: texts, or lists of tokens, as programs and their own tokenizers give them."""
+"""Documents: texts in memory, in columns or in a file, tokenized, or made of fields.
+
+Columns of data frames and tables, of whatever package they are, as lists of Python's values.
+
+They are known by what they offer, so that none of these packages is needed: pandas, polars,
+pyarrow, NumPy, the datasets of Hugging Face.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import math
+import os
+from abc import ABC, abstractmethod
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from typing import Any, TypeAlias
+from dataclasses import dataclass, field
+from operator import index as whole_number
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, overload
 
-from textreg.errors import DataError, UsageError
-from textreg.records.columns import as_column, is_missing
-from textreg.records.stored_texts import TextsElsewhere
+import numpy as np
+
+from textreg.errors import DataError, RecordError, UsageError, did_you_mean, first_few
+from textreg.files import DISK_FULL
 from textreg.terminal import single_line
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from textreg._core.arrays import Int64s
+
+
+PIECE = 1 << 20
+"""About how many bytes are written or read at a time."""
+
+GAP = 1 << 14
+"""So many bytes between two texts wanted are read with them, rather than passed over."""
+
+BLOCK = 1 << 13
+"""Places in the file of so many texts are looked up at a time."""
+
+
+class TextsElsewhere(Sequence[str], ABC):
+    """Texts that are not in memory."""
+
+    @abstractmethod
+    def select(self, rows: NDArray[np.intp] | Sequence[int]) -> TextsElsewhere:
+        """Some of them, by their indices in the order wanted."""
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[str]: ...
+
+    def __getitem__(self, index: int | slice) -> str | list[str]:
+        if isinstance(index, slice):
+            return list(self.select(np.arange(len(self))[index]))
+        return next(iter(self.select([whole_number(index)])))
+
+
+class StoredTexts(TextsElsewhere):
+    """Texts in a file, as a sequence; in memory are eight bytes for each.
+
+    It is written once, by :meth:`extend`, and then read: one by one, or in the order of the file,
+    a piece at a time. Threads may read together. The file stays when it is closed.
+
+    Parameters
+    ----------
+    path : str or path
+        The file to be made, which nobody else may change: the texts in UTF-8 one after the other.
+
+    Raises
+    ------
+    UsageError
+        If there is such a file already, or it cannot be made.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder, StoredTexts(f"{folder}/texts") as texts:
+    ...     texts.extend(["It broke.", "It works.", "It does."])
+    ...     texts[1], texts[:2], list(texts.select([2, 0]))
+    ('It works.', ['It broke.', 'It works.'], ['It does.', 'It broke.'])
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self._file = _TextFile(os.fspath(path))
+        self._rows: Int64s | None = None  # all
+
+    @property
+    def path(self) -> str:
+        """The file."""
+        return self._file.path
+
+    def extend(self, texts: Iterable[str]) -> None:
+        """Write further texts at the end.
+
+        Parameters
+        ----------
+        texts : iterable of str
+            Of any characters, also surrogates without their partner.
+
+        Raises
+        ------
+        UsageError
+            If there is no room on the disk, or these are some texts of another.
+        """
+        if self._rows is not None:
+            raise UsageError("these are some of the texts in a file: extend those they are of.")
+        pieces, size = list[bytes](), 0
+        for text in texts:
+            pieces.append(text.encode("utf-8", "surrogatepass"))
+            size += len(pieces[-1])
+            if size >= PIECE:
+                self._file.append(pieces)
+                pieces, size = [], 0
+        if pieces:
+            self._file.append(pieces)
+
+    def select(self, rows: NDArray[np.intp] | Sequence[int]) -> StoredTexts:
+        """Some of the texts, in the same file.
+
+        Parameters
+        ----------
+        rows : array-like of int
+            Their indices, in the order wanted.
+
+        Returns
+        -------
+        StoredTexts
+        """
+        chosen = np.asarray(rows)
+        if chosen.ndim != 1 or (chosen.dtype.kind not in "iu" and len(chosen)):
+            raise RecordError(f"rows must be a list of indices, not {rows!r:.60}.")
+        made = object.__new__(StoredTexts)
+        made._file = self._file
+        made._rows = self._numbers(chosen.astype(np.int64))
+        return made
+
+    def close(self) -> None:
+        """Close the file, also for what was selected; its texts can no longer be read."""
+        self._file.close()
+
+    def __enter__(self) -> StoredTexts:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def __len__(self) -> int:
+        return len(self._file) if self._rows is None else len(self._rows)
+
+    def __iter__(self) -> Iterator[str]:
+        size = len(self)
+        for at in range(0, size, BLOCK):
+            block = np.arange(at, min(at + BLOCK, size))
+            yield from self._file.texts(block if self._rows is None else self._rows[block])
+
+    def __repr__(self) -> str:
+        return f"<StoredTexts: {len(self):,} texts in {self.path}>"
+
+    def __reduce__(self) -> NoReturn:
+        raise UsageError(
+            f"the texts in {self.path} cannot be copied or sent to other processes: read them into "
+            "memory first, with list(texts)."
+        )
+
+    def _numbers(self, rows: Int64s) -> Int64s:
+        """The numbers in the file of rows (k,), which count from the end if negative."""
+        size = len(self)
+        if len(rows) and not (-size <= rows.min() and rows.max() < size):
+            raise IndexError(f"there are {size:,} texts, and no text {rows.min()} or {rows.max()}")
+        rows = np.where(rows < 0, rows + size, rows)
+        return rows if self._rows is None else self._rows[rows]
+
+
+class _TextFile:
+    """The file, and where in it the texts begin and end: text i is ``[ptr[i]:ptr[i + 1]]``."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self._ptr = array("q", [0])
+        try:
+            # For nobody else to read, as texts may be private.
+            self._writer = open(path, "xb", buffering=0, opener=_private)  # noqa: SIM115 - close()
+        except OSError as error:
+            raise UsageError(
+                f"{path}: this file for texts cannot be made: {error.strerror}. Name a folder "
+                "where it can, with TMPDIR (scratch=...)."
+            ) from error
+        try:
+            self._reader = open(path, "rb", buffering=0)  # noqa: SIM115 - close()
+        except OSError as error:
+            self._writer.close()
+            raise self._unreadable(error) from error
+
+    def __len__(self) -> int:
+        return len(self._ptr) - 1
+
+    @property
+    def size(self) -> int:
+        """Bytes written."""
+        return self._ptr[-1]
+
+    def append(self, pieces: list[bytes]) -> None:
+        """Write the next texts: all of them, or none."""
+        rest = memoryview(b"".join(pieces))
+        try:
+            while rest:
+                rest = rest[self._writer.write(rest) :]
+        except ValueError:
+            raise self._closed() from None
+        except OSError as error:
+            os.ftruncate(self._writer.fileno(), self.size)
+            self._writer.seek(self.size)
+            raise self._unwritten(error, sum(map(len, pieces))) from error
+        ends = self.size + np.cumsum(np.fromiter(map(len, pieces), np.int64, len(pieces)))
+        self._ptr.frombytes(ends.tobytes())
+
+    def texts(self, rows: Int64s) -> Iterator[str]:
+        """The texts of these numbers (k,), with one reading for those that are close together."""
+        ptr = np.frombuffer(self._ptr, np.int64)
+        starts, ends = ptr[rows].tolist(), ptr[rows + 1].tolist()
+        del ptr  # while it is there, the array cannot grow
+        for first, last in _pieces(starts, ends):
+            base = starts[first]
+            data = self._bytes(base, ends[last - 1])
+            for start, end in zip(starts[first:last], ends[first:last], strict=True):
+                yield self._decoded(data[start - base : end - base])
+
+    def close(self) -> None:
+        self._reader.close()
+        try:
+            self._writer.close()
+        except OSError as error:  # of a file in a network, only now
+            raise self._unwritten(error, 0) from error
+
+    def _bytes(self, start: int, end: int) -> bytes:
+        """What is in the file from ``start`` to ``end``; DataError if others changed its size."""
+        try:
+            descriptor = self._reader.fileno()
+            found = os.fstat(descriptor).st_size
+            data = os.pread(descriptor, end - start, start)
+        except ValueError:
+            raise self._closed() from None
+        except OSError as error:
+            raise self._unreadable(error) from error
+        if found != self.size or len(data) != end - start:
+            raise self._changed(f"it has {found:,} bytes, and {self.size:,} were written")
+        return data
+
+    def _decoded(self, data: bytes) -> str:
+        try:
+            return data.decode("utf-8", "surrogatepass")
+        except UnicodeDecodeError:
+            raise self._changed("its bytes are others than were written") from None
+
+    def _changed(self, how: str) -> DataError:
+        return DataError(
+            f"{self.path}: this file of texts was changed while it was in use: {how}. Start again, "
+            "and let no other program write to it."
+        )
+
+    def _unwritten(self, error: OSError, size: int) -> UsageError:
+        advice = "Check the folder"
+        if error.errno in DISK_FULL:
+            advice = "Free some space there"
+        more = f", and {size:,} more were to be" if size else ""
+        return UsageError(
+            f"{self.path}: texts cannot be written to this file: {error.strerror}. "
+            f"{self.size:,} bytes of texts are in it{more}. {advice}, or name another folder with "
+            "TMPDIR (scratch=...)."
+        )
+
+    def _unreadable(self, error: OSError) -> DataError:
+        return DataError(
+            f"{self.path}: this file of texts cannot be read: {error.strerror}. Start again, or "
+            "name another folder with TMPDIR (scratch=...)."
+        )
+
+    def _closed(self) -> UsageError:
+        return UsageError(f"{self.path}: this file of texts is closed: use it before that.")
+
+
+def _pieces(starts: list[int], ends: list[int]) -> Iterator[tuple[int, int]]:
+    """Texts to be read at once: the first of them, and the one after the last.
+
+    Each begins after the one before it, and not far behind; they have a piece in all, or are one.
+    """
+    first, n = 0, len(starts)
+    while first < n:
+        most = starts[first] + PIECE
+        last = first + 1
+        while last < n and ends[last] <= most and 0 <= starts[last] - ends[last - 1] <= GAP:
+            last += 1
+        yield first, last
+        first = last
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
+_TO_LIST = ("to_pylist", "to_list", "tolist")
+"""The methods of pyarrow, of pandas and polars, and of NumPy and others."""
+
+
+def as_column(values: Any, name: str) -> Any:
+    """The values of a column as a list.
+
+    Parameters
+    ----------
+    values : list, tuple, column or one-dimensional array; or a table or array of one column
+        One that can be iterated over only is read to its end. A text, texts in a file, and what
+        cannot be iterated over, are returned as they are.
+    name : str
+        What they are, for messages.
+
+    Raises
+    ------
+    UsageError
+        If it is a table of several columns, or a mapping.
+    """
+    if isinstance(values, (list, tuple, str, bytes, TextsElsewhere)):
+        return values
+    names = column_names(values)
+    shape: tuple[int, ...] = getattr(values, "shape", ())
+    if isinstance(values, Mapping) or (isinstance(shape, tuple) and len(shape) > 1):
+        if len(shape) != 2 or shape[1] != 1:
+            raise _several(name, names, shape)
+        column = values.reshape(-1) if names is None else values[names[0]]
+        return as_column(column, name)
+    for method in _TO_LIST:
+        if callable(convert := getattr(values, method, None)):
+            listed = convert()
+            return listed if isinstance(listed, list) else [listed]
+    if isinstance(values, Iterable):
+        return list(values)
+    if hasattr(values, "__arrow_c_stream__"):
+        return _from_stream(values, name)
+    return values
+
+
+def column_names(table: Any) -> list[Any] | None:
+    """The names of the columns of a table; None if it is none."""
+    if isinstance(table, Mapping):
+        return list(table)
+    names = getattr(table, "column_names", None)  # pyarrow's columns are no names
+    if names is None:
+        names = getattr(table, "columns", None)
+    return None if names is None or callable(names) else list(names)
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a value stands for none: None, NaN, or what pandas has for these."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, float) and value != value
+
+
+def first_missing(values: Sequence[Any]) -> int | None:
+    """The index of the first missing value; None if there is none."""
+    return next((row for row, value in enumerate(values) if is_missing(value)), None)
+
+
+def label_name(label: Any) -> Any:
+    """The name of a class: of a text, truth value or whole number; lists as such."""
+    if isinstance(label, np.ndarray):  # a list, in a column of pandas
+        return label.tolist()
+    named = isinstance(label, (str, bool, int, np.bool_, np.integer))
+    return str(label) if named else label
+
+
+def _from_stream(values: Any, name: str) -> Any:
+    """What only the Arrow protocol gives, by pyarrow."""
+    try:
+        import pyarrow
+    except ImportError:
+        raise UsageError(
+            f"{name}: reading a {type(values).__name__} needs pyarrow, which is not installed: "
+            "pip install 'textreg[arrow]'"
+        ) from None
+    try:
+        return as_column(pyarrow.table(values), name)
+    except (TypeError, ValueError):
+        return as_column(pyarrow.chunked_array(values), name)
+
+
+def _several(name: str, names: list[Any] | None, shape: tuple[int, ...]) -> UsageError:
+    """The error for what has not one column."""
+    if names is None:
+        what, hint = f"of the shape {shape}", "such as array[:, 0]"
+    else:
+        what = f"a table with the columns {first_few(list(map(str, names)), 8)}"
+        hint = "such as frame['text']; fields=[...] takes documents of several"
+    return UsageError(f"{name} must be one column, not {what}: choose one, {hint}.")
+
 
 Document: TypeAlias = str | Iterable[str] | Iterable[Iterable[str]]
 """A text; or its tokens; or its sentences, each its tokens."""
@@ -209,3 +594,238 @@ def _described(found: Any) -> str:
     if isinstance(found, (Mapping, AbstractSet)):
         return f"a {type(found).__name__} (without an order of tokens)"
     return f"{single_line(repr(found)):.40} ({type(found).__name__})"
+
+
+KINDS = ("text", "number", "category")
+"""What a field can hold."""
+
+MISSING = "missing"
+"""What stands for a number or a category that a document does not have."""
+
+
+@dataclass(frozen=True)
+class Field:
+    """One field of the documents: a column of a table.
+
+    Parameters
+    ----------
+    name : str
+        The name of its column.
+    kind : {"text", "number", "category"}, default "text"
+        A text becomes the features of its tokenizer; a number is one feature, standardized; a
+        category has a feature for each of its values.
+    options : dict of str to Any
+        Settings of a text's features, where they differ from those of the training: ``tokenizer``,
+        its parameters (``tokenizer_min_n``), ``ngrams``, ``min_df``, ``weighting`` and so on.
+
+    Raises
+    ------
+    UsageError
+        If the name is empty, there is no such kind, or a number or category has options.
+    """
+
+    name: str
+    kind: str = "text"
+    options: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name.strip():
+            raise UsageError(f"the name of a field must be a text, not {self.name!r:.40}.")
+        if self.kind not in KINDS:
+            raise UsageError(
+                f"field '{self.name}' must be a text, a number or a category, not '{self.kind}'."
+                f"{did_you_mean(str(self.kind), KINDS)}"
+            )
+        if self.kind != "text" and self.options:
+            raise UsageError(
+                f"field '{self.name}' is a {self.kind} and has no option "
+                f"'{next(iter(self.options))}': only texts have settings of their own."
+            )
+
+
+def as_fields(given: Any) -> tuple[Field, ...]:
+    """Fields in the order of the columns: texts, categories, numbers.
+
+    Parameters
+    ----------
+    given : sequence of str or Field, or mapping
+        Names of texts; or for every name its kind, or a mapping of a text's own settings, which
+        may hold the ``kind`` as well.
+
+    Raises
+    ------
+    UsageError
+        If there is no field, none is a text, or two have one name.
+    """
+    if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
+        raise UsageError(
+            "fields must be a list of the names of text columns, or what each column is, such as "
+            f"{{'subject': 'text', 'price': 'number'}}, not {given!r:.60}."
+        )
+    items = given.items() if isinstance(given, Mapping) else ((one, "text") for one in given)
+    fields = [_field(name, what) for name, what in items]
+    names = [one.name for one in fields]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise UsageError(f"two fields are called '{twice}': name each column once.")
+    if not any(one.kind == "text" for one in fields):
+        raise UsageError("none of the fields is a text: name a column of texts too.")
+    order = ("text", "category", "number")
+    return tuple(sorted(fields, key=lambda one: order.index(one.kind)))
+
+
+def _field(name: Any, what: Any) -> Field:
+    if isinstance(name, Field):
+        return name
+    if isinstance(what, Field):
+        return what
+    if isinstance(what, Mapping):
+        options = dict(what)
+        return Field(name, options.pop("kind", "text"), options)
+    return Field(name, what)
+
+
+class FieldedText(str):
+    """A document of several fields, as one text with a line ``name: value`` for each.
+
+    A number or category that is not there is the text ``missing``.
+
+    Attributes
+    ----------
+    spans : dict of str to tuple of int
+        Where the value of each field begins and ends in the text.
+    """
+
+    spans: Mapping[str, tuple[int, int]]
+
+    @classmethod
+    def of(cls, values: Mapping[str, str]) -> FieldedText:
+        """The document of these values."""
+        at, lines, spans = 0, [], {}
+        for name, value in values.items():
+            at += len(name) + 2
+            spans[name] = (at, at + len(value))
+            at += len(value) + 1
+            lines.append(f"{name}: {value}")
+        return cls._made("\n".join(lines), spans)
+
+    @classmethod
+    def _made(cls, text: str, spans: Mapping[str, tuple[int, int]]) -> FieldedText:
+        made = cls(text)
+        made.spans = spans
+        return made
+
+    def field(self, name: str) -> str:
+        """The value of a field."""
+        start, end = self.spans[name]
+        return self[start:end]
+
+    def __reduce__(self) -> Any:
+        return self._made, (str(self), dict(self.spans))
+
+
+class NotAValueError(ValueError):
+    """Something cannot be the value of a field; its text says what is wanted."""
+
+
+def value_of(one: Field, given: Any) -> str:
+    """The value of a field as text; NotAValueError if it is no such value.
+
+    A text that is missing is empty.
+    """
+    absent = is_missing(given)
+    if one.kind == "text":
+        if absent:
+            return ""
+        if not isinstance(given, str):
+            raise NotAValueError("not a text")
+        return str(given)
+    if absent or (isinstance(given, str) and not given.strip()):
+        return MISSING
+    if one.kind == "number":
+        return repr(_number(given))
+    if hasattr(given, "item") and not isinstance(given, str):
+        given = given.item()
+    if isinstance(given, bool):
+        return str(given).lower()
+    if not isinstance(given, (str, int, float)):
+        raise NotAValueError("neither a text nor a number, as categories are")
+    return " ".join(str(given).split())
+
+
+def _number(given: Any) -> float:
+    try:
+        number = float(given)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if not math.isfinite(number):
+        raise NotAValueError("not a number")
+    return number + 0.0  # one zero
+
+
+def fielded(
+    documents: Any, fields: Sequence[Field], where: str = "document {}"
+) -> list[FieldedText]:
+    """Documents of several fields as texts.
+
+    Parameters
+    ----------
+    documents : iterable of mappings, or mapping of columns
+        A mapping of field names to values for each document; or a table of columns, as a data frame
+        or a dict of lists. Further keys and columns are ignored. Such texts already are kept.
+    fields : sequence of Field
+        What is read of them.
+    where : str
+        Names a document by its number, from 1, for messages.
+
+    Raises
+    ------
+    DataError
+        If a field is not there, or its value is not one of its kind.
+    """
+    names = ", ".join(one.name for one in fields)
+    if column_names(documents) is not None:
+        documents = _rows(documents, fields)
+    if isinstance(documents, (str, bytes)) or not isinstance(documents, Iterable):
+        raise UsageError(f"expected a table with the fields {names}, not {documents!r:.40}.")
+    texts = []
+    for number, document in enumerate(documents, 1):
+        if isinstance(document, FieldedText):
+            if missing := [one.name for one in fields if one.name not in document.spans]:
+                raise DataError(f"{where.format(number)} has no field '{missing[0]}'.")
+            texts.append(document)
+            continue
+        if not isinstance(document, Mapping):
+            raise DataError(
+                f"{where.format(number)} is {document!r:.40}, where its fields are expected: give "
+                f"a dict for each document, or a data frame, with {names}."
+            )
+        values = {}
+        for one in fields:
+            if one.name not in document:
+                hint = did_you_mean(one.name, [str(key) for key in document])
+                raise DataError(f"{where.format(number)} has no field '{one.name}'.{hint}")
+            try:
+                values[one.name] = value_of(one, document[one.name])
+            except NotAValueError as error:
+                raise DataError(
+                    f"{where.format(number)}: '{one.name}' is {document[one.name]!r:.40}, {error}."
+                ) from None
+        texts.append(FieldedText.of(values))
+    return texts
+
+
+def _rows(table: Any, fields: Sequence[Field]) -> Iterable[Mapping[str, Any]]:
+    """The rows of a table of columns."""
+    names = [str(name) for name in column_names(table) or ()]
+    columns = []
+    for one in fields:
+        if one.name not in names:
+            hint = did_you_mean(one.name, names)
+            raise DataError(f"there is no column '{one.name}'.{hint} There are: {', '.join(names)}")
+        columns.append(list(as_column(table[one.name], one.name)))
+    if len({len(column) for column in columns}) > 1:
+        raise DataError(
+            "the columns of the fields differ in length: give a value for each document."
+        )
+    keys = [one.name for one in fields]
+    return [dict(zip(keys, row, strict=True)) for row in zip(*columns, strict=True)]

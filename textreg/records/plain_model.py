@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from textreg.errors import RecordError
-from textreg.records.fields import Field
+from textreg.records.documents import Field
 
 if TYPE_CHECKING:
     from textreg._core.arrays import Floats

@@ -14,10 +14,19 @@ from textreg._core.arrays import Floats, Int32s, Int64s
 from textreg._core.groups import group_spread
 from textreg._core.ragged import copy_rows
 from textreg.errors import RecordError
-from textreg.records.cache import Cache
-from textreg.records.convert import as_array, as_whole, check_squares, check_weights
-from textreg.records.matrix import checked_csr
-from textreg.records.ragged import distinct_rows, offsets, row_of, sums, take_rows
+from textreg.records.arrays import (
+    Cache,
+    as_array,
+    as_whole,
+    check_squares,
+    check_weights,
+    checked_csr,
+    distinct_rows,
+    offsets,
+    row_of,
+    sums,
+    take_rows,
+)
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

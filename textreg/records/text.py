@@ -1,23 +1,320 @@
-"""Documents: as read, and as tokens."""
+"""A corpus, its tokens and their names, and the rows of its files that were skipped."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textreg._core.arrays import Floats, Int32s, Int64s
 from textreg.errors import DataError, RecordError, first_few
-from textreg.records.columns import as_column, first_missing, label_name
-from textreg.records.convert import as_array, check_weights
-from textreg.records.documents import Documents, is_tokenized, tokenized
-from textreg.records.ragged import offsets, take_rows
-from textreg.records.skipped import SkippedRows
-from textreg.records.stored_texts import TextsElsewhere
+from textreg.records.arrays import as_array, check_weights, offsets, take_rows
+from textreg.records.documents import (
+    Documents,
+    TextsElsewhere,
+    as_column,
+    first_missing,
+    is_tokenized,
+    label_name,
+    tokenized,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from textreg._core.arrays import Int64s
+
+
+PLACES = 4
+"""Places of rows that a message names for every reason."""
+DETAILED = 1000
+"""The problem of so many rows is kept with its details."""
+
+
+class SkippedRow(NamedTuple):
+    """A row that could not be read.
+
+    Attributes
+    ----------
+    source : str
+        Name of its file.
+    line : int
+        The line where it begins, from 1; 0 for a file of its own.
+    reason : str
+        What is wrong, without details: rows with the same fault have the same reason.
+    problem : str
+        The same with its details, as a sentence.
+    position : int
+        The number of documents that were read before it.
+    """
+
+    source: str
+    line: int
+    reason: str
+    problem: str
+    position: int
+
+    @property
+    def where(self) -> str:
+        """``file:line``."""
+        return f"{self.source}:{self.line}" if self.line else self.source
+
+
+class SkippedReason(NamedTuple):
+    """How often a reason occurs, and where.
+
+    Parameters
+    ----------
+    reason : str
+        Why the rows could not be read.
+    rows : int
+        How many there are.
+    places : str
+        The first of them, such as ``a.csv:3-7, 12``.
+    """
+
+    reason: str
+    rows: int
+    places: str
+
+
+@dataclass(frozen=True)
+class SkippedRows:
+    """Rows that could not be read, in the order of the files; iterating gives ``SkippedRow``.
+
+    A row takes 24 bytes, so that millions of them do no harm.
+
+    Parameters
+    ----------
+    sources, reasons : sequence of str
+        Names of files, and reasons.
+    source_of, reason_of : ndarray of int32, shape (rows,)
+        The indices in ``sources`` and ``reasons`` of every row.
+    line_of, position_of : ndarray of int64, shape (rows,)
+        ``SkippedRow.line`` and ``SkippedRow.position``.
+    problems : sequence of str
+        ``SkippedRow.problem`` of the first rows; the others have their reason there.
+
+    Raises
+    ------
+    RecordError
+        If the lengths differ.
+    """
+
+    sources: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()
+    source_of: Int32s = field(default_factory=lambda: np.zeros(0, np.int32))
+    reason_of: Int32s = field(default_factory=lambda: np.zeros(0, np.int32))
+    line_of: Int64s = field(default_factory=lambda: np.zeros(0, np.int64))
+    position_of: Int64s = field(default_factory=lambda: np.zeros(0, np.int64))
+    problems: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in ("source_of", "reason_of", "position_of"):
+            if len(getattr(self, name)) != len(self.line_of):
+                raise RecordError(f"{name} and line_of differ in length.")
+
+    def __len__(self) -> int:
+        return len(self.line_of)
+
+    def __iter__(self) -> Iterator[SkippedRow]:
+        for row in range(len(self)):
+            reason = self.reasons[self.reason_of[row]]
+            yield SkippedRow(
+                source=self.sources[self.source_of[row]],
+                line=int(self.line_of[row]),
+                reason=reason,
+                problem=self.problems[row] if row < len(self.problems) else f"{reason}.",
+                position=int(self.position_of[row]),
+            )
+
+    def __repr__(self) -> str:
+        return f"<SkippedRows: {self.told() or 'none'}>"
+
+    def by_reason(self) -> list[SkippedReason]:
+        """The reasons, the most frequent one first."""
+        counts = np.bincount(self.reason_of, minlength=len(self.reasons))
+        order = np.argsort(-counts, kind="stable")
+        return [
+            SkippedReason(self.reasons[which], int(counts[which]), self._places(int(which)))
+            for which in order
+        ]
+
+    def told(self) -> str:
+        """The reasons and places on one line; empty if there is no row."""
+        return "; ".join(f"{one.rows:,} {one.reason} ({one.places})" for one in self.by_reason())
+
+    def _places(self, reason: int) -> str:
+        """``a.csv:3-7, 12, b.csv:1, ...``: the first rows of a reason."""
+        rows = np.flatnonzero(self.reason_of == reason)
+        sources, lines = self.source_of[rows], self.line_of[rows]
+        # a range begins where the file changes, or where a line is not the one after the last
+        begins = np.flatnonzero(
+            np.r_[True, (np.diff(sources) != 0) | (np.diff(lines) != 1) | (lines[1:] == 0)]
+        )
+        shown: list[str] = []
+        named = -1
+        for at, end in zip(begins[:PLACES], [*begins[1:], len(rows)], strict=False):
+            first, last = int(lines[at]), int(lines[end - 1])
+            text = f"{first}" if first == last else f"{first}-{last}"
+            if sources[at] != named:
+                named = int(sources[at])
+                text = f"{self.sources[named]}:{text}" if first else self.sources[named]
+            shown.append(text)
+        return ", ".join([*shown, *(["..."] if len(begins) > PLACES else [])])
+
+
+class SkippedRowsBuilder:
+    """Collects rows for :class:`SkippedRows`, one by one."""
+
+    def __init__(self) -> None:
+        self._sources: dict[str, int] = {}
+        self._reasons: dict[str, int] = {}
+        self._source_of, self._reason_of = array("i"), array("i")
+        self._line_of, self._position_of = array("q"), array("q")
+        self._problems: list[str] = []
+
+    def add(self, row: SkippedRow) -> None:
+        """Add the next row.
+
+        Parameters
+        ----------
+        row : SkippedRow
+            After all those that were added.
+        """
+        self._source_of.append(self._sources.setdefault(row.source, len(self._sources)))
+        self._reason_of.append(self._reasons.setdefault(row.reason, len(self._reasons)))
+        self._line_of.append(row.line)
+        self._position_of.append(row.position)
+        if len(self._problems) < DETAILED:
+            self._problems.append(row.problem)
+
+    def rows(self) -> SkippedRows:
+        """All rows added so far."""
+        return SkippedRows(
+            sources=tuple(self._sources),
+            reasons=tuple(self._reasons),
+            source_of=np.array(self._source_of, dtype=np.int32),
+            reason_of=np.array(self._reason_of, dtype=np.int32),
+            line_of=np.array(self._line_of, dtype=np.int64),
+            position_of=np.array(self._position_of, dtype=np.int64),
+            problems=tuple(self._problems),
+        )
+
+
+_SURROGATES = "surrogatepass"
+"""Half of a surrogate pair is not UTF-8, but a tokenizer may make one from a broken text."""
+
+_MARK = "\0"
+"""What stands between names that become bytes, or strings, in one go."""
+
+_RUN = 10_000
+"""Names that become strings together."""
+
+
+class Names(Sequence[str]):
+    """Names as one array of bytes, which become strings only when they are asked for.
+
+    A million names of two words are 15 MB so, and 80 MB as strings. It is equal to any sequence of
+    the same names, and a slice of it is a list.
+
+    Parameters
+    ----------
+    letters : ndarray of uint8
+        The names in UTF-8, one after the other.
+    ptr : ndarray of int64, shape (names + 1,)
+        Name i is ``letters[ptr[i]:ptr[i + 1]]``.
+
+    Examples
+    --------
+    >>> names = Names.of(["good", "very good"])
+    >>> names[1], len(names.letters), names
+    ('very good', 13, ['good', 'very good'])
+    """
+
+    def __init__(self, letters: NDArray[np.uint8], ptr: Int64s) -> None:
+        self.letters = letters
+        self.ptr = ptr
+
+    @classmethod
+    def of(cls, names: Iterable[str]) -> Names:
+        """The same names; ``names`` itself if it is one of these."""
+        if isinstance(names, cls):
+            return names
+        names = names if isinstance(names, (list, tuple)) else list(names)
+        # All in one go, with a mark between them, unless it is in one of them.
+        together = np.frombuffer(_MARK.join(names).encode("utf-8", _SURROGATES), dtype=np.uint8)
+        marks = np.flatnonzero(together == 0)
+        if len(names) and len(marks) == len(names) - 1:
+            ptr = np.zeros(len(names) + 1, dtype=np.int64)
+            ptr[1:-1] = marks - np.arange(len(marks))
+            ptr[-1] = len(together) - len(marks)
+            return cls(together[together != 0], ptr)
+        coded = [name.encode("utf-8", _SURROGATES) for name in names]
+        ptr = np.zeros(len(coded) + 1, dtype=np.int64)
+        np.cumsum([len(name) for name in coded], out=ptr[1:])
+        return cls(np.frombuffer(b"".join(coded), dtype=np.uint8), ptr)
+
+    def take(self, numbers: NDArray[np.integer]) -> Names:
+        """Some of them, in the order of ``numbers``."""
+        ptr, letters = take_rows(self.ptr, self.letters, numbers)
+        return Names(letters, ptr)
+
+    def cut(self, start: int, end: int) -> Names:
+        """Those from ``start`` to ``end``, without a copy of their letters."""
+        ptr = self.ptr[start : end + 1]
+        return Names(self.letters[ptr[0] : ptr[-1]], ptr - ptr[0])
+
+    def __len__(self) -> int:
+        return len(self.ptr) - 1
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[str]: ...
+    def __getitem__(self, index: int | slice) -> str | list[str]:
+        if isinstance(index, slice):
+            return [self[place] for place in range(*index.indices(len(self)))]
+        place = range(len(self))[index]
+        return self._decoded(self.letters[self.ptr[place] : self.ptr[place + 1]].tobytes())
+
+    def __iter__(self) -> Iterator[str]:
+        for start in range(0, len(self), _RUN):
+            yield from self.cut(start, min(start + _RUN, len(self)))._strings()
+
+    def _strings(self) -> Iterable[str]:
+        """All of them at once; some, as ``letters`` begin with the first."""
+        letters = self.letters[: self.ptr[-1]]
+        if not letters.all():  # the mark is in one of them
+            ends = pairwise(self.ptr.tolist())
+            return [self._decoded(letters[start:end].tobytes()) for start, end in ends]
+        marked = np.insert(letters, self.ptr[1:-1], 0)
+        return self._decoded(marked.tobytes()).split(_MARK)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Names):
+            return np.array_equal(self.ptr, other.ptr) and np.array_equal(
+                self.letters, other.letters
+            )
+        if not isinstance(other, Sequence) or isinstance(other, str):
+            return NotImplemented
+        return len(self) == len(other) and all(a == b for a, b in zip(self, other, strict=True))
+
+    __hash__ = None  # type: ignore[assignment]  # as of a list
+
+    def __repr__(self) -> str:
+        return repr(list(self))
+
+    @staticmethod
+    def _decoded(name: bytes) -> str:
+        return name.decode("utf-8", _SURROGATES)
+
 
 _LISTS = (list, tuple, set, frozenset)
 """What a list of labels may be."""
@@ -400,3 +697,29 @@ class Tokens:
             sentence_spans=None if self.sentence_spans is None else self.sentence_spans[rows],
             paragraph_ptr=paragraph_ptr,
         )
+
+
+T = TypeVar("T")
+
+
+def tokens_of(
+    documents: Iterable[T], sentences_of: Callable[[T], Iterable[Iterable[str]]]
+) -> Tokens:
+    """Names of tokens as numbers, in order of their first occurrence.
+
+    sentences_of: gives the sentences of tokens of a document.
+    """
+    vocabulary: dict[str, int] = {}
+    ids: list[int] = []
+    sentence_ptr, document_ptr = [0], [0]
+    for document in documents:
+        for sentence in sentences_of(document):
+            ids.extend(vocabulary.setdefault(token, len(vocabulary)) for token in sentence)
+            sentence_ptr.append(len(ids))
+        document_ptr.append(len(sentence_ptr) - 1)
+    return Tokens(
+        ids=np.array(ids, dtype=np.int32),
+        sentence_ptr=np.array(sentence_ptr, dtype=np.int64),
+        document_ptr=np.array(document_ptr, dtype=np.int64),
+        vocabulary=list(vocabulary),
+    )

@@ -22,12 +22,17 @@ from textreg.params import Parametrized, param
 from textreg.penalties import GroupNorms, Separable
 from textreg.records import Floats, Problem, Solution, SolverReport, Step
 from textreg.solvers.certificate import Bound, Target, group_bound, relative_gap, value_of
-from textreg.solvers.continuation import Approached, approach, has_kinks, strongest_l1
-from textreg.solvers.engine import Engine
-from textreg.solvers.group_fit import VectorFit, rounded
-from textreg.solvers.outcome import checks_overflow, finish
-from textreg.solvers.scales import scales_of
-from textreg.solvers.unpenalized import watching
+from textreg.solvers.engine import Engine, scales_of
+from textreg.solvers.outcome import (
+    Approached,
+    approach,
+    checks_overflow,
+    finish,
+    has_kinks,
+    strongest_l1,
+    watching,
+)
+from textreg.solvers.reweighting import VectorFit, rounded
 
 PAPER_ITERATIONS = 100
 """The paper's limit (section 4)."""

@@ -29,11 +29,9 @@ from textreg.solvers.admm import (
     relative_norm,
 )
 from textreg.solvers.certificate import Bound, Target, group_bound, relative_gap, value_of
-from textreg.solvers.engine import Engine
-from textreg.solvers.group_fit import VectorFit
-from textreg.solvers.outcome import checks_overflow, finish
-from textreg.solvers.scales import scales_of
-from textreg.solvers.unpenalized import watching
+from textreg.solvers.engine import Engine, scales_of
+from textreg.solvers.outcome import checks_overflow, finish, watching
+from textreg.solvers.reweighting import VectorFit
 
 
 class Algorithm1Options(Parametrized):

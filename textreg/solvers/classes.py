@@ -1,17 +1,54 @@
-"""Where a fit of all classes together stands: weights, scores, loss and dual point."""
+"""Multinomial fits: the state of all classes, and the steps of one class after the other.
+
+A Newton step for all classes at once under a ridge, in products that read the matrix once.
+
+The model is that of :func:`newton_together`. Inside of a step all numbers are float32, in compact
+rows (see :mod:`.compact_rows`): it need not be exact, as loss, gradient and gap are computed in
+float64.
+
+A Newton step for all classes at once, over the weights that are not zero.
+
+Classes that take turns follow each other slowly where the penalty is weak: what one gives up, the
+others have to take. So a round over the classes, which finds the weights that are not zero and
+their signs, ends with a step for all of them at once, by conjugate gradients on
+
+    r . d + 1/2 sum_i c_i (sum_k p_ik d_ik^2 - (sum_k p_ik d_ik)^2),    d_k = X dw_k + db_k
+
+and the penalty. This is the second-order model of the softmax loss with its derivatives r and
+probabilities p (docs/maths.md, S1). Weights with an l1 penalty that would change sign become zero.
+Without l1 there is nothing to find, and a step alone is Newton's method (:func:`ridge_together`).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from textreg._core.blocks import block_dots
+from textreg._core.softmax import softmax_product
 from textreg.errors import UsageError
 from textreg.losses import Logistic
-from textreg.records import Floats, Int64s, Problem
-from textreg.records.convert import as_finite
-from textreg.records.fit import checked_codes
-from textreg.solvers.engine import HOPELESS
+from textreg.penalties import Quadratic, Separable
+from textreg.records import Floats, Int32s, Int64s, Problem
+from textreg.records.arrays import as_finite
+from textreg.records.problem import checked_codes
+from textreg.solvers.compact_rows import compact_rows
+from textreg.solvers.engine import HOPELESS, NOISE, Engine
+from textreg.solvers.linear_algebra import Direction, conjugate_gradients
+from textreg.solvers.quadratic import NewtonSteps
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from numpy.typing import NDArray
+
+    from textreg.records import Floats
+
+    Singles = NDArray[np.float32]
+
 
 LARGE = 0.5
 """Probability above which the sum over the other classes is not taken from that over all."""
@@ -153,3 +190,379 @@ def _balance(S: Floats, totals: Floats) -> None:
     S[larger] *= factor[:, None]
     lack = np.maximum(lack, 0.0)
     S += np.outer(lack / lack.sum(), lost)
+
+
+ROUNDS = 100
+"""Most iterations of conjugate gradients in a step."""
+
+ROUGH, FINE = 0.3, 0.01
+"""Largest and smallest share of the residual that a step may leave."""
+
+SHORTEST = 0.1
+"""Steps are halved until they are shorter than this; then there is none."""
+
+
+def ridge_together(classes: Classes, q: Floats) -> bool:
+    """Lower the loss and 1/2 sum_j q_j w_j^2, the same for every class; whether a step did."""
+    from scipy.special import softmax
+
+    P = np.ascontiguousarray(softmax(classes.Z, axis=0).T)
+    R = classes.c[:, None] * P - np.ascontiguousarray(classes.targets().T)
+    model = _CompactModel(classes, P, q)
+    slope = np.vstack([classes.design.transposed_product(R) + q[:, None] * classes.W.T, R.sum(0)])
+    residual = model.compact(-slope).ravel()
+    change, _, _ = conjugate_gradients(
+        model,
+        (residual, 0.0),  # type: ignore[arg-type]  # of float32, and so is all that is made of it
+        Direction(np.zeros_like(residual), 0.0, np.empty(0)),
+        rounds=ROUNDS,
+        accuracy=min(ROUGH, max(FINE, classes.gap**0.25)),
+    )
+    V = model.expand(change)
+    move, W = np.ascontiguousarray((classes.design.product(V[:-1]) + V[-1]).T), V[:-1].T
+
+    def value(Z: Floats, W: Floats) -> float:
+        return classes.loss_of(Z) + 0.5 * float(np.einsum("kj,kj,j->", W, W, q))
+
+    before, length = value(classes.Z, classes.W), 1.0
+    while length >= SHORTEST:
+        Z, trial = classes.Z + length * move, classes.W + length * W
+        if value(Z, trial) < before:
+            classes.Z, classes.W, classes.b = Z, trial, classes.b + length * V[-1]
+            return True
+        length *= 0.5
+    return False
+
+
+class _CompactModel:
+    """The model's Hessian in weights (columns + 1, classes), flat; the last are the intercepts."""
+
+    def __init__(self, classes: Classes, P: Floats, q: Floats) -> None:
+        """P: (n, classes), probabilities."""
+        design = classes.design
+        rows = compact_rows(design)
+        indptr, indices, values = rows.arrays
+        self._place, self._intercept = rows.place, float(classes.has_intercept)
+        self._arrays = indptr, indices, values.astype(np.float32, copy=False)
+        self._c, self._P = classes.c.astype(np.float32), P.astype(np.float32)
+        self._q = np.zeros(rows.size + 1, dtype=np.float32)
+        self._q[self._place] = q
+        H = classes.c[:, None] * P * (1.0 - P)
+        diagonal = np.empty((rows.size, P.shape[1]))
+        block_dots(*design.columns[:2], design.squares, H, diagonal)
+        diagonal = np.vstack([diagonal + q[:, None], H.sum(axis=0)])
+        diagonal[diagonal <= 0.0] = 1.0  # nothing depends on such a weight
+        self._inverse = self.compact(1.0 / diagonal).ravel()
+
+    def compact(self, V: Floats) -> Singles:
+        """V (p + 1, classes) in the order of compact rows; without an intercept its row is zero."""
+        out = np.empty(V.shape, dtype=np.float32)
+        out[self._place], out[-1] = V[:-1], self._intercept * V[-1]
+        return out
+
+    def expand(self, flat: Any) -> Floats:
+        """The weights of all features and the intercepts (p + 1, classes)."""
+        V = flat.reshape(len(self._q), -1).astype(np.float64)
+        expanded: Floats = np.vstack([V[self._place], V[-1:]])
+        return expanded
+
+    def product(self, flat: Any, b: float) -> tuple[Any, float, Any]:
+        """The Hessian times the weights; the scores are left out."""
+        V = flat.reshape(len(self._q), -1)
+        out = self._q[:, None] * V
+        softmax_product(*self._arrays, self._c, self._P, V, out, np.empty(V.shape[1], np.float32))
+        out[-1] *= self._intercept
+        return out.ravel(), b, np.empty(0)
+
+    def precondition(self, flat: Any, b: float) -> tuple[Any, float]:
+        """Divide by the diagonal."""
+        return flat * self._inverse, b
+
+
+SUPPORT_ROUNDS, SUPPORT_ACCURACY = 20, 0.1
+"""Most iterations of conjugate gradients, and the share of the residual at which they stop."""
+
+
+def newton_together(classes: Classes, penalty: Separable) -> bool:
+    """Lower the loss and the penalty, the same for every class; whether a step did."""
+    if not penalty.lam.any():
+        return ridge_together(classes, penalty.q)
+    model = _SupportModel(classes, penalty)
+    start, sign, zero = model.start, np.sign(model.start), np.zeros_like(model.start)
+    gradient = model.adjoint(model.P * model.c - classes.targets()) + model.lam * sign
+    gradient += model.q * start
+    change = conjugate_gradients(
+        model,
+        (-gradient, 0.0),
+        Direction(zero, 0.0, np.zeros_like(classes.Z)),
+        rounds=SUPPORT_ROUNDS,
+        accuracy=SUPPORT_ACCURACY,
+    )
+
+    def value(Z: Floats, w: Floats) -> float:
+        return classes.loss_of(Z) + float(w @ (0.5 * model.q * w + model.lam * sign))
+
+    before, length = value(classes.Z, start), 1.0
+    while length >= SHORTEST:
+        w, Z = start + length * change.w, classes.Z + length * change.z
+        crossing = (w * sign < 0.0) & (model.lam > 0.0)
+        if crossing.any():
+            Z -= model.scores(np.where(crossing, w, 0.0))
+            w[crossing] = 0.0
+        if value(Z, w) < before:
+            model.put(classes, w)
+            classes.Z = Z
+            return True
+        length *= 0.5
+    return False
+
+
+class _SupportModel:
+    """The model in the weights that are not zero, class after class, and then the intercepts.
+
+    Without l1 all weights are meant.
+
+    Attributes
+    ----------
+    start, q, lam : ndarray, shape (weights,)
+        Their present values and penalties; intercepts have none.
+    P : ndarray, shape (classes, n)
+        Probabilities.
+    c : ndarray, shape (n,)
+        Weights of the documents.
+    """
+
+    def __init__(self, classes: Classes, penalty: Separable) -> None:
+        from scipy.special import softmax
+
+        self._design, k = classes.design, len(classes.b)
+        free_of_l1 = np.broadcast_to(penalty.lam == 0.0, classes.W.shape)
+        self._rows, places = np.nonzero((classes.W != 0.0) | free_of_l1)
+        self._places = places.astype(np.int32)
+        self._ends = np.searchsorted(self._rows, np.arange(k + 1))
+        self._has_intercept = classes.has_intercept
+        self.P, self.c = softmax(classes.Z, axis=0), classes.c
+        free = np.zeros(k if self._has_intercept else 0)
+        own = classes.W[self._rows, self._places]
+        self.start = np.append(own, classes.b if self._has_intercept else free)
+        self.q = np.append(penalty.q[self._places], free)
+        self.lam = np.append(penalty.lam[self._places], free)
+        h = self.c * self.P * (1.0 - self.P)
+        parts = [self._design.curvature(row, at) for row, at in zip(h, self._parts(), strict=True)]
+        if self._has_intercept:
+            parts.append(h.sum(axis=1))
+        self._diagonal = np.concatenate(parts) + self.q
+        self._diagonal[self._diagonal <= 0.0] = 1.0  # nothing depends on such a weight
+
+    def _parts(self) -> list[Int32s]:
+        """The features of every class."""
+        return [self._places[a:b] for a, b in pairwise(self._ends)]
+
+    def scores(self, w: Floats) -> Floats:
+        """(classes, n) The change of the scores by changes w (weights,)."""
+        b = w[self._ends[-1] :] if self._has_intercept else np.zeros(len(self.P))
+        parts = zip(self._parts(), pairwise(self._ends), b.tolist(), strict=True)
+        return np.array(
+            [self._design.product(w[begin:end], at, own) for at, (begin, end), own in parts]
+        )
+
+    def adjoint(self, Z: Floats) -> Floats:
+        """(weights,) Derivatives in the weights, from those in the scores (classes, n)."""
+        pairs = zip(Z, self._parts(), strict=True)
+        parts = [self._design.transposed_product(row, at) for row, at in pairs]
+        return np.concatenate([*parts, Z.sum(axis=1)] if self._has_intercept else parts)
+
+    def product(self, w: Floats, b: float) -> tuple[Floats, float, Floats]:
+        """The Hessian times w, and the scores."""
+        Z = self.scores(w)
+        weighted = self.P * Z
+        weighted -= self.P * weighted.sum(axis=0)
+        weighted *= self.c
+        return self.adjoint(weighted) + self.q * w, 0.0, Z
+
+    def precondition(self, w: Floats, b: float) -> tuple[Floats, float]:
+        """Divide by the diagonal."""
+        return w / self._diagonal, b
+
+    def put(self, classes: Classes, w: Floats) -> None:
+        """Give the classes these weights and intercepts."""
+        size = self._ends[-1]
+        classes.W[self._rows, self._places] = w[:size]
+        if self._has_intercept:
+            classes.b = w[size:].copy()
+
+
+PASSES, POLISH = 3, 10
+"""Rounds of coordinate descent and of conjugate gradients in a step over one class."""
+
+SHARE = 0.1
+"""Share of its gradient that a step over one class leaves, where the penalty is quadratic."""
+
+
+class ClassStep(Protocol):
+    """A solver for two classes that makes single steps, and what is to know of its penalty."""
+
+    engine: Engine
+
+    def step(self) -> None:
+        """Improve the weights of the engine."""
+
+    def value(self, w: Floats) -> float:
+        """The penalty at w (p,)."""
+
+    def smooth(self) -> bool:
+        """Whether :meth:`together` needs no turns before it."""
+
+    def together(self, classes: Classes) -> bool:
+        """Improve all classes at once, if that is of use; whether it did."""
+
+    def shared(self, ws: Floats) -> Floats:
+        """The t (p,) that minimizes the penalty of ws - t, which has the same probabilities."""
+
+    def conjugate(self, ts: Floats, ws: Floats) -> tuple[float, float]:
+        """An upper bound of sum_k penalty*(scale t_k), and the scale in [0, 1] that it is for.
+
+        ts: (classes, p). ws: (classes, p), the present weights, where the bound is tight.
+        """
+
+
+def take_turns(classes: Classes, step: ClassStep) -> None:
+    """Improve every class once, then what all have in common, then all of them at once.
+
+    Smooth penalties need no turns, except far from the optimum, where Newton's method may fail.
+    """
+    from scipy.special import logsumexp
+
+    if step.smooth() and step.together(classes):
+        return
+    engine, total = step.engine, logsumexp(classes.Z, axis=0)
+    for k, y in enumerate(classes.y):
+        rest = classes.rest(k, total)
+        engine.move_to(classes.W[k].copy(), float(classes.b[k]), classes.Z[k] - rest, y)
+        step.step()
+        classes.W[k], classes.b[k], classes.Z[k] = engine.w, engine.b, engine.z + rest
+        total = np.logaddexp(rest, classes.Z[k])
+    shared = step.shared(classes.W)
+    classes.W -= shared
+    classes.Z -= classes.design.product(shared)
+    step.together(classes)
+
+
+class SeparableStep:
+    """For penalties that are sums over single weights.
+
+    Attributes
+    ----------
+    penalty : Separable
+        The same for every class; it may be exchanged between two rounds.
+    polish, effort : int
+        As in :meth:`Engine.step`.
+    """
+
+    def __init__(self, problem: Problem, penalty: Separable) -> None:
+        self.engine, self.penalty = Engine(problem.replace(start=None)), penalty
+        self.polish, self.effort = POLISH, 1
+
+    def step(self) -> None:
+        """One proximal Newton step over the active set."""
+        engine, penalty = self.engine, self.penalty
+        engine.optimize_intercept()
+        active = engine.active(penalty, engine.gradient())
+        passes = PASSES if penalty.lam.any() else 1  # conjugate gradients do the work without
+        engine.step(active, penalty, passes=passes, polish=self.polish, effort=self.effort)
+
+    def smooth(self) -> bool:
+        """Whether there is no l1 penalty."""
+        return not self.penalty.lam.any()
+
+    def together(self, classes: Classes) -> bool:
+        """One Newton step over the weights that are not zero."""
+        return newton_together(classes, self.penalty)
+
+    def value(self, w: Floats) -> float:
+        """The penalty."""
+        return self.penalty.value(w)
+
+    def shared(self, ws: Floats) -> Floats:
+        """Between the median and the mean of every feature's weights."""
+        penalty, t = self.penalty, np.zeros(ws.shape[1])
+        # Where most classes have a weight of zero, the median is zero.
+        if self.smooth():
+            return np.asarray(ws.mean(axis=0))
+        features = np.flatnonzero(np.count_nonzero(ws, axis=0) > len(ws) // 2)
+        t[features] = best_shift(ws[:, features], penalty.lam[features], penalty.q[features])
+        return t
+
+    def conjugate(self, ts: Floats, ws: Floats) -> tuple[float, float]:
+        """Exact; scaled until |t_j| <= lam_j where there is no ridge, as for two classes."""
+        penalty, scale = self.penalty, 1.0
+        for t in ts:
+            # What is not a number certifies nothing.
+            over = ~(np.abs(t) <= penalty.lam) & (penalty.q == 0.0)
+            scale = float((penalty.lam[over] / np.abs(t[over])).min(initial=scale))
+        total, has_ridge = 0.0, penalty.q > 0.0
+        for t in ts:
+            excess = np.maximum(scale * np.abs(t) - penalty.lam, 0.0)[has_ridge]
+            total += 0.5 * float((excess * excess / penalty.q[has_ridge]).sum())
+        return total, scale
+
+
+class QuadraticStep:
+    """For quadratic penalties that couple features."""
+
+    def __init__(self, problem: Problem, penalty: Quadratic) -> None:
+        self._newton, self._penalty = NewtonSteps(problem.replace(start=None), penalty), penalty
+        self.engine = self._newton.engine
+
+    def step(self) -> None:
+        """One Newton step."""
+        newton = self._newton
+        self.engine.optimize_intercept()
+        newton.product = self._penalty.product(self.engine.w)
+        newton.step(SHARE)
+
+    def smooth(self) -> bool:
+        """No, as nothing is done together."""
+        return False
+
+    def together(self, classes: Classes) -> bool:
+        """Nothing more than taking turns."""
+        return False
+
+    def value(self, w: Floats) -> float:
+        """The penalty."""
+        return self._penalty.value(w)
+
+    def shared(self, ws: Floats) -> Floats:
+        """The mean."""
+        return np.asarray(ws.mean(axis=0))
+
+    def conjugate(self, ts: Floats, ws: Floats) -> tuple[float, float]:
+        """t.w - w.Mw + ||t - 2 M w||^2 / (4 l2) for every class; see :mod:`.quadratic`."""
+        total = 0.0
+        for t, w in zip(ts, ws, strict=True):
+            product, l2 = self._penalty.product(w), self._penalty.l2
+            rest = t - 2.0 * product
+            total += float(t @ w) - float(w @ product) + float(rest @ rest) / (4.0 * l2)
+        return total, 1.0
+
+
+def best_shift(ws: Floats, lam: Floats, q: Floats) -> Floats:
+    """argmin_t sum_k lam |w_k - t| + q/2 (w_k - t)^2 for every column of ws (classes, p).
+
+    lam, q: (p,). Between two consecutive weights, in sorted order, the sum is a parabola: its
+    minimum there is the clipped vertex, or the median where q is 0.
+    """
+    ws = np.sort(ws, axis=0)
+    k, total = len(ws), ws.sum(axis=0)
+    best = np.zeros(ws.shape[1])  # unless another is better by more than rounding
+    least = (lam * np.abs(ws).sum(axis=0) + 0.5 * q * (ws * ws).sum(axis=0)) * (1.0 - NOISE)
+    divisor = np.where(q > 0.0, q, 1.0)
+    for below in range(1, k):  # so many weights lie below t
+        t = (total + lam * (k - 2 * below) / divisor) / k
+        t = np.clip(np.where(q > 0.0, t, ws[k // 2]), ws[below - 1], ws[below])
+        shifted = ws - t
+        value = lam * np.abs(shifted).sum(axis=0) + 0.5 * q * (shifted * shifted).sum(axis=0)
+        better = value < least
+        best[better], least[better] = t[better], value[better]
+    return best

@@ -1,4 +1,12 @@
-"""The state of a fit and one proximal Newton step: what every solver here is made of.
+"""The state of a fit, the units of its problem, and its Newton steps under a quadratic penalty.
+
+The units of a problem: what a number has to be compared with to be large or small.
+
+With X times s every weight is divided by s, with y times s it is multiplied by s under the squared
+loss, and derivatives grow with the weights of the documents. So solvers have no constants in the
+units of weights or of curvature, but multiples of these.
+
+The state of a fit and one proximal Newton step: what every solver here is made of.
 
 One step lowers
 
@@ -20,10 +28,83 @@ from typing import NamedTuple
 import numpy as np
 
 from textreg._core.descent import coordinate_descent, select_active
+from textreg.losses import Loss
 from textreg.penalties import Separable
-from textreg.records import Floats, Int32s, Problem
-from textreg.solvers.conjugate import Direction, conjugate_gradients
-from textreg.solvers.line_search import Advance, backtrack, step_with_fallback
+from textreg.records import Design, Floats, Int32s, Problem
+from textreg.solvers.linear_algebra import (
+    Advance,
+    Direction,
+    backtrack,
+    conjugate_gradients,
+    step_with_fallback,
+)
+
+
+class Scales(NamedTuple):
+    """The units of a problem.
+
+    Attributes
+    ----------
+    weight : float
+        A weight that counts, such as 2 for the logistic loss and documents of norm one.
+    curvature : float
+        The largest second derivative of the loss in a weight, at zero weights.
+    """
+
+    weight: float
+    curvature: float
+
+
+def scales_of(problem: Problem) -> Scales:
+    """The units of a problem, at zero weights and the best intercept."""
+    z = np.full(len(problem.y), problem.intercept_at_zero())
+    return scales_at(problem.design, problem.loss, z, problem.y, problem.sample_weight)
+
+
+def scales_at(design: Design, loss: Loss, z: Floats, y: Floats, c: Floats) -> Scales:
+    """The units of a problem whose documents have the scores z at zero weights (docs/maths.md, U1).
+
+    Both are 1 where that is no number above 0, as in a matrix of zeros.
+    """
+    r = np.empty_like(z)
+    loss.derivatives(z, y, c, r, np.empty_like(z))
+    h = loss.curvature_above(z, y, c)
+    (curvature, largest), total = _curvature(design, h), float(h.sum())
+    slopes = np.divide(r * r, c, out=np.zeros_like(r), where=c > 0.0)
+    score = math.sqrt(float(slopes.sum()) * float(c.sum())) / total if total > 0.0 else 0.0
+    squares = curvature / total if total > 0.0 else 0.0  # of the norms of documents
+    weight = score / math.sqrt(squares) if squares > 0.0 else 0.0
+    return Scales(_number(weight), _number(largest))
+
+
+def _curvature(design: Design, h: Floats) -> tuple[float, float]:
+    """The sum and the largest of sum_i h_i x_ij^2 over the features j.
+
+    Labels share these where their documents count alike.
+    """
+
+    def found(h: Floats) -> tuple[float, float]:
+        curvature = design.curvature(h)
+        return float(curvature.sum()), float(curvature.max(initial=0.0))
+
+    if not len(h) or (h != h[0]).any():
+        return found(h)
+    total, largest = design.cache.get("curvature", lambda: found(np.ones(len(h))))
+    return float(h[0]) * total, float(h[0]) * largest
+
+
+def document_norm(design: Design) -> float:
+    """The root of the mean squared norm of a document.
+
+    A derivative in the intercept times this has the unit of one in a weight.
+    """
+    n = design.shape[0]
+    return math.sqrt(_curvature(design, np.ones(n))[0] / max(n, 1))
+
+
+def _number(scale: float) -> float:
+    return scale if 0.0 < scale < math.inf else 1.0
+
 
 NOISE = 1e-14
 """Relative rounding of the objective; a rise below it does not stop a step."""
@@ -329,3 +410,56 @@ class _SupportModel:
     def precondition(self, w: Floats, b: float) -> tuple[Floats, float]:
         """Divide by the diagonal."""
         return w / self._diagonal, b / self.h_sum
+
+
+UNDERFLOW = 1e-12
+"""Mean curvature of the loss below which its model is useless."""
+
+SHORT = 0.1
+"""Length of a step below which its model is not trusted."""
+
+
+class Parabola(NamedTuple):
+    """A quadratic penalty along a direction, value + linear t + square t^2 at length t."""
+
+    value: float
+    linear: float
+    square: float
+
+
+def smooth_step(engine: Engine, step: Callable[[], Advance]) -> float:
+    """The fall by a ``step`` of the engine, which is tried again with the bound of the curvature.
+
+    The first step is left out where the curvature has underflowed.
+    """
+
+    def trusted() -> Advance:
+        return Advance(0.0, 0.0) if underflowed(engine) else step()
+
+    return step_with_fallback(
+        trusted, engine.use_curvature_bound, failed=lambda advance: advance.length < SHORT
+    )
+
+
+def underflowed(engine: Engine) -> bool:
+    """Whether next to nothing is left of the curvature of the loss."""
+    return bool(engine.h.sum() <= UNDERFLOW * engine.c.sum())
+
+
+def go_along(engine: Engine, change: Direction, slope: float, penalty: Parabola) -> Advance:
+    """Move along the change, of weights, intercept and scores, while it helps.
+
+    slope: that of the objective. penalty: its values along the change.
+    """
+    noise = NOISE * (abs(engine.value) + abs(penalty.value))
+
+    def fall_at(length: float) -> float:
+        loss = engine.loss.value(engine.z + length * change.z, engine.y, engine.c)
+        return engine.value - loss - length * penalty.linear - length * length * penalty.square
+
+    advance = backtrack(fall_at, slope, noise)
+    if length := advance.length:
+        w = length * change.w
+        w += engine.w
+        engine.move_to(w, engine.b + length * change.b, engine.z + length * change.z)
+    return advance

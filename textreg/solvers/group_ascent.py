@@ -1,40 +1,276 @@
-"""Overlapping groups without l1, one label or several side by side, by dual coordinate ascent.
+"""Dual coordinate ascent for overlapping groups: of several labels, and under an l1 penalty.
 
-With touching points s fixed a group is a ridge of its features (docs/maths.md, M2). A sweep of dual
-coordinate ascent comes as near to the optimum under it as s is to the norms, so s moves after every
-sweep (M5); and a row of X that is read for one label is there for sixteen. That holds where the
-penalty's own ridge is weak, too: the groups' is stronger. The certificate is that of
-:mod:`.reweighting`, whose rounds by Newton steps take over where sweeps are slow.
+Without l1 there may be several labels side by side. With touching points s fixed a group is a ridge
+of its features (docs/maths.md, M2). A sweep of dual coordinate ascent comes as near to the optimum
+under it as s is to the norms, so s moves after every sweep (M5); and a row of X that is read for
+one label is there for sixteen. That holds where the penalty's own ridge is weak, too: the groups'
+is stronger. The certificate is that of :mod:`.reweighting`, whose rounds by Newton steps take over
+where sweeps are slow.
+
+Under an l1 penalty, too, with touching points s fixed a group is a ridge of its features, and s
+moves after every sweep. Features whose product with the dual variables is below l1 have no weight
+(docs/maths.md, M7). A certificate takes as long as a dozen sweeps; so it is asked for when the dual
+value of the documents alone has come near to the objective, which is known at once. Rounds of
+:mod:`.reweighting` go on where sweeps are slow.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-from textreg.penalties import GroupNorms
+from textreg.losses import Logistic
+from textreg.penalties import GroupNorms, Separable
 from textreg.records import Floats, Problem, Solution, Step
 from textreg.solvers import dual_ascent
-from textreg.solvers.certificate import Bound, dual_value, relative_gap, value_of
+from textreg.solvers.certificate import (
+    Bound,
+    EngineDual,
+    Target,
+    dual_value,
+    group_bound,
+    relative_gap,
+    value_of,
+)
 from textreg.solvers.compact_rows import compact_rows
-from textreg.solvers.engine import Engine
-from textreg.solvers.feature_ascent import FeatureAscent
-from textreg.solvers.group_fit import VectorFit, rounded
-from textreg.solvers.merged_features import over_merged_features
+from textreg.solvers.dual_ascent import FeatureAscent, in_range, sweep_by_feature
+from textreg.solvers.engine import Engine, scales_of
 from textreg.solvers.outcome import checks_overflow, finish
-from textreg.solvers.requests import FeatureSweep, Fit, Gradient, Products, Restart
+from textreg.solvers.parallel_columns import over_merged_features
+from textreg.solvers.requests import FeatureSweep, Fit, Gradient, Products, Restart, side_by_side
 from textreg.solvers.reweighting import (
     S_LEAST,
+    S_START,
     UNIT,
     Reweighted,
+    VectorFit,
     continued,
     grown,
+    rounded,
     touching_points,
 )
 from textreg.solvers.ridge import beginning
-from textreg.solvers.scales import scales_of
-from textreg.solvers.side_by_side import side_by_side
+
+SPARSE_WARM, SPARSE_COLD = 4, 8
+"""Sweeps before the first look, from a given start and without."""
+
+LEAST, SPARSE_NEXT = 2, 4
+"""The next look is after one more sweep for every SPARSE_NEXT before, and LEAST or more."""
+
+READY = 0.6
+"""Share of the tolerance that the objective may be above the dual value of the documents for a
+certificate."""
+
+ABOVE = 0.5
+"""Share of the tolerance by which s is above the norms of groups: most that grow from sweep to
+sweep then stay below it, and need no repair in a certificate."""
+
+FAILURES = 3
+"""Certificates that do not show it, after which rounds go on."""
+
+TRIAL, FAR = 16, 36
+"""Sweeps before the rate counts, and how many may be left at it; else rounds are quicker."""
+
+GROWTH = 1.6
+"""Above where s starts it grows by this factor at most in a sweep."""
+
+NEAR = 0.1
+"""Distance up to which rounds begin where sweeps have led."""
+
+SUPPORT = 0.4
+"""Share of the values of the matrix that are of features with a weight at a given start, below
+which rounds are quicker."""
+
+HALF = 0.5
+"""Of the l1 strength of a feature in no group a quadratic stands for this share, as sweeps need a
+ridge."""
+
+
+class _Best(NamedTuple):
+    """Weights (p,), intercept and objective."""
+
+    w: Floats
+    b: float
+    objective: float
+
+
+class _Quadratics:
+    """The quadratics that stand for groups, and for a part of l1 where there is none (M1, M7).
+
+    lam: (p,) what is left of the l1 strengths.
+    """
+
+    def __init__(self, penalty: GroupNorms, unit: float) -> None:
+        self._penalty, self._unit = penalty, unit
+        self._alone = np.flatnonzero(penalty.reach == 0.0)
+        self._parts = HALF * penalty.lam[self._alone]
+        self._s = np.full(len(self._alone), S_START * unit)
+        self.lam = penalty.lam.copy()
+        self.lam[self._alone] -= self._parts
+
+    def at(self, s: Floats) -> Floats:
+        """Their curvature (p,) in the next sweep. s: (groups,) touching points."""
+        q = self._penalty.majorizer(s).q
+        q[self._alone] += self._parts / self._s
+        return q
+
+    def move(self, w: Floats) -> None:
+        """Move the touching points of features in no group to their weights. w: (p,)"""
+        self._s = _moved(self._s, np.abs(w[self._alone]), self._unit)
+
+
+def _moved(s: Floats, norms: Floats, unit: float) -> Floats:
+    """The touching points of the next sweep."""
+    most = np.maximum(GROWTH * s, S_START * unit)
+    moved: Floats = np.minimum(grown(s, norms, S_LEAST * unit), most)
+    return moved
+
+
+def _left(distance: float, farther: float, sweeps: int, goal: float) -> float:
+    """How many sweeps are left to a distance of ``goal``, where the last ones came from farther."""
+    if not 0.0 < distance < farther:
+        return math.inf
+    return sweeps * math.log(distance / goal) / math.log(farther / distance)
+
+
+def sweeps_suit(problem: Problem, penalty: GroupNorms) -> bool:
+    """Whether sweeps are possible, and quick from where the problem begins.
+
+    That is the logistic loss and an l1 penalty of every feature. Rounds are over the features with
+    a weight alone, and quicker where a given start has few.
+    """
+    if not isinstance(problem.loss, Logistic) or not penalty.lam.all():
+        return False
+    if problem.start is None:
+        return True
+    design, w = problem.design, problem.start[0]
+    return int(design.sizes[w != 0.0].sum()) >= SUPPORT * design.values
+
+
+class SparseAscent:
+    """Sweeps for a problem, from where ``fit`` stands and from touching points s (groups,).
+
+    Attributes
+    ----------
+    slow : bool
+        Whether rounds had better go on, from where the fit then stands.
+    """
+
+    def __init__(self, problem: Problem, penalty: GroupNorms, fit: VectorFit, s: Floats) -> None:
+        self._problem, self._penalty, self._fit, self._s = problem, penalty, fit, s
+        self._best = _Best(fit.w, fit.intercept(), np.inf)
+        self._bound, self._u = Bound(-np.inf, np.empty(0)), np.empty(0)
+        self._gap, self._history, self._stopped, self._failures = np.inf, list[Step](), False, 0
+        self._looks = [(0, np.inf)]  # the sweeps before each, and the distance that it found
+        self.slow = False
+
+    def run(self) -> Reweighted:
+        """Sweep until the gap is closed, or the caller stops it, or sweeps are ``slow``."""
+        problem, fit, begin = self._problem, self._fit, (self._fit.w, self._fit.intercept())
+        engine, rows = fit.engine, compact_rows(problem.design)
+        quadratics = _Quadratics(self._penalty, fit.unit)
+        q = quadratics.at(self._s)
+        self.slow = not in_range(engine, rows, float(q.min(initial=1.0)))
+        sweeps, next_look = 0, SPARSE_COLD if problem.start is None else SPARSE_WARM
+        if not self.slow:
+            engine.optimize_intercept()
+            self._take(_Best(fit.w, fit.intercept(), fit.value(self._penalty.norms(fit.w))))
+            inner = Separable(q, np.zeros(len(q)), quadratics.lam)
+            ascent = FeatureAscent(engine, rows, inner, engine.gradient())
+        while not self.slow and sweeps < problem.max_iter:
+            sweep_by_feature(rows, [ascent])
+            sweeps += 1
+            look = sweeps >= min(next_look, problem.max_iter)
+            if look:
+                ascent.renew(problem.design.transposed_product(ascent.alpha))
+            w = ascent.weights()
+            norms = self._penalty.norms(w)
+            if look:
+                engine.restart(w, ascent.b)
+                engine.optimize_intercept()
+                self._look(sweeps, norms, ascent.balanced(engine))
+                if self._ended or self.slow:
+                    break
+                next_look = sweeps + max(LEAST, sweeps // SPARSE_NEXT)
+            self._s = _moved(self._s, (1.0 + ABOVE * problem.tol) * norms, fit.unit)
+            quadratics.move(w)
+            ascent.take(quadratics.at(self._s))
+        if self.slow and sweeps:
+            near = self._looks[-1][1] <= NEAR
+            w, b = (self._best.w, self._best.b) if near else begin
+            engine.restart(w.copy(), b)
+            warm = near or problem.start is not None
+            self._s = touching_points(self._penalty, fit, warm=warm)
+        return self._found(sweeps)
+
+    @property
+    def _ended(self) -> bool:
+        return self._stopped or self._gap <= self._problem.tol
+
+    def _look(self, sweeps: int, norms: Floats, alpha: Floats) -> None:
+        """Find how far the fit is from the optimum: for certain, where that seems to be enough.
+
+        norms: of the groups. alpha: the dual variables, balanced.
+        """
+        fit, penalty, tol = self._fit, self._penalty, self._problem.tol
+        objective = fit.value(norms)
+        self._take(_Best(fit.w, fit.intercept(), objective))
+        # What groups above s take from the dual value, at most to the first order.
+        above = float(penalty.strengths @ np.maximum(norms - self._s, 0.0))
+        distance = relative_gap(self._best.objective, dual_value(fit.engine, alpha) - above)
+        self._looks.append((sweeps, distance))
+        last = sweeps >= self._problem.max_iter
+        if distance <= READY * tol or last:
+            self._certify(sweeps, objective, np.maximum(self._s, norms), alpha)
+            self._failures += 1
+            self.slow = not (self._ended or last) and self._failures >= FAILURES
+        elif sweeps > TRIAL:
+            before, farther = self._looks[-3]
+            self.slow = _left(distance, farther, sweeps - before, READY * tol) > FAR
+
+    def _certify(self, sweeps: int, objective: float, closer: Floats, alpha: Floats) -> None:
+        """Bound the optimum by these dual variables.
+
+        objective: at the fit. closer: (groups,) touching points, at least the norms.
+        """
+        fit, penalty, tol = self._fit, self._penalty, self._problem.tol
+        w, objective = rounded(fit, objective, tol)
+        self._take(_Best(w, fit.intercept(), objective))
+        self._u = penalty.duals(penalty.strengths / closer, fit.w)
+        target = Target(self._best.objective, tol)
+        found = group_bound(
+            EngineDual(fit.engine, penalty.lam, alpha), penalty, fit.size(), self._u, target
+        )
+        self._bound = max(self._bound, found, key=value_of)
+        self._gap = relative_gap(self._best.objective, self._bound.value)
+        self._history.append(Step(sweeps, self._best.objective, self._gap))
+        callback = self._problem.callback
+        self._stopped = bool(callback and callback(self._history[-1]))
+
+    def _take(self, point: _Best) -> None:
+        """Keep it if it is no worse than the best before."""
+        if point.objective <= self._best.objective:
+            self._best = point
+
+    def _found(self, sweeps: int) -> Reweighted:
+        best, bound = self._best, self._bound
+        return Reweighted(
+            w=best.w,
+            b=best.b,
+            objective=best.objective,
+            gap=self._gap,
+            iterations=sweeps,
+            history=tuple(self._history),
+            u=self._u,
+            s=self._s,
+            alpha=bound.alpha,
+            used=bound.used,
+            ended=self._stopped,
+        )
+
 
 WARM, COLD = 5, 7
 """Sweeps before the first look at the gap, from a given start and without."""

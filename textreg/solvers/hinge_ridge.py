@@ -17,7 +17,7 @@ import numpy as np
 
 from textreg.penalties import Separable
 from textreg.records import Problem, Solution, Step
-from textreg.records.block_design import BlockDesign
+from textreg.records.design import BlockDesign
 from textreg.solvers import dual_ascent
 from textreg.solvers.certificate import relative_gap
 from textreg.solvers.compact_rows import compact_rows
@@ -25,9 +25,8 @@ from textreg.solvers.dual_ascent import HINGES, Ascent, Patience
 from textreg.solvers.newton import newton
 from textreg.solvers.outcome import checks_overflow
 from textreg.solvers.parallel_columns import over_merged_columns
-from textreg.solvers.requests import Fit, Gradient, Restart, Sweeps
+from textreg.solvers.requests import Fit, Gradient, Restart, Sweeps, side_by_side
 from textreg.solvers.ridge import beginning, bound_of_sweeps, solution_of
-from textreg.solvers.side_by_side import side_by_side
 
 NEAR = 0.1
 """Largest gap at which Newton steps begin where sweeps have led, not where the problem says."""

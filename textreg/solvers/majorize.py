@@ -15,24 +15,21 @@ import numpy as np
 
 from textreg.penalties import GroupNorms
 from textreg.records import Floats, Problem, Solution, Step
-from textreg.solvers.continuation import approach, strongest_l1
-from textreg.solvers.engine import Engine
-from textreg.solvers.group_fit import VectorFit
-from textreg.solvers.merged_features import over_merged_features
-from textreg.solvers.outcome import checks_overflow, finish
+from textreg.solvers.engine import Engine, Scales, scales_of
+from textreg.solvers.group_ascent import SparseAscent, sweeps_suit
+from textreg.solvers.outcome import approach, checks_overflow, finish, strongest_l1, watching
+from textreg.solvers.parallel_columns import over_merged_features
 from textreg.solvers.reweighting import (
     LATER,
     UNIT,
     Reweighted,
     Schedule,
+    VectorFit,
     continued,
     reweight,
     touching_points,
 )
 from textreg.solvers.ridge import suits
-from textreg.solvers.scales import Scales, scales_of
-from textreg.solvers.sparse_ascent import SparseAscent, sweeps_suit
-from textreg.solvers.unpenalized import watching
 from textreg.solvers.working_set import Beginning, WorkingSet, first_working_set
 
 ROUNDS = 8

@@ -25,11 +25,16 @@ from textreg.solvers.certificate import (
     separable_bound,
     value_of,
 )
-from textreg.solvers.continuation import Approached, approach, strongest_l1, strongest_ridge
-from textreg.solvers.engine import IDLE, NOISE, Engine, slope_of_intercept
-from textreg.solvers.outcome import checks_overflow, finish
+from textreg.solvers.engine import IDLE, NOISE, Engine, document_norm, slope_of_intercept
+from textreg.solvers.outcome import (
+    Approached,
+    approach,
+    checks_overflow,
+    finish,
+    strongest_l1,
+    strongest_ridge,
+)
 from textreg.solvers.parallel_columns import merge_parallel_columns
-from textreg.solvers.scales import document_norm
 
 PASSES, POLISH = 5, 10
 """Most rounds of coordinate descent and iterations of conjugate gradients in a step."""

@@ -21,9 +21,8 @@ from textreg.errors import PluginError
 from textreg.penalties import Penalty
 from textreg.records import Floats, Problem, Solution, Step
 from textreg.solvers.certificate import conjugate_bound, relative_gap
-from textreg.solvers.engine import Engine, slope_of_intercept
+from textreg.solvers.engine import Engine, document_norm, slope_of_intercept
 from textreg.solvers.outcome import checks_overflow, finish
-from textreg.solvers.scales import document_norm
 
 SHRINK, GROW = 0.5, 1.1
 """Factors of the step s: when backtracking, and after every iteration."""

@@ -1,4 +1,14 @@
-"""Greedy pursuits: orthogonal matching pursuit, and its version for overlapping groups.
+"""Pursuit: the greedy selection of columns, of groups, and of columns inside of groups.
+
+Sparsity inside a selected group: its features one at a time, while they help.
+
+The outlook of skianis2018 (section 6) is to "additionally penalize features inside the groups,
+similarly to sparse group lasso". There a feature of an active group has no weight while |x_j . r|
+is at most a threshold, r being the derivatives of the loss with all others in the model. So does a
+pursuit here: inside a group it goes on as on single columns, with a fit after each, until what is
+left is below a share of the group's first (docs/pursuit.md, G4).
+
+Greedy pursuits: orthogonal matching pursuit, and its version for overlapping groups.
 
 Algorithms 1 and 2 of skianis2018 (docs/pursuit.md, G1). Start from the empty model; fit the active
 features; add the column, or the group of columns, that correlates best with the residual r, the
@@ -15,12 +25,14 @@ import math
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from textreg.errors import ConvergenceWarning, UsageError
 from textreg.penalties import check_strengths
 from textreg.records import (
+    Floats,
     Int32s,
     Problem,
     SelectionReport,
@@ -28,14 +40,63 @@ from textreg.records import (
     Solution,
     Step,
 )
-from textreg.records.convert import as_array
-from textreg.solvers.active import LEAST_RIDGE, ActiveFit
-from textreg.solvers.column_scores import TOLERANCE, Candidate, ColumnDots, ColumnScores
-from textreg.solvers.group_scores import GroupScores
-from textreg.solvers.inside_groups import best_inside
+from textreg.records.arrays import as_array
+from textreg.solvers.column_scores import (
+    TOLERANCE,
+    Candidate,
+    ColumnDots,
+    ColumnScores,
+    GroupScores,
+    UnitColumns,
+    unit_columns,
+)
 from textreg.solvers.outcome import check_finite, checks_overflow
-from textreg.solvers.pursuit_model import INTERCEPTS, Models, with_bias
-from textreg.solvers.unit_columns import unit_columns
+from textreg.solvers.pursuit_model import INTERCEPTS, LEAST_RIDGE, ActiveFit, Models, with_bias
+
+
+class Best(NamedTuple):
+    """The feature of the best score, that score, and whether it is certain to be the best."""
+
+    feature: int
+    score: float
+    certain: bool
+
+
+def best_inside(  # noqa: PLR0913  # a fit, columns, and what to look for
+    fit: ActiveFit,
+    columns: UnitColumns,
+    scale: Floats,
+    features: Int32s,
+    *,
+    share: float,
+    first: float,
+    tie: float,
+    rounds: int,
+) -> Best | None:
+    """The feature of the best scale_j |x_j . r| for the r of an exact fit.
+
+    None where the score is below ``share`` times ``first``, that of the first feature; 0 where this
+    is it. features: ascending; of scores that differ by less than the share ``tie`` the first is
+    the best. rounds: most Newton steps.
+    """
+    improving, done = True, 0
+    while True:
+        scores = scale[features] * np.abs(columns.dots(fit.r, features))
+        at = int(np.argmax(scores >= (1.0 - tie) * scores.max()))
+        best, others = float(scores[at]), scores[scores < (1.0 - tie) * scores.max()]
+        # Every x_j . r is off by the radius at most, and each score by its scale times that.
+        error = fit.radius * float(scale[features].max())
+        margin = best - float(others.max(initial=-math.inf))
+        beyond = best - share * first
+        certain = 2.0 * error < margin and (1.0 + share) * error < abs(beyond)
+        if beyond < 0.0:  # only that has to be certain
+            certain = (1.0 + share) * error < -beyond
+        if certain or not improving or done >= rounds:
+            return Best(int(features[at]), best, certain) if beyond >= 0.0 else None
+        target = 0.25 * min(margin, abs(beyond)) / float(scale[features].max())
+        improving = fit.improve(target)
+        done += 1
+
 
 COLUMNS = ("unit", "given")
 """What a pursuit may select from: columns of norm one, or those of the problem."""
@@ -104,7 +165,7 @@ class Pursuit:
         code; the intercept of the model that is given in the end is free. None of this holds where
         the problem has no intercept.
     score : str, default ""
-        How groups are scored, see :class:`~textreg.solvers.group_scores.GroupScores`. Empty for a
+        How groups are scored, see :class:`~textreg.solvers.column_scores.GroupScores`. Empty for a
         pursuit of columns alone, which ignores groups.
     singletons : bool, default True
         Whether single columns compete with the groups.

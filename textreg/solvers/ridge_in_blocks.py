@@ -1,30 +1,463 @@
-"""Newton's method for a ridge over documents that lie in blocks, of few passes.
+"""Ridge over a matrix in blocks of rows, by Newton steps and by dual ascent.
 
-Some sweeps of dual coordinate ascent tell where to begin (:mod:`.block_ascent`). The steps are
+A preconditioner made of a few documents, drawn by chance.
+
+The Hessian of a ridge over text is near its diagonal, but for the features that occur in many
+documents: their columns overlap. How, a few percent of the documents tell well enough. With these
+S, each as often as it is likely to be drawn less, and the most frequent features F alone
+
+    M = [ X_SF' D_S X_SF + E    0    ]        with the diagonal of the Hessian
+        [         0           D_rest ]
+
+(docs/maths.md, R3) conjugate gradients need a third of the products with the Hessian that they need
+with its diagonal. The cost is a system over S and F, solved in memory by conjugate gradients.
+
+Dual coordinate ascent for a ridge over documents that lie in blocks (yu2010).
+
+    min  sum_i c_i l(y_i, x_i w + b) + q/2 ||w||^2,    w = X'alpha / q
+
+A sweep over all documents (see :mod:`.dual_ascent`) reads each block once, and moves the weights as
+it goes. With the logistic loss the first sweeps come as near to the optimum as several Newton steps
+of many passes each; then these are quicker. With a hinge, sweeps go on as long as the gap falls.
+
+Newton's method for a ridge over documents that lie in blocks, of few passes.
+
+Some sweeps of dual coordinate ascent tell where to begin. The steps are
 those of :mod:`.ridge`, and differ in what is read. One pass at the scores at hand tells the
-gradient and the diagonal of the Hessian, and takes the documents of the preconditioner
-(:mod:`.sampled_rows`). A product with the Hessian is another one. Scores follow from the products,
-but for those of the last point.
+gradient and the diagonal of the Hessian, and takes the documents of the preconditioner. A product
+with the Hessian is another one. Scores follow from the products, but for those of the last point.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from typing import Any, NamedTuple
+
 import numpy as np
 
+from textreg._core.curvature import curvature_diagonal, curvature_product, row_scores, row_sums
+from textreg._core.dual import dual_sweep
+from textreg.losses import Logistic
 from textreg.penalties import Separable
-from textreg.records import Floats, Problem, Solution, Step
-from textreg.records.block_design import BlockDesign
-from textreg.solvers import block_ascent
-from textreg.solvers.block_rows import BlockRows, Reading
-from textreg.solvers.certificate import relative_gap, ridge_bound
-from textreg.solvers.conjugate import Direction, conjugate_gradients
-from textreg.solvers.engine import IDLE, NOISE, Engine
-from textreg.solvers.line_search import Advance
+from textreg.records import Floats, Int32s, Problem, Solution, Step
+from textreg.records.arrays import take_lines
+from textreg.records.design import BlockDesign, CompressedArrays, RowBlock, joined_rows, renumbered
+from textreg.solvers.certificate import balance, dual_value, relative_gap, ridge_bound
+from textreg.solvers.compact_rows import significant
+from textreg.solvers.dual_ascent import HINGES, LAG, RANGE, Patience, shuffled, slope_of
+from textreg.solvers.engine import IDLE, NOISE, Engine, smooth_step
+from textreg.solvers.linear_algebra import Advance, Direction, conjugate_gradients
 from textreg.solvers.outcome import checks_overflow
-from textreg.solvers.ridge import FAR, share_for, solution_of, use_crossing_curvature
-from textreg.solvers.ridge_step import NEGLIGIBLE, ROUNDS, Accuracy, advance
-from textreg.solvers.sampled_rows import SampledRows
-from textreg.solvers.smooth_step import smooth_step
+from textreg.solvers.ridge import (
+    FAR,
+    NEGLIGIBLE,
+    ROUNDS,
+    Accuracy,
+    advance,
+    share_for,
+    solution_of,
+    use_crossing_curvature,
+)
+
+SAMPLE_ROUNDS, SAMPLE_ACCURACY = 40, 0.1
+"""Most rounds of conjugate gradients for M^-1, and how exactly they solve its system."""
+
+
+class Sample(NamedTuple):
+    """What M needs of the Hessian.
+
+    Attributes
+    ----------
+    features : int32 ndarray, shape (m,)
+        The most frequent ones, F.
+    rows : CompressedArrays
+        Documents, with the places of their features in F.
+    h : ndarray
+        Their curvature, over the chance of each to be drawn.
+    """
+
+    features: Int32s
+    rows: CompressedArrays
+    h: Floats
+
+
+def draw(sizes: Floats, count: float, seed: int) -> tuple[Int32s, Floats]:
+    """About ``count`` documents, ascending, and the chance of each to be drawn.
+
+    sizes: (n,) to which chances are in proportion, but none above 1. Where there are no more
+    documents than that, all with a size are drawn.
+    """
+    total = float(sizes.sum())
+    share = count / total if total > 0.0 and count < len(sizes) else np.inf
+    chances = np.zeros(len(sizes))
+    some = sizes > 0.0
+    chances[some] = np.minimum(sizes[some] * share, 1.0)
+    drawn = np.random.default_rng(seed).random(len(sizes)) < chances
+    return np.flatnonzero(drawn).astype(np.int32), chances[drawn]
+
+
+class SampledRows:
+    """M^-1 for weights and intercept.
+
+    Parameters
+    ----------
+    diagonal : ndarray, shape (p,)
+        That of the Hessian of the loss.
+    diagonal_b : float
+        Its entry for the intercept; 0 where there is none.
+    q : ndarray, shape (p,)
+        Curvature of the penalty, above 0.
+    sample : Sample
+        Of the Hessian of the loss.
+    """
+
+    def __init__(self, diagonal: Floats, diagonal_b: float, q: Floats, sample: Sample) -> None:
+        features, (indptr, indices, data), h = sample
+        self._features, self._h = features, h
+        self._diagonal, self._diagonal_b = q + diagonal, diagonal_b
+        self._every = np.arange(len(h), dtype=np.int32)
+        own, whole = np.zeros(len(features)), diagonal[features]
+        curvature_diagonal(indptr, indices, data, self._every, h, own)
+        # Columns that were drawn too often are made shorter, so that the diagonal is right.
+        factor = np.sqrt(np.divide(whole, own, out=np.ones_like(own), where=own > whole))
+        self._rows = indptr, indices, data * factor[indices]
+        self._rest = q[features] + np.maximum(whole - factor**2 * own, 0.0)
+        self._rest_b = max(diagonal_b - float(h.sum()), 0.0)
+
+    def times(self, w: Floats, b: float) -> tuple[Floats, float]:
+        """M^-1 (w, b), about."""
+        scaled = w / self._diagonal
+        none = Direction(np.zeros(len(self._features)), 0.0, np.zeros(len(self._h)))
+        found = conjugate_gradients(
+            self, (w[self._features], b), none, rounds=SAMPLE_ROUNDS, accuracy=SAMPLE_ACCURACY
+        )
+        scaled[self._features] = found.w
+        return scaled, found.b
+
+    def product(self, w: Floats, b: float) -> tuple[Floats, float, Floats]:
+        """The part of M over F and the intercept, times (w, b); and the scores."""
+        out, scores = self._rest * w, np.empty(len(self._h))
+        total = curvature_product(*self._rows, self._every, self._h, w, b, scores, out)
+        return out, total + self._rest_b * b if self._diagonal_b else 0.0, scores
+
+    def precondition(self, w: Floats, b: float) -> tuple[Floats, float]:
+        """Times the inverse of its diagonal."""
+        scaled_b = b / self._diagonal_b if self._diagonal_b else 0.0
+        return w / self._diagonal[self._features], scaled_b
+
+
+FREQUENT = 200_000
+"""The most features in the preconditioner."""
+
+SHARE, LEAST, MOST = 0.1, 1_000, 4_000_000
+"""Documents in the preconditioner: as a share, at least, and at most by their values."""
+
+
+class Reading(NamedTuple):
+    """What one pass tells of the documents at their scores.
+
+    Attributes
+    ----------
+    documents, flat : int32 ndarray
+        The documents that products are made of, and those with next to no curvature.
+    gradient : ndarray, shape (p,)
+        X'r.
+    diagonal, flat_diagonal : ndarray, shape (p,)
+        sum_i h_i x_ij^2 over all documents, and over the flat ones.
+    sums : ndarray, shape (p,)
+        sum_i h_i x_ij over the others.
+    sample : Sample
+        What the preconditioner needs of these.
+    """
+
+    documents: Int32s
+    flat: Int32s
+    gradient: Floats
+    diagonal: Floats
+    flat_diagonal: Floats
+    sums: Floats
+    sample: Sample
+
+
+class BlockRows:
+    """A matrix in blocks, as Newton's method reads it.
+
+    Sums over documents are those of the sums of every block, in order.
+
+    Parameters
+    ----------
+    design : BlockDesign
+        The matrix.
+    norms : ndarray, shape (n,)
+        The sum of the squared values of every row.
+
+    Attributes
+    ----------
+    norms : ndarray, shape (n,)
+        As given.
+    every : int32 ndarray, shape (n,)
+        All rows.
+    """
+
+    def __init__(self, design: BlockDesign, norms: Floats) -> None:
+        n, self._size = design.shape
+        self._design, self.norms = design, norms
+        self.every = np.arange(n, dtype=np.int32)
+        sizes, most = design.blocks.sizes, min(FREQUENT, self._size)
+        top = np.argpartition(-sizes, most - 1)[:most] if most else np.zeros(0)
+        self._frequent = np.sort(top).astype(np.int32)
+        values = int(sizes[self._frequent].sum(dtype=np.int64))
+        self._count = min(max(SHARE * n, LEAST), MOST / max(values, 1) * n)
+        self._readings = 0
+
+    def each(self) -> Iterator[_Part]:
+        """All blocks, one after the other, for :meth:`ask`; which is a pass."""
+        self._design.count_pass()
+        for number, (start, end) in enumerate(pairwise(self._design.blocks.starts.tolist())):
+            yield _Part(number, slice(start, end), slice(start, end))
+
+    def features(self, part: _Part) -> Int32s:
+        """The features of a block."""
+        return self._design.blocks.features(part.number)
+
+    def ask(self, part: _Part, operation: Callable[..., Any], *arguments: Any) -> Any:
+        """What is computed of one block."""
+        given = ([one] for one in arguments)
+        return next(self._design.blocks.map(operation, *given, numbers=[part.number]))
+
+    def _map(
+        self, rows: Int32s, operation: Callable[..., Any], *arguments: Callable[[_Part], Any]
+    ) -> Iterator[tuple[_Part, Any]]:
+        """What is computed of the blocks that hold some of these rows, ascending, in order.
+
+        ``arguments`` make those of the operation, beside the rows, of what is asked of a block.
+        """
+        starts = self._design.blocks.starts
+        ends = np.searchsorted(rows, starts)
+        self._design.count_pass(len(rows) / max(len(self.every), 1))
+        numbers = np.flatnonzero(np.diff(ends)).tolist()
+        parts = [
+            _Part(
+                number,
+                slice(int(ends[number]), int(ends[number + 1])),
+                slice(int(starts[number]), int(starts[number + 1])),
+            )
+            for number in numbers
+        ]
+        local = (rows[part.some] - np.int32(part.here.start) for part in parts)
+        given = (map(make, parts) for make in arguments)
+        results = self._design.blocks.map(operation, local, *given, numbers=numbers)
+        return zip(parts, results, strict=True)
+
+    def _add(self, part: _Part, sums: Floats, out: Floats) -> None:
+        """Add what a block has for each of its features."""
+        out[self._design.blocks.features(part.number)] += sums
+
+    def _weights(self, w: Floats) -> Callable[[_Part], Floats]:
+        """The weights of the features of a block."""
+        return lambda part: w[self._design.blocks.features(part.number)]
+
+    def read(self, engine: Engine, negligible: float) -> Reading:
+        """What a pass tells at the derivatives r and h of an engine.
+
+        negligible: the share of all curvature that flat documents may hold.
+        """
+        documents, flat = significant(engine.h, engine.c, negligible)
+        flat_h = np.zeros(len(engine.h))
+        flat_h[flat] = engine.h[flat]
+        steep = engine.h - flat_h
+        drawn, chances = draw(steep * self.norms, self._count, self._readings)
+        self._readings += 1
+        place = np.full(self._size, -1, dtype=np.int32)
+        place[self._frequent] = np.arange(len(self._frequent), dtype=np.int32)
+        sums = [np.zeros(self._size) for _ in range(4)]
+        rows: list[CompressedArrays] = []
+
+        def sampled(part: _Part) -> Int32s:
+            first, last = np.searchsorted(drawn, [part.here.start, part.here.stop]).tolist()
+            local: Int32s = drawn[first:last] - np.int32(part.here.start)
+            return local
+
+        def frequent(part: _Part) -> Int32s:
+            """The place of every feature of the block among the frequent ones, or -1."""
+            return place[self._design.blocks.features(part.number)]
+
+        def derivatives(part: _Part) -> tuple[Floats, Floats, Floats]:
+            return engine.r[part.here], engine.h[part.here], flat_h[part.here]
+
+        given = derivatives, sampled, frequent
+        for part, (own_rows, *own) in self._map(self.every, block_reading, *given):
+            rows.append(own_rows)
+            for some, out in zip(own, sums, strict=True):
+                self._add(part, some, out)
+        sample = Sample(self._frequent, joined_rows(rows), steep[drawn] / chances)
+        gradient, diagonal, flat_diagonal, weighted = sums
+        return Reading(documents, flat, gradient, diagonal, flat_diagonal, weighted, sample)
+
+    def product(
+        self, rows: Int32s, h: Floats, w: Floats, b: float, scores: Floats, out: Floats
+    ) -> float:
+        """scores_i = x_i . w + b for the documents i of ``rows``; out += sum_i h_i scores_i x_i.
+
+        h, scores: (n,). w, out: (p,). Returns the sum without x_i.
+        """
+        total = 0.0
+        results = self._map(
+            rows, rows_curvature_product, lambda part: h[part.here], self._weights(w), lambda _: b
+        )
+        for part, (sums, own, some) in results:
+            total += own
+            scores[rows[part.some]] = some
+            self._add(part, sums, out)
+        return total
+
+    def scores(self, rows: Int32s, w: Floats, b: float, out: Floats) -> None:
+        """out_i = x_i . w + b for the documents i of ``rows``. w: (p,), out: (n,)."""
+        for part, some in self._map(rows, rows_scores, self._weights(w), lambda _: b):
+            out[rows[part.some]] = some
+
+
+class _Part(NamedTuple):
+    """What is asked of a block.
+
+    number: which one it is. some: its rows among those that are asked for. here: all its rows.
+    """
+
+    number: int
+    some: slice
+    here: slice
+
+
+def rows_curvature_product(
+    block: RowBlock, rows: Int32s, h: Floats, w: Floats, b: float
+) -> tuple[Floats, float, Floats]:
+    """X'(h (X w + b)) over some rows of a block, the sum of h (X w + b), and X w + b."""
+    sums, scores = np.zeros(len(w)), np.empty(block.end - block.start)
+    total = curvature_product(*block.rows, rows, h, w, b, scores, sums)
+    return sums, total, scores[rows]
+
+
+def rows_scores(block: RowBlock, rows: Int32s, w: Floats, b: float) -> Floats:
+    """X w + b of some rows of a block."""
+    scores = np.empty(block.end - block.start)
+    row_scores(*block.rows, rows, w, b, scores)
+    return scores[rows]
+
+
+def block_reading(
+    block: RowBlock,
+    rows: Int32s,
+    derivatives: tuple[Floats, Floats, Floats],
+    sampled: Int32s,
+    place: Int32s,
+) -> tuple[CompressedArrays, Floats, Floats, Floats, Floats]:
+    """What a pass tells of a block, of which all ``rows`` are read; see :class:`Reading`.
+
+    derivatives: r and h of its documents, and h where it is next to nothing, else 0. sampled:
+    documents of the preconditioner. place: of every feature of the block there, or -1. Returns
+    their rows, the gradient, both diagonals, and the sums.
+    """
+    r, h, flat_h = map(np.ascontiguousarray, derivatives)
+    gradient, diagonal, flat_diagonal, sums = (np.zeros(len(block.features)) for _ in range(4))
+    row_sums(*block.rows, rows, r, gradient)
+    curvature_diagonal(*block.rows, rows, h, diagonal)
+    curvature_diagonal(*block.rows, rows[flat_h > 0.0], flat_h, flat_diagonal)
+    row_sums(*block.rows, rows, h - flat_h, sums)
+    taken = CompressedArrays(*take_lines(*block.rows, sampled))
+    return renumbered(taken, place), gradient, diagonal, flat_diagonal, sums
+
+
+SWEEPS, BETWEEN = 2, 5
+"""How many there are for the logistic loss, and with a hinge between two looks at the gap."""
+
+
+def sweeps_suit(engine: Engine, rows: BlockRows, q: float) -> bool:
+    """Whether sweeps are for the loss, and all values have the range of float32."""
+    largest = float(rows.norms.max(initial=0.0)), float(engine.c.max(initial=0.0)) / q, q
+    return isinstance(engine.loss, Logistic | HINGES) and max(largest) <= RANGE
+
+
+def ascend(engine: Engine, rows: BlockRows, q: float, problem: Problem) -> float:
+    """Move an engine without weights, its intercept at its optimum, to where sweeps lead.
+
+    q: curvature of the penalty. problem: says how small a gap is enough, and how many looks at it
+    there may be; each is a step for its caller, who may stop there. Returns a lower bound on the
+    objective, -inf if none is known.
+    """
+    best, least, bound = (engine.w, engine.b), engine.value, -np.inf
+    sweeps, patience, looks = _Sweeps(engine, rows, q), Patience(), 0
+    hinge = isinstance(engine.loss, HINGES)
+    while True:
+        sweeps.make(BETWEEN if hinge else SWEEPS)
+        engine.restart(sweeps.w.copy(), sweeps.b)
+        objective = engine.value + 0.5 * q * float(engine.w @ engine.w)
+        if objective <= least:
+            best, least = (engine.w, engine.b), objective
+        if not hinge:
+            break
+        alpha = sweeps.alpha.copy()
+        balance(engine, alpha)
+        products = engine.design.transposed_product(alpha)
+        bound = max(bound, dual_value(engine, alpha) - 0.5 / q * float(products @ products))
+        looks, gap = looks + 1, relative_gap(least, bound)
+        stopped = problem.callback and problem.callback(Step(looks, least, gap))
+        if stopped or gap <= problem.tol or patience.ends(gap) or looks >= problem.max_iter:
+            break
+    if engine.w is not best[0]:
+        engine.restart(*best)
+    return bound
+
+
+class _Sweeps:
+    """The dual variables ``alpha`` (n,), from zero on, and the weights and intercept ``w``, ``b``.
+
+    The intercept is that of the engine at first.
+    """
+
+    def __init__(self, engine: Engine, rows: BlockRows, q: float) -> None:
+        self._rows, self._q, self._slope = rows, q, slope_of(engine.loss)
+        self._cy, self._number = engine.c * engine.y, 0
+        self.alpha, self.w, self.b = np.zeros(len(engine.z)), np.zeros(len(engine.w)), engine.b
+        mean = float(rows.norms.sum()) / max(len(rows.norms), 1)
+        self._lag = LAG * mean / q if engine.fit_intercept else 0.0
+
+    def make(self, count: int) -> None:
+        """So many more. After each the point that the intercept is held near moves to it."""
+        rows, alpha, w, b = self._rows, self.alpha, self.w, self.b
+        for number in range(self._number, self._number + count):
+            for part in rows.each():
+                features, here = rows.features(part), part.here
+                known = rows.norms[here], self._cy[here], (number, part.number)
+                point = alpha[here], w[features], b
+                alpha[here], w[features], b = rows.ask(
+                    part, swept_block, known, point, self._q, self._lag, self._slope
+                )
+            b += self._lag * float(alpha.sum())
+        self._number, self.b = self._number + count, b
+
+
+def swept_block(
+    block: RowBlock,
+    known: tuple[Floats, Floats, tuple[int, int]],
+    point: tuple[Floats, Floats, float],
+    q: float,
+    lag: float,
+    slope: tuple[float, float],
+) -> tuple[Floats, Floats, float]:
+    """The dual variables, the weights and the intercept after a sweep over a block.
+
+    known: of its documents the norms, and their weights times their targets; and a seed. point: the
+    dual variables of its documents, the weights of its features, and the intercept. slope: as of
+    :func:`.dual_ascent.slope_of`.
+    """
+    (indptr, indices, data), (norms, cy, seed) = block.rows, known
+    alpha, w, b = (np.array(part)[..., None] for part in point)
+    values, targets = data.astype(np.float32), np.array(cy)[:, None]
+    order = shuffled(seed, len(norms))
+    dual_sweep(indptr, indices, values, order, norms, targets, q, lag, alpha, w, b, *slope)
+    return alpha[:, 0], w[:, 0], float(b[0])
+
 
 FALL = 0.1
 """What a step is expected to leave of the gap."""
@@ -61,8 +494,8 @@ def ridge_in_blocks(problem: Problem, l2: float, squares: Floats, norms: Floats)
     rows, bound = BlockRows(problem.design, norms), -np.inf
     if problem.start is None:
         engine.restart(engine.w, problem.intercept_at_zero())
-        if block_ascent.suits(engine, rows, 2.0 * l2):
-            bound = block_ascent.ascend(engine, rows, 2.0 * l2, problem)
+        if sweeps_suit(engine, rows, 2.0 * l2):
+            bound = ascend(engine, rows, 2.0 * l2, problem)
     history: list[Step] = []
     gap, iteration, idle = np.inf, 0, 0
     while True:

@@ -26,7 +26,7 @@ from textreg._core.stagewise import (
     largest_derivative,
 )
 from textreg.records import Floats, Int32s, Int64s, Problem
-from textreg.records.ragged import row_of, take_rows
+from textreg.records.arrays import row_of, take_rows
 from textreg.solvers.stagewise_rules import GramCacheUse
 
 if TYPE_CHECKING:

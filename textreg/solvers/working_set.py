@@ -16,11 +16,10 @@ import numpy as np
 
 from textreg.penalties import GroupNorms
 from textreg.records import Design, Floats, Int32s, Int64s, Problem
-from textreg.records.ragged import squared_norms
+from textreg.records.arrays import squared_norms
 from textreg.solvers.certificate import EngineDual, Excess
-from textreg.solvers.engine import Engine
-from textreg.solvers.group_fit import VectorFit
-from textreg.solvers.scales import Scales
+from textreg.solvers.engine import Engine, Scales
+from textreg.solvers.reweighting import VectorFit
 
 SMALL = 100_000
 """Values of a matrix for which working sets are not worth their cost."""

@@ -19,23 +19,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from textreg._core.threads import allowing
-from textreg.blocks.cutting import blocks_of
-from textreg.blocks.features import BlockFeatures, BlockVectorizer
-from textreg.blocks.heap import release_memory
-from textreg.blocks.matrix import StoredGroups, StoredRows
-from textreg.blocks.scratch import Budget, Scratch
+from textreg.blocks.features import BlockFeatures, BlockVectorizer, StoredGroups, StoredRows
+from textreg.blocks.scratch import Budget, Scratch, blocks_of, release_memory
 from textreg.cluster.blocks import ClusterRows
 from textreg.cluster.connection import Connection, connected
 from textreg.cluster.features import ClusterFeatures
 from textreg.cluster.texts import ClusterTexts
 from textreg.errors import DataWarning, UsageError
-from textreg.features.rows import DocumentRows
+from textreg.features.vectorize import DocumentRows
 from textreg.kinds import Regularizer
 from textreg.params import LogGrid
 from textreg.plugins import calls
 from textreg.records import Corpus, Design, Problem
-from textreg.records.block_design import BlockDesign, BlockGroups, GroupBlocks, RowBlocks
-from textreg.records.block_operations import GroupBlock
+from textreg.records.design import BlockDesign, BlockGroups, GroupBlock, GroupBlocks, RowBlocks
 from textreg.records.documents import check_texts
 from textreg.tasks import Target
 from textreg.training import fit

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from textreg.blocks.heap import release_memory, sparse_zeros
+from textreg.blocks.scratch import release_memory, sparse_zeros
 from textreg.errors import ConvergenceWarning, UsageError, first_few
 from textreg.kinds import Regularizer
-from textreg.logs import logger
 from textreg.measure.decisions import Calibration, Threshold, Unknown
 from textreg.model.regularization_path import PathPoint, SolutionPath
 from textreg.model.summary import PruneSummary
@@ -22,6 +21,7 @@ from textreg.plugins import calls
 from textreg.records import Floats, MultiSolution, Problem, Solution, Unsmoothed
 from textreg.solvers.certificate import relative_gap
 from textreg.tasks.base import Held
+from textreg.terminal import logger
 from textreg.training import trials
 from textreg.training.prepare import Prepared
 from textreg.training.running import ALONE, Run, Work

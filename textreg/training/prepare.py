@@ -13,8 +13,7 @@ import numpy as np
 
 from textreg.errors import DataError, DataWarning, UsageError
 from textreg.features.fields import AUTO_TOKENIZER, fit_fields, plan_fields, tokenizer_of
-from textreg.features.rows import DocumentRows, MatrixRows
-from textreg.features.vectorize import Features
+from textreg.features.vectorize import DocumentRows, Features, MatrixRows
 from textreg.plugins import calls
 from textreg.plugins.registry import ours
 from textreg.records import Corpus, Floats, Graph, Groups, Problem, Tokens

@@ -19,7 +19,7 @@ from textreg.model.origin import SourceSummary
 from textreg.model.saved_encoder import TokenizerOrigin
 from textreg.params import Parametrized
 from textreg.plugins import registry
-from textreg.records.fields import Field
+from textreg.records.documents import Field
 from textreg.structure.joining import Unnamed, parts_of
 from textreg.tasks import TASKS, Classification
 from textreg.training.settings import (

@@ -16,8 +16,8 @@ from textreg._core.threads import allowed, allowing
 from textreg.errors import ConvergenceWarning, TextregError
 from textreg.interrupts import stopping
 from textreg.jobs import check_jobs, threads_of
-from textreg.logs import logger
 from textreg.records import Step
+from textreg.terminal import logger
 
 LOG = logger("training")
 

@@ -26,13 +26,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from textreg.blocks.heap import release_memory
+from textreg.blocks.scratch import release_memory
 from textreg.errors import UsageError
 from textreg.features.vectorize import Features
 from textreg.kinds import Regularizer
-from textreg.logs import logger
 from textreg.measure.metrics import SMALLER
 from textreg.tasks.classification import Multiclass
+from textreg.terminal import logger
 from textreg.training import trials
 from textreg.training.prepare import Prepared, SplitDocuments
 from textreg.training.running import Run, Work

@@ -18,7 +18,7 @@ from textreg.measure.decisions import METHODS, parse_rule, parse_unknown_rule
 from textreg.params import Param, Parametrized, param
 from textreg.plugins import registry
 from textreg.records import Corpus, Documents
-from textreg.records.fields import Field, as_fields
+from textreg.records.documents import Field, as_fields
 from textreg.structure.joining import Unnamed, parts_of
 from textreg.tasks import MULTICLASS, TASKS, Classification, Rare, check_options
 from textreg.training.space import Dimension, Tuning, dimensions, in_units

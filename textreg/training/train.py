@@ -24,13 +24,16 @@ from textreg.model.model import Model
 from textreg.model.origin import PartOrigin
 from textreg.model.summary import SupportCounts, TrainingSummary
 from textreg.records import Corpus, Documents, Floats, SelectionReport
-from textreg.records.block_design import BlockDesign, BlockGroups
-from textreg.records.columns import as_column
-from textreg.records.documents import check_documents, check_texts
-from textreg.records.fields import as_fields, fielded
-from textreg.records.report import PartsReport
-from textreg.records.stored_texts import StoredTexts
-from textreg.records.support import NONZERO, ZERO, Support
+from textreg.records.design import BlockDesign, BlockGroups
+from textreg.records.documents import (
+    StoredTexts,
+    as_column,
+    as_fields,
+    check_documents,
+    check_texts,
+    fielded,
+)
+from textreg.records.problem import NONZERO, ZERO, PartsReport, Support
 from textreg.training import search
 from textreg.training.fit import (
     LOG,

@@ -29,7 +29,7 @@ from textreg.kinds import Plugin, Regularizer
 from textreg.measure.metrics import standard_error
 from textreg.plugins import calls
 from textreg.records import Floats, Int32s, Problem, Solution, Step
-from textreg.records.ragged import row_of
+from textreg.records.arrays import row_of
 from textreg.tasks import Task
 from textreg.tasks.classification import Multiclass
 from textreg.training.running import ALONE, Run, Stopper, Work, one_thread_in_blas

@@ -38,7 +38,7 @@ from textreg.model.origin import UpdateSummary
 from textreg.penalties import Separable
 from textreg.plugins import calls
 from textreg.records import Corpus, Documents, Floats, Int64s, Problem, Solution
-from textreg.records.columns import as_column
+from textreg.records.documents import as_column
 from textreg.solvers.newton import newton
 from textreg.training.fit import LEAST as PRUNED
 from textreg.training.fit import join, leave_out

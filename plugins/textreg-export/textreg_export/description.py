@@ -15,7 +15,7 @@ from textreg.model.model import Model
 from textreg.plugins import calls
 from textreg.plugins.registry import ours
 from textreg.records import Floats
-from textreg.records.fields import Field
+from textreg.records.documents import Field
 from textreg.records.plain_model import PlainModel, PlainPart
 from textreg.structure.joining import Pretokenized
 from textreg_export.characters import characters

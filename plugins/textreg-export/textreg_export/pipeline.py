@@ -15,7 +15,7 @@ from textreg.errors import UsageError
 from textreg.hookspecs import hookimpl
 from textreg.kinds import Exporter
 from textreg.records import Floats
-from textreg.records.fields import MISSING
+from textreg.records.documents import MISSING
 from textreg.records.plain_model import PlainModel, PlainPart
 
 

@@ -15,8 +15,8 @@ from textreg.kinds import Regularizer
 from textreg.losses import Loss
 from textreg.params import AUTO, LogGrid, check_decided, param
 from textreg.records import Floats, Groups, Problem, Solution
-from textreg.records.support import Support
-from textreg.solvers.support import provable
+from textreg.records.problem import Support
+from textreg.solvers.certificate import provable
 from textreg_latent.certificate import support_of_parts
 from textreg_latent.penalty import LatentPenalty, parts_within
 from textreg_latent.solver import latent_groups

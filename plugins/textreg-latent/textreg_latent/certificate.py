@@ -18,10 +18,9 @@ import numpy as np
 
 from textreg.penalties import soft
 from textreg.records import Floats, Problem, Solution
-from textreg.records.ragged import take_rows
-from textreg.records.support import Support, states
-from textreg.solvers.certificate import FARTHEST, KAPPAS
-from textreg.solvers.support import ROUNDING, Balls
+from textreg.records.arrays import take_rows
+from textreg.records.problem import Support, states
+from textreg.solvers.certificate import FARTHEST, KAPPAS, ROUNDING, Balls
 from textreg_latent.penalty import LatentPenalty
 
 NARROWINGS = 8

@@ -23,7 +23,7 @@ import numpy as np
 from textreg._core.groups import group_norms, group_spread
 from textreg.penalties import check_strengths, soft
 from textreg.records import Floats, Groups, Int32s, Int64s
-from textreg.records.ragged import row_of, take_rows
+from textreg.records.arrays import row_of, take_rows
 from textreg.solvers.engine import NOISE
 
 EXACT = 1e-12

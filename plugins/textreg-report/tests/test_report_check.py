@@ -10,7 +10,7 @@ from conftest import Cli
 
 import textreg
 from textreg.records import Corpus
-from textreg.records.fields import FieldedText
+from textreg.records.documents import FieldedText
 from textreg.tasks import Regression
 from textreg.tasks.classification import Binary
 from textreg_report import report

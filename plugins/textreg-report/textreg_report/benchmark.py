@@ -21,8 +21,7 @@ from textreg.measure.metrics import Answers, Interval, SetAnswers, bootstrap, si
 from textreg.model.model import Model
 from textreg.reading.corpus import read_corpus
 from textreg.records import Corpus, Documents
-from textreg.records.columns import as_column
-from textreg.records.documents import check_documents
+from textreg.records.documents import as_column, check_documents
 from textreg.tasks import TASKS, Rare, read_target
 from textreg.tasks.base import REMEDY
 from textreg.training.keywords import SettingsKeywords

@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from textreg.errors import DataError, UsageError, first_few, named_errors
-from textreg.features.rows import MatrixRows
-from textreg.features.vectorize import Features
+from textreg.features.vectorize import Features, MatrixRows
 from textreg.kinds import GraphBuilder
 from textreg.measure.evaluation import Evaluation
 from textreg.model.model import Model
 from textreg.plugins import calls
 from textreg.records import Corpus, Floats, Graph, Groups, Int64s
-from textreg.records.cache import Cache
+from textreg.records.arrays import Cache
 from textreg.tasks import read_target
 from textreg.training.keywords import SettingsKeywords
 from textreg.training.prepare import for_documents, make_features

@@ -20,7 +20,7 @@ from textreg.measure.metrics import (
     sign_test,
 )
 from textreg.records import Bools, Corpus
-from textreg.records.fields import FieldedText
+from textreg.records.documents import FieldedText
 from textreg.tasks import Classification, Multilabel, Task
 from textreg_report.page import Estimate, Section, Suggestion, Versus
 from textreg_report.predictions import (

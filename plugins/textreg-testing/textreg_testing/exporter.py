@@ -11,7 +11,7 @@ import numpy as np
 from textreg.errors import BrokenPluginError, UsageError
 from textreg.kinds import Exporter
 from textreg.plugins import calls, registry
-from textreg.records.fields import Field
+from textreg.records.documents import Field
 from textreg.records.plain_model import PlainModel, PlainPart
 from textreg_export.characters import characters
 from textreg_testing.checks import Repeats, common_checks, contract, fail, repeated_checks, require

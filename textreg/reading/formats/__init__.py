@@ -5,9 +5,8 @@ from __future__ import annotations
 from textreg.errors import DataError
 from textreg.files import has_table
 from textreg.reading.columns import TableColumns
-from textreg.reading.formats.columnar import Arrow, ArrowStream, Parquet
-from textreg.reading.formats.json import JsonArray, JsonLines
 from textreg.reading.formats.lines import Csv, FastText, Format, PlainText, Tsv
+from textreg.reading.formats.records import Arrow, ArrowStream, JsonArray, JsonLines, Parquet
 from textreg.reading.source import Source, keeps_ascii, likely_utf16
 
 PLAIN = PlainText()

@@ -1,0 +1,569 @@
+"""Penalties of sparsity over a matrix in blocks: screening, working sets, merged columns.
+
+Parallel columns of a matrix in blocks, merged (see :mod:`.parallel_columns`).
+
+Most features of text occur in a document or two. Those that occur in one block alone are compared
+there, and parallel ones become one. The columns that are left are numbered so that those of several
+blocks come first, the most frequent ones before the others, and then those of each block alone.
+
+Features that groups in blocks keep at zero (docs/maths.md, W2 and W5).
+
+As :meth:`textreg.penalties.GroupNorms.keep_at_zero` and ``hold``, but block by block. Where no
+feature has a weight, what a feature takes of its groups is one for all blocks; which features the
+groups have room for is found in each block by itself, and those that fit into all of them are kept.
+
+Fits with an l1 penalty of documents that lie in blocks of rows.
+
+    min  sum_i c_i l(y_i, x_i w + b) + penalty(w),    penalty(w) >= l1 ||w||_1 + l2 ||w||_2^2
+
+A feature whose product with the dual variables of the loss is at most l1 has no weight
+(docs/maths.md, W1). So a problem over few features is solved in memory, one pass over all blocks
+tells which of the others were left out wrongly, and these are added. Two passes are read for every
+such problem: one takes its new columns, one certifies its solution for all features.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import pairwise, repeat
+from typing import NamedTuple
+
+import numpy as np
+
+from textreg._core.groups import fill_groups, group_norms, group_spread
+from textreg.errors import DataWarning, UsageError
+from textreg.penalties import shared_out
+from textreg.records import Bools, Design, Floats, Int32s, Int64s, Problem, Solution, Step
+from textreg.records.arrays import squared_norms, sums
+from textreg.records.design import (
+    BlockDesign,
+    BlockGroups,
+    CompressedArrays,
+    GroupBlock,
+    KnownColumns,
+    RowBlock,
+)
+from textreg.solvers.certificate import KAPPAS, relative_gap
+from textreg.solvers.compact_rows import rows_of_columns
+from textreg.solvers.engine import Engine
+from textreg.solvers.outcome import checks_overflow, finish
+from textreg.solvers.parallel_columns import parallel_columns
+from textreg.solvers.working_set import RARE, rarest, union
+from textreg.text import CsrArrays
+
+
+class MergedBlocks:
+    """A problem in blocks over fewer features, and the way back to the weights of all.
+
+    Parameters
+    ----------
+    design : BlockDesign
+        The matrix of all p features.
+
+    Attributes
+    ----------
+    design : BlockDesign
+        The smaller matrix.
+    column : int32 ndarray, shape (p,)
+        The column there that each feature is part of.
+    share : ndarray, shape (p,)
+        The entries of its column, as a multiple of those of that column; 0 for features that occur
+        nowhere.
+    squares : ndarray, shape (columns,)
+        The sum of the squared values of every column of the smaller matrix.
+    norms : ndarray, shape (n,)
+        The same of every row.
+    """
+
+    def __init__(self, design: BlockDesign) -> None:
+        p = design.shape[1]
+        self._design = design
+        self.column: Int32s = np.full(p, -1, dtype=np.int32)
+        self.share = np.ones(p)
+        several = _in_several(design)
+        self.column[several] = np.arange(len(several), dtype=np.int32)
+        sizes = [np.zeros(len(several), dtype=np.int32)]
+        squares = [np.zeros(len(several))]
+        norms: list[Floats] = []
+        waiting = design.features_of_blocks()
+
+        def take(merged: MergedColumns) -> Int32s:
+            norms.append(merged.norms)
+            return self._number(next(waiting), merged, sizes, squares)
+
+        design.count_pass()
+        columns = (self.column[features] for features in design.features_of_blocks())
+        blocks = design.blocks.derive(merged_block, columns, take=take)
+        absent = self.column < 0
+        self.column[absent], self.share[absent] = 0, 0.0
+        blocks.sizes, self.squares = np.concatenate(sizes), np.concatenate(squares)
+        self.norms = np.concatenate([np.zeros(0), *norms])
+        blocks.shape = design.shape[0], len(blocks.sizes)
+        self.design = BlockDesign(blocks)
+
+    def _number(
+        self,
+        features: Int32s,
+        merged: MergedColumns,
+        sizes: list[Int32s],
+        squares: list[Floats],
+    ) -> Int32s:
+        """The numbers of the columns of a block with these features, whose own ones get theirs.
+
+        sizes, squares: of the columns of several blocks, and of those of each block so far.
+        """
+        column = self.column[features]
+        own, shared = features[column < 0], np.sort(column[column >= 0])
+        first = sum(map(len, sizes))
+        self.column[own] = first + merged.column
+        self.share[own] = merged.share
+        sizes[0][shared] += merged.sizes[: len(shared)]
+        sizes.append(merged.sizes[len(shared) :])
+        squares[0][shared] += merged.squares[: len(shared)]
+        squares.append(merged.squares[len(shared) :])
+        new = np.arange(first, first + len(sizes[-1]), dtype=np.int32)
+        return np.concatenate([shared, new])
+
+    def merge_problem(self, problem: Problem) -> Problem:
+        """The smaller problem, with the labels and options of ``problem``."""
+        start = problem.start
+        if start is not None:
+            start = sums(self.column, self.share * start[0], self.design.shape[1]), start[1]
+        return problem.replace(X=self.design, groups=None, start=start)
+
+    def expand_solution(self, solution: Solution) -> Solution:
+        """A solution of the smaller problem as a solution of the larger one."""
+        w = solution.w[self.column]
+        w *= self.share
+        self._design.add_passes(self.design)
+        return replace(solution, w=w)
+
+
+class MergedColumns(NamedTuple):
+    """What became of the columns that a block has alone.
+
+    column : (own features,) The column that each is part of, among those of the block alone.
+    share : (own features,) Its entries as a multiple of those of that column.
+    sizes : How many rows have each column: first those of several blocks, then those of this one.
+    squares : The sums of their squared values.
+    norms : The same of every row.
+    """
+
+    column: Int32s
+    share: Floats
+    sizes: Int32s
+    squares: Floats
+    norms: Floats
+
+
+def merged_block(block: RowBlock, column: Int32s) -> tuple[CompressedArrays, MergedColumns]:
+    """The rows of a block whose own columns are merged, and what became of these.
+
+    column: of every feature of the block, or -1 if it occurs in no other.
+    """
+    X = CsrArrays(*block.rows).matrix(len(block.features)).tocsc()
+    own, shared = np.flatnonzero(column < 0), np.flatnonzero(column >= 0)
+    shared = shared[np.argsort(column[shared])]
+    merged = parallel_columns(Design.by_columns(X[:, own]))
+    divisors = np.ones(len(block.features))
+    divisors[own] = merged.share
+    chosen = np.concatenate([shared, own[merged.representatives]])
+    arrays = rows_of_columns(Design.by_columns(X), chosen, divisors, np.float64)
+    sizes = np.diff(X.indptr)[chosen].astype(np.int32)
+    squares = (squared_norms(X.indptr, X.data) / divisors**2)[chosen]
+    norms = squared_norms(arrays[0], arrays[2])
+    told = MergedColumns(merged.column, merged.share, sizes, squares, norms)
+    return CompressedArrays(*arrays), told
+
+
+def merged_blocks(design: BlockDesign) -> MergedBlocks:
+    """Those of a matrix, made once."""
+    return design.cache.get("merged blocks", lambda: MergedBlocks(design))
+
+
+def _in_several(design: BlockDesign) -> Int64s:
+    """The features that occur in more than one block, the most frequent first."""
+    blocks = np.zeros(design.shape[1], dtype=np.int32)
+    for features in design.features_of_blocks():
+        blocks[features] += 1
+    several = np.flatnonzero(blocks > 1)
+    order: Int64s = several[np.argsort(-design.blocks.sizes[several], kind="stable")]
+    return order
+
+
+MOST = 0.6
+"""Largest share of the values of all features that those which are left may hold."""
+
+
+def left_by_groups(
+    groups: BlockGroups, group: float, features: Int32s, excess: Floats, values: Int32s
+) -> Bools | None:
+    """Which features groups do not keep at zero; None where too many are left to be worth it.
+
+    Parameters
+    ----------
+    groups : BlockGroups
+        All groups.
+    group : float
+        The strength of their norms.
+    features : int32 ndarray
+        Ascending.
+    excess : ndarray, one for each
+        Of their products with the dual variables of the loss, above what l1 takes.
+    values : int32 ndarray, one for each
+        How many documents have them.
+    """
+    p, reach = groups.n_features, np.zeros(len(features))
+    for part in groups.blocks.map(reach_of, repeat(features), repeat(p)):
+        reach += part
+    reach *= group
+    share = np.divide(excess, reach, out=np.full(len(reach), np.inf), where=reach > 0.0)
+    order = np.argsort(share, kind="stable")
+    chosen, shares = features[order], share[order]
+    left = shares > 1.0  # even alone in its groups
+    most = MOST * int(values.sum(dtype=np.int64))
+    for rest in groups.blocks.map(without_room, repeat(chosen), repeat(shares), repeat(p)):
+        left |= rest
+        if values[order][left].sum(dtype=np.int64) > most:
+            return None
+    found = np.empty(len(features), dtype=bool)
+    found[order] = left
+    return found
+
+
+def reach_of(block: GroupBlock, features: Int32s, p: int) -> Floats:
+    """For some of p features the weights of the groups of a block that hold them, summed."""
+    reach = np.zeros(p)
+    group_spread(block.indptr, block.indices, block.weights, reach)
+    return reach[features]
+
+
+def without_room(block: GroupBlock, features: Int32s, share: Floats, p: int) -> Bools:
+    """Which of some of p features the groups of a block have no room for, one after the other.
+
+    share: what each takes of its groups, ascending.
+    """
+    from scipy.sparse import csr_array
+
+    place = np.full(p, -1, dtype=np.int32)
+    place[features] = np.arange(len(features), dtype=np.int32)
+    indices = place[block.indices]
+    kept = indices >= 0
+    ends = np.concatenate([[0], np.cumsum(kept, dtype=np.int64)])[block.indptr]
+    marks, shape = np.ones(ends[-1], dtype=np.int8), (len(block.weights), len(features))
+    holders = csr_array((marks, indices[kept], ends), shape=shape).tocsc()
+    room = (block.weights > 0.0).astype(np.float64)
+    taken = np.empty(len(features), dtype=np.uint8)
+    fill_groups(
+        holders.indptr.astype(np.int64), holders.indices.astype(np.int32, copy=False), room,
+        np.arange(len(features), dtype=np.int32), share, np.zeros(len(room)), taken,
+    )  # fmt: skip
+    left: Bools = taken == 0
+    return left
+
+
+class Selected(NamedTuple):
+    """The features of a problem in memory, ascending, and what it leaves of its groups.
+
+    room: of every group with any of these features, as in a Solution; None for nothing.
+    """
+
+    features: Int32s
+    room: Floats | None
+
+
+def held_by_groups(
+    groups: BlockGroups,
+    group: float,
+    features: Int32s,
+    wanted: Floats,
+    least: Floats,
+    selected: Selected,
+) -> Floats:
+    """What groups take of features outside of a problem in memory (W5).
+
+    Parameters
+    ----------
+    groups : BlockGroups
+        All groups.
+    group : float
+        The strength of their norms.
+    features : int32 ndarray
+        Ascending.
+    wanted, least : ndarray, one for each
+        What is to be taken of each, and what would do.
+    selected : Selected
+        The problem in memory.
+    """
+    p, blocks = groups.n_features, groups.blocks
+    counts = list(blocks.map(number_holding, repeat(selected.features), repeat(p)))
+    ends = np.cumsum([0, *counts]).tolist()
+    room = np.zeros(ends[-1]) if selected.room is None else selected.room
+    rooms = [room[start:end] for start, end in pairwise(ends)]
+
+    def taken(y: Floats) -> Floats:
+        sums = np.zeros(len(features))
+        shares = repeat(features), repeat(y), repeat(selected.features), rooms, repeat(p)
+        for part in blocks.map(shared_in_block, *shares):
+            sums += part
+        sums *= group
+        return sums
+
+    return shared_out(wanted, least, taken(np.zeros(len(features))), taken).held
+
+
+def number_holding(block: GroupBlock, features: Int32s, p: int) -> int:
+    """How many groups of a block hold any of some of p features."""
+    return int(np.count_nonzero(_lengths(block, features, np.ones(len(features)), p)))
+
+
+def shared_in_block(
+    block: GroupBlock, features: Int32s, y: Floats, selected: Int32s, room: Floats, p: int
+) -> Floats:
+    """The sum over the groups of each of some of p features of Lambda_g / max(1, ||y_g||).
+
+    y: the shares of the features. selected, room: as in :class:`Selected`, for the groups here.
+    """
+    free = block.weights.copy()
+    free[_lengths(block, selected, np.ones(len(selected)), p) > 0.0] *= np.sqrt(room)
+    free /= np.maximum(_lengths(block, features, y, p), 1.0)
+    sums = np.zeros(p)
+    group_spread(block.indptr, block.indices, free, sums)
+    return sums[features]
+
+
+def _lengths(block: GroupBlock, features: Int32s, values: Floats, p: int) -> Floats:
+    """The length over every group of a block of what some of p features have."""
+    whole, lengths = np.zeros(p), np.empty(len(block.weights))
+    whole[features] = values
+    group_norms(block.indptr, block.indices, whole, lengths)
+    return lengths
+
+
+INNER, FIRST, WITH_GROUPS = 0.3, 3e-2, 3e-3
+"""Share of the tolerance to which a problem in memory is solved; and the least for the first one,
+whose features are not the last; of few features with groups."""
+
+NEAR = 0.95
+"""Share of l1 above which a product may bring its feature into the next problem."""
+
+A_VALUE, AN_ENTRY = 24.0, 42.0
+"""Bytes that a problem in memory takes for a value of its matrix, and an entry of its groups."""
+
+SETS = 30
+"""Most problems in memory."""
+
+FEW, GROWTH = 2_000, 4
+"""Features that may join the first problem, and by how much more the next ones, without groups:
+with better dual variables far fewer of them exceed l1 than at the start."""
+
+
+@checks_overflow
+def over_blocks(
+    problem: Problem,
+    l1: float,
+    l2: float,
+    solve: Callable[[Problem], Solution],
+    group: float = 0.0,
+) -> Solution:
+    """Minimize loss + penalty, for l1 above 0.
+
+    Parameters
+    ----------
+    problem : Problem
+        What to fit; its matrix is a :class:`BlockDesign`, and its groups, if any, are
+        :class:`BlockGroups`. ``tol`` is the relative duality gap to stop at.
+    l1, l2 : float
+        Strengths that every weight has at least.
+    solve : callable
+        Solves a problem over some of the features, in memory, to its ``tol``; its solution has
+        ``alpha``.
+    group : float
+        The strength of the norms of the groups.
+
+    Returns
+    -------
+    Solution
+
+    Raises
+    ------
+    UsageError
+        If the solutions have no ``alpha``.
+    """
+    w, b, large = _begin(problem, l1)
+    most = FEW if problem.groups is None else len(w)
+    support = np.flatnonzero(w).astype(np.int32)
+    beyond = _without(large, support)
+    large = _first(problem, group, beyond, l1)
+    reduced = len(large.features) < len(beyond.features)
+    features = union(support, _largest(large, most))
+    history: list[Step] = []
+    at_zero = problem.loss.dual_value(np.zeros(len(problem.y)), problem.y, problem.sample_weight)
+    iterations, tol = 0, max(WITH_GROUPS if reduced else FIRST, INNER * problem.tol)
+    warned = stopped = False
+    known: KnownColumns | None = None
+    elsewhere = _in_blocks(problem).blocks.elsewhere
+    for number in range(1, SETS + 1):
+        part = over_features(problem, features, known)
+        if elsewhere:  # here it takes less to read them again than to hold them twice
+            known = KnownColumns(features, part.design.columns)
+        warned = warned or _warn_of_memory(problem, part)
+        found = solve(part.replace(start=(w[features], b), tol=tol, max_iter=problem.max_iter))
+        del part  # makes room for the next one
+        if found.alpha is None:
+            raise UsageError(
+                "this solver has no dual variables, by which documents in blocks are certified: "
+                "train without --memory, or by another solver."
+            )
+        w = np.zeros(len(w))
+        w[features], b = found.w, found.b
+        iterations += found.iterations
+        every = _large(problem, found.alpha, NEAR * l1)
+        large = _without(every, features)
+        excess = large.sizes - l1
+        if isinstance(problem.groups, BlockGroups):
+            selected = Selected(features, found.group_room)
+            wanted = large.sizes - NEAR * l1
+            excess = excess - held_by_groups(
+                problem.groups, group, large.features, wanted, excess, selected
+            )
+        missing = excess > 0.0
+        inner = found.objective * (1.0 - found.gap)
+        bound = _bound(inner, at_zero, excess[missing], l1, l2)
+        gap = relative_gap(found.objective, bound)
+        history.append(Step(iterations, found.objective, gap))
+        stopped = bool(problem.callback and problem.callback(history[-1]))
+        exhausted = not missing.any() and tol <= INNER * problem.tol
+        if gap <= problem.tol or stopped or exhausted or number == SETS:
+            break
+        most *= GROWTH
+        if problem.groups is None:
+            features = union(features, _largest(large, most))
+        elif number == 1 and not reduced:  # those at the start were too many
+            features = union(np.flatnonzero(w).astype(np.int32), every.features)
+        else:
+            features = union(features, _joining(problem, features, large, missing, l1))
+        tol = INNER * problem.tol
+    solution = Solution(
+        w=w,
+        b=b,
+        objective=found.objective,
+        gap=gap,
+        iterations=iterations,
+        converged=gap <= problem.tol,
+        history=tuple(history),
+    )
+    return finish(problem, solution, "iterations", stopped=stopped)
+
+
+class _Large(NamedTuple):
+    """Features, ascending, with the largest sizes of the products of their columns."""
+
+    features: Int32s
+    sizes: Floats
+
+
+def _begin(problem: Problem, l1: float) -> tuple[Floats, float, _Large]:
+    """The weights and the intercept to begin at, and the features that l1 does not keep there."""
+    engine = Engine(problem)
+    if problem.start is None:
+        engine.restart(engine.w, problem.intercept_at_zero())
+    engine.optimize_intercept()
+    return engine.w, engine.b, _large(problem, engine.r, l1)
+
+
+def _in_blocks(problem: Problem) -> BlockDesign:
+    """The matrix of a problem whose documents lie in blocks."""
+    assert isinstance(problem.design, BlockDesign)
+    return problem.design
+
+
+def _large(problem: Problem, r: Floats, least: float) -> _Large:
+    """The features whose columns have a product with r (n,) above ``least``."""
+    features, products = _in_blocks(problem).large_products(r, least)
+    return _Large(features, np.abs(products))
+
+
+def _without(large: _Large, features: Int32s) -> _Large:
+    """Those that are not among some features, ascending."""
+    others = ~np.isin(large.features, features, assume_unique=True)
+    return _Large(large.features[others], large.sizes[others])
+
+
+def _first(problem: Problem, group: float, large: _Large, l1: float) -> _Large:
+    """Those that groups do not keep at zero, if these are few, where there is no start."""
+    groups = problem.groups
+    if problem.start is not None or not isinstance(groups, BlockGroups):
+        return large
+    values = _in_blocks(problem).blocks.sizes[large.features]
+    left = left_by_groups(groups, group, large.features, large.sizes - l1, values)
+    return large if left is None else _Large(large.features[left], large.sizes[left])
+
+
+def _largest(large: _Large, most: int) -> Int32s:
+    """The features of the largest sizes, so many at most."""
+    if len(large.features) <= most:
+        return large.features
+    return large.features[np.argpartition(-large.sizes, most)[:most]]
+
+
+def _joining(
+    problem: Problem, features: Int32s, large: _Large, missing: Bools, l1: float
+) -> Int32s:
+    """Those of the large ones that join the features: what groups do not hold, and rare ones."""
+    sizes = _in_blocks(problem).blocks.sizes.astype(np.int64)
+    beyond = large.features[large.sizes > l1]
+    rare = rarest(beyond, sizes[beyond], int(RARE * sizes[features].sum()))
+    return union(large.features[missing], rare)
+
+
+def over_features(problem: Problem, features: Int32s, known: KnownColumns | None = None) -> Problem:
+    """A problem in blocks as one in memory over some features, ascending; others have no weight.
+
+    Groups are what is left of them. known: columns of some of these features.
+    """
+    design, groups = _in_blocks(problem), problem.groups
+    if isinstance(groups, BlockGroups):
+        groups = groups.select(features).compact()
+    return problem.replace(
+        X=design.select(features, known), groups=groups, start=None, callback=None
+    )
+
+
+def _warn_of_memory(problem: Problem, part: Problem) -> bool:
+    """DataWarning where a problem over some features needs more memory than there is to be."""
+    design = _in_blocks(problem)
+    needed = A_VALUE * part.design.values
+    if part.groups is not None:
+        needed += AN_ENTRY * int(part.groups.indptr[-1])
+    if needed <= design.memory:
+        return False
+    warnings.warn(
+        f"the {part.design.shape[1]:,} features that may have a weight need about "
+        f"{needed / 1e6:,.0f} MB of memory in the fit, more than the {design.memory / 1e6:,.0f} MB "
+        "that were given: a larger l1 leaves fewer of them.",
+        DataWarning,
+        stacklevel=6,
+    )
+    return True
+
+
+def _bound(inner: float, at_zero: float, excess: Floats, l1: float, l2: float) -> float:
+    """Lower bound over all features, from that over those in memory (docs/maths.md, W3).
+
+    inner: that bound. at_zero: the dual value of the loss where all dual variables are zero.
+    excess: of the products of other features above l1. Dual variables of a share s of these have at
+    least s inner + (1 - s) at_zero, as the dual value is concave; and they are feasible for all
+    features if no product is above l1 any more. The ridge pays for the rest.
+    """
+    largest = float(excess.max(initial=0.0)) / l1
+    best = -np.inf
+    for share in KAPPAS if l2 > 0.0 and largest > 0.0 else (1.0,):
+        kappa = share * largest
+        scale = 1.0 / (1.0 + kappa)
+        rest = scale * np.maximum(excess - kappa * l1, 0.0)
+        paid = float(rest @ rest) / (4.0 * l2) if share < 1.0 else 0.0
+        best = max(best, scale * inner + (1.0 - scale) * at_zero - paid)
+    return best
