@@ -77,8 +77,9 @@ def test_times_that_are_none(given: Any) -> None:
 
 def test_the_search_ends_in_time_for_the_final_fit(slow: type[Slow]) -> None:
     begin = slow.clock.now
+    options = {"tokenizer": "words", "intercept": "fitted", "calibrate": "none"}
     with pytest.warns(ConvergenceWarning, match="budget of 7 s is used up: the best of 3 of 9 set"):
-        model = textreg.train(TEXTS, LABELS, reg=slow(), tokenizer="words", budget="7s")
+        model = textreg.train(TEXTS, LABELS, reg=slow(), budget="7s", **options)
     # Three that count, one that was stopped, and the final fit; 3 x 1.1 s were left for that.
     assert slow.clock.now - begin == 5
     assert model.summary.interrupted == "search"
@@ -88,7 +89,11 @@ def test_the_search_ends_in_time_for_the_final_fit(slow: type[Slow]) -> None:
 
 
 def test_more_is_left_for_more_fits(slow: type[Slow]) -> None:
-    """Those of three parts, from which probabilities are learned."""
+    """Those of three parts, or five that are cut for it, from which probabilities are learned."""
+    begin = slow.clock.now
+    with pytest.warns(ConvergenceWarning, match="the best of 3 of 9 settings"):
+        textreg.train(TEXTS, LABELS, reg=slow(), tokenizer="words", budget=12)
+    assert slow.clock.now - begin == 10
     begin = slow.clock.now
     with pytest.warns(ConvergenceWarning, match="the best of 3 of 9 settings"):
         textreg.train(

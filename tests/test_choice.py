@@ -246,7 +246,8 @@ def space_of(summary: TrainingSummary) -> set[float]:
 
 def test_a_searched_setting_gives_the_model_it_stands_for() -> None:
     space = {"weighting": ["count", "tfidf"], "reg_l1": [0.5, 0.05]}
-    found = textreg.train(TEXTS, LABELS, reg="lasso", search_space=space, cv=3)
+    options = {"search_space": space, "cv": 3, "intercept": "fitted"}
+    found = textreg.train(TEXTS, LABELS, reg="lasso", **options)
     chosen, l1 = found.summary.chosen, found.summary.reg.params["l1"]
     assert found.encoder.vectorizer.params()["weighting"] == chosen["weighting"]
     given = textreg.train(TEXTS, LABELS, reg="lasso", reg_l1=l1, **chosen)

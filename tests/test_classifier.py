@@ -129,8 +129,9 @@ def test_class_weights_are_by_the_labels_of_y() -> None:
         (TextClassifier, {"task", "dev", "unlabeled"}, {}),
         (
             TextRegressor,
-            {"task", "dev", "unlabeled", "multiclass", "class_weight", "calibrate"}
-            | {"threshold", "min_label", "rare_label", "at_least_one", "unknown", "unknown_rule"},
+            {"task", "dev", "unlabeled", "multiclass", "class_weight", "intercept"}
+            | {"threshold", "min_label", "rare_label", "at_least_one", "unknown", "unknown_rule"}
+            | {"calibrate"},
             {"metric": "r2", "loss": "squared"},
         ),
     ],

@@ -166,7 +166,6 @@ REFUSED = [
     ({"reg": "sentence", "reg_l1": 0.0, "reg_group": 0.1}, "cannot fit documents in blocks"),
     ({"reg": "sentence", "reg_solver": "admm"}, "cannot fit documents in blocks"),
     ({"multiclass": "softmax"}, "multiclass softmax needs all documents in memory"),
-    ({"calibrate": "temperature"}, "calibrate needs all documents"),
     ({"threshold": {"good": "f1"}}, "threshold needs all documents"),
     ({"path": True}, "path needs all documents"),
     ({"max_nonzero": 5}, "max_nonzero needs all documents"),

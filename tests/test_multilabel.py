@@ -302,7 +302,9 @@ def test_train_predict_and_load(model: Model, tmp_path: Path) -> None:
     assert answers == [["cat"], ["bird", "dog"], []]
     assert model.decision_function(TEST).shape == model.predict_proba(TEST).shape == (200, 4)
     scores = model.decision_function(TEST)
-    assert model.predict_proba(TEST) == pytest.approx(1 / (1 + np.exp(-scores)))
+    assert model.calibration is not None
+    log_odds = scores / model.calibration.temperature
+    assert model.predict_proba(TEST) == pytest.approx(1 / (1 + np.exp(-log_odds)))
     assert np.exp(model.log_probabilities(scores)) == pytest.approx(model.predict_proba(TEST))
     path = tmp_path / "a.textreg"
     model.save(path)
@@ -435,9 +437,11 @@ def test_log_loss_is_the_mean_over_documents_and_labels(model: Model) -> None:
     scores, corpus = model.decision_function(TEST), Corpus(TEST, TEST_SETS)
     y = model.task.targets(corpus)
     each = [metrics.log_loss(y[:, c], model.predict_proba(TEST)[:, c]) for c in range(4)]
-    result = model.task.evaluate(corpus, scores, {}, None)
+    result = model.task.evaluate(corpus, scores, {}, model.calibration)
     assert result.log_loss == pytest.approx(np.mean(each))
-    assert model.task.measure(scores, y)["log-loss"] == pytest.approx(np.mean(each))
+    assert model.calibration is not None
+    measured = model.task.measure(scores / model.calibration.temperature, y)
+    assert measured["log-loss"] == pytest.approx(np.mean(each))
     with pytest.raises(DataError, match="no documents to evaluate"):
         evaluate_sets(y[:0], y[:0], LABELS, scores[:0])
     with pytest.raises(UsageError, match="shape"):
@@ -643,7 +647,8 @@ def test_evaluate_lists(model: Model) -> None:
     proba = model.predict_proba(TEST)
     result = textreg.evaluate(TEST_SETS, model.predict(TEST), LABELS, proba)
     corpus, scores = Corpus(TEST, TEST_SETS), model.decision_function(TEST)
-    expected = model.task.evaluate(corpus, scores, model.thresholds, None).to_dict()
+    calibration = model.calibration
+    expected = model.task.evaluate(corpus, scores, model.thresholds, calibration).to_dict()
     assert result.to_dict().pop("log_loss") == pytest.approx(expected.pop("log_loss"))
     assert {**result.to_dict(), "log_loss": 0} == {**expected, "log_loss": 0}
     other = textreg.evaluate([["a"], []], [{"a"}, {"b"}], ["a"])

@@ -75,6 +75,9 @@ class Sets(Multiclass):
     def decide(self, scores: Any, thresholds: Mapping[str, float] | None = None) -> Any:
         return np.asarray(scores > self._offsets(thresholds or {}), dtype=np.int64)
 
+    def _log_losses(self, table: Any, codes: Any) -> Any:
+        return np.logaddexp(0.0, np.where(codes == 1, -table, table)).mean(axis=1)
+
     def answers(self, y: Any) -> list[str] | list[float]:
         return ["+".join(np.array(self.labels)[row == 1].tolist()) for row in y]
 

@@ -136,7 +136,8 @@ def test_dev_is_part_of_the_refit() -> None:
 def test_no_refit_leaves_the_dev_set_out_altogether() -> None:
     texts, labels = documents(40, seed=1)
     texts[0] += " unheard"
-    model = train(TEXTS, LABELS, reg="lasso", dev=(texts, labels), refit=False)
+    options = {"reg": "lasso", "refit": False, "intercept": "fitted"}
+    model = train(TEXTS, LABELS, dev=(texts, labels), **options)
     assert model.summary.documents == 120
     assert model.summary.features == 48
     assert model.summary.refit is False
@@ -285,7 +286,8 @@ def test_a_feature_that_tells_nothing(reg: str) -> None:
     """All penalty strengths of the search are zero: it is one setting, measured once."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)
-        model = train(["the"] * 24, LABELS[:24], tokenizer="words", reg=reg)
+        options = {"tokenizer": "words", "intercept": "fitted"}
+        model = train(["the"] * 24, LABELS[:24], reg=reg, **options)
     assert model.predict(["the"]) == ["neg"]
     assert len(model.summary.search) == 1
 

@@ -16,6 +16,7 @@ from textreg.terminal import json_line, single_line
 
 if TYPE_CHECKING:
     from textreg.model.origin import UpdateSummary
+    from textreg.model.summary import ShiftSummary
     from textreg.training.running import Progress
 
 SHOWN = 8
@@ -142,6 +143,15 @@ def percent(part: float, whole: float) -> str:
         return "none"
     value = 100 * part / whole
     return f"{value:.0f} %" if value >= 10 else f"{value:.2g} %"
+
+
+def shift_text(shift: ShiftSummary) -> str:
+    """In words."""
+    if shift.kind == "none":
+        return "that of the fit, which suits the documents left out of it"
+    extremes = sorted({min(shift.values), max(shift.values)})
+    values = " to ".join(f"{value:+.2f}" for value in extremes)
+    return f"shifted by {values} ({shift.kind}), by scores of documents left out of the fit"
 
 
 def added_text(update: UpdateSummary) -> str:

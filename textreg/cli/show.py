@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import click
 
 from textreg.cli import shared
-from textreg.cli.output import added_text, print_json, print_table, size
+from textreg.cli.output import added_text, print_json, print_table, shift_text, size
 from textreg.errors import UsageError
 from textreg.explain import path_sentences
 from textreg.features.encoder import AnyEncoder, Encoder
@@ -240,12 +240,7 @@ def _facts(model: Model, path: str) -> dict[str, Any]:
         "features": model.n_features,
     }
     facts |= _feature_facts(encoder)
-    if model.calibration is not None:
-        facts["calibration"] = {"method": model.calibration.method}
-        if model.calibration.method == "temperature":
-            facts["calibration"]["temperature"] = model.calibration.temperature
-    if model.thresholds:
-        facts["thresholds"] = model.thresholds
+    facts |= _left_out_facts(model)
     if summary is not None:
         facts["regularizer"] = {"name": summary.reg.name, **summary.reg.params}
     plugins = () if summary is None else summary.plugins
@@ -263,6 +258,20 @@ def _facts(model: Model, path: str) -> dict[str, Any]:
             facts["unsmoothed"] = plain["unsmoothed"]
         if summary.updates:
             facts["updates"] = [added_text(one) for one in summary.updates]
+    return facts
+
+
+def _left_out_facts(model: Model) -> dict[str, Any]:
+    """What was learned from documents left out of the fit."""
+    facts: dict[str, Any] = {}
+    if model.summary is not None and (shift := model.summary.shift) is not None:
+        facts["intercept"] = f"{shift_text(shift)}; objective and gap are before that"
+    if model.calibration is not None:
+        facts["calibration"] = {"method": model.calibration.method}
+        if model.calibration.method == "temperature":
+            facts["calibration"]["temperature"] = model.calibration.temperature
+    if model.thresholds:
+        facts["thresholds"] = model.thresholds
     return facts
 
 

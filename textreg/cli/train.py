@@ -358,6 +358,7 @@ def print_summary(model: Model, saved: Path) -> None:
     for line in (
         *_data_lines(summary, model.task, seconds),
         *_search_lines(summary, seconds),
+        *_left_out_lines(summary),
         *_fit_lines(summary, model.task, seconds, saved),
     ):
         click.echo(line)
@@ -399,11 +400,16 @@ def _data_lines(
         yield f"graph: {graph.links:,} links of {graph.name}"
 
 
+def _left_out_lines(summary: summaries.TrainingSummary) -> Iterator[str]:
+    if summary.shift is not None:
+        yield f"intercept: {output.shift_text(summary.shift)}"
+    if summary.calibration:
+        yield f"calibration: {summary.calibration}, on documents left out of the fit"
+
+
 def _fit_lines(
     summary: summaries.TrainingSummary, task: Task, seconds: Mapping[str, float], saved: Path
 ) -> Iterator[str]:
-    if summary.calibration:
-        yield f"calibration: {summary.calibration}, on the documents held out"
     joint = {
         label: chosen
         for label, chosen in summary.thresholds.items()

@@ -162,7 +162,8 @@ class LinearEstimator(PartsEstimator):
             del params[name]
         if not isinstance(self.fit_intercept, (bool, np.bool_)):
             raise UsageError(f"fit_intercept must be True or False, not {self.fit_intercept!r}.")
-        settings = TrainingSettings.from_options(**params, task=task.name, prune=0.0)
+        params |= {"task": task.name, "prune": 0.0, "calibrate": "none"}
+        settings = TrainingSettings.from_options(**params)
         task.check_options(settings)
         return settings
 
@@ -466,9 +467,9 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):  # type: ignore[misc]
                 "MultiLabelBinarizer makes of them."
             )
         changes = {"class_weight": base.by_name(self.class_weight)}
-        fitted = self._fit(rows, target, weights, group_of, **changes).fitted
+        fit = self._fit(rows, target, weights, group_of, **changes)
         self.classes_, self._task = classes, target.task
-        self.coef_, self.intercept_ = fitted.w, fitted.b
+        self.coef_, self.intercept_ = fit.fitted.w, fit.intercepts
         return self
 
     def decision_function(self, X: Any) -> Floats:

@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 
 
 OF_LABELS = (
-    *("multiclass", "min_label", "rare_label", "class_weight", "calibrate", "threshold"),
-    *("at_least_one", "unknown", "unknown_rule"),
+    *("multiclass", "min_label", "rare_label", "class_weight", "threshold"),
+    *("intercept", "calibrate", "at_least_one", "unknown", "unknown_rule"),
 )
 """Settings that a regression makes no use of."""
 
@@ -197,8 +197,13 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         min_label is then 2 if not given, or the number of parts of a cross-validation.
     class_weight : str or Mapping[str, float], optional
         Factor for the weights of a label's documents, or 'balanced'.
-    calibrate : {'temperature', 'isotonic'}, optional
-        Calibrate probabilities on held-out documents.
+    intercept : {'left-out', 'fitted'}, optional
+        For losses with probabilities: intercepts that are right for new texts, by scores of
+        documents left out of the fit (left-out), or those of the fit; left-out where documents are
+        held out anyway, as to choose hyperparameters.
+    calibrate : {'temperature', 'isotonic', 'none'}, optional
+        Calibrate probabilities on documents left out of the fit; temperature where documents are
+        held out anyway.
     threshold : Mapping[str, str], optional
         Rule to choose a label's decision threshold by, on held-out documents: f1, precision:P or
         costs:FP:FN.

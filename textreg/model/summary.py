@@ -302,6 +302,22 @@ class GraphSummary:
 
 
 @dataclass(frozen=True)
+class ShiftSummary:
+    """What was added to the intercepts of a fit, so that they are right for new texts.
+
+    Attributes
+    ----------
+    kind : str
+        See :class:`textreg.measure.intercept.Shift`.
+    values : tuple of float
+        For every weight vector.
+    """
+
+    kind: str
+    values: tuple[float, ...]
+
+
+@dataclass(frozen=True)
 class PathSummary:
     """The regularization path that the model keeps.
 
@@ -445,6 +461,8 @@ class TrainingSummary:
         All settings that were measured; none after such an update.
     refit : bool
         Whether the model was fitted on all documents after the search.
+    shift : ShiftSummary or None
+        What was added to the intercepts of the fit; None where its own were kept.
     calibration : str or None
         Method of the calibration.
     thresholds : dict of str to ThresholdSummary
@@ -531,6 +549,7 @@ class TrainingSummary:
     support: SupportSummary | None = None
     parts: tuple[tuple[int, ...], ...] = ()
     updates: tuple[UpdateSummary, ...] = ()
+    shift: ShiftSummary | None = None
 
     def __post_init__(self) -> None:
         searched = (self.split, self.metric, self.select)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         Unknown,
     )
     from textreg.measure.evaluation import Evaluation, MultilabelEvaluation, RegressionEvaluation
+    from textreg.measure.intercept import Shift
     from textreg.records import Bools, Corpus, Floats, Int64s
 
     Targets: TypeAlias = Int64s | Floats | Bools
@@ -239,6 +240,7 @@ class Options(Protocol):
     loss: Loss
     multiclass: str
     class_weight: ClassWeight
+    intercept: str | None
     calibrate: str | None
     threshold: Mapping[str, str] | None
     min_label: int | None
@@ -333,6 +335,14 @@ class Task(ABC):
                 raise UsageError(
                     f"{what} cannot go with softmax: leave out multiclass, or take the logistic "
                     "loss and one of sentence, group, ridge, lasso, elastic, network or laplacian."
+                )
+        asked = {"calibrate": options.calibrate, "intercept": options.intercept}
+        for name, value in asked.items():
+            if value not in (None, "none", "fitted") and not options.loss.log_odds:
+                other = ", or take the logistic loss" if cls.discrete else ""
+                raise UsageError(
+                    f"the {options.loss.label()} loss gives no probabilities to calibrate: leave "
+                    f"out {name}{other}."
                 )
         if options.at_least_one and not cls.multilabel:
             raise UsageError(
@@ -562,6 +572,14 @@ class Task(ABC):
         """Learn a calibration from documents that no fit has seen."""
         raise NotImplementedError
 
+    def shift(self, scores: Floats, y: Targets, weights: Floats) -> Shift | None:
+        """What makes the intercepts right for new texts, from documents that no fit has seen.
+
+        weights: (n, k) how much documents count in the fit of each weight vector. None where scores
+        stand for no probabilities.
+        """
+        return None
+
     def reliability(
         self, scores: Floats, y: Targets, calibration: Calibration | None = None
     ) -> Reliability | None:
@@ -571,9 +589,10 @@ class Task(ABC):
     # -- thresholds -----------------------------------------------------------------------------
 
     def learns_from_held_out(self, options: Options) -> bool:
-        """Whether a calibration or thresholds are learned from documents that no fit has seen."""
-        asked = options.calibrate is not None or bool(options.threshold)
-        return asked or options.unknown is not None or bool(self.threshold_rule)
+        """Whether anything is learned from documents that no fit has seen, where some are."""
+        probable = options.intercept != "fitted" or options.calibrate != "none"
+        asked = bool(options.threshold) or options.unknown is not None
+        return (self.probabilistic and probable) or asked or bool(self.threshold_rule)
 
     def check_thresholds(self, thresholds: Mapping[str, object]) -> None:
         """UsageError for thresholds that this task cannot have."""

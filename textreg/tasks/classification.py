@@ -14,6 +14,7 @@ from textreg.losses import find_loss
 from textreg.measure import decisions, evaluation
 from textreg.measure.decisions import Calibration, Reliability, Threshold, ThresholdCurve
 from textreg.measure.evaluation import Evaluation, MultilabelEvaluation
+from textreg.measure.intercept import Shift, balanced, choose_shift, joint, shifts_of_rows
 from textreg.measure.metrics import LOG_LOSSES, mean, measure_labels
 from textreg.tasks.base import (
     Held,
@@ -67,11 +68,6 @@ class Classification(Task):
             raise UsageError(
                 f"the loss '{options.loss.label()}' gives no probabilities, so there is no "
                 "log-loss to choose by: take another metric, or the logistic loss."
-            )
-        if options.calibrate is not None and not options.loss.log_odds:
-            raise UsageError(
-                f"the {options.loss.label()} loss gives no probabilities to calibrate: leave out "
-                "calibrate, or take the logistic loss."
             )
 
     @classmethod
@@ -259,6 +255,25 @@ class Classification(Task):
             self.rows(y) > 0,
             lambda it: mean(self._log_losses(table / it, y.astype(np.int64))),
         )
+
+    def shift(self, scores: Floats, y: Targets, weights: Floats) -> Shift | None:
+        if not self.probabilistic:
+            return None
+        counts = self.known(y) & (weights > 0.0).any(axis=1)
+        table, codes, weights = (
+            self.as_table(scores)[counts],
+            y[counts].astype(int),
+            weights[counts],
+        )
+        return choose_shift(
+            lambda rows: self._shifts(table[rows], codes[rows], weights[rows]),
+            lambda at, rows: self._log_losses(at, codes[rows]),
+            table,
+        )
+
+    def _shifts(self, table: Floats, codes: Int64s, weights: Floats) -> dict[str, Floats]:
+        """The shifts to choose among, by kind, the expected one first."""
+        return shifts_of_rows(table, self.rows(codes).T > 0, weights)
 
     def _only_known(self, scores: Floats, y: Targets) -> tuple[Floats, Targets]:
         """The documents whose labels the model has."""
@@ -547,6 +562,25 @@ class Multiclass(Classification):
         # for all of them may be too small for a float.
         return np.asarray(log_expit(table))
 
+    def _logit_slopes(self, table: Floats) -> Floats:
+        """(n, k) the derivative of each of :meth:`_logits` by its score."""
+        from scipy.special import expit
+
+        return np.asarray(expit(-table))
+
+    def _joint_shift(self, table: Floats, codes: Int64s) -> Floats:
+        """The shifts of all labels together."""
+        from scipy.special import softmax
+
+        truth = np.eye(len(self.labels))[codes]
+
+        def loss_and_gradient(at: Floats) -> tuple[float, Floats]:
+            # -log p_y of the softmax p of logits g(f): its gradient is (p - t) g'(f)
+            gradient = (softmax(self._logits(at), axis=1) - truth) * self._logit_slopes(at)
+            return float(self._log_losses(at, codes).sum()), gradient
+
+        return joint(loss_and_gradient, table)
+
     def reliability(
         self, scores: Floats, y: Targets, calibration: Calibration | None = None
     ) -> Reliability | None:
@@ -584,6 +618,11 @@ class OneVsRest(Multiclass):
     kind = "one-vs-rest"
     multiclass = "ovr"
 
+    def _shifts(self, table: Floats, codes: Int64s, weights: Floats) -> dict[str, Floats]:
+        # Half of the shift, or none, chosen by the same rule lost .3 points on 8 corpora.
+        balance = balanced(table, self.rows(codes).T > 0, weights)
+        return {"balanced": balance, "joint": self._joint_shift(table, codes)}
+
 
 @dataclass(frozen=True)
 class Softmax(Multiclass):
@@ -595,8 +634,14 @@ class Softmax(Multiclass):
     multiclass = "softmax"
     joint = True
 
+    def _shifts(self, table: Floats, codes: Int64s, weights: Floats) -> dict[str, Floats]:
+        return {"joint": self._joint_shift(table, codes), "none": np.zeros(table.shape[1])}
+
     def _logits(self, table: Floats) -> Floats:
         return table
+
+    def _logit_slopes(self, table: Floats) -> Floats:
+        return np.ones_like(table)
 
     def _log_odds(self, table: Floats) -> Floats:
         return decisions.log_odds(table)

@@ -14,6 +14,7 @@ from textreg.losses import find_loss
 from textreg.measure import decisions, evaluation
 from textreg.measure.decisions import Calibration, Reliability, Threshold, ThresholdCurve
 from textreg.measure.evaluation import MultilabelEvaluation, f1_scores
+from textreg.measure.intercept import Shift, choose_shift, shifts_of_rows
 from textreg.measure.metrics import mean
 from textreg.tasks.base import Options, Task, check_class_weight, check_rare_label, warn_of_left_out
 from textreg.tasks.classification import Multiclass
@@ -275,6 +276,16 @@ class Multilabel(Multiclass):
         table = self.as_table(scores)
         return decisions.calibrate(
             method, table, y.T.astype(bool), lambda it: mean(_log_losses(table / it, y))
+        )
+
+    def shift(self, scores: Floats, y: Targets, weights: Floats) -> Shift | None:
+        if not self.probabilistic:
+            return None
+        table, has_label = self.as_table(scores), y.astype(bool)
+        return choose_shift(
+            lambda rows: shifts_of_rows(table[rows], has_label[rows], weights[rows]),
+            lambda at, rows: _log_losses(at, has_label[rows]),
+            table,
         )
 
     def reliability(

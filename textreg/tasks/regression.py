@@ -54,11 +54,6 @@ class Regression(Task):
             )
         if options.class_weight is not None:
             raise UsageError("a regression has no classes to weight: leave out class_weight.")
-        if options.calibrate is not None:
-            raise UsageError(
-                f"the {options.loss.label()} loss gives no probabilities to calibrate: leave out "
-                "calibrate."
-            )
         if options.min_label is not None or options.rare_label is not None:
             raise UsageError("a regression has no labels: leave out min_label and rare_label.")
         cls().check_thresholds(options.threshold or {})

@@ -253,6 +253,14 @@ def _scales(reg: Regularizer, problem: Problem) -> dict[str, float]:
     }
 
 
+def learn_from_part(context: SearchContext, result: SearchResult, work: Work) -> fit.FromHeld:
+    """What documents of the part tell of the chosen setting that its fits have not seen."""
+    best = result.best
+    regularizer = best.regularizer if best else context.settings.reg
+    starts = best.starts if best else None
+    return fit.learn_from_held(regularizer, context.prepared_for(best), context, work, starts)
+
+
 def carry_over(
     chosen: Regularizer, reg: Regularizer, scales: dict[str, float], problems: Problems
 ) -> Regularizer:
@@ -286,7 +294,6 @@ def check_settings(settings: TrainingSettings) -> None:
         "no-refit": not settings.refit,
         "graph": settings.graph is not None,
         "multiclass softmax": settings.multiclass == "softmax",
-        "calibrate": settings.calibrate is not None,
         "threshold": bool(settings.threshold),
         "unknown": settings.unknown is not None,
         "path": settings.path,
@@ -345,6 +352,7 @@ def learn_in_blocks(
         searching = None if cluster is None else Cluster(cluster)
         result, scales = search_part(context, replace(work, cluster=searching))
         fit.report_search(context, result, clock.stop("search"))
+        learned = learn_from_part(context, result, work)
         context.release()
         release_memory()
         # The fits need the rest: weights, gradients and the block at work.
@@ -373,7 +381,7 @@ def learn_in_blocks(
             fitted=fitted,
             pruned=pruned,
             stopped=None if fitted.converged else stopped,
-            learned=fit.FromHeld(),
+            learned=learned,
         )
         release_memory()
         fit.report_fit(final_fit, settings, clock.stop("fit"))

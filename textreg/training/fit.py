@@ -14,6 +14,7 @@ from textreg.blocks.scratch import release_memory, sparse_zeros
 from textreg.errors import ConvergenceWarning, UsageError, first_few
 from textreg.kinds import Regularizer
 from textreg.measure.decisions import Calibration, Threshold, Unknown
+from textreg.measure.intercept import Shift
 from textreg.model.regularization_path import PathPoint, SolutionPath
 from textreg.model.summary import PruneSummary
 from textreg.params import AUTO, Choices, LogGrid
@@ -23,7 +24,7 @@ from textreg.solvers.certificate import relative_gap
 from textreg.tasks.base import Held
 from textreg.terminal import logger
 from textreg.training import trials
-from textreg.training.prepare import Prepared
+from textreg.training.prepare import Prepared, with_left_out
 from textreg.training.running import ALONE, Run, Work
 from textreg.training.search import SearchContext, SearchResult
 from textreg.training.settings import TrainingSettings
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 class FromHeld(NamedTuple):
     """What is learned from held-out documents; nothing unless it was asked for."""
 
+    shift: Shift | None = None
     calibration: Calibration | None = None
     thresholds: Mapping[str, Threshold] = MappingProxyType({})
     unknown: Unknown | None = None
@@ -76,6 +78,12 @@ class FinalFit(NamedTuple):
         if self.learned.unknown is not None:
             cuts[str(self.data.task.unknown)] = self.learned.unknown.value
         return cuts
+
+    @property
+    def intercepts(self) -> Floats:
+        """(k,) those of the fit, shifted for new texts."""
+        shift = self.learned.shift
+        return self.fitted.b if shift is None else self.fitted.b + shift.values
 
     @property
     def nonzero(self) -> int:
@@ -148,7 +156,7 @@ def _fit_one(
     regularizer = best.regularizer if best else settings.reg
     starts: Sequence[Start | None] | None = best.starts if best else None
     # Thresholds and calibration first: they need the folds, which then may go.
-    learned = _learn_from_held(regularizer, data, folds, context, work, starts)
+    learned = learn_from_held(regularizer, data, context, work, starts)
     if folds and not settings.refit:
         rows = context.documents.splits[0].train
         problems: Problems = replace(folds[0], problem=folds[0].problem.replace(tol=settings.tol))
@@ -172,37 +180,48 @@ def _fit_one(
     )
 
 
-def _learn_from_held(
+def learn_from_held(
     regularizer: Regularizer,
     data: Prepared,
-    folds: Sequence[Fold],
     context: SearchContext,
     work: Work,
     starts: Sequence[Start | None] | None,
 ) -> FromHeld:
-    """What is learned from held-out documents. starts: as for :func:`held_out`."""
-    settings = context.settings
-    if not folds or not folds[0].task.learns_from_held_out(settings):
+    """What is learned from held-out documents: shift, calibration, thresholds, in this order.
+
+    starts: the solutions of the search for its first fold.
+    """
+    settings, outside = context.settings, context.documents.outside
+    if not data.splits or not data.task.learns_from_held_out(settings):
         return FromHeld()
-    task, outside = folds[0].task, context.documents.outside
+    scored = with_left_out(data, context.documents)
+    task = scored.folds[0].task
     X = data.rows.matrix(np.arange(0)) if outside is None else data.encoder.transform(outside.texts)
-    held, as_new, scores_outside = held_out(regularizer, folds, work, X, starts)
-    calibration = None
-    if settings.calibrate is not None:
-        calibration = task.calibrate(settings.calibrate, held.scores, held.y)
+    held, outside_scores = held_out(
+        regularizer, scored.folds, work, X, starts if scored is data else None
+    )
+    shift = calibration = None
+    if settings.intercept != "fitted" and data.fit_intercept:
+        rows = np.concatenate([split.held for split in scored.splits])
+        shift = task.shift(held.scores, held.y, scored.row_weights(rows))
+    if shift is not None:
+        held = held._replace(scores=held.scores + shift.values)
+        outside_scores = outside_scores + shift.values
+    if task.probabilistic and settings.calibrate != "none":
+        calibration = task.calibrate(settings.calibrate or "temperature", held.scores, held.y)
     thresholds = task.choose_thresholds(settings.threshold or {}, held.scores, held.y)
     unknown = None
     if settings.unknown is not None:
-        n, k = len(scores_outside), len(folds)
+        n, k = len(outside_scores), len(scored.splits)
         # Each fold scores all of them: a k-th of their weight for every fold.
         weights = np.zeros(0)
         if outside is not None and outside.sample_weight is not None:
             weights = np.tile(outside.sample_weight, k) / k
-        held_outside = Held(scores_outside, np.full(n, len(task.labels)), weights)
+        held_outside = Held(outside_scores, np.full(n, len(task.labels)), weights)
         cuts = {label: threshold.value for label, threshold in thresholds.items()}
-        unknown = task.choose_unknown(settings.unknown_rule, as_new, held_outside, cuts)
+        unknown = task.choose_unknown(settings.unknown_rule, held, held_outside, cuts)
         unknown = unknown._replace(documents=X.shape[0])
-    return FromHeld(calibration, thresholds, unknown)
+    return FromHeld(shift, calibration, thresholds, unknown)
 
 
 def fit_rows(
@@ -236,28 +255,23 @@ def held_out(
     work: Work,
     outside: csr_array,
     starts: Sequence[Start | None] | None,
-) -> tuple[Held, Held, Floats]:
-    """Scores of documents by fits that have not seen them.
+) -> tuple[Held, Floats]:
+    """Scores of everything held out, and of documents ``outside``, by fits that have not seen them.
 
-    They are those of everything held out; the same as a model meets new documents: see
-    :meth:`Fold.X_new`; and (folds * documents, k) in the same way, of documents that are
-    ``outside`` by the fit of every fold. starts: the solutions of the search for the first fold,
-    which need not be found again.
+    All as a model meets new documents: see :meth:`Fold.X_new`. Of those outside there are
+    (folds * documents, k), by the fit of every fold. starts: the solutions of the search for the
+    first fold, which need not be found again.
     """
     quiet = replace(work, progress=None)
-    usual: list[Floats] = []
-    new: list[Floats] = []
+    scores: list[Floats] = []
     others: list[Floats] = []
     for at, fold in enumerate(folds):
         fitted, _ = fit_rows(regularizer, fold, None if at else starts, quiet)
-        tables = (fold.X_held, fold.X_new(), fold.X_new(outside))
-        for X, scores in zip(tables, (usual, new, others), strict=True):
+        for X, table in ((fold.X_new(), scores), (fold.X_new(outside), others)):
             # One label at a time: for all of them SciPy copies the weights.
-            scores.append(np.column_stack([X @ w for w in fitted.w]) + fitted.b)
-    y, weights = np.concatenate([fold.y_held for fold in folds]), trials.held_weights(folds)
-    as_new = Held(np.vstack(new), y, weights)
-    first = as_new if folds[0].task.threshold_rule else Held(np.vstack(usual), y, weights)
-    return first, as_new, np.vstack(others)
+            table.append(np.column_stack([X @ w for w in fitted.w]) + fitted.b)
+    y = np.concatenate([fold.y_held for fold in folds])
+    return Held(np.vstack(scores), y, trials.held_weights(folds)), np.vstack(others)
 
 
 def _fit(  # noqa: PLR0913  # one piece of work

@@ -63,7 +63,8 @@ class LabelSettings(TextSettings, total=False):
     multiclass: Literal["ovr", "softmax"]
     min_label: int | None
     rare_label: str | None
-    calibrate: Literal["temperature", "isotonic"] | None
+    intercept: Literal["left-out", "fitted"] | None
+    calibrate: Literal["temperature", "isotonic", "none"] | None
     at_least_one: bool
     unknown: str | None
     unknown_rule: str | None

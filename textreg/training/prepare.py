@@ -21,7 +21,7 @@ from textreg.structure.joining import Pretokenized
 from textreg.tasks import Target, Task, read_target
 from textreg.tasks.base import parted
 from textreg.training.settings import TrainingSettings
-from textreg.training.splits import Split, split_by
+from textreg.training.splits import Split, left_out, split_by
 from textreg.training.trials import Fold, Problems
 
 if TYPE_CHECKING:
@@ -267,6 +267,13 @@ class Prepared:
         weights, same = self.own_weight[rows], self.own_weight.min() == self.own_weight.max()
         return None if same or not weights.any() else weights
 
+    def row_weights(self, rows: NDArray[np.intp]) -> Floats:
+        """(n, k) how much documents count in the fit of each weight vector."""
+        weights, positive = self.sample_weight[rows][:, None], self.task.rows(self.y[rows]).T > 0
+        if self.row_factors is None:
+            return np.broadcast_to(weights, positive.shape)
+        return weights * np.where(positive, self.row_factors[:, 1], self.row_factors[:, 0])
+
     def _tokens(self, rows: NDArray[np.intp]) -> Tokens:
         """The tokens of some documents."""
         whole = len(rows) == self.tokens.n_documents
@@ -397,3 +404,27 @@ def split_corpus(
 
     outside = training.weighed(splits)
     return SplitDocuments(target, splits, prepare_corpus, training.rare, outside, split_by(corpus))
+
+
+LEFT_OUT = 5
+"""Folds of the documents, each scored by a fit of the others."""
+
+FEW = 5_000
+"""Most documents that are cut into such folds. Of more, those that the search held out are enough:
+a tenth of them tells a shift to within .1, and further fits would take longer than the search."""
+
+
+def with_left_out(data: Prepared, documents: SplitDocuments) -> Prepared:
+    """The same documents in folds that leave out each of them once, where they are few.
+
+    The folds of the search stay where they do so, where the split has its own rules (groups, times,
+    the unknown label), where a graph would be built for each fold, and where the fit of the search
+    is the model.
+    """
+    settings = data.settings
+    rows = np.flatnonzero(data.task.known(data.y))
+    ruled = documents.by is not None or documents.outside is not None or settings.graph is not None
+    if len(data.splits) > 1 or ruled or not settings.refit or not 1 < len(rows) <= FEW:
+        return data
+    splits = left_out(data.task.memberships(data.y[rows])[0], LEFT_OUT, settings.seed)
+    return replace(data, splits=[Split(rows[part.train], rows[part.held]) for part in splits])

@@ -34,7 +34,7 @@ from textreg.measure.metrics import SMALLER
 from textreg.tasks.classification import Multiclass
 from textreg.terminal import logger
 from textreg.training import trials
-from textreg.training.prepare import Prepared, SplitDocuments
+from textreg.training.prepare import Prepared, SplitDocuments, with_left_out
 from textreg.training.running import Run, Work
 from textreg.training.settings import TrainingSettings
 from textreg.training.space import BEST, WITHIN, Tuning, changed, combinations
@@ -646,5 +646,6 @@ def _final_fit_seconds(
     # The final fit: all weight vectors once, on all documents, to a tighter tolerance.
     rounds = TIGHTER * growth * work.rounds(len(prepared.folds[0].rows))
     if context.documents.target.task.learns_from_held_out(settings):
-        rounds += sum(work.rounds(len(fold.rows)) for fold in prepared.folds)
+        left_out = with_left_out(prepared, context.documents).splits
+        rounds += len(left_out) * work.rounds(len(prepared.folds[0].rows))
     return lambda slowest: growth * prepared.seconds + rounds * slowest

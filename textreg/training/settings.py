@@ -236,8 +236,18 @@ class TrainingSettings(Parametrized):
         help="factor for the weights of a label's documents, or 'balanced'",
     )
     # What is chosen on held-out documents, once hyperparameters are.
+    intercept: str | None = param(
+        default=None,
+        choices=("left-out", "fitted"),
+        help="for losses with probabilities: intercepts that are right for new texts, by scores of "
+        "documents left out of the fit (left-out), or those of the fit; left-out where documents "
+        "are held out anyway, as to choose hyperparameters",
+    )
     calibrate: str | None = param(
-        default=None, choices=METHODS, help="calibrate probabilities on held-out documents"
+        default=None,
+        choices=(*METHODS, "none"),
+        help="calibrate probabilities on documents left out of the fit; temperature where "
+        "documents are held out anyway",
     )
     threshold: Mapping[str, str] | None = param(
         default=None,

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from textreg.errors import DataError, UsageError
+from textreg.measure.decisions import METHODS
 from textreg.reading.columns import moments
 from textreg.records import Bools, Corpus, Floats, Int64s
 from textreg.tasks import Target
@@ -85,12 +86,32 @@ def folds(
     if codes.ndim == 2:
         part = stratify(codes.astype(bool), [1 / count] * count, seed)
         return [_split(part == k) for k in range(count)]
-    part = np.empty(len(codes), dtype=np.int64)
+    return _parts(_shuffled_classes(codes, labels, seed), len(codes), count)
+
+
+def left_out(codes: Int64s | Bools, count: int, seed: int) -> list[Split]:
+    """The same for documents that are only scored, as many parts as there may be.
+
+    A class of one is never held out: nothing that is fitted would tell of it.
+    """
+    count = min(count, len(codes))
+    if codes.ndim == 2:
+        part = stratify(codes.astype(bool), [1 / count] * count, seed)
+        return [_split(part == k) for k in range(count)]
+    random = np.random.default_rng(seed)
+    classes = [random.permutation(np.flatnonzero(codes == code)) for code in np.unique(codes)]
+    return _parts([rows for rows in classes if len(rows) > 1], len(codes), count)
+
+
+def _parts(classes: Iterable[NDArray[np.intp]], n: int, count: int) -> list[Split]:
+    """Deal the rows of every class to ``count`` parts; of n rows, all others are never held out."""
+    part = np.full(n, -1)
     dealt = 0  # deal on where the last class ended, so that the parts differ by one at most
-    for rows in _shuffled_classes(codes, labels, seed):
+    for rows in classes:
         part[rows] = (dealt + np.arange(len(rows))) % count
         dealt += len(rows)
-    return [_split(part == k) for k in range(count)]
+    splits = [_split(part == k) for k in range(count)]
+    return [split for split in splits if len(split.held)]
 
 
 def time_holdout(
@@ -321,8 +342,8 @@ def splits_of(corpus: Corpus, target: Target, settings: TrainingSettings) -> lis
         if corpus.time_of is not None:
             return time_folds(codes, labels, moments(corpus.time_of, corpus.where), settings.cv)
         return folds(codes, labels, settings.cv, settings.seed, corpus.group_of)
-    tuned = settings.calibrate is not None or settings.threshold or settings.path
-    tuned = tuned or settings.unknown is not None
+    tuned = settings.threshold or settings.path or settings.unknown is not None
+    tuned = tuned or settings.calibrate in METHODS or settings.intercept == "left-out"
     if settings.holdout is None and not settings.searches and not tuned:
         if corpus.group_of is not None or corpus.time_of is not None:
             raise UsageError(

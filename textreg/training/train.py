@@ -105,6 +105,7 @@ def training_summary(learned: Learned, options: dict[str, Any]) -> TrainingSumma
         ruled_out_by=result.labels,
         ruled_out_on=result.documents,
         **_of_search(context, result, best),
+        shift=_shift(fit),
         calibration=None if fit.learned.calibration is None else fit.learned.calibration.method,
         thresholds={
             label: records.ThresholdSummary(rules.get(label, task.threshold_rule), *threshold)
@@ -123,6 +124,12 @@ def training_summary(learned: Learned, options: dict[str, Any]) -> TrainingSumma
         support=_support(fit.fitted.supports),
         parts=_groups_with_parts(fit),
     )
+
+
+def _shift(fit: FinalFit) -> records.ShiftSummary | None:
+    """Values of the shift; None where nothing was learned of one."""
+    shift = fit.learned.shift
+    return None if shift is None else records.ShiftSummary(shift.kind, tuple(shift.values.tolist()))
 
 
 def _bound(gap: float) -> float | None:
@@ -470,7 +477,7 @@ def _model(learned: Learned, options: dict[str, Any]) -> Model:
         learned.context.documents.target.task,
         encoder=fit.data.encoder,
         weights=fit.fitted.w,
-        intercepts=fit.fitted.b,
+        intercepts=fit.intercepts,
         calibration=fit.learned.calibration,
         thresholds=fit.cuts,
         path=learned.path,

@@ -106,13 +106,16 @@ def approximate(
         max_iter=settings.max_iter,
     )
     problems = Problems(problem, task, y)
+    # The shift for new texts is not of the fit.
+    shift = 0.0 if summary.shift is None else np.array(summary.shift.values)
+    intercepts = model.intercepts - shift
     p = widened.X.shape[1]
     v = np.zeros((task.n_rows, p))
     # idf has changed: x_ij w_j stays what it was if w_j is scaled the other way.
     v[:, widened.columns] = model.weights * widened.scale
 
     def fit_row(row: int) -> Solution:
-        start = v[row], float(model.intercepts[row])
+        start = v[row], float(intercepts[row])
         solution = fit(problems.of(row), widened, start, summary.documents, (l1, l2))
         run.advance()
         return solution
@@ -139,7 +142,7 @@ def approximate(
         task,
         widened.encoder,
         w,
-        fitted.b,
+        fitted.b + shift,
         newer,
         calibration=model.calibration,
         thresholds=model.thresholds,
@@ -167,7 +170,7 @@ def _unmeasured(summary: TrainingSummary) -> TrainingSummary:
         for label, chosen in summary.thresholds.items()
     }
     # Fields with a default say what only some trainings have.
-    stays = ("source", "updates", "ruled_out", "ruled_out_by", "ruled_out_on")
+    stays = ("source", "updates", "shift", "ruled_out", "ruled_out_by", "ruled_out_on")
     usual = {it.name: it.default for it in fields(summary) if it.default is not MISSING}
     forgotten = {name: default for name, default in usual.items() if name not in stays}
     return replace(
@@ -644,7 +647,8 @@ def settings_to_update(
     if tuned and settings.cv is None:
         split["holdout"] = summary.options.get("holdout", HOLDOUT)
     return settings.replace(
-        calibrate=None if calibration is None else calibration.method,
+        intercept="fitted" if summary.shift is None else "left-out",
+        calibrate="none" if calibration is None else calibration.method,
         threshold=rules or None,
         jobs=jobs,
         **{"metric": None, **options, **split},
@@ -653,7 +657,8 @@ def settings_to_update(
 
 def holds_out(model: Model) -> bool:
     """Whether an update holds out documents, to choose thresholds or to calibrate anew."""
-    return bool(model.thresholds) or model.calibration is not None
+    shifted = model.summary is not None and model.summary.shift is not None
+    return shifted or bool(model.thresholds) or model.calibration is not None
 
 
 def summary_of(model: Model) -> TrainingSummary:

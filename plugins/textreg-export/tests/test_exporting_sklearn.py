@@ -153,7 +153,7 @@ def test_it_needs_no_textreg(tmp_path: Path) -> None:
         ),
         ({"tokenizer_emoji": True, **OPTIONS["words"]}, "punctuation or emoji"),
         ({"threshold": {"pos": "f1"}, "holdout": 0.3, **OPTIONS["words"]}, "with thresholds"),
-        ({"calibrate": "temperature", **OPTIONS["words"]}, "with a calibration"),
+        ({"calibrate": "isotonic", **OPTIONS["words"]}, "with an isotonic calibration"),
         ({"strip_html": True, **OPTIONS["words"]}, "removes HTML"),
         ({"tokenizer": "value", "weighting": "count"}, "the tokenizer value cannot"),
     ],

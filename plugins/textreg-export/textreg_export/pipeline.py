@@ -60,11 +60,12 @@ def pipeline(model: PlainModel) -> Any:
 
 
 def _check_answers(model: PlainModel) -> None:
+    calibration = model.calibration
     for has, what in (
         (model.thresholds, "thresholds"),
         (model.unknown is not None, "an unknown label"),
         (model.at_least_one, "a label for every text"),
-        (model.calibration is not None, "a calibration"),
+        (calibration and calibration["method"] != "temperature", "an isotonic calibration"),
     ):
         if has:
             raise UsageError(
@@ -250,16 +251,18 @@ def _predictor(model: PlainModel) -> Any:
     for part in model.parts:
         others = sum(map(len, part.others.values()))
         blocks += [part.weights, np.zeros((len(part.weights), others))]
-    weights = np.hstack(blocks)
+    # A temperature T divides all scores, and so it may divide the weights.
+    temperature = 1.0 if model.calibration is None else model.calibration["temperature"]
+    weights, intercepts = np.hstack(blocks) / temperature, model.intercepts / temperature
     kind = LogisticRegression if model.probabilities else LinearSVC
     if model.task == "regression":
         fitted = LinearRegression()
-        fitted.coef_, fitted.intercept_ = weights[0], float(model.intercepts[0])
+        fitted.coef_, fitted.intercept_ = weights[0], float(intercepts[0])
     elif model.task in ("binary", "softmax"):
-        fitted = _linear(kind(), np.array(model.labels), weights, model.intercepts)
+        fitted = _linear(kind(), np.array(model.labels), weights, intercepts)
     else:
         fitted = OneVsRestClassifier(kind())
-        rows = zip(weights, model.intercepts, strict=True)
+        rows = zip(weights, intercepts, strict=True)
         sides = np.array([0, 1])
         fitted.estimators_ = [_linear(kind(), sides, row[None], one[None]) for row, one in rows]
         # Of lists of labels an indicator matrix, whose columns are those of the labels.

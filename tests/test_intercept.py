@@ -1,0 +1,212 @@
+"""Intercepts that are right for new texts, and the calibration that goes with them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.special import expit
+
+import textreg
+from textreg import LinearClassifier, Ridge
+from textreg.errors import UsageError
+from textreg.measure.intercept import balanced, choose_shift, shifts_of_rows
+from textreg.tasks.classification import OneVsRest, Softmax
+from textreg.training.splits import left_out
+
+
+def test_probabilities_sum_to_the_numbers_of_documents() -> None:
+    rng = np.random.default_rng(0)
+    scores, positive = rng.normal(size=(50, 3)) * 4, rng.random((50, 3)) < 0.3
+    weights = rng.random((50, 3))
+    shift = balanced(scores, positive, weights)
+    sums = (weights * expit(scores + shift)).sum(axis=0)
+    assert sums == pytest.approx((weights * positive).sum(axis=0), rel=1e-12)
+    # More is not known from a label of all documents, or of none.
+    positive[:, 0], positive[:, 1] = True, False
+    assert balanced(scores, positive, weights)[:2].tolist() == [0.0, 0.0]
+
+
+def few(n: int = 60) -> tuple[np.ndarray, np.ndarray]:
+    """Rows of a third one class, each with features of its own among a few that tell."""
+    rng = np.random.default_rng(1)
+    y = np.arange(n) % 3 == 0
+    telling = rng.random((n, 30)) < np.where(y[:, None], 0.25, 0.15)
+    own = np.kron(np.eye(n), np.ones((1, 6)))
+    return np.hstack([telling, own]).astype(float), y
+
+
+def left_out_by_formula(X: np.ndarray, t: np.ndarray, f: np.ndarray, alpha: float) -> np.ndarray:
+    """Scores by leave-one-out of a logistic ridge alpha/2 |w|^2, of one Newton step.
+
+    B = alpha I + D^1/2 K D^1/2, P = B^-1 - B^-1 v v' B^-1 / (v' B^-1 v), q_i = alpha P_ii,
+    f_-i = f_i - r_i (1 - q_i) / (d_i q_i).
+    """
+    p = expit(f)
+    r, d = t - p, p * (1 - p)
+    v = np.sqrt(d)
+    inverse = np.linalg.inv(alpha * np.eye(len(f)) + v[:, None] * (X @ X.T) * v)
+    of_v = inverse @ v
+    q = alpha * np.diag(inverse - np.outer(of_v, of_v) / (v @ of_v))
+    return f - r * (1 - q) / (d * q)
+
+
+def test_five_folds_and_the_closed_form_give_the_shift_of_leaving_one_out() -> None:
+    X, y = few()
+    alpha = 1.0
+    model = LinearClassifier(Ridge(l2=alpha / 2), tol=1e-9)
+    n = len(y)
+
+    def scores_without(parts: list[np.ndarray]) -> np.ndarray:
+        scores = np.zeros(n)
+        for held in parts:
+            rows = np.setdiff1d(np.arange(n), held)
+            scores[held] = model.fit(X[rows], y[rows]).decision_function(X[held])
+        return scores
+
+    def shift(scores: np.ndarray) -> float:
+        return float(balanced(scores[:, None], y[:, None], np.ones((n, 1)))[0])
+
+    exact = shift(scores_without([np.array([row]) for row in range(n)]))
+    fitted = model.fit(X, y).decision_function(X)
+    formula = shift(left_out_by_formula(X, y.astype(float), fitted, alpha))
+    folds = shift(scores_without([split.held for split in left_out(y.astype(int), 5, 0)]))
+    assert abs(shift(fitted)) < 1e-6  # the fit's own condition
+    assert abs(exact) > 0.1
+    assert formula == pytest.approx(exact, abs=0.02)
+    assert folds == pytest.approx(exact, abs=0.1)
+
+
+def test_documents_are_left_out_once_and_lone_labels_never() -> None:
+    codes = np.array([0] * 7 + [1] * 4 + [2])
+    splits = left_out(codes, 5, seed=0)
+    assert sorted(np.concatenate([split.held for split in splits])) == list(range(11))
+    for split in splits:
+        assert sorted([*split.train, *split.held]) == list(range(12))
+        assert set(codes[split.train]) == {0, 1, 2}
+    assert len(left_out(np.array([0, 0, 1, 1]), 5, seed=0)) == 4
+
+
+@pytest.mark.parametrize("task", [OneVsRest(("a", "b", "c")), Softmax(("a", "b", "c"))])
+def test_the_joint_shift_is_where_the_gradient_vanishes(task: OneVsRest) -> None:
+    rng = np.random.default_rng(2)
+    codes = rng.integers(0, 3, 80)
+    table = 3 * rng.normal(size=(80, 3)) + 2 * np.eye(3)[codes]
+    shift = task._joint_shift(table, codes)
+
+    def objective(values: np.ndarray) -> float:
+        b, slope = values[:3], np.exp(values[3])
+        return float(task._log_losses(slope * table + b, codes).sum() + b @ b / 2)
+
+    slopes = np.exp(np.linspace(-3, 3, 6001))
+    best = min(slopes, key=lambda slope: objective(np.append(shift * slope, np.log(slope))))
+    least = np.append(shift * best, np.log(best))
+    for step in np.vstack([np.eye(4), -np.eye(4)]) * 0.02:
+        assert objective(least + step) > objective(least)
+
+
+def test_a_shift_gives_way_only_to_one_that_is_clearly_better() -> None:
+    rng = np.random.default_rng(3)
+    y = rng.random(400) < 0.5
+    scores = np.where(y, 1.0, -1.0)[:, None] + rng.normal(size=(400, 1))
+
+    def losses(table: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        return np.logaddexp(0.0, np.where(y[rows], -table[:, 0], table[:, 0]))
+
+    def choose(first: float) -> str:
+        both = {"balanced": np.full(1, first), "none": np.zeros(1)}
+        return choose_shift(lambda rows: both, losses, scores).kind
+
+    assert choose(0.01) == "balanced"
+    assert choose(1.5) == "none"
+    kinds = shifts_of_rows(scores, y[:, None], np.ones((400, 1)))
+    assert list(kinds) == ["balanced", "half", "none"]
+    assert kinds["half"] == pytest.approx(kinds["balanced"] / 2)
+
+
+def reviews(n: int, seed: int, share: float = 0.2) -> tuple[list[str], list[str]]:
+    """Texts of which a fifth is good, with words of their own."""
+    rng = np.random.default_rng(seed)
+    labels = ["good" if rng.random() < share else "bad" for _ in range(n)]
+    words = {"good": ["fine", "great", "warm"], "bad": ["dull", "broken", "cold"]}
+    every = [*words["good"], *words["bad"]]
+    texts = []
+    for row, label in enumerate(labels):
+        told = [str(rng.choice(words[label] if rng.random() < 0.6 else every)) for _ in range(3)]
+        texts.append(" ".join([*told, *(f"w{seed}x{row}y{at}" for at in range(6))]))
+    return texts, labels
+
+
+def test_new_texts_are_answered_better(tmp_path: Path) -> None:
+    texts, labels = reviews(60, seed=1)
+    new, true = reviews(500, seed=2)
+    options = {"reg": "ridge", "tokenizer": "words"}
+    shifted = textreg.train(texts, labels, **options)
+    fitted = textreg.train(texts, labels, intercept="fitted", **options)
+    assert (shifted.weights == fitted.weights).all()
+    assert shifted.summary.objective == fitted.summary.objective
+    assert fitted.summary.shift is None
+    shift = shifted.summary.shift
+    assert shift is not None
+    assert shift.kind == "balanced"
+    assert shifted.intercepts == pytest.approx(fitted.intercepts + shift.values)
+
+    def right(model: textreg.Model) -> float:
+        return float(np.mean([a == b for a, b in zip(model.predict(new), true, strict=True)]))
+
+    assert right(shifted) > right(fitted) + 0.02
+    shifted.save(tmp_path / "m.textreg")
+    again = textreg.load(tmp_path / "m.textreg")
+    assert again.summary == shifted.summary
+    assert (again.predict_proba(new) == shifted.predict_proba(new)).all()
+
+
+def test_strengths_that_are_given_leave_the_fit_as_it_is() -> None:
+    texts, labels = reviews(60, seed=1)
+    options = {"reg": "ridge", "reg_l2": 0.01, "tokenizer": "words"}
+    model = textreg.train(texts, labels, **options)
+    assert (model.summary.shift, model.calibration) == (None, None)
+    asked = textreg.train(texts, labels, intercept="left-out", calibrate="none", **options)
+    assert asked.summary.shift is not None
+    assert asked.calibration is None
+    assert asked.weights == pytest.approx(model.weights, abs=0.01)
+
+
+def test_an_update_without_the_old_texts_keeps_the_shift() -> None:
+    texts, labels = reviews(60, seed=1)
+    options = {"reg": "ridge", "reg_l2": 0.01, "tokenizer": "words"}
+    new = reviews(10, seed=3)
+    fitted = textreg.update(textreg.train(texts, labels, intercept="fitted", **options), *new)
+    shifted = textreg.train(texts, labels, intercept="left-out", **options)
+    newer = textreg.update(shifted, *new)
+    assert newer.summary.shift == shifted.summary.shift
+    expected = fitted.intercepts + newer.summary.shift.values
+    assert newer.intercepts == pytest.approx(expected, abs=0.02)
+
+
+def test_documents_in_blocks_are_shifted_by_a_part_of_them() -> None:
+    texts, labels = reviews(200, seed=1)
+    options = {"reg": "ridge", "tokenizer": "words"}
+    model = textreg.train(texts, labels, memory="1GB", **options)
+    here = textreg.train(texts, labels, **options)
+    assert model.summary.shift.values == pytest.approx(here.summary.shift.values, abs=0.05)
+    assert model.calibration.temperature == pytest.approx(here.calibration.temperature, rel=0.05)
+
+
+def test_a_matrix_has_the_shift_too() -> None:
+    X, y = few()
+    shifted = LinearClassifier("ridge", cv=3).fit(X, y)
+    alone = LinearClassifier(shifted.reg_).fit(X, y)
+    assert shifted.coef_ == pytest.approx(alone.coef_, abs=1e-2)
+    assert abs(shifted.intercept_[0] - alone.intercept_[0]) > 0.05
+
+
+@pytest.mark.parametrize("task", [{}, {"task": "regression"}])
+def test_without_probabilities_there_is_no_shift(task: dict[str, str]) -> None:
+    texts, labels = reviews(30, seed=1)
+    y = [len(text) for text in texts] if task else labels
+    loss = {} if task else {"loss": "hinge"}
+    assert textreg.train(texts, y, reg="ridge", **loss, **task).summary.shift is None
+    with pytest.raises(UsageError, match="no probabilities to calibrate: leave out intercept"):
+        textreg.train(texts, y, reg="ridge", intercept="left-out", **loss, **task)

@@ -1,0 +1,158 @@
+"""Intercepts that are right for new texts: shifts by scores of documents that no fit has seen.
+
+Rows that are fitted hold n-grams that no other document has, whose own weights fit them. The
+intercept balances those inflated scores, so that new texts, which lack the inflation, lean to the
+label of most documents. The condition that makes a fitted intercept optimal,
+
+    sum_i c_i (sigmoid(f_i) - t_i) = 0        over the documents i that are fitted,
+
+is met again by left-out scores f_-i, shifted by delta (:func:`balanced`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from textreg.measure.decisions import temperature
+
+if TYPE_CHECKING:
+    from textreg.records import Bools, Floats
+
+HALVINGS = 60
+"""Halvings of the interval that a shift is searched in: more would not change a double."""
+
+PARTS = 5
+"""Parts of the left-out documents: a shift is judged on each by what the others say."""
+
+CLEARLY = 2.0
+"""Standard errors by which a log-loss is clearly lower. Without this bar the choice among shifts
+followed chance: on 40 to 300 documents of 16 corpora .6 points of accuracy were lost."""
+
+PRIOR = 1.0
+"""Precision of biases that are learned together, as if each were normal around 0 with variance 1:
+with few documents for every label, these would follow chance."""
+
+Losses = Callable[["Floats", "Bools"], "Floats"]
+"""(m,) log-losses of a table of shifted scores (m, k) of the documents that a mask (n,) chooses."""
+
+
+class Shift(NamedTuple):
+    """What is added to the intercepts of a fit.
+
+    kind: "balanced" (:func:`balanced`), "half" of that, "joint" (:func:`joint`) or "none".
+    values: (k,) of every weight vector.
+    """
+
+    kind: str
+    values: Floats
+
+
+def balanced(scores: Floats, positive: Bools, weights: Floats) -> Floats:
+    """(k,) shifts by which the probabilities of every row sum to its number of documents.
+
+    sum_i c_il sigmoid(f_il + delta_l) = sum_i c_il t_il, by bisection: the left side increases with
+    delta_l. A row of which all documents, or none, are positive stays where it is.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n, k)
+        Left-out scores f.
+    positive : ndarray of bool, shape (n, k)
+        The targets t.
+    weights : ndarray of shape (n, k)
+        The weights c, 0 or more.
+    """
+    from scipy.special import expit
+
+    wanted, total = (weights * positive).sum(axis=0), weights.sum(axis=0)
+    # At these bounds all probabilities are on one side of the mean that is wanted.
+    with np.errstate(divide="ignore", invalid="ignore"):
+        log_odds = np.log(wanted) - np.log(total - wanted)
+    varying = np.isfinite(log_odds)
+    log_odds[~varying] = 0.0
+    low, high = log_odds - scores.max(axis=0), log_odds - scores.min(axis=0)
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        above = (weights * expit(scores + middle)).sum(axis=0) > wanted
+        low, high = np.where(above, low, middle), np.where(above, middle, high)
+    return np.where(varying, (low + high) / 2, 0.0)
+
+
+def shifts_of_rows(scores: Floats, positive: Bools, weights: Floats) -> dict[str, Floats]:
+    """The shifts of :func:`balanced`, half of them, and none, by kind."""
+    shift = balanced(scores, positive, weights)
+    return {"balanced": shift, "half": shift / 2, "none": np.zeros_like(shift)}
+
+
+def joint(loss_and_gradient: Callable[[Floats], tuple[float, Floats]], scores: Floats) -> Floats:
+    """(k,) shifts of all labels together, with one temperature T.
+
+    The least of sum_i loss_i(f_i / T + b) + PRIOR |b|^2 / 2; the shifts are T b.
+
+    Parameters
+    ----------
+    loss_and_gradient : callable
+        The sum of the log-losses of a table of scores (n, k), and its gradient (n, k) by these.
+    scores : ndarray of shape (n, k)
+        Left-out scores f.
+    """
+    from scipy.optimize import minimize
+
+    k = scores.shape[1]
+
+    def objective(values: Floats) -> tuple[float, Floats]:
+        b, slope = values[:k], math.exp(values[k])  # slope = 1 / T
+        loss, gradient = loss_and_gradient(slope * scores + b)
+        by_slope = slope * (gradient * scores).sum()
+        by_values = np.append(gradient.sum(axis=0) + PRIOR * b, by_slope)
+        return loss + PRIOR * float(b @ b) / 2, by_values
+
+    values = minimize(objective, np.zeros(k + 1), jac=True, method="L-BFGS-B").x
+    return np.asarray(values[:k] / math.exp(values[k]))
+
+
+Candidates = Callable[["Bools"], Mapping[str, "Floats"]]
+"""Shifts by the documents that a mask chooses, by kind; the first is the one that is expected."""
+
+
+def choose_shift(candidates: Candidates, losses: Losses, scores: Floats) -> Shift:
+    """The first of the candidates, unless another has a clearly lower log-loss.
+
+    Each is learned on four of :data:`PARTS` parts of the documents, with its temperature, and
+    judged on the fifth.
+
+    Parameters
+    ----------
+    candidates : callable
+        Makes shifts.
+    losses : callable
+        The log-losses of scores.
+    scores : ndarray of shape (n, k)
+        Left-out scores.
+    """
+    n = len(scores)
+    whole = candidates(np.ones(n, dtype=bool))
+    judged = {kind: np.zeros(n) for kind in whole}
+    # Every fifth document is in the same part, as files may be sorted by label.
+    part = np.arange(n) % PARTS
+    for held in (part == k for k in range(min(PARTS, n))):
+        for kind, shift in candidates(~held).items():
+            judged[kind][held] = _judged(scores + shift, losses, held)
+    chosen = next(iter(whole))
+    for kind in whole:
+        # The paired difference of the log-losses, and its standard error
+        gain = judged[chosen] - judged[kind]
+        if gain.mean() > CLEARLY * gain.std() / np.sqrt(n):
+            chosen = kind
+    return Shift(chosen, whole[chosen])
+
+
+def _judged(shifted: Floats, losses: Losses, held: Bools) -> Floats:
+    """The log-losses of some documents, at the temperature that suits the others."""
+    others = shifted[~held]
+    heat = temperature(lambda it: float(losses(others / it, ~held).mean()))
+    return losses(shifted[held] / heat, held)
