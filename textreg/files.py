@@ -21,13 +21,13 @@ from typing import IO, Any, NamedTuple, TypeAlias
 from textreg.errors import DataError, ModelError, UsageError
 from textreg.interrupts import tidying
 
+# Names the longest line, or document that has more than one; 64 MB is twenty long novels.
 MAX_LINE = "TEXTREG_MAX_LINE"
-"""Names the longest line, or document that has more than one; 64 MB is twenty long novels."""
+# Names what a compressed file may hold if that is more than `RATIO` times its own size.
 MAX_UNPACKED = "TEXTREG_MAX_UNPACKED"
-"""Names what a compressed file may hold if that is more than ``RATIO`` times its own size."""
 DEFAULT = 64_000_000
+# Texts shrink to a tenth; gzip can shrink what repeats itself to a thousandth.
 RATIO = 100
-"""Texts shrink to a tenth; gzip can shrink what repeats itself to a thousandth."""
 
 _UNITS = {"": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 _PIECE = 1 << 20
@@ -82,8 +82,8 @@ class _Inflate:
         return self._inflate.unused_data
 
 
+# A new decompressor, and what it raises for damaged data.
 _Stream: TypeAlias = tuple[Any, type[Exception]]
-"""A new decompressor, and what it raises for damaged data."""
 
 
 def _gzip() -> _Stream:
@@ -188,15 +188,15 @@ def unpacked(
         )
 
 
+# The numbers of errors that say that a file cannot become larger.
 DISK_FULL = {
     getattr(errno, name)
     for name in ("ENOSPC", "EDQUOT", "EFBIG")  # no quota on Windows
     if hasattr(errno, name)
 }
-"""The numbers of errors that say that a file cannot become larger."""
 
+# Most bytes of the table of a model file, as safetensors has it.
 MAX_TABLE = 100_000_000
-"""Most bytes of the table of a model file, as safetensors has it."""
 
 _KINDS = {
     stat.S_IFIFO: "a pipe",

@@ -81,8 +81,8 @@ def end_by(number: int) -> NoReturn:
 
 ACKNOWLEDGED = b"\nStopping after the present fit. Press Ctrl-C again to end now.\n"
 
+# Seconds that the main thread has to notice that it is to end.
 PATIENCE = 0.5
-"""Seconds that the main thread has to notice that it is to end."""
 
 
 class Interrupts:

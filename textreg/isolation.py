@@ -28,11 +28,11 @@ from textreg.errors import (
 )
 from textreg.terminal import single_line
 
+# Packages that never belong to a plugin.
 _OURS = ("textreg", "textreg_testing", "importlib", "pluggy")
-"""Packages that never belong to a plugin."""
 
+# Characters of a plugin's own message that are shown.
 _MOST = 300
-"""Characters of a plugin's own message that are shown."""
 
 _SIGNALS = [
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)

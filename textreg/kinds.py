@@ -35,8 +35,8 @@ __all__ = [
     "Tokenizer",
 ]
 
+# Version of the plugin interface. What may change without a new one: docs/promises.md.
 API = 1
-"""Version of the plugin interface. What may change without a new one: docs/promises.md."""
 
 
 class Tokenizer(Plugin):

@@ -17,11 +17,11 @@ from textreg._core.logistic import logistic_derivatives, logistic_entropy, logis
 from textreg.errors import UsageError, did_you_mean
 from textreg.params import Plugin, param
 
+# Largest score at which Loss.constant still looks for a minimum.
 _WIDEST = 2.0**40
-"""Largest score at which :meth:`Loss.constant` still looks for a minimum."""
 
+# In place of smaller scores, where a quotient of two that vanish is 1 to all digits.
 _LEAST = 1e-6
-"""In place of smaller scores, where a quotient of two that vanish is 1 to all digits."""
 
 
 class Loss(Plugin):
@@ -409,10 +409,10 @@ def _mean(y: Floats, c: Floats) -> float:
     return float(c @ y) / total if total > 0.0 else 0.0
 
 
+# The losses that come with textreg, by name.
 LOSSES: dict[str, type[Loss]] = {
     loss.name: loss for loss in (Logistic, SquaredHinge, SmoothedHinge, Squared)
 }
-"""The losses that come with textreg, by name."""
 
 
 def find_loss(loss: str | Loss) -> Loss:

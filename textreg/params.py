@@ -758,8 +758,8 @@ class Plugin(Parametrized, ABC):
     """Base of the five kinds of plugin."""
 
     kind: ClassVar[str] = ""
+    # Version of the plugin interface that the class is made for.
     api: ClassVar[int] = 1
-    """Version of the plugin interface that the class is made for."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)

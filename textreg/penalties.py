@@ -50,8 +50,8 @@ __all__ = [
 
 Real = TypeVar("Real", bound=np.floating[Any])
 
+# Largest penalty strength, beyond any gradient that records allow.
 STRONGEST = 1e100
-"""Largest penalty strength, beyond any gradient that records allow."""
 
 
 class Penalty(Protocol):
@@ -251,11 +251,11 @@ class Separable:
         return soft(center, step * self.lam) / (1.0 + step * self.q)
 
 
+# How often the shares of features are made larger or smaller.
 ROUNDS = 2
-"""How often the shares of features are made larger or smaller."""
 
+# By how much at most.
 FACTOR = 2.0
-"""By how much at most."""
 
 
 class Shared(NamedTuple):

@@ -18,8 +18,8 @@ from textreg.records import Tokens
 from textreg.structure.grouping import WordGroupBuilder
 from textreg.text import cooccurrences, count
 
+# Held by the thread whose generator igraph draws from.
 _DRAWING = threading.Lock()
-"""Held by the thread whose generator igraph draws from."""
 
 
 class Communities(WordGroupBuilder):

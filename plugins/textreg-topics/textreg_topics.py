@@ -19,9 +19,9 @@ from textreg.records import Tokens
 from textreg.structure.grouping import WordGroupBuilder
 from textreg.text import count
 
+# Held by the one fit of this process: the number of BLAS threads belongs to all threads, and so do
+# the filters of warnings, which scikit-learn empties for a moment in every parallel call.
 _TURN = Lock()
-"""Held by the one fit of this process: the number of BLAS threads belongs to all threads, and so do
-the filters of warnings, which scikit-learn empties for a moment in every parallel call."""
 
 
 class TopicBuilder(WordGroupBuilder):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+# Version of the Unicode Character Database that the ranges are from.
 UNICODE = "18.0"
-"""Version of the Unicode Character Database that the ranges are from."""
+# Belong to the letter before them: General_Category M, and letters that go on with a grapheme.
 MARKS = """
     300-34E 350-36F 483-489 591-5BD 5BF 5C1-5C2 5C4-5C5 5C7-5C9 610-61A 64B-65F 670 6D6-6DC
     6DF-6E4 6E7-6E8 6EA-6ED 711 730-74A 7A6-7B0 7EB-7F3 7FD 816-819 81B-823 825-827 829-82D
@@ -40,12 +41,12 @@ MARKS = """
     1E01B-1E021 1E023-1E024 1E026-1E02A 1E08F 1E130-1E136 1E2AE 1E2EC-1E2EF 1E4EC-1E4EF
     1E5EE-1E5EF 1E6E3 1E6E6 1E6EE-1E6EF 1E6F5 1E8D0-1E8D6 1E944-1E94A
 """
-"""Belong to the letter before them: General_Category M, and letters that go on with a grapheme."""
+# In a word, but not in its spelling: Default_Ignorable_Code_Point, but for letters.
 IGNORED = """
     AD 34F 61C 17B4-17B5 180B-180F 200C-200F 202A-202E 2060-2064 2066-206F FE00-FE0F FEFF
     1BCA0-1BCA3 1D173-1D17A E0001 E0020-E007F E0100-E01EF
 """
-"""In a word, but not in its spelling: Default_Ignorable_Code_Point, but for letters."""
+# Letters of scripts without spaces: Line_Break ID, CJ, NS, SA, AK, AP or AS.
 SPACELESS = """
     E01-E30 E32 E40-E46 E81-E82 E84 E86-E8A E8C-EA3 EA5 EA7-EB0 EB2 EBD EC0-EC4 EC6 EDC-EDF
     1000-102A 103F 1050-1055 105A-105D 1061 1065-1066 106E-1070 1075-1081 108E 1780-17B3 17D7 17DC
@@ -61,7 +62,7 @@ SPACELESS = """
     1B155 1B164-1B168 1B170-1B2FB 20000-2A6DF 2A700-2B81E 2B820-2CEAD 2CEB0-2EBE0 2EBF0-2EE5D
     2F800-2FA1D 30000-3134A 31350-33479 3D000-3FC3F
 """
-"""Letters of scripts without spaces: Line_Break ID, CJ, NS, SA, AK, AP or AS."""
+# End a sentence: Sentence_Terminal.
 TERMINALS = """
     21 2E 3F 589 61D-61F 6D4 700-702 7F9 837 839 83D-83E 964-965 104A-104B 1362 1367-1368 166E
     1735-1736 17D4-17D5 1803 1809 1944-1945 1AA8-1AAB 1B4E-1B4F 1B5A-1B5B 1B5E-1B5F 1B7D-1B7F
@@ -73,7 +74,7 @@ TERMINALS = """
     11A9B-11A9C 11C41-11C42 11EF7-11EF8 11F43-11F44 16A6E-16A6F 16AF5 16B37-16B38 16B44
     16D6E-16D6F 16E98 1BC9F 1DA88
 """
-"""End a sentence: Sentence_Terminal."""
+# Close a bracket or a quotation: General_Category Pe and Pf.
 CLOSERS = """
     29 5D 7D BB F3B F3D 169C 2019 201D 203A 2046 207E 208E 2309 230B 232A 2769 276B 276D 276F 2771
     2773 2775 27C6 27E7 27E9 27EB 27ED 27EF 2984 2986 2988 298A 298C 298E 2990 2992 2994 2996 2998
@@ -81,11 +82,11 @@ CLOSERS = """
     300B 300D 300F 3011 3015 3017 3019 301B 301E-301F FD3E FE18 FE36 FE38 FE3A FE3C FE3E FE40 FE42
     FE44 FE48 FE5A FE5C FE5E FF09 FF3D FF5D FF60 FF63
 """
-"""Close a bracket or a quotation: General_Category Pe and Pf."""
+# Two are a flag: Regional_Indicator.
 FLAGS = """
     1F1E6-1F1FF
 """
-"""Two are a flag: Regional_Indicator."""
+# Begin an emoji: Extended_Pictographic, but for marks of text, and Emoji_Modifier.
 EMOJI = """
     2194-2199 21A9-21AA 231A-231B 2328 23CF 23E9-23F3 23F8-23FA 24C2 25AA-25AB 25B6 25C0 25FB-25FE
     2600-2604 260E 2611 2614-2615 2618 261D 2620 2622-2623 2626 262A 262E-262F 2638-263A 2640 2642
@@ -103,4 +104,3 @@ EMOJI = """
     1F8AE-1F8AF 1F8BC-1F8BF 1F8C2-1F8CF 1F8D9-1F8FF 1F90C-1F93A 1F93C-1F945 1F947-1F9FF
     1FA58-1FA5F 1FA6E-1FAFF 1FC00-1FFFD
 """
-"""Begin an emoji: Extended_Pictographic, but for marks of text, and Emoji_Modifier."""

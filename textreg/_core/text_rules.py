@@ -28,17 +28,18 @@ def folded(letter: str) -> str:
 STOP = "."
 ELLIPSIS = "…"
 _TERMINALS = characters(TERMINALS).replace(STOP, "")
+# Ends a sentence everywhere: most scripts from Devanagari on may do without a space after it.
 FULL = "".join(end for end in _TERMINALS if "\u0900" <= end < "\u2000" or end > "\u2fff")
-"""Ends a sentence everywhere: most scripts from Devanagari on may do without a space after it."""
+# Ends a sentence before white space: Latin, Greek, Cyrillic, Armenian, Hebrew and Arabic.
 STRONG = "".join(end for end in _TERMINALS if end not in FULL)
-"""Ends a sentence before white space: Latin, Greek, Cyrillic, Armenian, Hebrew and Arabic."""
+# Quotation marks that open in one language and close in another: „so“, »so«.
 OPENERS = "“‘‛‟«‹"
-"""Quotation marks that open in one language and close in another: „so“, »so«."""
+# Closes a bracket or a quotation; allowed, as `OPENERS` are, between the end mark and the white
+# space.
 CLOSERS = "\"'*`" + characters(PAIRED)
-"""Closes a bracket or a quotation; allowed, as ``OPENERS`` are, between the end mark and the white
-space."""
 COLONS = ":："
 
+# Abbreviations that never end a sentence (lower case, up to 8 ASCII letters).
 TITLES = frozenset(
     """
     adm asst assoc approx attn bros ca capt cf cmdr co col corp cpl dept dr ed eds est gen
@@ -46,20 +47,19 @@ TITLES = frozenset(
     univ viz vs
     """.split()
 )
-"""Abbreviations that never end a sentence (lower case, up to 8 ASCII letters)."""
 
+# Abbreviations that do not end a sentence when a digit follows.
 NUMBERED = frozenset(
     """
     apr art aug ch chap dec eq eqs feb fig figs jan jul jun mar no nos nov nr oct p para pg pp
     pt sec sect sep sept tab vol vols
     """.split()
 )
-"""Abbreviations that do not end a sentence when a digit follows."""
 
+# Maximum number of characters of the name in a `Name: value` line.
 HEADER_LENGTH = 32
-"""Maximum number of characters of the name in a ``Name: value`` line."""
+# Maximum number of digits in an enumeration: `12. Next point`.
 NUMBER_LENGTH = 3
-"""Maximum number of digits in an enumeration: ``12. Next point``."""
 
 
 def with_final_sigmas(text: str) -> str:

@@ -16,11 +16,11 @@ from textreg._core.arrays import Int64s
 
 _allowed: ContextVar[int] = ContextVar("textreg_threads", default=1)
 
+# Pieces of work for each thread: one whose core is busy leaves its share to the others.
 PIECES = 4
-"""Pieces of work for each thread: one whose core is busy leaves its share to the others."""
 
+# The size of a piece that is worth a thread: tokens or the like, for a few milliseconds.
 LEAST = 1 << 20
-"""The size of a piece that is worth a thread: tokens or the like, for a few milliseconds."""
 
 
 def allowed() -> int:

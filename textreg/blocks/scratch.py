@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from textreg.records import Int32s
 
 
+# Most documents in a block.
 DOCUMENTS = 1 << 15
-"""Most documents in a block."""
 
+# Most characters in a block, unless a single document has more.
 CHARACTERS = 1 << 24
-"""Most characters in a block, unless a single document has more."""
 
 
 def blocks_of(batches: Iterable[Sequence[str]]) -> Iterator[list[str]]:
@@ -112,11 +112,11 @@ def sparse_zeros(rows: int, columns: int) -> Floats:
     return np.frombuffer(pages, dtype=np.float64).reshape(rows, columns)
 
 
+# What the names of the folders begin with.
 PREFIX = "textreg-scratch-"
-"""What the names of the folders begin with."""
 
+# The file in a folder that is locked as long as the folder is in use.
 LOCK = "lock"
-"""The file in a folder that is locked as long as the folder is in use."""
 
 
 def lock(folder: Path) -> int | None:
@@ -172,8 +172,8 @@ def _remove_unlocked(folder: Path) -> None:
             os.close(descriptor)
 
 
+# What to do about a scratch folder that cannot take the files.
 ADVICE = "Free some space there, or name another folder with TMPDIR (scratch=...)."
-"""What to do about a scratch folder that cannot take the files."""
 
 
 class Arrays(ArrayStore, Protocol):

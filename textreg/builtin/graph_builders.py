@@ -109,8 +109,8 @@ def spread(links: csr_array, features: np.ndarray, size: int) -> csr_array:
     return csr_array((pairs.data, where), shape=(size, size))
 
 
+# Maximum number of edges that a warning lists.
 SHOWN = 3
-"""Maximum number of edges that a warning lists."""
 
 EDGE = "Write two words, and a weight if it is not 1, with tabs between them."
 

@@ -22,8 +22,8 @@ from textreg.solvers.stagewise import stagewise, stagewise_path
 from textreg.solvers.stagewise_likelihood import minus_log_likelihood, observed_counts
 from textreg.solvers.stagewise_rules import StagewiseReport, StepRules
 
+# The budgets that the search tries; together they cost little more than the largest one.
 BUDGETS = (25, 50, 100, 200, 300, 400, 600, 800, 1000, 1500, 2000)
-"""The budgets that the search tries; together they cost little more than the largest one."""
 
 
 class Omp(Regularizer):
@@ -177,9 +177,9 @@ class Gomp(Omp):
             raise UsageError("gomp: the problem has no groups; build some, or use omp.")
 
 
+# Size of a step times the largest curvature of the loss: the minimum of a loss of high curvature
+# is near, and most steps beyond it would undo each other.
 STEP = 0.025
-"""Size of a step times the largest curvature of the loss: the minimum of a loss of high curvature
-is near, and most steps beyond it would undo each other."""
 
 
 class Stagewise(Regularizer):

@@ -36,8 +36,8 @@ class Sentences(SegmentBuilder):
         return tokens.ids, tokens.sentence_ptr, tokens.document_ptr
 
 
+# Maximum number of unknown words that a warning lists.
 SHOWN = 5
-"""Maximum number of unknown words that a warning lists."""
 
 
 class Paragraphs(SegmentBuilder):

@@ -108,8 +108,8 @@ class SeparableRegularizer(Penalized):
         return Separable.constant(problem.design.shape[1], **strengths)
 
 
+# Ridges on the way to none, as multiples of the largest gradient at zero weights.
 VANISHING = tuple(10.0**-power for power in range(1, 10))
-"""Ridges on the way to none, as multiples of the largest gradient at zero weights."""
 
 
 class NoRegularizer(SeparableRegularizer):

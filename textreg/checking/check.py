@@ -37,15 +37,15 @@ from textreg.records.documents import as_column, check_documents
 from textreg.tasks import Regression
 from textreg.training.running import Progress
 
+# What needs labels.
 OF_LABELS = (
     *("conflicting-labels", "imbalance", "label-column", "labels-of-one-file", "missing-labels"),
     *("rare-labels", "similar-labels", "single-label", "suspected-labels", "giveaway-columns"),
 )
-"""What needs labels."""
+# What needs labels, which may be numbers.
 OF_ANY_LABELS = ("conflicting-labels", "label-column", "giveaway-columns")
-"""What needs labels, which may be numbers."""
+# What needs a second corpus.
 OF_TWO = ("labels-of-one-file", "near-overlap", "overlap")
-"""What needs a second corpus."""
 
 TOO_FEW = f"fewer than two labels have {FOLDS} different texts"
 

@@ -86,12 +86,12 @@ def overlap(documents: Documents, rows_of: Mapping[str, list[int]], other: Docum
     return Finding("overlap", len(places), len(other), examples, what, details)
 
 
+# Length of a signature.
 HASHES = 128
-"""Length of a signature."""
+# Bands are chosen so that no larger share of pairs at the least similarity is missed.
 MISSED = 0.02
-"""Bands are chosen so that no larger share of pairs at the least similarity is missed."""
+# In a band that more texts share, not all pairs are compared, so that time stays linear.
 CROWD = 20
-"""In a band that more texts share, not all pairs are compared, so that time stays linear."""
 
 _MIX = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
 

@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from textreg.records import Int64s
 
 
+# How bad a finding is: it makes a model or its measured accuracy wrong; it costs accuracy, or
+# may; it is good to know.
 LEVELS = ("error", "warning", "note")
-"""How bad a finding is: it makes a model or its measured accuracy wrong; it costs accuracy, or
-may; it is good to know."""
+# Labels that a sentence lists.
 NAMED = 5
-"""Labels that a sentence lists."""
+# Labels of fewer documents are rare.
 LEAST = 10
-"""Labels of fewer documents are rare."""
 
 
 class Kind(NamedTuple):
@@ -44,6 +44,7 @@ class Kind(NamedTuple):
 
 _REMOVE = "Remove them from one of the files: a model is not tested by what it was trained on."
 
+# Every kind of finding, by its name; docs/checking.md says what each means.
 KINDS = {
     "unreadable-rows": Kind(
         "error",
@@ -131,7 +132,6 @@ KINDS = {
         "is wrong. --json lists all of them.",
     ),
 }
-"""Every kind of finding, by its name; docs/checking.md says what each means."""
 
 
 class Example(NamedTuple):
@@ -350,10 +350,10 @@ class CheckSettings(Parametrized):
         return any(name not in (self.skip or ()) for name in names)
 
 
+# What tables hold where nothing is there, in lower case.
 MISSING = frozenset(("", "n/a", "#n/a", "na", "<na>", "nan", "null", "none", "nil", "#null!"))
-"""What tables hold where nothing is there, in lower case."""
+# Characters of a text in an example.
 SHOWN = 80
-"""Characters of a text in an example."""
 
 
 def label_text(label: Any) -> str:
@@ -453,14 +453,14 @@ class Documents:
         return "" if self.labels is None else f"label {self.label(row) or 'none'}"
 
 
+# Times as long as the median document is long.
 FAR = 20
-"""Times as long as the median document is long."""
+# Words of a document that may be called long.
 LONG = 1000
-"""Words of a document that may be called long."""
+# Characters from which on a common largest length is a cut.
 CUT = 50
-"""Characters from which on a common largest length is a cut."""
+# Share of documents below which a script is rare.
 RARE = 0.05
-"""Share of documents below which a script is rare."""
 
 _CONTROL = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f]")
 _ESCAPE = re.compile(r"\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}|\\[nrt](?![a-z])")

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from textreg.records import Floats, Int64s
 
 NO_LABELS = "not what labels look like"
+# The most frequent label has so many times the documents of another one: told.
 TIMES = 20
-"""The most frequent label has so many times the documents of another one: told."""
 
 
 def count_labels(documents: Documents) -> Counter[str]:
@@ -153,14 +153,14 @@ def _first_rows(documents: Documents) -> dict[str, int]:
     return rows
 
 
+# Parts of the documents; each is judged by a fit of the others.
 FOLDS = 5
-"""Parts of the documents; each is judged by a fit of the others."""
+# Ridge penalty of the fits: the average precision on labels flipped at random is flat about it.
 STRENGTH = 3.0
-"""Ridge penalty of the fits: the average precision on labels flipped at random is flat about it."""
+# Relative duality gap of the fits; a smaller one changes no order that matters.
 TOLERANCE = 0.03
-"""Relative duality gap of the fits; a smaller one changes no order that matters."""
+# With more characters than these, times the fits of a part, words are alone: to take minutes.
 MOST = 50_000_000
-"""With more characters than these, times the fits of a part, words are alone: to take minutes."""
 
 
 class OutOfSample(NamedTuple):
@@ -274,12 +274,12 @@ def _splits(target: Target, text_of: Int64s) -> list[Split]:
     return made
 
 
+# Documents from which on a column may be told to give the label away.
 FEW = 20
-"""Documents from which on a column may be told to give the label away."""
+# Share of labels that such a column tells at least.
 SHARE = 0.9
-"""Share of labels that such a column tells at least."""
+# Share of the errors of the best guess without the column that may be left with it.
 LEFT = 0.2
-"""Share of the errors of the best guess without the column that may be left with it."""
 
 
 def giveaway_columns(documents: Documents, columns: Mapping[str, Sequence[Any]]) -> Finding:

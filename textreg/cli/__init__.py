@@ -22,9 +22,10 @@ from textreg.errors import ConvergenceWarning, DataWarning, TextregError
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
+# The variable that names plugin files, separated as the folders in PATH are.
 PLUGIN_FILES = "TEXTREG_PLUGIN"
-"""The variable that names plugin files, separated as the folders in PATH are."""
 
+# The commands, which are modules of this package, and their help, which needs no import.
 COMMANDS = {
     "train": "Train a model on labeled texts.",
     "update": "Add new documents to a model, in less time than training takes.",
@@ -37,14 +38,13 @@ COMMANDS = {
     "plugins": "List, check or create plugins.",
     "demo": "Write a small corpus of reviews to try textreg on.",
 }
-"""The commands, which are modules of this package, and their help, which needs no import."""
 
+# Commands in the module of another one, where they have their own names.
 _BESIDE = {
     **dict.fromkeys(("check", "demo", "groups"), "corpora"),
     "evaluate": "predict",
     "update": "train",
 }
-"""Commands in the module of another one, where they have their own names."""
 
 
 class _Group(shared.OpenGroup):

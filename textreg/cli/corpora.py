@@ -29,12 +29,13 @@ from textreg.training.prepare import for_documents
 from textreg.training.settings import TrainingSettings
 
 ANY = "any"
+# Defaults of the command that Python does not have.
 JOBS = {"jobs": -1}
-"""Defaults of the command that Python does not have."""
+# Exit code where a finding of --fail-on was found.
 FOUND = 1
-"""Exit code where a finding of --fail-on was found."""
 
 
+# What is checked, and how, beside FILES.
 CHECKING = shared.options(
     click.option(
         "--against",
@@ -46,7 +47,6 @@ CHECKING = shared.options(
     click.option("--no-labels", is_flag=True, help="Check the texts alone."),
     *(setting(name, one, JOBS.get(name)) for name, one in CheckSettings.declared().items()),
 )
-"""What is checked, and how, beside FILES."""
 
 
 @click.command(cls=shared.Command, name="check")

@@ -78,8 +78,8 @@ def _print(table: sentences.RemovalTable) -> None:
         click.echo(note)
 
 
+# Points of a path whose weights are printed, besides the chosen one.
 MAX_COLUMNS = 7
-"""Points of a path whose weights are printed, besides the chosen one."""
 
 
 def print_selection(selection: Selection) -> None:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from textreg.records.documents import StoredTexts
 
 
+# Options that name the columns that a document consists of, where these are several.
 _FIELDS = [
     click.option(
         "--text-col",
@@ -60,7 +61,6 @@ _FIELDS = [
         help="Setting of one column of texts, such as subject:tokenizer=chars. May be repeated.",
     ),
 ]
-"""Options that name the columns that a document consists of, where these are several."""
 
 _COLUMNS = {
     "text": "Column of the texts.  [default: guessed]",
@@ -70,8 +70,8 @@ _COLUMNS = {
     "time": "Column of the documents' times. The latest documents are held out.",
 }
 MAX_SKIPPED = 0.05
+# Columns that only training uses.
 TRAINING = ("weight", "group", "time")
-"""Columns that only training uses."""
 
 
 class _MaxSkipped(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # generic since 8.4

@@ -34,6 +34,7 @@ from textreg.training.settings import PREFIXES, as_named, declared_settings, def
 from textreg.training.space import parse_space
 
 _SECTIONS = "textreg.sections"
+# Titles of the sections, by the prefixes of their options.
 _TITLES = {
     "reg": "Regularizer",
     "groups": "Group builder",
@@ -41,7 +42,6 @@ _TITLES = {
     "tokenizer": "Tokenizer",
     "loss": "Loss",
 }
-"""Titles of the sections, by the prefixes of their options."""
 
 _METAVARS = {int: "N", float: "X", str: "TEXT"}
 
@@ -53,8 +53,8 @@ class PartsCommand(Command):
     shows them in a section of their own.
     """
 
+    # Default parts. A command without "reg" here has no options of a regularizer.
     defaults = {"reg": "textreg:sentence", "tokenizer": "auto"}
-    """Default parts. A command without "reg" here has no options of a regularizer."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         line = scan(args)
@@ -189,6 +189,7 @@ def setting(name: str, declared: Param, default: Any = None) -> Callable[[F], F]
     return click.option(*flags, **attributes)
 
 
+# How the settings of textreg.training.recipe.JOINED are written, and what is meant.
 _FORMS = {
     "min_label": ("N[:NAME]", "with a name, join them into one label of that name instead"),
     "unknown": (
@@ -200,7 +201,6 @@ _FORMS = {
     "select": ("RULE[:X]", "sparsest:0.02 allows a distance of 0.02, and not of 0.01"),
     "backend": ("BACKEND", "dask:tcp://10.0.0.5:8786 names its scheduler as well"),
 }
-"""How the settings of :data:`textreg.training.recipe.JOINED` are written, and what is meant."""
 
 
 def _split(ctx: click.Context, option: click.Parameter, text: str | None) -> Any:
@@ -274,12 +274,12 @@ def parse_threshold(items: Sequence[str]) -> Mapping[str, str]:
     return rules
 
 
+# Functions that parse the values of repeated options, by the name of the setting.
 PARSERS: Mapping[str, Callable[[Sequence[str]], Any]] = {
     "class_weight": parse_class_weight,
     "threshold": parse_threshold,
     "search_space": parse_space,
 }
-"""Functions that parse the values of repeated options, by the name of the setting."""
 
 
 def _parsed(ctx: click.Context, option: click.Parameter, words: tuple[str, ...]) -> Any:
@@ -287,6 +287,7 @@ def _parsed(ctx: click.Context, option: click.Parameter, words: tuple[str, ...])
     return PARSERS[option.name or ""](words) if words else None
 
 
+# What an option replaces beside itself, as they contradict each other.
 _INSTEAD = {
     "dev": ("holdout", "cv", "group_col", "time_col"),
     "holdout": ("dev", "cv"),
@@ -295,7 +296,6 @@ _INSTEAD = {
     "time_col": ("dev", "group_col"),
     "text_col": ("field",),
 }
-"""What an option replaces beside itself, as they contradict each other."""
 
 
 class Given(NamedTuple):
@@ -305,8 +305,8 @@ class Given(NamedTuple):
     file: str
 
 
+# Options by their names, with underscores for hyphens.
 Options = dict[str, Given]
-"""Options by their names, with underscores for hyphens."""
 
 
 def without(lower: Options, upper: Options) -> Options:
@@ -377,12 +377,12 @@ def key_of_flag(flag: str) -> str:
 
 
 _GIVEN = "textreg.given"
+# Options that stand before the command, which a file may have as well.
 _CODE = ("plugin", "no_plugin")
-"""Options that stand before the command, which a file may have as well."""
 
 _NOT_IN_FILES = ("help", "debug")
+# Where a command finds the path of the model that gives options, if one does.
 MODEL = "textreg.model"
-"""Where a command finds the path of the model that gives options, if one does."""
 
 
 class RecipeCommand(PartsCommand):

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from textreg.model.summary import ShiftSummary
     from textreg.training.running import Progress
 
+# Number of features to show for a group.
 SHOWN = 8
-"""Number of features to show for a group."""
 
+# Labels whose numbers of documents are printed.
 MAX_LABELS = 8
-"""Labels whose numbers of documents are printed."""
 
 STAGES = {
     "features": "extracting features",

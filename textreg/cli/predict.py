@@ -57,6 +57,7 @@ def _address(ctx: click.Context, option: click.Parameter, backend: str) -> str |
     return address or None
 
 
+# Give a command the option; it takes the address of a scheduler as `address`.
 on_cluster = click.option(
     "--backend",
     "address",
@@ -67,7 +68,6 @@ on_cluster = click.option(
     help="Where files are read and scored: in threads, or by the workers of the Dask cluster "
     "that dask:tcp://10.0.0.5:8786 and the like name.",
 )
-"""Give a command the option; it takes the address of a scheduler as ``address``."""
 
 
 def records_on_workers(
@@ -139,8 +139,8 @@ def scored_texts(model: Model, texts: Sequence[str]) -> Floats:
     return model.decision_function(texts)
 
 
+# The exit code if there were rows that could not be read.
 SOME_UNREADABLE = 3
-"""The exit code if there were rows that could not be read."""
 
 
 class Output(NamedTuple):
@@ -314,8 +314,8 @@ def _end(answers: Answers, out: str | None) -> int:
     return 0
 
 
+# Largest number of labels to print a confusion matrix for.
 MAX_CONFUSION = 12
-"""Largest number of labels to print a confusion matrix for."""
 
 
 class Tables(NamedTuple):

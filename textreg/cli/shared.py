@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 
+# Options that are taken anywhere before `--`, with how much more they tell.
 _VERBOSE = {"-v": 1, "--verbose": 1, "-vv": 2}
-"""Options that are taken anywhere before ``--``, with how much more they tell."""
 
+# Options before the command that take a value.
 _WITH_VALUE = ("--plugin", "--no-plugin")
-"""Options before the command that take a value."""
 
 
 class CommandLine(NamedTuple):
@@ -168,14 +168,14 @@ def logging_to_stderr(verbosity: int) -> Iterator[None]:
         logger.setLevel(level)
 
 
+# The exit code for a fault of textreg; EX_SOFTWARE of sysexits.h.
 FAULT = 70
-"""The exit code for a fault of textreg; EX_SOFTWARE of sysexits.h."""
 
+# What a shell sees after SIGINT and SIGPIPE: 128 + the number of the signal.
 INTERRUPTED, NOBODY_READS = 130, 141
-"""What a shell sees after SIGINT and SIGPIPE: 128 + the number of the signal."""
 
+# Commands whose memory is that of features.
 _FITTING = ("train", "compare", "groups", "report")
-"""Commands whose memory is that of features."""
 
 
 def tell(error: BaseException, line: CommandLine) -> int:
@@ -279,11 +279,11 @@ class ShownOnce:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+# An option that is declared as a field of a record: see gathered.
 option: Any = click.option
-"""An option that is declared as a field of a record: see :func:`gathered`."""
 as_json = click.option("--json", "as_json", is_flag=True, help="Print only one JSON document.")
+# The same, declared as a field.
 json_field: Any = as_json
-"""The same, declared as a field."""
 quiet = click.option("--quiet", is_flag=True, help="Print only warnings and errors.")
 unlabeled_of_training = click.option(
     "--unlabeled",
@@ -372,6 +372,7 @@ def _may_repeat(option: click.Option) -> bool:
 
 _FILES = {"files", "model", "source", "sources"}
 _FILE_VALUES = {"FILE", "CORPUS", "MODEL"}
+# The kinds of the parts that options name.
 _KINDS = {
     "reg": "regularizer",
     "baseline": "regularizer",
@@ -381,7 +382,6 @@ _KINDS = {
     "loss": "loss",
     "to": "exporter",
 }
-"""The kinds of the parts that options name."""
 
 
 class _Names(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # generic since 8.4

@@ -23,10 +23,11 @@ from textreg.model.storage import load_model
 from textreg.structure.joining import joint_names
 from textreg.terminal import shell_line, single_line, visible
 
+# Columns of a printed table of coefficients.
 MAX_COLUMNS = 8
-"""Columns of a printed table of coefficients."""
 
 
+# Options that ask for one table of a path.
 PATH_TABLES = (
     shared.option(
         "--coefficients",
@@ -44,7 +45,6 @@ PATH_TABLES = (
         "standard input.",
     ),
 )
-"""Options that ask for one table of a path."""
 
 
 def path_or_table(

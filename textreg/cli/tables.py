@@ -203,6 +203,7 @@ class Answers:
         return answers
 
 
+# The endings of the files of every format.
 ENDINGS = {
     "csv": (".csv",),
     "tsv": (".tsv", ".tab"),
@@ -210,7 +211,6 @@ ENDINGS = {
     "parquet": (".parquet", ".pq"),
     "lines": (".txt",),
 }
-"""The endings of the files of every format."""
 
 
 class Table:
@@ -236,8 +236,8 @@ class Table:
         The columns of the answers: ``str``, ``float``, or ``list`` for lists of labels.
     """
 
+    # Whether all rows have the same columns.
     fixed: ClassVar[bool] = True
-    """Whether all rows have the same columns."""
 
     def __init__(
         self,
@@ -414,8 +414,8 @@ class Document(JsonLines):
         self.document += self.objects(batch)
 
 
+# What a CSV writer writes as cell_of does, but for NaN.
 _WRITTEN = {str, int, float, type(None)}
-"""What a CSV writer writes as :func:`cell_of` does, but for NaN."""
 
 
 def _cells(name: str, values: Sequence[Any]) -> Sequence[Any]:
@@ -466,10 +466,10 @@ def _binary(name: str) -> DataError:
     )
 
 
+# Rows by which the types of JSON columns are told.
 SAMPLE = 20_000
-"""Rows by which the types of JSON columns are told."""
+# Rows of a row group; also the most that are in memory.
 GROUP = 1 << 16
-"""Rows of a row group; also the most that are in memory."""
 
 
 class Parquet(Table):

@@ -56,8 +56,8 @@ _ELSEWHERE = {
     *JOINED.values(),
     *("fields", "scratch"),
 }
+# The settings that are options of their own.
 SETTINGS = [name for name in declared_settings() if name not in _ELSEWHERE]
-"""The settings that are options of their own."""
 
 
 @click.command(cls=RecipeCommand, name="train")

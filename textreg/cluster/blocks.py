@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     from textreg.records import Floats, Int32s, Int64s
     from textreg.records.design import ArrayStore
 
+# Operations that take part of a block, rather than what is computed of all of it.
 COLUMNS = (block_columns, groups_over)
-"""Operations that take part of a block, rather than what is computed of all of it."""
 
+# Of its share of a sum that may matter, what a block need not tell at first.
 KEPT_BACK = 0.75
-"""Of its share of a sum that may matter, what a block need not tell at first."""
 
+# By how much that is made smaller, as what is told is rounded to 32 bits.
 ROUNDING = 1e-6
-"""By how much that is made smaller, as what is told is rounded to 32 bits."""
 
 
 class ClusterBlock(NamedTuple):

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+# The type of numbers that none is too large for.
 SMALL = np.dtype(np.uint16)
-"""The type of numbers that none is too large for."""
 
 
 class Packed(NamedTuple):
@@ -99,14 +99,14 @@ def size_of(value: Any) -> int:
     return 0
 
 
+# Seconds to wait for a scheduler, or for its first worker.
 PATIENCE = 10
-"""Seconds to wait for a scheduler, or for its first worker."""
 
+# Tasks handed out ahead for every thread of the workers.
 AHEAD = 3
-"""Tasks handed out ahead for every thread of the workers."""
 
+# Distributions whose versions decide about the last digits of a result.
 SAME = ("textreg", "numpy", "scipy")
-"""Distributions whose versions decide about the last digits of a result."""
 
 
 class Connection:

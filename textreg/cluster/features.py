@@ -43,11 +43,11 @@ if TYPE_CHECKING:
     from textreg.records import Int32s, Tokens
 
 
+# Most lists of n-grams that are merged at a time.
 MERGED = 8
-"""Most lists of n-grams that are merged at a time."""
 
+# For every tokenizer, and every length of n-grams, a number of each: a feature, or -1 for none.
 Numbers = list[list["Int32s"]]
-"""For every tokenizer, and every length of n-grams, a number of each: a feature, or -1 for none."""
 
 
 class Counting(NamedTuple):

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from textreg.records import Int32s, Int64s
 
 
+# Texts that are fetched at a time.
 FETCHED = 4096
-"""Texts that are fetched at a time."""
 
 
 class ClusterTexts(TextsElsewhere):

@@ -475,8 +475,8 @@ def by_name(values: Any) -> Any:
     return {str(key): it for key, it in values.items()} if isinstance(values, Mapping) else values
 
 
+# The score of a column of an indicator matrix that no text of the training has.
 NEVER = -1000.0
-"""The score of a column of an indicator matrix that no text of the training has."""
 
 
 class LabelSets(NamedTuple):

@@ -41,14 +41,14 @@ if TYPE_CHECKING:
     from textreg.training.keywords import ClassifierKeywords, RegressorKeywords
 
 
+# Settings that a regression makes no use of.
 OF_LABELS = (
     *("multiclass", "min_label", "rare_label", "class_weight", "threshold"),
     *("intercept", "calibrate", "at_least_one", "unknown", "unknown_rule"),
 )
-"""Settings that a regression makes no use of."""
 
+# Settings that are parameters of the estimators of texts.
 OF_TEXTS = [it for it in declared_settings() if it not in ("task", "dev", "unlabeled")]
-"""Settings that are parameters of the estimators of texts."""
 
 
 def texts_of(X: Any) -> Documents:

@@ -206,8 +206,8 @@ def as_html(explanation: Explanation) -> str:
     )
 
 
+# Number of texts that are explained together; results do not depend on it.
 BATCH = 1000
-"""Number of texts that are explained together; results do not depend on it."""
 
 
 def gives_offsets(model: Model) -> bool:

@@ -176,17 +176,17 @@ def sentence_at(document: Int64s, start: Int32s, document_ptr: Int64s, spans: In
 
 
 _TOKEN = re.compile(r"\S+")
+# More than the characters of any text.
 _FAR = np.int64(1) << 32
-"""More than the characters of any text."""
 
+# Tokens without evidence that every sentence counts beside its own, in (V2).
 SHRINKAGE = 8
-"""Tokens without evidence that every sentence counts beside its own, in (V2)."""
 
+# Tokens on either side whose evidence counts for that of a sentence, in (V2).
 AROUND = 100
-"""Tokens on either side whose evidence counts for that of a sentence, in (V2)."""
 
+# Standard deviation in tokens of the weights of neighboring tokens, in (V3).
 WIDTH = 3.0
-"""Standard deviation in tokens of the weights of neighboring tokens, in (V3)."""
 
 _DISTANCES = range(-int(3 * WIDTH), int(3 * WIDTH) + 1)
 

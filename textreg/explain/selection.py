@@ -280,8 +280,8 @@ def path_profiles(model: Model, top: int) -> PathProfiles | None:
     return PathProfiles(path.parameter, tuple(path.values), path.chosen, tuple(profiles))
 
 
+# The groups that are shown of a model whose regularizer has none.
 DEFAULT_GROUPS = "textreg:sentences"
-"""The groups that are shown of a model whose regularizer has none."""
 
 
 def find_selection(

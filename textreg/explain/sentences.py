@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from textreg.records import Bools, Int64s
 
 
+# The groups of which a sentence of any text is one.
 GROUPS = "sentences"
-"""The groups of which a sentence of any text is one."""
 
 
 class RemovalColumn(NamedTuple):
@@ -341,12 +341,12 @@ def _caption(table: RemovalTable) -> str:
     return "; ".join([*parts, *notes_of(table)])
 
 
+# Writers by the names of their formats.
 FORMATS: Mapping[str, Callable[[Iterable[RemovalTable]], Iterator[str]]] = {
     "csv": as_csv,
     "html": as_html,
     "latex": as_latex,
 }
-"""Writers by the names of their formats."""
 
 
 def path_sentences(model: Model, texts: Iterable[Any]) -> SentencePath:

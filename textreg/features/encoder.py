@@ -89,6 +89,7 @@ def _table(weighting: Weighting, size: int) -> Floats:
     return weighting.values(np.arange(float(size)))
 
 
+# The term weightings by name, as users give them.
 WEIGHTINGS = {
     "count": Weighting("count"),
     "binary": Weighting("binary"),
@@ -97,7 +98,6 @@ WEIGHTINGS = {
     "unit-idf": Weighting("sublinear", idf=True, norm="ngrams"),
     "tfidf": Weighting("sublinear", idf=True, norm="features"),
 }
-"""The term weightings by name, as users give them."""
 
 
 class Encoder:
@@ -156,8 +156,8 @@ class Encoder:
         self.stop_words = tuple(stop_words)
         self.columns = columns
 
+    # Of the documents: none, as each is one text.
     fields: tuple[Field, ...] = ()
-    """Of the documents: none, as each is one text."""
 
     def documents(self, given: Documents) -> Documents:
         """What was given as documents, as :meth:`transform` takes it."""

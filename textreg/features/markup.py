@@ -30,19 +30,20 @@ _MARKUP = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
+# What is left out ends here; where there is none, only the tag is.
 _CLOSERS = {
     "comment": re.compile("-->"),
     "script": re.compile(r"</script\s*>", re.IGNORECASE),
     "style": re.compile(r"</style\s*>", re.IGNORECASE),
 }
-"""What is left out ends here; where there is none, only the tag is."""
 
+# Tags within a line; all others end one.
 INLINE = frozenset(
     "a abbr acronym b bdi bdo big cite code data del dfn em font i img ins kbd label mark q rp rt "
     "ruby s samp small span strike strong sub sup time tt u var wbr".split()
 )
-"""Tags within a line; all others end one."""
 
+# What is HTML beyond doubt: no mathematics, and no address as in mails.
 _TELLING = re.compile(
     r"</?(?:a|b|big|blockquote|body|br|center|code|dd|div|dl|dt|em|font|form|h[1-6]|head|hr|html|i|"
     r"iframe|img|input|li|link|meta|ol|option|p|pre|script|small|span|strong|style|sub|sup|table|"
@@ -50,12 +51,11 @@ _TELLING = re.compile(
     r"|&(?:nbsp|amp|lt|gt|quot|apos|#\d{2,6}|#x[0-9a-f]{2,6});",
     re.IGNORECASE,
 )
-"""What is HTML beyond doubt: no mathematics, and no address as in mails."""
 
+# How many documents are looked at for HTML.
 SAMPLE = 1000
-"""How many documents are looked at for HTML."""
+# Share of documents with HTML from which on it is told.
 SHARE = 0.1
-"""Share of documents with HTML from which on it is told."""
 
 
 class Stripped(NamedTuple):

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     Graphs: TypeAlias = Callable[[GraphBuilder, Groups | None], Graph]
 
 
+# Occurrences whose counts are rows at a time, on their way into columns.
 BLOCK = 1 << 22
-"""Occurrences whose counts are rows at a time, on their way into columns."""
 
 
 class DocumentRows(ABC):

@@ -159,20 +159,20 @@ class ThresholdCurve(NamedTuple):
         )
 
 
+# Weight of the macro-F1 in the objective, beside 1 for the micro-F1.
 MACRO = 2.0
-"""Weight of the macro-F1 in the objective, beside 1 for the micro-F1."""
 
+# Documents added to the denominator of a label's F1, so that one hit alone is no success.
 SMOOTHING = 4.0
-"""Documents added to the denominator of a label's F1, so that one hit alone is no success."""
 
+# Most passes over the labels.
 PASSES = 3
-"""Most passes over the labels."""
 
+# Most thresholds that are tried for all labels together.
 TRIED = 1000
-"""Most thresholds that are tried for all labels together."""
 
+# Subsamples whose thresholds are averaged, and their share of the documents.
 SUBSAMPLES, SHARE = 10, 2 / 3
-"""Subsamples whose thresholds are averaged, and their share of the documents."""
 
 
 class _Cuts(NamedTuple):
@@ -280,14 +280,14 @@ def halves(n: int) -> Sequence[tuple[Int64s, Int64s]]:
     return [(first, second), (second, first)] if n > 1 else [(rows, rows)]
 
 
+# Shares of answered texts in a table of coverage against risk.
 COVERAGES = (1.0, 0.99, 0.98, 0.95, 0.9, 0.8, 0.7, 0.5)
-"""Shares of answered texts in a table of coverage against risk."""
 
+# The most points of a curve that are listed.
 POINTS = 100
-"""The most points of a curve that are listed."""
 
+# The rules unless one is given, without and with held-out texts that belong to no label.
 WITHOUT_EXAMPLES, WITH_EXAMPLES = "coverage:0.95", "accuracy"
-"""The rules unless one is given, without and with held-out texts that belong to no label."""
 
 
 def parse_unknown_rule(text: str) -> tuple[str, float | None]:
@@ -555,11 +555,11 @@ def choose_unknown(rule: str | None, curve: RiskCurve, label: str) -> Unknown:
     return Unknown(rule, value, outside, float(inside[place] / inside[-1]), line.risk, line.recall)
 
 
+# Ways to calibrate: one number for all scores, or a monotone curve for each weight vector.
 METHODS = ("temperature", "isotonic")
-"""Ways to calibrate: one number for all scores, or a monotone curve for each weight vector."""
 
+# The highest temperature, and the inverse of the lowest; calibrate stays within 1100.
 HOTTEST = 1e6
-"""The highest temperature, and the inverse of the lowest; :func:`calibrate` stays within 1100."""
 
 Curve = tuple[tuple[float, ...], tuple[float, ...]]
 
@@ -683,11 +683,11 @@ def log_odds(scores: Floats) -> Floats:
     )
 
 
+# Bins of equal width from 0 to 1.
 BINS = 10
-"""Bins of equal width from 0 to 1."""
 
+# The rules of a table of thresholds, as `--threshold` takes them.
 RULES = ("f1", "precision:0.8", "precision:0.9", "precision:0.95", "precision:0.99")
-"""The rules of a table of thresholds, as ``--threshold`` takes them."""
 
 
 class Bin(NamedTuple):

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from textreg.records import Bools, Floats, Int64s
 
 
+# Bootstrap samples of documents for the intervals of F1.
 RESAMPLES = 1000
-"""Bootstrap samples of documents for the intervals of F1."""
 
 
 def f1_scores(y_true: Bools, y_pred: Bools, weights: Floats | None = None) -> tuple[float, float]:

@@ -22,22 +22,22 @@ from textreg.measure.decisions import temperature
 if TYPE_CHECKING:
     from textreg.records import Bools, Floats
 
+# Halvings of the interval that a shift is searched in: more would not change a double.
 HALVINGS = 60
-"""Halvings of the interval that a shift is searched in: more would not change a double."""
 
+# Parts of the left-out documents: a shift is judged on each by what the others say.
 PARTS = 5
-"""Parts of the left-out documents: a shift is judged on each by what the others say."""
 
+# Standard errors by which a log-loss is clearly lower. Without this bar the choice among shifts
+# followed chance: on 40 to 300 documents of 16 corpora .6 points of accuracy were lost.
 CLEARLY = 2.0
-"""Standard errors by which a log-loss is clearly lower. Without this bar the choice among shifts
-followed chance: on 40 to 300 documents of 16 corpora .6 points of accuracy were lost."""
 
+# Precision of biases that are learned together, as if each were normal around 0 with variance 1:
+# with few documents for every label, these would follow chance.
 PRIOR = 1.0
-"""Precision of biases that are learned together, as if each were normal around 0 with variance 1:
-with few documents for every label, these would follow chance."""
 
+# (m,) log-losses of a table of shifted scores (m, k) of the documents that a mask (n,) chooses.
 Losses = Callable[["Floats", "Bools"], "Floats"]
-"""(m,) log-losses of a table of shifted scores (m, k) of the documents that a mask (n,) chooses."""
 
 
 class Shift(NamedTuple):
@@ -115,8 +115,8 @@ def joint(loss_and_gradient: Callable[[Floats], tuple[float, Floats]], scores: F
     return np.asarray(values[:k] / math.exp(values[k]))
 
 
+# Shifts by the documents that a mask chooses, by kind; the first is the one that is expected.
 Candidates = Callable[["Bools"], Mapping[str, "Floats"]]
-"""Shifts by the documents that a mask chooses, by kind; the first is the one that is expected."""
 
 
 def choose_shift(candidates: Candidates, losses: Losses, scores: Floats) -> Shift:

@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
     from textreg.records import Bools, Floats, Int64s
 
+# Metrics of probabilities; the second is the first after temperature scaling.
 LOG_LOSSES = ("log-loss", "calibrated-log-loss")
-"""Metrics of probabilities; the second is the first after temperature scaling."""
 
+# Metrics that are better when smaller.
 SMALLER = {*LOG_LOSSES, "mse"}
-"""Metrics that are better when smaller."""
 
 
 def measure_labels(
@@ -64,8 +64,8 @@ def mean(values: Floats, weights: Floats | None = None) -> float:
     return float(values.mean() if weights is None else np.average(values, weights=weights))
 
 
+# Bootstrap samples for the standard error of a metric that is no mean over documents.
 RESAMPLES_OF_ERROR = 200
-"""Bootstrap samples for the standard error of a metric that is no mean over documents."""
 
 
 def standard_error(
@@ -132,14 +132,14 @@ def wilson(right: int, total: int) -> tuple[float, float]:
     return max(0.0, (center - spread) / below), min(1.0, (center + spread) / below)
 
 
+# Two models differ if the p-value, adjusted if there are several, is at most this.
 ALPHA = 0.05
-"""Two models differ if the p-value, adjusted if there are several, is at most this."""
 
+# Resamples of a bootstrap.
 RESAMPLES = 10_000
-"""Resamples of a bootstrap."""
 
+# Counts of resampled cells that are held at once.
 _BLOCK = 2_000_000
-"""Counts of resampled cells that are held at once."""
 
 
 class Interval(NamedTuple):

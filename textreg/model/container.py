@@ -130,21 +130,19 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return members
 
 
+# An array is deflated if that leaves less than this share of its bytes.
 MAX_RATIO = 0.9
-"""An array is deflated if that leaves less than this share of its bytes."""
 
+# All arrays of a file together inflate to at most this many times their bytes in the file.  So a
+# small file cannot fill the memory. Arrays of trained models inflate to 3 to 4 times theirs. One
+# that would exceed the limit has some arrays stored as they are.
 MAX_EXPANSION = 20
-"""All arrays of a file together inflate to at most this many times their bytes in the file.
 
-So a small file cannot fill the memory. Arrays of trained models inflate to 3 to 4 times theirs. One
-that would exceed the limit has some arrays stored as they are.
-"""
-
+# Bytes that the arrays of any file may inflate to, however small it is.
 SMALL = 16_000_000
-"""Bytes that the arrays of any file may inflate to, however small it is."""
 
+# Entries of an array that tell whether it is to be shuffled: to deflate all twice takes long.
 _SAMPLE = 1 << 16
-"""Entries of an array that tell whether it is to be shuffled: to deflate all twice takes long."""
 
 _STEP = 1 << 14  # bytes that are inflated at a time
 
@@ -407,8 +405,8 @@ def unpack_rows(
     return values, columns, ptr
 
 
+# Version of the file format that is written, and the only one that is read.
 FORMAT = 1
-"""Version of the file format that is written, and the only one that is read."""
 
 _KEY = "textreg"
 

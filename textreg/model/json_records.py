@@ -18,14 +18,13 @@ from textreg.model.container import FaultError, shown
 
 R = TypeVar("R")
 
+# Metadata of a dictionary field whose members stand beside the other fields in JSON.
+#
+# Hyphens of its keys are underscores there, as in the names of fields.
 INLINE = {"inline": True}
-"""Metadata of a dictionary field whose members stand beside the other fields in JSON.
 
-Hyphens of its keys are underscores there, as in the names of fields.
-"""
-
+# How deep lists and objects may be nested in a value of any type.
 MAX_DEPTH = 8
-"""How deep lists and objects may be nested in a value of any type."""
 
 _UNIONS = (Union, types.UnionType)
 

@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from textreg.tasks.base import Targets
 
 
+# The largest weight, intercept or threshold: no sum of them over a text overflows.
 LARGEST = 1e100
-"""The largest weight, intercept or threshold: no sum of them over a text overflows."""
 
+# Characters of texts that are scored at once.
 BLOCK = 1 << 19
-"""Characters of texts that are scored at once."""
 
 
 class Model:

@@ -38,11 +38,11 @@ if TYPE_CHECKING:
     from textreg.records import Int32s
 
 
+# What a tokenizer can be: see TokenizerOrigin.
 SOURCES = ("plugin", "callable", "tokens")
-"""What a tokenizer can be: see :class:`TokenizerOrigin`."""
 
+# The distribution that is there, and whose tokenizers are the same in any version.
 OWN = "textreg"
-"""The distribution that is there, and whose tokenizers are the same in any version."""
 
 _ONE_LINE = re.compile(r"[^\x00-\x1f\x7f-\x9f\u2028\u2029]*")
 # They are printed as parts of commands, so they must mean nothing else to a shell or to pip.
@@ -259,6 +259,7 @@ class UnloadedTokenizer(Tokenizer):
         )
 
 
+# Types of the arrays of an encoder.
 ENCODER_ARRAYS = {
     "names": "uint8",
     "name_ptr": "int64",
@@ -268,7 +269,6 @@ ENCODER_ARRAYS = {
     "idf": "float64",
     "columns": "int64",
 }
-"""Types of the arrays of an encoder."""
 
 
 @dataclass(frozen=True)

@@ -98,6 +98,7 @@ if TYPE_CHECKING:
     from textreg.records import Floats, Int32s, Int64s
 
 
+# Types of the arrays of a path.
 PATH_ARRAYS = {
     "path_names": "uint8",
     "path_name_ptr": "int64",
@@ -106,7 +107,6 @@ PATH_ARRAYS = {
     "path_columns": "int32",
     "path_intercepts": "float64",
 }
-"""Types of the arrays of a path."""
 
 
 def path_arrays(path: SolutionPath) -> Arrays:
@@ -167,6 +167,7 @@ def read_path(header: PathHeader | None, arrays: Arrays, rows: int) -> SolutionP
     )
 
 
+# Types of the arrays that are read.
 ARRAYS = {
     **ENCODER_ARRAYS,
     "weights": "float64",
@@ -175,14 +176,13 @@ ARRAYS = {
     "intercepts": "float64",
     **PATH_ARRAYS,
 }
-"""Types of the arrays that are read."""
 
+# A model takes at most this many times the bytes of its file for weights, most of them zero, or
+# SMALL_WEIGHTS: only one of many hundreds of labels, with few features each, needs more.
 SPREAD = 500
-"""A model takes at most this many times the bytes of its file for weights, most of them zero, or
-:data:`SMALL_WEIGHTS`: only one of many hundreds of labels, with few features each, needs more."""
 
+# Bytes of weights that a model may have in any file.
 SMALL_WEIGHTS = 256_000_000
-"""Bytes of weights that a model may have in any file."""
 
 _OPTIONAL = {"children", "last", "kept", "idf", "columns", *PATH_ARRAYS}
 

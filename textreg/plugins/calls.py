@@ -54,10 +54,10 @@ if TYPE_CHECKING:
 S = TypeVar("S", Solution, MultiSolution)
 T = TypeVar("T")
 _END: Any = object()
+# A plugin for messages: an instance or its class.
 Part = Plugin | type[Plugin]
-"""A plugin for messages: an instance or its class."""
+# The third-party part that is called in each thread, and for what.
 _running: dict[int, tuple[Part, str]] = {}
-"""The third-party part that is called in each thread, and for what."""
 
 
 def encode(tokenizer: Tokenizer, documents: Documents, *, spans: bool = False) -> Tokens:
@@ -257,6 +257,7 @@ def _guarded_class(cls: type[Loss]) -> type[Loss]:
     return type(cls.__name__, (cls,), {"__doc__": cls.__doc__, **body})
 
 
+# The methods of a loss, and which of their arguments they write to.
 _WRITTEN: dict[str, tuple[int, ...]] = {
     "value": (),
     "derivatives": (3, 4),
@@ -266,7 +267,6 @@ _WRITTEN: dict[str, tuple[int, ...]] = {
     "constant": (),
     "unsmoothed_value": (),
 }
-"""The methods of a loss, and which of their arguments they write to."""
 
 
 def _guarded(cls: type[Loss], name: str) -> Callable[..., Any]:

@@ -38,16 +38,16 @@ if TYPE_CHECKING:
 
 
 GROUP = "textreg"
+# Entry points whose names are the versions of the interface that a distribution is made for.
 API_GROUP = "textreg.api"
-"""Entry points whose names are the versions of the interface that a distribution is made for."""
 _FILES = "*-info/entry_points.txt"
+# Entry points whose names are those of commands, each followed by one line of help.
 HELP_GROUP = "textreg.help"
-"""Entry points whose names are those of commands, each followed by one line of help."""
 # kinds.API and the keys of kinds.KINDS, which is not imported here: a list needs no numpy.
 API = 1
 KIND_NAMES = ("tokenizer", "groups", "graph", "regularizer", "loss", "exporter", "command")
+# Pattern for the names of parts.
 PART_NAME = re.compile(r"\w[\w.+-]*")
-"""Pattern for the names of parts."""
 
 
 class Entry(NamedTuple):
@@ -179,8 +179,8 @@ def _name_of(dist: metadata.Distribution) -> str:
         return ""
 
 
+# The variable that names plugins to block.
 DISABLE = "TEXTREG_DISABLE"
-"""The variable that names plugins to block."""
 
 
 def config_files() -> list[Path]:
@@ -216,6 +216,7 @@ def spellings(kind: str, name: str, distribution: str) -> set[str]:
     return names
 
 
+# Names of entry points, as in the metadata of each distribution.
 SATELLITES = {
     "textreg-embeddings": ("groups.clusters", "groups.brown"),
     "textreg-export": (
@@ -240,7 +241,6 @@ SATELLITES = {
     "textreg-testing": ("command.plugins.check", "command.plugins.doctor", "command.plugins.new"),
     "textreg-topics": ("groups.lda", "groups.lsi"),
 }
-"""Names of entry points, as in the metadata of each distribution."""
 
 
 def satellite_of(kind: str, name: str) -> str:

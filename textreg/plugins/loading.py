@@ -35,14 +35,14 @@ from textreg.plugins.distributions import PART_NAME, Entry
 if TYPE_CHECKING:
     from pluggy import PluginManager
 
+# What a part has from its base class, so that all others know what they get.
 _FIXED = ("kind", "label", "params", "declared", "replace", "undecided", "__eq__", "__hash__")
-"""What a part has from its base class, so that all others know what they get."""
 
+# Characters of a name at most.
 _LONGEST = 100
-"""Characters of a name at most."""
 
+# Plugin classes, and commands, by (kind, name).
 Parts = dict[tuple[str, str], Any]
-"""Plugin classes, and commands, by (kind, name)."""
 
 _TITLES = {"groups": "group builder", "graph": "graph builder"}
 _REQUIREMENT = re.compile(r"[\w.-]+")

@@ -33,11 +33,11 @@ if TYPE_CHECKING:
     from textreg.kinds import GraphBuilder, GroupBuilder, Loss, Regularizer, Tokenizer
 
 
+# The kinds of parts that can be joined, each with an example.
 _JOINING = {"groups": "lda,sentences", "tokenizer": "words,chars"}
-"""The kinds of parts that can be joined, each with an example."""
 
+# Distributions that a message names at most.
 _MOST = 4
-"""Distributions that a message names at most."""
 
 
 @dataclass(frozen=True)

@@ -128,8 +128,8 @@ def _unlisted(error: OSError) -> None:
     )
 
 
+# So many different labels, groups and times are kept once each; further ones as often as read.
 KNOWN = 100_000
-"""So many different labels, groups and times are kept once each; further ones as often as read."""
 
 
 class Collected:
@@ -227,8 +227,8 @@ class Collected:
 
 
 ROWS = 4096
+# Rows are taken in that many at a time, or when their texts have that many characters.
 CHARACTERS = 1 << 20
-"""Rows are taken in that many at a time, or when their texts have that many characters."""
 
 
 class CorpusReader:

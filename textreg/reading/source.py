@@ -24,23 +24,23 @@ from textreg.files import MAX_LINE, PACKINGS, kind_of_special, limit, packing_of
 from textreg.records import SkippedRow, SkippedRows, SkippedRowsBuilder
 from textreg.terminal import logger
 
+# Codecs between str and bytes that no file of text is written in, or that differ by machine.
 _NOT_OF_FILES = {
     *("charmap", "idna", "mbcs", "oem", "punycode", "raw_unicode_escape", "undefined"),
     "unicode_escape",
 }
-"""Codecs between str and bytes that no file of text is written in, or that differ by machine."""
 
 _WESTERN = "cp1252"
+# The encodings that are guessed; among all of them, short texts look like rare ones.
 _LIKELY = [_WESTERN, "cp1251", "koi8_r", "cp932", "euc_jp", "gb18030", "big5", "euc_kr"]
-"""The encodings that are guessed; among all of them, short texts look like rare ones."""
 
 _SAMPLE = 16_384
 
+# What users call the encoding that is guessed from the bytes of a file.
 GUESS = "guess"
-"""What users call the encoding that is guessed from the bytes of a file."""
 
+# Bytes at the beginning of a file that a guess looks at.
 GUESSED_FROM = 16_000_000
-"""Bytes at the beginning of a file that a guess looks at."""
 
 
 def check_encoding(encoding: str | None) -> None:

@@ -90,14 +90,14 @@ class derived(cached_property[T]):  # noqa: N801  read like functools.cached_pro
             return super().__get__(instance, owner) if made is self else made
 
 
+# Largest sum of weights, and of squares of values: solvers multiply up to five such sums.
 LARGEST = 1e60
-"""Largest sum of weights, and of squares of values: solvers multiply up to five such sums."""
 
+# The largest number of features, as their indices have 32 bits.
 MOST = 2**31 - 1
-"""The largest number of features, as their indices have 32 bits."""
 
+# Kinds of NumPy types that hold real numbers.
 REAL = "biuf"
-"""Kinds of NumPy types that hold real numbers."""
 
 
 def as_array(
@@ -261,8 +261,8 @@ def as_whole(name: str, value: Any) -> int:
     return int(number)
 
 
+# Documents whose values are squared at a time.
 SOME = 1 << 10
-"""Documents whose values are squared at a time."""
 
 
 def offsets(name: str, ptr: Int64s, total: int) -> None:

@@ -38,11 +38,11 @@ if TYPE_CHECKING:
     from scipy.sparse import csc_array, csr_array
 
 
+# Share of nonzero weights above which a product reads the matrix by rows, which is faster then.
 DENSE = 0.25
-"""Share of nonzero weights above which a product reads the matrix by rows, which is faster then."""
 
+# Most weights for that: more do not fit into a processor's cache, and columns are faster again.
 CACHED = 1 << 18
-"""Most weights for that: more do not fit into a processor's cache, and columns are faster again."""
 
 
 class CompressedArrays(NamedTuple):
@@ -350,8 +350,8 @@ def _read_only(array: NDArray[Any], dtype: type) -> NDArray[Any]:
     return view
 
 
+# Values that are copied at a time, for products with several vectors.
 PIECE = 1 << 20
-"""Values that are copied at a time, for products with several vectors."""
 
 
 class ScaledColumns(Design):

@@ -30,14 +30,14 @@ if TYPE_CHECKING:
     from textreg._core.arrays import Int64s
 
 
+# About how many bytes are written or read at a time.
 PIECE = 1 << 20
-"""About how many bytes are written or read at a time."""
 
+# So many bytes between two texts wanted are read with them, rather than passed over.
 GAP = 1 << 14
-"""So many bytes between two texts wanted are read with them, rather than passed over."""
 
+# Places in the file of so many texts are looked up at a time.
 BLOCK = 1 << 13
-"""Places in the file of so many texts are looked up at a time."""
 
 
 class TextsElsewhere(Sequence[str], ABC):
@@ -301,8 +301,8 @@ def _private(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
 
 
+# The methods of pyarrow, of pandas and polars, and of NumPy and others.
 _TO_LIST = ("to_pylist", "to_list", "tolist")
-"""The methods of pyarrow, of pandas and polars, and of NumPy and others."""
 
 
 def as_column(values: Any, name: str) -> Any:
@@ -396,14 +396,14 @@ def _several(name: str, names: list[Any] | None, shape: tuple[int, ...]) -> Usag
     return UsageError(f"{name} must be one column, not {what}: choose one, {hint}.")
 
 
+# A text; or its tokens; or its sentences, each its tokens.
 Document: TypeAlias = str | Iterable[str] | Iterable[Iterable[str]]
-"""A text; or its tokens; or its sentences, each its tokens."""
 
+# Texts; or lists of tokens; or lists of sentences, which are lists of tokens.
 Documents: TypeAlias = Sequence[str] | Sequence[Sequence[str]] | Sequence[Sequence[Sequence[str]]]
-"""Texts; or lists of tokens; or lists of sentences, which are lists of tokens."""
 
+# The tokens of every sentence of every document.
 TokenLists: TypeAlias = list[list[list[str]]]
-"""The tokens of every sentence of every document."""
 
 WANTED = "a list of tokens, or a list of sentences that are lists of tokens"
 
@@ -596,11 +596,11 @@ def _described(found: Any) -> str:
     return f"{single_line(repr(found)):.40} ({type(found).__name__})"
 
 
+# What a field can hold.
 KINDS = ("text", "number", "category")
-"""What a field can hold."""
 
+# What stands for a number or a category that a document does not have.
 MISSING = "missing"
-"""What stands for a number or a category that a document does not have."""
 
 
 @dataclass(frozen=True)

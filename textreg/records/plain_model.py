@@ -13,8 +13,8 @@ from textreg.records.documents import Field
 if TYPE_CHECKING:
     from textreg._core.arrays import Floats
 
+# What the document says that it is. docs/exporting.md describes it.
 FORMAT, VERSION = "textreg-export", 1
-"""What the document says that it is. docs/exporting.md describes it."""
 
 TASKS = ("binary", "one-vs-rest", "softmax", "multilabel", "regression")
 

@@ -82,8 +82,8 @@ class SelectionReport(SolverReport):
     steps: tuple[SelectionStep, ...] = ()
 
 
+# Surely zero at the optimum, not known, and surely not zero.
 ZERO, UNDECIDED, NONZERO = -1, 0, 1
-"""Surely zero at the optimum, not known, and surely not zero."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -275,8 +275,8 @@ class MultiSolution:
         return f"<MultiSolution: {classes} classes, {used:,} of {p:,} features, {_end(self)}>"
 
 
+# A gap that is negative by no more is rounding, and zero.
 ROUNDING = 1e-9
-"""A gap that is negative by no more is rounding, and zero."""
 
 
 def _keep(solution: Solution | MultiSolution, values: dict[str, Any], *, finite: bool) -> None:

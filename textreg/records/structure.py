@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 
+# Smallest weight of a link, as smaller ones have no reciprocal.
 LEAST = 1e-300
-"""Smallest weight of a link, as smaller ones have no reciprocal."""
 
 
 @dataclass(frozen=True)

@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     from textreg._core.arrays import Int64s
 
 
+# Places of rows that a message names for every reason.
 PLACES = 4
-"""Places of rows that a message names for every reason."""
+# The problem of so many rows is kept with its details.
 DETAILED = 1000
-"""The problem of so many rows is kept with its details."""
 
 
 class SkippedRow(NamedTuple):
@@ -208,14 +208,14 @@ class SkippedRowsBuilder:
         )
 
 
+# Half of a surrogate pair is not UTF-8, but a tokenizer may make one from a broken text.
 _SURROGATES = "surrogatepass"
-"""Half of a surrogate pair is not UTF-8, but a tokenizer may make one from a broken text."""
 
+# What stands between names that become bytes, or strings, in one go.
 _MARK = "\0"
-"""What stands between names that become bytes, or strings, in one go."""
 
+# Names that become strings together.
 _RUN = 10_000
-"""Names that become strings together."""
 
 
 class Names(Sequence[str]):
@@ -316,8 +316,8 @@ class Names(Sequence[str]):
         return name.decode("utf-8", _SURROGATES)
 
 
+# What a list of labels may be.
 _LISTS = (list, tuple, set, frozenset)
-"""What a list of labels may be."""
 
 _CORPUS_ARRAYS = {"sample_weight": np.float64, "source_of": np.int32, "line_of": np.int64}
 

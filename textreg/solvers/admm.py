@@ -34,34 +34,33 @@ from textreg.solvers.outcome import (
 )
 from textreg.solvers.reweighting import VectorFit, rounded
 
+# The paper's limit (section 4).
 PAPER_ITERATIONS = 100
-"""The paper's limit (section 4)."""
 
+# Relative change of w at which the paper's rule stops; the paper gives no number.
 PAPER_CHANGE = 1e-4
-"""Relative change of w at which the paper's rule stops; the paper gives no number."""
 
+# The w step ends when a Newton step gains less than this share (footnote 2).
 W_TOLERANCE = 1e-5
-"""The w step ends when a Newton step gains less than this share (footnote 2)."""
 
+# Most Newton steps in one w step.
 W_STEPS = 20
-"""Most Newton steps in one w step."""
 
+# Iterations of conjugate gradients in each: fewer take more Newton steps, more are wasted.
 W_ROUNDS = 3
-"""Iterations of conjugate gradients in each: fewer take more Newton steps, more are wasted."""
 
+# Factor of the accuracy of each where the loss has kinks and there is an l1 penalty.
 W_FINER = 10
-"""Factor of the accuracy of each where the loss has kinks and there is an l1 penalty."""
 
+# Iterations between computations of the gap.
 CHECK = 10
-"""Iterations between computations of the gap."""
 
+# When one residual is IMBALANCE times the other, balancing changes rho by FACTOR.
 IMBALANCE, FACTOR = 10.0, 2.0
-"""When one residual is IMBALANCE times the other, balancing changes rho by FACTOR."""
 
+# Factor beyond which balancing does not move rho: where no group has a strength, the multipliers
+# are nothing but rounding, and rho would leave the range of numbers.
 FARTHEST_RHO = 1e30
-"""Factor beyond which balancing does not move rho: where no group has a strength, the multipliers
-are nothing but rounding, and rho would leave the range of numbers.
-"""
 
 
 @dataclass(frozen=True, eq=False)

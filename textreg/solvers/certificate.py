@@ -37,11 +37,11 @@ from textreg.records.design import BlockDesign
 from textreg.records.problem import Support, states
 from textreg.solvers.engine import Engine
 
+# Relative accuracy of the least squares problem, and how many rounds it takes at most.
 EXACT, LEVEL_ROUNDS = 1e-14, 1_000
-"""Relative accuracy of the least squares problem, and how many rounds it takes at most."""
 
+# Share of the sum of the sizes of its terms to which a product counts as zero.
 LEFT = 1e-10
-"""Share of the sum of the sizes of its terms to which a product counts as zero."""
 
 
 def level(engine: Engine, alpha: Floats, features: Int32s) -> Floats | None:
@@ -66,35 +66,35 @@ def level(engine: Engine, alpha: Floats, features: Int32s) -> Floats | None:
     return leveled if bool((left <= LEFT * (abs(columns).T @ np.abs(leveled))).all()) else None
 
 
+# Share of the tolerance that scaling may use up.
 SLACK = 0.1
-"""Share of the tolerance that scaling may use up."""
 
+# Largest kappa, times which any strength is still a number.
 FARTHEST = 1e150
-"""Largest kappa, times which any strength is still a number."""
 
+# Shares of the largest excess to remove by scaling, where a ridge pays for the rest.
 KAPPAS = (1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 0.0)
-"""Shares of the largest excess to remove by scaling, where a ridge pays for the rest."""
 
+# Most rounds of damping that make a dual point feasible.
 REPAIRS = 6
-"""Most rounds of damping that make a dual point feasible."""
 
+# Steps of the bisection for the largest multiple of alpha where a conjugate is finite.
 HALVINGS = 40
-"""Steps of the bisection for the largest multiple of alpha where a conjugate is finite."""
 
+# Relative sum of the loss's derivatives above which the intercept is not at its optimum.
 INTERCEPT_SLOPE = 1e-8
-"""Relative sum of the loss's derivatives above which the intercept is not at its optimum."""
 
+# Rounds of block updates of u between two bounds, and most such bounds in a repair.
 SWEEPS, REPEATS = 2, 16
-"""Rounds of block updates of u between two bounds, and most such bounds in a repair."""
 
+# Gap of alpha alone, in tolerances, above which improving u is useless.
 HOPELESS = 2.0
-"""Gap of alpha alone, in tolerances, above which improving u is useless."""
 
+# Share of the missing part of the bound that such rounds must gain to be repeated.
 GAIN = 0.2
-"""Share of the missing part of the bound that such rounds must gain to be repeated."""
 
+# Features whose excess is computed at a time.
 PIECE = 1 << 16
-"""Features whose excess is computed at a time."""
 
 
 def dual_scores(engine: Engine) -> Floats:
@@ -423,18 +423,18 @@ def relative_gap(objective: float, bound: float) -> float:
 
 Bools = NDArray[np.bool_]
 
+# Relative error of objective, dual value and products, which is added to what they bound.
 ROUNDING = 1e-12
-"""Relative error of objective, dual value and products, which is added to what they bound."""
 
+# By how much more than needed, relatively, groups must be able to keep features at zero.
 MARGIN = 1e-9
-"""By how much more than needed, relatively, groups must be able to keep features at zero."""
 
+# Most rounds in which features that groups do not keep at zero take away groups of others.
 ROUNDS = 100
-"""Most rounds in which features that groups do not keep at zero take away groups of others."""
 
+# For so many features, most such rounds, and the share that each has to leave: where one leaves
+# less, next to none are left in the end.
 MANY, FEWER, SETTLING = 1000, 10, 0.75
-"""For so many features, most such rounds, and the share that each has to leave: where one leaves
-less, next to none are left in the end."""
 
 
 class Balls:

@@ -50,8 +50,8 @@ if TYPE_CHECKING:
     Singles = NDArray[np.float32]
 
 
+# Probability above which the sum over the other classes is not taken from that over all.
 LARGE = 0.5
-"""Probability above which the sum over the other classes is not taken from that over all."""
 
 
 class Classes:
@@ -192,14 +192,14 @@ def _balance(S: Floats, totals: Floats) -> None:
     S += np.outer(lack / lack.sum(), lost)
 
 
+# Most iterations of conjugate gradients in a step.
 ROUNDS = 100
-"""Most iterations of conjugate gradients in a step."""
 
+# Largest and smallest share of the residual that a step may leave.
 ROUGH, FINE = 0.3, 0.01
-"""Largest and smallest share of the residual that a step may leave."""
 
+# Steps are halved until they are shorter than this; then there is none.
 SHORTEST = 0.1
-"""Steps are halved until they are shorter than this; then there is none."""
 
 
 def ridge_together(classes: Classes, q: Floats) -> bool:
@@ -279,8 +279,8 @@ class _CompactModel:
         return flat * self._inverse, b
 
 
+# Most iterations of conjugate gradients, and the share of the residual at which they stop.
 SUPPORT_ROUNDS, SUPPORT_ACCURACY = 20, 0.1
-"""Most iterations of conjugate gradients, and the share of the residual at which they stop."""
 
 
 def newton_together(classes: Classes, penalty: Separable) -> bool:
@@ -392,11 +392,11 @@ class _SupportModel:
             classes.b = w[size:].copy()
 
 
+# Rounds of coordinate descent and of conjugate gradients in a step over one class.
 PASSES, POLISH = 3, 10
-"""Rounds of coordinate descent and of conjugate gradients in a step over one class."""
 
+# Share of its gradient that a step over one class leaves, where the penalty is quadratic.
 SHARE = 0.1
-"""Share of its gradient that a step over one class leaves, where the penalty is quadratic."""
 
 
 class ClassStep(Protocol):

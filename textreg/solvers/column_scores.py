@@ -31,11 +31,11 @@ from textreg.records.arrays import (
     take_rows,
 )
 
+# Weights of documents up to this one have squares of zero.
 NEGLIGIBLE = 1e-150
-"""Weights of documents up to this one have squares of zero."""
 
+# Entries of two columns of norm one that differ by no more are equal, up to rounding.
 SAME = 2.0**-40
-"""Entries of two columns of norm one that differ by no more are equal, up to rounding."""
 
 
 def digest(values: Floats) -> bytes:
@@ -179,11 +179,11 @@ class UnitColumns:
         return following
 
 
+# Share of the best score that products may be off by before they are brought up to date.
 TOLERANCE = 0.1
-"""Share of the best score that products may be off by before they are brought up to date."""
 
+# Share of the length of r that rounding may have brought into products that are updated.
 ROUNDING = 1e-10
-"""Share of the length of r that rounding may have brought into products that are updated."""
 
 
 class Candidate(NamedTuple):
@@ -284,11 +284,11 @@ class ColumnScores:
         return Candidate(score, float(self._scales[position]), margin, feature, -1)
 
 
+# Most columns of a group for which bounds on its score are worth the inverse of A'A.
 MOST_BOUNDED = 128
-"""Most columns of a group for which bounds on its score are worth the inverse of A'A."""
 
+# Most columns that are written out with their zeros, and most numbers that they take, 64 MB.
 MOST_DENSE, DENSE_ENTRIES = 1000, 8_000_000
-"""Most columns that are written out with their zeros, and most numbers that they take, 64 MB."""
 
 
 def column_groups(groups: Groups, columns: UnitColumns, size: Floats) -> ColumnGroups:
@@ -394,23 +394,23 @@ class ColumnGroups:
         )
 
 
+# The scores of a group, see GroupScores.
 SCORES = ("projection", "mean", "sum", "orthonormal")
-"""The scores of a group, see :class:`GroupScores`."""
 
+# Added to the diagonal of A'A by the score "projection", as in the code of skianis2018.
 SMOOTHING = 0.01
-"""Added to the diagonal of A'A by the score "projection", as in the code of skianis2018."""
 
+# A column adds nothing to a span that it leaves by less than this share of its square.
 RANK = 1e-10
-"""A column adds nothing to a span that it leaves by less than this share of its square."""
 
+# Most features of a group whose score needs A'A, which then takes 0.8 GB.
 LARGEST = 10_000
-"""Most features of a group whose score needs A'A, which then takes 0.8 GB."""
 
+# Groups whose scores are computed together at first, in the order of their bounds.
 BATCH = 16
-"""Groups whose scores are computed together at first, in the order of their bounds."""
 
+# Residuals that are stored to tell how far r is from where a score was computed.
 ORIGINS = 32
-"""Residuals that are stored to tell how far r is from where a score was computed."""
 
 
 class GroupScores:

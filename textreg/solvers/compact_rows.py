@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from textreg.records import Design
 
 
+# Values that are copied at a time.
 BLOCK = 1 << 20
-"""Values that are copied at a time."""
 
+# Values between this and its inverse are kept as float32.
 RANGE = 1e30
-"""Values between this and its inverse are kept as float32."""
 
 
 def rows_of_columns(

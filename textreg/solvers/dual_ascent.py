@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+# Columns that a kernel takes in one go.
 LARGEST = 16
-"""Columns that a kernel takes in one go."""
 
 
 def width(count: int) -> int:
@@ -49,32 +49,32 @@ def width(count: int) -> int:
     return 1 << (count - 1).bit_length() if count <= LARGEST else count
 
 
+# What sweeps need of every label.
 COLUMNS = ("cy", "alpha", "u", "b")
-"""What sweeps need of every label."""
 
+# Sweeps before the first look at the gap, and between two of them.
 FIRST, NEXT = 5, 3
-"""Sweeps before the first look at the gap, and between two of them."""
 
+# Looks at the gap before the rate counts.
 PATIENCE = 2
-"""Looks at the gap before the rate counts."""
 
+# The largest share of the gap that may be left at the next look; else Newton steps are quicker.
 RATE = 0.4
-"""The largest share of the gap that may be left at the next look; else Newton steps are quicker."""
 
+# What the intercept adds to the diagonal of X X' / q, as a share of its mean.
 LAG = 0.2
-"""What the intercept adds to the diagonal of X X' / q, as a share of its mean."""
 
+# Mean curvature along a dual variable, in that of its entropy, above which sweeps are slow.
 STIFF = 2_000.0
-"""Mean curvature along a dual variable, in that of its entropy, above which sweeps are slow."""
 
+# Largest square of a row, weight in the ridge's curvature, and such curvature, for float32.
 RANGE = 1e20
-"""Largest square of a row, weight in the ridge's curvature, and such curvature, for float32."""
 
+# Losses for which the optimum of a dual variable has a closed form.
 HINGES = SmoothedHinge | SquaredHinge
-"""Losses for which the optimum of a dual variable has a closed form."""
 
+# How often the dual variables to start from are quartered, at most.
 QUARTERS = 6
-"""How often the dual variables to start from are quartered, at most."""
 
 
 class Patience:

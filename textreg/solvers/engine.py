@@ -106,32 +106,31 @@ def _number(scale: float) -> float:
     return scale if 0.0 < scale < math.inf else 1.0
 
 
+# Relative rounding of the objective; a rise below it does not stop a step.
 NOISE = 1e-14
-"""Relative rounding of the objective; a rise below it does not stop a step."""
 
+# A start with an objective this many times that of zero weights is farther away than zero.
 HOPELESS = 100.0
-"""A start with an objective this many times that of zero weights is farther away than zero."""
 
+# Steps in a row without progress, after which the tolerance is beyond floating point.
 IDLE = 5
-"""Steps in a row without progress, after which the tolerance is beyond floating point."""
 
+# Most steps on the intercept alone, and the relative sum of r that ends them.
 INTERCEPT_STEPS, INTERCEPT_SLOPE = 30, 1e-9
-"""Most steps on the intercept alone, and the relative sum of r that ends them."""
 
+# A longer Newton step on the intercept shows that the loss is flat there: between two points that
+# enclose the optimum the next one is halfway.
 FLAT = 1e3
-"""A longer Newton step on the intercept shows that the loss is flat there: between two points that
-enclose the optimum the next one is halfway."""
 
+# Where a loss is straight, the share of the parabola above it that a model has for a curvature: at
+# first, and at least.
 BEND, LEAST_BEND = 0.3, 0.01
-"""Where a loss is straight, the share of the parabola above it that a model has for a curvature: at
-first, and at least."""
 
+# Its factors after a step that goes less than half of its way, and after one that goes all of it.
 BENT_MORE, BENT_LESS, HALF = 3.0, 1.0 / 3.0, 0.5
-"""Its factors after a step that goes less than half of its way, and after one that goes all of it.
-"""
 
+# Share of the residual at which conjugate gradients stop, divided by the effort.
 CG_TOLERANCE = 0.1
-"""Share of the residual at which conjugate gradients stop, divided by the effort."""
 
 
 class Engine:
@@ -412,11 +411,11 @@ class _SupportModel:
         return w / self._diagonal, b / self.h_sum
 
 
+# Mean curvature of the loss below which its model is useless.
 UNDERFLOW = 1e-12
-"""Mean curvature of the loss below which its model is useless."""
 
+# Length of a step below which its model is not trusted.
 SHORT = 0.1
-"""Length of a step below which its model is not trusted."""
 
 
 class Parabola(NamedTuple):

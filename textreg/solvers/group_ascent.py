@@ -54,39 +54,39 @@ from textreg.solvers.reweighting import (
 )
 from textreg.solvers.ridge import beginning
 
+# Sweeps before the first look, from a given start and without.
 SPARSE_WARM, SPARSE_COLD = 4, 8
-"""Sweeps before the first look, from a given start and without."""
 
+# The next look is after one more sweep for every SPARSE_NEXT before, and LEAST or more.
 LEAST, SPARSE_NEXT = 2, 4
-"""The next look is after one more sweep for every SPARSE_NEXT before, and LEAST or more."""
 
+# Share of the tolerance that the objective may be above the dual value of the documents for a
+# certificate.
 READY = 0.6
-"""Share of the tolerance that the objective may be above the dual value of the documents for a
-certificate."""
 
+# Share of the tolerance by which s is above the norms of groups: most that grow from sweep to
+# sweep then stay below it, and need no repair in a certificate.
 ABOVE = 0.5
-"""Share of the tolerance by which s is above the norms of groups: most that grow from sweep to
-sweep then stay below it, and need no repair in a certificate."""
 
+# Certificates that do not show it, after which rounds go on.
 FAILURES = 3
-"""Certificates that do not show it, after which rounds go on."""
 
+# Sweeps before the rate counts, and how many may be left at it; else rounds are quicker.
 TRIAL, FAR = 16, 36
-"""Sweeps before the rate counts, and how many may be left at it; else rounds are quicker."""
 
+# Above where s starts it grows by this factor at most in a sweep.
 GROWTH = 1.6
-"""Above where s starts it grows by this factor at most in a sweep."""
 
+# Distance up to which rounds begin where sweeps have led.
 NEAR = 0.1
-"""Distance up to which rounds begin where sweeps have led."""
 
+# Share of the values of the matrix that are of features with a weight at a given start, below
+# which rounds are quicker.
 SUPPORT = 0.4
-"""Share of the values of the matrix that are of features with a weight at a given start, below
-which rounds are quicker."""
 
+# Of the l1 strength of a feature in no group a quadratic stands for this share, as sweeps need a
+# ridge.
 HALF = 0.5
-"""Of the l1 strength of a feature in no group a quadratic stands for this share, as sweeps need a
-ridge."""
 
 
 class _Best(NamedTuple):
@@ -272,16 +272,16 @@ class SparseAscent:
         )
 
 
+# Sweeps before the first look at the gap, from a given start and without.
 WARM, COLD = 5, 7
-"""Sweeps before the first look at the gap, from a given start and without."""
 
+# The next look comes after one more sweep for every NEXT of all before, rounded up: it takes as
+# long as a sweep.
 NEXT = 6
-"""The next look comes after one more sweep for every NEXT of all before, rounded up: it takes as
-long as a sweep."""
 
+# Looks at the gap before the rate counts, and the largest share of it that a sweep may leave; else
+# Newton steps are quicker, though each takes as long as six sweeps or more.
 PATIENCE, RATE = 2, 0.95
-"""Looks at the gap before the rate counts, and the largest share of it that a sweep may leave; else
-Newton steps are quicker, though each takes as long as six sweeps or more."""
 
 
 @checks_overflow

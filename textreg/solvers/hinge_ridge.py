@@ -28,8 +28,8 @@ from textreg.solvers.parallel_columns import over_merged_columns
 from textreg.solvers.requests import Fit, Gradient, Restart, Sweeps, side_by_side
 from textreg.solvers.ridge import beginning, bound_of_sweeps, solution_of
 
+# Largest gap at which Newton steps begin where sweeps have led, not where the problem says.
 NEAR = 0.1
-"""Largest gap at which Newton steps begin where sweeps have led, not where the problem says."""
 
 
 def suits(problem: Problem) -> bool:

@@ -26,11 +26,10 @@ class LinearSystem(Protocol):
         """A positive definite matrix near the inverse times (w, b)."""
 
 
+# Yields weights and an intercept, and is sent their product with the matrix, and their scores.
+#
+# Else it yields what its test of the residual asks for, and is sent that.
 Rounds: TypeAlias = Generator[Any, Any, Direction]
-"""Yields weights and an intercept, and is sent their product with the matrix, and their scores.
-
-Else it yields what its test of the residual asks for, and is sent that.
-"""
 
 
 def conjugate_gradients(
@@ -127,11 +126,11 @@ def conjugate_rounds(
     return Direction(w, b, z)
 
 
+# Share of the fall predicted by the slope that a step must achieve (Armijo 1966).
 SUFFICIENT = 0.01
-"""Share of the fall predicted by the slope that a step must achieve (Armijo 1966)."""
 
+# Step length at which the search gives up: no progress is possible in floating point.
 SHORTEST = 1e-10
-"""Step length at which the search gives up: no progress is possible in floating point."""
 
 
 class Advance(NamedTuple):

@@ -32,11 +32,11 @@ from textreg.solvers.reweighting import (
 from textreg.solvers.ridge import suits
 from textreg.solvers.working_set import Beginning, WorkingSet, first_working_set
 
+# Rounds over the first working set, where there is no start.
 ROUNDS = 8
-"""Rounds over the first working set, where there is no start."""
 
+# Most working sets; the next one holds all features.
 SETS = 12
-"""Most working sets; the next one holds all features."""
 
 
 @checks_overflow

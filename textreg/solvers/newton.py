@@ -36,17 +36,17 @@ from textreg.solvers.outcome import (
 )
 from textreg.solvers.parallel_columns import merge_parallel_columns
 
+# Most rounds of coordinate descent and iterations of conjugate gradients in a step.
 PASSES, POLISH = 5, 10
-"""Most rounds of coordinate descent and iterations of conjugate gradients in a step."""
 
+# The same without an l1 penalty, where conjugate gradients do most of the work.
 SMOOTH_PASSES, SMOOTH_POLISH = 1, 60
-"""The same without an l1 penalty, where conjugate gradients do most of the work."""
 
+# Most steps over one active set, as long as each lowers the objective by this share.
 STEPS, FAR = 4, 0.03
-"""Most steps over one active set, as long as each lowers the objective by this share."""
 
+# A fall below NEAR of the objective and above SLOW of the last one doubles the effort, to MOST.
 NEAR, SLOW, MOST = 1e-3, 0.03, 8
-"""A fall below NEAR of the objective and above SLOW of the last one doubles the effort, to MOST."""
 
 
 @checks_overflow

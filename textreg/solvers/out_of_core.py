@@ -193,8 +193,8 @@ def _in_several(design: BlockDesign) -> Int64s:
     return order
 
 
+# Largest share of the values of all features that those which are left may hold.
 MOST = 0.6
-"""Largest share of the values of all features that those which are left may hold."""
 
 
 def left_by_groups(
@@ -342,22 +342,22 @@ def _lengths(block: GroupBlock, features: Int32s, values: Floats, p: int) -> Flo
     return lengths
 
 
+# Share of the tolerance to which a problem in memory is solved; and the least for the first one,
+# whose features are not the last; of few features with groups.
 INNER, FIRST, WITH_GROUPS = 0.3, 3e-2, 3e-3
-"""Share of the tolerance to which a problem in memory is solved; and the least for the first one,
-whose features are not the last; of few features with groups."""
 
+# Share of l1 above which a product may bring its feature into the next problem.
 NEAR = 0.95
-"""Share of l1 above which a product may bring its feature into the next problem."""
 
+# Bytes that a problem in memory takes for a value of its matrix, and an entry of its groups.
 A_VALUE, AN_ENTRY = 24.0, 42.0
-"""Bytes that a problem in memory takes for a value of its matrix, and an entry of its groups."""
 
+# Most problems in memory.
 SETS = 30
-"""Most problems in memory."""
 
+# Features that may join the first problem, and by how much more the next ones, without groups:
+# with better dual variables far fewer of them exceed l1 than at the start.
 FEW, GROWTH = 2_000, 4
-"""Features that may join the first problem, and by how much more the next ones, without groups:
-with better dual variables far fewer of them exceed l1 than at the start."""
 
 
 @checks_overflow

@@ -31,14 +31,14 @@ from textreg.losses import Loss
 from textreg.penalties import GroupNorms
 from textreg.records import Floats, MultiSolution, Problem, Solution, Step
 
+# Share of the strength that leaves no weight below which a penalty of sparsity is weak.
 WEAK = 0.03
-"""Share of the strength that leaves no weight below which a penalty of sparsity is weak."""
 
+# Strengths fall by this factor at most, from one to the next.
 FACTOR = 10.0
-"""Strengths fall by this factor at most, from one to the next."""
 
+# Relative gap to which stronger penalties are solved.
 ROUGH = 0.1
-"""Relative gap to which stronger penalties are solved."""
 
 
 class Approached(NamedTuple):
@@ -116,8 +116,8 @@ def approach(
     return Approached(problem.replace(start=start, max_iter=left), iterations, stopped)
 
 
+# Share of the objective at zero weights below which all documents are fitted.
 NOTHING = 1e-6
-"""Share of the objective at zero weights below which all documents are fitted."""
 
 
 def watching(

@@ -39,20 +39,20 @@ if TYPE_CHECKING:
 
 AnySolution = TypeVar("AnySolution", Solution, MultiSolution)
 
+# Decimals of the ratios of their entries by which candidates are found.
 DIGITS = 9
-"""Decimals of the ratios of their entries by which candidates are found."""
 
+# Relative difference of these ratios that is due to rounding.
 SAME = 1e-13
-"""Relative difference of these ratios that is due to rounding."""
 
+# A problem is much smaller where at most this share of all values, or of columns, is left.
 VALUES, COLUMNS = 0.95, 0.5
-"""A problem is much smaller where at most this share of all values, or of columns, is left."""
 
+# What a matrix keeps one variant of for each thread: all of them would take too much memory.
 MERGED = "merged matrix"
-"""What a matrix keeps one variant of for each thread: all of them would take too much memory."""
 
+# Most values that are copied, for the sake of solvers that need their arrays.
 COPIED = 1 << 22
-"""Most values that are copied, for the sake of solvers that need their arrays."""
 
 
 class MergedColumns:
@@ -228,11 +228,11 @@ def _first_parallel(X: csc_array, kind: Floats, mergeable: NDArray[np.bool_]) ->
     return first
 
 
+# Entries of the groups above which it would take too much memory to compare those of features.
 LARGE = 1 << 25
-"""Entries of the groups above which it would take too much memory to compare those of features."""
 
+# Features are merged where at most this share of them is left.
 SHARE = 0.5
-"""Features are merged where at most this share of them is left."""
 
 
 class MergedFeatures(NamedTuple):

@@ -24,25 +24,25 @@ from textreg.solvers.certificate import conjugate_bound, relative_gap
 from textreg.solvers.engine import Engine, document_norm, slope_of_intercept
 from textreg.solvers.outcome import checks_overflow, finish
 
+# Factors of the step s: when backtracking, and after every iteration.
 SHRINK, GROW = 0.5, 1.1
-"""Factors of the step s: when backtracking, and after every iteration."""
 
+# Smallest s, below which every loss is NaN; and largest, beyond which all moves are rounding.
 SHORTEST, LONGEST = 1e-60, 1e100
-"""Smallest s, below which every loss is NaN; and largest, beyond which all moves are rounding."""
 
+# Relative rounding of the loss, which backtracking allows for.
 NOISE = 1e-12
-"""Relative rounding of the loss, which backtracking allows for."""
 
+# Share of the loss below which the curvature over a step is told from derivatives: the rounding of
+# the loss would let s grow until the steps no longer converge (Becker et al. 2011).
 FINE = 1e-10
-"""Share of the loss below which the curvature over a step is told from derivatives: the rounding of
-the loss would let s grow until the steps no longer converge (Becker et al. 2011)."""
 
+# Slope of the loss in the intercept that is taken for zero, near the rounding of its sum: what is
+# left of it stays in the gap, however exact the weights are.
 INTERCEPT = 1e-13
-"""Slope of the loss in the intercept that is taken for zero, near the rounding of its sum: what is
-left of it stays in the gap, however exact the weights are."""
 
+# Factor of the limit on the residual when it is reached but the gap is still too large.
 TIGHTER = 0.3
-"""Factor of the limit on the residual when it is reached but the gap is still too large."""
 
 
 class FitPoint(NamedTuple):
@@ -99,7 +99,7 @@ def proximal(problem: Problem, penalty: Penalty) -> Solution:
         residual = max(residual, norm * slope)
         last = stopped or len(history) >= problem.max_iter
         if ahead is here and (last or residual <= limit):
-            # Without momentum the residual is that of ``here`` itself.
+            # Without momentum the residual is that of `here` itself.
             met = residual <= limit
             if conjugate is not None:
                 engine.move_to(*here[:3])

@@ -98,26 +98,26 @@ def best_inside(  # noqa: PLR0913  # a fit, columns, and what to look for
         done += 1
 
 
+# What a pursuit may select from: columns of norm one, or those of the problem.
 COLUMNS = ("unit", "given")
-"""What a pursuit may select from: columns of norm one, or those of the problem."""
 
+# What epsilon may be compared with.
 EPSILON_OF = ("score", "residual")
-"""What epsilon may be compared with."""
 
+# Scores that differ by less, relatively, are equal but for rounding.
 TIE = 1e-12
-"""Scores that differ by less, relatively, are equal but for rounding."""
 
+# The radius of a fit must be at most this share of the last score before scores are computed.
 MAX_RADIUS = 5e-3
-"""The radius of a fit must be at most this share of the last score before scores are computed."""
 
+# Share of the margin that the radius is reduced to.
 HALF = 0.5
-"""Share of the margin that the radius is reduced to."""
 
+# Most Newton steps for one selection.
 ROUNDS = 100
-"""Most Newton steps for one selection."""
 
+# More features than there are, after which the bias is selected where it is not.
 NEVER = 2**62
-"""More features than there are, after which the bias is selected where it is not."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -31,33 +31,33 @@ from textreg.solvers.linear_algebra import (
 )
 from textreg.solvers.newton import newton
 
+# Most rounds of coordinate descent on each quadratic model. More of them make a model more exact
+# than it is true, as most steps are the only one between two selections.
 PASSES = 3
-"""Most rounds of coordinate descent on each quadratic model. More of them make a model more exact
-than it is true, as most steps are the only one between two selections."""
 
+# Conjugate gradients are used once a step leaves more than this share of the radius.
 SLOW = 0.5
-"""Conjugate gradients are used once a step leaves more than this share of the radius."""
 
+# Most rounds of conjugate gradients in a step.
 ROUNDS = 200
-"""Most rounds of conjugate gradients in a step."""
 
+# Newton steps are halved while they are longer than this share; then the fallback is tried.
 SHORTEST = 0.2
-"""Newton steps are halved while they are longer than this share; then the fallback is tried."""
 
+# Share of the target radius that weights which are not moved, being nearly optimal, may leave.
 SHARE = 0.3
-"""Share of the target radius that weights which are not moved, being nearly optimal, may leave."""
 
+# Share of the target radius that the intercept's last move, which is linearized, may leave.
 INTERCEPT_SHARE = 0.2
-"""Share of the target radius that the intercept's last move, which is linearized, may leave."""
 
+# Most Newton steps on the intercept alone.
 INTERCEPT_STEPS = 20
-"""Most Newton steps on the intercept alone."""
 
+# Relative rounding of the objective; a rise below it does not undo a step.
 NOISE = 1e-11
-"""Relative rounding of the objective; a rise below it does not undo a step."""
 
+# Curvature that is assumed where the ridge has less; distances are estimates then.
 LEAST_RIDGE = 1e-3
-"""Curvature that is assumed where the ridge has less; distances are estimates then."""
 
 
 class ActiveColumns:
@@ -320,8 +320,8 @@ class _ActiveModel:
         return w / self.diagonal, b / self.h_sum
 
 
+# How a pursuit may treat the intercept, see textreg.solvers.pursuit.Pursuit.
 INTERCEPTS = ("free", "ridge", "feature")
-"""How a pursuit may treat the intercept, see :class:`~textreg.solvers.pursuit.Pursuit`."""
 
 
 def with_bias(problem: Problem) -> Problem:

@@ -124,14 +124,14 @@ class IncompleteCholesky:
         return padded[self._order]
 
 
+# Most iterations of conjugate gradients in a step.
 ROUNDS = 200
-"""Most iterations of conjugate gradients in a step."""
 
+# Largest and smallest share of the gradient that a step may leave.
 ROUGH, FINE = 0.3, 1e-3
-"""Largest and smallest share of the gradient that a step may leave."""
 
+# Steps in a row without progress, after which the tolerance is beyond floating point.
 IDLE = 3
-"""Steps in a row without progress, after which the tolerance is beyond floating point."""
 
 
 @checks_overflow

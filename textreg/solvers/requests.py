@@ -95,8 +95,8 @@ class FeatureSweep(NamedTuple):
 
 
 Request = Gradient | Products | Restart | HessianProduct | WeightedSum | Sweeps | FeatureSweep
+# A fit that yields requests, and returns T.
 Fit: TypeAlias = Generator[Request, Any, T]
-"""A fit that yields requests, and returns T."""
 
 
 def alone(fit: Fit[T]) -> T:

@@ -41,18 +41,18 @@ from textreg.solvers.outcome import has_kinks
 from textreg.solvers.requests import alone
 from textreg.solvers.ridge import Accuracy, ridge_step
 
+# Without an l1 penalty, the share of the gradient that a step may leave, divided by the effort.
 ROUGH = 0.1
-"""Without an l1 penalty, the share of the gradient that a step may leave, divided by the effort."""
 
+# Most rounds of coordinate descent in a step.
 PASSES = 3
-"""Most rounds of coordinate descent in a step."""
 
+# Weights below this, in the problem's unit of weights, may be set to zero.
 SMALL = 2e-5
-"""Weights below this, in the problem's unit of weights, may be set to zero."""
 
+# Where the loss has kinks, and there is l1, a step is short and another one follows: so many at
+# most, until one falls by less than this share of all before; each is finer by this factor.
 STEPS, ENOUGH, FINER = 10, 0.1, 3
-"""Where the loss has kinks, and there is l1, a step is short and another one follows: so many at
-most, until one falls by less than this share of all before; each is finer by this factor."""
 
 
 class GroupFit(Protocol):
@@ -173,58 +173,58 @@ def rounded(fit: GroupFit, objective: float, tol: float) -> tuple[Floats, float]
     return (sparse, found) if found <= objective * (1.0 + 0.1 * tol) else (w.copy(), objective)
 
 
+# Where every s_g starts, in the problem's unit of weights: above the norms of models of text.
 S_START = 5.0
-"""Where every s_g starts, in the problem's unit of weights: above the norms of models of text."""
 
+# With a given start, s starts at this multiple of its norms, but not below this many units.
 S_WARM, S_WARM_LEAST = 1.5, 0.05
-"""With a given start, s starts at this multiple of its norms, but not below this many units."""
 
+# Smallest s_g, in the same unit: a group with a smaller norm is approaching zero.
 S_LEAST = 5e-7
-"""Smallest s_g, in the same unit: a group with a smaller norm is approaching zero."""
 
+# Largest extra factor of s for a growing group in a round.
 LARGEST_GROWTH = 2.0
-"""Largest extra factor of s for a growing group in a round."""
 
+# ||w_g|| / s_g above which a group grows, rather than settles.
 GROWING = 1.01
-"""||w_g|| / s_g above which a group grows, rather than settles."""
 
+# Most iterations of conjugate gradients in a step.
 POLISH = 10
-"""Most iterations of conjugate gradients in a step."""
 
+# Rounds at the start without conjugate gradients.
 ROUGH_ROUNDS = 3
-"""Rounds at the start without conjugate gradients."""
 
+# When a check finds a fall below STALLED times the tolerance, and s at the norms, the effort of
+# the next round doubles, to MOST: the objective has converged, but the bound still suffers from the
+# error of the gradient, which is of first order.
 STALLED, MOST = 1e-3, 8
-"""When a check finds a fall below STALLED times the tolerance, and s at the norms, the effort of
-the next round doubles, to MOST: the objective has converged, but the bound still suffers from the
-error of the gradient, which is of first order."""
 
+# Rounds after which one whose fall is above SLOW of the last one doubles the effort of the next,
+# to MOST, and any other halves it: features that are alike take turns slowly.
 LONG, SLOW = 32, 0.5
-"""Rounds after which one whose fall is above SLOW of the last one doubles the effort of the next,
-to MOST, and any other halves it: features that are alike take turns slowly."""
 
+# Rounds before the first check of the gap.
 FIRST_CHECK = 8
-"""Rounds before the first check of the gap."""
 
+# Rounds by which a check is delayed while the objective falls by more than the tolerance.
 PATIENCE = 4
-"""Rounds by which a check is delayed while the objective falls by more than the tolerance."""
 
+# Rounds that Anderson acceleration uses.
 MEMORY = 5
-"""Rounds that Anderson acceleration uses."""
 
+# Relative rise of the objective, or the tolerance if smaller, at which acceleration restarts.
+# After RESTARTS times it pauses for longer and longer: groups that vanish make it cycle.
 WORSE, RESTARTS = 1e-6, 8
-"""Relative rise of the objective, or the tolerance if smaller, at which acceleration restarts.
-After RESTARTS times it pauses for longer and longer: groups that vanish make it cycle."""
 
+# What iterations are called.
 UNIT = "rounds of reweighting"
-"""What iterations are called."""
 
+# Largest change of the logarithm of any s_g by acceleration.
 STRIDE = 0.3
-"""Largest change of the logarithm of any s_g by acceleration."""
 
 
+# In place of dual variables of the groups, a number for each of their entries, between checks.
 UNUSED = np.empty(0)
-"""In place of dual variables of the groups, a number for each of their entries, between checks."""
 
 
 class AndersonAcceleration:
@@ -353,8 +353,8 @@ class Schedule(NamedTuple):
     first_check: int = FIRST_CHECK
 
 
+# Of rounds that begin near the optimum.
 LATER = Schedule(rough=0, first_check=4)
-"""Of rounds that begin near the optimum."""
 
 
 def touching_points(penalty: GroupNorms, fit: GroupFit, *, warm: bool) -> Floats:

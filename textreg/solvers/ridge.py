@@ -67,30 +67,30 @@ from textreg.solvers.requests import (
     side_by_side,
 )
 
+# Most iterations of conjugate gradients in a step.
 ROUNDS = 100
-"""Most iterations of conjugate gradients in a step."""
 
+# Share of the tolerated gap that a step need not go below.
 CLOSE = 0.3
-"""Share of the tolerated gap that a step need not go below."""
 
+# The most documents that the preconditioner holds.
 DOCUMENTS = 192
-"""The most documents that the preconditioner holds."""
 
+# What it may cost, in products with all documents, and how much more a gathered entry costs.
 COST, GATHERED = 4, 8
-"""What it may cost, in products with all documents, and how much more a gathered entry costs."""
 
+# Curvature, as a share of q, above which a document is worth to be in the preconditioner.
 HARD = 0.05
-"""Curvature, as a share of q, above which a document is worth to be in the preconditioner."""
 
+# The least share of all curvature that these documents must hold.
 WORTH = 0.2
-"""The least share of all curvature that these documents must hold."""
 
+# The least curvature of the intercept that the other documents are taken to have, as a share.
 LEAST = 1e-6
-"""The least curvature of the intercept that the other documents are taken to have, as a share."""
 
+# Share of all curvature that documents hold which are left out of the model, times that share of
+# the gradient which the step may leave.
 NEGLIGIBLE = 3e-3
-"""Share of all curvature that documents hold which are left out of the model, times that share of
-the gradient which the step may leave."""
 
 
 class Accuracy(NamedTuple):
@@ -335,14 +335,14 @@ class _HardDocuments:
         return w, b - self._others * float(of_documents.sum())
 
 
+# Values of a matrix for which other steps are quick enough, and solve more exactly than asked.
 SMALL = 100_000
-"""Values of a matrix for which other steps are quick enough, and solve more exactly than asked."""
 
+# Largest and smallest share of the gradient that a step may leave.
 ROUGH, FINE = 0.3, 0.01
-"""Largest and smallest share of the gradient that a step may leave."""
 
+# Relative gap above which documents are taken to be on their way to the other side.
 FAR = 0.1
-"""Relative gap above which documents are taken to be on their way to the other side."""
 
 
 def suits(problem: Problem) -> bool:

@@ -60,8 +60,8 @@ from textreg.solvers.ridge import (
     use_crossing_curvature,
 )
 
+# Most rounds of conjugate gradients for M^-1, and how exactly they solve its system.
 SAMPLE_ROUNDS, SAMPLE_ACCURACY = 40, 0.1
-"""Most rounds of conjugate gradients for M^-1, and how exactly they solve its system."""
 
 
 class Sample(NamedTuple):
@@ -147,11 +147,11 @@ class SampledRows:
         return w / self._diagonal[self._features], scaled_b
 
 
+# The most features in the preconditioner.
 FREQUENT = 200_000
-"""The most features in the preconditioner."""
 
+# Documents in the preconditioner: as a share, at least, and at most by their values.
 SHARE, LEAST, MOST = 0.1, 1_000, 4_000_000
-"""Documents in the preconditioner: as a share, at least, and at most by their values."""
 
 
 class Reading(NamedTuple):
@@ -368,8 +368,8 @@ def block_reading(
     return renumbered(taken, place), gradient, diagonal, flat_diagonal, sums
 
 
+# How many there are for the logistic loss, and with a hinge between two looks at the gap.
 SWEEPS, BETWEEN = 2, 5
-"""How many there are for the logistic loss, and with a hinge between two looks at the gap."""
 
 
 def sweeps_suit(engine: Engine, rows: BlockRows, q: float) -> bool:
@@ -459,11 +459,11 @@ def swept_block(
     return alpha[:, 0], w[:, 0], float(b[0])
 
 
+# What a step is expected to leave of the gap.
 FALL = 0.1
-"""What a step is expected to leave of the gap."""
 
+# Share of the tolerated gap that a step need not go below: larger here, as passes are dear.
 CLOSE = 0.7
-"""Share of the tolerated gap that a step need not go below: larger here, as passes are dear."""
 
 
 @checks_overflow

@@ -47,8 +47,8 @@ from textreg.solvers.engine import NOISE, scales_at
 from textreg.solvers.outcome import check_finite, checks_overflow, warn_unless_converged
 from textreg.solvers.reweighting import UNIT, Schedule, reweight, touching_points
 
+# Rounds over all classes without progress, after which the tolerance is beyond floating point.
 IDLE = 3
-"""Rounds over all classes without progress, after which the tolerance is beyond floating point."""
 
 
 @checks_overflow
@@ -143,8 +143,8 @@ def softmax_loss(problem: Problem, codes: Int64s, W: Floats, b: Floats) -> float
     return float(problem.sample_weight @ (logsumexp(Z, axis=1) - Z[np.arange(len(Z)), codes]))
 
 
+# Rounds before the first check of the gap: fewer than for one weight vector, as each does more.
 FIRST_CHECK = 5
-"""Rounds before the first check of the gap: fewer than for one weight vector, as each does more."""
 
 
 @checks_overflow
@@ -327,5 +327,5 @@ class ClassesDual:
         self._set(self._classes.balanced(alpha * factor))
 
 
+# Smallest length that is divided by.
 TINY = np.finfo(np.float64).tiny
-"""Smallest length that is divided by."""

@@ -172,8 +172,8 @@ def queued(problem: Problem, scaling: Scaling, likelihood: str, center: bool) ->
 
 MEGABYTE = 1e6
 
+# The largest derivative is as many times the rounding, or which one it is would be chance.
 STANDS_OUT = 100.0
-"""The largest derivative is as many times the rounding, or which one it is would be chance."""
 
 
 def stagewise(problem: Problem, rules: StepRules) -> Solution:

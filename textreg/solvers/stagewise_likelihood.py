@@ -28,14 +28,14 @@ from textreg.solvers.stagewise_lookup import (
     squares_over,
 )
 
+# Derivatives below this share of the sum of their absolute terms are rounding.
 ROUNDING = 1e-13
-"""Derivatives below this share of the sum of their absolute terms are rounding."""
 
+# Steps after which what is updated from step to step is computed anew, because of rounding.
 RENEWAL = 100
-"""Steps after which what is updated from step to step is computed anew, because of rounding."""
 
+# A sum that was updated until less than this share of it was left is computed anew, too.
 LOST = 1e-2
-"""A sum that was updated until less than this share of it was left is computed anew, too."""
 
 
 class Likelihood(Protocol):
@@ -145,8 +145,8 @@ class LinearLikelihood:
         self._squares = self._squares_at_renewal = 2.0 * self.evaluate(np.empty(0))[1]
 
 
+# Rise of a score after which exponentials are rescaled, well before they overflow.
 FAR = 300.0
-"""Rise of a score after which exponentials are rescaled, well before they overflow."""
 
 
 def observed_counts(y: Floats, W: Floats) -> Floats:
@@ -304,11 +304,11 @@ class ExponentialLikelihood(ExponentialScores):
         self._scaled.reset(-self._tilted, float(self._tilted.sum()) / self._count)
 
 
+# Longest step of the intercept that is predicted from the rows of a feature alone.
 REACH = 1.0
-"""Longest step of the intercept that is predicted from the rows of a feature alone."""
 
+# Longest way to look for the best intercept.
 FARTHEST = 2.0**20
-"""Longest way to look for the best intercept."""
 
 
 class LossScores:

@@ -34,15 +34,15 @@ if TYPE_CHECKING:
 
     from textreg.records.design import Design
 
+# Features lie in blocks of 2^SHIFT, each with bounds on its derivatives.
 SHIFT = 7
-"""Features lie in blocks of 2^SHIFT, each with bounds on its derivatives."""
 
+# Derivatives within this share of the largest, and the noise of rounding, count as equal; the
+# first such is selected.
 TIE = 1e-10
-"""Derivatives within this share of the largest, and the noise of rounding, count as equal; the
-first such is selected."""
 
+# A column whose variance is below this share of its mean square is constant: never selected.
 CONSTANT = 1e-12
-"""A column whose variance is below this share of its mean square is constant: never selected."""
 
 
 class Steepest(NamedTuple):

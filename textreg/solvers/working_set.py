@@ -21,22 +21,21 @@ from textreg.solvers.certificate import EngineDual, Excess
 from textreg.solvers.engine import Engine, Scales
 from textreg.solvers.reweighting import VectorFit
 
+# Values of a matrix for which working sets are not worth their cost.
 SMALL = 100_000
-"""Values of a matrix for which working sets are not worth their cost."""
 
+# Entries of the groups above which it would take too much memory to know the groups of a feature.
 LARGE = 1 << 25
-"""Entries of the groups above which it would take too much memory to know the groups of a feature.
-"""
 
+# Largest share of the values of the matrix that the first working set may hold.
 MOST = 0.6
-"""Largest share of the values of the matrix that the first working set may hold."""
 
+# Share of lam above which a product may bring its feature into the next working set.
 NEAR = 0.9
-"""Share of lam above which a product may bring its feature into the next working set."""
 
 
+# Entries of the rarest features that join a set, as a share of those of the set.
 RARE = 0.4
-"""Entries of the rarest features that join a set, as a share of those of the set."""
 
 
 class Beginning(NamedTuple):

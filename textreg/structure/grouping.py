@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from textreg.records import Int32s, Int64s
 
 
+# When a set of words contains an n-gram: if it has all its words, if it has any, never.
 NGRAMS = ("all", "any", "none")
-"""When a set of words contains an n-gram: if it has all its words, if it has any, never."""
 
 
 class WeightedBuilder(GroupBuilder):

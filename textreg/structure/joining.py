@@ -213,8 +213,8 @@ def _names_of(classes: Sequence[type[Plugin]]) -> list[dict[str, str]]:
     return joint_names([(part.label(), part.declared()) for part in classes])
 
 
+# Characters of the name of a callable that are kept.
 _MOST = 100
-"""Characters of the name of a callable that are kept."""
 
 
 class Unnamed(Tokenizer):

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
+# Maximum number of entries of a dense table between features that is in memory at once.
 BLOCK = 1 << 24
-"""Maximum number of entries of a dense table between features that is in memory at once."""
 
 
 def presence(tokens: Tokens, min_df: int = 1) -> csr_array:

@@ -39,10 +39,10 @@ __all__ = [
     "task_of_header",
 ]
 
+# Every task, by the user's option `--task`. A new one is entered here, and nowhere else.
 TASKS: dict[str, type[Task]] = {
     task.name: task for task in (Classification, Multilabel, Regression)
 }
-"""Every task, by the user's option ``--task``. A new one is entered here, and nowhere else."""
 
 
 class Target(NamedTuple):
@@ -67,8 +67,8 @@ class Rare(NamedTuple):
     label: str | None = None
 
 
+# Every label stays.
 EVERY = Rare()
-"""Every label stays."""
 
 
 class Posed(NamedTuple):

@@ -97,25 +97,25 @@ def check_classes(classes: Sequence[object]) -> None:
         )
 
 
+# Documents from which on a column of labels may be told to look like ids.
 FEW = 20
-"""Documents from which on a column of labels may be told to look like ids."""
 
+# What to do about a label of too few documents; `least` is the number that would do.
 REMEDY = (
     "Add documents with this label, leave such labels out (--min-label {least}), or join them into "
     "one (--min-label {least}:other)"
 )
-"""What to do about a label of too few documents; ``least`` is the number that would do."""
 
+# Labels that a message lists.
 NAMED = 5
-"""Labels that a message lists."""
 
+# What may stand between the labels of a document.
 _SEPARATORS = (";", "|", ",")
-"""What may stand between the labels of a document."""
 
+# Numbers, dates, `review_17`, hexadecimal digests and UUIDs.
 _NUMBERED = re.compile(
     r"[-+]?\d[\d.,:_ -]*|[a-z]{0,12}[-_#:./ ]?\d+|(?=.*\d)[0-9a-f]{6,}(-?[0-9a-f]{2,})*", re.I
 )
-"""Numbers, dates, ``review_17``, hexadecimal digests and UUIDs."""
 
 
 def documents_of_labels(corpus: Corpus) -> Counter[str]:
@@ -228,8 +228,8 @@ def with_label(corpus: Corpus, label: str) -> Bools:
     return np.array([one == label for one in corpus.labels], dtype=bool)
 
 
+# Ways to fit more than two labels: one against the rest, or all together.
 MULTICLASS = ("ovr", "softmax")
-"""Ways to fit more than two labels: one against the rest, or all together."""
 
 
 class Options(Protocol):

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from textreg.tasks.base import ByLabel, ClassWeight, Metrics, Targets
 
 
+# Largest number to learn: the sum of the squares of many is still within what records take.
 LARGEST = 1e25
-"""Largest number to learn: the sum of the squares of many is still within what records take."""
 
 
 @dataclass(frozen=True)

@@ -51,11 +51,11 @@ if TYPE_CHECKING:
     from textreg.records.design import CompressedArrays
 
 
+# Bytes in memory that a feature needs: its name, its counts, and its numbers in the fit.
 A_FEATURE = 100.0
-"""Bytes in memory that a feature needs: its name, its counts, and its numbers in the fit."""
 
+# Texts that are handed over at a time.
 BATCH = 1024
-"""Texts that are handed over at a time."""
 
 
 class Featured(NamedTuple):
@@ -192,14 +192,14 @@ class _BlockRows(DocumentRows):
         return self._design if documents is None else Design(self._design.X[documents])
 
 
+# Most documents, and characters of theirs, that hyperparameters are searched on.
 PART, CHARACTERS = 30_000, 10_000_000
-"""Most documents, and characters of theirs, that hyperparameters are searched on."""
 
+# Documents that tell how long documents are.
 MEASURED = 1_000
-"""Documents that tell how long documents are."""
 
+# Digits of the strengths that are carried over.
 DIGITS = 4
-"""Digits of the strengths that are carried over."""
 
 
 def part_context(training: Training, settings: TrainingSettings) -> SearchContext:
@@ -279,11 +279,11 @@ def carry_over(
     )
 
 
+# Share of the allowed memory that arrays of blocks may fill before they go to disk.
 IN_MEMORY = 0.15
-"""Share of the allowed memory that arrays of blocks may fill before they go to disk."""
 
+# Bytes on disk that a character of text needs at least, beyond what may lie in memory.
 SPACE = 4.0
-"""Bytes on disk that a character of text needs at least, beyond what may lie in memory."""
 
 
 def check_settings(settings: TrainingSettings) -> None:

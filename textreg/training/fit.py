@@ -115,8 +115,8 @@ class Learned(NamedTuple):
     seconds: dict[str, float]
 
 
+# Gives a solution to start from for each weight vector, once the features are there.
 InitialWeights = Callable[[Prepared], Sequence[Start]]
-"""Gives a solution to start from for each weight vector, once the features are there."""
 
 
 def fit_best(
@@ -334,14 +334,14 @@ def join(solutions: Sequence[Solution], weights: Floats) -> MultiSolution:
     )
 
 
+# Weights that a model keeps in any case; one with no more of them is not pruned.
 LEAST = 20_000
-"""Weights that a model keeps in any case; one with no more of them is not pruned."""
 
+# Variances that are summed up at a time.
 BLOCK = 1 << 20
-"""Variances that are summed up at a time."""
 
+# Significant bits of the weights of a pruned model: 3 bytes each instead of 8.
 BITS = 12
-"""Significant bits of the weights of a pruned model: 3 bytes each instead of 8."""
 
 
 def prune(
@@ -452,8 +452,8 @@ def _gap(pruned: MultiSolution, regularizer: Regularizer, problems: Problems) ->
 
 LOG = logger("training")
 
+# Labels that are named.
 _LABELS = 8
-"""Labels that are named."""
 
 
 def log_begun(context: SearchContext, count: int) -> None:
@@ -534,8 +534,8 @@ def _why(stopped: str, budget: float | None) -> str:
     return f"the budget of {budget:g} s is used up" if stopped == "budget" else "interrupted"
 
 
+# Points of a path, beside the chosen one.
 POINTS = 20
-"""Points of a path, beside the chosen one."""
 
 
 def path_parameter(regularizer: Regularizer | type[Regularizer]) -> str:

@@ -94,8 +94,8 @@ def read_training(corpus: Corpus, settings: TrainingSettings) -> Training:
     return Training(corpus, settings, target, rare, outside, None)
 
 
+# Relative duality gap of the fits that are only compared with each other.
 SEARCH_TOL = 3e-3
-"""Relative duality gap of the fits that are only compared with each other."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -406,12 +406,12 @@ def split_corpus(
     return SplitDocuments(target, splits, prepare_corpus, training.rare, outside, split_by(corpus))
 
 
+# Folds of the documents, each scored by a fit of the others.
 LEFT_OUT = 5
-"""Folds of the documents, each scored by a fit of the others."""
 
+# Most documents that are cut into such folds. Of more, those that the search held out are enough:
+# a tenth of them tells a shift to within .1, and further fits would take longer than the search.
 FEW = 5_000
-"""Most documents that are cut into such folds. Of more, those that the search held out are enough:
-a tenth of them tells a shift to within .1, and further fits would take longer than the search."""
 
 
 def with_left_out(data: Prepared, documents: SplitDocuments) -> Prepared:

@@ -38,16 +38,16 @@ if TYPE_CHECKING:
     from textreg.records import Corpus
 
 
+# Settings that one option has, as in `--min-label 5:other`: the first of them, and the other.
 JOINED = {
     "min_label": "rare_label",
     "unknown": "unknown_rule",
     "select": "within",
     "backend": "address",
 }
-"""Settings that one option has, as in ``--min-label 5:other``: the first of them, and the other."""
 
+# Settings that say where and how fast a model is trained; it is the same with any others.
 OF_ONE_RUN = {"jobs", "backend", "address"}
-"""Settings that say where and how fast a model is trained; it is the same with any others."""
 
 _DOCUMENTS = {"dev", "unlabeled"}
 

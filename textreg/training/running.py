@@ -21,8 +21,8 @@ from textreg.terminal import logger
 
 LOG = logger("training")
 
+# Called as `progress(stage, done, total)`, from any thread but never from two at once.
 Progress = Callable[[str, int, int], None]
-"""Called as ``progress(stage, done, total)``, from any thread but never from two at once."""
 
 
 @dataclass(frozen=True)
@@ -64,8 +64,8 @@ class Work:
         return -(-pieces // self.threads)
 
 
+# One piece after the other, without a deadline or a report of progress.
 ALONE = Work(partial=False)
-"""One piece after the other, without a deadline or a report of progress."""
 
 
 class Run:
@@ -206,8 +206,8 @@ class Stopper:
 
 _LOCK = threading.Lock()
 
+# The limit that was set, once for each of those who work under it.
 _limits: list[Any] = []
-"""The limit that was set, once for each of those who work under it."""
 
 
 @contextmanager

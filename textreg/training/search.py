@@ -49,51 +49,51 @@ if TYPE_CHECKING:
 
 LOG = logger("training")
 
+# The most settings of a space that is always measured as a whole: a coarse grid and the steps from
+# there would be as many.
 WHOLE = 12
-"""The most settings of a space that is always measured as a whole: a coarse grid and the steps from
-there would be as many."""
 
+# Of so many values of a hyperparameter one is measured at first, and the last one: no value is
+# then farther than one step from a measured one.
 STRIDE = 3
-"""Of so many values of a hyperparameter one is measured at first, and the last one: no value is
-then farther than one step from a measured one."""
 
+# How many of the settings that were ranked on fewer documents are measured on more: the first
+# alone was not always the best of them.
 KEPT = 2
-"""How many of the settings that were ranked on fewer documents are measured on more: the first
-alone was not always the best of them."""
 
+# How many of those that were ranked by a few labels are measured by twice as many; half of them by
+# four times as many, and so on. With 2 of 150 labels, 5 documents each, the best one was lost.
 KEPT_BY_LABELS = 4
-"""How many of those that were ranked by a few labels are measured by twice as many; half of them by
-four times as many, and so on. With 2 of 150 labels, 5 documents each, the best one was lost."""
 
+# Documents that a part has at least: with half as many the ranking is noise.
 DOCUMENTS = 4_000
-"""Documents that a part has at least: with half as many the ranking is noise."""
 
+# Entries of the matrix that a part has at least: fewer are fitted in no time.
 ENTRIES = 1_500_000
-"""Entries of the matrix that a part has at least: fewer are fitted in no time."""
 
+# Documents of every label that a part has at least, if there are as many.
 OF_LABEL = 20
-"""Documents of every label that a part has at least, if there are as many."""
 
+# The largest part of the documents that is worth its time.
 SHARE = 0.5
-"""The largest part of the documents that is worth its time."""
 
+# The fewest labels of a part; or half of all labels, if these are LEAST_LABELS.
 LABELS, LEAST_LABELS = 12, 10
-"""The fewest labels of a part; or half of all labels, if these are LEAST_LABELS."""
 
+# Documents, held out, that the labels of a part have together at least.
 HELD_OUT = 200
-"""Documents, held out, that the labels of a part have together at least."""
 
+# How much longer the final fit may take, for its tolerance, than the slowest of a search.
 TIGHTER = 3.0
-"""How much longer the final fit may take, for its tolerance, than the slowest of a search."""
 
+# Settings of features, groups and graph whose documents stay in memory, 2 or more.
 MAX_CACHED = 4
-"""Settings of features, groups and graph whose documents stay in memory, 2 or more."""
 
+# A value for each searched dimension but the hyperparameters of the regularizer.
 FeatureValues = tuple[Any, ...]
-"""A value for each searched dimension but the hyperparameters of the regularizer."""
 
+# A setting by its values of the space and its place in the grid there, which all parts share.
 Place = tuple[FeatureValues, int]
-"""A setting by its values of the space and its place in the grid there, which all parts share."""
 
 
 class SearchContext:

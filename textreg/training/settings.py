@@ -23,16 +23,16 @@ from textreg.structure.joining import Unnamed, parts_of
 from textreg.tasks import MULTICLASS, TASKS, Classification, Rare, check_options
 from textreg.training.space import Dimension, Tuning, dimensions, in_units
 
+# Units of memory, as of 1GB or 1.5GiB.
 _BYTES = {"": 1.0, "b": 1.0} | {
     prefix + binary + b: base**power
     for power, prefix in enumerate("kmgt", 1)
     for binary, base in (("", 1e3), ("i", 2.0**10))
     for b in ("", "b")
 }
-"""Units of memory, as of 1GB or 1.5GiB."""
 
+# Bytes without which no block of documents fits.
 LEAST_MEMORY = 100e6
-"""Bytes without which no block of documents fits."""
 
 
 def check_tol(tol: float) -> float:
@@ -89,6 +89,7 @@ def check_fraction(fraction: float) -> float:
     return fraction
 
 
+# The kind of part for each keyword, which is also the prefix of the part's parameters.
 PREFIXES = {
     "reg": "regularizer",
     "tokenizer": "tokenizer",
@@ -96,13 +97,12 @@ PREFIXES = {
     "graph": "graph",
     "loss": "loss",
 }
-"""The kind of part for each keyword, which is also the prefix of the part's parameters."""
 
+# Keywords of `train` and `fit` with one value for each document; no settings.
 OF_DOCUMENTS = ("sample_weight", "group_of", "time_of")
-"""Keywords of ``train`` and ``fit`` with one value for each document; no settings."""
 
+# Keywords of other packages, and what they are called here.
 SYNONYMS = {"weights": "sample_weight", "weight": "sample_weight"}
-"""Keywords of other packages, and what they are called here."""
 
 
 def part_of(kind: str) -> Callable[[Any], Any]:
@@ -543,6 +543,7 @@ def _create_parts(
     return parts
 
 
+# The declared settings, by the field of TrainingSettings that is their record.
 RECORDS: dict[str, Mapping[str, Param]] = {
     "": {
         name: declared
@@ -552,7 +553,6 @@ RECORDS: dict[str, Mapping[str, Param]] = {
     "vectorizer": Vectorizer.declared(),
     "tuning": Tuning.declared(),
 }
-"""The declared settings, by the field of :class:`TrainingSettings` that is their record."""
 
 
 def declared_settings() -> dict[str, Param]:

@@ -11,8 +11,8 @@ from textreg.errors import UsageError, did_you_mean
 from textreg.jobs import check_backend
 from textreg.params import Parametrized, param
 
+# Default of `within`: how far below the best score the sparsest model may be.
 WITHIN = 0.01
-"""Default of ``within``: how far below the best score the sparsest model may be."""
 
 
 def _check_within(within: float) -> float:

@@ -319,8 +319,8 @@ def _neediest(first: np.ndarray, then: np.ndarray) -> int:
     return int(np.argmax(np.where(values == values.max(), then, -np.inf)))
 
 
+# Default fraction of the documents to hold out, if hyperparameters are to be chosen.
 HOLDOUT = 0.1
-"""Default fraction of the documents to hold out, if hyperparameters are to be chosen."""
 
 
 def splits_of(corpus: Corpus, target: Target, settings: TrainingSettings) -> list[Split]:

@@ -63,8 +63,8 @@ if TYPE_CHECKING:
     from textreg.training.keywords import TrainKeywords
 
 
+# The most features of which a summary keeps the order of entry.
 MAX_ORDER = 100
-"""The most features of which a summary keeps the order of entry."""
 
 
 def training_summary(learned: Learned, options: dict[str, Any]) -> TrainingSummary:
@@ -522,8 +522,8 @@ def learn(context: SearchContext, work: Work, initial: InitialWeights | None = N
     return Learned(context, result, fit, path, clock.seconds)
 
 
+# Texts, their labels, and their weights where they have some.
 Batch = tuple[Sequence[str], Sequence[Any]] | tuple[Sequence[str], Sequence[Any], Sequence[float]]
-"""Texts, their labels, and their weights where they have some."""
 
 
 def train_batches(

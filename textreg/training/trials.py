@@ -41,20 +41,20 @@ if TYPE_CHECKING:
     from textreg.cluster.connection import Connection
     from textreg.tasks.base import Targets
 
+# The most weights of a solution that is kept for a warm start: there is one for every setting,
+# split and label.
 MAX_START = 100_000
-"""The most weights of a solution that is kept for a warm start: there is one for every setting,
-split and label."""
 
+# Settings of a chain that are solved in one go: with more a search that is stopped has seen less
+# of the other chains, with fewer threads wait for each other more often.
 CHUNK = 3
-"""Settings of a chain that are solved in one go: with more a search that is stopped has seen less
-of the other chains, with fewer threads wait for each other more often."""
 
+# How many weight vectors are fitted side by side, which kernels take in one go, and how many
+# weights these may have together: every one takes a dozen vectors as long as that.
 SIDE_BY_SIDE = {16: 3_000_000, 8: 3_000_000, 4: 6_000_000}
-"""How many weight vectors are fitted side by side, which kernels take in one go, and how many
-weights these may have together: every one takes a dozen vectors as long as that."""
 
+# How often pieces are handed out that are lost together with the data they need.
 ATTEMPTS = 3
-"""How often pieces are handed out that are lost together with the data they need."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,8 +205,8 @@ class Trial(NamedTuple):
     seconds: float
 
 
+# The trials of a chunk: for every setting one for each weight vector.
 Trials = list[list[Trial]]
-"""The trials of a chunk: for every setting one for each weight vector."""
 
 
 class Chunk(NamedTuple):
@@ -359,8 +359,8 @@ def share_passes(settings: Sequence[Regularizer], problems: Problems) -> bool:
     return all(calls.shares_passes(part, problems.problem) for part in settings)
 
 
+# By fold and row, the trials of one setting, one for every weight vector of that row.
 Results = dict[tuple[int, int | None], list[Trial]]
-"""By fold and row, the trials of one setting, one for every weight vector of that row."""
 
 
 @dataclass(frozen=True, eq=False)

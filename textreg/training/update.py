@@ -61,8 +61,8 @@ if TYPE_CHECKING:
     from textreg.training.settings import TrainingSettings
 
 
+# The least mean curvature of an occurrence, where the loss has none.
 LEAST = 1e-9
-"""The least mean curvature of an occurrence, where the loss has none."""
 
 
 def approximate(
@@ -287,8 +287,8 @@ def fit(
     return newton(problem, penalty)
 
 
+# The weighting whose idf tells how many old documents have a feature.
 WEIGHTING = "unit-idf"
-"""The weighting whose idf tells how many old documents have a feature."""
 
 
 class Widened(NamedTuple):
@@ -463,8 +463,8 @@ def find_names(names: Sequence[str], others: Sequence[str]) -> Int64s:
     return np.array([number.get(name, -1) for name in names], dtype=np.int64)
 
 
+# Options that say more than the summary, where the first documents made no use of them.
 _AS_GIVEN = ("multiclass", "min_label", "rare_label", "metric", "prune", "seed", "max_iter")
-"""Options that say more than the summary, where the first documents made no use of them."""
 
 
 class Added(NamedTuple):

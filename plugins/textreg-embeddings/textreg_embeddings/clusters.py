@@ -16,11 +16,11 @@ from textreg.structure.grouping import WordGroupBuilder
 from textreg.text import count
 from textreg_embeddings.vectors import Floats, read_vectors, train_vectors
 
+# Clusters whose distances to all words are held at once.
 BLOCK = 1000
-"""Clusters whose distances to all words are held at once."""
 
+# Held by the one fit of this process: the number of BLAS threads belongs to all its threads.
 _TURN = Lock()
-"""Held by the one fit of this process: the number of BLAS threads belongs to all its threads."""
 
 
 class Clusters(WordGroupBuilder):

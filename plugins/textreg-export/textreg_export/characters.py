@@ -21,8 +21,8 @@ from textreg.features.markup import INLINE
 
 _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 _CAPITALS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+# Below it a number can stand for another character than the one of this code point.
 LOW = 160
-"""Below it a number can stand for another character than the one of this code point."""
 
 
 def characters(*, marks: bool, small: bool, html: bool = False) -> dict[str, Any]:

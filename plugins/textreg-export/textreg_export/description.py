@@ -20,8 +20,8 @@ from textreg.records.plain_model import PlainModel, PlainPart
 from textreg.structure.joining import Pretokenized
 from textreg_export.characters import characters
 
+# Those whose rules the description states.
 TOKENIZERS = ("words", "chars", "value")
-"""Those whose rules the description states."""
 
 
 def export(model: Model, exporter: Exporter) -> bytes:

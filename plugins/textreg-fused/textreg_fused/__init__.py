@@ -14,14 +14,14 @@ from textreg.penalties import soft
 from textreg.records import Floats, Graph, Problem
 from textreg_fused.kernel import link_rounds
 
+# Duality gap of a prox, relative to 1/2 ||w||^2: weights are right to six digits at least.
 NEAR = 1e-12
-"""Duality gap of a prox, relative to 1/2 ||w||^2: weights are right to six digits at least."""
 
+# What the gap owes to rounding, relative to the products that it is a sum of.
 ROUNDING = 1e-16
-"""What the gap owes to rounding, relative to the products that it is a sum of."""
 
+# Rounds of a prox at most; one or two are the rule, as each starts where the last one ended.
 MOST = 10_000
-"""Rounds of a prox at most; one or two are the rule, as each starts where the last one ended."""
 
 
 class Fused:

@@ -23,14 +23,14 @@ from textreg.records.problem import Support, states
 from textreg.solvers.certificate import FARTHEST, KAPPAS, ROUNDING, Balls
 from textreg_latent.penalty import LatentPenalty
 
+# Steps of the bisection for the least kappa.
 NARROWINGS = 8
-"""Steps of the bisection for the least kappa."""
 
+# Rounds of reweighting that bring a point near the balls.
 ROUNDS = 20
-"""Rounds of reweighting that bring a point near the balls."""
 
+# Share that is added of the eta that a group would need alone, as several do that overlap.
 NEW = 0.1
-"""Share that is added of the eta that a group would need alone, as several do that overlap."""
 
 
 class LatentBound(NamedTuple):

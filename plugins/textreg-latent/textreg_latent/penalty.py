@@ -26,26 +26,26 @@ from textreg.records import Floats, Groups, Int32s, Int64s
 from textreg.records.arrays import row_of, take_rows
 from textreg.solvers.engine import NOISE
 
+# Relative gap of the sum at which it is exact.
 EXACT = 1e-12
-"""Relative gap of the sum at which it is exact."""
 
+# Most rounds over a set of groups, and most such sets.
 MOST = 200
-"""Most rounds over a set of groups, and most such sets."""
 
+# Most groups for Newton's method; with more the parts are no more than near those of least sum.
 LARGEST = 2000
-"""Most groups for Newton's method; with more the parts are no more than near those of least sum."""
 
+# Rounds of reweighting before Newton's method.
 WARM = 3
-"""Rounds of reweighting before Newton's method."""
 
+# Relative ridge of its matrix, which is singular where groups depend on each other.
 SLIGHT = 1e-13
-"""Relative ridge of its matrix, which is singular where groups depend on each other."""
 
+# Most times that a step of Newton is cut to a quarter.
 QUARTERS = 12
-"""Most times that a step of Newton is cut to a quarter."""
 
+# Share of its value at which eta has become zero.
 ROUNDING = 1e-12
-"""Share of its value at which eta has become zero."""
 
 
 class LatentPenalty:

@@ -32,74 +32,73 @@ from textreg.solvers.outcome import checks_overflow, finish
 from textreg_latent.certificate import LatentBound, latent_bound, projected
 from textreg_latent.penalty import LatentPenalty, latent_parts, settled
 
+# Groups that enter at a time, or twice as many as have a part.
 FEWEST = 5000
-"""Groups that enter at a time, or twice as many as have a part."""
 
+# Most times that the gap of a set of groups is computed.
 ROUNDS = 50
-"""Most times that the gap of a set of groups is computed."""
 
+# Steps of reweighting between two such times.
 REWEIGHTINGS = 3
-"""Steps of reweighting between two such times."""
 
+# Gap below which these steps are more accurate, and how much, as a small fall of the objective is
+# lost in rounding.
 CAREFUL, EFFORT = 1e-4, 3
-"""Gap below which these steps are more accurate, and how much, as a small fall of the objective is
-lost in rounding."""
 
+# Steps of reweighting for every part before Newton's method, which costs more with many parts.
 PATIENCE = 0.2
-"""Steps of reweighting for every part before Newton's method, which costs more with many parts."""
 
+# Most steps of Newton's method in a round, further ones where parts became zero: many short ones
+# are quicker than few exact ones, as parts turn round on the way.
 STEPS = 30
-"""Most steps of Newton's method in a round, further ones where parts became zero: many short ones
-are quicker than few exact ones, as parts turn round on the way."""
 
+# Factor of the parts of new groups when those of the last rounds did not lower the objective.
 SMALLER = 0.1
-"""Factor of the parts of new groups when those of the last rounds did not lower the objective."""
 
+# A set is left at this share of the gap that it began with, or this one of the tolerance.
 CLOSER, ENOUGH = 0.1, 0.8
-"""A set is left at this share of the gap that it began with, or this one of the tolerance."""
 
+# Rounds in which parts are found for given weights.
 START = 30
-"""Rounds in which parts are found for given weights."""
 
+# Share of the longest part below which those of a start are zero, and weights without any.
 NEGLIGIBLE = 1e-6
-"""Share of the longest part below which those of a start are zero, and weights without any."""
 
+# Shares of the longest part: shorter parts become zero where the tolerance allows it.
 SMALL = (1e-2, 1e-3, 1e-4, 1e-6)
-"""Shares of the longest part: shorter parts become zero where the tolerance allows it."""
 
+# Most groups whose parts are those of least sum, not only near them.
 EXACT = 200
-"""Most groups whose parts are those of least sum, not only near them."""
 
+# What iterations are called.
 UNIT = "steps over groups"
-"""What iterations are called."""
 
+# Most rounds of coordinate descent and iterations of conjugate gradients in a step of reweighting.
 PASSES, POLISH = 1, 6
-"""Most rounds of coordinate descent and iterations of conjugate gradients in a step of reweighting.
-"""
 
+# Rounds in which parts follow the weights: each costs a pass over the entries of the groups.
 SETTLING = 10
-"""Rounds in which parts follow the weights: each costs a pass over the entries of the groups."""
 
+# Most products in a step of Newton's method, and the share of the gradient that it may leave.
 PRODUCTS, ACCURACY = 20, 0.2
-"""Most products in a step of Newton's method, and the share of the gradient that it may leave."""
 
+# Share of the largest eta below which a part is zero.
 SMALLEST = 1e-12
-"""Share of the largest eta below which a part is zero."""
 
+# Relative rise of the objective that may be rounding, as its terms are sums of different order.
 SLACK = 100.0 * NOISE
-"""Relative rise of the objective that may be rounding, as its terms are sums of different order."""
 
+# Most times that a step of Newton's method is halved.
 HALVINGS = 30
-"""Most times that a step of Newton's method is halved."""
 
+# Most parts whose lengths are preconditioned together.
 LARGEST = 1500
-"""Most parts whose lengths are preconditioned together."""
 
+# Relative ridge of that matrix, which is singular where parts depend on each other.
 SLIGHT = 1e-10
-"""Relative ridge of that matrix, which is singular where parts depend on each other."""
 
+# Share of its value at which an entry, or a part, has become zero.
 ROUNDING = 1e-12
-"""Share of its value at which an entry, or a part, has become zero."""
 
 
 @checks_overflow
@@ -331,7 +330,7 @@ class LatentFit:
         over = (self.norms == 0.0) & (sizes > penalty.strengths)
         curvature = engine.design.curvature(engine.h) + 2.0 * penalty.l2
         along = penalty.norms(np.sqrt(curvature) * left)[over] ** 2
-        # The minimum along the direction ``left``, were features independent of each other.
+        # The minimum along the direction `left`, were features independent of each other.
         lengths = (sizes[over] - penalty.strengths[over]) * sizes[over] ** 2 / along
         self.norms = self.norms.copy()
         self.norms[over] = np.minimum(share * lengths, (eta * penalty.strengths)[over])

@@ -23,39 +23,39 @@ from scipy.sparse import csc_array
 
 from textreg.records import Floats
 
+# A symmetric matrix (size, size) times a vector or a matrix (size, k).
 Product = Callable[[Floats], Floats]
-"""A symmetric matrix (size, size) times a vector or a matrix (size, k)."""
 
+# Largest matrix that is decomposed densely.
 DENSE = 1000
-"""Largest matrix that is decomposed densely."""
 
+# Lanczos steps that estimate the distribution of the eigenvalues.
 STEPS = 60
-"""Lanczos steps that estimate the distribution of the eigenvalues."""
 
+# How far above the largest eigenvalue of these steps all others are taken to lie.
 ABOVE = 1.1
-"""How far above the largest eigenvalue of these steps all others are taken to lie."""
 
+# Factor of a cut over the largest eigenvalue wanted.
 WIDER = 1.5
-"""Factor of a cut over the largest eigenvalue wanted."""
 
+# A cut farther above the largest eigenvalue wanted, by this factor, tells them apart badly.
 LOOSE = 10.0
-"""A cut farther above the largest eigenvalue wanted, by this factor, tells them apart badly."""
 
+# Cuts are at least the largest eigenvalue by 10 to the minus LEAST; limits of the degree d.
 LEAST, DEGREES = 20, (20, 1000)
-"""Cuts are at least the largest eigenvalue by 10 to the minus LEAST; limits of the degree d."""
 
+# Most cuts that are tried.
 ROUNDS = 12
-"""Most cuts that are tried."""
 
+# Least dimension of the space in which eigenvectors are sought.
 SPACE = 40
-"""Least dimension of the space in which eigenvectors are sought."""
 
+# By what share an eigenvalue must be larger to be missing; how many are then sought at once.
 MISSED, EQUALS = 1e-6, 4
-"""By what share an eigenvalue must be larger to be missing; how many are then sought at once."""
 
+# Share of the largest eigenvalue below which a cut is next to nothing; what is added to the
+# diagonal before the factorization, as the smallest eigenvalue may be zero.
 FLAT, SHIFT = 1e-4, 1e-6
-"""Share of the largest eigenvalue below which a cut is next to nothing; what is added to the
-diagonal before the factorization, as the smallest eigenvalue may be zero."""
 
 
 class Spectrum(NamedTuple):

@@ -34,16 +34,16 @@ from textreg_papers.protocols import (
     WORDS,
 )
 
+# Key of the results of other packages, beside those of the protocols.
 PEERS = "peers"
-"""Key of the results of other packages, beside those of the protocols."""
 
+# The pursuit whose accuracy is recorded feature by feature.
 ATOMS = {"reg": "omp", "reg_l2": 0.1, "path": True}
-"""The pursuit whose accuracy is recorded feature by feature."""
 
 COSTS = (0.001, 0.01, 0.1, 1.0, 10.0)
+# Of NB-SVM: interpolation between all weights equal to their mean (0) and the SVM (1); the paper:
+# 0.25.
 SHARES = (0.25, 1.0)
-"""Of NB-SVM: interpolation between all weights equal to their mean (0) and the SVM (1); the paper:
-0.25."""
 
 Tell = Callable[[str], None]
 

@@ -24,9 +24,10 @@ from textreg_papers import protocols
 from textreg_papers.measure import PEERS, unpack
 from textreg_papers.protocols import DEFAULTS, PAPERS, PUBLISHED, SKIANIS, VARIANTS
 
+# Order of the tasks; any others follow.
 ORDER = ("science", "sports", "religion", "computer", "movie", "amazon-books", "amazon-electronics")
-"""Order of the tasks; any others follow."""
 
+# Titles of methods that differ from their names.
 METHODS = {
     "lda": "group, lda",
     "lsi": "group, lsi",
@@ -34,7 +35,6 @@ METHODS = {
     "clusters": "group, clusters",
     "gomp": "gomp, clusters",
 }
-"""Titles of methods that differ from their names."""
 
 TaskResult = Mapping[str, Any]
 Results = dict[str, TaskResult]
@@ -189,8 +189,8 @@ SETTINGS = len(protocols.STRENGTHS) ** 2 * len(protocols.RHOS)
 
 BASELINES = ("lasso", "ridge", "elastic")
 
+# Protocols, and whether the method is chosen on the test documents.
 _WAYS = tuple((protocol, on_test) for protocol in (PAPERS, DEFAULTS) for on_test in (True, False))
-"""Protocols, and whether the method is chosen on the test documents."""
 
 
 def machine() -> dict[str, Any]:

@@ -20,14 +20,14 @@ from textreg.solvers.newton import newton
 from textreg.structure.linking import scaled_rows
 from textreg_papers.eigenvectors import eigenvectors
 
+# Connected sets of features smaller than this share of the largest one are not embedded.
 SMALL = 0.1
-"""Connected sets of features smaller than this share of the largest one are not embedded."""
 
+# Share of their norm by which weights may be off the directions, as rounding.
 NEAR = 1e-6
-"""Share of their norm by which weights may be off the directions, as rounding."""
 
+# Share of the largest singular value below which a direction is rounding error.
 TINY = 1e-10
-"""Share of the largest singular value below which a direction is rounding error."""
 
 
 class Basis(NamedTuple):

@@ -11,38 +11,38 @@ import csv
 from pathlib import Path
 from typing import Any
 
+# The grid of Yogatama & Smith (section 5.2) for all strengths; Skianis et al. omit 1000.
 STRENGTHS = (1e3, 1e2, 1e1, 1.0, 1e-1, 1e-2)
-"""The grid of Yogatama & Smith (section 5.2) for all strengths; Skianis et al. omit 1000."""
 
+# The grid of Skianis et al. for the ridge penalty of a pursuit.
 RIDGES = STRENGTHS[1:]
-"""The grid of Skianis et al. for the ridge penalty of a pursuit."""
 
+# The grid of Yogatama & Smith for ADMM's rho.
 RHOS = (1e3, 1e2, 1e1, 1.0, 1e-1)
-"""The grid of Yogatama & Smith for ADMM's rho."""
 
+# Numbers of features; 2000 is the most that Skianis et al. allow (section 5.2).
 BUDGETS = (25, 50, 100, 200, 300, 400, 600, 800, 1000, 1500, 2000)
-"""Numbers of features; 2000 is the most that Skianis et al. allow (section 5.2)."""
 
+# The two protocols, and what the papers leave open, tried where their tables are missed.
 PAPERS, DEFAULTS, VARIANTS = "papers", "defaults", "variants"
-"""The two protocols, and what the papers leave open, tried where their tables are missed."""
 
+# Yogatama & Smith's method with their solver and its stopping rule.
 AS_PRINTED = "sentence-admm"
-"""Yogatama & Smith's method with their solver and its stopping rule."""
 
+# Group builders; communities: of graphs of words (GoW); clusters: of word vectors.
 BUILDERS = ("lda", "lsi", "communities", "clusters")
-"""Group builders; communities: of graphs of words (GoW); clusters: of word vectors."""
 
+# Counts of single words, and every weight.
 WORDS = {"tokenizer": "words", "weighting": "count", "ngrams": 1, "prune": 0.0}
-"""Counts of single words, and every weight."""
 
+# The same, chosen by accuracy and fitted to the training documents alone.
 COUNTS = {**WORDS, "metric": "accuracy", "refit": False}
-"""The same, chosen by accuracy and fitted to the training documents alone."""
 
+# Keywords of textreg.train.
 Options = dict[str, Any]
-"""Keywords of textreg.train."""
 
+# Algorithm 1 of Yogatama & Smith to the letter.
 PRINTED: Options = {"reg_solver": "algorithm-1", "reg_l2": 0.0}
-"""Algorithm 1 of Yogatama & Smith to the letter."""
 
 
 def papers() -> dict[str, Options]:
@@ -103,8 +103,8 @@ def variants() -> dict[str, Options]:
     }
 
 
+# A value by method and task.
 Table = dict[str, dict[str, float]]
-"""A value by method and task."""
 
 
 def _published() -> dict[str, tuple[Table, Table]]:
@@ -121,12 +121,12 @@ def _published() -> dict[str, tuple[Table, Table]]:
 PUBLISHED = _published()
 SKIANIS = "Skianis et al."
 
+# Seconds of the one best fit: Yogatama & Smith on sports (section 5.6; 8 processors of 2.4 GHz),
+# Skianis et al. on computer (section 5.4; 4 cores of 3 GHz).
 SECONDS = {
     "sports": {"lasso": 27.0, "ridge": 18.0, "elastic": 10.0, "sentence": 33.0},
     "computer": {"lasso": 7.0, "ridge": 1.4, "elastic": 0.8, "omp": 4.0},
 }
-"""Seconds of the one best fit: Yogatama & Smith on sports (section 5.6; 8 processors of 2.4 GHz),
-Skianis et al. on computer (section 5.4; 4 cores of 3 GHz)."""
 
 
 def best(task: str) -> tuple[float, str, str] | None:

@@ -126,8 +126,8 @@ def _no_list(place: str, value: Any) -> DataError:
     )
 
 
+# Intersection over union from which on a predicted passage counts as found.
 IOU_THRESHOLD = 0.5
-"""Intersection over union from which on a predicted passage counts as found."""
 
 
 class Overlap(NamedTuple):
@@ -319,6 +319,7 @@ def touched(passages: Int64s, size: int) -> Bools:
     return np.cumsum(change)[:size] > 0
 
 
+# What the measures are called on a page or a screen.
 TITLES = {
     "sentence_auprc": "sentence AUPRC",
     "sentence_average_precision": "sentence average precision",
@@ -336,16 +337,15 @@ TITLES = {
     "aopc_comprehensiveness": "comprehensiveness, AOPC",
     "aopc_sufficiency": "sufficiency, AOPC",
 }
-"""What the measures are called on a page or a screen."""
 
+# What each document has; the IOU F1 is that of the mean precision and recall.
 AGREEMENT = (*list(TITLES)[:10], "iou_precision", "iou_recall")
-"""What each document has; the IOU F1 is that of the mean precision and recall."""
 
+# What each document has beside it, if the model has probabilities.
 FAITHFULNESS = tuple(TITLES)[11:]
-"""What each document has beside it, if the model has probabilities."""
 
+# Resamples that are drawn at once.
 _BLOCK = 1_000
-"""Resamples that are drawn at once."""
 
 
 class MeanEstimate(NamedTuple):
@@ -489,8 +489,8 @@ def _p_value(change: Floats) -> float:
     return float(min(2 * (fewer + 1) / (len(change) + 1), 1.0))
 
 
+# Shares of the tokens that the area over the perturbation curve is taken at (deyoung2020, 4.2).
 BINS = (0.01, 0.05, 0.1, 0.2, 0.5)
-"""Shares of the tokens that the area over the perturbation curve is taken at (deyoung2020, 4.2)."""
 
 
 class _Judged(NamedTuple):

@@ -304,8 +304,8 @@ def baseline_of(names: Iterable[str], named: str | None, *, usual: str) -> str:
     return named
 
 
+# Share of the documents held out for testing where a benchmark has no test documents.
 TEST_SHARE = 0.2
-"""Share of the documents held out for testing where a benchmark has no test documents."""
 
 
 def compare(

@@ -268,11 +268,11 @@ def _reproduce(
     return Section(commands=commands, versions=facts.versions(), seed=seed, data=data)
 
 
+# Documents whose sentences are shown beside each other, and documents looked at for them.
 TABLES, TRIED = 3, 30
-"""Documents whose sentences are shown beside each other, and documents looked at for them."""
 
+# Least and largest number of their sentences, and their characters.
 SENTENCES, LONGEST = (2, 14), 2_000
-"""Least and largest number of their sentences, and their characters."""
 
 
 def versus_models(predictions: Predictions, against: Mapping[str, Model]) -> tuple[Versus, ...]:
@@ -366,11 +366,11 @@ def tables_of_documents(
     return tuple(islice(tables, TABLES))
 
 
+# Documents of each kind; if one has fewer, the following kinds get more.
 FLIPS = {"gained": 8, "lost": 8, "neither": 4}
-"""Documents of each kind; if one has fewer, the following kinds get more."""
 
+# Features shown of each kind.
 TOP = 20
-"""Features shown of each kind."""
 
 
 def report_pair(

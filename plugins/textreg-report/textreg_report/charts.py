@@ -45,20 +45,20 @@ STYLE: dict[str, Any] = {
     "legend.frameon": False,
 }
 FORMATS = (".svg", ".png")
+# Inches of a picture with one panel, and of each of several.
 ONE, PANEL = (6.4, 4.0), (4.4, 3.2)
-"""Inches of a picture with one panel, and of each of several."""
 
+# Title of the axis of sizes.
 FEATURES = "features with a weight"
-"""Title of the axis of sizes."""
 
+# Sentences of a picture of selected sentences.
 SENTENCES_SHOWN = 30
-"""Sentences of a picture of selected sentences."""
 
+# Characters of a name in a legend, and of a sentence.
 NAME, SENTENCE = 36, 60
-"""Characters of a name in a legend, and of a sentence."""
 
+# Ratio of the ends of a logarithmic axis up to which 2 and 5 have ticks beside 1, 10 and so on.
 DECADES = 300.0
-"""Ratio of the ends of a logarithmic axis up to which 2 and 5 have ticks beside 1, 10 and so on."""
 
 
 class Series(NamedTuple):

@@ -149,8 +149,8 @@ def _escape(text: str) -> str:
     return text.replace("|", "\\|").replace("\n", " ")
 
 
+# A model with at most this share of the baseline's features is recommended if it is as good.
 MUCH_SMALLER = 0.5
-"""A model with at most this share of the baseline's features is recommended if it is as good."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -65,6 +65,7 @@ def naming(*, required: bool) -> Callable[[shared.F], shared.F]:
     return shared.options(reg, test, share)
 
 
+# Settings of the training that all candidates share.
 TRAINING = shared.options(
     settings("tokenizer", "holdout", "cv"),
     setting("metric", replace(declared_settings()["metric"], choices=METRICS)),
@@ -72,7 +73,6 @@ TRAINING = shared.options(
     settings("refit", "select", "max_nonzero", "budget"),
     settings("jobs", "seed", jobs=-1),
 )
-"""Settings of the training that all candidates share."""
 
 
 class Output(NamedTuple):

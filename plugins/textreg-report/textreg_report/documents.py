@@ -25,23 +25,23 @@ from textreg_report.page import Section
 from textreg_report.predictions import Predictions, Refits
 from textreg_report.wording import clip
 
+# Characters shown of a document and of a sentence; the rest is counted and summed.
 CHARACTERS, LINE_CHARACTERS = 3000, 1200
-"""Characters shown of a document and of a sentence; the rest is counted and summed."""
 
+# Characters that a part counts at least, as each takes room on the page.
 PART = 3
-"""Characters that a part counts at least, as each takes room on the page."""
 
 LEVELS = 5
+# A part is colored if its value is at least this share of the largest.
 MIN_SHARE = 0.02
-"""A part is colored if its value is at least this share of the largest."""
 
 
 def _class(ranges: str) -> str:
     return "".join(f"{chr(first)}-{chr(last)}" for first, last in runs(ranges))
 
 
+# Letters and digits of one word, in scripts that put spaces between words.
 _WORD = re.compile(rf"(?:[^\W{_class(SPACELESS)}]|[{_class(MARKS)}])+")
-"""Letters and digits of one word, in scripts that put spaces between words."""
 
 
 class _Part(NamedTuple):
@@ -198,14 +198,14 @@ def _level(value: float, largest: float) -> int:
     return int(math.copysign(math.ceil(LEVELS * abs(value) / largest), value))
 
 
+# Documents of each kind; if one has fewer, the following kinds get more.
 SHOWN = {"wrong": 7, "unsure": 7, "right": 6}
-"""Documents of each kind; if one has fewer, the following kinds get more."""
 
+# Wrong predictions beside those, and characters shown of each.
 ERRORS, BRIEF = 30, 800
-"""Wrong predictions beside those, and characters shown of each."""
 
+# Characters of the preview of a closed document.
 PREVIEW = 140
-"""Characters of the preview of a closed document."""
 
 
 def documents_of(
@@ -375,8 +375,8 @@ def document_of(  # noqa: PLR0913  # what a page shows of it
     )
 
 
+# Documents that are listed, and characters of each.
 SUSPECTS_SHOWN, SUSPECT_PREVIEW = 20, 160
-"""Documents that are listed, and characters of each."""
 
 
 def suspected_of(model: Model, refits: Refits) -> Section | None:

@@ -28,14 +28,14 @@ from textreg_report.wording import signed
 LIBRARIES = ("textreg", "numpy", "scipy", "scikit-learn")
 
 
+# Labels listed with their counts.
 LISTED = 12
-"""Labels listed with their counts."""
 
+# Steps of a training, in order.
 STEPS = ("read", "features", "search", "fit", "path")
-"""Steps of a training, in order."""
 
+# Parameters of the vectorizer that are written in words.
 IN_TITLE = ("ngrams", "weighting")
-"""Parameters of the vectorizer that are written in words."""
 
 
 def number(value: Any) -> str:
@@ -140,11 +140,11 @@ def _feature_facts(encoder: AnyEncoder) -> list[tuple[str, str]]:
     ]
 
 
+# Settings of a search that are shown at most.
 TRIED = 300
-"""Settings of a search that are shown at most."""
 
+# Features whose weights are drawn along the path.
 PROFILES = 8
-"""Features whose weights are drawn along the path."""
 
 SPLITS = {
     "dev": "development documents",
@@ -251,11 +251,11 @@ def fingerprint(corpus: Corpus) -> str:
     return digest.hexdigest()
 
 
+# Features shown for each label.
 TOP = 15
-"""Features shown for each label."""
 
+# Features whose stability is shown, and features without a weight.
 STABLE, UNUSED = 25, 15
-"""Features whose stability is shown, and features without a weight."""
 
 
 def columns_of(X: Any, columns: Int64s) -> Any:

@@ -128,14 +128,14 @@ def with_graphs(features: Features) -> Features:
     return replace(features, graphs=graph_of)
 
 
+# How documents are drawn: in the shares of the labels, as many of each, or whatever comes.
 DRAWS = ("stratified", "equal", "random")
-"""How documents are drawn: in the shares of the labels, as many of each, or whatever comes."""
 
+# Documents that a sample must have of every label.
 LEAST = 2
-"""Documents that a sample must have of every label."""
 
+# Sizes that are taken where none are given.
 STEPS = 5
-"""Sizes that are taken where none are given."""
 
 
 def draw_order(codes: Int64s, draw: str, seed: Sequence[int]) -> Int64s:
@@ -231,8 +231,8 @@ def check_samples(
         )
 
 
+# What curves may show, and the attribute of a cell with it.
 MEASURES = {"accuracy": "accuracy", "macro-f1": "macro_f1", "log-loss": "log_loss"}
-"""What curves may show, and the attribute of a cell with it."""
 
 
 @dataclass(frozen=True)
@@ -509,8 +509,8 @@ def _text(point: CurvePoint, scale: float = 1.0, digits: int = 3, *, sign: str =
     return f"{mean} ({low} to {high})"
 
 
+# What sizes count: documents, of which no others are known; or labels, of known documents.
 BY = ("documents", "labels")
-"""What sizes count: documents, of which no others are known; or labels, of known documents."""
 
 
 def learn_curve(  # noqa: PLR0913  # its options are its interface

@@ -120,8 +120,8 @@ class CheckPage(Page):
         super().__init__(title=result.title, result=result, command=command, command_line=line)
 
 
+# Names and values, both as text.
 Facts = tuple[tuple[str, str], ...]
-"""Names and values, both as text."""
 
 
 class Estimate(NamedTuple):

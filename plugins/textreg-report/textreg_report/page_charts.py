@@ -18,8 +18,8 @@ XY = tuple[float, float]
 Tick = tuple[float, str]
 
 WIDTH, HEIGHT = 420, 300
+# Width for names at the ends of lines.
 ROOM = 100
-"""Width for names at the ends of lines."""
 
 
 class Scale(NamedTuple):

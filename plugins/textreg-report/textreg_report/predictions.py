@@ -47,20 +47,20 @@ from textreg_report.page import Estimate, Section, Versus
 Targets = Int64s | Floats | Bools
 Ends = tuple[float, float] | tuple[None, None]
 
+# Labels listed one by one; of more, those with the most documents.
 LABELS = 30
-"""Labels listed one by one; of more, those with the most documents."""
 
+# Labels of a confusion matrix.
 MATRIX = 20
-"""Labels of a confusion matrix."""
 
+# Pairs of confused labels that are listed.
 PAIRS = 10
-"""Pairs of confused labels that are listed."""
 
+# Bootstrap samples of an interval.
 RESAMPLES = 1000
-"""Bootstrap samples of an interval."""
 
+# The mean F1 has a bootstrap interval up to this number of labels; more would take minutes.
 RESAMPLED = 100
-"""The mean F1 has a bootstrap interval up to this number of labels; more would take minutes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -295,12 +295,12 @@ def predict_on(model: Model, corpus: Corpus) -> Predictions:
 
 _Job = tuple[Regularizer, Fold, Sequence[Start | None] | None, Run]
 
+# Parts of the corpus that are left out in turn; fewer parts above MANY documents.
 PARTS, FEWER_PARTS, MANY = 5, 3, 10_000
-"""Parts of the corpus that are left out in turn; fewer parts above MANY documents."""
 
 BASELINE = "elastic"
+# Labels that an error message lists.
 LABELS_LISTED = 5
-"""Labels that an error message lists."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -28,8 +28,8 @@ from textreg_report.charts import plot_path
 from textreg_report.page import CheckPage
 from textreg_report.suggestions import corpus_advice
 
+# Documents of which a bootstrap says little.
 FEW = 10
-"""Documents of which a bootstrap says little."""
 
 
 @click.command(cls=shared.Command, name="report")

@@ -44,8 +44,8 @@ from textreg_report.wording import (
     share_of,
 )
 
+# Fewer documents are too few to choose thresholds or a calibration on one half of them.
 FEW = 100
-"""Fewer documents are too few to choose thresholds or a calibration on one half of them."""
 
 
 def suggestions_of(
@@ -198,8 +198,8 @@ def emptier(empty: Mapping[str, Bools], wrong: Bools) -> Iterator[Suggestion]:
         )
 
 
+# Documents up to which near copies are looked for, which takes a second for 3,000 reviews.
 NEAR = 10_000
-"""Documents up to which near copies are looked for, which takes a second for 3,000 reviews."""
 LISTED = 3
 
 
@@ -286,8 +286,8 @@ def _columns(corpus: Corpus) -> dict[str, list[str]]:
     return columns
 
 
+# Labels that the suggestion names.
 LABELS_GAINING = 3
-"""Labels that the suggestion names."""
 
 
 def more_documents(refits: Refits, n: int) -> Iterator[Suggestion]:

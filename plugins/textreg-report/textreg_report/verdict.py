@@ -29,11 +29,11 @@ from textreg_report.wording import (
     short,
 )
 
+# An accuracy with a wider interval than this says little.
 WIDE = 0.2
-"""An accuracy with a wider interval than this says little."""
 
+# From so many labels on, the mean F1 of the labels is told beside the accuracy.
 MANY_LABELS = 3
-"""From so many labels on, the mean F1 of the labels is told beside the accuracy."""
 
 
 def versus_constant(predictions: Predictions, trained: Mapping[str, float]) -> Versus | None:
@@ -176,17 +176,17 @@ def _beside_other(other: Versus) -> str:
     return f"{told} in {other.metric} ({figures}){rest}."
 
 
+# Pairs of labels that the verdict names, and documents of each.
 CONFUSED, EXAMPLES = 3, 3
-"""Pairs of labels that the verdict names, and documents of each."""
 
+# Words of an example that spoke for the wrong answer.
 WORDS = 4
-"""Words of an example that spoke for the wrong answer."""
 
+# Characters of an example.
 PREVIEW = 160
-"""Characters of an example."""
 
+# Labels found least of that a sentence names.
 WEAK = 3
-"""Labels found least of that a sentence names."""
 
 
 def errors_in_words(scores: Section) -> str:
@@ -271,14 +271,14 @@ def _example(predictions: Predictions, row: int, predicted: str) -> Section:
     )
 
 
+# Share of the documents that are called the least sure.
 LEAST_SURE = 0.2
-"""Share of the documents that are called the least sure."""
 
+# Fewer documents do not show where a model is unsure.
 FEW = 50
-"""Fewer documents do not show where a model is unsure."""
 
+# Parts of the documents by their lengths, or by predicted numbers.
 PARTS = 3
-"""Parts of the documents by their lengths, or by predicted numbers."""
 
 
 def unsure(

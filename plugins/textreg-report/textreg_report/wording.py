@@ -51,8 +51,8 @@ def telling(pairs: Sequence[tuple[str, float]], digits: int = 2) -> list[tuple[s
     return [pair for pair in pairs if round(pair[1], digits)]
 
 
+# Characters of a name; what a document or a file calls itself has no limit of its own.
 LONGEST = 200
-"""Characters of a name; what a document or a file calls itself has no limit of its own."""
 
 # Characters that move others or are not seen: control, format, line and paragraph separators, lone
 # halves of surrogate pairs, noncharacters, fillers. Joiners are left alone between letters of the
@@ -91,8 +91,8 @@ def thirds(values: Sequence[float]) -> tuple[float, float] | None:
     return (first, second) if first < second < ordered[-1] else None
 
 
+# Characters of a label in a sentence.
 LONGEST_LABEL = 40
-"""Characters of a label in a sentence."""
 
 
 def quoted(label: str) -> str:

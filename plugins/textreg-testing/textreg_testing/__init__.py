@@ -61,6 +61,7 @@ __all__ = [
     "with_pairs",
 ]
 
+# The checks of each kind of plugin; those of tokenizers and builders take `texts`.
 CHECKS: dict[str, Callable[..., list[Check]]] = {
     "regularizer": regularizer_checks,
     "tokenizer": tokenizer_checks,
@@ -70,7 +71,6 @@ CHECKS: dict[str, Callable[..., list[Check]]] = {
     "exporter": exporter_checks,
     "command": command_checks,
 }
-"""The checks of each kind of plugin; those of tokenizers and builders take ``texts``."""
 
 
 def what_is_found(kind: str, part: Any, texts: Sequence[str] | None = None) -> str:

@@ -326,8 +326,8 @@ def graph_builder_checks(texts: Sequence[str] | None = None) -> list[Check]:
 check_group_builder = contract(group_builder_checks)
 check_graph_builder = contract(graph_builder_checks)
 
+# Share in common below which results are drawn anew, and not the same but for some mistake.
 _ALIKE = 0.2
-"""Share in common below which results are drawn anew, and not the same but for some mistake."""
 
 
 def _add(name: str, applies: Callable[..., bool] = always) -> Callable[[Run], Run]:

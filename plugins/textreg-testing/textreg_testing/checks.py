@@ -32,11 +32,11 @@ from textreg.kinds import Plugin
 from textreg.params import AUTO, Param
 from textreg.plugins import registry
 
+# Where every check is described, under its own name.
 PAGE = "docs/contract.md"
-"""Where every check is described, under its own name."""
 
+# What a check may take unless told otherwise; of a part that is right it takes less than one.
 SECONDS = 20.0
-"""What a check may take unless told otherwise; of a part that is right it takes less than one."""
 
 
 _seconds: ContextVar[float] = ContextVar("seconds", default=SECONDS)
@@ -70,8 +70,8 @@ def always(part: Any) -> bool:
     return True
 
 
+# The function of a check: of a part, and of what it is tried on.
 Run = Callable[..., None]
-"""The function of a check: of a part, and of what it is tried on."""
 
 
 @dataclass(frozen=True)
@@ -314,8 +314,8 @@ def _is_library(frame: FrameType) -> bool:
 _SEED = 271828
 
 P = TypeVar("P", bound=Plugin)
+# A function of a part and a task, at the top of a module, so that it can be sent elsewhere.
 Work = Callable[[Any, Any], Any]
-"""A function of a part and a task, at the top of a module, so that it can be sent elsewhere."""
 
 _SERVE = """
 import os, pickle, sys
@@ -400,8 +400,8 @@ def elsewhere(run: Work, part: Any, tasks: Sequence[Any]) -> list[Any]:
     return results
 
 
+# Calls at one time, and how often: by chance they may not meet.
 THREADS, ROUNDS = 3, 4
-"""Calls at one time, and how often: by chance they may not meet."""
 
 
 def in_threads(run: Work, part: Any, tasks: Sequence[Any]) -> list[list[Any]]:
@@ -428,14 +428,14 @@ def in_threads(run: Work, part: Any, tasks: Sequence[Any]) -> list[list[Any]]:
         sys.setswitchinterval(interval)
 
 
+# Most modules that the import of a plugin may bring, beyond those that textreg needs itself.
 MODULES = 150
-"""Most modules that the import of a plugin may bring, beyond those that textreg needs itself."""
 
+# Parameters that need not change a result.
 _NO_EFFECT = (
     *("seed", "random_state", "verbose", "n_jobs", "jobs", "workers", "threads", "batch_size"),
     *("iterations", "max_iter", "rounds", "tol"),  # what converges at once needs no more of it
 )
-"""Parameters that need not change a result."""
 
 _COUNT = """
 import sys, numpy, scipy.sparse, textreg.hookspecs

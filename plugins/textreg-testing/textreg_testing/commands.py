@@ -239,8 +239,8 @@ def new_plugin(kind: str, name: str, into: str, template: str, as_json: bool) ->
     click.echo(f"then: textreg {command} {written.use}")
 
 
+# Number of documents of the corpus that plugins are tried on.
 DOCUMENTS = 60
-"""Number of documents of the corpus that plugins are tried on."""
 
 # What a part of each kind is tried with; the part itself goes under the keyword that is None.
 _TRIALS: dict[str, dict[str, Any]] = {

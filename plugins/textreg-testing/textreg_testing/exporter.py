@@ -16,8 +16,8 @@ from textreg.records.plain_model import PlainModel, PlainPart
 from textreg_export.characters import characters
 from textreg_testing.checks import Repeats, common_checks, contract, fail, repeated_checks, require
 
+# The files of the models, or the reasons why there are none.
 Exported = dict[str, bytes | str]
-"""The files of the models, or the reasons why there are none."""
 
 
 _NAMES = ("bad", "bad film", "good", "good film", "straße", "</script>", '"', "\\", "ɡ\u0301", "😀")

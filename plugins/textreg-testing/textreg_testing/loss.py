@@ -89,14 +89,14 @@ def each(loss: Loss, at: Point) -> Floats:
     return np.array([loss.value(at.z[i], at.y[i], at.c[i]) for i in ones])
 
 
+# Step of the differences that derivatives are compared with.
 STEP = 1e-5
-"""Step of the differences that derivatives are compared with."""
 
+# Relative error that differences may have.
 SLOPE = 1e-4
-"""Relative error that differences may have."""
 
+# Relative error that is left to floating point.
 ROUNDING = 1e-9
-"""Relative error that is left to floating point."""
 
 checks = common_checks("loss", "loss-")
 loss_checks = checks.of
@@ -244,11 +244,11 @@ def _third_derivative(loss: Loss) -> None:
             at_most("a change beyond it", over, 0.0, ROUNDING)
 
 
+# Scores far beyond those of any fit.
 EXTREME = (1e3, 1e6, 1e9)
-"""Scores far beyond those of any fit."""
 
+# Scores on the way there, in steps so small that none skips the place where a loss gives up.
 TAIL = (0.0, 2.0, 6.0, 10.0, 15.0, 20.0, 25.0, 30.0, 36.0, 40.0, 100.0, 300.0, 700.0, 1e3, 1e6)
-"""Scores on the way there, in steps so small that none skips the place where a loss gives up."""
 
 
 @add("conjugate")

@@ -49,11 +49,11 @@ from textreg_testing.problems import (
     solved,
 )
 
+# Share of the objective by which weights nearby may lie below those that were found.
 LOWER = 1e-5
-"""Share of the objective by which weights nearby may lie below those that were found."""
 
+# Share of it by which that of a converged solution may lie above the best that is known.
 REACHED = 1e-3
-"""Share of it by which that of a converged solution may lie above the best that is known."""
 
 checks = Checks("regularizer")
 
@@ -443,8 +443,8 @@ def _is_even(ready: Regularizer, problem: Problem, solution: Solution) -> bool:
     )
 
 
+# Values of a parameter at which the features are counted.
 BUDGETS = (1, 2, 3, 5, 10, 20)
-"""Values of a parameter at which the features are counted."""
 
 
 @checks.add("budget")

@@ -18,8 +18,8 @@ from textreg.penalties import Penalty
 from textreg.records import Floats
 from textreg_testing.checks import SECONDS, Checks, at_least, at_most, require, run_checks
 
+# Steps at which prox is looked at; weights are of the size of one.
 STEPS = (1e-2, 1.0, 100.0)
-"""Steps at which prox is looked at; weights are of the size of one."""
 
 
 class Sized(NamedTuple):
@@ -92,17 +92,17 @@ def short(w: Floats) -> str:
     return np.array2string(np.asarray(w), precision=4, threshold=6, edgeitems=3)
 
 
+# Steps that stand for strengths of zero and of infinity.
 TINY, BOUNDLESS = 1e-12, 1e12
-"""Steps that stand for strengths of zero and of infinity."""
 
+# Share of what is compared that is left to rounding, and to a prox found by iteration.
 EXACT = 1e-6
-"""Share of what is compared that is left to rounding, and to a prox found by iteration."""
 
+# The same for slopes, which lose half of the digits.
 SLOPE = 1e-4
-"""The same for slopes, which lose half of the digits."""
 
+# What is nothing, beside weights of the size of one.
 ROUNDING = 1e-9
-"""What is nothing, beside weights of the size of one."""
 
 checks = Checks(prefix="penalty-")
 penalty_checks = checks.of

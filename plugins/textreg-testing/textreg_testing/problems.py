@@ -18,14 +18,14 @@ from textreg_testing.checks import fail, require
 
 S = TypeVar("S", Solution, MultiSolution)
 
+# Documents and features of the small problem.
 N, P = 48, 20
-"""Documents and features of the small problem."""
 
+# How near weights must be that are found in two ways, relative to the largest.
 CLOSE = 5e-3
-"""How near weights must be that are found in two ways, relative to the largest."""
 
+# Relative gap of solutions that are compared.
 TIGHT = 1e-7
-"""Relative gap of solutions that are compared."""
 
 
 def random_matrix(
@@ -224,11 +224,11 @@ def loss_at(problem: Problem, w: Floats, b: float) -> tuple[float, Floats]:
     return value, np.asarray(problem.X.T @ r)
 
 
+# Of weights (p,) and an intercept.
 Objective = Callable[[Floats, float], float]
-"""Of weights (p,) and an intercept."""
 
+# Share of the objective that is left to rounding.
 SAME = 1e-6
-"""Share of the objective that is left to rounding."""
 
 
 def declares(part: Regularizer) -> bool:

@@ -52,17 +52,17 @@ from textreg_testing.problems import (
     solved,
 )
 
+# Share of the loss of no feature that a fit must be below.
 BETTER = 0.99
-"""Share of the loss of no feature that a fit must be below."""
 
+# What a fit of the large sparse problem may take at its peak; as dense it would be 4,000.
 MEGABYTES = 300
-"""What a fit of the large sparse problem may take at its peak; as dense it would be 4,000."""
 
+# A penalty strength at which every weight is zero.
 HUGE = 1e9
-"""A penalty strength at which every weight is zero."""
 
+# The checks that solve nothing.
 QUICK = ("parameters", "state", "manifest", "imports", "builder")
-"""The checks that solve nothing."""
 
 checks = common_checks("regularizer", "", prepared)
 

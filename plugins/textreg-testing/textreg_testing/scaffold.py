@@ -22,9 +22,10 @@ from textreg.plugins import registry
 from textreg.plugins.loading import title
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+# Most characters of a name, by which folders and files are called.
 _LONGEST = 40
-"""Most characters of a name, by which folders and files are called."""
 
+# The templates of every kind, the usual one first.
 TEMPLATES = {
     "tokenizer": ("tokenizer",),
     "groups": ("groups",),
@@ -34,8 +35,9 @@ TEMPLATES = {
     "exporter": ("exporter",),
     "command": ("command",),
 }
-"""The templates of every kind, the usual one first."""
 
+# Options with which `textreg train` uses a plugin of each kind, and `textreg export` one; a
+# command is used by its name.
 _USE = {
     "tokenizer": "--tokenizer $name",
     "groups": "--reg group --groups $name",
@@ -45,9 +47,8 @@ _USE = {
     "exporter": "--to $name",
     "command": "$name FILE",
 }
-"""Options with which ``textreg train`` uses a plugin of each kind, and ``textreg export`` one; a
-command is used by its name."""
 
+# The checks of each kind, what they are given, and the keywords of a training that uses it.
 _TESTED = {
     "tokenizer": ("tokenizer_checks", "TEXTS", '{"tokenizer": NAME, "reg": "lasso"}'),
     "groups": ("group_builder_checks", "TEXTS", '{"groups": NAME, "reg": "group"}'),
@@ -57,7 +58,6 @@ _TESTED = {
     "exporter": ("exporter_checks", "", ""),
     "command": ("command_checks", "", ""),
 }
-"""The checks of each kind, what they are given, and the keywords of a training that uses it."""
 
 _COMMON = {
     "pyproject.toml": "common/pyproject.toml.tmpl",
@@ -66,12 +66,13 @@ _COMMON = {
     ".github/workflows/test.yml": "common/test.yml.tmpl",
     "tests/test_$short.py": "common/test.py.tmpl",
 }
+# What a kind that is no part of a training has in place of them.
 _OTHERS = {
     kind: {"README.md": f"{kind}/README.md.tmpl", "tests/test_$short.py": f"{kind}/test.py.tmpl"}
     for kind in ("exporter", "command")
 }
-"""What a kind that is no part of a training has in place of them."""
 _MODULE = {"$module.py": "$template/module.py.tmpl"}
+# The files of a distribution, and their templates.
 _CYTHON = {
     "setup.py": "cython/setup.py.tmpl",
     "$module/__init__.py": "cython/module.py.tmpl",
@@ -80,7 +81,6 @@ _CYTHON = {
     "$module/twin.py": "cython/twin.py.tmpl",
     "tests/test_kernel.py": "cython/test_kernel.py.tmpl",
 }
-"""The files of a distribution, and their templates."""
 
 
 class NewPlugin(NamedTuple):

@@ -15,6 +15,7 @@ from textreg.plugins import registry
 from textreg.records import Tokens
 from textreg.records.documents import check_texts
 
+# Texts that a tokenizer must take: empty ones, all scripts, markup and control characters.
 TEXTS = (
     "The lamp is bright. We love it!\n\nIt came on Monday.",
     "",
@@ -32,10 +33,9 @@ TEXTS = (
     " \t Words after spaces. And before some  \r\n  ",
     "a" * 2000 + " " + "Long words. Of all " * 200,
 )
-"""Texts that a tokenizer must take: empty ones, all scripts, markup and control characters."""
 
+# Texts in which there is little to group or link.
 EDGES = (["", ""], ["lamp"], ["lamp lamp lamp", ""], ["a lamp", "a chair. a lamp"])
-"""Texts in which there is little to group or link."""
 
 _TOPICS = (
     "lamp candle bulb glow shine flash torch camp",
@@ -196,11 +196,11 @@ def with_pairs(tokens: Tokens, pairs: Collection[tuple[int, int]] | None = None)
     )
 
 
+# Where the characters begin of names that are like no other: CJK extension A.
 _UNLIKE = 0x3400
-"""Where the characters begin of names that are like no other: CJK extension A."""
 
+# Characters of such a name, so that no word is a few changes away from it.
 _LONG = 12
-"""Characters of such a name, so that no word is a few changes away from it."""
 
 
 def with_unused(tokens: Tokens) -> tuple[Tokens, frozenset[str]]:
@@ -231,12 +231,12 @@ def renumbered(tokens: Tokens, order: Sequence[int]) -> Tokens:
     return replace(tokens, ids=new[tokens.ids], vocabulary=names)
 
 
+# Letters that stand for a to z: names of them are no words, but alike as before.
 _ALPHABETS = {
     "small": "qwjzxvkbghnfcdtrsplmyiouea",
     "capital": "QWJZXVKBGHNFCDTRSPLMYIOUEA",
     "other": "щшжзхвкбгънфцдтрсплмюиоуеа",
 }
-"""Letters that stand for a to z: names of them are no words, but alike as before."""
 
 
 def renamed(tokens: Tokens, letters: str) -> Tokens:

@@ -28,8 +28,8 @@ from textreg_testing.texts import Trial, trial
 
 Sentences = list[list[str]]
 
+# Share of tokens whose characters must be theirs; others may be a matter of context.
 _ENOUGH = 0.8
-"""Share of tokens whose characters must be theirs; others may be a matter of context."""
 
 checks = common_checks("tokenizer", "tokenizer-")
 

@@ -10,6 +10,7 @@ from textreg.reading.formats.records import Arrow, ArrowStream, JsonArray, JsonL
 from textreg.reading.source import Source, keeps_ascii, likely_utf16
 
 PLAIN = PlainText()
+# All formats, in the order in which their first line is looked at.
 FORMATS: tuple[Format, ...] = (
     FastText(),
     PLAIN,
@@ -21,7 +22,6 @@ FORMATS: tuple[Format, ...] = (
     Arrow(),
     ArrowStream(),
 )
-"""All formats, in the order in which their first line is looked at."""
 
 _UNREADABLE = {
     b"PK\x03\x04": "a zip archive or an Excel workbook. Save the sheet as CSV (UTF-8)",

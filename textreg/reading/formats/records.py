@@ -17,8 +17,8 @@ from textreg.reading.formats.lines import Format
 from textreg.reading.source import NotDecodable, Source, UnusableRow
 from textreg.records.documents import FieldedText
 
+# Rows that are turned into Python's values at a time.
 ROWS = 1000
-"""Rows that are turned into Python's values at a time."""
 
 
 def pyarrow(what: str) -> Any:
@@ -296,8 +296,8 @@ _ARRAY_BEGINS = re.compile(r"\ufeff?\s*\[\s*([{\]]|$)")
 _BLANK = re.compile(r"[ \t\n\r]*")
 _ESCAPED = re.compile("[\udc80-\udcff]")
 _TRIM = 1 << 20
+# Endings of files whose first line may well begin as an array does.
 _OTHERS = {".jsonl", ".ndjson", ".csv", ".tsv", ".tab", ".txt"}
-"""Endings of files whose first line may well begin as an array does."""
 
 
 class JsonArray(Format):

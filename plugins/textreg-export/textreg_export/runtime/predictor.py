@@ -527,14 +527,14 @@ def _case_map(given: dict[str, Any]) -> dict[str, str]:
     return {**found, **dict(given["more"])}
 
 
+# What stands for a number or a category that a document does not have.
 _MISSING = "missing"
-"""What stands for a number or a category that a document does not have."""
 
+# Tokens without evidence that every sentence counts beside its own.
 _SHRINKAGE = 8
-"""Tokens without evidence that every sentence counts beside its own."""
 
+# Tokens on either side whose evidence counts for that of a sentence.
 _AROUND = 100
-"""Tokens on either side whose evidence counts for that of a sentence."""
 
 
 class Gram(NamedTuple):
