@@ -208,5 +208,5 @@ def test_without_probabilities_there_is_no_shift(task: dict[str, str]) -> None:
     y = [len(text) for text in texts] if task else labels
     loss = {} if task else {"loss": "hinge"}
     assert textreg.train(texts, y, reg="ridge", **loss, **task).summary.shift is None
-    with pytest.raises(UsageError, match="no probabilities to calibrate: leave out intercept"):
+    with pytest.raises(UsageError, match="no probabilities: leave out intercept"):
         textreg.train(texts, y, reg="ridge", intercept="left-out", **loss, **task)

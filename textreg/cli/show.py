@@ -265,7 +265,8 @@ def _left_out_facts(model: Model) -> dict[str, Any]:
     """What was learned from documents left out of the fit."""
     facts: dict[str, Any] = {}
     if model.summary is not None and (shift := model.summary.shift) is not None:
-        facts["intercept"] = f"{shift_text(shift)}; objective and gap are before that"
+        before = "" if shift.kind == "none" else "; objective and gap are of the fit before that"
+        facts["intercept"] = shift_text(shift) + before
     if model.calibration is not None:
         facts["calibration"] = {"method": model.calibration.method}
         if model.calibration.method == "temperature":

@@ -341,7 +341,7 @@ class Task(ABC):
             if value not in (None, "none", "fitted") and not options.loss.log_odds:
                 other = ", or take the logistic loss" if cls.discrete else ""
                 raise UsageError(
-                    f"the {options.loss.label()} loss gives no probabilities to calibrate: leave "
+                    f"the {options.loss.label()} loss gives no probabilities: leave "
                     f"out {name}{other}."
                 )
         if options.at_least_one and not cls.multilabel:
