@@ -179,7 +179,7 @@ BUDGETS = {
     "textreg/blocks": 770,
     "textreg/builtin": 1_110,
     "textreg/checking": 1_010,
-    "textreg/cli": 3_510,
+    "textreg/cli": 3_520,
     "textreg/cluster": 800,
     "textreg/estimators": 900,
     "textreg/explain": 1_250,
