@@ -21,12 +21,12 @@ from typing import IO, Any, NamedTuple, TypeAlias
 from textreg.errors import DataError, ModelError, UsageError
 from textreg.interrupts import tidying
 
-# Names the longest line, or document that has more than one; 64 MB is twenty long novels.
+#: Names the longest line, or document that has more than one; 64 MB is twenty long novels.
 MAX_LINE = "TEXTREG_MAX_LINE"
-# Names what a compressed file may hold if that is more than `RATIO` times its own size.
+#: Names what a compressed file may hold if that is more than `RATIO` times its own size.
 MAX_UNPACKED = "TEXTREG_MAX_UNPACKED"
 DEFAULT = 64_000_000
-# Texts shrink to a tenth; gzip can shrink what repeats itself to a thousandth.
+#: Texts shrink to a tenth; gzip can shrink what repeats itself to a thousandth.
 RATIO = 100
 
 _UNITS = {"": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
@@ -188,14 +188,14 @@ def unpacked(
         )
 
 
-# The numbers of errors that say that a file cannot become larger.
+#: The numbers of errors that say that a file cannot become larger.
 DISK_FULL = {
     getattr(errno, name)
     for name in ("ENOSPC", "EDQUOT", "EFBIG")  # no quota on Windows
     if hasattr(errno, name)
 }
 
-# Most bytes of the table of a model file, as safetensors has it.
+#: Most bytes of the table of a model file, as safetensors has it.
 MAX_TABLE = 100_000_000
 
 _KINDS = {

@@ -174,5 +174,5 @@ HOOK_OF_KIND = {
     "command": "textreg_commands",
 }
 
-# What every hook is called with; a hook takes the arguments that it names.
+#: What every hook is called with; a hook takes the arguments that it names.
 ARGUMENTS: dict[str, Any] = {"api": API}

@@ -35,7 +35,7 @@ __all__ = [
     "Tokenizer",
 ]
 
-# Version of the plugin interface. What may change without a new one: docs/promises.md.
+#: Version of the plugin interface. What may change without a new one: docs/promises.md.
 API = 1
 
 

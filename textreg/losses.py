@@ -409,7 +409,7 @@ def _mean(y: Floats, c: Floats) -> float:
     return float(c @ y) / total if total > 0.0 else 0.0
 
 
-# The losses that come with textreg, by name.
+#: The losses that come with textreg, by name.
 LOSSES: dict[str, type[Loss]] = {
     loss.name: loss for loss in (Logistic, SquaredHinge, SmoothedHinge, Squared)
 }

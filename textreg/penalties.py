@@ -50,7 +50,7 @@ __all__ = [
 
 Real = TypeVar("Real", bound=np.floating[Any])
 
-# Largest penalty strength, beyond any gradient that records allow.
+#: Largest penalty strength, beyond any gradient that records allow.
 STRONGEST = 1e100
 
 
@@ -251,10 +251,10 @@ class Separable:
         return soft(center, step * self.lam) / (1.0 + step * self.q)
 
 
-# How often the shares of features are made larger or smaller.
+#: How often the shares of features are made larger or smaller.
 ROUNDS = 2
 
-# By how much at most.
+#: By how much at most.
 FACTOR = 2.0
 
 

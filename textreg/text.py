@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from textreg.records import Bools, Floats, Int32s, Int64s
 
 
-# Where sentences end: after punctuation (and at blank lines), at the ends of lines, at lines
-# without a word, or only at the end of the text.
+#: Where sentences end: after punctuation (and at blank lines), at the ends of lines, at lines
+#: without a word, or only at the end of the text.
 SENTENCES = ("punct", "lines", "paragraphs", "none")
 
-# Whether character n-grams stay inside words or run across them; the names are scikit-learn's.
+#: Whether character n-grams stay inside words or run across them; the names are scikit-learn's.
 ANALYZERS = ("char_wb", "char")
 
 

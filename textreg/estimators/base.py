@@ -475,7 +475,7 @@ def by_name(values: Any) -> Any:
     return {str(key): it for key, it in values.items()} if isinstance(values, Mapping) else values
 
 
-# The score of a column of an indicator matrix that no text of the training has.
+#: The score of a column of an indicator matrix that no text of the training has.
 NEVER = -1000.0
 
 

@@ -41,17 +41,17 @@ if TYPE_CHECKING:
     from textreg.training.keywords import LinearClassifierKeywords, LinearKeywords
 
 
-# Parameters of the estimators that are no settings of a training.
+#: Parameters of the estimators that are no settings of a training.
 NOT_SETTINGS = ("cv", "fit_intercept")
 
 
-# The parameters of the estimators of rows.
+#: The parameters of the estimators of rows.
 OF_ROWS = (
     *("reg", "groups", "graph", "loss", "multiclass", "class_weight", "fit_intercept", "cv"),
     *("metric", "select", "within", "max_nonzero", "path", "jobs", "tol", "max_iter"),
 )
 
-# Their defaults that are not those of texts.
+#: Their defaults that are not those of texts.
 USUAL = {"reg": "ridge", "fit_intercept": True}
 
 

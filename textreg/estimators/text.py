@@ -41,13 +41,13 @@ if TYPE_CHECKING:
     from textreg.training.keywords import ClassifierKeywords, RegressorKeywords
 
 
-# Settings that a regression makes no use of.
+#: Settings that a regression makes no use of.
 OF_LABELS = (
     *("multiclass", "min_label", "rare_label", "class_weight", "threshold"),
     *("intercept", "calibrate", "at_least_one", "unknown", "unknown_rule"),
 )
 
-# Settings that are parameters of the estimators of texts.
+#: Settings that are parameters of the estimators of texts.
 OF_TEXTS = [it for it in declared_settings() if it not in ("task", "dev", "unlabeled")]
 
 

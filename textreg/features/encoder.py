@@ -89,7 +89,7 @@ def _table(weighting: Weighting, size: int) -> Floats:
     return weighting.values(np.arange(float(size)))
 
 
-# The term weightings by name, as users give them.
+#: The term weightings by name, as users give them.
 WEIGHTINGS = {
     "count": Weighting("count"),
     "binary": Weighting("binary"),

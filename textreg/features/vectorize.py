@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     Graphs: TypeAlias = Callable[[GraphBuilder, Groups | None], Graph]
 
 
-# Occurrences whose counts are rows at a time, on their way into columns.
+#: Occurrences whose counts are rows at a time, on their way into columns.
 BLOCK = 1 << 22
 
 

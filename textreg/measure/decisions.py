@@ -159,19 +159,19 @@ class ThresholdCurve(NamedTuple):
         )
 
 
-# Weight of the macro-F1 in the objective, beside 1 for the micro-F1.
+#: Weight of the macro-F1 in the objective, beside 1 for the micro-F1.
 MACRO = 2.0
 
-# Documents added to the denominator of a label's F1, so that one hit alone is no success.
+#: Documents added to the denominator of a label's F1, so that one hit alone is no success.
 SMOOTHING = 4.0
 
-# Most passes over the labels.
+#: Most passes over the labels.
 PASSES = 3
 
-# Most thresholds that are tried for all labels together.
+#: Most thresholds that are tried for all labels together.
 TRIED = 1000
 
-# Subsamples whose thresholds are averaged, and their share of the documents.
+#: Subsamples whose thresholds are averaged, and their share of the documents.
 SUBSAMPLES, SHARE = 10, 2 / 3
 
 
@@ -280,13 +280,13 @@ def halves(n: int) -> Sequence[tuple[Int64s, Int64s]]:
     return [(first, second), (second, first)] if n > 1 else [(rows, rows)]
 
 
-# Shares of answered texts in a table of coverage against risk.
+#: Shares of answered texts in a table of coverage against risk.
 COVERAGES = (1.0, 0.99, 0.98, 0.95, 0.9, 0.8, 0.7, 0.5)
 
-# The most points of a curve that are listed.
+#: The most points of a curve that are listed.
 POINTS = 100
 
-# The rules unless one is given, without and with held-out texts that belong to no label.
+#: The rules unless one is given, without and with held-out texts that belong to no label.
 WITHOUT_EXAMPLES, WITH_EXAMPLES = "coverage:0.95", "accuracy"
 
 
@@ -555,10 +555,10 @@ def choose_unknown(rule: str | None, curve: RiskCurve, label: str) -> Unknown:
     return Unknown(rule, value, outside, float(inside[place] / inside[-1]), line.risk, line.recall)
 
 
-# Ways to calibrate: one number for all scores, or a monotone curve for each weight vector.
+#: Ways to calibrate: one number for all scores, or a monotone curve for each weight vector.
 METHODS = ("temperature", "isotonic")
 
-# The highest temperature, and the inverse of the lowest; calibrate stays within 1100.
+#: The highest temperature, and the inverse of the lowest; calibrate stays within 1100.
 HOTTEST = 1e6
 
 Curve = tuple[tuple[float, ...], tuple[float, ...]]
@@ -683,10 +683,10 @@ def log_odds(scores: Floats) -> Floats:
     )
 
 
-# Bins of equal width from 0 to 1.
+#: Bins of equal width from 0 to 1.
 BINS = 10
 
-# The rules of a table of thresholds, as `--threshold` takes them.
+#: The rules of a table of thresholds, as `--threshold` takes them.
 RULES = ("f1", "precision:0.8", "precision:0.9", "precision:0.95", "precision:0.99")
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from textreg.records import Bools, Floats, Int64s
 
 
-# Bootstrap samples of documents for the intervals of F1.
+#: Bootstrap samples of documents for the intervals of F1.
 RESAMPLES = 1000
 
 

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
     from textreg.records import Bools, Floats, Int64s
 
-# Metrics of probabilities; the second is the first after temperature scaling.
+#: Metrics of probabilities; the second is the first after temperature scaling.
 LOG_LOSSES = ("log-loss", "calibrated-log-loss")
 
-# Metrics that are better when smaller.
+#: Metrics that are better when smaller.
 SMALLER = {*LOG_LOSSES, "mse"}
 
 
@@ -64,7 +64,7 @@ def mean(values: Floats, weights: Floats | None = None) -> float:
     return float(values.mean() if weights is None else np.average(values, weights=weights))
 
 
-# Bootstrap samples for the standard error of a metric that is no mean over documents.
+#: Bootstrap samples for the standard error of a metric that is no mean over documents.
 RESAMPLES_OF_ERROR = 200
 
 
@@ -132,10 +132,10 @@ def wilson(right: int, total: int) -> tuple[float, float]:
     return max(0.0, (center - spread) / below), min(1.0, (center + spread) / below)
 
 
-# Two models differ if the p-value, adjusted if there are several, is at most this.
+#: Two models differ if the p-value, adjusted if there are several, is at most this.
 ALPHA = 0.05
 
-# Resamples of a bootstrap.
+#: Resamples of a bootstrap.
 RESAMPLES = 10_000
 
 # Counts of resampled cells that are held at once.

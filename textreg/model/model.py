@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from textreg.tasks.base import Targets
 
 
-# The largest weight, intercept or threshold: no sum of them over a text overflows.
+#: The largest weight, intercept or threshold: no sum of them over a text overflows.
 LARGEST = 1e100
 
-# Characters of texts that are scored at once.
+#: Characters of texts that are scored at once.
 BLOCK = 1 << 19
 
 

@@ -98,7 +98,7 @@ if TYPE_CHECKING:
     from textreg.records import Floats, Int32s, Int64s
 
 
-# Types of the arrays of a path.
+#: Types of the arrays of a path.
 PATH_ARRAYS = {
     "path_names": "uint8",
     "path_name_ptr": "int64",
@@ -167,7 +167,7 @@ def read_path(header: PathHeader | None, arrays: Arrays, rows: int) -> SolutionP
     )
 
 
-# Types of the arrays that are read.
+#: Types of the arrays that are read.
 ARRAYS = {
     **ENCODER_ARRAYS,
     "weights": "float64",
@@ -177,11 +177,11 @@ ARRAYS = {
     **PATH_ARRAYS,
 }
 
-# A model takes at most this many times the bytes of its file for weights, most of them zero, or
-# SMALL_WEIGHTS: only one of many hundreds of labels, with few features each, needs more.
+#: A model takes at most this many times the bytes of its file for weights, most of them zero, or
+#: SMALL_WEIGHTS: only one of many hundreds of labels, with few features each, needs more.
 SPREAD = 500
 
-# Bytes of weights that a model may have in any file.
+#: Bytes of weights that a model may have in any file.
 SMALL_WEIGHTS = 256_000_000
 
 _OPTIONAL = {"children", "last", "kept", "idf", "columns", *PATH_ARRAYS}

@@ -128,7 +128,7 @@ def _unlisted(error: OSError) -> None:
     )
 
 
-# So many different labels, groups and times are kept once each; further ones as often as read.
+#: So many different labels, groups and times are kept once each; further ones as often as read.
 KNOWN = 100_000
 
 
@@ -227,7 +227,7 @@ class Collected:
 
 
 ROWS = 4096
-# Rows are taken in that many at a time, or when their texts have that many characters.
+#: Rows are taken in that many at a time, or when their texts have that many characters.
 CHARACTERS = 1 << 20
 
 

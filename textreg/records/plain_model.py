@@ -13,7 +13,7 @@ from textreg.records.documents import Field
 if TYPE_CHECKING:
     from textreg._core.arrays import Floats
 
-# What the document says that it is. docs/exporting.md describes it.
+#: What the document says that it is. docs/exporting.md describes it.
 FORMAT, VERSION = "textreg-export", 1
 
 TASKS = ("binary", "one-vs-rest", "softmax", "multilabel", "regression")

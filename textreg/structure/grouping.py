@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from textreg.records import Int32s, Int64s
 
 
-# When a set of words contains an n-gram: if it has all its words, if it has any, never.
+#: When a set of words contains an n-gram: if it has all its words, if it has any, never.
 NGRAMS = ("all", "any", "none")
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
-# Maximum number of entries of a dense table between features that is in memory at once.
+#: Maximum number of entries of a dense table between features that is in memory at once.
 BLOCK = 1 << 24
 
 

@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from textreg.training.keywords import TrainKeywords
 
 
-# The most features of which a summary keeps the order of entry.
+#: The most features of which a summary keeps the order of entry.
 MAX_ORDER = 100
 
 
@@ -522,7 +522,7 @@ def learn(context: SearchContext, work: Work, initial: InitialWeights | None = N
     return Learned(context, result, fit, path, clock.seconds)
 
 
-# Texts, their labels, and their weights where they have some.
+#: Texts, their labels, and their weights where they have some.
 Batch = tuple[Sequence[str], Sequence[Any]] | tuple[Sequence[str], Sequence[Any], Sequence[float]]
 
 

@@ -61,7 +61,7 @@ __all__ = [
     "with_pairs",
 ]
 
-# The checks of each kind of plugin; those of tokenizers and builders take `texts`.
+#: The checks of each kind of plugin; those of tokenizers and builders take `texts`.
 CHECKS: dict[str, Callable[..., list[Check]]] = {
     "regularizer": regularizer_checks,
     "tokenizer": tokenizer_checks,
