@@ -150,7 +150,28 @@ def test_the_page_shows_one_that_works(tmp_path: Path) -> None:
     assert re.search(r"^  vocabulary +Show the most frequent words of a file\.$", listed[1], re.M)
     assert called == (0, "     2 a\n", "")
     assert refused[0] == 1
-    assert refused[2] == "Error: empty.txt: there are no words. Give a file of texts.\n"
+    assert refused[2] == "Error: empty.txt: the file is empty. Give a file with documents.\n"
+
+
+def test_a_fault_of_a_command_is_not_one_of_textreg(tmp_path: Path) -> None:
+    code = """
+import click
+from textreg.hookspecs import hookimpl
+
+@click.command(name="boom")
+def boom():
+    1 / 0
+
+@hookimpl
+def textreg_commands():
+    return [boom]
+"""
+    site = Site(tmp_path)
+    unpack([Distribution("acme", code, {"command.boom": "acme"})], tmp_path / "wheels", site.target)
+    ((exit_code, _, said),) = site.session([["boom"]])
+    assert exit_code == 70
+    assert re.match(r"Error: ZeroDivisionError: .* a fault of the command, .* of acme \S+, ", said)
+    assert "fault of textreg" not in said
 
 
 @pytest.mark.skipif(not PLUGINS.is_dir(), reason="textreg is not installed from a checkout")

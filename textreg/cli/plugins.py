@@ -20,7 +20,7 @@ class _PluginsGroup(OpenGroup):
 @click.group(name="plugins", cls=_PluginsGroup, invoke_without_command=True)
 @click.pass_context
 def command(ctx: click.Context) -> None:
-    """List, check or write plugins: tokenizers, builders, regularizers, losses, exporters."""
+    """List, check or write plugins: parts of trainings, exporters and commands."""
     if ctx.invoked_subcommand is None:
         ctx.invoke(list_plugins)
 

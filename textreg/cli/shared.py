@@ -209,7 +209,7 @@ def _explain(error: BaseException, line: CommandLine) -> tuple[str, int]:
         return f"Error: out of memory. {_less_memory(line.command)}", 1
     if isinstance(error, OSError) and error.errno is not None:
         return f"Error: {_system(error)}", 1
-    return f"Error: {_fault(error)}", FAULT
+    return f"Error: {_fault(error, _owner_of(line.command))}", FAULT
 
 
 def _usage(error: click.ClickException, line: CommandLine) -> str:
@@ -242,11 +242,28 @@ def _system(error: OSError) -> str:
     return f"{where}{error.strerror or error}. {advice}"
 
 
-def _fault(error: BaseException) -> str:
+def _owner_of(command: str) -> str:
+    """Whose a command is, for messages; empty for one of textreg and of its satellites."""
+    registry = sys.modules.get("textreg.plugins.registry")
+    if registry is None:  # without it there is no command of a plugin
+        return ""
+    from textreg.plugins.distributions import SATELLITES
+
+    own = {"textreg", *SATELLITES}
+    rows = [row for row in registry.listing() if (row.kind, row.name) == ("command", command)]
+    return next((row.home for row in rows if row.distribution not in own), "")
+
+
+def _fault(error: BaseException, owner: str) -> str:
     import platform
     from importlib.metadata import version
 
     what = " ".join(f"{type(error).__name__}: {error}".split()).rstrip(".: ")
+    if owner:
+        return (
+            f"{what}. This is a fault of the command, which is of {owner}, and not yours. Tell its "
+            "author what it prints with --debug (which shows the traceback)."
+        )
     python = f"Python {platform.python_version()}, {platform.platform(terse=True)}"
     return (
         f"{what}. This is a fault of textreg, and not yours. Please report it with the command, "

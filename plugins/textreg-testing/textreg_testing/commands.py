@@ -222,8 +222,8 @@ def _run_check(check: Check, part: Any, seconds: float) -> Checked | None:
 def new_plugin(kind: str, name: str, into: str, template: str, as_json: bool) -> None:
     """Write the distribution textreg-NAME, which can be installed, tested and changed at once.
 
-    KIND is tokenizer, groups (a group builder), graph (a graph builder), regularizer, loss
-    or exporter. The folder textreg-NAME gets a small working example with its tests.
+    KIND is tokenizer, groups (a group builder), graph (a graph builder), regularizer, loss,
+    exporter or command. The folder textreg-NAME gets a small working example with its tests.
     """
     from textreg_testing.scaffold import write_plugin
 
@@ -235,8 +235,8 @@ def new_plugin(kind: str, name: str, into: str, template: str, as_json: bool) ->
     for path in written.files:
         click.echo(f"wrote {path}")
     click.echo(f"next: cd {written.folder} && pip install -e . pytest && pytest")
-    command = "export MODEL -o FILE" if kind == "exporter" else "train FILE"
-    click.echo(f"then: textreg {command} {written.use}")
+    before = {"exporter": "export MODEL -o FILE ", "command": ""}.get(kind, "train FILE ")
+    click.echo(f"then: textreg {before}{written.use}")
 
 
 # Number of documents of the corpus that plugins are tried on.
