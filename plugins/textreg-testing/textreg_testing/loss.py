@@ -29,7 +29,7 @@ from textreg_testing.checks import (
     near,
     require,
 )
-from textreg_testing.problems import quiet, small
+from textreg_testing.regularizer import quiet, small
 
 
 class Point(NamedTuple):
