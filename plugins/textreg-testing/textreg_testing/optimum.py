@@ -30,7 +30,7 @@ from textreg.records import (
 from textreg.solvers.proximal import proximal
 from textreg.solvers.softmax import softmax_loss
 from textreg_testing.checks import Check, at_least, at_most, contract, finite, near, require
-from textreg_testing.penalty import Sized, penalty_checks
+from textreg_testing.objective import Sized, penalty_checks
 from textreg_testing.regularizer import (
     CLOSE,
     SAME,
