@@ -2,8 +2,7 @@
 
 The methods are those of Yogatama & Smith (2014) and Skianis, Tziortziotis & Vazirgiannis (2018), as
 in the papers and by default. published.tsv has tables 2 and 3 of the latter and table 2 of the
-former: accuracies and sizes, in percent. What is measured are plain values that JSON
-can hold.
+former: accuracies and sizes, in percent. What is measured are plain values that JSON can hold.
 """
 
 from __future__ import annotations
