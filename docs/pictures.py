@@ -27,7 +27,7 @@ from textreg.solvers.pursuit import Pursuit
 from textreg.solvers.stagewise import stagewise
 from textreg.solvers.stagewise_rules import StepRules
 from textreg_report.charts import SERIES, Series, draw, draw_lines
-from textreg_report.wording import clip
+from textreg_report.page import clip
 
 Save = Callable[[Path], None]
 FOLDER = Path(__file__).with_name("pictures")

@@ -12,7 +12,7 @@ from textreg.records import Problem, Solution
 from textreg.solvers import dual_ascent
 from textreg.solvers import ridge as steps
 from textreg.solvers.ridge import ridges
-from textreg_testing.problems import random_matrix
+from textreg_testing.regularizer import random_matrix
 
 
 @pytest.fixture(autouse=True)

@@ -14,7 +14,7 @@ from textreg.solvers import hinge_ridge
 from textreg.solvers.dual_ascent import slope_of
 from textreg.solvers.hinge_ridge import hinge_ridges
 from textreg.solvers.newton import newton
-from textreg_testing.problems import random_matrix
+from textreg_testing.regularizer import random_matrix
 
 LOSSES = [SmoothedHinge(), SmoothedHinge(smoothing=1.0), SquaredHinge()]
 

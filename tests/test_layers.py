@@ -192,12 +192,12 @@ BUDGETS = {
     "textreg/solvers": 5_900,
     "textreg/tasks": 1_310,
     "textreg/training": 4_150,
-    "plugins": 11_550,
-    "plugins/textreg-export": 1_370,
+    "plugins": 11_430,
+    "plugins/textreg-export": 1_360,
     "plugins/textreg-latent": 770,
-    "plugins/textreg-papers": 980,
-    "plugins/textreg-report": 4_560,
-    "plugins/textreg-testing": 3_340,
+    "plugins/textreg-papers": 960,
+    "plugins/textreg-report": 4_530,
+    "plugins/textreg-testing": 3_290,
 }
 """Lines of code that a folder may have, without docstrings, comments, blanks and tests.
 

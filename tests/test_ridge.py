@@ -17,7 +17,7 @@ from textreg.solvers.compact_rows import compact_rows
 from textreg.solvers.engine import Engine
 from textreg.solvers.requests import answered
 from textreg.solvers.ridge import RidgeModel
-from textreg_testing.problems import random_matrix
+from textreg_testing.regularizer import random_matrix
 
 N, P = 80, 200
 

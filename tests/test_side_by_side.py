@@ -15,7 +15,7 @@ from textreg.plugins import calls
 from textreg.records import Groups, Problem, Solution
 from textreg.solvers import ridge as steps
 from textreg.solvers.ridge import ridges
-from textreg_testing.problems import random_matrix
+from textreg_testing.regularizer import random_matrix
 
 N, P, LABELS = 80, 200, 5
 

@@ -17,7 +17,7 @@ from textreg.solvers import majorize as module
 from textreg.solvers.engine import Engine
 from textreg.solvers.majorize import majorize
 from textreg.solvers.reweighting import VectorFit
-from textreg_testing.problems import random_matrix
+from textreg_testing.regularizer import random_matrix
 
 N, P = 80, 120
 

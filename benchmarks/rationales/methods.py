@@ -11,7 +11,7 @@ import numpy as np
 import textreg
 from benchmarks.rationales.corpus import Split
 from textreg.model.model import Model
-from textreg_papers.measure import COSTS, SHARES, fit_nbsvm
+from textreg_papers.protocols import COSTS, SHARES, fit_nbsvm
 
 
 class Method(NamedTuple):

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from textreg.hookspecs import hookimpl
 from textreg.kinds import GroupBuilder
-from textreg_embeddings.brown import Brown
-from textreg_embeddings.clusters import Clusters
+from textreg_embeddings.clusters import Brown, Clusters
 
 __all__ = ["Brown", "Clusters"]
 

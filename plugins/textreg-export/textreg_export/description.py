@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib import metadata
 from typing import Any
 
@@ -91,8 +92,6 @@ def _calibration(model: Model) -> dict[str, Any] | None:
 
 def _part(part: Encoder, weights: Floats, prefix: str) -> PlainPart:
     """The features of one tokenizer; UsageError if others cannot find them."""
-    if isinstance(part, NumberEncoder):
-        return _number(part, weights, prefix.removesuffix(":"))
     tokenizer = part.tokenizer
     tokens = isinstance(tokenizer, Pretokenized)
     if not tokens and not (ours(tokenizer) and tokenizer.name in TOKENIZERS):
@@ -102,7 +101,7 @@ def _part(part: Encoder, weights: Floats, prefix: str) -> PlainPart:
             "train on lists of tokens."
         )
     idf = part.idf
-    return PlainPart(
+    plain = PlainPart(
         prefix=prefix,
         tokenizer="tokens" if tokens else tokenizer.name,
         options=tokenizer.params(),
@@ -117,24 +116,14 @@ def _part(part: Encoder, weights: Floats, prefix: str) -> PlainPart:
         field="" if part.field is None else part.field.name,
         strip_html=part.vectorizer.strip_html,
     )
-
-
-def _number(part: NumberEncoder, weights: Floats, prefix: str) -> PlainPart:
-    """The features of a field of numbers, whose own feature has the name of the field."""
-    assert part.field is not None
-    return PlainPart(
-        prefix=prefix,
+    if not isinstance(part, NumberEncoder):
+        return plain
+    return replace(  # the number itself has the name of the field
+        plain,
+        prefix=prefix.removesuffix(":"),
         tokenizer="number",
         options={"mean": part.mean, "scale": part.scale},
-        ngrams=1,
-        term=part.weighting.term,
-        norm=part.weighting.norm,
-        stop_words=(),
         names=[f":{name}" if name else "" for name in part.names],
-        idf=None,
-        weights=weights,
-        others={},
-        field=part.field.name,
     )
 
 

@@ -21,9 +21,14 @@ from textreg.builtin.separable import Ridge
 from textreg.errors import UsageError
 from textreg.kinds import Regularizer
 from textreg.records import Graph, Problem
-from textreg_papers.eigenvectors import DENSE, eigenvectors
-from textreg_papers.projections import LocallyLinear, PrincipalComponents, _embedding
-from textreg_testing.problems import random_matrix
+from textreg_papers.projections import (
+    DENSE,
+    LocallyLinear,
+    PrincipalComponents,
+    _embedding,
+    eigenvectors,
+)
+from textreg_testing.regularizer import random_matrix
 
 BOTH = pytest.mark.parametrize("part", [PrincipalComponents, LocallyLinear])
 
@@ -184,7 +189,7 @@ def test_a_long_ring_has_eigenvalues_next_to_nothing() -> None:
 def test_where_no_cut_is_right_the_eigenvalues_are_found_all_the_same(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("textreg_papers.eigenvectors.ROUNDS", 0)
+    monkeypatch.setattr("textreg_papers.projections.ROUNDS", 0)
     values = np.linspace(1.0, 3.0, 1100)
     found, _ = eigenvectors(lambda v: (values * v.T).T, 1100, 4, "smallest")
     np.testing.assert_allclose(found, values[:4], rtol=1e-5)

@@ -18,8 +18,8 @@ from textreg.errors import ConvergenceWarning
 from textreg.records import Groups, Problem
 from textreg_papers import protocols
 from textreg_papers.__main__ import main
-from textreg_papers.measure import unpack
 from textreg_papers.page import cells, contest, page
+from textreg_papers.protocols import unpack
 
 DOCS = Path(textreg.__file__).parent.parent / "docs"
 

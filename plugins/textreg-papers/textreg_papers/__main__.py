@@ -22,9 +22,8 @@ from typing import Any
 from textreg.errors import TextregError, UsageError, did_you_mean
 from textreg.files import write_atomically
 from textreg.training.settings import TrainingSettings
-from textreg_papers.measure import Documents, measure, print_words
 from textreg_papers.page import machine, page, pictures
-from textreg_papers.protocols import CANDIDATES
+from textreg_papers.protocols import CANDIDATES, Documents, measure, print_words
 from textreg_report.charts import check_picture
 
 

@@ -21,8 +21,7 @@ from jinja2 import Template
 import textreg
 from textreg.measure.metrics import sign_test
 from textreg_papers import protocols
-from textreg_papers.measure import PEERS, unpack
-from textreg_papers.protocols import DEFAULTS, PAPERS, PUBLISHED, SKIANIS, VARIANTS
+from textreg_papers.protocols import DEFAULTS, PAPERS, PEERS, PUBLISHED, SKIANIS, VARIANTS, unpack
 
 # Order of the tasks; any others follow.
 ORDER = ("science", "sports", "religion", "computer", "movie", "amazon-books", "amazon-electronics")
@@ -228,7 +227,7 @@ def _template() -> Template:
 
     environment = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.filters.update(paragraph=fill, item=item)
-    environment.globals.update(vars(protocols), PEERS=PEERS)
+    environment.globals.update(vars(protocols))
     environment.globals["settings"] = SETTINGS
     figures = (accuracy, contests, ours, ours_and_theirs, percent, seconds, size)
     environment.globals.update({figure.__name__: figure for figure in figures})

@@ -93,7 +93,7 @@ def test_models_are_measured_on_all_of_a_corpus(demo: Path, found: Comparison) -
     one, other = again.contrast("lasso"), found.contrast("lasso")
     # three candidates there: two comparisons
     assert (one.comparisons, other.comparisons) == (1, 2)
-    same = other._replace(benchmark="demo", p_adjusted=one.p, comparisons=1)
+    same = replace(other, benchmark="demo", p_adjusted=one.p, comparisons=1)
     assert one == same
     # a single corpus is all to measure on
     assert compare(models, Benchmark("t", train=benchmark.test)).cell(
@@ -203,7 +203,7 @@ def test_verdicts_follow_from_the_p_that_is_shown(counts: list[tuple[int, int]])
     names = [f"new {number}" for number in range(len(counts))]
     cells = [cell(name, "t", [1, 0], 1000) for name in ("old", *names)]
     contrasts = [
-        contrast(won - lost, won, lost)._replace(candidate=name)
+        replace(contrast(won - lost, won, lost), candidate=name)
         for name, (won, lost) in zip(names, counts, strict=True)
     ]
     one = Comparison(("t",), ("old", *names), "old", tuple(cells), adjusted(contrasts), 0)
@@ -240,7 +240,7 @@ def test_a_p_shows_its_side(p: float, text: str) -> None:
 
 def test_comparisons_on_single_corpora_and_over_all_are_two_families() -> None:
     given = [
-        contrast(1.0, won, lost, benchmark)._replace(candidate=name, benchmarks_p=benchmarks_p)
+        replace(contrast(1.0, won, lost, benchmark), candidate=name, benchmarks_p=benchmarks_p)
         for name, benchmark, won, lost, benchmarks_p in [
             ("a", "one", 15, 3, 1.0),
             ("a", "two", 9, 1, 1.0),

@@ -17,13 +17,17 @@ from textreg_report import charts
 from textreg_report.charts import (
     MARKERS,
     SERIES,
+    Chart,
     Series,
     _set_scale,
+    counts,
     draw_lines,
+    linear,
     look,
     plot_path,
+    spread,
+    strengths,
 )
-from textreg_report.page_charts import Chart, counts, linear, spread, strengths
 
 
 def test_places_keep_their_order_and_distance() -> None:
@@ -35,7 +39,7 @@ def test_places_keep_their_order_and_distance() -> None:
 
 @pytest.mark.parametrize(
     "scale",
-    [linear(-1, 3), counts([0, 5, 900]), counts([3, 8]), strengths([0.0, 0.01, 10.0])],
+    [linear(-1, 3), counts([0, 5, 900]), counts([3, 8])],
 )
 def test_scales_rise_and_their_ticks_lie_inside(scale: Any) -> None:
     places = [scale.share(value) for value, _ in scale.ticks]
@@ -45,7 +49,7 @@ def test_scales_rise_and_their_ticks_lie_inside(scale: Any) -> None:
 
 
 def test_strengths_may_fall_and_hold_zero() -> None:
-    scale = strengths([10.0, 1.0, 0.0], falling=True)
+    scale = strengths([10.0, 1.0, 0.0])
     assert [round(scale.share(value), 3) for value in (10.0, 1.0, 0.0)] == [0.0, 0.667, 1.0]
     assert [text for _, text in scale.ticks if text == "0"] == ["0"]
 

@@ -15,14 +15,14 @@ from textreg.records import Corpus
 from textreg_report import report
 from textreg_report.page import Estimate, Section, Suggestion, Versus
 from textreg_report.predictions import Predictions, half_of
-from textreg_report.suggestions import (
+from textreg_report.verdict import (
     calibrated,
     emptier,
     learning_still,
     other_thresholds,
     simpler,
+    verdict_of,
 )
-from textreg_report.verdict import verdict_of
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from textreg.tasks import Regression
 from textreg.tasks.classification import Binary
 from textreg_report import report
 from textreg_report.page import Suggestion
-from textreg_report.suggestions import NEAR, corpus_advice
+from textreg_report.verdict import NEAR, corpus_advice
 
 TASK = Binary(("neg", "pos"))
 TEXTS = [
@@ -85,7 +85,7 @@ def test_near_copies_are_looked_for_in_some_documents_only(monkeypatch: pytest.M
     near = corpus(range(30), (f"{TEXTS[3]} now", LABELS[3]))
     assert any("nearly the same" in it.what for it in corpus_advice(TASK, None, near))
     assert len(near) < NEAR
-    monkeypatch.setattr("textreg_report.suggestions.NEAR", 30)
+    monkeypatch.setattr("textreg_report.verdict.NEAR", 30)
     assert not any("nearly" in it.what for it in corpus_advice(TASK, None, near))
 
 

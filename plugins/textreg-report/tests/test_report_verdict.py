@@ -12,11 +12,10 @@ import textreg
 from textreg.model.model import Model
 from textreg.records import Corpus
 from textreg_report import report
-from textreg_report.documents import certainty
-from textreg_report.page import Estimate, Section, Versus
-from textreg_report.predictions import Predictions, scores_of
+from textreg_report.documents import certainty, confusions_of
+from textreg_report.page import Estimate, Section, Versus, share, share_of
+from textreg_report.predictions import Predictions, scores_of, versus_constant
 from textreg_report.verdict import (
-    confusions_of,
     errors_in_words,
     least_sure,
     of_labels,
@@ -24,9 +23,7 @@ from textreg_report.verdict import (
     of_probabilities,
     quality,
     verdict_of,
-    versus_constant,
 )
-from textreg_report.wording import share, share_of
 
 
 @pytest.fixture(scope="module")

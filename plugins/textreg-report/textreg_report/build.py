@@ -23,7 +23,14 @@ from textreg.training.settings import TrainingSettings
 from textreg_report import facts
 from textreg_report.agreement import MarkedDocument, rationale_scores
 from textreg_report.benchmark import Benchmark, compare
-from textreg_report.documents import certainty, document_of, documents_of, suspected_of, take
+from textreg_report.documents import (
+    certainty,
+    confusions_of,
+    document_of,
+    documents_of,
+    suspected_of,
+    take,
+)
 from textreg_report.page import Estimate, PairReport, Report, Section, Suggestion, Versus
 from textreg_report.predictions import (
     BASELINE,
@@ -34,8 +41,7 @@ from textreg_report.predictions import (
     scores_of,
     squared_errors,
 )
-from textreg_report.suggestions import suggestions_of
-from textreg_report.verdict import confusions_of, verdict_of
+from textreg_report.verdict import suggestions_of, verdict_of
 
 NO_TRAIN = (
     "The training corpus was not given (--train), so this page cannot tell which groups were "
@@ -87,7 +93,7 @@ def report(  # noqa: PLR0913  # its options are its interface
         them.
     advice : sequence of Suggestion, optional
         Further suggestions for the verdict, such as those of
-        ``textreg_report.suggestions.corpus_advice``.
+        ``textreg_report.verdict.corpus_advice``.
     title : str, default "model"
         Title of the page, such as the name of the file.
     command : sequence of str, optional

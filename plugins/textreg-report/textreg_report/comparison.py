@@ -6,7 +6,7 @@ import csv
 import io
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, NamedTuple
 
 from textreg.measure.metrics import ALPHA, Interval, holm, p_text
@@ -14,7 +14,24 @@ from textreg.records import Bools, Int64s
 from textreg_report.charts import FEATURES, Series, draw_lines
 
 
-class Contrast(NamedTuple):
+class Headline:
+    """What verdicts and pictures go by: accuracy, or micro-F1 if there is."""
+
+    accuracy: float
+    accuracy_interval: Interval
+    micro_f1: float | None
+    micro_f1_interval: Interval | None
+
+    @property
+    def headline(self) -> tuple[float, Interval]:
+        """The value and its interval."""
+        if self.micro_f1 is None or self.micro_f1_interval is None:
+            return self.accuracy, self.accuracy_interval
+        return self.micro_f1, self.micro_f1_interval
+
+
+@dataclass(frozen=True)
+class Contrast(Headline):
     """A candidate compared with the baseline; differences are candidate minus baseline.
 
     Attributes
@@ -71,30 +88,11 @@ class Contrast(NamedTuple):
     micro_f1_interval: Interval | None = None
 
     @property
-    def headline(self) -> tuple[float, Interval]:
-        """As of :class:`Measurement`."""
-        return headline(
-            self.accuracy, self.accuracy_interval, self.micro_f1, self.micro_f1_interval
-        )
-
-    @property
     def verdict(self) -> str:
         """``better``, ``worse`` or ``level``: by the adjusted p-value and nothing else."""
         if self.p_adjusted > ALPHA:
             return "level"
         return "better" if self.won > self.lost else "worse"
-
-
-def headline(
-    accuracy: float,
-    accuracy_interval: Interval,
-    micro_f1: float | None,
-    micro_f1_interval: Interval | None,
-) -> tuple[float, Interval]:
-    """Micro-F1 and its interval if there is one, else those of the accuracy."""
-    if micro_f1 is None or micro_f1_interval is None:
-        return accuracy, accuracy_interval
-    return micro_f1, micro_f1_interval
 
 
 def adjusted(contrasts: Sequence[Contrast]) -> tuple[Contrast, ...]:
@@ -108,7 +106,8 @@ def adjusted(contrasts: Sequence[Contrast]) -> tuple[Contrast, ...]:
         p = holm([result[row].p for row in family])
         benchmarks_p = holm([result[row].benchmarks_p for row in family])
         for row, of_documents, of_benchmarks in zip(family, p, benchmarks_p, strict=True):
-            result[row] = result[row]._replace(
+            result[row] = replace(
+                result[row],
                 p_adjusted=of_documents,
                 comparisons=len(family),
                 benchmarks_p_adjusted=of_benchmarks,
@@ -154,7 +153,7 @@ MUCH_SMALLER = 0.5
 
 
 @dataclass(frozen=True, eq=False)
-class Measurement:
+class Measurement(Headline):
     """One candidate on the test documents of one benchmark.
 
     Attributes
@@ -208,13 +207,6 @@ class Measurement:
     answers: Int64s | Bools = field(repr=False)
     micro_f1: float | None = None
     micro_f1_interval: Interval | None = None
-
-    @property
-    def headline(self) -> tuple[float, Interval]:
-        """What verdicts and pictures go by, and its interval: accuracy, or micro-F1 if there is."""
-        return headline(
-            self.accuracy, self.accuracy_interval, self.micro_f1, self.micro_f1_interval
-        )
 
     @property
     def share(self) -> float | None:
@@ -399,9 +391,7 @@ class Comparison:
             "seed": self.seed,
             "measured": measured,
             "means": {name: _known(self.mean(name)._asdict()) for name in self.candidates},
-            "contrasts": [
-                {**_known(one._asdict()), "verdict": one.verdict} for one in self.contrasts
-            ],
+            "contrasts": [{**_known(vars(one)), "verdict": one.verdict} for one in self.contrasts],
             "adjustment": "holm",
             "verdicts": self.verdicts(),
         }

@@ -15,15 +15,14 @@ from numpy.typing import NDArray
 
 from textreg._core.text_ranges import MARKS, SPACELESS
 from textreg._core.text_rules import runs
-from textreg.explain import Explanation, Word
+from textreg.explain import Explanation, Word, explain, gives_offsets
 from textreg.explain.contributions import strongest
 from textreg.measure.evaluation import suspects
 from textreg.model.model import Model
 from textreg.records import Corpus, Floats, Int64s
 from textreg.records.documents import check_texts
-from textreg_report.page import Section
+from textreg_report.page import Section, clip
 from textreg_report.predictions import Predictions, Refits
-from textreg_report.wording import clip
 
 # Characters shown of a document and of a sentence; the rest is counted and summed.
 CHARACTERS, LINE_CHARACTERS = 3000, 1200
@@ -375,8 +374,87 @@ def document_of(  # noqa: PLR0913  # what a page shows of it
     )
 
 
-# Documents that are listed, and characters of each.
-SUSPECTS_SHOWN, SUSPECT_PREVIEW = 20, 160
+# Characters of a wrong answer, and of a document whose label may be wrong.
+CLIPPED = 160
+
+
+def _preview(text: str) -> str:
+    """The beginning of a text, on one line."""
+    return clip(" ".join(text[: 2 * CLIPPED].split()), CLIPPED)
+
+
+# Pairs of labels that the verdict names, and documents of each.
+CONFUSED, EXAMPLES = 3, 3
+
+# Words of an example that spoke for the wrong answer.
+EXAMPLE_WORDS = 4
+
+
+def confusions_of(
+    predictions: Predictions, scores: Section, sure: Floats
+) -> tuple[tuple[Section, ...], tuple[int, ...]]:
+    """The labels that are confused most often, and the rows of all their examples.
+
+    sure: (n,) as of :func:`certainty`; examples are the most certain
+    errors.
+    """
+    support = {one.label: one.support for one in getattr(scores.result, "classes", ())}
+    answerable = list(support)
+    explained = gives_offsets(predictions.model)
+    found, rows = [], []
+    for pair in scores.confused[:CONFUSED]:
+        codes = answerable.index(pair.y_true), answerable.index(pair.predicted)
+        own = _examples(predictions, *codes, sure) if explained else []
+        examples = tuple(_example(predictions, row, pair.predicted) for row in own)
+        found.append(
+            Section(
+                y_true=pair.y_true,
+                predicted=pair.predicted,
+                documents=pair.documents,
+                support=support[pair.y_true],
+                examples=examples,
+            )
+        )
+        rows += own
+    return tuple(found), tuple(dict.fromkeys(rows))
+
+
+def _examples(predictions: Predictions, y_true: int, predicted: int, sure: Floats) -> list[int]:
+    """The most certain errors of a pair of labels, of different texts."""
+    if predictions.model.task.multilabel:
+        truly, given = predictions.y_true.astype(bool), predictions.y_pred.astype(bool)
+        if max(y_true, predicted) >= truly.shape[1]:
+            return []  # a label that the model does not know
+        wrong = truly[:, y_true] & ~given[:, y_true] & given[:, predicted] & ~truly[:, predicted]
+    else:
+        codes: Int64s = predictions.y_true.astype(np.int64)
+        wrong = (codes == y_true) & (predictions.y_pred == predicted)
+    # The surest errors tell most of what the model has learned wrongly.
+    order = np.argsort(-sure, kind="stable")
+    ranked = order[wrong[order]].tolist()
+    texts = check_texts([predictions.corpus.texts[row] for row in ranked])
+    return list(dict(zip(reversed(texts), reversed(ranked), strict=True)).values())[::-1][:EXAMPLES]
+
+
+def _example(predictions: Predictions, row: int, predicted: str) -> Section:
+    """A wrong answer with the words that spoke for it."""
+    corpus = predictions.corpus
+    (text,) = check_texts([corpus.texts[row]])
+    words: tuple[tuple[str, float], ...] = ()
+    model = predictions.models[predictions.model_of[row]]
+    if predicted in model.task.sides:
+        (explanation,) = explain(model, [corpus.texts[row]], of=predicted)
+        words = telling_words(explanation, EXAMPLE_WORDS)
+    return Section(
+        number=row + 1,
+        where=place_of(corpus, row),
+        preview=_preview(text),
+        words=words,
+    )
+
+
+# Documents that are listed.
+SUSPECTS_SHOWN = 20
 
 
 def suspected_of(model: Model, refits: Refits) -> Section | None:
@@ -400,7 +478,6 @@ def suspected_of(model: Model, refits: Refits) -> Section | None:
         if not isinstance(text, str):
             return None
         (text,) = check_texts([text])
-        preview = clip(" ".join(text[: 2 * SUSPECT_PREVIEW].split()), SUSPECT_PREVIEW)
         where = place_of(refits.corpus, row) or f"document {row + 1}"
-        listed.append(Section(where=where, told=told[at], preview=preview))
+        listed.append(Section(where=where, told=told[at], preview=_preview(text)))
     return Section(count=len(told), total=len(refits.rows), listed=listed)

@@ -21,9 +21,8 @@ from textreg.model.summary import GraphSummary, GroupsSummary, RegularizerSummar
 from textreg.records import Corpus, Floats, Int64s
 from textreg.tasks import Multilabel
 from textreg.training.recipe import changed, changed_options
-from textreg_report.page import Estimate, Facts, Section, Versus
+from textreg_report.page import Estimate, Facts, Section, Versus, signed
 from textreg_report.predictions import BASELINE, LABELS, Refits, Targets, beside, resampled
-from textreg_report.wording import signed
 
 LIBRARIES = ("textreg", "numpy", "scipy", "scikit-learn")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -42,7 +42,7 @@ from textreg.training.space import Tuning
 from textreg.training.splits import splits_of
 from textreg.training.trials import Fold, Start, search
 from textreg.training.update import joined
-from textreg_report.page import Estimate, Section, Versus
+from textreg_report.page import Estimate, Section, Versus, quoted, short
 
 Targets = Int64s | Floats | Bools
 Ends = tuple[float, float] | tuple[None, None]
@@ -236,6 +236,47 @@ def squared_errors(name: str, predictions: Predictions, other: Floats | float) -
     own, others = (y_true - y_pred) ** 2, (y_true - other) ** 2
     gain = Estimate("difference", float((others - own).mean()), *mean_interval(others - own))
     return Versus(name, "squared error", float(others.mean()), gain)
+
+
+def versus_constant(predictions: Predictions, trained: Mapping[str, float]) -> Versus | None:
+    """The model beside one that always gives the most frequent label, or the mean number.
+
+    Parameters
+    ----------
+    predictions : Predictions
+        The answers of the model.
+    trained : mapping of str to float
+        Training documents of every label, or the ``mean`` of the numbers; if it is empty, it is
+        taken of the documents of ``predictions``.
+
+    Returns
+    -------
+    Versus or None
+        None where all documents have one label, which the comparison would know beforehand.
+    """
+    task = predictions.model.task
+    if not task.discrete:
+        mean = trained.get("mean", float(predictions.y_true.mean()))
+        name = f"always answering the mean, {short(mean)}"
+        return squared_errors(name, predictions, mean)
+    kind = bool if task.multilabel else np.int64
+    y, y_pred = (it.astype(kind) for it in (predictions.y_true, predictions.y_pred))
+    if task.multilabel:
+        counts = y.sum(axis=0)
+    else:
+        counts = np.bincount(y, minlength=len(task.labels))
+        if len(np.unique(y)) < 2:
+            return None
+    if trained:
+        counts = np.array([trained.get(label, 0) for label in task.labels])
+    most = int(np.argmax(counts[: len(task.labels)]))
+    name = f"always answering {quoted(task.labels[most])}"
+    if task.multilabel:
+        constant = np.zeros_like(y)
+        constant[:, most] = True
+    else:
+        constant = np.full(len(y), most)
+    return beside(name, task, y, y_pred, constant)[1]
 
 
 def mean_interval(values: Floats) -> Interval:

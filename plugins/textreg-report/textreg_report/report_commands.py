@@ -26,7 +26,7 @@ from textreg_report.agreement import TITLES, MarkedDocument, marked_document, ra
 from textreg_report.build import report
 from textreg_report.charts import plot_path
 from textreg_report.page import CheckPage
-from textreg_report.suggestions import corpus_advice
+from textreg_report.verdict import corpus_advice
 
 # Documents of which a bootstrap says little.
 FEW = 10

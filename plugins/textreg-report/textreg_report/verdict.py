@@ -1,22 +1,35 @@
-"""How good a model is, what it confuses and where it is unsure, in sentences."""
+"""How good a model is, what it confuses, where it is unsure and what would help, in sentences."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from textreg.explain import explain, gives_offsets
-from textreg.measure.decisions import RiskCurve, Selective
+from textreg.checking.check import check_corpus
+from textreg.checking.documents import KINDS, CheckResult, CheckSettings
+from textreg.explain import gives_offsets
+from textreg.measure.decisions import RiskCurve, Selective, halves
 from textreg.measure.evaluation import Evaluation
-from textreg.measure.metrics import p_text, wilson
-from textreg.records import Bools, Floats, Int64s
-from textreg.records.documents import check_texts
-from textreg_report.documents import place_of, telling_words
-from textreg_report.page import Section, Suggestion, Versus
-from textreg_report.predictions import Predictions, beside, squared_errors
-from textreg_report.wording import (
-    clip,
+from textreg.measure.metrics import (
+    ALPHA,
+    Answers,
+    bootstrap,
+    holm,
+    measure_labels,
+    p_text,
+    sign_test,
+    wilson,
+)
+from textreg.records import Bools, Corpus, Floats, Int64s
+from textreg.records.documents import FieldedText, check_texts
+from textreg.tasks import Classification, Multilabel, Task
+from textreg_report.page import (
+    Estimate,
+    Section,
+    Suggestion,
+    Versus,
     documents,
     fixed,
     listed,
@@ -26,7 +39,16 @@ from textreg_report.wording import (
     quoted,
     share,
     share_of,
-    short,
+)
+from textreg_report.predictions import (
+    RESAMPLED,
+    RESAMPLES,
+    Predictions,
+    Refits,
+    Targets,
+    beside,
+    mean_interval,
+    versus_constant,
 )
 
 # An accuracy with a wider interval than this says little.
@@ -34,47 +56,6 @@ WIDE = 0.2
 
 # From so many labels on, the mean F1 of the labels is told beside the accuracy.
 MANY_LABELS = 3
-
-
-def versus_constant(predictions: Predictions, trained: Mapping[str, float]) -> Versus | None:
-    """The model beside one that always gives the most frequent label, or the mean number.
-
-    Parameters
-    ----------
-    predictions : Predictions
-        The answers of the model.
-    trained : mapping of str to float
-        Training documents of every label, or the ``mean`` of the numbers; if it is empty, it is
-        taken of the documents of ``predictions``.
-
-    Returns
-    -------
-    Versus or None
-        None where all documents have one label, which the comparison would know beforehand.
-    """
-    task = predictions.model.task
-    if not task.discrete:
-        mean = trained.get("mean", float(predictions.y_true.mean()))
-        name = f"always answering the mean, {short(mean)}"
-        return squared_errors(name, predictions, mean)
-    kind = bool if task.multilabel else np.int64
-    y, y_pred = (it.astype(kind) for it in (predictions.y_true, predictions.y_pred))
-    if task.multilabel:
-        counts = y.sum(axis=0)
-    else:
-        counts = np.bincount(y, minlength=len(task.labels))
-        if len(np.unique(y)) < 2:
-            return None
-    if trained:
-        counts = np.array([trained.get(label, 0) for label in task.labels])
-    most = int(np.argmax(counts[: len(task.labels)]))
-    name = f"always answering {quoted(task.labels[most])}"
-    if task.multilabel:
-        constant = np.zeros_like(y)
-        constant[:, most] = True
-    else:
-        constant = np.full(len(y), most)
-    return beside(name, task, y, y_pred, constant)[1]
 
 
 def quality(
@@ -176,15 +157,6 @@ def _beside_other(other: Versus) -> str:
     return f"{told} in {other.metric} ({figures}){rest}."
 
 
-# Pairs of labels that the verdict names, and documents of each.
-CONFUSED, EXAMPLES = 3, 3
-
-# Words of an example that spoke for the wrong answer.
-WORDS = 4
-
-# Characters of an example.
-PREVIEW = 160
-
 # Labels found least of that a sentence names.
 WEAK = 3
 
@@ -206,69 +178,6 @@ def errors_in_words(scores: Section) -> str:
     more = len(weak) - len(told)
     rest = f"; and {more:,} more labels" if more > 0 else ""
     return f"Labels that it misses most: {'; '.join(told)}{rest}."
-
-
-def confusions_of(
-    predictions: Predictions, scores: Section, sure: Floats
-) -> tuple[tuple[Section, ...], tuple[int, ...]]:
-    """The labels that are confused most often, and the rows of all their examples.
-
-    sure: (n,) as of ``textreg_report.documents.certainty``; examples are the most certain
-    errors.
-    """
-    support = {one.label: one.support for one in getattr(scores.result, "classes", ())}
-    answerable = list(support)
-    explained = gives_offsets(predictions.model)
-    found, rows = [], []
-    for pair in scores.confused[:CONFUSED]:
-        codes = answerable.index(pair.y_true), answerable.index(pair.predicted)
-        own = _examples(predictions, *codes, sure) if explained else []
-        examples = tuple(_example(predictions, row, pair.predicted) for row in own)
-        found.append(
-            Section(
-                y_true=pair.y_true,
-                predicted=pair.predicted,
-                documents=pair.documents,
-                support=support[pair.y_true],
-                examples=examples,
-            )
-        )
-        rows += own
-    return tuple(found), tuple(dict.fromkeys(rows))
-
-
-def _examples(predictions: Predictions, y_true: int, predicted: int, sure: Floats) -> list[int]:
-    """The most certain errors of a pair of labels, of different texts."""
-    if predictions.model.task.multilabel:
-        truly, given = predictions.y_true.astype(bool), predictions.y_pred.astype(bool)
-        if max(y_true, predicted) >= truly.shape[1]:
-            return []  # a label that the model does not know
-        wrong = truly[:, y_true] & ~given[:, y_true] & given[:, predicted] & ~truly[:, predicted]
-    else:
-        codes: Int64s = predictions.y_true.astype(np.int64)
-        wrong = (codes == y_true) & (predictions.y_pred == predicted)
-    # The surest errors tell most of what the model has learned wrongly.
-    order = np.argsort(-sure, kind="stable")
-    ranked = order[wrong[order]].tolist()
-    texts = check_texts([predictions.corpus.texts[row] for row in ranked])
-    return list(dict(zip(reversed(texts), reversed(ranked), strict=True)).values())[::-1][:EXAMPLES]
-
-
-def _example(predictions: Predictions, row: int, predicted: str) -> Section:
-    """A wrong answer with the words that spoke for it."""
-    corpus = predictions.corpus
-    (text,) = check_texts([corpus.texts[row]])
-    words: tuple[tuple[str, float], ...] = ()
-    model = predictions.models[predictions.model_of[row]]
-    if predicted in model.task.sides:
-        (explanation,) = explain(model, [corpus.texts[row]], of=predicted)
-        words = telling_words(explanation, WORDS)
-    return Section(
-        number=row + 1,
-        where=place_of(corpus, row),
-        preview=clip(" ".join(text[: 2 * PREVIEW].split()), PREVIEW),
-        words=words,
-    )
 
 
 # Share of the documents that are called the least sure.
@@ -517,4 +426,305 @@ def evidence_in_words(evidence: Section) -> str:
     return (
         f"Its reasons do not measurably agree with those of people: its strongest sentence is one "
         f"that they marked in {figures}, and chance would give {chance}."
+    )
+
+
+# Fewer documents are too few to choose thresholds or a calibration on one half of them.
+ENOUGH_TO_HALVE = 100
+
+
+def suggestions_of(
+    predictions: Predictions, refits: Refits | None, baseline: Section | None, suspected: int
+) -> list[Suggestion]:
+    """What may help, where a figure speaks for it.
+
+    Parameters
+    ----------
+    predictions : Predictions
+        The answers of the model.
+    refits : Refits or None
+        Further fits, of the training documents.
+    baseline : Section or None
+        The comparison with the elastic net.
+    suspected : int
+        Training documents whose labels are probably wrong.
+
+    Returns
+    -------
+    list of Suggestion
+    """
+    n = len(predictions.y_true)
+    found = [*other_thresholds(predictions), *calibrated(predictions), *fuller_fields(predictions)]
+    if refits is not None:
+        found += more_documents(refits, n)
+        if suspected:
+            total = len(refits.corpus)
+            found.append(
+                Suggestion(
+                    "Read the training documents whose labels may be wrong.",
+                    f"Fits that have not seen them contradict the labels of "
+                    f"{documents(suspected)}, {share(suspected / total, 1)} of all; they are "
+                    "listed below.",
+                )
+            )
+    if baseline is not None:
+        found += simpler(baseline, n)
+    return found
+
+
+def other_thresholds(predictions: Predictions) -> Iterator[Suggestion]:
+    """Thresholds chosen on one half of the documents, measured on the other.
+
+    Of several labels those of all labels are chosen together, so the comparison is one.
+    """
+    model, task = predictions.model, predictions.model.task
+    n = len(predictions.y_true)
+    if n < ENOUGH_TO_HALVE or len(task.labels) > RESAMPLED:
+        return
+    if task.multilabel or not isinstance(task, Classification):  # several have theirs together
+        return
+    y_true, before = (it.astype(np.int64) for it in (predictions.y_true, predictions.y_pred))
+    chosen = task.labels[1:] if len(task.labels) == 2 else task.labels
+    kept = {label: it for label, it in model.thresholds.items() if label == task.unknown}
+    after = before.copy()
+    # Chosen on one half and measured on the other, in turn: no document judges its own threshold.
+    for choosing, rows in halves(n):
+        found = task.choose_thresholds(
+            dict.fromkeys(chosen, "f1"), predictions.scores[choosing], predictions.y_true[choosing]
+        )
+        thresholds = {**{label: it.value for label, it in found.items()}, **kept}
+        after[rows] = task.decide(predictions.scores[rows], thresholds)
+    answers = Answers(y_true, after, before)
+    interval = bootstrap([answers], resamples=RESAMPLES)[1]
+    if interval.low <= 0:
+        return
+    new, old = (measure_labels(y_true, it, len(task.labels)) for it in (after, before))
+    gain = Estimate("gain", new["macro-f1"] - old["macro-f1"], *interval)
+    option = f"--threshold '{chosen[0]}=f1'" if len(chosen) == 1 else "--threshold LABEL=f1"
+    yield Suggestion(
+        f"Set the threshold of {'a label' if len(chosen) == 1 else 'each label'} ({option}).",
+        "Thresholds that one half of these documents chooses raise the macro-F1 of the other by "
+        f"{number(gain)}; its accuracy is then {share(new['accuracy'], 1)} in place of "
+        f"{share(old['accuracy'], 1)}.",
+        float(answers.won - answers.lost),
+    )
+
+
+def calibrated(predictions: Predictions) -> Iterator[Suggestion]:
+    """A temperature chosen on one half of the documents, measured on the other."""
+    model, task = predictions.model, predictions.model.task
+    if task.multilabel or not (task.discrete and model.has_probabilities):
+        return
+    known = np.flatnonzero(task.known(predictions.y_true))
+    if len(known) < ENOUGH_TO_HALVE:
+        return
+    scores, y = predictions.scores[known], predictions.y_true[known]
+    own = y.astype(np.int64)
+    now = task.log_probabilities(scores, model.calibration)[np.arange(len(y)), own]
+    then = np.empty(len(y))
+    # As above: the gain in log-likelihood is of documents that the temperature has not seen.
+    for choosing, rows in halves(len(y)):
+        calibration = task.calibrate("temperature", scores[choosing], y[choosing])
+        then[rows] = task.log_probabilities(scores[rows], calibration)[
+            np.arange(len(rows)), own[rows]
+        ]
+    gain = Estimate("gain", float((then - now).mean()), *mean_interval(then - now))
+    if gain.low is not None and gain.low > 0:
+        yield Suggestion(
+            "Calibrate its probabilities (--calibrate temperature).",
+            f"A temperature that one half of these documents chooses lowers the log-loss of the "
+            f"other by {number(gain)}, from {fixed(-float(now.mean()))}. Answers stay the same.",
+        )
+
+
+def simpler(baseline: Section, n: int) -> Iterator[Suggestion]:
+    """The elastic net, where it is measurably better."""
+    versus = baseline.versus
+    if versus.p is None or versus.verdict != "worse":
+        return
+    value, low, high = (it and -it for it in versus.difference[1:])
+    gain = Estimate("gain", value or 0.0, high, low)
+    yield Suggestion(
+        "Use the elastic net (--reg elastic).",
+        f"On the same documents its {versus.metric} is higher by {points(gain)}, "
+        f"p = {p_text(versus.p)}.",
+        n * (versus.lost - versus.won) / baseline.documents,
+    )
+
+
+def fuller_fields(predictions: Predictions) -> Iterator[Suggestion]:
+    """Columns that are empty where the model errs measurably more often."""
+    task, texts = predictions.model.task, predictions.corpus.texts
+    if not task.discrete or not isinstance(texts[0], FieldedText):
+        return
+    wrong = ~task.right(predictions.y_true, predictions.y_pred)
+    empty = {name: np.zeros(len(wrong), dtype=bool) for name in texts[0].spans}
+    for row, text in enumerate(texts):
+        assert isinstance(text, FieldedText)
+        for name, (start, end) in text.spans.items():
+            empty[name][row] = text[start:end].strip() in {"", "missing"}
+    yield from emptier(empty, wrong)
+
+
+def emptier(empty: Mapping[str, Bools], wrong: Bools) -> Iterator[Suggestion]:
+    """The columns whose documents without a value are wrong measurably more often than all.
+
+    empty: by column, (n,) which documents have none. wrong: (n,).
+    """
+    overall = float(wrong.mean())
+    names = list(empty)
+    counts = [(int(wrong[rows].sum()), int(rows.sum())) for rows in empty.values()]
+    for at in often(counts, overall):
+        errors, total = counts[at]
+        yield Suggestion(
+            f"Fill the column {quoted(names[at])}.",
+            f"Where it is empty, {share_of(errors, total)} are wrong, and {share(overall)} of all.",
+            errors - overall * total,
+        )
+
+
+# Documents up to which near copies are looked for, which takes a second for 3,000 reviews.
+NEAR = 10_000
+LISTED = 3
+
+
+def corpus_advice(task: Task, measured: Corpus | None, train: Corpus | None) -> list[Suggestion]:
+    """What to mend in the documents of a report, as far as :func:`check` finds it.
+
+    Parameters
+    ----------
+    task : Task
+        The task of the model.
+    measured : Corpus or None
+        The documents that the model is measured on; None where those are the training documents.
+    train : Corpus or None
+        The training documents.
+
+    Returns
+    -------
+    list of Suggestion
+        Those without which the figures of the report are wrong say so with ``first``.
+    """
+    corpus = measured if train is None else train
+    if corpus is None or corpus.tokenized:
+        return []
+    against = None if train is None else measured
+    names = {"duplicates", "overlap"}
+    if task.discrete:
+        names |= {"conflicting-labels", "giveaway-columns"}
+    if len(corpus) + (0 if against is None else len(against)) <= NEAR:
+        names |= {"near-duplicates", "near-overlap"}
+    settings = CheckSettings(task=task.name, skip=frozenset(KINDS) - names)
+    result = check_corpus(corpus, against, settings, columns=_columns(corpus))
+    return list(_advice(result, "measured" if train is None else "training", measured is None))
+
+
+def _advice(result: CheckResult, which: str, out_of_fold: bool) -> Iterator[Suggestion]:
+    """A suggestion for each finding. which: documents it is about."""
+    for finding in result.findings:
+        counted = f"{documents(finding.count)} ({share(finding.share, 1)})"
+        where = [os.path.basename(one.where) for one in finding.examples[:LISTED] if one.where]
+        places = f", such as {listed(where)}" if where else ""
+        nearly = "nearly " if finding.name.startswith("near-") else ""
+        if finding.name.endswith("overlap"):
+            yield Suggestion(
+                "Measure on documents that are not in the training corpus.",
+                f"Of the measured documents {counted} have {nearly}the text of a training "
+                f"document{places}. The model has seen their labels, so the figures of this page "
+                "are too good.",
+                first=True,
+            )
+        elif finding.name == "giveaway-columns":
+            names = listed([quoted(name) for name, _, _ in finding.details["columns"]])
+            yield Suggestion(
+                f"Train without the column {names}.",
+                "It tells the label. If it is not known before the label is, the model fails on "
+                "new documents, and the figures of this page are too good.",
+                first=True,
+            )
+        elif finding.name == "conflicting-labels":
+            yield Suggestion(
+                "Decide on one label for equal texts.",
+                f"Of the {which} documents {counted} have the text of another one and a different "
+                f"label{places}.",
+            )
+        elif finding.name.endswith("duplicates"):
+            parts = (
+                " The fits that predict them may have seen the copies, so the figures of this "
+                "page are too good."
+            )
+            yield Suggestion(
+                f"Keep one of the documents that are {nearly}the same.",
+                f"Of the {which} documents {counted} are {nearly}the same as another one"
+                f"{places}.{parts if out_of_fold else ''}",
+                first=out_of_fold,
+            )
+
+
+def _columns(corpus: Corpus) -> dict[str, list[str]]:
+    """The fields of the documents, by name; none where a document is one text."""
+    columns: dict[str, list[str]] = {}
+    for text in corpus.texts:
+        if isinstance(text, FieldedText):
+            for name, (start, end) in text.spans.items():
+                columns.setdefault(name, []).append(text[start:end])
+    return columns
+
+
+# Labels that the suggestion names.
+LABELS_GAINING = 3
+
+
+def more_documents(refits: Refits, n: int) -> Iterator[Suggestion]:
+    """Whether twice as many training documents were measurably better than half of them.
+
+    n: the documents measured, by which suggestions are ranked.
+    """
+    task, y = refits.data.task, refits.y_true
+    if not task.discrete:
+        return
+    scores = refits.own.scores, refits.halved.scores
+    answers: list[Targets]
+    if isinstance(task, Multilabel):
+        answers = [task.decide_by_halves(it, y) for it in scores]
+        of_labels = [y[:, c].astype(bool) for c in range(len(task.labels))]
+        right = [list(it.T.astype(bool)) for it in answers]
+    else:
+        answers = [task.decide(it) for it in scores]
+        of_labels = [y == c for c in range(len(task.labels))]
+        right = [[np.asarray(it == y)] * len(task.labels) for it in answers]
+    _, versus = beside("half of them", task, y, *answers)
+    gains = {
+        label: (int((own & first & ~second).sum()), int((own & ~first & second).sum()))
+        for label, own, first, second in zip(task.labels, of_labels, *right, strict=True)
+    }
+    yield from learning_still(gains, versus, n / len(y))
+
+
+def learning_still(
+    gains: Mapping[str, tuple[int, int]], versus: Versus, scale: float
+) -> Iterator[Suggestion]:
+    """The suggestion, where the gain of the second half is measurable.
+
+    gains: documents of every label that only the whole, or only the half, has right. versus: the
+    whole beside the half. scale: measured documents per training document.
+    """
+    won, lost, p = versus.won, versus.lost, versus.p
+    if won is None or lost is None or p is None or versus.verdict != "better":
+        return
+    adjusted = holm([sign_test(*gain) for gain in gains.values()])
+    more = {label: first - second for label, (first, second) in gains.items()}
+    measured = zip(gains, adjusted, strict=True)
+    clear = [label for label, value in measured if value <= ALPHA and more[label] > 0]
+    clear.sort(key=lambda label: (-more[label], label))
+    told = [f"{quoted(label)} (+{more[label]:,})" for label in clear[:LABELS_GAINING]]
+    of = "of all labels"
+    if 0 < len(clear) < len(gains):
+        of = f"above all of {listed([quoted(label) for label in clear[:LABELS_GAINING]])}"
+    most = f", most for {listed(told)}" if told else ", for no label measurably more than others"
+    yield Suggestion(
+        f"Add training documents, {of}.",
+        f"Fitted to all of them rather than half, the {versus.metric} is higher by "
+        f"{points(versus.difference)}, p = {p_text(p)}{most}: so more should help, if less.",
+        scale * (won - lost),
     )

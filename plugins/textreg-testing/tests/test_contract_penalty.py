@@ -13,7 +13,7 @@ from textreg.errors import UsageError
 from textreg.penalties import Separable
 from textreg.records import Floats
 from textreg_testing import Check, ContractError, check_penalty, penalty_checks
-from textreg_testing.penalty import Sized
+from textreg_testing.objective import Sized
 
 SIZE = 6
 

@@ -27,12 +27,10 @@ from textreg_testing.builders import (
     graph_builder_checks,
     group_builder_checks,
 )
-from textreg_testing.checks import Check, ContractError, Skipped
-from textreg_testing.command import check_command, command_checks
+from textreg_testing.checks import Check, ContractError, Skipped, check_command, command_checks
 from textreg_testing.exporter import check_exporter, exporter_checks
-from textreg_testing.loss import check_loss, loss_checks
-from textreg_testing.penalty import check_penalty, penalty_checks
-from textreg_testing.regularizer import check_regularizer, regularizer_checks
+from textreg_testing.objective import check_loss, check_penalty, loss_checks, penalty_checks
+from textreg_testing.optimum import check_regularizer, regularizer_checks
 from textreg_testing.texts import with_pairs
 from textreg_testing.tokenizer import check_tokenizer, found_in, tokenizer_checks
 

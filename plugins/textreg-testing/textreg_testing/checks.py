@@ -1,4 +1,7 @@
-"""What a check is, how it fails, what time it has, and promises that several kinds make."""
+"""What a check is, how it fails, what time it has, and promises that several kinds make.
+
+At the end the contract of commands, which promise little more than that.
+"""
 
 from __future__ import annotations
 
@@ -24,6 +27,7 @@ from threading import Barrier
 from types import FrameType
 from typing import Any, NoReturn, TypeVar
 
+import click
 import numpy as np
 
 from textreg import API
@@ -694,3 +698,48 @@ def _others(declared: Param, value: Any) -> Iterator[Any]:
             if low and (declared.max is None or other <= declared.max) and other not in seen:
                 seen.append(other)
                 yield other
+
+
+_of_commands = Checks("command", "command-")
+command_checks = _of_commands.of
+check_command = contract(command_checks)
+
+
+def _module_of(command: click.Command) -> str:
+    return str(getattr(command.callback, "__module__", type(command).__module__))
+
+
+@_of_commands.add("help")
+def _help(command: click.Command) -> None:
+    """It says what it does and what each of its options is for, and the metadata of its
+    distribution, if it has one, has a line for textreg --help."""
+    require(bool(command.help), f"a docstring of the command {command.name}", "none")
+    for option in command.params:
+        described = option.param_type_name != "option" or getattr(option, "help", None)
+        require(bool(described), f"a help text of {option.opts[-1]}", "none")
+    try:
+        entries = entries_beside(_module_of(command))
+    except Skipped:
+        return
+    described = registry.commands()
+    declared = ("command", command.name)
+    lines = [described[entry.name] for entry in entries if (entry.kind, entry.name) == declared]
+    line = f"'{command.name} WHAT IT DOES' in [project.entry-points.\"textreg.help\"]"
+    require(all(lines), line, "none")
+
+
+distribution_checks(_of_commands, _module_of)
+
+
+@_of_commands.add("usage")
+def _usage(command: click.Command) -> None:
+    """--help prints its help, and what it does not know is refused with exit code 2; in neither
+    case anything is done."""
+    from click.testing import CliRunner
+
+    for arguments, code in ((["--help"], 0), (["--no-such-option-of-any-command"], 2)):
+        done = CliRunner().invoke(command, arguments)
+        told = f"{done.exit_code} {done.exception or done.output!r}"
+        require(done.exit_code == code, f"exit code {code} of {arguments[0]}", told)
+        said = "Usage:" in done.output or "Usage:" in getattr(done, "stderr", "")
+        require(said, f"a line of usage of {arguments[0]}", repr(done.output))

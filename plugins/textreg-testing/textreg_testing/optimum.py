@@ -6,6 +6,7 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -15,7 +16,7 @@ from textreg.errors import DataError, UsageError
 from textreg.kinds import Regularizer
 from textreg.losses import Logistic
 from textreg.params import LogGrid
-from textreg.plugins import calls
+from textreg.plugins import calls, registry
 from textreg.records import (
     Floats,
     Groups,
@@ -28,11 +29,13 @@ from textreg.records import (
 )
 from textreg.solvers.proximal import proximal
 from textreg.solvers.softmax import softmax_loss
-from textreg_testing.checks import Checks, at_least, at_most, finite, near, require
-from textreg_testing.problems import (
+from textreg_testing.checks import Check, at_least, at_most, contract, finite, near, require
+from textreg_testing.objective import Sized, penalty_checks
+from textreg_testing.regularizer import (
     CLOSE,
     SAME,
     P,
+    checks,
     declares,
     hard,
     identical,
@@ -55,7 +58,8 @@ LOWER = 1e-5
 # Share of it by which that of a converged solution may lie above the best that is known.
 REACHED = 1e-3
 
-checks = Checks("regularizer")
+# The checks that solve nothing.
+QUICK = ("parameters", "state", "manifest", "imports", "builder")
 
 
 def adds_penalty(part: Regularizer) -> bool:
@@ -546,3 +550,33 @@ def _with_others(problem: Problem, needs: str) -> dict[str, Problem]:
         links.data = np.where(np.arange(links.nnz) == at, 2.0, 1.0) * links.data
         cases[f"another weight of the {told} link"] = problem.replace(graph=type(graph)(links))
     return cases
+
+
+def regularizer_checks() -> list[Check]:
+    """All of them, in order; those of a penalty apply where there is a ``penalty(problem)``.
+
+    They come first, as they are quick, and show where a mistake is.
+    """
+    own = checks.of()
+    quick = [check for check in own if check.name in QUICK]
+    others = [check for check in own if check.name not in QUICK]
+    return [*quick, *map(_of_its_penalty, penalty_checks()), *others]
+
+
+check_regularizer = contract(regularizer_checks)
+
+
+def _of_its_penalty(check: Check) -> Check:
+    """A check of penalties as one of the regularizer that makes them."""
+
+    def penalty_of(part: Any) -> Sized | None:
+        problem = small()
+        ready: Any = prepared(registry.create("regularizer", part), problem)
+        made = ready.penalty(problem) if adds_penalty(ready) else None
+        return Sized(made, P) if hasattr(made, "prox") else None
+
+    def applies(part: Any) -> bool:
+        sized = penalty_of(part)
+        return sized is not None and check.applies(sized)
+
+    return replace(check, run=lambda part: check.run(penalty_of(part)), applies=applies)
