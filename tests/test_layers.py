@@ -174,7 +174,7 @@ def test_a_command_imports_nothing_heavy_before_it_works(module: str) -> None:
 
 
 BUDGETS = {
-    "textreg": 38_120,
+    "textreg": 38_130,
     "textreg/_core": 5_050,
     "textreg/blocks": 770,
     "textreg/builtin": 1_110,
@@ -190,13 +190,13 @@ BUDGETS = {
     "textreg/reading": 1_940,
     "textreg/records": 2_300,
     "textreg/solvers": 5_900,
-    "textreg/tasks": 1_310,
+    "textreg/tasks": 1_320,
     "textreg/training": 4_150,
-    "plugins": 11_430,
+    "plugins": 11_480,
     "plugins/textreg-export": 1_360,
     "plugins/textreg-latent": 770,
     "plugins/textreg-papers": 960,
-    "plugins/textreg-report": 4_530,
+    "plugins/textreg-report": 4_570,
     "plugins/textreg-testing": 3_290,
 }
 """Lines of code that a folder may have, without docstrings, comments, blanks and tests.

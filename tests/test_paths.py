@@ -45,7 +45,8 @@ def corpora(tmp_path_factory: pytest.TempPathFactory) -> tuple[Corpus, Corpus]:
 
 def fit(corpora: tuple[Corpus, Corpus], reg: Any, **settings: Any) -> Model:
     learn, dev = corpora
-    settings = {"tokenizer": "words", **settings}
+    # A path is of fits, whose intercepts are their own.
+    settings = {"tokenizer": "words", "intercept": "fitted", **settings}
     return train(learn.texts, learn.labels or (), reg=reg, dev=dev, **settings)
 
 

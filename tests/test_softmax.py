@@ -164,7 +164,8 @@ def test_the_whole_way(reg: str, tmp_path: Path) -> None:
     assert model.summary.multiclass == "softmax"
     assert model.summary.converged
     proba = model.predict_proba(TEXTS)
-    np.testing.assert_allclose(proba, softmax(model.decision_function(TEXTS), axis=1))
+    logits = model.decision_function(TEXTS) / model.calibration.temperature
+    np.testing.assert_allclose(proba, softmax(logits, axis=1))
     held = model.summary.dev.metrics
     assert 0 < held["log-loss"] < np.log(3)
     model.save(tmp_path / "model")

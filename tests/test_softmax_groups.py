@@ -261,7 +261,9 @@ def test_the_whole_way(options: dict[str, Any], tmp_path: Path) -> None:
     summary: Any = model.summary
     assert (model.loss, summary.multiclass, summary.converged) == ("softmax", "softmax", True)
     assert 0.0 <= summary.gap <= 1e-4
-    proba = softmax(model.decision_function(TEXTS), axis=1)
+    assert model.calibration is not None
+    logits = model.decision_function(TEXTS) / model.calibration.temperature
+    proba = softmax(logits, axis=1)
     np.testing.assert_allclose(model.predict_proba(TEXTS), proba)
     model.save(tmp_path / "model")
     np.testing.assert_allclose(textreg.load(tmp_path / "model").predict_proba(TEXTS), proba)

@@ -636,8 +636,9 @@ def calibrate(
 ) -> Calibration:
     """Learn from documents that the model has not seen.
 
-    The temperature minimizes the log-loss. Isotonic probabilities stay between 1 / (n + 2) and
-    (n + 1) / (n + 2), since n documents cannot show that something never happens.
+    The temperature minimizes the log-loss, with one document more of any label alike. Isotonic
+    probabilities stay between 1 / (n + 2) and (n + 1) / (n + 2). For n documents cannot show that
+    something never happens (Laplace's rule of succession).
 
     Parameters
     ----------

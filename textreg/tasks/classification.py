@@ -253,7 +253,11 @@ class Classification(Task):
             method,
             self._log_odds(table),
             self.rows(y) > 0,
-            lambda it: mean(self._log_losses(table / it, y.astype(np.int64))),
+            lambda it: (
+                mean(self._log_losses(table / it, y.astype(np.int64)))
+                # Laplace's rule: one document more, of any label alike
+                - float(self.log_probabilities(table / it).mean()) / len(table)
+            ),
         )
 
     def shift(self, scores: Floats, y: Targets, weights: Floats) -> Shift | None:

@@ -275,7 +275,14 @@ class Multilabel(Multiclass):
     def calibrate(self, method: str, scores: Floats, y: Targets) -> Calibration:
         table = self.as_table(scores)
         return decisions.calibrate(
-            method, table, y.T.astype(bool), lambda it: mean(_log_losses(table / it, y))
+            method,
+            table,
+            y.T.astype(bool),
+            lambda it: (
+                mean(_log_losses(table / it, y))
+                # Laplace's rule: one document more, with each label or without it alike
+                + mean(_log_losses(np.abs(table / it), np.zeros_like(y))) / (2 * len(table))
+            ),
         )
 
     def shift(self, scores: Floats, y: Targets, weights: Floats) -> Shift | None:

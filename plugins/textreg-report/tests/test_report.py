@@ -231,6 +231,32 @@ def test_what_was_dropped() -> None:
     assert "only the intercept decides on them" in Page(found.to_html()).text
 
 
+def test_sentences_in_their_documents(whole: Report, model: Model, train: Corpus) -> None:
+    """As the papers show them: against the same documents without each sentence."""
+    assert {one.label for one in whole.selected_documents} == {"neg", "pos"}
+    seen = set()
+    for one in whole.selected_documents:
+        row = int(one.where.rpartition(":")[2]) - 1
+        text, sign = train.texts[row], 1 if one.label == "pos" else -1
+        assert train.labels is not None
+        assert train.labels[row] == one.label
+        assert [line.text for line in one.sentences] == [
+            part.strip() for part in re.findall(r"[^.!?]+[.!?]+", text)
+        ]
+        assert model.calibration is not None
+        sign /= model.calibration.temperature
+        score = sign * model.decision_function([text])[0]
+        for line in one.sentences:
+            rest = text.replace(line.text, "", 1)
+            without = sign * model.decision_function([rest])[0]
+            log_odds = np.log1p(np.exp(-without)) - np.log1p(np.exp(-score))
+            assert line.removal == pytest.approx(log_odds, abs=1e-9)
+            words = {word for words in model.encoder.tokenizer(line.text) for word in words}
+            assert line.selected >= bool(words & set(model.encoder.names))
+            seen.add(line.selected)
+    assert seen == {True, False}
+
+
 def test_features_chosen_in_every_part_are_steady(whole: Report, model: Model) -> None:
     stable = whole.stability
     assert stable is not None

@@ -28,6 +28,7 @@ from textreg_report.documents import (
     confusions_of,
     document_of,
     documents_of,
+    selected_documents,
     suspected_of,
     take,
 )
@@ -203,6 +204,7 @@ def report(  # noqa: PLR0913  # its options are its interface
         words=words,
         words_left_out=words_left_out,
         selection=selection,
+        selected_documents=() if refits is None else selected_documents(model, refits),
         dropped=facts.dropped_of(model, refits, skipped, unknown),
         stability=None if refits is None else facts.stability_of(model, refits),
         baseline=baseline,

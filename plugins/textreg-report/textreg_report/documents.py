@@ -454,6 +454,56 @@ def _example(predictions: Predictions, row: int, predicted: str) -> Section:
 
 
 # Documents that are listed.
+# Documents of a label, and labels, that are shown.
+DOCUMENTS, LABELS = 2, 4
+
+# Least and largest number of sentences of such a document, and of characters.
+LENGTHS, LONGEST = (4, 14), 2_500
+
+
+def selected_documents(model: Model, refits: Refits) -> tuple[Section, ...]:
+    """Documents of every label in which about half of the sentences have a selected feature.
+
+    Yogatama & Smith (2014, tables 4 and 5) show their selection in this way. Empty for a regression
+    and if the tokenizer gives no character offsets.
+    """
+    task = model.task
+    if not (task.discrete and gives_offsets(model)):
+        return ()
+    document_ptr, holds = refits.sentences
+    starts, ends = document_ptr[:-1], document_ptr[1:]
+    counts = ends - starts
+    total = np.concatenate([[0], np.cumsum(holds)])
+    shares = (total[ends] - total[starts]) / np.maximum(counts, 1)
+    fits = (counts >= LENGTHS[0]) & (counts <= LENGTHS[1])
+    fits &= np.array([len(text) <= LONGEST for text in refits.corpus.texts])
+    selected = []
+    for code, label in enumerate(task.sides[:LABELS]):
+        mine = np.flatnonzero(fits & task.documents_of(refits.data.y, code))
+        chosen = mine[np.argsort(np.abs(shares[mine] - 0.5), kind="stable")][:DOCUMENTS].tolist()
+        texts = [refits.corpus.texts[row] for row in chosen]
+        for row, explanation in zip(chosen, explain(model, texts, of=label), strict=True):
+            sentences = tuple(_selected_sentences(explanation))
+            if len({sentence.selected for sentence in sentences}) > 1:
+                where = refits.corpus.where(row)
+                selected.append(
+                    Section(
+                        where=where,
+                        label=label,
+                        predicted=explanation.label,
+                        sentences=sentences,
+                    )
+                )
+    return tuple(selected)
+
+
+def _selected_sentences(explanation: Explanation) -> Iterator[Section]:
+    for start, end, _, removal, *_ in explanation.sentences:
+        selected = any(start <= word.start < end for word in explanation.words)
+        text = " ".join(explanation.text[start:end].split())
+        yield Section(text=text, selected=selected, removal=removal)
+
+
 SUSPECTS_SHOWN = 20
 
 

@@ -231,6 +231,8 @@ class Report(Page):
         The strongest features of each label; ``words_left_out`` more labels are not listed.
     selection : Selection or None
         The selected sentences or other groups.
+    selected_documents : tuple of Section
+        Training documents with their selected sentences.
     dropped : Section
         What the model does not use: see ``textreg_report.facts.dropped_of``.
     stability : Section or None

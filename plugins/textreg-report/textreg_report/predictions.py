@@ -32,6 +32,7 @@ from textreg.measure.metrics import (
 from textreg.model.model import Model
 from textreg.plugins import registry
 from textreg.records import Bools, Corpus, Floats, Int64s, MultiSolution, SkippedRowsBuilder
+from textreg.records.arrays import row_of, sums
 from textreg.tasks import Target, Task
 from textreg.training.fit import fit_rows
 from textreg.training.prepare import SEARCH_TOL, Prepared, prepare, read_training
@@ -385,6 +386,14 @@ class Refits:
         selected = np.zeros(len(self.data.encoder.names), dtype=bool)
         selected[self.columns[self.columns >= 0]] = True
         return selected
+
+    @cached_property
+    def sentences(self) -> tuple[Int64s, NDArray[np.bool_]]:
+        """Where documents begin among all sentences, and which have a feature of the model."""
+        tokens = self.data.tokens.select(np.arange(len(self.corpus)))  # without the unlabeled ones
+        ours = self.selected[tokens.ids].astype(np.float64)
+        holds = sums(row_of(tokens.sentence_ptr), ours, tokens.n_sentences)
+        return tokens.document_ptr, holds > 0
 
     @property
     def y_true(self) -> Targets:
