@@ -143,7 +143,9 @@ def test_the_calibrated_log_loss_does_not_depend_on_the_size_of_scores() -> None
         calibration = task.calibrate("temperature", scores, y_true)
         probabilities = task.probabilities(scores, calibration)
         loss = -np.log(probabilities[np.arange(200), y_true]).mean()
-        assert calibrated[1] == pytest.approx(loss)
+        # A calibration is learned with one document more, by Laplace's rule.
+        assert calibrated[1] == pytest.approx(loss, abs=1e-3)
+        assert loss >= calibrated[1] - 1e-9
         # A document that counts twice is as good as two.
         twice = np.repeat(np.arange(200), 1 + (y_true == 0))
         weighed = task.measure(scores, y_true, 1.0 + (y_true == 0))["calibrated-log-loss"]

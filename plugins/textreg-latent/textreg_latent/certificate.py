@@ -47,11 +47,13 @@ def latent_bound(
     t: Floats,
     w: Floats,
     dual_value: Callable[[Floats], float],
+    least: float,
 ) -> LatentBound:
     """The best bound by scaling alpha, and by what the ridge pays for.
 
     t: X'alpha (p,). w: weights, of which the ridge takes 2 l2 w at the optimum. dual_value: the
-    part that is due to the loss.
+    part that is due to the loss. least: the kappa below which alpha / kappa leaves what every loss
+    has a conjugate for, |alpha_i| <= c_i.
     """
     rest = t - 2.0 * penalty.l2 * w
     largest = min(least_kappa(penalty, rest), FARTHEST)
@@ -59,7 +61,7 @@ def latent_bound(
     best = LatentBound(-np.inf, alpha, np.zeros_like(t))
     kappas = [1.0 + share * (largest - 1.0) for share in reversed(KAPPAS)] if ridge else [largest]
     if not ridge and largest == 1.0:
-        kappas.append(tightest(penalty, t))
+        kappas.append(min(max(tightest(penalty, t), least), 1.0))
     # D(alpha / kappa) - ||t / kappa - c||^2 / (4 l2): a smaller kappa costs the ridge, a larger one
     # the loss.
     for kappa in kappas:

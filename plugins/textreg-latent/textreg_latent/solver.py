@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 
 import numpy as np
 
@@ -290,7 +291,10 @@ def _bound(
     alpha = dual_scores(engine)
     t = design.transposed_product(alpha)
     w, eta = projected(penalty, t, norms / penalty.strengths)
-    return latent_bound(penalty, alpha, t, w, lambda scaled: dual_value(engine, scaled)), t, eta
+    some = engine.c > 0.0
+    least = float((np.abs(alpha[some]) / engine.c[some]).max(initial=0.0))
+    of_loss = partial(dual_value, engine)
+    return latent_bound(penalty, alpha, t, w, of_loss, least), t, eta
 
 
 class LatentFit:
