@@ -12,6 +12,7 @@ import textreg
 from textreg import LinearClassifier, Ridge
 from textreg.errors import UsageError
 from textreg.measure.intercept import balanced, choose_shift, shifts_of_rows
+from textreg.model.summary import ShiftSummary
 from textreg.tasks.classification import OneVsRest, Softmax
 from textreg.training.splits import left_out
 
@@ -222,3 +223,13 @@ def test_what_is_always_right_is_not_certain(labels: list[str], multiclass: str)
     wrong = 1 - model.predict_proba(texts).max(axis=1)
     assert (wrong > 0.1 / n).all()
     assert (wrong < 10 / n).all()
+
+
+@pytest.mark.parametrize("labels", ["ab", "abc"])
+@pytest.mark.parametrize("sets", [False, True])
+def test_one_document_tells_of_no_shift(labels: str, sets: bool) -> None:
+    texts, y = [f"{label * 3} and so on" for label in labels] * 9, list(labels) * 9
+    answers = [[label] for label in y] if sets else y
+    dev = texts[:1], answers[:1]
+    model = textreg.train(texts, answers, reg="ridge", dev=dev, refit=False)
+    assert model.summary.shift == ShiftSummary("none", (0.0,) * len(model.intercepts))

@@ -120,7 +120,7 @@ Candidates = Callable[["Bools"], Mapping[str, "Floats"]]
 
 
 def choose_shift(candidates: Candidates, losses: Losses, scores: Floats) -> Shift:
-    """The first of the candidates, unless another has a clearly lower log-loss.
+    """The first of the candidates, unless another has a clearly lower log-loss; none for one text.
 
     Each is learned on four of :data:`PARTS` parts of the documents, with its temperature, and
     judged on the fifth.
@@ -135,6 +135,8 @@ def choose_shift(candidates: Candidates, losses: Losses, scores: Floats) -> Shif
         Left-out scores.
     """
     n = len(scores)
+    if n < 2:  # nothing could be judged by what the others say
+        return Shift("none", np.zeros(scores.shape[1]))
     whole = candidates(np.ones(n, dtype=bool))
     judged = {kind: np.zeros(n) for kind in whole}
     # Every fifth document is in the same part, as files may be sorted by label.
