@@ -14,7 +14,6 @@ from textreg.losses import find_loss
 from textreg.measure import decisions, evaluation
 from textreg.measure.decisions import Calibration, Reliability, Threshold, ThresholdCurve
 from textreg.measure.evaluation import MultilabelEvaluation, f1_scores
-from textreg.measure.intercept import Shift, choose_shift, shifts_of_rows
 from textreg.measure.metrics import mean
 from textreg.tasks.base import Options, Task, check_class_weight, check_rare_label, warn_of_left_out
 from textreg.tasks.classification import Multiclass
@@ -222,11 +221,11 @@ class Multilabel(Multiclass):
         micro, macro = f1_scores(y.astype(bool), decided, weights)
         values = {"micro-macro-f1": (micro + macro) / 2, "micro-f1": micro, "macro-f1": macro}
         if self.probabilistic:
-            values["log-loss"] = mean(_log_losses(table, y), weights)
+            values["log-loss"] = mean(self._log_losses(table, y), weights)
         return values
 
     def losses(self, metric: str, scores: Floats, y: Targets) -> Floats | None:
-        return _log_losses(self.as_table(scores), y) if metric == "log-loss" else None
+        return self._log_losses(self.as_table(scores), y) if metric == "log-loss" else None
 
     def decide_by_halves(self, scores: Floats, y: Targets) -> Bools:
         """The labels of documents by thresholds that the other half of them chooses."""
@@ -248,7 +247,7 @@ class Multilabel(Multiclass):
         unknown = self._warn_of_unknown(corpus)
         log_loss = None
         if self.probabilistic and len(y):
-            log_loss = mean(_log_losses(self._calibrated(table, calibration), y))
+            log_loss = mean(self._log_losses(self._calibrated(table, calibration), y))
         decided = self.decide(table, thresholds)
         if unknown:
             wider = replace(self, labels=tuple(unknown), at_least_one=False)
@@ -272,6 +271,10 @@ class Multilabel(Multiclass):
 
         return np.asarray(log_expit(self._calibrated(self.as_table(scores), calibration)))
 
+    def _log_losses(self, table: Floats, codes: Targets) -> Floats:
+        """(n,) minus the log-probability of what is true of each label, mean over the labels."""
+        return np.asarray(np.logaddexp(0.0, np.where(codes, -table, table)).mean(axis=1))
+
     def calibrate(self, method: str, scores: Floats, y: Targets) -> Calibration:
         table = self.as_table(scores)
         return decisions.calibrate(
@@ -279,20 +282,10 @@ class Multilabel(Multiclass):
             table,
             y.T.astype(bool),
             lambda it: (
-                mean(_log_losses(table / it, y))
+                mean(self._log_losses(table / it, y))
                 # Laplace's rule: one document more, with each label or without it alike
-                + mean(_log_losses(np.abs(table / it), np.zeros_like(y))) / (2 * len(table))
+                + mean(self._log_losses(np.abs(table / it), np.zeros_like(y))) / (2 * len(table))
             ),
-        )
-
-    def shift(self, scores: Floats, y: Targets, weights: Floats) -> Shift | None:
-        if not self.probabilistic:
-            return None
-        table, has_label = self.as_table(scores), y.astype(bool)
-        return choose_shift(
-            lambda rows: shifts_of_rows(table[rows], has_label[rows], weights[rows]),
-            lambda at, rows: _log_losses(at, has_label[rows]),
-            table,
         )
 
     def reliability(
@@ -345,11 +338,6 @@ class Multilabel(Multiclass):
 
     def documents_of(self, y: Targets, side: int) -> Bools:
         return y[:, side].astype(bool)
-
-
-def _log_losses(table: Floats, y: Targets) -> Floats:
-    """(n,) minus the log-probability of what is true of each label, mean over the labels."""
-    return np.asarray(np.logaddexp(0.0, np.where(y, -table, table)).mean(axis=1))
 
 
 def _check_lists(corpus: Corpus) -> None:

@@ -253,14 +253,6 @@ def _scales(reg: Regularizer, problem: Problem) -> dict[str, float]:
     }
 
 
-def learn_from_part(context: SearchContext, result: SearchResult, work: Work) -> fit.FromHeld:
-    """What documents of the part tell of the chosen setting that its fits have not seen."""
-    best = result.best
-    regularizer = best.regularizer if best else context.settings.reg
-    starts = best.starts if best else None
-    return fit.learn_from_held(regularizer, context.prepared_for(best), context, work, starts)
-
-
 def carry_over(
     chosen: Regularizer, reg: Regularizer, scales: dict[str, float], problems: Problems
 ) -> Regularizer:
@@ -352,7 +344,7 @@ def learn_in_blocks(
         searching = None if cluster is None else Cluster(cluster)
         result, scales = search_part(context, replace(work, cluster=searching))
         fit.report_search(context, result, clock.stop("search"))
-        learned = learn_from_part(context, result, work)
+        learned = fit.learn_from_held(context, result.best, work)
         context.release()
         release_memory()
         # The fits need the rest: weights, gradients and the block at work.

@@ -156,7 +156,7 @@ def _fit_one(
     regularizer = best.regularizer if best else settings.reg
     starts: Sequence[Start | None] | None = best.starts if best else None
     # Thresholds and calibration first: they need the folds, which then may go.
-    learned = learn_from_held(regularizer, data, context, work, starts)
+    learned = learn_from_held(context, best, work)
     if folds and not settings.refit:
         rows = context.documents.splits[0].train
         problems: Problems = replace(folds[0], problem=folds[0].problem.replace(tol=settings.tol))
@@ -180,26 +180,22 @@ def _fit_one(
     )
 
 
-def learn_from_held(
-    regularizer: Regularizer,
-    data: Prepared,
-    context: SearchContext,
-    work: Work,
-    starts: Sequence[Start | None] | None,
-) -> FromHeld:
+def learn_from_held(context: SearchContext, best: MeasuredSetting | None, work: Work) -> FromHeld:
     """What is learned from held-out documents: shift, calibration, thresholds, in this order.
 
-    starts: the solutions of the search for its first fold.
+    best: the setting that the search chose; None for that of the settings.
     """
     settings, outside = context.settings, context.documents.outside
+    data = context.prepared_for(best)
     if not data.splits or not data.task.learns_from_held_out(settings):
         return FromHeld()
     scored = with_left_out(data, context.documents)
     task = scored.folds[0].task
     X = data.rows.matrix(np.arange(0)) if outside is None else data.encoder.transform(outside.texts)
-    held, outside_scores = held_out(
-        regularizer, scored.folds, work, X, starts if scored is data else None
-    )
+    regularizer = best.regularizer if best else settings.reg
+    # The solutions of the search are of its first fold.
+    starts = best.starts if best and scored is data else None
+    held, outside_scores = held_out(regularizer, scored.folds, work, X, starts)
     shift = calibration = None
     if settings.intercept != "fitted" and data.fit_intercept:
         rows = np.concatenate([split.held for split in scored.splits])
