@@ -117,7 +117,7 @@ def test_the_command_line_replaces_what_the_file_says(cli: Cli) -> None:
     own = "--reg ridge --reg-l2 0.5 --holdout 0.2 --calibrate temperature --class-weight good=2"
     train(cli, "a.csv", "--config", "run.toml", *own.split(), "-o", "m")
     summary = load_model("m").summary
-    assert (summary.reg.name, summary.reg.params) == ("ridge", {"l2": 0.5})
+    assert (summary.reg.name, summary.reg.params) == ("ridge", {"weights": "none", "l2": 0.5})
     assert (summary.split.kind, summary.class_weight) == ("holdout", {"good": 2.0})
     assert load_model("m").encoder.vectorizer.ngrams == 1
 
@@ -343,7 +343,7 @@ def test_the_same_search_on_other_documents(cli: Cli) -> None:
 def test_options_of_the_command_line_come_first(cli: Cli) -> None:
     train(cli, "a.csv", *"--tokenizer words --reg elastic --reg-l1 0.1 --reg-l2 1".split())
     train(cli, "a.csv", "--config", "a.textreg", "--reg-l1", "0.2", "-o", "b")
-    assert load_model("b").summary.reg.params == {"l1": 0.2, "l2": 1.0}
+    assert load_model("b").summary.reg.params == {"weights": "none", "l1": 0.2, "l2": 1.0}
     space = ("--search-space", "reg-l1=0.1,0.2", "--search-space", "ngrams=1,2")
     train(cli, "a.csv", "--config", "a.textreg", *space, "-o", "c")
     assert len(load_model("c").summary.search) == 4
@@ -351,10 +351,13 @@ def test_options_of_the_command_line_come_first(cli: Cli) -> None:
     assert load_model("d").summary.options["search_space"] == {"ngrams": ["1", "2"]}
     train(cli, "a.csv", "--config", "c", "--reg", "lasso", "--reg-l1", "1", "-o", "e")
     kept = load_model("e").summary
-    assert (kept.reg.params, kept.options["search_space"]) == ({"l1": 1}, {"ngrams": ["1", "2"]})
+    assert (kept.reg.params, kept.options["search_space"]) == (
+        {"weights": "none", "l1": 1},
+        {"ngrams": ["1", "2"]},
+    )
     Path("run.toml").write_text('config = "a.textreg"\nreg-l1 = 0.3\nngrams = 1\n')
     train(cli, "a.csv", "--config", "run.toml", "--ngrams", "2", "-o", "f")
-    assert load_model("f").summary.reg.params == {"l1": 0.3, "l2": 1.0}
+    assert load_model("f").summary.reg.params == {"weights": "none", "l1": 0.3, "l2": 1.0}
     assert load_model("f").encoder.vectorizer.ngrams == 2
 
 
@@ -456,7 +459,7 @@ def test_a_file_may_name_the_model(cli: Cli) -> None:
     train(cli, "a.csv", *FIXED)
     Path("run.toml").write_text('config = "a.textreg"\nfiles = "a.csv"\noutput = "b"\nreg-l1 = 0.3')
     assert train(cli, "--config", "run.toml").out.startswith("like a.textreg: ")
-    assert load_model("b").summary.reg.params == {"l1": 0.3}
+    assert load_model("b").summary.reg.params == {"weights": "none", "l1": 0.3}
 
 
 def test_documents_to_choose_on_that_are_not_known(cli: Cli) -> None:

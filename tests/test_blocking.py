@@ -174,7 +174,9 @@ def test_nothing_blocked_is_imported(site: Site) -> None:
     assert "no regularizer 'many'" in results[2][2]
     assert why in results[3][1]
     assert refused[0] == 2
-    assert f"is blocked by disable in {config}. Allow it, or take another: elastic" in refused[2]
+    assert (
+        f"is blocked by disable in {config}. Allow it, or take another: auto, elastic" in refused[2]
+    )
     assert (
         f"note: {config} names 'slop', and no plugin is called that. Did you mean 'slope'?"
         in noted[1]

@@ -66,12 +66,28 @@ def test_train_for_people(cli: Cli, corpus: Path) -> None:
     assert first.startswith(f"{corpus}: 40 documents; ")
     assert "text = text (guessed), label = label (guessed)" in first
     assert "labels: neg 20, pos 20" in result.out
-    assert "groups: 80 sentences" in result.out
-    assert re.search(r"search: \d+ settings of sentence on 4 documents \(.* held out\)", result.out)
+    assert re.search(r"search: \d+ settings of auto on 4 documents \(.* held out\)", result.out)
+    chosen = r"\nchosen: elastic, l2 [\d.]+, l1 [\d.]+ \(ridge at best 0\.000, accuracy 1\.000\)\n"
+    assert re.search(chosen, result.out)
+    assert "groups: " not in result.out
+    assert "selected: " not in result.out
     assert "accuracy 1.000 (95 % CI 0.5" in result.out
     assert saved.startswith("saved reviews.textreg (")
     assert following.startswith("next: textreg evaluate reviews.textreg")
     assert (corpus.parent / "reviews.textreg").is_file()
+
+
+def test_train_tells_people_of_groups(cli: Cli, corpus: Path) -> None:
+    result = cli("train", corpus, "--reg", "sentence")
+    assert (result.code, result.err) == (0, "")
+    assert "groups: 80 sentences" in result.out
+    assert re.search(r"search: \d+ settings of sentence on 4 documents \(.* held out\)", result.out)
+    assert re.search(r"\nchosen: group [\d.]+, l1 [\d.]+, l2 [\d.]+\n", result.out)
+    selected = r"\nselected: (\d+) of 80 sentences; at the optimum (\d+) surely are, (\d+) surely "
+    (numbers,) = re.findall(selected + r"are not, (\d+) are undecided\n", result.out)
+    some, surely, never, undecided = map(int, numbers)
+    assert surely + never + undecided == 80
+    assert 0 < surely <= some <= 80 - never < 80
 
 
 def test_train_json(cli: Cli, corpus: Path) -> None:
@@ -80,11 +96,12 @@ def test_train_json(cli: Cli, corpus: Path) -> None:
     result = cli("train", corpus, "--dev", dev, *options)
     assert (result.code, result.err) == (0, "")
     document = json.loads(result.out)
-    assert document["reg"]["name"] == "sentence"
-    assert document["reg"]["params"].keys() >= {"group", "l1", "l2"}
+    assert document["reg"]["name"] == document["chosen"]["reg"] == "elastic"
+    assert document["reg"]["params"].keys() >= {"l1", "l2"}
+    assert [one["settings"]["reg"] for one in document["search"][:3]] == ["ridge"] * 2 + ["elastic"]
     assert document["documents"] == 50
     assert document["nonzero"] <= document["features"] == 15
-    assert document["groups"].keys() >= {"before", "after"}
+    assert document["groups"] is None
     assert document["dev"]["accuracy"] == 1.0
     assert 0 <= document["gap"] <= 1e-4
     assert document["converged"] is True
@@ -104,6 +121,7 @@ def test_train_takes_every_kind_of_option(cli: Cli, corpus: Path) -> None:
     document = json.loads(result.out)
     assert document["reg"]["params"]["l1"] == 0.3
     assert document["reg"]["params"]["group"] == 0.01
+    assert document["groups"].keys() >= {"before", "after", "selected"}
     assert document["dev"] is None
     shown = json.loads(cli("show", "reviews.textreg", "--json").out)
     assert shown["tokenizer"]["min_length"] == 2
@@ -300,7 +318,7 @@ def test_show(cli: Cli, model: Path) -> None:
     assert "lasso" in told
     document = json.loads(cli("show", model, "--top", "2", "--json").out)
     assert document["labels"] == ["neg", "pos"]
-    assert document["regularizer"] == {"name": "lasso", "l1": 0.2}
+    assert document["regularizer"] == {"name": "lasso", "weights": "none", "l1": 0.2}
     assert set(document["top"]) == {"neg", "pos"}
     assert len(document["top"]["pos"]) == 2
     for label, features in document["top"].items():
@@ -392,11 +410,15 @@ def test_help_shows_the_options_of_what_was_chosen(cli: Cli) -> None:
     assert "--reg-l1" not in told
     assert "--groups-" not in told
     told = cli("train", "--help").out
-    assert "Regularizer sentence (--reg)" in told
+    assert "Regularizer auto (--reg)" in told
     assert "--reg-l1 X" in told
+    assert "--groups-" not in told
     assert "Options:\n  --text-col NAME " in told  # arguments are told of in the prose
     assert "[default: chosen by search]" in " ".join(told.split())
-    for section in ("Group builder sentences", "Tokenizer words", "Features:"):
+    for section in ("Tokenizer words", "Features:"):
+        assert section in told
+    told = cli("train", "--reg", "sentence", "--help").out
+    for section in ("Regularizer sentence (--reg)", "Group builder sentences", "--groups-"):
         assert section in told
 
 

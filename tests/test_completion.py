@@ -38,7 +38,7 @@ def offered(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str])
         ("textreg train --reg sen", ["sentence"]),
         ("textreg train --tokenizer words,ch", ["words,chars"]),
         ("textreg compare --loss squared-", ["squared-hinge"]),
-        ("textreg train --reg lasso --reg-", ["--reg-l1"]),
+        ("textreg train --reg lasso --reg-", ["--reg-weights", "--reg-l1"]),
         ("textreg train --reg nothing --tol", ["--tol"]),
         ("textreg train --metric macro", ["macro-f1"]),
         ("textreg train a.csv b", ["(file)"]),

@@ -30,10 +30,17 @@ TEXTS = [
 ]
 LABELS = ["p", "p", "p", "n", "n", "n"]
 CORPUS = Corpus(texts=TEXTS, labels=LABELS)
+SENTENCES: dict[str, Any] = {
+    "reg": "sentence",
+    "reg_group": 0.02,
+    "reg_l1": 0.4,
+    "reg_l2": 0.02,
+    "ngrams": 1,
+}
 
 
 def test_sentences_and_their_norms() -> None:
-    model = textreg.train(TEXTS, LABELS, reg="sentence", reg_group=0.02, reg_l1=0.2, ngrams=1)
+    model = textreg.train(TEXTS, LABELS, **SENTENCES)
     weight = dict(zip(model.encoder.names, model.weights[0].tolist(), strict=True))
     assert set(weight) == {"superb", "awful"}
     selection = find_selection(model, CORPUS)
@@ -273,7 +280,7 @@ def test_wrong_parts_name_who_gave_them(
 
 def test_a_missing_builder() -> None:
     model = textreg.train(TEXTS, LABELS, reg="ridge", reg_l2=0.1, ngrams=1)
-    missing = GroupsSummary("missing", params={}, before=1, after=1)
+    missing = GroupsSummary("missing", params={}, before=1, after=1, selected=1)
     model.summary = replace(model.summary, groups=missing)
     with pytest.raises(ModelError, match="groups 'missing'"):
         find_selection(model, CORPUS)
@@ -283,7 +290,7 @@ def test_the_command(cli: Cli, tmp_path: Path) -> None:
     path, corpus = tmp_path / "m.textreg", tmp_path / "c.tsv"
     rows = [f"{label}\t{text}" for label, text in zip(LABELS, TEXTS, strict=True)]
     corpus.write_text("label\ttext\n" + "\n".join(rows) + "\n", encoding="utf-8")
-    textreg.train(TEXTS, LABELS, reg="sentence", reg_group=0.02, reg_l1=0.2, ngrams=1).save(path)
+    textreg.train(TEXTS, LABELS, **SENTENCES).save(path)
 
     code, out, err = cli("explain", path, "--train", corpus)
     assert (code, err) == (0, "")

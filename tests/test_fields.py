@@ -216,7 +216,7 @@ def test_groups_of_fields_price_them_as_a_whole() -> None:
 
 
 def test_selection_and_unlabeled_documents() -> None:
-    model = trained(reg=textreg.Sentence(group=0.01, l1=0.001, l2=0.001))
+    model = trained(reg=textreg.Sentence(group=0.01, l1=0.001, l2=0.01))
     corpus = Corpus(texts=fielded(ROWS * 2, as_fields(KINDS)), labels=LABELS * 2)
     selection = find_selection(model, corpus)
     assert selection.missing == 0

@@ -17,6 +17,7 @@ from textreg import TextClassifier, train
 from textreg.builtin.graph_builders import Classes, Cooccurrence, EdgeFile, Lexicon
 from textreg.builtin.network import Network
 from textreg.errors import DataError, DataWarning, UsageError
+from textreg.features.vectorize import Vectorizer
 from textreg.kinds import GraphBuilder
 from textreg.plugins import registry
 from textreg.records import Groups, Tokens
@@ -336,3 +337,30 @@ def test_every_builder_says_what_it_needs() -> None:
         assert part.__doc__
         for declared in part.declared().values():
             assert declared.help
+
+
+def pairs_of_words(texts: list[str]) -> Tokens:
+    return Vectorizer(ngrams=2).fit(registry.create("tokenizer", "words"), texts).tokens
+
+
+def test_opposites(tmp_path: Path) -> None:
+    """A word and its negated pair are opposites, and so are words of the file."""
+    features = pairs_of_words(["It is great. It is not great, it is bad.", "It was never bad."])
+    graph = registry.create("graph", "opposites").build(features)
+    names = list(features.vocabulary)
+    assert graph.similar.nnz == 0
+    assert graph.dissimilar is not None
+    pairs = links_of(graph, names, "dissimilar")
+    either = {("great", "not great"), ("bad", "never bad")}
+    assert pairs == either | {(b, a) for a, b in either}
+    file = tmp_path / "antonyms.tsv"
+    file.write_text("great\tbad\n")
+    more = registry.create("graph", "opposites", antonyms=str(file), negations="not").build(
+        features
+    )
+    assert more.dissimilar is not None
+    pairs = links_of(more, names, "dissimilar")
+    assert {("great", "bad"), ("not great", "great")} < pairs
+    assert ("bad", "never bad") not in pairs
+    with pytest.raises(DataError, match="no feature is a word after one of not,no,never"):
+        registry.create("graph", "opposites").build(pairs_of_words(["It is great."]))

@@ -303,7 +303,8 @@ def test_the_default_regularizer_and_searched_parameters() -> None:
         cv=2,
     )
     assert model.summary is not None
-    assert set(model.summary.chosen) == {"tokenizer_longest", "tokenizer_words_lowercase"}
+    searched = {"tokenizer_longest", "tokenizer_words_lowercase"}
+    assert set(model.summary.chosen) == {"reg", *searched}
     assert [part.name for part in model.summary.plugins[:2]] == ["words", "pieces"]
     assert model.summary.features > len(model.encoder.parts[0].vocabulary)
 

@@ -136,7 +136,7 @@ def test_built_ins_import_only_what_outsiders_may() -> None:
 def test_parts_are_called_through_one_door() -> None:
     # calls.py checks what they give; kinds, joining, solvers and built-ins are what is called.
     exempt = ("plugins.calls", "structure.joining", "kinds", "penalties", "solvers", "builtin")
-    exempt = (*exempt, "_core")
+    exempt = (*exempt, "structure.shuffling", "_core")
     methods = {"solve", "solve_softmax", "candidates", "scale", "build", "build_from"}
     for path in MODULES:
         if module_of(path).startswith(exempt):
@@ -174,30 +174,30 @@ def test_a_command_imports_nothing_heavy_before_it_works(module: str) -> None:
 
 
 BUDGETS = {
-    "textreg": 38_130,
+    "textreg": 38_500,
     "textreg/_core": 5_050,
     "textreg/blocks": 770,
-    "textreg/builtin": 1_110,
+    "textreg/builtin": 1_260,
     "textreg/checking": 1_010,
-    "textreg/cli": 3_530,
+    "textreg/cli": 3_540,
     "textreg/cluster": 800,
     "textreg/estimators": 900,
     "textreg/explain": 1_250,
     "textreg/features": 1_210,
-    "textreg/measure": 1_010,
-    "textreg/model": 1_650,
-    "textreg/plugins": 1_250,
+    "textreg/measure": 1_020,
+    "textreg/model": 1_670,
+    "textreg/plugins": 1_260,
     "textreg/reading": 1_940,
     "textreg/records": 2_300,
     "textreg/solvers": 5_900,
     "textreg/tasks": 1_320,
-    "textreg/training": 4_150,
-    "plugins": 11_480,
+    "textreg/training": 4_280,
+    "plugins": 11_580,
     "plugins/textreg-export": 1_360,
     "plugins/textreg-latent": 770,
     "plugins/textreg-papers": 960,
-    "plugins/textreg-report": 4_570,
-    "plugins/textreg-testing": 3_290,
+    "plugins/textreg-report": 4_660,
+    "plugins/textreg-testing": 3_300,
 }
 """Lines of code that a folder may have, without docstrings, comments, blanks and tests.
 

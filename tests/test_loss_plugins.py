@@ -87,7 +87,7 @@ def test_a_loss_by_name_class_or_instance(loss: Any) -> None:
     assert model.loss == "hinge"
     assert model.predict(["good", "bad"]) == ["pos", "neg"]
     assert model.summary is not None
-    smoothing = loss.smoothing if isinstance(loss, Loss) else 0.1
+    smoothing = loss.smoothing if isinstance(loss, Loss) else 0.025
     assert model.summary.loss_params == {"smoothing": smoothing}
     unsmoothed = model.summary.unsmoothed
     assert unsmoothed is not None

@@ -16,6 +16,7 @@ from sklearn.svm import LinearSVC
 from twins import logistic as twin
 
 from textreg._core.logistic import logistic_derivatives, logistic_value
+from textreg.builtin.separable import Lasso
 from textreg.errors import DataError, UsageError
 from textreg.losses import LOSSES, SmoothedHinge, find_loss
 from textreg.penalties import Separable
@@ -119,6 +120,25 @@ def test_squared_lasso_and_ridge_are_those_of_scikit_learn() -> None:
     assert ours.b == pytest.approx(lasso.intercept_, abs=1e-5)
     ridge = SklearnRidge(alpha=2.0, tol=1e-12).fit(X, given.y)
     np.testing.assert_allclose(fitted("ridge", given, l2=1.0).w, ridge.coef_, atol=1e-5)
+
+
+@pytest.mark.parametrize("l1", [0.3, 1.0, 3.0])
+def test_the_default_hinge_is_within_a_percent_of_its_linear_program(l1: float) -> None:
+    """sum_i xi_i + l1 sum_j (u_j + v_j), with w = u - v and xi_i >= 1 - y_i (x_i w + b)."""
+    rng = np.random.default_rng(5)
+    X = rng.poisson(0.4, (120, 30)).astype(float)
+    y = np.where(X @ rng.normal(size=30) + rng.normal(size=120) > 0.0, 1.0, -1.0)
+    margins = np.hstack([X, -X, np.ones((120, 1)), -np.ones((120, 1))]) * y[:, None]
+    least = linprog(
+        np.concatenate([np.full(60, l1), [0.0, 0.0], np.ones(120)]),
+        A_ub=-np.hstack([margins, np.eye(120)]),
+        b_ub=-np.ones(120),
+    ).fun
+    found = Lasso(l1=l1).solve(Problem(X, y, loss=SmoothedHinge()))
+    assert found.unsmoothed is not None
+    above = found.unsmoothed.objective / least - 1.0
+    assert -1e-9 <= above <= 0.01
+    assert above <= found.unsmoothed.gap / (1.0 - found.unsmoothed.gap) + 1e-9
 
 
 @pytest.mark.filterwarnings("ignore:.getformat. is deprecated")  # scikit-learn 1.3, SciPy 1.12

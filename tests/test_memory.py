@@ -85,7 +85,7 @@ def test_a_fit_of_some_documents_has_no_matrix_of_all(monkeypatch: pytest.Monkey
     texts = [f"{word} {other}. It is." for word in ("good", "bad") for other in "abcdefgh"]
     strengths = {"reg_l1": 0.5, "reg_group": 0.1, "reg_l2": 0.1}
     options = {"tokenizer": "words", "holdout": 0.25, "intercept": "fitted", "calibrate": "none"}
-    train(texts, ["pos"] * 8 + ["neg"] * 8, **options, **strengths)
+    train(texts, ["pos"] * 8 + ["neg"] * 8, reg="sentence", **options, **strengths)
     assert {design.shape[0] for design in made} == {12, 16}
     assert not any(design.has_rows for design in made)
 

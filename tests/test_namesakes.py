@@ -20,7 +20,7 @@ from textreg.hookspecs import hookimpl
 
 pathlib.Path(__file__).with_suffix(".ran").touch()
 REGULARIZERS = [builtin.separable.Lasso, builtin.separable.Elastic, builtin.groups.Sentence]
-REGULARIZERS += [builtin.groups.Group, builtin.network.Network]
+REGULARIZERS += [builtin.groups.Group, builtin.network.Network, builtin.separable.Auto]
 
 def namesakes(classes):
     body = {"__doc__": "x", "__module__": __name__}
@@ -40,7 +40,7 @@ def textreg_regularizers(): return namesakes(REGULARIZERS)
 def textreg_losses(): return namesakes([losses.Logistic, losses.Squared])
 """
 NAMES = {
-    "regularizer": ["lasso", "elastic", "sentence", "group", "network"],
+    "regularizer": ["lasso", "elastic", "sentence", "group", "network", "auto"],
     "tokenizer": ["words"],
     "groups": ["sentences"],
     "graph": ["cooccurrence"],
@@ -86,7 +86,8 @@ def test_nobody_asked_for_them(site: Site) -> None:
     results = site.session(
         [
             site.train(""),
-            site.train("--reg sentence --tokenizer auto --loss logistic", "named.textreg"),
+            site.train("--reg auto --tokenizer auto --loss logistic", "named.textreg"),
+            site.train("--reg textreg:sentence", "grouped.textreg"),
             site.train("--task regression --loss squared --dev corpus.jsonl", "x.textreg"),
             ["train", "--help"],
             ["groups", "corpus.jsonl"],

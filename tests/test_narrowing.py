@@ -48,6 +48,14 @@ def test_of_two_values_the_last_alone() -> None:
     assert places(pair, pair.neighbors(pair.grid[3])) == {(0, 1), (1, 0)}
 
 
+def test_of_three_values_the_middle_alone() -> None:
+    lattice = Lattice(grid(3, 9))
+    assert places(lattice, lattice.coarse()) == set(itertools.product((1,), (0, 3, 6, 8)))
+    three = Lattice(grid(3, 3))
+    assert places(three, three.coarse()) == {(1, 1)}
+    assert places(three, three.neighbors(three.grid[4])) == {(0, 1), (2, 1), (1, 0), (1, 2)}
+
+
 def test_then_the_neighbors() -> None:
     lattice = Lattice(grid(3, 5))
     around = {(0, 2), (2, 2), (1, 1), (1, 3)}

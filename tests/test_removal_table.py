@@ -37,7 +37,7 @@ def train(labels: Any = LABELS, **options: Any) -> Model:
 
 
 def sentence(labels: Any = LABELS, **options: Any) -> Model:
-    return train(labels, reg="sentence", reg_group=0.02, reg_l1=0.2, **options)
+    return train(labels, reg="sentence", reg_group=0.02, reg_l1=0.4, reg_l2=0.02, **options)
 
 
 @pytest.fixture(scope="module")

@@ -59,7 +59,7 @@ SUMMARY = TrainingSummary(
     documents=5,
     features=6,
     nonzero=4,
-    groups=GroupsSummary("sentences", {"weight": None}, before=5, after=4),
+    groups=GroupsSummary("sentences", {"weight": None}, before=5, after=4, selected=3),
     graph=GraphSummary("cooccurrence", {}, links=7, classes=0),
     objective=0.5,
     gap=None,

@@ -107,7 +107,9 @@ def test_more_than_two_classes() -> None:
 
 def test_given_hyperparameters_are_used_and_hold_nothing_out() -> None:
     model = train(TEXTS, LABELS, reg="lasso", reg_l1=0.7)
-    assert model.summary.reg == RegularizerSummary("lasso", {"l1": 0.7}, searched=())
+    assert model.summary.reg == RegularizerSummary(
+        "lasso", {"weights": "none", "l1": 0.7}, searched=()
+    )
     assert model.summary.dev is None
     assert model.summary.search == ()
     measured = train(TEXTS, LABELS, reg="lasso", reg_l1=0.7, holdout=0.25)

@@ -450,6 +450,10 @@ class Regularizer(Plugin):
         """
         return None
 
+    def rivals(self) -> Sequence[str]:
+        """Names of further regularizers whose candidates a search tries; none by default."""
+        return ()
+
     def scale(self, problem: Problem, parameter: str) -> float:
         """Scale of the search grid of a parameter: grids are fractions of it.
 

@@ -316,7 +316,7 @@ class SmoothedHinge(Loss):
 
     name = "hinge"
     smoothing: float = param(
-        default=0.1,
+        default=0.025,
         min=1e-6,
         max=1.0,
         help="width of the quadratic that replaces the hinge's kink",

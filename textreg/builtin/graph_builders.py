@@ -291,6 +291,40 @@ def _edge(line: str, where: str) -> tuple[str, str, float]:
     return fields[0], fields[1], weight
 
 
+class Opposites(GraphBuilder):
+    """Links each word with its negated pair, "great" with "not great", as opposites, and with its
+    antonyms in a file (sandler2008, section 3.2): their weights should have opposite signs.
+    """
+
+    name = "opposites"
+    negations: str = param(default="not,no,never", help="words that negate the next, with commas")
+    antonyms: str | None = param(
+        default=None, help="file of pairs of opposite words, one on each line, with a tab between"
+    )
+
+    def build(self, tokens: Tokens) -> Graph:
+        """The graph of the features of ``tokens``; DataError if it would have no link."""
+        number = {name: feature for feature, name in enumerate(tokens.vocabulary)}
+        pairs = [
+            (number[name], number[word])
+            for name in tokens.vocabulary
+            for negation, _, word in [name.partition(" ")]
+            if negation in self.negations.split(",") and word in number
+        ]
+        if self.antonyms is not None:
+            one, other, _ = _known_edges(self.antonyms, tokens.vocabulary)
+            pairs += zip(one.tolist(), other.tolist(), strict=True)
+        if not pairs:
+            raise DataError(
+                f"opposites: no feature is a word after one of {self.negations}. Take pairs of "
+                "words as features (--ngrams 2), or name a file of opposites (--graph-antonyms)."
+            )
+        row, column = np.array(sorted({*pairs, *((b, a) for a, b in pairs)})).T
+        size = len(tokens.vocabulary)
+        opposed = _links(np.ones(len(row)), row, column, size)
+        return Graph(_links(np.zeros(0), row[:0], column[:0], size), opposed)
+
+
 @hookimpl
 def textreg_graph_builders() -> list[type[GraphBuilder]]:
-    return [Cooccurrence, Lexicon, Classes, EdgeFile]
+    return [Cooccurrence, Lexicon, Classes, EdgeFile, Opposites]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -47,6 +48,10 @@ SOLVERS = {
 }
 
 
+# Yogatama & Smith's strengths (section 6.2), from the strongest down.
+PAPERS = (1e3, 1e2, 1e1, 1.0, 1e-1, 1e-2)
+
+
 class Group(Regularizer):
     """Sparse overlapping group lasso, with groups from one builder or several.
 
@@ -75,16 +80,19 @@ class Group(Regularizer):
     needs = "groups"
     softmax = True
     group: float = param(
-        default=AUTO,
-        min=0,
-        search=LogGrid(1e-4, 3e-2, 4, zero=True),
-        help="group penalty strength",
+        default=AUTO, min=0, search=LogGrid(1e-4, 3e-2, 4), help="group penalty strength"
     )
     l1: float = param(
         default=AUTO, min=0, search=LogGrid(3e-3, 3e-2, 2, zero=True), help="l1 penalty strength"
     )
     l2: float = param(
         default=AUTO, min=0, search=LogGrid(4e-5, 5e-3, 4), help="l2 penalty strength"
+    )
+    grid: str = param(
+        default="relative",
+        choices=("relative", "papers"),
+        help="values to search: multiples of the strength that leaves no weight, or those of the "
+        "papers, 0.01 to 1000 for group and l1, and no l2",
     )
     solver: str = param(
         default="majorize",
@@ -126,6 +134,15 @@ class Group(Regularizer):
         shares = problem.gradient_sizes_at_zero() / np.where(total > 0, total, np.inf)
         squares = np.bincount(member_of, shares[groups.indices] ** 2, len(groups))
         return float(np.sqrt(squares.max()))
+
+    def candidates(self, problem: Problem) -> list[Regularizer]:
+        """As of the base, or the papers' grid."""
+        if self.grid == "papers":
+            tried = {"group": PAPERS, "l1": PAPERS, "l2": (0.0,)}
+            names = self.undecided()
+            values = itertools.product(*(tried[name] for name in names))
+            return [self.replace(**dict(zip(names, some, strict=True))) for some in values]
+        return super().candidates(problem)
 
     def penalty(self, problem: Problem) -> GroupNorms:
         """The penalty of one problem.
@@ -298,10 +315,13 @@ class Sentence(Group):
     name = "sentence"
     default_builder = "sentences"
     group: float = param(
-        default=AUTO,
-        min=0,
-        search=LogGrid(1e-4, 1e-4, 1, zero=True),
-        help="group penalty strength",
+        default=AUTO, min=0, search=LogGrid(1e-5, 3e-2, 5), help="group penalty strength"
+    )
+    l1: float = param(
+        default=AUTO, min=0, search=LogGrid(3e-3, 3e-2, 3), help="l1 penalty strength"
+    )
+    l2: float = param(
+        default=AUTO, min=0, search=LogGrid(4e-3, 4e-3, 1), help="l2 penalty strength"
     )
 
     def scale(self, problem: Problem, parameter: str) -> float:

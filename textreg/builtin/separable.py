@@ -1,4 +1,4 @@
-"""Regularizers that penalize every weight by itself: none, ridge, lasso, elastic."""
+"""Regularizers that penalize every weight by itself: none, ridge, lasso, elastic, auto."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ import math
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
+from textreg.errors import UsageError
 from textreg.hookspecs import hookimpl
 from textreg.kinds import Penalized, Regularizer
 from textreg.losses import Logistic, Loss
@@ -108,6 +110,117 @@ class SeparableRegularizer(Penalized):
         return Separable.constant(problem.design.shape[1], **strengths)
 
 
+WEIGHTS = ("none", "documents", "sentences")
+
+
+def as_weights(value: Any) -> str | tuple[float, ...]:
+    """One of :data:`WEIGHTS`, or a vector; UsageError for anything else."""
+    if isinstance(value, str):
+        if value not in WEIGHTS:
+            raise UsageError(
+                f"weights must be {', '.join(WEIGHTS)}, or in Python a number for every feature, "
+                f"not '{value}'."
+            )
+        return value
+    weights: Any = np.asarray(value)
+    if weights.ndim != 1 or weights.dtype.kind not in "fiu" or not (weights >= 0.0).all():
+        raise UsageError("weights must be a vector of numbers, 0 or more, one for every feature.")
+    return tuple(weights.astype(np.float64).tolist())
+
+
+class WeightedRegularizer(SeparableRegularizer):
+    """The same with a penalty that is stronger for some features: l1 v_j |w_j|, or l2 v_j w_j^2.
+
+    With shares of documents as weights v, or shares of sentences, what is frequent is shrunk more:
+    that is what one group for every sentence does to words (docs/sentence.md).
+    """
+
+    weights: str | tuple[float, ...] = param(
+        default="none",
+        convert=as_weights,
+        metavar="NAME",
+        help="factors of the penalty: the share of documents, or of sentences, with a feature, or "
+        "none; in Python any vector. Of l1 where there is one, else of l2",
+    )
+
+    def __init__(self, /, **params: Any) -> None:
+        super().__init__(**params)
+        if self.weights == "sentences":  # the groups tell the number of sentences
+            self.__dict__.update(needs="groups", default_builder="sentences")
+
+    def factors(self, problem: Problem) -> Floats | None:
+        """(p,) the weights v, None where all are 1; UsageError for another number of them."""
+        n, p = problem.design.shape
+        if self.weights == "none":
+            return None
+        if self.weights == "documents":
+            return np.maximum(problem.design.sizes, 1) / n
+        if self.weights == "sentences":
+            groups = problem.groups
+            if groups is None:
+                raise UsageError(
+                    f"{self.name}: the problem has no sentences to count; give Problem(groups=...)."
+                )
+            counts = np.bincount(groups.indices, minlength=p)
+            return np.maximum(counts, 1) / max(len(groups), 1)
+        if len(self.weights) != p:
+            raise UsageError(
+                f"{self.name}: there are {len(self.weights):,} weights, and {p:,} features: give "
+                "one for every feature."
+            )
+        return np.array(self.weights)
+
+    def scale(self, problem: Problem, parameter: str) -> float:
+        """As of the base; of weighted strengths the unit suits the weights."""
+        factors = self.factors(problem)
+        if factors is None or not factors.any() or (parameter == "l2" and "l1" in self.strengths()):
+            return super().scale(problem, parameter)
+        sizes, weighted = problem.gradient_sizes_at_zero(), factors > 0.0
+        if parameter == "l1":
+            return float((sizes[weighted] / factors[weighted]).max())
+        return float(sizes.max() / factors.mean())
+
+    def penalty(self, problem: Problem) -> Separable:
+        """The penalty for the features of ``problem``; UsageError if a strength is not chosen."""
+        plain, factors = super().penalty(problem), self.factors(problem)
+        if factors is None:
+            return plain
+        if "l1" in self.strengths():
+            return Separable(plain.q, plain.mu, plain.lam * factors)
+        return Separable(plain.q * factors, plain.mu, plain.lam)
+
+    def solve(self, problem: Problem) -> Solution:
+        """Minimize loss + penalty, to the relative duality gap ``problem.tol``."""
+        if self.weights == "none":
+            return super().solve(problem)
+        return newton(problem, self.penalty(problem))
+
+    def solve_each(self, problems: Sequence[Problem]) -> list[Solution]:
+        """As of the base, which asks :meth:`shares_passes`."""
+        return super().solve_each(problems)
+
+    def solve_softmax(
+        self, problem: Problem, codes: Int64s, start: tuple[Floats, Floats] | None = None
+    ) -> MultiSolution:
+        """Minimize the softmax loss of all classes + penalty."""
+        if self.weights == "none":
+            return super().solve_softmax(problem, codes, start)
+        step = SeparableStep(problem, self.penalty(problem))
+        return multinomial(problem, codes, step, start)
+
+    def shares_passes(self, problem: Problem) -> bool:
+        """As of the base, without weights."""
+        return self.weights == "none" and super().shares_passes(problem)
+
+    def support(self, problem: Problem, solution: Solution) -> Support | None:
+        """As of the base; with weights nothing is proven."""
+        return super().support(problem, solution) if self.weights == "none" else None
+
+    def fits_blocks(self) -> bool:
+        """As of the base, without weights."""
+        return self.weights == "none" and super().fits_blocks()
+
+
 # Ridges on the way to none, as multiples of the largest gradient at zero weights.
 VANISHING = tuple(10.0**-power for power in range(1, 10))
 
@@ -160,7 +273,7 @@ class NoRegularizer(SeparableRegularizer):
         return replace(last, iterations=iterations + last.iterations)
 
 
-class Ridge(SeparableRegularizer):
+class Ridge(WeightedRegularizer):
     """Ridge: l2 ||w||_2^2 added to the loss. All features stay in the model, with small weights.
 
     Examples
@@ -181,7 +294,7 @@ class Ridge(SeparableRegularizer):
         return {"l2": self.l2}
 
 
-class Lasso(SeparableRegularizer):
+class Lasso(WeightedRegularizer):
     """Lasso (Tibshirani 1996): l1 ||w||_1 added to the loss. Few features stay in the model.
 
     Examples
@@ -202,7 +315,7 @@ class Lasso(SeparableRegularizer):
         return {"l1": self.l1}
 
 
-class Elastic(SeparableRegularizer):
+class Elastic(WeightedRegularizer):
     """Elastic net (Zou & Hastie 2005): l1 ||w||_1 + l2 ||w||_2^2. Keeps correlated features.
 
     Examples
@@ -227,10 +340,56 @@ class Elastic(SeparableRegularizer):
         """Ridge, lasso or none, where a strength is zero."""
         if self.l1 == 0:
             return NoRegularizer() if self.l2 == 0 else Ridge(l2=self.l2)
-        return Lasso(l1=self.l1) if self.l2 == 0 else None
+        return Lasso(l1=self.l1, weights=self.weights) if self.l2 == 0 else None
+
+
+# l2 of the elastic nets that are tried, in units of the scale: others did no better on dev.
+BESIDE_L1 = LogGrid(1e-3, 1e-3, 1)
+
+
+class Auto(Elastic):
+    """Ridge or elastic net, whichever does better on held-out documents.
+
+    A few ridges are measured first, then an elastic net, and more of these only where that is
+    better than all ridges. A model of it names the one that was chosen.
+
+    Examples
+    --------
+    >>> import textreg
+    >>> texts, labels = ["red", "a red one", "blue", "a blue one"] * 9, ["r", "r", "b", "b"] * 9
+    >>> textreg.train(texts, labels, reg="auto").summary.reg.name
+    'elastic'
+    """
+
+    name = "auto"
+    l2: float = param(
+        default=AUTO, min=0, search=LogGrid(3e-4, 3e-2, 2), help="l2 penalty strength"
+    )
+    l1: float = param(
+        default=AUTO, min=0, search=LogGrid(1e-3, 1e-2, 3), help="l1 penalty strength; 0: ridges"
+    )
+    also: str = param(
+        default="", help="further regularizers to try, such as one of a plugin, with commas"
+    )
+
+    def rivals(self) -> list[str]:
+        """The names in ``also``."""
+        return [name.strip() for name in self.also.split(",") if name.strip()]
+
+    def candidates(self, problem: Problem) -> list[Regularizer]:
+        """Ridges, then elastic nets; all with the strengths that are given."""
+        nets: list[Any] = []
+        if self.l1 is AUTO or self.l1 == 0.0:
+            nets += super(Auto, self.replace(l1=0.0)).candidates(problem)
+        if self.l1 is AUTO or self.l1 > 0.0:
+            (l2,) = BESIDE_L1.values(self.scale(problem, "l2"))
+            beside = self.replace(l2=l2) if self.l2 is AUTO else self
+            nets += super(Auto, beside).candidates(problem)
+        elastic = [Elastic(l1=net.l1, l2=net.l2, weights=self.weights) for net in nets]
+        return [net.reduced() or net for net in elastic]
 
 
 @hookimpl
 def textreg_regularizers() -> list[type[Regularizer]]:
-    """The four of them."""
-    return [NoRegularizer, Ridge, Lasso, Elastic]
+    """The five of them."""
+    return [NoRegularizer, Ridge, Lasso, Elastic, Auto]

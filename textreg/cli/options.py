@@ -54,7 +54,7 @@ class PartsCommand(Command):
     """
 
     # Default parts. A command without "reg" here has no options of a regularizer.
-    defaults = {"reg": "textreg:sentence", "tokenizer": "auto"}
+    defaults = {"reg": "textreg:auto", "tokenizer": "auto"}
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         line = scan(args)

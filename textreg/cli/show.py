@@ -243,6 +243,8 @@ def _facts(model: Model, path: str) -> dict[str, Any]:
     facts |= _left_out_facts(model)
     if summary is not None:
         facts["regularizer"] = {"name": summary.reg.name, **summary.reg.params}
+        if (selected := summary.selected) is not None:
+            facts["selected"] = selected
     plugins = () if summary is None else summary.plugins
     if external := [part for part in plugins if part.distribution != "textreg"]:
         facts["plugins"] = [_origin(part) for part in external]

@@ -363,20 +363,7 @@ def print_summary(model: Model, saved: Path) -> None:
     ):
         click.echo(line)
     click.echo(f"saved {saved} ({output.size(os.path.getsize(saved))})")
-    if summary.tip is not None:
-        click.echo(_tip_line(summary, summary.tip))
     click.echo(f"next: textreg evaluate {saved} TEST_FILE, or textreg show {saved}")
-
-
-def _tip_line(summary: summaries.TrainingSummary, tip: summaries.TipSummary) -> str:
-    assert summary.dev is not None
-    assert summary.metric is not None
-    value = summary.dev.metrics[summary.metric]
-    return (
-        f"tip: {summary.reg.name} does as well with {' and '.join(tip.without)} at 0 "
-        f"({summary.metric} {value:.3f}; else {tip.best:.3f} at best): --reg {tip.name} fits the "
-        "same, and more quickly"
-    )
 
 
 def _data_lines(
@@ -396,6 +383,11 @@ def _data_lines(
     if groups := summary.groups:
         differ = "" if groups.after is None else f", {groups.after:,} differ"
         yield f"groups: {groups.before:,} {groups.name}{differ}"
+        if groups.name == "sentences" and groups.before <= summary.documents:
+            yield (
+                "note: every text is one sentence, so the groups are whole texts: --reg auto is as "
+                "accurate, and quicker"
+            )
     if graph := summary.graph:
         yield f"graph: {graph.links:,} links of {graph.name}"
 
@@ -445,6 +437,8 @@ def _fit_lines(
         f"model: {summary.nonzero:,} features ({share}) from "
         f"{summary.documents:,} documents, {bound}, {end} ({seconds['fit']:.1f} s)"
     )
+    if (selected := summary.selected) is not None:
+        yield f"selected: {selected}"
     if pruned := summary.pruned:
         bound = "" if pruned.gap is None else f", gap {pruned.gap:.1e} of these"
         yield (
@@ -470,6 +464,7 @@ def _search_lines(
     name = SPLIT_TITLES[split.kind] + (f", {split.parts} parts" if split.kind == "cv" else "")
     name += f", by {split.by}" if split.by else ""
     settings = len(summary.search) + summary.ruled_out
+    best = _best_of_each(summary.search, metric)
     if settings > 1:
         few = ""
         if summary.ruled_out:
@@ -480,7 +475,7 @@ def _search_lines(
         if summary.blocks and summary.blocks.searched is not None:
             part = f" of {summary.blocks.searched:,}"
         yield (
-            f"search: {settings} settings of {summary.reg.name} on "
+            f"search: {settings} settings of {'auto' if best else summary.reg.name} on "
             f"{dev.documents:,}{part} documents ({name}) by {metric}{few} "
             f"({seconds['search']:.1f} s)"
         )
@@ -488,10 +483,27 @@ def _search_lines(
     params = summary.reg.params
     chosen |= {key: params[key] for key in params if key in summary.reg.searched}
     if chosen:
-        yield f"chosen: {', '.join(f'{key} {_setting(it)}' for key, it in chosen.items())}"
+        line = ", ".join(f"{key} {_setting(it)}" for key, it in chosen.items())
+        others = "; ".join(
+            f"{name} at best {point.metrics[metric]:.3f}"
+            + (f", accuracy {point.metrics['accuracy']:.3f}" if "accuracy" in point.metrics else "")
+            for name, point in best.items()
+            if name != summary.reg.name
+        )
+        yield f"chosen: {line.removeprefix('reg ')}" + (f" ({others})" if others else "")
     if choice.rule != "best":
         yield _choice_line(choice, metric, summary.search, split, dev)
     yield f"{split.kind}: {output.measures(to_json(dev))}"
+
+
+def _best_of_each(
+    points: Sequence[summaries.SearchPoint], metric: str
+) -> dict[str, summaries.SearchPoint]:
+    """The best setting of each regularizer, by its name; nothing where none compete."""
+    sign = 1 if metric in SMALLER else -1
+    ranked = sorted(points, key=lambda point: sign * point.metrics[metric], reverse=True)
+    best = {point.settings["reg"]: point for point in ranked if "reg" in point.settings}
+    return dict(sorted(best.items()))
 
 
 def _choice_line(

@@ -149,7 +149,7 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    reg : str or Regularizer, default 'sentence'
+    reg : str or Regularizer, default 'auto'
         Regularizer; 'textreg plugins' lists those installed.
     groups : str or GroupBuilder, optional
         Group builder, for a regularizer that needs groups.
@@ -272,7 +272,7 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
 
     @declared(OF_TEXTS)
     def __init__(
-        self, reg: str | Regularizer = "sentence", **settings: Unpack[ClassifierKeywords]
+        self, reg: str | Regularizer = "auto", **settings: Unpack[ClassifierKeywords]
     ) -> None:
         """Store the parameters, unchecked as scikit-learn wants them."""
 
@@ -520,7 +520,7 @@ class TextRegressor(RegressorMixin, TextEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    reg : str or Regularizer, default 'sentence'
+    reg : str or Regularizer, default 'auto'
         Regularizer; 'textreg plugins' lists those installed.
     groups : str or GroupBuilder, optional
         Group builder, for a regularizer that needs groups.
@@ -617,7 +617,7 @@ class TextRegressor(RegressorMixin, TextEstimator):  # type: ignore[misc]
         loss=Regression.default_loss,
     )
     def __init__(
-        self, reg: str | Regularizer = "sentence", **settings: Unpack[RegressorKeywords]
+        self, reg: str | Regularizer = "auto", **settings: Unpack[RegressorKeywords]
     ) -> None:
         """Store the parameters, unchecked as scikit-learn wants them."""
 

@@ -353,7 +353,7 @@ def find_selection(
         features=len(names),
         missing=missing,
         builder=builder.label(),
-        by_group=summary.groups is not None,
+        by_group=summary.selected is not None,
         groups=len(groups),
         empty=int((~filled).sum()),
         selected=int(selected.sum()),

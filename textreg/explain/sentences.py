@@ -186,7 +186,7 @@ def _column(name: str, model: Model, batch: ExplainedBatch) -> RemovalColumn:
 def _selects(model: Model) -> bool:
     """Whether the weights tell which sentences of any text are selected."""
     summary = model.summary
-    if summary is None or summary.groups is None or summary.parts:
+    if summary is None or summary.groups is None or summary.selected is None or summary.parts:
         return False
     return GROUPS in summary.groups.name.split(",")
 

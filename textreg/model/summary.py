@@ -102,25 +102,6 @@ class SearchPoint:
 
 
 @dataclass(frozen=True)
-class TipSummary:
-    """A simpler regularizer that would do as well, as the search has seen.
-
-    Attributes
-    ----------
-    name : str
-        The regularizer that minimizes the same as the chosen setting.
-    without : tuple of str
-        The searched strengths of the one that was asked for that are zero there.
-    best : float
-        The best value of the metric where they are not; that of the choice is no worse.
-    """
-
-    name: str
-    without: tuple[str, ...]
-    best: float
-
-
-@dataclass(frozen=True)
 class ThresholdSummary:
     """The decision threshold of a label.
 
@@ -271,12 +252,16 @@ class GroupsSummary:
         Number of groups.
     after : int or None
         Number of those that differ in their features; None where documents lay in blocks.
+    selected : int or None
+        Number of those that are not zero, as the solver's copies of their weights tell
+        (Yogatama & Smith 2014, section 4); None where the group penalty was 0, or in blocks.
     """
 
     name: str
     params: dict[str, Any]
     before: int
     after: int | None
+    selected: int | None
 
 
 @dataclass(frozen=True)
@@ -476,8 +461,6 @@ class TrainingSummary:
         The files of a training by ``textreg train``; None for one in Python.
     path : PathSummary or None
         The regularization path, where the model keeps one.
-    tip : TipSummary or None
-        A simpler regularizer, where the search has seen that it does as well.
     pruned : PruneSummary or None
         The weights that were left out after the final fit; None where all are kept.
     unsmoothed : UnsmoothedSummary or None
@@ -537,7 +520,6 @@ class TrainingSummary:
     options: dict[str, Any]
     source: SourceSummary | None = None
     path: PathSummary | None = None
-    tip: TipSummary | None = None
     pruned: PruneSummary | None = None
     unsmoothed: UnsmoothedSummary | None = None
     blocks: BlocksSummary | None = None
@@ -575,6 +557,25 @@ class TrainingSummary:
         return ",".join(
             registry.spelled(origins[one]) if one in origins else one for one in name.split(",")
         )
+
+    @property
+    def selected(self) -> str | None:
+        """How many groups are selected, and what is proven of them, in words; None if none are."""
+        groups, proven = self.groups, () if self.support is None else self.support.groups
+        if groups is None or groups.selected is None:
+            return None
+        text = f"{groups.selected:,} of {groups.before:,} {groups.name}"
+        if proven:
+            zero, nonzero, undecided = (
+                sum(getattr(counts, key) for counts in proven)
+                for key in ("zero", "nonzero", "undecided")
+            )
+            of = f", of {len(proven)} labels together" if len(proven) > 1 else ""
+            text += (
+                f"; at the optimum {nonzero:,} surely are, {zero:,} surely are not, "
+                f"{undecided:,} are undecided{of}"
+            )
+        return text
 
     def to_json(self) -> dict[str, Any]:
         """The same as JSON values: see :meth:`from_json`."""

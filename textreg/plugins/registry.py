@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 # The kinds of parts that can be joined, each with an example.
 _JOINING = {"groups": "lda,sentences", "tokenizer": "words,chars"}
 
+# What stands before the name of a builder whose structure is shuffled.
+PREFIX = "shuffled"
+
 # Distributions that a message names at most.
 _MOST = 4
 
@@ -303,6 +306,7 @@ class Registry:
     def provider(self, part: Any) -> PluginInfo | None:
         """The plugin that a class or instance comes from, if any. Imports nothing."""
         cls = class_of(part)
+        cls = getattr(cls, "original", cls)  # of a shuffled one
         with self.lock:
             for key, added in self.added.items():
                 if added.part is cls:
@@ -380,7 +384,9 @@ class Registry:
             One of :data:`~textreg.plugins.distributions.KIND_NAMES`.
         name : str
             ``name``, ``distribution:name``, or ``file:name`` for one of a file. Names of group
-            builders or tokenizers with commas between them give one class that joins them.
+            builders or tokenizers with commas between them give one class that joins them. Of group
+            and graph builders ``shuffled:name`` gives the shadow of their structure: see
+            :mod:`textreg.structure.shuffling`.
 
         Raises
         ------
@@ -391,6 +397,11 @@ class Registry:
         _check_kind(kind)
         if kind in _JOINING and "," in name:
             return self._joined(kind, name)
+        if kind in ("groups", "graph") and name.startswith(f"{PREFIX}:"):
+            from textreg.structure.shuffling import shuffled
+
+            builder: Any = self.find(kind, name.removeprefix(f"{PREFIX}:"))
+            return shuffled(builder)
         owner, _, short = name.rpartition(":")
         with self.lock:
             # A file of the user takes the place of an installed part, but not of a command: the
@@ -593,7 +604,8 @@ class Registry:
         """
         if not origin.sha256:
             known = f"{origin.distribution}:{origin.name}" if origin.distribution else origin.name
-            return origin.name if "," in origin.name else known
+            shuffled = origin.name.startswith(f"{PREFIX}:")
+            return origin.name if "," in origin.name or shuffled else known
         if origin.sha256 not in (file.sha256 for file in self.files()):
             raise PluginError(
                 f"'{origin.name}' of the plugin file {origin.file} (SHA-256 {origin.sha256}) is "

@@ -248,6 +248,8 @@ class MultiSolution:
         The report of each class if every class was fitted on its own, else empty.
     supports : tuple
         In the same way, what is proven of the support of each optimum, or None.
+    group_norms : ndarray, shape (groups,), or None
+        As in :class:`Solution`, of every group the largest over the classes.
     objective, gap, iterations, converged, history, unsmoothed
         As in :class:`Solution`.
     """
@@ -262,6 +264,7 @@ class MultiSolution:
     reports: tuple[SolverReport | None, ...] = ()
     unsmoothed: Unsmoothed | None = None
     supports: tuple[Support | None, ...] = ()
+    group_norms: Floats | None = None
 
     def __post_init__(self) -> None:
         w = as_array("w", self.w, np.float64, (None, None))

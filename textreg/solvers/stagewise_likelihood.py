@@ -444,7 +444,10 @@ class LossLikelihood(LossScores):
         return first_of(lookup.order[positions], derivatives, self.noise)
 
     def _rebase(self) -> None:
-        """Compute all derivatives at the present intercept, from which others are predicted."""
+        """Compute all derivatives at the present intercept, from which others are predicted.
+
+        c(b) = gamma (X - 1 mu')'p + (b - b0) * slopes, slopes those of h / sum_i h_i (T2).
+        """
         engine = self.engine
         self._b0, self._p = engine.b, self.q
         h = engine.h if float(engine.h.sum()) > 0.0 else self._c
@@ -458,7 +461,11 @@ class LossLikelihood(LossScores):
         self._measure()
 
     def _measure(self) -> None:
-        """How far the derivatives of the lookup may be from those at the present intercept."""
+        """How far the derivatives of the lookup may be from those at the present intercept.
+
+        |c_k - predicted| <= sqrt(N) spread_k sqrt(sum_i (D_i - mean D)^2 / c_i), D the residuals
+        less those predicted (T3).
+        """
         self._error = self.noise
         if self.engine.fit_intercept:
             rest = self._sum * self._direction - self.engine.r - self._p

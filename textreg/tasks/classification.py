@@ -574,14 +574,15 @@ class Multiclass(Classification):
 
     def _joint_shift(self, table: Floats, codes: Int64s) -> Floats:
         """The shifts of all labels together."""
-        from scipy.special import softmax
-
-        truth = np.eye(len(self.labels))[codes]
+        every = np.arange(len(codes))
 
         def loss_and_gradient(at: Floats) -> tuple[float, Floats]:
             # -log p_y of the softmax p of logits g(f): its gradient is (p - t) g'(f)
-            gradient = (softmax(self._logits(at), axis=1) - truth) * self._logit_slopes(at)
-            return float(self._log_losses(at, codes).sum()), gradient
+            log_p = self.log_probabilities(at)
+            gradient = np.exp(log_p)
+            gradient[every, codes] -= 1.0
+            gradient *= self._logit_slopes(at)
+            return -float(log_p[every, codes].sum()), gradient
 
         return joint(loss_and_gradient, table)
 

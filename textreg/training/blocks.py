@@ -344,7 +344,12 @@ def learn_in_blocks(
         searching = None if cluster is None else Cluster(cluster)
         result, scales = search_part(context, replace(work, cluster=searching))
         fit.report_search(context, result, clock.stop("search"))
-        learned = fit.learn_from_held(context, result.best, work)
+        part = context.prepared_for(result.best)
+        learned = None
+        if part.splits and part.task.learns_from_held_out(settings):
+            held_by = dict(zip(part.folds, part.splits, strict=True))
+            learned = fit.learn_from_held(context, part, result.best, work, held_by)
+        del part
         context.release()
         release_memory()
         # The fits need the rest: weights, gradients and the block at work.
@@ -373,7 +378,7 @@ def learn_in_blocks(
             fitted=fitted,
             pruned=pruned,
             stopped=None if fitted.converged else stopped,
-            learned=learned,
+            learned=learned or fit.FromHeld(),
         )
         release_memory()
         fit.report_fit(final_fit, settings, clock.stop("fit"))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,16 +20,17 @@ from textreg.model.regularization_path import PathPoint, SolutionPath
 from textreg.model.summary import PruneSummary
 from textreg.params import AUTO, Choices, LogGrid
 from textreg.plugins import calls
-from textreg.records import Floats, MultiSolution, Problem, Solution, Unsmoothed
+from textreg.records import Floats, MultiSolution, Problem, Solution, Step, Unsmoothed
 from textreg.solvers.certificate import relative_gap
 from textreg.tasks.base import Held
 from textreg.terminal import logger
 from textreg.training import trials
-from textreg.training.prepare import Prepared, with_left_out
+from textreg.training.prepare import FEW, Prepared, left_out_splits
 from textreg.training.running import ALONE, Run, Work
 from textreg.training.search import SearchContext, SearchResult
 from textreg.training.settings import TrainingSettings
 from textreg.training.space import WITHIN
+from textreg.training.splits import Split
 from textreg.training.trials import (
     Fold,
     MeasuredSetting,
@@ -155,8 +157,17 @@ def _fit_one(
     folds = data.folds
     regularizer = best.regularizer if best else settings.reg
     starts: Sequence[Start | None] | None = best.starts if best else None
-    # Thresholds and calibration first: they need the folds, which then may go.
-    learned = learn_from_held(context, best, work)
+    task, rows = data.task, np.flatnonzero(data.task.known(data.y))
+    splits: list[Split] = []
+    if task.learns_from_held_out(settings):
+        splits = left_out_splits(data, context.documents)
+    of_search, learned = len(splits) == len(data.splits), FromHeld()
+    # Where documents are few, fits anew come nearer to the optimum than those of the search.
+    scores = context.held_scores(best) if not of_search or len(rows) > FEW else None
+    if splits and (of_search or scores is not None):
+        # Thresholds and calibration first: they need the folds, which then may go.
+        held_by = dict(zip(folds, data.splits, strict=True))
+        learned = learn_from_held(context, data, best, work, held_by, scores=scores) or learned
     if folds and not settings.refit:
         rows = context.documents.splits[0].train
         problems: Problems = replace(folds[0], problem=folds[0].problem.replace(tol=settings.tol))
@@ -166,7 +177,6 @@ def _fit_one(
             context.release()
             data, folds = replace(data), []
             release_memory()
-        rows = np.flatnonzero(data.task.known(data.y))
         problems = data.problems(rows, settings.tol)
     if initial is not None and not any(starts or ()):
         starts = initial(data)
@@ -174,32 +184,49 @@ def _fit_one(
     release_memory()
     if fitted.converged:
         stopped = None
+    if splits and not of_search and not stopped:
+        without = {data.without(problems, rows, split): split for split in splits}
+        learned = learn_from_held(context, data, best, work, without, near=fitted) or learned
+        del without
     fitted, pruned = prune(fitted, regularizer, problems, settings.prune)
     return FinalFit(
         best, regularizer, data, folds, rows, problems, fitted, pruned, stopped, learned
     )
 
 
-def learn_from_held(context: SearchContext, best: MeasuredSetting | None, work: Work) -> FromHeld:
+def learn_from_held(  # noqa: PLR0913  # the fits, and what is known of them
+    context: SearchContext,
+    data: Prepared,
+    best: MeasuredSetting | None,
+    work: Work,
+    held_by: Mapping[Fold, Split],
+    *,
+    near: MultiSolution | None = None,
+    scores: Floats | None = None,
+) -> FromHeld | None:
     """What is learned from held-out documents: shift, calibration, thresholds, in this order.
 
-    best: the setting that the search chose; None for that of the settings.
+    best: the setting that the search chose; None for that of the settings. held_by: fits of
+    ``data``, with the split that tells what each leaves out. near: a solution for all to start
+    from; None where Ctrl-C ends these fits, which are then too near to it. scores: those of the
+    fits, where they are known.
     """
     settings, outside = context.settings, context.documents.outside
-    data = context.prepared_for(best)
-    if not data.splits or not data.task.learns_from_held_out(settings):
-        return FromHeld()
-    scored = with_left_out(data, context.documents)
-    task = scored.folds[0].task
+    task, folds, splits = data.task, list(held_by), list(held_by.values())
     X = data.rows.matrix(np.arange(0)) if outside is None else data.encoder.transform(outside.texts)
     regularizer = best.regularizer if best else settings.reg
-    # The solutions of the search are of its first fold.
-    starts = best.starts if best and scored is data else None
-    held, outside_scores = held_out(regularizer, scored.folds, work, X, starts)
+    if scores is not None and outside is None:
+        y = np.concatenate([fold.y_held for fold in folds])
+        held, outside_scores, stopped = Held(scores, y, held_weights(folds)), scores[:0], None
+    else:
+        starts = None if near is None else list(map(Weights, near.w, near.b.tolist()))
+        held, outside_scores, stopped = held_out(regularizer, folds, work, X, starts)
+    if stopped and near is not None:
+        return None
     shift = calibration = None
     if settings.intercept != "fitted" and data.fit_intercept:
-        rows = np.concatenate([split.held for split in scored.splits])
-        shift = task.shift(held.scores, held.y, scored.row_weights(rows))
+        rows = np.concatenate([split.held for split in splits])
+        shift = task.shift(held.scores, held.y, data.row_weights(rows))
     if shift is not None:
         held = held._replace(scores=held.scores + shift.values)
         outside_scores = outside_scores + shift.values
@@ -208,7 +235,7 @@ def learn_from_held(context: SearchContext, best: MeasuredSetting | None, work: 
     thresholds = task.choose_thresholds(settings.threshold or {}, held.scores, held.y)
     unknown = None
     if settings.unknown is not None:
-        n, k = len(outside_scores), len(scored.splits)
+        n, k = len(outside_scores), len(splits)
         # Each fold scores all of them: a k-th of their weight for every fold.
         weights = np.zeros(0)
         if outside is not None and outside.sample_weight is not None:
@@ -223,7 +250,7 @@ def learn_from_held(context: SearchContext, best: MeasuredSetting | None, work: 
 def fit_rows(
     regularizer: Regularizer,
     problems: Problems,
-    starts: Sequence[Start | None] | None,
+    starts: Sequence[Start | Weights | None] | None,
     work: Work = ALONE,
     *,
     prove: bool = False,
@@ -235,7 +262,7 @@ def fit_rows(
     """
     run = work.run("fit", len(problems.rows))
     rows = problems.rows
-    starts = starts or [None] * problems.task.n_rows
+    starts = starts or [None] * max(problems.task.n_rows, len(rows))
     joint = problems.task.joint
     # Each weight vector goes straight to its row: with many labels there is no room for two.
     weights = None if joint else sparse_zeros(len(rows), problems.problem.design.shape[1])
@@ -245,36 +272,98 @@ def fit_rows(
     return fitted[0] if weights is None else join(fitted, weights), run.stopped
 
 
+class Weights(NamedTuple):
+    """A solution as a warm start that is not reduced: see :class:`Start`."""
+
+    w: Floats
+    b: float
+
+    def dense(self, n_features: int) -> tuple[Floats, float]:
+        """The form that ``Problem.start`` takes."""
+        return self.w, self.b
+
+
+@dataclass(frozen=True, eq=False)
+class SideBySide(Problems):
+    """The fits of one weight vector on several folds of the same documents."""
+
+    folds: Sequence[Fold] = ()
+
+    @property
+    def rows(self) -> list[int | None]:
+        """The numbers of the folds."""
+        return list(range(len(self.folds)))
+
+    def of(self, row: int | None) -> Problem:
+        """The problem of a fold."""
+        return self.folds[row or 0].of(0)
+
+    def constant(self, row: int | None) -> Solution | None:
+        """The fit of a fold where one label is left."""
+        return self.folds[row or 0].constant(0)
+
+
 def held_out(
     regularizer: Regularizer,
     folds: Sequence[Fold],
     work: Work,
     outside: csr_array,
-    starts: Sequence[Start | None] | None,
-) -> tuple[Held, Floats]:
+    starts: Sequence[Weights] | None,
+) -> tuple[Held, Floats, str | None]:
     """Scores of everything held out, and of documents ``outside``, by fits that have not seen them.
 
     All as a model meets new documents: see :meth:`Fold.X_new`. Of those outside there are
-    (folds * documents, k), by the fit of every fold. starts: the solutions of the search for the
-    first fold, which need not be found again.
+    (folds * documents, k), by the fit of every fold. starts: for all folds. Last why the fits were
+    stopped, if so.
     """
     quiet = replace(work, progress=None)
-    scores: list[Floats] = []
-    others: list[Floats] = []
+    first, scores, others = folds[0], list[Floats](), list[Floats]()
+    stopped = None
+    # One weight vector on folds of one matrix: they share their passes, as those of labels do.
+    if together := first.within and first.rows == [0]:
+        beside = SideBySide(first.problem, first.task, first.y, folds=folds)
+        near = None if starts is None else [*starts] * len(folds)
+        fitted, stopped = fit_rows(regularizer, beside, near, quiet)
     for at, fold in enumerate(folds):
-        fitted, _ = fit_rows(regularizer, fold, None if at else starts, quiet)
+        if together:
+            weights, intercepts = fitted.w[at : at + 1], fitted.b[at : at + 1]
+        else:
+            fitted, ended = fit_rows(regularizer, fold, starts, quiet)
+            weights, intercepts, stopped = fitted.w, fitted.b, stopped or ended
         for X, table in ((fold.X_new(), scores), (fold.X_new(outside), others)):
             # One label at a time: for all of them SciPy copies the weights.
-            table.append(np.column_stack([X @ w for w in fitted.w]) + fitted.b)
+            table.append(np.column_stack([X @ w for w in weights]) + intercepts)
     y = np.concatenate([fold.y_held for fold in folds])
-    return Held(np.vstack(scores), y, trials.held_weights(folds)), np.vstack(others)
+    return Held(np.vstack(scores), y, trials.held_weights(folds)), np.vstack(others), stopped
+
+
+class Tightening:
+    """A callback that ends a fit of one weight vector at twice the iterations of its goal.
+
+    goal: the relative gap at which it could have ended. callback: that of the problem.
+    """
+
+    def __init__(self, goal: float, callback: Callable[[Step], bool]) -> None:
+        self._goal, self._callback = goal, callback
+        self._last = math.inf
+
+    def __call__(self, step: Step) -> bool:
+        """Whether to stop."""
+        if step.gap <= self._goal:
+            self._last = min(self._last, 2 * step.iteration)
+        return self._callback(step) or step.iteration >= self._last
+
+
+# How much closer a fit comes to the optimum whose groups are to be proven selected or not. At a gap
+# of 1e-4 that is known of few: on `computer` of 1,154 of 20,926 sentences, at 1e-6 of 9,486.
+TIGHTER = 0.01
 
 
 def _fit(  # noqa: PLR0913  # one piece of work
     regularizer: Regularizer,
     problems: Problems,
     rows: Sequence[int | None],
-    starts: Sequence[Start | None],
+    starts: Sequence[Start | Weights | None],
     run: Run,
     weights: Floats | None,
     prove: bool,
@@ -289,9 +378,21 @@ def _fit(  # noqa: PLR0913  # one piece of work
         run.advance()
         return [fitted_together]
     separate = [row for row in rows if row is not None]
+    goal, n = problems.problem.tol, problems.problem.design.shape[0]
     from_ = [None if (start := starts[row]) is None else start.dense(p) for row in separate]
+    proves = prove and type(regularizer).support is not Regularizer.support
+    if proves and regularizer.needs == "groups" and n <= FEW:
+        problems = replace(problems, problem=problems.problem.replace(tol=goal * TIGHTER))
+        solutions = [
+            solution
+            for row, from_one in zip(separate, from_, strict=True)
+            for solution in trials.solve_rows(
+                regularizer, problems, [row], [from_one], Tightening(goal, callback)
+            )
+        ]
+    else:
+        solutions = trials.solve_rows(regularizer, problems, separate, from_, callback)
     fitted = []
-    solutions = trials.solve_rows(regularizer, problems, separate, from_, callback)
     for row, solution in zip(separate, solutions, strict=True):
         if weights is not None:
             # Zeros are not written: pages that stay untouched take no memory.
@@ -299,7 +400,13 @@ def _fit(  # noqa: PLR0913  # one piece of work
             weights[row, used] = solution.w[used]
             problem = problems.of(row).replace(callback=callback)
             support = regularizer.support(problem, solution) if prove else None
-            solution = replace(solution, w=weights[row], alpha=None, support=support)
+            solution = replace(
+                solution,
+                w=weights[row],
+                alpha=None,
+                support=support,
+                converged=solution.converged or solution.gap <= goal,
+            )
         fitted.append(solution)
         run.advance()
     return fitted
@@ -311,6 +418,7 @@ def join(solutions: Sequence[Solution], weights: Floats) -> MultiSolution:
     weights: (rows, p) theirs.
     """
     gaps = [solution.gap for solution in solutions]
+    norms = [solution.group_norms for solution in solutions if solution.group_norms is not None]
     known = [solution.unsmoothed for solution in solutions if solution.unsmoothed is not None]
     unsmoothed = None
     if len(known) == len(solutions):
@@ -326,6 +434,7 @@ def join(solutions: Sequence[Solution], weights: Floats) -> MultiSolution:
         converged=all(solution.converged for solution in solutions),
         reports=tuple(solution.report for solution in solutions),
         supports=tuple(solution.support for solution in solutions),
+        group_norms=np.max(norms, axis=0) if len(norms) == len(solutions) else None,
         unsmoothed=unsmoothed,
     )
 

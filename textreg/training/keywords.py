@@ -74,6 +74,7 @@ class SettingsKeywords(LabelSettings, total=False):
     """The settings of a training that ``compare`` takes as well."""
 
     reg_alpha: float
+    reg_also: str
     reg_balanced: bool
     reg_beta: float
     reg_budget: int
@@ -84,6 +85,7 @@ class SettingsKeywords(LabelSettings, total=False):
     reg_epsilon_of: Literal["score", "residual"]
     reg_every: int
     reg_features: int | None
+    reg_grid: Literal["relative", "papers"]
     reg_group: float
     reg_inside: float
     reg_intercept: Literal["free", "ridge", "feature"]
@@ -107,6 +109,7 @@ class SettingsKeywords(LabelSettings, total=False):
     reg_steps: int
     reg_stop: Literal["gap", "paper"]
     reg_threshold: float
+    reg_weights: Any
     groups_documents_weight: Literal["one", "sqrt"]
     groups_fields_weight: Literal["one", "sqrt"]
     groups_file_weight: Literal["one", "sqrt"]
@@ -118,11 +121,13 @@ class SettingsKeywords(LabelSettings, total=False):
     groups_stride: int | None
     groups_weight: Literal["one", "sqrt"]
     groups_windows_weight: Literal["one", "sqrt"]
+    graph_antonyms: str | None
     graph_directed: bool
     graph_distance: Literal["cosine", "euclidean"]
     graph_lists: str | None
     graph_min_df: int
     graph_min_seed_df: int
+    graph_negations: str
     graph_neighbors: int
     graph_opposite: str | None
     graph_path: str | None

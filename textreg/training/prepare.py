@@ -249,6 +249,27 @@ class Prepared:
         folds = [self.fold(split) for split in self.splits]
         return folds, (time.perf_counter() - began) / max(1, len(folds))
 
+    def without(self, problems: Problems, rows: NDArray[np.intp], split: Split) -> Fold:
+        """The fit of some documents, ``rows``, without those that a split holds out.
+
+        Their weight in it is 0, so that no matrix is made for it. Groups and links from the
+        documents stay those of all.
+        """
+        problem, held = problems.problem, split.held
+        weights = np.where(np.isin(rows, held), 0.0, problem.sample_weight)
+        tol = max(self.settings.tol, SEARCH_TOL)
+        return Fold(
+            problem=problem.replace(sample_weight=weights, tol=tol),
+            task=self.task,
+            y=problems.y,
+            X_held=self.rows.matrix(held),
+            y_held=self.y[held],
+            weights_held=self.counts(held),
+            row_factors=self.row_factors,
+            normed=self._normed(),
+            within=True,
+        )
+
     def _normed(self) -> tuple[tuple[int, int], ...]:
         """The columns of every tokenizer whose rows are scaled to length 1."""
         # Columns of the tokenizers follow each other.
@@ -414,17 +435,15 @@ LEFT_OUT = 5
 FEW = 5_000
 
 
-def with_left_out(data: Prepared, documents: SplitDocuments) -> Prepared:
-    """The same documents in folds that leave out each of them once, where they are few.
+def left_out_splits(data: Prepared, documents: SplitDocuments) -> list[Split]:
+    """Splits that leave out each document once, where documents are few; else those of the search.
 
-    The folds of the search stay where they do so, where the split has its own rules (groups, times,
-    the unknown label), where a graph would be built for each fold, and where the fit of the search
-    is the model.
+    These stay where they do so themselves, where they have their own rules (groups, times, the
+    unknown label), and where the fit of the search is the model.
     """
-    settings = data.settings
-    rows = np.flatnonzero(data.task.known(data.y))
-    ruled = documents.by is not None or documents.outside is not None or settings.graph is not None
-    if len(data.splits) > 1 or ruled or not settings.refit or not 1 < len(rows) <= FEW:
-        return data
+    settings, rows = data.settings, np.flatnonzero(data.task.known(data.y))
+    ruled = documents.by is not None or documents.outside is not None or not settings.refit
+    if len(data.splits) != 1 or ruled or not 1 < len(rows) <= FEW:
+        return list(data.splits)
     splits = left_out(data.task.memberships(data.y[rows])[0], LEFT_OUT, settings.seed)
-    return replace(data, splits=[Split(rows[part.train], rows[part.held]) for part in splits])
+    return [Split(rows[part.train], rows[part.held]) for part in splits]

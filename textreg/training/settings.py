@@ -125,7 +125,7 @@ class TrainingSettings(Parametrized):
 
     # The parts, each with parameters of its own.
     reg: Regularizer = param(
-        default="sentence",
+        default="auto",
         convert=part_of("regularizer"),
         metavar="NAME",
         help="regularizer; 'textreg plugins' lists those installed",
@@ -345,6 +345,7 @@ class TrainingSettings(Parametrized):
                 "graph do, such as network."
             )
         self._check_builders()
+        self.rivals()
         if self.fields is not None:
             plan_fields(self.fields, self.any_tokenizer, self.vectorizer)
         if self.path and self.tuning.budget is not None:
@@ -392,6 +393,17 @@ class TrainingSettings(Parametrized):
         """Dimensions of ``search_space``; UsageError for a parameter that cannot be searched."""
         return dimensions(self.tuning.search_space or {}, self.parts())
 
+    def rivals(self) -> list[Regularizer]:
+        """Further regularizers that the search tries; UsageError for one that needs a builder."""
+        rivals: list[Regularizer] = [part_of("regularizer")(name) for name in self.reg.rivals()]
+        for rival in rivals:
+            if rival.needs:
+                raise UsageError(
+                    f"{self.reg.label()} has no {rival.needs} to try {rival.label()} with: leave "
+                    "that out here, and compare the two by textreg compare."
+                )
+        return rivals
+
     @property
     def rare(self) -> Rare:
         """What becomes of labels of few documents."""
@@ -404,7 +416,7 @@ class TrainingSettings(Parametrized):
     @property
     def searches(self) -> bool:
         """Whether there are hyperparameters to choose; UsageError as for :meth:`dimensions`."""
-        return bool(self.dimensions() or self.reg.undecided())
+        return bool(self.dimensions() or self.reg.undecided() or self.rivals())
 
     def _check_builders(self) -> None:
         """UsageError for a group or graph builder that is missing, or that nothing uses."""
@@ -421,12 +433,15 @@ class TrainingSettings(Parametrized):
             if not welcome and getattr(self, kind) is not None:
                 raise UsageError(f"{self.reg.label()} makes no use of {kind}: leave out {kind}.")
 
-    def plugins(self) -> list[dict[str, Any]]:
-        """Kind, name and origin of every part that is a plugin, for JSON."""
+    def plugins(self, chosen: Regularizer | None = None) -> list[dict[str, Any]]:
+        """Kind, name and origin of every part that is a plugin, for JSON.
+
+        chosen: the regularizer that the search chose, in place of that of the settings.
+        """
         tokenizers = [
             part for part in parts_of(self.any_tokenizer) if not isinstance(part, Unnamed)
         ]
-        used: list[Plugin] = [*tokenizers, self.reg, self.loss]
+        used: list[Plugin] = [*tokenizers, chosen or self.reg, self.loss]
         if self.groups is not None:
             used += parts_of(self.groups)
         if self.graph is not None:

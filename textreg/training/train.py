@@ -23,7 +23,7 @@ from textreg.model import summary as records
 from textreg.model.model import Model
 from textreg.model.origin import PartOrigin
 from textreg.model.summary import SupportCounts, TrainingSummary
-from textreg.records import Corpus, Documents, Floats, SelectionReport
+from textreg.records import Corpus, Documents, Floats, Groups, SelectionReport
 from textreg.records.design import BlockDesign, BlockGroups
 from textreg.records.documents import (
     StoredTexts,
@@ -81,7 +81,9 @@ def training_summary(learned: Learned, options: dict[str, Any]) -> TrainingSumma
         multiclass=task.multiclass,
         labels=task.describe(fit.data.y[fit.rows]),
         reg=records.RegularizerSummary(
-            fit.regularizer.label(), fit.regularizer.params(), _searched(settings)
+            fit.regularizer.label(),
+            fit.regularizer.params(),
+            _searched(settings, fit.regularizer),
         ),
         documents=problem.design.shape[0],
         features=problem.design.shape[1],
@@ -111,7 +113,7 @@ def training_summary(learned: Learned, options: dict[str, Any]) -> TrainingSumma
             label: records.ThresholdSummary(rules.get(label, task.threshold_rule), *threshold)
             for label, threshold in fit.learned.thresholds.items()
         },
-        plugins=tuple(PartOrigin(**origin) for origin in settings.plugins()),
+        plugins=tuple(PartOrigin(**origin) for origin in settings.plugins(fit.regularizer)),
         options=options,
         path=None if path is None else records.PathSummary(path.parameter, len(path)),
         pruned=fit.pruned,
@@ -180,7 +182,22 @@ def _of_groups(fit: FinalFit) -> records.GroupsSummary | None:
         params=builder.params(),
         before=len(groups),
         after=None if isinstance(groups, BlockGroups) else len(groups.merged.groups),
+        selected=_selected(fit, groups),
     )
+
+
+def _selected(fit: FinalFit, groups: Groups) -> int | None:
+    """The groups whose copy is not zero; None where none are selected, or that is not known."""
+    regularizer = fit.regularizer
+    selects = type(regularizer).needs == "groups" and regularizer.params().get("group") != 0.0
+    if not selects or isinstance(groups, BlockGroups):
+        return None
+    if fit.fitted.group_norms is not None:
+        return int(np.count_nonzero(fit.fitted.group_norms))
+    # There are no copies: those with a feature that has a weight.
+    member_of = np.repeat(np.arange(len(groups)), np.diff(groups.indptr))
+    used = np.any(fit.fitted.w, axis=0)[groups.indices]
+    return len(np.unique(member_of[used]))
 
 
 def _of_graph(fit: FinalFit) -> records.GraphSummary | None:
@@ -204,14 +221,17 @@ def _of_search(
         none = dict.fromkeys(("split", "metric", "select", "dev"))
         return {**none, "chosen": {}, "search": (), "refit": False}
     kind = "dev" if settings.dev is not None else "cv" if settings.cv is not None else "holdout"
-    tuning, searched = settings.tuning, _searched(settings)
+    tuning = settings.tuning
     documents, interval = sum(len(split.held) for split in splits), None
     if "accuracy" in best.metrics:
         # Wilson's 95 % interval of a share: right of so many.
         interval = wilson(round(best.metrics["accuracy"] * documents), documents)
     points = (
         records.SearchPoint(
-            params={key: point.regularizer.params()[key] for key in searched},
+            params={
+                key: point.regularizer.params()[key]
+                for key in _searched(settings, point.regularizer)
+            },
             settings=dict(point.changes),
             nonzero=point.nonzero,
             error=point.error,
@@ -229,40 +249,7 @@ def _of_search(
         "dev": records.DevMetrics(documents, dict(best.metrics), interval),
         "search": tuple(points),
         "refit": settings.refit,
-        "tip": _tip(settings, best, result.measured, metric),
     }
-
-
-def _tip(
-    settings: TrainingSettings,
-    best: MeasuredSetting,
-    measured: Sequence[MeasuredSetting],
-    metric: str,
-) -> records.TipSummary | None:
-    """A simpler regularizer, if the search chose one of strength zero among others that are not."""
-    simpler = best.regularizer.reduced()
-    chosen, tried = (
-        best.regularizer.params(),
-        [setting.regularizer.params() for setting in measured],
-    )
-    # Strengths that the choice has at zero, though the search tried others.
-    without = [
-        key
-        for key in _searched(settings)
-        if chosen[key] == 0 and any(params[key] != 0 for params in tried)
-    ]
-    if simpler is None or not without:
-        return None
-    full = [
-        setting
-        for setting, params in zip(measured, tried, strict=True)
-        if any(params[key] != 0 for key in without)
-    ]
-    # Only if the best with them is no better: else a rule for small models chose zero.
-    best_full = full[search.choose(full, metric)]
-    if search.costs([best_full], metric) < search.costs([best], metric):
-        return None  # a rule for small models chose it
-    return records.TipSummary(simpler.label(), tuple(without), best_full.metrics[metric])
 
 
 def _orders(
@@ -299,18 +286,23 @@ def _group_steps(
         start = step.active
 
 
-def _searched(settings: TrainingSettings) -> tuple[str, ...]:
-    """Hyperparameters of the regularizer that are searched, in the order they are declared."""
+def _searched(settings: TrainingSettings, chosen: Regularizer) -> tuple[str, ...]:
+    """Hyperparameters that are searched of the regularizer, or of what competes under its name."""
+    open_, reg = settings.reg.undecided(), settings.reg.params()
     named = {dimension.name for dimension in settings.dimensions() if dimension.part == "reg"}
-    undecided = settings.reg.undecided()
-    return tuple(key for key in settings.reg.params() if key in named or key in undecided)
+    declared = chosen.declared(**chosen.params())
+    return tuple(
+        key
+        for key in chosen.params()
+        if key in named or (key in open_ if key in reg else declared[key].search is not None)
+    )
 
 
 def train(  # noqa: PLR0913  # its options are its interface
     texts: Documents,
     labels: Sequence[Any],
     *,
-    reg: str | type[Regularizer] | Regularizer = "sentence",
+    reg: str | type[Regularizer] | Regularizer = "auto",
     sample_weight: Floats | Sequence[float] | None = None,
     group_of: Sequence[str] | None = None,
     time_of: Sequence[Any] | None = None,
@@ -328,7 +320,7 @@ def train(  # noqa: PLR0913  # its options are its interface
         ``fields``, a dict for each document, or a data frame.
     labels : sequence of str, or of lists of str
         One label for each document; or a list, tuple or set of any number of labels for each.
-    reg : str, Regularizer or class, default "sentence"
+    reg : str, Regularizer or class, default "auto"
         The regularizer: its name, an instance, or a class.
     sample_weight : array-like of shape (n,), optional
         Weights of the documents, 0 or more; default 1.
@@ -529,7 +521,7 @@ Batch = tuple[Sequence[str], Sequence[Any]] | tuple[Sequence[str], Sequence[Any]
 def train_batches(
     batches: Iterable[Batch],
     *,
-    reg: str | type[Regularizer] | Regularizer = "sentence",
+    reg: str | type[Regularizer] | Regularizer = "auto",
     **settings: Unpack[TrainKeywords],
 ) -> Model:
     """Train a model on documents that come in batches, as from a database or a stream.
@@ -543,7 +535,7 @@ def train_batches(
     batches : iterable of tuple
         ``(texts, labels)``, or ``(texts, labels, weights)`` with a weight of 0 or more for every
         document: all of them the same. As for :func:`textreg.train`, each batch by itself.
-    reg : str, Regularizer or class, default "sentence"
+    reg : str, Regularizer or class, default "auto"
         The regularizer: its name, an instance, or a class.
     **settings
         See :meth:`TrainingSettings.from_options`. ``memory`` is how much the blocks of documents

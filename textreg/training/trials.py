@@ -128,13 +128,15 @@ class Fold(Problems):
 
     X_held, y_held: the held-out documents and their targets. weights_held: how much each of them
     counts when they are measured; None if all count the same. normed: the first and last columns,
-    and one beyond, of blocks of features whose rows are scaled to length 1.
+    and one beyond, of blocks of features whose rows are scaled to length 1. within: whether the
+    held-out documents are in the problem, with weight 0.
     """
 
     X_held: csr_array
     y_held: Targets
     weights_held: Floats | None = None
     normed: tuple[tuple[int, int], ...] = field(default=(), kw_only=True)
+    within: bool = field(default=False, kw_only=True)
 
     def X_new(self, rows: csr_array | None = None) -> csr_array:
         """Held-out documents as a model meets new ones, which does not know all their features.
@@ -144,7 +146,8 @@ class Fold(Problems):
         documents that are not fitted; by default :attr:`X_held`.
         """
         known = np.zeros(self.X_held.shape[1], dtype=bool)
-        known[self.problem.design.sizes > 0] = True
+        own = np.bincount(self.X_held.indices, minlength=len(known)) if self.within else 0
+        known[self.problem.design.sizes > own] = True
         X = (self.X_held if rows is None else rows).copy()
         X.data[~known[X.indices]] = 0.0
         document = row_of(X.indptr)
@@ -183,7 +186,7 @@ class Start(NamedTuple):
         return w, self.b
 
 
-def together(starts: Sequence[Start | None], n_features: int) -> tuple[Floats, Floats] | None:
+def together(starts: Sequence[Any], n_features: int) -> tuple[Floats, Floats] | None:
     """Several in one, if all are there: weights (k, n_features) and intercepts (k,)."""
     known = [start.dense(n_features) for start in starts if start is not None]
     if not known or len(known) < len(starts):
@@ -537,14 +540,19 @@ def held_weights(folds: Sequence[Fold]) -> Floats | None:
 
 def _chains(grid: Sequence[Regularizer]) -> list[list[int]]:
     """Cut the grid wherever another than the last of the parameters that vary changes."""
-    settings = [list(regularizer.params().values()) for regularizer in grid]
-    # The last parameter that varies goes from strong to weak within a chain.
-    varying = [at for at, column in enumerate(zip(*settings, strict=True)) if len(set(column)) > 1]
-
-    def outer(place: int) -> list[Any]:
-        return [settings[place][at] for at in varying[:-1]]
-
-    return [list(chain) for _, chain in itertools.groupby(range(len(grid)), key=outer)]
+    chains: list[list[int]] = []
+    for kind in dict.fromkeys(map(type, grid)):
+        settings = {
+            place: list(part.params().values())
+            for place, part in enumerate(grid)
+            if type(part) is kind
+        }
+        # The last parameter that varies goes from strong to weak within a chain.
+        columns = enumerate(zip(*settings.values(), strict=True))
+        *outer, _ = [at for at, column in columns if len(set(column)) > 1] or [0]
+        keys = {place: [values[at] for at in outer] for place, values in settings.items()}
+        chains += [list(chain) for _, chain in itertools.groupby(keys, key=keys.__getitem__)]
+    return chains
 
 
 def _waves(grid: Sequence[Regularizer]) -> list[list[tuple[list[int], list[int]]]]:

@@ -19,6 +19,7 @@ from textreg.kinds import Regularizer
 from textreg.measure.evaluation import Evaluation, MultilabelEvaluation
 from textreg.measure.metrics import Answers, Interval, SetAnswers, bootstrap, sign_test
 from textreg.model.model import Model
+from textreg.plugins import registry
 from textreg.reading.corpus import read_corpus
 from textreg.records import Corpus, Documents
 from textreg.records.documents import as_column, check_documents
@@ -30,7 +31,7 @@ from textreg.training.running import Progress
 from textreg.training.settings import TrainingSettings, declared_settings
 from textreg.training.splits import splits_of
 from textreg.training.train import train_corpus
-from textreg_report.comparison import Comparison, Contrast, Measurement, adjusted
+from textreg_report.comparison import Comparison, Contrast, Gain, Measurement, adjusted
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -243,7 +244,7 @@ def with_names(
     seen: set[str] = set()
     for one in candidates:
         if isinstance(one, Mapping):
-            name = str(one.get("reg", "sentence"))
+            name = str(one.get("reg", "auto"))
         elif isinstance(one, Model):
             name = f"model {len(seen) + 1}"
         else:
@@ -308,13 +309,14 @@ def baseline_of(names: Iterable[str], named: str | None, *, usual: str) -> str:
 TEST_SHARE = 0.2
 
 
-def compare(
+def compare(  # noqa: PLR0913  # its options are its interface
     candidates: Sequence[Candidate] | Mapping[str, Candidate],
     benchmarks: Benchmark | Iterable[Benchmark],
     *,
     baseline: str | None = None,
     test_share: float = TEST_SHARE,
     seed: int = 0,
+    control: bool = False,
     progress: Progress | None = None,
     **settings: Unpack[SettingsKeywords],
 ) -> Comparison:
@@ -338,6 +340,9 @@ def compare(
         Share of the documents held out for testing where a benchmark has no test documents.
     seed : int, default 0
         Seed of the splits and of the bootstrap.
+    control : bool, default False
+        Whether to compare every candidate that has groups or a graph with the elastic net and with
+        its own shadow, the same groups or links of features drawn by chance.
     progress : callable, optional
         As for :func:`textreg.training.train.train_corpus`.
     **settings
@@ -361,6 +366,15 @@ def compare(
     1.0
     """
     ready = ready_candidates(candidates, {"seed": seed, **settings})
+    shadows = _shadows(ready) if control else {}
+    if control and not shadows:
+        raise UsageError(
+            "control is for candidates with groups or a graph, and none has any: name one, such as "
+            "sentence, or leave control out."
+        )
+    if control:
+        elastic = TrainingSettings.from_options(reg="elastic", seed=seed, **settings)
+        ready = {"elastic": elastic, **ready, **dict(shadows.values())}
     if len(ready) < 2:
         raise UsageError(
             "a comparison needs two or more candidates: name another one, such as "
@@ -410,7 +424,50 @@ def compare(
         measured=tuple(measured),
         contrasts=adjusted(list(_contrasts(checked, list(ready), baseline, measured, seed))),
         seed=seed,
+        gains=tuple(
+            _gain(checked, name, over, measured, seed)
+            for name, (shadow, _) in shadows.items()
+            for over in ("elastic", shadow)
+        ),
     )
+
+
+def _shadows(
+    ready: Mapping[str, TrainingSettings | Model],
+) -> dict[str, tuple[str, TrainingSettings]]:
+    """The shadow of every candidate with a structure: its name and settings, by the candidate's."""
+    shadows = {}
+    for name, one in ready.items():
+        if isinstance(one, Model) or not one.reg.needs:
+            continue
+        kind = one.reg.needs
+        builder = getattr(one, kind)
+        made = registry.create(kind, f"shuffled:{builder.label()}", **builder.params())
+        shadows[name] = f"{name}, shuffled", one.replace(**{kind: made})
+    return shadows
+
+
+def _gain(
+    benchmarks: Sequence[Checked],
+    name: str,
+    over: str,
+    measured: Sequence[Measurement],
+    seed: int,
+) -> Gain:
+    """What a candidate gains over another, on all benchmarks together."""
+    contrast = list(_contrasts(benchmarks, [name], over, measured, seed))[-1]
+    value, interval = contrast.headline
+    losses = None
+    cell = {(one.benchmark, one.candidate): one.losses for one in measured}
+    pairs = [(cell[it.name, name], cell[it.name, over]) for it in benchmarks]
+    known = [mine - other for mine, other in pairs if mine is not None and other is not None]
+    if len(known) == len(pairs):
+        apart = np.concatenate(known)
+        # 95 % of a normal distribution
+        width = 1.96 * apart.std() / np.sqrt(len(apart))
+        losses = float(apart.mean()), Interval(apart.mean() - width, apart.mean() + width)
+    points = 100 * value, Interval(*(100 * end for end in interval))
+    return Gain(name, over, points, losses)
 
 
 def _train(
@@ -453,6 +510,12 @@ def _measure(
         right = task.right(task.targets(test), decided)
         y_true, answered = benchmark.targets(), benchmark.targets(task.answers(decided))
         answers = np.where(right if y_true.ndim == 1 else right[:, None], y_true, answered)
+        losses = None
+        if y_true.ndim == 1 and task.probabilistic:
+            log_p = task.log_probabilities(scores, model.calibration)
+            codes = task.targets(test).astype(np.int64)
+            if codes.max(initial=0) < log_p.shape[1]:  # else some labels have no probability
+                losses = -log_p[np.arange(len(codes)), codes]
     summary = model.summary
     dev = None if summary is None else summary.dev
     if seconds is None and model.seconds:
@@ -482,6 +545,7 @@ def _measure(
         held_out=None if dev is None else dev.metrics.get("accuracy", dev.metrics.get("micro-f1")),
         params={} if summary is None else summary.reg.params,
         answers=answers,
+        losses=losses,
         **more,
     )
 

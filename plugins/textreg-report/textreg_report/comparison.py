@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, NamedTuple
 
 from textreg.measure.metrics import ALPHA, Interval, holm, p_text
-from textreg.records import Bools, Int64s
+from textreg.records import Bools, Floats, Int64s
 from textreg_report.charts import FEATURES, Series, draw_lines
 
 
@@ -93,6 +93,33 @@ class Contrast(Headline):
         if self.p_adjusted > ALPHA:
             return "level"
         return "better" if self.won > self.lost else "worse"
+
+
+class Gain(NamedTuple):
+    """What a candidate gains over another without its structure: the elastic net, or its shadow.
+
+    accuracy: points of accuracy, with their 95 % interval. log_loss: difference of the log-losses,
+    below 0 where the candidate's is lower; None without probabilities.
+    """
+
+    candidate: str
+    over: str
+    accuracy: tuple[float, Interval]
+    log_loss: tuple[float, Interval] | None
+
+    @property
+    def clear(self) -> bool:
+        """Whether accuracy or log-loss is better, by an interval without 0."""
+        loss = self.log_loss
+        return self.accuracy[1][0] > 0.0 or (loss is not None and loss[1][1] < 0.0)
+
+    def __str__(self) -> str:
+        value, (low, high) = self.accuracy
+        text = f"{value:+.1f} points ({low:+.1f} to {high:+.1f}) over {self.over}"
+        if self.log_loss is not None:
+            value, (low, high) = self.log_loss
+            text += f", log-loss {value:+.3f} ({low:+.3f} to {high:+.3f})"
+        return text
 
 
 def adjusted(contrasts: Sequence[Contrast]) -> tuple[Contrast, ...]:
@@ -189,6 +216,8 @@ class Measurement(Headline):
         F1 of all pairs of a document and a label; None where documents have one label.
     micro_f1_interval : Interval or None
         Its 95 % interval, from resampled documents.
+    losses : ndarray, shape (documents,), or None
+        Log-loss of each document; None where there are no probabilities, or several labels.
     """
 
     candidate: str
@@ -207,6 +236,7 @@ class Measurement(Headline):
     answers: Int64s | Bools = field(repr=False)
     micro_f1: float | None = None
     micro_f1_interval: Interval | None = None
+    losses: Floats | None = field(default=None, repr=False)
 
     @property
     def share(self) -> float | None:
@@ -241,6 +271,8 @@ class Comparison:
         One for each other candidate and benchmark, and with several benchmarks one more over all.
     seed : int
         Seed of the splits and of the bootstrap.
+    gains : tuple of Gain
+        Of every candidate with a structure what it gains by it, where that was asked for.
 
     Examples
     --------
@@ -258,6 +290,7 @@ class Comparison:
     measured: tuple[Measurement, ...]
     contrasts: tuple[Contrast, ...]
     seed: int
+    gains: tuple[Gain, ...] = ()
 
     def cell(self, benchmark: str, candidate: str) -> Measurement:
         """The measurement of a candidate on a benchmark.
@@ -363,7 +396,16 @@ class Comparison:
 
     def notes(self) -> list[str]:
         """What stands below the tables."""
-        return [*self.verdicts(), *self.adjustments()]
+        return [*self.verdicts(), *self.adjustments(), *self._structure()]
+
+    def _structure(self) -> list[str]:
+        """The gain of each structure in words; one that its shadow has, too, is none."""
+        lines = []
+        for name in dict.fromkeys(gain.candidate for gain in self.gains):
+            own = [gain for gain in self.gains if gain.candidate == name]
+            gained = "" if all(gain.clear for gain in own) else "none "
+            lines.append(f"structure gain of {name}: {gained}({'; '.join(map(str, own))})")
+        return lines
 
     def adjustments(self) -> list[str]:
         """Which p-values are adjusted, and over how many comparisons; empty if none is."""
@@ -382,7 +424,9 @@ class Comparison:
         """The same as plain values that JSON can hold."""
         measured = []
         for one in self.measured:
-            values = {key: value for key, value in vars(one).items() if key != "answers"}
+            values = {
+                key: value for key, value in vars(one).items() if key not in ("answers", "losses")
+            }
             measured.append({**_known(values), "share": one.share})
         return {
             "benchmarks": list(self.benchmarks),
@@ -394,6 +438,7 @@ class Comparison:
             "contrasts": [{**_known(vars(one)), "verdict": one.verdict} for one in self.contrasts],
             "adjustment": "holm",
             "verdicts": self.verdicts(),
+            "gains": [gain._asdict() for gain in self.gains],
         }
 
     def to_markdown(self) -> str:
@@ -402,7 +447,7 @@ class Comparison:
 
     def to_csv(self) -> str:
         """A row for each benchmark and candidate, with its difference from the baseline."""
-        no_columns = {"accuracy_interval", "micro_f1_interval", "params", "answers"}
+        no_columns = {"accuracy_interval", "micro_f1_interval", "params", "answers", "losses"}
         if not self.several:
             no_columns.add("micro_f1")
         keys = [item.name for item in fields(Measurement) if item.name not in no_columns]

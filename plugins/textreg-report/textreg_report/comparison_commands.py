@@ -204,6 +204,12 @@ def candidates_of(regs: Sequence[str], models: Sequence[str]) -> dict[str, Candi
     metavar="NAME",
     help="Candidate to compare the others with.  [default: elastic, or the first]",
 )
+@click.option(
+    "--control",
+    is_flag=True,
+    help="Compare candidates with groups or a graph with elastic, and with their shadow: the same "
+    "groups or links, of features drawn by chance.",
+)
 @TRAINING
 @settings("unknown")
 @writing(

@@ -84,6 +84,8 @@ def data_facts(model: Model) -> Facts:
         differ = "" if groups.after is None else f", {groups.after:,} differ"
         made = f"{groups.before:,} {_part(summary, 'groups', groups)}"
         facts.append(("groups", made + differ))
+        if summary.selected is not None:
+            facts.append(("groups selected", summary.selected))
     if graph := summary.graph:
         facts.append(("links", f"{graph.links:,} of {_part(summary, 'graph', graph)}"))
     return tuple(facts)

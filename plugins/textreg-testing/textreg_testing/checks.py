@@ -417,7 +417,11 @@ def in_threads(run: Work, part: Any, tasks: Sequence[Any]) -> list[list[Any]]:
         for _ in range(ROUNDS):
             start.wait()  # together, each thread with another task
             places = [(place + number) % count for place in range(count)]
-            made = {place: run(part, tasks[place]) for place in places}
+            try:
+                made = {place: run(part, tasks[place]) for place in places}
+            except BaseException:
+                start.abort()  # the others would wait for ever
+                raise
             found.append([made[place] for place in range(count)])
         return found
 

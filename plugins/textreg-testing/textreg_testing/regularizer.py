@@ -191,7 +191,8 @@ def prepared(part: Regularizer, problem: Problem | None = None) -> Regularizer:
     grid = part.candidates(small() if problem is None else problem)
     if not grid:
         raise UsageError(f"{part.label()} has an empty grid of candidates.")
-    kept = [one for one in grid if all(getattr(one, key) != 0 for key in part.undecided())] or grid
+    wanted = part.undecided()
+    kept = [one for one in grid if all(one.params().get(key, 0) != 0 for key in wanted)] or grid
     return kept[len(kept) // 2]
 
 
