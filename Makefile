@@ -98,6 +98,7 @@ docs: $(VENV)/.stamp-docs
 	$(BIN)/python -m benchmarks.performance --check
 	$(BIN)/python -m benchmarks.large --check
 	$(BIN)/python -m benchmarks.rationales --check
+	$(BIN)/python -m benchmarks.stamp --check
 	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet docs docs/_build/html
 	@echo 'docs/_build/html/index.html'
 

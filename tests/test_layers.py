@@ -191,7 +191,7 @@ BUDGETS = {
     "textreg/records": 2_300,
     "textreg/solvers": 5_900,
     "textreg/tasks": 1_320,
-    "textreg/training": 4_280,
+    "textreg/training": 4_300,
     "plugins": 11_580,
     "plugins/textreg-export": 1_360,
     "plugins/textreg-latent": 770,

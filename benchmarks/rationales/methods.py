@@ -56,7 +56,9 @@ def nbsvm(documents: Split, dev: Split) -> Model:
 
 
 METHODS = (
-    Method("sentence", "groups of sentences, the default", of()),
+    Method("auto", "auto, the default", of()),
+    Method("sentence", "groups of sentences", of(reg="sentence")),
+    Method("shadow", "the same, shuffled", of(reg="sentence", groups="shuffled:sentences")),
     Method("latent", "latent groups of sentences", of(reg="latent", groups="sentences")),
     Method("paragraphs", "groups of paragraphs", of(reg="group", groups="paragraphs")),
     Method("elastic", "elastic net", of(reg="elastic")),
