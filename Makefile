@@ -110,6 +110,7 @@ pictures: $(VENV)/.stamp-docs
 
 results: $(VENV)/.stamp-test $(VENV)/.stamp-plugins
 	$(BIN)/python -m textreg_papers
+	$(BIN)/python -m benchmarks.stamp docs/results.md
 
 bench: $(BENCH)/.stamp
 	@test -d "$(TEXTREG_DATA)/data" || { \

@@ -14,8 +14,10 @@ import argparse
 import ast
 import datetime
 import hashlib
+import json
 import re
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -30,7 +32,7 @@ DECIDING = (
     "training",
     "text.py",
 )
-STAMP = re.compile(r"\nFigures of (\S+), commit (\w+), code ([0-9a-f]{12})\.\n\Z")
+STAMP = re.compile(r"\nFigures of (\S+), commit (\w+), code ([0-9a-f]{12})\.\n+\Z")
 
 
 def code() -> Iterator[bytes]:
@@ -62,9 +64,17 @@ def stamp(page: Path) -> None:
     commit = subprocess.run(
         ["git", "rev-parse", "--short=10", "HEAD"], cwd=ROOT, check=True, capture_output=True
     ).stdout.decode()
-    text = STAMP.sub("", page.read_text(encoding="utf-8")).rstrip("\n")
     today = datetime.datetime.now(datetime.timezone.utc).date()
     line = f"Figures of {today}, commit {commit.strip()}, code {digest()}."
+    if page.name == "results.md":  # written from a file of results
+        results = page.with_suffix(".json")
+        content = json.loads(results.read_text(encoding="utf-8"))
+        content["machine"]["stamp"] = line
+        text = json.dumps(content, indent=1, ensure_ascii=False)
+        results.write_text(text + "\n", encoding="utf-8")
+        subprocess.run([sys.executable, "-m", "textreg_papers", "--render"], cwd=ROOT, check=True)
+        return
+    text = STAMP.sub("", page.read_text(encoding="utf-8")).rstrip("\n")
     page.write_text(f"{text}\n\n{line}\n", encoding="utf-8")
 
 

@@ -84,6 +84,11 @@ def measured(method: str, train: Rows, dev: Rows, test: Rows) -> Cell:
     )
 
 
+def percent(share: float) -> str:
+    """With two digits, or as a whole number."""
+    return f"{100 * share:.0f}" if share >= 0.095 else f"{100 * share:.2g}"
+
+
 def tables(cells: dict[tuple[str, str], Cell], corpora: Sequence[str]) -> str:
     """Accuracy, log-loss, and what the models take, as Markdown."""
     methods = (*METHODS, TEN)
@@ -117,8 +122,8 @@ def tables(cells: dict[tuple[str, str], Cell], corpora: Sequence[str]) -> str:
         "Features with a weight, and sentences that are selected, in percent",
         head,
         lambda names: [
-            *(f"{100 * mean(names, it, 'share'):.2g}" for it in METHODS),
-            *(f"{100 * mean(names, it, 'selected'):.2g}" for it in ("sentence", "shadow")),
+            *(percent(mean(names, it, "share")) for it in METHODS),
+            *(percent(mean(names, it, "selected")) for it in ("sentence", "shadow")),
         ],
     )
     parts += block(
