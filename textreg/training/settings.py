@@ -420,7 +420,7 @@ class TrainingSettings(Parametrized):
 
     def _check_builders(self) -> None:
         """UsageError for a group or graph builder that is missing, or that nothing uses."""
-        for kind in ("groups", "graph"):
+        for kind, example in (("groups", "group"), ("graph", "network")):
             if self.reg.needs == kind and getattr(self, kind) is None:
                 names = ", ".join(registry.names(kind))
                 raise UsageError(
@@ -431,7 +431,10 @@ class TrainingSettings(Parametrized):
                 kind == "groups" and self.graph is not None and self.graph.takes_groups
             )
             if not welcome and getattr(self, kind) is not None:
-                raise UsageError(f"{self.reg.label()} makes no use of {kind}: leave out {kind}.")
+                raise UsageError(
+                    f"{self.reg.label()} makes no use of {kind}: leave out {kind}, or take a "
+                    f"regularizer that does (--reg {example})."
+                )
 
     def plugins(self, chosen: Regularizer | None = None) -> list[dict[str, Any]]:
         """Kind, name and origin of every part that is a plugin, for JSON.
