@@ -192,11 +192,11 @@ BUDGETS = {
     "textreg/solvers": 5_900,
     "textreg/tasks": 1_320,
     "textreg/training": 4_300,
-    "plugins": 11_580,
+    "plugins": 11_590,
     "plugins/textreg-export": 1_360,
     "plugins/textreg-latent": 770,
     "plugins/textreg-papers": 960,
-    "plugins/textreg-report": 4_660,
+    "plugins/textreg-report": 4_670,
     "plugins/textreg-testing": 3_300,
 }
 """Lines of code that a folder may have, without docstrings, comments, blanks and tests.

@@ -12,7 +12,7 @@ from scipy.sparse import csr_array, random_array
 
 import textreg
 from textreg.errors import PluginError
-from textreg.plugins import registry
+from textreg.plugins import calls, registry
 from textreg.records import Graph, Groups
 from textreg.structure.shuffling import shuffle_graph, shuffle_groups
 from textreg.text import scan_words
@@ -80,6 +80,13 @@ def test_any_builder_by_its_name() -> None:
         np.bincount(builder.build(tokens).indices), np.bincount(plain.indices)
     )
     assert registry.origin(builder)["distribution"] == "textreg"
+    both = registry.create("groups", "shuffled:sentences,documents", sentences_weight="sqrt")
+    joined = registry.create("groups", "sentences,documents", sentences_weight="sqrt")
+    made, before = calls.build_groups(both, tokens), calls.build_groups(joined, tokens)
+    assert both.label() == "shuffled:sentences,documents"
+    np.testing.assert_array_equal(np.diff(made.indptr), np.diff(before.indptr))
+    np.testing.assert_array_equal(made.weights, before.weights)
+    assert (made.indices != before.indices).any()
     graph = registry.create("graph", "shuffled:cooccurrence").build(tokens)
     assert graph.n_links == registry.create("graph", "cooccurrence").build(tokens).n_links
     with pytest.raises(PluginError, match="no group builder 'nosuch'"):

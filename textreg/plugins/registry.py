@@ -395,13 +395,13 @@ class Registry:
             module cannot be loaded or does not keep to the interface.
         """
         _check_kind(kind)
-        if kind in _JOINING and "," in name:
-            return self._joined(kind, name)
         if kind in ("groups", "graph") and name.startswith(f"{PREFIX}:"):
             from textreg.structure.shuffling import shuffled
 
             builder: Any = self.find(kind, name.removeprefix(f"{PREFIX}:"))
             return shuffled(builder)
+        if kind in _JOINING and "," in name:
+            return self._joined(kind, name)
         owner, _, short = name.rpartition(":")
         with self.lock:
             # A file of the user takes the place of an installed part, but not of a command: the

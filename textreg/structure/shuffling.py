@@ -13,6 +13,7 @@ import numpy as np
 
 from textreg.kinds import GroupBuilder
 from textreg.records import Graph, Groups
+from textreg.structure.joining import JoinedBuilder
 
 # Exchanges that are tried for each member of a group.
 ROUNDS = 20
@@ -61,10 +62,11 @@ def shuffled(builder: Any) -> type[Any]:
         "name": builder.name,
         "original": builder,
         "label": classmethod(lambda cls: f"shuffled:{builder.label()}"),
-        "__doc__": builder.__doc__,
         "__module__": builder.__module__,
     }
-    if issubclass(builder, GroupBuilder):
+    if issubclass(builder, JoinedBuilder):  # whose parts are built one by one
+        members["joined"] = lambda self, *parts: shuffle_groups(builder.joined(self, *parts))
+    elif issubclass(builder, GroupBuilder):
         members |= {
             "within_documents": False,
             "build": lambda self, tokens: shuffle_groups(builder.build(self, tokens)),

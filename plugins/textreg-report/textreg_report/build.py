@@ -158,10 +158,12 @@ def report(  # noqa: PLR0913  # its options are its interface
     words, words_left_out = facts.label_words(model, X, predictions.y_true)
     scores, sure = scores_of(predictions), certainty(predictions)
     confusions, examples = confusions_of(predictions, scores, sure)
-    baseline = suspected = None
+    baseline = shadow = suspected = None
     selection = None
     if refits is not None:
-        baseline, suspected = facts.baseline_of(model, refits), suspected_of(model, refits)
+        suspected = suspected_of(model, refits)
+        baseline = facts.baseline_of(model, refits, refits.baseline, BASELINE)
+        shadow = facts.baseline_of(model, refits, refits.shadow, "its shadow")
         data = refits.data
         selection = find_selection(
             model,
@@ -208,6 +210,7 @@ def report(  # noqa: PLR0913  # its options are its interface
         dropped=facts.dropped_of(model, refits, skipped, unknown),
         stability=None if refits is None else facts.stability_of(model, refits),
         baseline=baseline,
+        shadow=shadow,
         documents=documents_of(predictions, sure, examples, passages) if explained else (),
         evidence=evidence,
         tables=tables,

@@ -22,7 +22,7 @@ from textreg.records import Corpus, Floats, Int64s
 from textreg.tasks import Multilabel
 from textreg.training.recipe import changed, changed_options
 from textreg_report.page import Estimate, Facts, Section, Versus, signed
-from textreg_report.predictions import BASELINE, LABELS, Refits, Targets, beside, resampled
+from textreg_report.predictions import LABELS, OutOfFold, Refits, Targets, beside, resampled
 
 LIBRARIES = ("textreg", "numpy", "scipy", "scikit-learn")
 
@@ -397,25 +397,25 @@ def stability_of(model: Model, refits: Refits) -> Section:
     )
 
 
-def baseline_of(model: Model, refits: Refits) -> Section | None:
-    """The model beside ``elastic``, each document predicted by fits that have not seen it.
+def baseline_of(model: Model, refits: Refits, other: OutOfFold | None, name: str) -> Section | None:
+    """The model beside another one, each document predicted by fits that have not seen it.
 
     own: the model's metric; versus: the comparison; features_own, features_other: mean number of
     features over the fits. Predictions go by the highest score, without thresholds; those of
-    several labels are of the other half each time. None if the model is the baseline.
+    several labels are of the other half each time. None if there is no other one.
     """
-    if refits.baseline is None:
+    if other is None:
         return None
-    own, other, y_true, task = refits.own, refits.baseline, refits.y_true, model.task
+    own, y_true, task = refits.own, refits.y_true, model.task
     scores = own.scores, other.scores
     facts = parameter_facts(other.part.params())
     if not task.discrete:
-        measured, versus = _r2_beside(y_true.astype(np.float64), *(it[:, 0] for it in scores))
+        measured, versus = _r2_beside(name, y_true.astype(np.float64), *(it[:, 0] for it in scores))
     elif isinstance(task, Multilabel):
         answers = (task.decide_by_halves(it, y_true.astype(bool)) for it in scores)
-        measured, versus = beside(BASELINE, task, y_true, *answers)
+        measured, versus = beside(name, task, y_true, *answers)
     else:
-        measured, versus = beside(BASELINE, task, y_true, *map(task.decide, scores))
+        measured, versus = beside(name, task, y_true, *map(task.decide, scores))
     return Section(
         documents=len(y_true),
         hyperparameters=", ".join(f"{name} {value}" for name, value in facts),
@@ -426,7 +426,7 @@ def baseline_of(model: Model, refits: Refits) -> Section | None:
     )
 
 
-def _r2_beside(y_true: Floats, own: Floats, other: Floats) -> tuple[float, Versus]:
+def _r2_beside(name: str, y_true: Floats, own: Floats, other: Floats) -> tuple[float, Versus]:
     """R² of both, and the difference with a percentile bootstrap interval over documents."""
     first, second = (measure_numbers(scores, y_true)["r2"] for scores in (own, other))
 
@@ -435,4 +435,4 @@ def _r2_beside(y_true: Floats, own: Floats, other: Floats) -> tuple[float, Versu
         return one - two
 
     interval = resampled(gain, len(y_true))
-    return first, Versus(BASELINE, "R²", second, Estimate("difference", first - second, *interval))
+    return first, Versus(name, "R²", second, Estimate("difference", first - second, *interval))

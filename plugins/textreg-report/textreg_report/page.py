@@ -239,6 +239,8 @@ class Report(Page):
         How stable the selection is: see ``textreg_report.facts.stability_of``.
     baseline : Section or None
         Comparison with the elastic net: see ``textreg_report.facts.baseline_of``.
+    shadow : Section or None
+        In the same way with the model's regularizer on shuffled groups or links.
     documents : tuple of Section
         Explained predictions: see ``textreg_report.documents.document_of``.
     evidence : Section or None

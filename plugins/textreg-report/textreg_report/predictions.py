@@ -366,8 +366,9 @@ class Refits:
     of ``data``, -1 if it is not there. rows: documents that some fit has not seen, ascending: all,
     or with times all but the earliest. fit_of: (rows,) index of that fit. own: of the model's
     regularizer with its hyperparameters; solutions: these fits. baseline: of ``elastic`` with
-    hyperparameters of its own; None if the model is an elastic net. halved: of the model's
-    regularizer, each fit with half of its documents; sizes: features of these fits.
+    hyperparameters of its own; None if the model is an elastic net. shadow: of the model's
+    regularizer on shuffled groups or links; None without any. halved: of the model's regularizer,
+    each fit with half of its documents; sizes: features of these fits.
     """
 
     corpus: Corpus
@@ -378,6 +379,7 @@ class Refits:
     own: OutOfFold
     solutions: tuple[MultiSolution, ...]
     baseline: OutOfFold | None
+    shadow: OutOfFold | None
     halved: OutOfFold
 
     @cached_property
@@ -434,9 +436,15 @@ def refit(model: Model, corpus: Corpus, settings: TrainingSettings, work: Work =
     )
     splits = splits_of(corpus, target, plain)
     data = prepare(corpus, target, plain)
-    compared = settings.reg.name != BASELINE
-    run = work.run("report", len(splits) * (3 if compared else 2))
+    compared, kind = settings.reg.name != BASELINE, settings.reg.needs
+    run = work.run("report", len(splits) * (2 + compared + bool(kind)))
     folds: list[Fold] = run.map(data.fold, [(split,) for split in splits])
+    shadows: list[Fold] = []
+    if kind:
+        builder = getattr(plain, kind)
+        made = registry.create(kind, f"shuffled:{builder.label()}", **builder.params())
+        shadow = replace(data, settings=plain.replace(**{kind: made}))
+        shadows = run.map(shadow.fold, [(split,) for split in splits])
     if run.stopped:
         raise KeyboardInterrupt
     strata = target.task.strata(target.y)[0]
@@ -444,7 +452,7 @@ def refit(model: Model, corpus: Corpus, settings: TrainingSettings, work: Work =
     for fold, split in zip(folds, splits, strict=True):
         part = data.problems(half_of(split.train, strata), max(settings.tol, SEARCH_TOL))
         halves.append(replace(fold, problem=part.problem, y=part.y))
-    jobs: list[_Job] = [(settings.reg, fold, None, run) for fold in (*folds, *halves)]
+    jobs: list[_Job] = [(settings.reg, fold, None, run) for fold in (*folds, *halves, *shadows)]
     if compared:
         jobs += _baseline_jobs(folds, settings, work, run)
     fits = run.map(_fit_without, jobs)
@@ -463,7 +471,8 @@ def refit(model: Model, corpus: Corpus, settings: TrainingSettings, work: Work =
         fit_of=np.repeat(np.arange(k), [len(split.held) for split in splits])[order],
         own=_collect(jobs[0][0], fits[:k], order),
         solutions=tuple(fit for fit, _ in fits[:k]),
-        baseline=_collect(jobs[2 * k][0], fits[2 * k :], order) if compared else None,
+        baseline=_collect(jobs[-1][0], fits[-k:], order) if compared else None,
+        shadow=_collect(jobs[0][0], fits[2 * k : 3 * k], order) if shadows else None,
         halved=_collect(jobs[0][0], fits[k : 2 * k], order),
     )
 
