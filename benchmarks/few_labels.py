@@ -3,8 +3,9 @@
     python -m benchmarks.few_labels --data DIR [--corpora subj sms] [--sizes 20 40] [--draws 6]
 
 Draws of the documents of train and dev; what is not drawn is measured on, at most 2,000 documents.
-fitted: the same model with the intercept of the fit. lines: LinearSVC(C=1) on tf-idf of words and
-pairs, and of characters 2 to 5 inside words (see benchmarks.everyday). Means over the draws.
+fitted: the same model with the intercept of the fit, and no temperature. lines: LinearSVC(C=1) on
+tf-idf of words and pairs, and of characters 2 to 5 inside words (see benchmarks.everyday). Means
+over the draws.
 """
 
 from __future__ import annotations
@@ -56,8 +57,8 @@ def measured(texts: list[str], y: np.ndarray, n: int, seed: int) -> list[tuple[f
     train, test = draw(y, n, seed)
     some, others = [texts[i] for i in train], [texts[i] for i in test]
     found = []
-    for intercept in ("left-out", "fitted"):
-        model = textreg.train(some, y[train].tolist(), intercept=intercept)
+    for options in ({}, {"intercept": "fitted", "calibrate": "none"}):
+        model = textreg.train(some, y[train].tolist(), **options)
         table = np.atleast_2d(model.predict_proba(others))
         place = {label: at for at, label in enumerate(model.labels)}
         truth = table[np.arange(len(test)), [place[label] for label in y[test]]]
