@@ -34,7 +34,7 @@ from textreg.measure.metrics import SMALLER
 from textreg.tasks.classification import Multiclass
 from textreg.terminal import logger
 from textreg.training import trials
-from textreg.training.prepare import Prepared, SplitDocuments, left_out_splits
+from textreg.training.prepare import FEW, Prepared, SplitDocuments, left_out_splits
 from textreg.training.running import Run, Work
 from textreg.training.settings import TrainingSettings
 from textreg.training.space import BEST, WITHIN, Tuning, changed, combinations
@@ -702,8 +702,8 @@ def _final_fit_seconds(
     # The final fit: all weight vectors once, on all documents, to a tighter tolerance.
     rounds = TIGHTER * growth * work.rounds(len(prepared.folds[0].rows))
     if context.documents.target.task.learns_from_held_out(settings):
-        splits = left_out_splits(prepared, context.documents)
-        outside = context.documents.outside
-        if len(splits) != len(prepared.splits) or outside is not None or prepared.folds[0].normed:
-            rounds += len(splits) * work.rounds(len(prepared.folds[0].rows))
+        splits, first = left_out_splits(prepared, context.documents), prepared.folds[0]
+        few = prepared.rows.shape[0] <= FEW
+        if few or first.normed or context.documents.outside is not None:
+            rounds += len(splits) * work.rounds(len(first.rows))
     return lambda slowest: growth * prepared.seconds + rounds * slowest
