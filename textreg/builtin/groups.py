@@ -17,6 +17,7 @@ from textreg.losses import Loss
 from textreg.params import AUTO, LogGrid, Parametrized, check_decided, param
 from textreg.penalties import GroupNorms, Separable
 from textreg.records import Floats, Groups, Int64s, MultiSolution, Problem, Solution
+from textreg.records.arrays import row_of
 from textreg.records.design import BlockGroups
 from textreg.records.problem import Support
 from textreg.solvers.admm import AdmmOptions, admm
@@ -129,7 +130,7 @@ class Group(Regularizer):
         groups = problem.groups
         if parameter != "group" or groups is None or not len(groups.indices):
             return super().scale(problem, parameter)
-        member_of = np.repeat(np.arange(len(groups)), np.diff(groups.indptr))
+        member_of = row_of(groups.indptr)
         total = np.bincount(groups.indices, groups.weights[member_of], groups.n_features)
         shares = problem.gradient_sizes_at_zero() / np.where(total > 0, total, np.inf)
         squares = np.bincount(member_of, shares[groups.indices] ** 2, len(groups))

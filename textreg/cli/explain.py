@@ -33,6 +33,7 @@ from textreg.explain.contributions import headline, strongest, text_parts
 from textreg.model.container import is_container
 from textreg.model.model import Model
 from textreg.model.storage import load_model
+from textreg.model.summary import SupportCounts
 from textreg.reading.source import exists, meant_as_path
 from textreg.records.documents import check_texts
 from textreg.terminal import json_line, printable, single_line, visible
@@ -128,12 +129,10 @@ def _print_proven(selection: Selection) -> None:
     rows = {"features": selection.proven.features, selection.builder: selection.proven.groups}
     for name, counts in rows.items():
         if counts:
-            zero, nonzero, undecided = (
-                sum(getattr(one, key) for one in counts) for key in ("zero", "nonzero", "undecided")
-            )
+            of_all = SupportCounts.total(counts)
             click.echo(
-                f"proven of {name} at the optimum: {zero:,} surely zero, {nonzero:,} surely not, "
-                f"{undecided:,} undecided"
+                f"proven of {name} at the optimum: {of_all.zero:,} surely zero, "
+                f"{of_all.nonzero:,} surely not, {of_all.undecided:,} undecided"
             )
 
 

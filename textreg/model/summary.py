@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import astuple, dataclass, field
 from typing import Any
 
 from textreg.errors import RecordError
@@ -199,6 +200,11 @@ class SupportCounts:
     zero: int
     nonzero: int
     undecided: int
+
+    @classmethod
+    def total(cls, counts: Sequence[SupportCounts]) -> SupportCounts:
+        """Of all weight vectors together."""
+        return cls(*map(sum, zip(*map(astuple, counts), strict=True)))
 
 
 @dataclass(frozen=True)
@@ -566,14 +572,11 @@ class TrainingSummary:
             return None
         text = f"{groups.selected:,} of {groups.before:,} {groups.name}"
         if proven:
-            zero, nonzero, undecided = (
-                sum(getattr(counts, key) for counts in proven)
-                for key in ("zero", "nonzero", "undecided")
-            )
+            of_all = SupportCounts.total(proven)
             of = f", of {len(proven)} labels together" if len(proven) > 1 else ""
             text += (
-                f"; at the optimum {nonzero:,} surely are, {zero:,} surely are not, "
-                f"{undecided:,} are undecided{of}"
+                f"; at the optimum {of_all.nonzero:,} surely are, {of_all.zero:,} surely are not, "
+                f"{of_all.undecided:,} are undecided{of}"
             )
         return text
 

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from textreg.kinds import GroupBuilder
+from textreg.kinds import GraphBuilder, GroupBuilder
 from textreg.records import Graph, Groups
+from textreg.records.arrays import row_of
 from textreg.structure.joining import JoinedBuilder
 
 # Exchanges that are tried for each member of a group.
@@ -26,7 +27,7 @@ def shuffle_groups(groups: Groups, seed: int = 0) -> Groups:
     times over: the walk among tables of given sums (Strona et al. 2014).
     """
     rng, n = np.random.default_rng(seed), len(groups.indices)
-    group = np.repeat(np.arange(len(groups), dtype=np.int64), np.diff(groups.indptr))
+    group = row_of(groups.indptr)
     member, p = groups.indices.astype(np.int64), groups.n_features
     for _ in range(ROUNDS):
         order = rng.permutation(n)
@@ -53,6 +54,11 @@ def shuffle_graph(graph: Graph, seed: int = 0) -> Graph:
         None if it is None else it[order][:, order] for it in (graph.similar, graph.dissimilar)
     ]
     return Graph(links[0], links[1], graph.classes)
+
+
+def shadow_of(builder: GroupBuilder | GraphBuilder) -> Any:
+    """The shadow of what a builder builds, with its parameters."""
+    return shuffled(type(builder))(**builder.params())
 
 
 @cache

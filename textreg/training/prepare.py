@@ -222,15 +222,22 @@ class Prepared:
     def fold(self, split: Split) -> Fold:
         """A split made ready for the search."""
         part = self.problems(split.train, max(self.settings.tol, SEARCH_TOL))
+        return self._fold(part.problem, part.y, split.held)
+
+    def _fold(
+        self, problem: Problem, y: Targets, held: NDArray[np.intp], *, within: bool = False
+    ) -> Fold:
+        """A fit, with the documents that it is measured on."""
         return Fold(
-            problem=part.problem,
+            problem=problem,
             task=self.task,
-            y=part.y,
-            X_held=self.rows.matrix(split.held),
-            y_held=self.y[split.held],
-            weights_held=self.counts(split.held),
+            y=y,
+            X_held=self.rows.matrix(held),
+            y_held=self.y[held],
+            weights_held=self.counts(held),
             row_factors=self.row_factors,
             normed=self._normed(),
+            within=within,
         )
 
     @property
@@ -258,17 +265,8 @@ class Prepared:
         problem, held = problems.problem, split.held
         weights = np.where(np.isin(rows, held), 0.0, problem.sample_weight)
         tol = max(self.settings.tol, SEARCH_TOL)
-        return Fold(
-            problem=problem.replace(sample_weight=weights, tol=tol),
-            task=self.task,
-            y=problems.y,
-            X_held=self.rows.matrix(held),
-            y_held=self.y[held],
-            weights_held=self.counts(held),
-            row_factors=self.row_factors,
-            normed=self._normed(),
-            within=True,
-        )
+        weighted = problem.replace(sample_weight=weights, tol=tol)
+        return self._fold(weighted, problems.y, held, within=True)
 
     def _normed(self) -> tuple[tuple[int, int], ...]:
         """The columns of every tokenizer whose rows are scaled to length 1."""

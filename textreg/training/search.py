@@ -234,7 +234,8 @@ class SearchContext:
                 )
             ]
             if self.hyperparameters:
-                grid = [it for family in _families(grid) for it in _in_order(family)]
+                families = [[grid[place] for place in it] for it in trials.families(grid)]
+                grid = [it for family in families for it in _in_order(family)]
             for rival in self.settings.rivals():
                 grid += trials.grid_of(rival, first)
             self._grids[values] = list(dict.fromkeys(grid))
@@ -243,7 +244,7 @@ class SearchContext:
     def lattices(self, values: FeatureValues) -> list[Lattice]:
         """The grid there as lattices: one for the settings of each class of regularizers."""
         grid = self.grid(values)
-        return [Lattice(it, [grid.index(part) for part in it]) for it in _families(grid)]
+        return [Lattice([grid[place] for place in it], it) for it in trials.families(grid)]
 
     def neighbors(self, steps: Sequence[int]) -> dict[FeatureValues, set[int]]:
         """Places next to the best settings that were not asked for: see Lattice.neighbors."""
@@ -304,7 +305,7 @@ class SearchContext:
         changes = {
             dimension.key: value for dimension, value in zip(self.space, values, strict=True)
         }
-        compete = len(_families(self.grid(values))) > 1
+        compete = len(trials.families(self.grid(values))) > 1
         error_of = self.metric if self.settings.tuning.select == "1se" else None
         measured = [
             trials.measured_setting(
@@ -351,14 +352,6 @@ class SearchContext:
             (some, self.grid(some).index(setting.regularizer))
             for some, setting in zip(values, best, strict=True)
         ]
-
-
-def _families(grid: Sequence[Regularizer]) -> list[list[Regularizer]]:
-    """The settings of each class of regularizers, in the order of their first ones."""
-    families: dict[type[Regularizer], list[Regularizer]] = {}
-    for regularizer in grid:
-        families.setdefault(type(regularizer), []).append(regularizer)
-    return list(families.values())
 
 
 def _in_order(grid: Sequence[Regularizer]) -> list[Regularizer]:

@@ -24,6 +24,7 @@ from textreg.model.model import Model
 from textreg.model.origin import PartOrigin
 from textreg.model.summary import SupportCounts, TrainingSummary
 from textreg.records import Corpus, Documents, Floats, Groups, SelectionReport
+from textreg.records.arrays import row_of
 from textreg.records.design import BlockDesign, BlockGroups
 from textreg.records.documents import (
     StoredTexts,
@@ -195,7 +196,7 @@ def _selected(fit: FinalFit, groups: Groups) -> int | None:
     if fit.fitted.group_norms is not None:
         return int(np.count_nonzero(fit.fitted.group_norms))
     # There are no copies: those with a feature that has a weight.
-    member_of = np.repeat(np.arange(len(groups)), np.diff(groups.indptr))
+    member_of = row_of(groups.indptr)
     used = np.any(fit.fitted.w, axis=0)[groups.indices]
     return len(np.unique(member_of[used]))
 

@@ -538,15 +538,19 @@ def held_weights(folds: Sequence[Fold]) -> Floats | None:
     return np.concatenate([np.zeros(n) if held is None else held for held, n in weights])
 
 
+def families(grid: Sequence[Regularizer]) -> list[list[int]]:
+    """The places of the settings of each class of regularizers, in the order of the first ones."""
+    places: dict[type[Regularizer], list[int]] = {}
+    for place, regularizer in enumerate(grid):
+        places.setdefault(type(regularizer), []).append(place)
+    return list(places.values())
+
+
 def _chains(grid: Sequence[Regularizer]) -> list[list[int]]:
     """Cut the grid wherever another than the last of the parameters that vary changes."""
     chains: list[list[int]] = []
-    for kind in dict.fromkeys(map(type, grid)):
-        settings = {
-            place: list(part.params().values())
-            for place, part in enumerate(grid)
-            if type(part) is kind
-        }
+    for places in families(grid):
+        settings = {place: list(grid[place].params().values()) for place in places}
         # The last parameter that varies goes from strong to weak within a chain.
         columns = enumerate(zip(*settings.values(), strict=True))
         *outer, _ = [at for at, column in columns if len(set(column)) > 1] or [0]

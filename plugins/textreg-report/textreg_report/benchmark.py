@@ -19,10 +19,10 @@ from textreg.kinds import Regularizer
 from textreg.measure.evaluation import Evaluation, MultilabelEvaluation
 from textreg.measure.metrics import Answers, Interval, SetAnswers, bootstrap, sign_test
 from textreg.model.model import Model
-from textreg.plugins import registry
 from textreg.reading.corpus import read_corpus
 from textreg.records import Corpus, Documents
 from textreg.records.documents import as_column, check_documents
+from textreg.structure.shuffling import shadow_of
 from textreg.tasks import TASKS, Rare, read_target
 from textreg.tasks.base import REMEDY
 from textreg.training.keywords import SettingsKeywords
@@ -441,9 +441,7 @@ def _shadows(
         if isinstance(one, Model) or not one.reg.needs:
             continue
         kind = one.reg.needs
-        builder = getattr(one, kind)
-        made = registry.create(kind, f"shuffled:{builder.label()}", **builder.params())
-        shadows[name] = f"{name}, shuffled", one.replace(**{kind: made})
+        shadows[name] = f"{name}, shuffled", one.replace(**{kind: shadow_of(getattr(one, kind))})
     return shadows
 
 

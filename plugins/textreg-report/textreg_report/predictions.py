@@ -33,6 +33,7 @@ from textreg.model.model import Model
 from textreg.plugins import registry
 from textreg.records import Bools, Corpus, Floats, Int64s, MultiSolution, SkippedRowsBuilder
 from textreg.records.arrays import row_of, sums
+from textreg.structure.shuffling import shadow_of
 from textreg.tasks import Target, Task
 from textreg.training.fit import fit_rows
 from textreg.training.prepare import SEARCH_TOL, Prepared, prepare, read_training
@@ -441,10 +442,9 @@ def refit(model: Model, corpus: Corpus, settings: TrainingSettings, work: Work =
     folds: list[Fold] = run.map(data.fold, [(split,) for split in splits])
     shadows: list[Fold] = []
     if kind:
-        builder = getattr(plain, kind)
-        made = registry.create(kind, f"shuffled:{builder.label()}", **builder.params())
-        shadow = replace(data, settings=plain.replace(**{kind: made}))
-        shadows = run.map(shadow.fold, [(split,) for split in splits])
+        made = shadow_of(getattr(plain, kind))
+        shuffled = replace(data, settings=plain.replace(**{kind: made}))
+        shadows = run.map(shuffled.fold, [(split,) for split in splits])
     if run.stopped:
         raise KeyboardInterrupt
     strata = target.task.strata(target.y)[0]
