@@ -23,6 +23,7 @@ from sklearn.calibration import CalibratedClassifierCV
 
 from benchmarks.corpora import TASKS, Rows
 from benchmarks.everyday import CORPORA, EIGHT, of_textreg, parts, pipeline
+from textreg.measure.decisions import reliability
 
 METHODS = {
     "auto": (),
@@ -41,20 +42,26 @@ MARKS = "<!-- benchmarks.structure -->", "<!-- end of benchmarks.structure -->"
 
 
 class Cell(NamedTuple):
-    """One method on one corpus. share: of the features, with a weight. selected: of sentences."""
+    """One method on one corpus. share: of the features, with a weight. selected: of sentences.
+
+    ece: the expected calibration error of the probability of the predicted label.
+    """
 
     accuracy: float
     log_loss: float
+    ece: float
     cpu: float
     share: float | None = None
     selected: float | None = None
 
 
-def of_labels(truth: Sequence[str], table: Any, labels: Sequence[str]) -> float:
-    """The mean log-loss of probabilities (documents, labels)."""
+def of_labels(truth: Sequence[str], table: Any, labels: Sequence[str]) -> tuple[float, float]:
+    """Mean log-loss and calibration error of probabilities (documents, labels)."""
     place = {label: at for at, label in enumerate(labels)}
-    chosen = table[np.arange(len(truth)), [place[label] for label in truth]]
-    return float(-np.log(np.maximum(chosen, 1e-15)).mean())
+    true = np.array([place[label] for label in truth])
+    chosen = table[np.arange(len(truth)), true]
+    error = reliability(table.max(axis=1), table.argmax(axis=1) == true).error
+    return float(-np.log(np.maximum(chosen, 1e-15)).mean()), error
 
 
 def measured(method: str, train: Rows, dev: Rows, test: Rows) -> Cell:
@@ -69,7 +76,7 @@ def measured(method: str, train: Rows, dev: Rows, test: Rows) -> Cell:
         calibrated = CalibratedClassifierCV(pipeline()[1]).fit(X, y)
         table = calibrated.predict_proba(features.transform(texts))
         cpu = time.process_time() - started
-        return Cell(np.mean(answers == truth), of_labels(truth, table, calibrated.classes_), cpu)
+        return Cell(np.mean(answers == truth), *of_labels(truth, table, calibrated.classes_), cpu)
     answers, model, _, cpu = of_textreg(train, dev, test, METHODS[method])
     summary = model.summary
     assert summary is not None
@@ -77,7 +84,7 @@ def measured(method: str, train: Rows, dev: Rows, test: Rows) -> Cell:
     selected = None if groups is None or groups.selected is None else groups.selected
     return Cell(
         float(np.mean(np.array(answers) == truth)),
-        of_labels(truth, np.atleast_2d(model.predict_proba(texts)), model.labels),
+        *of_labels(truth, np.atleast_2d(model.predict_proba(texts)), model.labels),
         cpu,
         model.n_features / summary.features,
         None if groups is None or selected is None else selected / max(groups.before, 1),
@@ -116,6 +123,11 @@ def tables(cells: dict[tuple[str, str], Cell], corpora: Sequence[str]) -> str:
         "Log-loss",
         methods,
         lambda names: [f"{mean(names, it, 'log_loss'):.3f}" for it in methods],
+    )
+    parts += block(
+        "Expected calibration error of the predicted label, in percent",
+        methods,
+        lambda names: [f"{100 * mean(names, it, 'ece'):.1f}" for it in methods],
     )
     head = [*(f"{it}, features" for it in METHODS), "sentence, selected", "shadow, selected"]
     parts += block(

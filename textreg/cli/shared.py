@@ -221,6 +221,8 @@ def _usage(error: click.ClickException, line: CommandLine) -> str:
             f"No such option here: {name}. Put it before the command: textreg {name} {value} "
             f"{line.command} ... An argument that begins with - goes after --."
         )
+    elif isinstance(error, click.NoSuchOption) and error.option_name.startswith("--reg-"):
+        message += " Each regularizer has its own: --reg NAME --help lists those of NAME."
     context = getattr(error, "ctx", None)
     return f"{message} See: {context.command_path} --help" if context else message
 

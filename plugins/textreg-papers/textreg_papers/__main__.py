@@ -40,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--tasks", help="names, separated by commas [default: all]")
     parser.add_argument(
-        "--protocols", help="papers, defaults, variants, separated by commas [default: all]"
+        "--protocols", help="of " + ", ".join(CANDIDATES) + "; separated by commas [default: all]"
     )
     parser.add_argument("--methods", help="methods, separated by commas [default: all]")
     parser.add_argument(

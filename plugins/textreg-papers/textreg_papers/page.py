@@ -155,7 +155,7 @@ def contests(tasks: Results, protocol: str, baseline: str) -> str:
     rows = []
     if baseline not in (measured := methods(tasks, protocol)):
         baseline = measured[0]
-    base = cells(tasks, protocol, baseline)
+    base, shadows = cells(tasks, protocol, baseline), protocols.SHADOWS[protocol]
     for name in methods(tasks, protocol):
         own = cells(tasks, protocol, name)
         row = [titled(name), f"{np.mean([accuracy(it) for it in own]):.1f}"]
@@ -169,9 +169,13 @@ def contests(tasks: Results, protocol: str, baseline: str) -> str:
                 f"{result.p:.2g}",
                 f"{result.tasks[0]} : {result.tasks[1]}",
             ]
-        rows.append([*row, percent(float(np.mean([size(it) for it in own])))])
+        gain = ""
+        if name in methods(tasks, shadows):
+            result = contest(own, cells(tasks, shadows, name))
+            gain = f"{result.points:+.1f} (p {result.p:.2g})"
+        rows.append([*row, gain, percent(float(np.mean([size(it) for it in own])))])
     head = ["", "mean accuracy", f"points over {baseline}", "documents won : lost", "p"]
-    return table([*head, "tasks won : lost", "size, %"], rows)
+    return table([*head, "tasks won : lost", "points over its shadow", "size, %"], rows)
 
 
 def fill(text: str, **more: Any) -> str:
@@ -402,7 +406,7 @@ def _measured(tasks: Results) -> dict[str, Any]:
     every = [
         {"date": task["date"], **cell}
         for task in tasks.values()
-        for protocol in (PAPERS, DEFAULTS, VARIANTS)
+        for protocol in protocols.CANDIDATES
         for cell in task.get(protocol, {}).values()
     ]
     minutes = {clock: sum(cell[clock] for cell in every) / 60 for clock in ("wall", "cpu")}

@@ -87,7 +87,7 @@ def papers() -> dict[str, Options]:
 
 def defaults() -> dict[str, Options]:
     """``textreg train TRAIN --dev DEV --reg NAME`` and nothing else."""
-    names = ("none", "lasso", "ridge", "elastic", "sentence")
+    names = ("auto", "none", "lasso", "ridge", "elastic", "sentence")
     return {
         **{name: {"reg": name} for name in names},
         **{name: {"reg": "group", "groups": name} for name in BUILDERS},
@@ -159,7 +159,26 @@ def best(task: str) -> tuple[float, str, str] | None:
     return max(cells, key=lambda cell: cell[0]) if cells else None
 
 
-CANDIDATES = {PAPERS: papers, DEFAULTS: defaults, VARIANTS: variants}
+def _shuffled(methods: dict[str, Options]) -> dict[str, Options]:
+    """Those that have groups or links, each of these of features drawn by chance."""
+    needs = {"sentence": ("groups", "sentences"), "network": ("graph", "cooccurrence")}
+    return {
+        name: {**options, kind: f"shuffled:{options.get(kind, builder)}"}
+        for name, options in methods.items()
+        for kind, builder in [needs.get(options["reg"], ("groups", options.get("groups")))]
+        if builder
+    }
+
+
+SHADOWS = {PAPERS: f"{PAPERS}-shuffled", DEFAULTS: f"{DEFAULTS}-shuffled"}
+
+CANDIDATES: dict[str, Callable[[], dict[str, Options]]] = {
+    PAPERS: papers,
+    DEFAULTS: defaults,
+    VARIANTS: variants,
+    SHADOWS[PAPERS]: lambda: _shuffled(papers()),
+    SHADOWS[DEFAULTS]: lambda: _shuffled(defaults()),
+}
 
 # Key of the results of other packages, beside those of the protocols.
 PEERS = "peers"
