@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import textreg
 from textreg.errors import DataError, ModelError, UsageError
-from textreg.measure.decisions import Calibration, parse_rule
+from textreg.measure.decisions import Calibration, lowest, parse_rule
 from textreg.model.json_records import from_json
 from textreg.tasks import classification
 
@@ -31,6 +31,30 @@ def noisy(n: int, labels: str) -> tuple[list[str], list[str]]:
         texts.append(" ".join([WORDS[said], *random.choice(WORDS[3:], 3)]))
         y_true.append(labels[told])
     return texts, y_true
+
+
+@pytest.mark.parametrize("shape", ["parabola", "kink", "flat", "slope", "two"])
+def test_the_lowest_point_of_a_curve_is_that_of_scipy(shape: str) -> None:
+    from scipy.optimize import minimize_scalar
+
+    curves = {
+        "parabola": lambda x: (x - 1.3) ** 2 + 0.1 * np.cosh(x),
+        "kink": lambda x: abs(x + 2.6),
+        "flat": lambda x: 1.0,
+        "slope": lambda x: x,
+        "two": lambda x: np.cos(x) + 0.1 * x,
+    }
+    asked: list[float] = []
+
+    def curve(x: float) -> float:
+        asked.append(x)
+        return float(curves[shape](x))
+
+    found = lowest(curve, -7.0, 7.0)
+    theirs = minimize_scalar(curves[shape], bounds=(-7.0, 7.0), method="bounded")
+    assert found == pytest.approx(theirs.x, abs=2e-5)
+    assert len(asked) <= theirs.nfev + 1
+    assert all(-7.0 <= x <= 7.0 for x in asked)
 
 
 def test_temperature_finds_the_true_scale() -> None:

@@ -667,11 +667,47 @@ def calibrate(
 
 def temperature(log_loss: Callable[[float], float]) -> float:
     """The temperature, from 1/1100 to 1100, at which a log-loss is smallest."""
-    from scipy.optimize import minimize_scalar
-
     # Over its logarithm: halving and doubling are as far, and it stays above 0.
-    result = minimize_scalar(lambda x: log_loss(math.exp(x)), bounds=(-7.0, 7.0), method="bounded")
-    return math.exp(result.x)
+    return math.exp(lowest(lambda x: log_loss(math.exp(x)), -7.0, 7.0))
+
+
+# Accuracy of a minimum, and the share of an interval that golden sections cut off.
+EXACT, GOLDEN = 1e-5, (3.0 - math.sqrt(5.0)) / 2.0
+
+
+def lowest(curve: Callable[[float], float], low: float, high: float) -> float:
+    """Where a curve has a minimum between two points (Brent 1973, chapter 5)."""
+    best = second = third = low + GOLDEN * (high - low)
+    value = of_second = of_third = curve(best)
+    step = before = 0.0
+    while True:
+        middle, least = 0.5 * (low + high), 1e-8 * abs(best) + EXACT / 3.0
+        if abs(best - middle) <= 2.0 * least - 0.5 * (high - low):
+            return best
+        # The lowest point of the parabola through the last three, if it is near and inside.
+        r, q = (best - second) * (value - of_third), (best - third) * (value - of_second)
+        p, q = (best - third) * q - (best - second) * r, 2.0 * (q - r)
+        p, q = (-p, q) if q > 0.0 else (p, -q)
+        inside = q * (low - best) < p < q * (high - best)
+        if abs(before) > least and abs(p) < abs(0.5 * q * before) and inside:
+            before, step = step, p / q
+            if min(best + step - low, high - best - step) < 2.0 * least:
+                step = math.copysign(least, middle - best)
+        else:
+            before = (high if best < middle else low) - best
+            step = GOLDEN * before
+        at = best + (step if abs(step) >= least else math.copysign(least, step))
+        found = curve(at)
+        if found <= value:
+            low, high = (low, best) if at < best else (best, high)
+            third, of_third, second, of_second = second, of_second, best, value
+            best, value = at, found
+        else:
+            low, high = (at, high) if at < best else (low, at)
+            if found <= of_second or second == best:
+                third, of_third, second, of_second = second, of_second, at, found
+            elif found <= of_third or third in (best, second):
+                third, of_third = at, found
 
 
 def log_odds(scores: Floats) -> Floats:
