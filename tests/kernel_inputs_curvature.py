@@ -32,16 +32,9 @@ def curvature_diagonal(rng: np.random.Generator, n: int, p: int) -> Arguments:
     return {**documents(rng, n, p), "h": rng.random(n), "out": rng.normal(size=p)}
 
 
-def scaled_gram(rng: np.random.Generator, n: int, p: int) -> Arguments:
-    arguments = documents(rng, n, p)
-    m = len(arguments["rows"])
-    return {**arguments, "scale": rng.random(p), "out": rng.normal(size=(m, m))}
-
-
 KERNELS = {
     "curvature.curvature_product": Kernel(curvature_product, "scores out", "w h"),
     "curvature.row_scores": Kernel(row_scores, "scores", "indptr"),
     "curvature.row_sums": Kernel(row_sums, "out", "v"),
     "curvature.curvature_diagonal": Kernel(curvature_diagonal, "out", "h indptr"),
-    "curvature.scaled_gram": Kernel(scaled_gram, "out", "out"),
 }

@@ -10,7 +10,8 @@ from textreg._core.curvature import curvature_product
 from textreg._core.softmax import softmax_product
 from textreg.builtin.separable import Ridge
 from textreg.records import Design, Problem
-from textreg.solvers.compact_rows import CompactRows, compact_rows, significant
+from textreg.solvers.compact_rows import CompactRows, compact_rows
+from textreg.solvers.ridge_in_blocks import significant
 
 N, P = 30, 20
 
@@ -30,7 +31,7 @@ def test_scores_and_products_are_those_of_the_matrix() -> None:
     random = np.random.default_rng(1)
     u, h, out = random.normal(size=rows.size), random.random(N), np.zeros(rows.size)
     scores, expected = np.zeros(N), given.X @ rows.expand(u) + 0.25
-    total = curvature_product(*rows.arrays, rows.every, h, u, 0.25, scores, out)
+    total = curvature_product(*rows.arrays, np.arange(N, dtype=np.int32), h, u, 0.25, scores, out)
     np.testing.assert_allclose(scores, expected, atol=1e-5)
     weighted = h * expected
     assert total == pytest.approx(weighted.sum(), rel=1e-6)

@@ -8,17 +8,10 @@ import numpy as np
 import pytest
 
 from textreg._core.dual import dual_sweep, dual_sweep_by_feature
-from textreg.records import Problem, Solution
+from textreg.records import Problem
 from textreg.solvers import dual_ascent
-from textreg.solvers import ridge as steps
-from textreg.solvers.ridge import ridges
+from textreg.solvers.dual_ascent import ridges
 from textreg_testing.regularizer import random_matrix
-
-
-@pytest.fixture(autouse=True)
-def large(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every matrix counts as large."""
-    monkeypatch.setattr(steps, "SMALL", 0)
 
 
 def dual_value(X: Any, cy: Any, q: float, lag: float, alpha: Any, b: float) -> float:
@@ -41,10 +34,10 @@ def test_no_sweep_lowers_the_dual_value(q: float, lag: float) -> None:
     norms = np.square(X.toarray().astype(float)).sum(axis=1)
     cy = np.where(rng.random((40, 1)) < 0.3, 1.0, -2.0)
     alpha, W, b = np.zeros((40, 1)), np.zeros((20, 1)), np.array([0.3])
-    values = [-np.inf]
+    moved, least, values = np.zeros((40, 1)), np.full(1, -1.0), [-np.inf]
     for _ in range(30):
         order = rng.permutation(40).astype(np.int32)
-        dual_sweep(*arrays, order, norms, cy, q, lag, alpha, W, b)
+        dual_sweep(*arrays, order, norms, cy, q, lag, alpha, W, b, moved, least)
         values.append(dual_value(X, cy[:, 0], q, lag, alpha[:, 0], 0.3))
         assert values[-1] >= values[-2] - 1e-9 * abs(values[-2])
     assert W[:, 0] == pytest.approx(X.T @ alpha[:, 0] / q, rel=1e-6, abs=1e-6 / q)
@@ -66,49 +59,51 @@ def posed(n: int = 60, **options: Any) -> list[Problem]:
     return problems
 
 
-def sweeps_of(
-    monkeypatch: pytest.MonkeyPatch, problems: list[Problem], l2: float
-) -> tuple[list[Solution], int]:
-    """Their solutions, and how often sweeps were asked for."""
-    asked, plain = [], dual_ascent.Ascent.goes_on
-
-    def counted(ascent: Any, gap: float) -> bool:
-        asked.append(plain(ascent, gap))
-        return asked[-1]
-
-    monkeypatch.setattr(dual_ascent.Ascent, "goes_on", counted)
-    return ridges(problems, l2), sum(asked)
-
-
 def test_a_ridge_that_is_not_weak_is_solved_by_sweeps_alone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     problems = posed()
-    monkeypatch.setattr(steps, "ridge_step", None)  # Newton's
-    found, sweeps = sweeps_of(monkeypatch, problems, 5.0)
-    assert sweeps > 0
-    for one, solution in zip(problems, found, strict=True):
+    monkeypatch.setattr(dual_ascent, "newton", None)
+    for one, solution in zip(problems, ridges(problems, 5.0), strict=True):
         assert solution.converged
         assert 0.0 <= solution.gap <= one.tol
 
 
 @pytest.mark.parametrize("start", [False, True])
-def test_where_documents_contradict_each_other_newton_goes_on_from_the_better_point(
+def test_where_documents_contradict_each_other_newton_goes_on(
     monkeypatch: pytest.MonkeyPatch, start: bool
 ) -> None:
-    monkeypatch.setattr(dual_ascent, "STIFF", np.inf)
-    problems, l2 = posed(), 1e-7
+    problems, l2, taken = posed(), 1e-7, list[Problem]()
     if start:
-        found = [steps.ridge(one.replace(tol=1e-2), l2) for one in problems]
+        found = ridges([one.replace(tol=1e-2) for one in problems], l2)
         problems = [
             one.replace(start=(at.w, at.b)) for one, at in zip(problems, found, strict=True)
         ]
-    found, sweeps = sweeps_of(monkeypatch, problems, l2)
-    assert sweeps > 0
-    for one, solution in zip(problems, found, strict=True):
+    plain = dual_ascent.newton
+
+    def counted(problem: Problem, penalty: Any) -> Any:
+        taken.append(problem)
+        return plain(problem, penalty)
+
+    monkeypatch.setattr(dual_ascent, "newton", counted)
+    for one, solution in zip(problems, ridges(problems, l2), strict=True):
         assert solution.converged
-        assert solution.objective <= solution.history[0].objective
-        assert solution.objective == pytest.approx(steps.ridge(one, l2).objective, rel=1e-4)
+        assert 0.0 <= solution.gap <= one.tol
+    assert len(taken) == len(problems)
+
+
+@pytest.mark.parametrize("loss", ["logistic", "hinge", "squared-hinge"])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("every", [True, False])
+def test_documents_without_a_value_are_certified_too(
+    loss: str, fit_intercept: bool, every: bool
+) -> None:
+    X = random_matrix((40, 12), 0.3, np.random.default_rng(5)).toarray()
+    X[:: 1 if every else 3] = 0.0
+    y = np.where(np.arange(40) % 3, 1.0, -1.0)
+    (found,) = ridges([Problem(X, y, loss=loss, fit_intercept=fit_intercept, tol=1e-6)], 0.3)
+    assert found.converged
+    assert 0.0 <= found.gap <= 1e-6
 
 
 @pytest.mark.parametrize("scale", [1e-32, 1e-25, 1e12])
@@ -116,9 +111,8 @@ def test_values_without_the_range_of_float32_are_left_to_newton(
     monkeypatch: pytest.MonkeyPatch, scale: float
 ) -> None:
     problems = [one.replace(X=one.design.X * scale) for one in posed()]
-    found, sweeps = sweeps_of(monkeypatch, problems, 5.0 * scale**2)
-    assert sweeps == 0
-    assert all(one.converged for one in found)
+    monkeypatch.setattr(dual_ascent, "Ascent", None)
+    assert all(one.converged for one in ridges(problems, 5.0 * scale**2))
 
 
 def test_a_label_moves_alike_alone_and_beside_others() -> None:
@@ -138,7 +132,13 @@ def test_a_label_moves_alike_alone_and_beside_others() -> None:
         weights = [np.zeros((12, alpha[0].shape[1]), np.float32) for _ in range(3)]
         b = [np.zeros(alpha[0].shape[1]) for _ in range(3)]
         own = np.ascontiguousarray(cy[:, labels])
-        dual_sweep(*arrays, order, squares, own, 0.3, 0.2, alpha[0], weights[0], b[0])
+        still, least = np.zeros(own.shape), np.full(own.shape[1], -1.0)
+        for _ in range(2):  # the second time over those that moved by more than the least
+            dual_sweep(
+                *(*arrays, order, squares, own, 0.3, 0.2),
+                *(alpha[0], weights[0], b[0], still, least),
+            )
+            least[:] = 0.1
         shares = np.ascontiguousarray(inverse[:, labels])
         for lam, at in zip(strengths, (1, 2), strict=True):
             dual_sweep_by_feature(

@@ -9,11 +9,11 @@ import pytest
 from labels import labels_over
 
 from textreg import Group
+from textreg.builtin import groups as parts
 from textreg.builtin.groups import Sentence
 from textreg.plugins import calls
 from textreg.records import Groups, Problem, Solution
 from textreg.solvers import group_ascent, reweighting
-from textreg.solvers import ridge as steps
 from textreg_testing.regularizer import random_matrix
 
 N, P, LABELS = 80, 120, 5
@@ -23,7 +23,7 @@ PART = Group(group=0.3, l1=0.0, l2=0.1)
 @pytest.fixture(autouse=True)
 def large(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every matrix counts as large."""
-    monkeypatch.setattr(steps, "SMALL", 0)
+    monkeypatch.setattr(parts, "SMALL", 0)
 
 
 def problems(**options: Any) -> list[Problem]:

@@ -9,10 +9,9 @@ from textreg._core.dual import dual_sweep
 from textreg.builtin.separable import Ridge
 from textreg.losses import Loss, SmoothedHinge, SquaredHinge
 from textreg.penalties import Separable
-from textreg.records import Problem, Solution
-from textreg.solvers import hinge_ridge
-from textreg.solvers.dual_ascent import slope_of
-from textreg.solvers.hinge_ridge import hinge_ridges
+from textreg.records import Problem, Solution, Step
+from textreg.solvers import dual_ascent
+from textreg.solvers.dual_ascent import ridges, slope_of
 from textreg.solvers.newton import newton
 from textreg_testing.regularizer import random_matrix
 
@@ -44,7 +43,8 @@ def test_a_move_leads_to_the_best_dual_value(loss: Loss) -> None:
         square = float(x.astype(float) @ x)
         dual_sweep(
             np.array([0, 3]), np.arange(3, dtype=np.int32), x, np.zeros(1, np.int32),
-            np.array([square]), np.array([[cy]]), q, lag, alpha, W, intercept, *slope,
+            np.array([square]), np.array([[cy]]), q, lag, alpha, W, intercept,
+            np.zeros((1, 1)), np.full(1, -1.0), *slope,
         )  # fmt: skip
         moved = float(alpha[0, 0]) - 0.25 * cy
 
@@ -72,18 +72,18 @@ def test_sweeps_alone_find_the_optimum(
 ) -> None:
     problem = posed(loss, fit_intercept=fit_intercept)
     expected = by_newton(problem.replace(tol=1e-10), l2)
-    monkeypatch.setattr(hinge_ridge, "newton", None)
+    monkeypatch.setattr(dual_ascent, "newton", None)
     found = Ridge(l2=l2).solve(problem)
     assert found.converged
     assert 0.0 <= found.gap <= problem.tol
     assert expected.objective <= found.objective * (1 + 1e-12)
     assert found.objective <= expected.objective * (1 + 1.1 * found.gap)
-    assert found.iterations == len(found.history)
+    assert found.iterations == found.history[-1].iteration
     assert fit_intercept or found.b == 0.0
 
 
 @pytest.mark.parametrize("loss", LOSSES, ids=str)
-def test_newton_goes_on_beyond_single_precision(loss: Loss) -> None:
+def test_it_goes_on_beyond_single_precision(loss: Loss) -> None:
     problem = posed(loss, tol=1e-11)
     found = Ridge(l2=1.0).solve(problem)
     assert found.converged
@@ -113,12 +113,18 @@ def test_labels_side_by_side_are_fitted_as_alone(loss: Loss) -> None:
         assert alone.history == beside.history
 
 
-@pytest.mark.parametrize("at", [1, 2])
-def test_a_caller_may_stop_it(at: int) -> None:
-    problem = posed(SmoothedHinge(), tol=1e-9)
-    found = Ridge(l2=0.03).solve(problem.replace(callback=lambda step: step.iteration >= at))
+@pytest.mark.parametrize("looks", [1, 2])
+def test_a_caller_may_stop_it(looks: int) -> None:
+    problem, steps = posed(SmoothedHinge(), tol=1e-9), list[Step]()
+
+    def stop(step: Step) -> bool:
+        steps.append(step)
+        return len(steps) >= looks
+
+    found = Ridge(l2=0.03).solve(problem.replace(callback=stop))
     assert not found.converged
-    assert found.iterations == at
+    assert found.history == tuple(steps)
+    assert found.iterations == steps[-1].iteration
 
 
 def test_a_start_at_the_solution_of_another_strength_serves() -> None:
@@ -130,4 +136,4 @@ def test_a_start_at_the_solution_of_another_strength_serves() -> None:
 
 
 def test_no_label_at_all_is_no_work() -> None:
-    assert hinge_ridges([], 1.0) == []
+    assert ridges([], 1.0) == []

@@ -10,20 +10,14 @@ from labels import labels_over
 
 import textreg
 from textreg import Ridge
+from textreg._core import threads
 from textreg.builtin.groups import Sentence
 from textreg.plugins import calls
 from textreg.records import Groups, Problem, Solution
-from textreg.solvers import ridge as steps
-from textreg.solvers.ridge import ridges
+from textreg.solvers.dual_ascent import ridges
 from textreg_testing.regularizer import random_matrix
 
 N, P, LABELS = 80, 200, 5
-
-
-@pytest.fixture(autouse=True)
-def large(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every matrix counts as large."""
-    monkeypatch.setattr(steps, "SMALL", 0)
 
 
 def problems(seed: int = 0, **options: Any) -> list[Problem]:
@@ -42,7 +36,7 @@ def bits(solution: Solution) -> tuple[Any, ...]:
 def test_each_is_certified_and_what_it_is_alone(l2: float, fit_intercept: bool) -> None:
     posed = problems(fit_intercept=fit_intercept, tol=1e-8)
     for one, found in zip(posed, ridges(posed, l2), strict=True):
-        alone = steps.ridge(one, l2)
+        (alone,) = ridges([one], l2)
         assert found.converged
         assert 0.0 <= found.gap <= one.tol
         assert found.objective == pytest.approx(alone.objective, rel=1e-7)
@@ -51,15 +45,31 @@ def test_each_is_certified_and_what_it_is_alone(l2: float, fit_intercept: bool) 
             assert found.b == 0.0
 
 
-@pytest.mark.parametrize("warm", [False, True])
-def test_the_bits_do_not_depend_on_who_is_beside(warm: bool) -> None:
+def test_the_bits_do_not_depend_on_who_is_beside() -> None:
     posed = problems()
-    if warm:
-        before = ridges(posed, 1.0)
-        posed = [one.replace(start=(it.w, it.b)) for one, it in zip(posed, before, strict=True)]
     together = [bits(one) for one in ridges(posed, 0.1)]
     assert [bits(ridges([one], 0.1)[0]) for one in posed] == together
     assert [bits(one) for one in ridges(posed[3:0:-1], 0.1)] == together[3:0:-1]
+
+
+@pytest.mark.parametrize("loss", ["logistic", "hinge", "squared-hinge"])
+@pytest.mark.parametrize("count", [2, 3, 17, 37])
+def test_nor_on_how_many_there_are(count: int, loss: str) -> None:
+    rng = np.random.default_rng(1)
+    shared = Problem(random_matrix((N, P), 0.1, rng), np.ones(N), loss=loss)
+    targets = np.where(rng.random((count, N)) < 0.3, 1.0, -1.0)
+    posed = [shared.replace(y=y, sample_weight=rng.integers(0, 3, N) + 0.0) for y in targets]
+    together = [bits(one) for one in ridges(posed, 0.01)]
+    for at in (0, count // 2, count - 1):
+        assert bits(ridges([posed[at]], 0.01)[0]) == together[at]
+    with threads.allowing(3):
+        assert [bits(one) for one in ridges(posed, 0.01)] == together
+
+
+def test_a_start_changes_nothing() -> None:
+    posed = problems()
+    far = [one.replace(start=(np.full(P, 1e6), 0.0)) for one in posed]
+    assert [bits(one) for one in ridges(far, 0.1)] == [bits(one) for one in ridges(posed, 0.1)]
 
 
 @pytest.mark.parametrize("scale", [1e-12, 1e12])
@@ -68,14 +78,6 @@ def test_weights_of_documents_may_be_of_any_size(scale: float) -> None:
     for found, usual in zip(ridges(posed, 0.1 * scale), ridges(problems(), 0.1), strict=True):
         assert found.converged
         assert found.objective == pytest.approx(scale * usual.objective, rel=1e-5)
-
-
-def test_a_hopeless_start_is_left() -> None:
-    posed = problems()
-    far = [one.replace(start=(np.full(P, 1e6), 0.0)) for one in posed]
-    assert [bits(one)[:1] for one in ridges(far, 0.1)] == [
-        bits(one)[:1] for one in ridges(posed, 0.1)
-    ]
 
 
 def test_groups_without_strength_have_the_norms_of_every_solution() -> None:
@@ -103,7 +105,7 @@ def test_a_callback_stops_its_own_fit() -> None:
     posed = problems()
     posed[1] = posed[1].replace(callback=lambda step: True)
     found = ridges(posed, 0.1)
-    assert found[1].iterations == 0
+    assert len(found[1].history) == 1
     assert all(one.converged for one in (found[0], *found[2:]))
 
 

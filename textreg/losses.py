@@ -236,7 +236,7 @@ class Logistic(Loss):
         return 0.25 * c
 
     def curvature_above(self, z: Floats, y: Floats, c: Floats) -> Floats:
-        """That of the parabola which touches it at -z too (docs/maths.md, R2)."""
+        """That of the parabola which touches it at -z too (docs/maths.md, R3)."""
         half = np.maximum(0.5 * np.abs(z), _LEAST)
         curvature: Floats = 0.25 * c * np.tanh(half) / half
         return curvature

@@ -68,19 +68,3 @@ def curvature_diagonal(
     for i in rows:
         here = slice(indptr[i], indptr[i + 1])
         np.add.at(out, indices[here], h[i] * data[here].astype(np.float64) ** 2)
-
-
-def scaled_gram(
-    indptr: Int64s,
-    indices: Int32s,
-    data: Values,
-    rows: Int32s,
-    scale: Floats,
-    out: Floats,
-) -> None:
-    """Twin of :func:`textreg._core.curvature.scaled_gram`."""
-    dense = np.zeros((len(rows), len(scale)))
-    for k, i in enumerate(rows):
-        here = slice(indptr[i], indptr[i + 1])
-        np.add.at(dense[k], indices[here], data[here])
-    out += np.tril((dense * scale) @ dense.T)

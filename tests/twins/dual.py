@@ -27,13 +27,19 @@ def dual_sweep(
     alpha: Floats,
     W: NDArray[Any],
     b: Floats,
+    moved: Floats,
+    least: Floats,
     curvature: float = 0.0,
     largest: float = 1.0,
+    first: int = 0,
+    last: int = -1,
 ) -> None:
     """Twin of :func:`textreg._core.dual.dual_sweep`."""
+    here = np.arange(len(b))
+    within = (here >= first) & (here < (len(b) if last < 0 else last))
     for i in order:
-        rate = squares[i] / q + lag
-        if rate <= 0.0:
+        rate, moves = squares[i] / q + lag, within & (moved[i] >= least)
+        if rate <= 0.0 or not moves.any():
             continue
         here = slice(indptr[i], indptr[i + 1])
         places, values = indices[here], data[here].astype(W.dtype)
@@ -44,10 +50,11 @@ def dual_sweep(
             steps = [_hinge_step(*one, rate, curvature, largest) for one in own]
         else:
             steps = [_step(*one, rate) for one in own]
-        moves = y * np.array(steps)
-        alpha[i] += moves
-        b += lag * moves
-        np.add.at(W, places, np.outer(values, (moves / q).astype(W.dtype)))
+        change = np.where(moves, y * np.array(steps), 0.0)
+        moved[i] = np.where(moves, np.abs(change), moved[i])
+        alpha[i] += change
+        b += lag * change
+        np.add.at(W, places, np.outer(values, (change / q).astype(W.dtype)))
 
 
 def dual_sweep_by_feature(
@@ -83,6 +90,45 @@ def dual_sweep_by_feature(
         alpha[i] += moves
         b += lag * moves
         np.add.at(T, places, values * moves.astype(np.float32))
+
+
+def column_losses(
+    Z: Floats,
+    cy: Floats,
+    b: Floats,
+    value: Floats,
+    slope: Floats,
+    bend: Floats,
+    curvature: float = 0.0,
+    largest: float = 1.0,
+) -> None:
+    """Twin of :func:`textreg._core.dual.column_losses`."""
+    c, y = np.abs(cy), np.where(cy > 0.0, 1.0, -1.0)
+    m = y * (Z + b)
+    if curvature > 0.0:
+        s = np.clip(curvature * (1.0 - m), 0.0, largest)
+        value[:] = (c * (s * (1.0 - m) - 0.5 * s**2 / curvature)).sum(axis=0)
+        bend[:] = (c * curvature * ((s > 0.0) & (s < largest))).sum(axis=0)
+    else:
+        s = 1.0 / (1.0 + np.exp(m))
+        value[:] = (c * np.logaddexp(0.0, -m)).sum(axis=0)
+        bend[:] = (c * s * (1.0 - s)).sum(axis=0)
+    slope[:] = -(cy * s).sum(axis=0)
+
+
+def column_conjugates(
+    alpha: Floats, cy: Floats, out: Floats, curvature: float = 0.0, largest: float = 1.0
+) -> None:
+    """Twin of :func:`textreg._core.dual.column_conjugates`."""
+    c = np.abs(cy)
+    s = np.divide(alpha, cy, out=np.zeros_like(alpha), where=c > 0.0)
+    if curvature > 0.0:
+        s = np.clip(s, 0.0, largest)
+        out[:] = (c * (s - 0.5 * s**2 / curvature)).sum(axis=0)
+    else:
+        inside = np.clip(s, TINY, 1.0 - 1e-16)
+        entropy = -inside * np.log(inside) - (1.0 - inside) * np.log1p(-inside)
+        out[:] = (c * np.where((s > 0.0) & (s < 1.0), entropy, 0.0)).sum(axis=0)
 
 
 def _step(margin: float, a: float, c: float, rate: float) -> float:

@@ -25,6 +25,3 @@ def row_sums(
 def curvature_diagonal(
     indptr: Int64s, indices: Int32s, data: Values, rows: Int32s, h: Floats, out: Floats
 ) -> None: ...
-def scaled_gram(
-    indptr: Int64s, indices: Int32s, data: Values, rows: Int32s, scale: Floats, out: Floats
-) -> None: ...

@@ -5,8 +5,6 @@ A matrix is three arrays: ``indptr`` int64 (n + 1), ``indices`` int32, ``data`` 
 Sums are in float64.
 """
 
-from libc.stdlib cimport free, malloc
-
 ctypedef fused value:
     float
     double
@@ -109,55 +107,3 @@ cdef void _diagonal(const long long[::1] indptr, const int[::1] indices, const v
         for e in range(indptr[rows[k]], indptr[rows[k] + 1]):
             x = data[e]
             out[indices[e]] += weight * (x * x)
-
-
-def scaled_gram(const long long[::1] indptr, const int[::1] indices, const value[::1] data,
-                const int[::1] rows, const double[::1] scale, double[:, ::1] out):
-    """out[k, l] += sum_j x_ij scale_j x_i'j for i, i' = rows[k], rows[l], where l <= k.
-
-    scale: (p,). out: (len(rows), len(rows)), the lower triangle changed in place.
-    """
-    if out.shape[0] != rows.shape[0] or out.shape[1] != rows.shape[0]:
-        raise ValueError("out must have one entry per pair of documents")
-    cdef Py_ssize_t k, entries = 0, p = scale.shape[0]
-    for k in range(rows.shape[0]):
-        entries += indptr[rows[k] + 1] - indptr[rows[k]]
-    # Of every feature the last entry so far, and of every entry the one before.
-    cdef long long* last = <long long*> malloc((p + 1) * sizeof(long long))
-    cdef long long* before = <long long*> malloc((entries + 1) * sizeof(long long))
-    cdef int* document = <int*> malloc((entries + 1) * sizeof(int))
-    cdef double* value = <double*> malloc((entries + 1) * sizeof(double))
-    try:
-        if last == NULL or before == NULL or document == NULL or value == NULL:
-            raise MemoryError
-        with nogil:
-            for k in range(p):
-                last[k] = -1
-            _gram(indptr, indices, data, rows, scale, out, last, before, document, value)
-    finally:
-        free(last)
-        free(before)
-        free(document)
-        free(value)
-
-
-cdef void _gram(const long long[::1] indptr, const int[::1] indices, const value[::1] data,
-                const int[::1] rows, const double[::1] scale, double[:, ::1] out,
-                long long* last, long long* before, int* document, double* value) noexcept nogil:
-    cdef Py_ssize_t k
-    cdef long long e, at, end = 0
-    cdef int j
-    cdef double x
-    for k in range(rows.shape[0]):
-        for e in range(indptr[rows[k]], indptr[rows[k] + 1]):
-            j = indices[e]
-            before[end] = last[j]
-            document[end] = <int> k
-            value[end] = data[e]
-            last[j] = end
-            end += 1
-            x = data[e] * scale[j]
-            at = last[j]
-            while at >= 0:
-                out[k, document[at]] += x * value[at]
-                at = before[at]

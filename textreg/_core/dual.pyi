@@ -8,7 +8,7 @@ from textreg._core.arrays import Floats, Int32s, Int64s
 def dual_sweep(
     indptr: Int64s,
     indices: Int32s,
-    data: NDArray[np.float32],
+    data: NDArray[Any],
     order: Int32s,
     squares: Floats,
     cy: Floats,
@@ -17,13 +17,30 @@ def dual_sweep(
     alpha: Floats,
     W: NDArray[Any],
     b: Floats,
+    moved: Floats,
+    least: Floats,
     curvature: float = 0.0,
     largest: float = 1.0,
+    first: int = 0,
+    last: int = -1,
+) -> None: ...
+def column_losses(
+    Z: Floats,
+    cy: Floats,
+    b: Floats,
+    value: Floats,
+    slope: Floats,
+    bend: Floats,
+    curvature: float = 0.0,
+    largest: float = 1.0,
+) -> None: ...
+def column_conjugates(
+    alpha: Floats, cy: Floats, out: Floats, curvature: float = 0.0, largest: float = 1.0
 ) -> None: ...
 def dual_sweep_by_feature(
     indptr: Int64s,
     indices: Int32s,
-    data: NDArray[np.float32],
+    data: NDArray[Any],
     order: Int32s,
     cy: Floats,
     lag: Floats,

@@ -4,10 +4,10 @@ The matrix is three arrays by rows, as in ``rows``: the entries of document i ar
 ``indptr[i]:indptr[i + 1]``. What a label gets does not depend on the others.
 """
 
-from libc.math cimport copysignf, fabs, fabsf
+from libc.math cimport copysignf, fabs, fabsf, log, log1p
 
 from textreg._core.compilers cimport PREFETCH, wide
-from textreg._core.vectors cimport LANES, exp_of_negative
+from textreg._core.vectors cimport LANES, exp_of_negative, log1p_of_unit
 
 ctypedef fused real:
     float
@@ -26,55 +26,66 @@ cdef double LEAST = 1e-8  # of the rate times c, where l1 leaves no weight to an
 def dual_sweep(const long long[::1] indptr, const int[::1] indices, const float[::1] data,
                const int[::1] order, const double[::1] squares, const double[:, ::1] cy, double q,
                double lag, double[:, ::1] alpha, real[:, ::1] W, double[::1] b,
-               double curvature=0.0, double largest=1.0):
+               double[:, ::1] moved, const double[::1] least, double curvature=0.0,
+               double largest=1.0, Py_ssize_t first=0, Py_ssize_t last=-1):
     """Moves the dual variable of every document in turn to where the dual value is largest.
 
     The dual of sum_i c_i l(y_i z_i) + q/2 ||w||^2 + (b - b')^2 / (2 lag), at any b': with a step d
     of alpha_i, w moves by d x_i / q and b by d lag. A lag of 0 holds b where it is. order: the
     documents in their turn. squares: ||x_i||^2. cy: (n, B) the weight of a document times its
     target, 1 or -1. alpha: (n, B), y_i times a number between 0 and largest c_i. W: (columns, B),
-    b: (B,). These three are changed in place. curvature: 0 for the logistic loss. Else l is a
-    hinge: its slope at a margin m is -min(largest, max(0, curvature (1 - m))).
+    b: (B,). These three are changed in place. moved: (n, B), how far each has moved when it last
+    did, written. Where that was less than ``least`` (B,) it stays: sweeps over the documents that
+    still move are quick. curvature: 0 for the logistic loss. Else l is a hinge: its slope at a
+    margin m is -min(largest, max(0, curvature (1 - m))). first, last: labels of this call, all by
+    default; several threads may each have some.
     """
     cdef Py_ssize_t width = W.shape[1]
     if (squares.shape[0] != indptr.shape[0] - 1 or cy.shape[0] != squares.shape[0]
             or alpha.shape[0] != squares.shape[0]):
         raise ValueError("squares, cy and alpha must have one entry per document")
-    if cy.shape[1] != width or alpha.shape[1] != width or b.shape[0] != width:
-        raise ValueError("cy, alpha, W and b must have one entry per label")
+    if (cy.shape[1] != width or alpha.shape[1] != width or b.shape[0] != width
+            or least.shape[0] != width):
+        raise ValueError("cy, alpha, W, b and least must have one entry per label")
+    if moved.shape[0] != alpha.shape[0] or moved.shape[1] != width:
+        raise ValueError("moved must have one entry per document and label")
+    last = width if last < 0 else last
+    if first < 0 or first > last or last > width:
+        raise ValueError("first and last must be within the labels")
     with nogil:
-        _all_labels(indptr, indices, data, order, squares, cy, q, lag, alpha, W, b,
-                    curvature, largest)
+        _all_labels(indptr, indices, data, order, squares, cy, q, lag, alpha, W, b, moved, least,
+                    curvature, largest, first, last)
 
 
 cdef wide _all_labels(const long long[::1] indptr, const int[::1] indices, const float[::1] data,
                       const int[::1] order, const double[::1] squares, const double[:, ::1] cy,
                       double q, double lag, double[:, ::1] alpha, real[:, ::1] W, double[::1] b,
-                      double curvature, double largest) noexcept nogil:
-    """The same, for blocks of labels."""
-    cdef Py_ssize_t at = 0, width = W.shape[1]
+                      double[:, ::1] moved, const double[::1] least, double curvature,
+                      double largest, Py_ssize_t at, Py_ssize_t width) noexcept nogil:
+    """The same, for blocks of labels from ``at`` to ``width``."""
     while at + 16 <= width:
-        _sweep(indptr, indices, data, order, squares, cy, q, lag, alpha, W, b, curvature, largest,
-               at, 16)
+        _sweep(indptr, indices, data, order, squares, cy, q, lag, alpha, W, b, moved, least,
+               curvature, largest, at, 16)
         at += 16
     if at + 8 <= width:
-        _sweep(indptr, indices, data, order, squares, cy, q, lag, alpha, W, b, curvature, largest,
-               at, 8)
+        _sweep(indptr, indices, data, order, squares, cy, q, lag, alpha, W, b, moved, least,
+               curvature, largest, at, 8)
         at += 8
     if at + 4 <= width:
-        _sweep(indptr, indices, data, order, squares, cy, q, lag, alpha, W, b, curvature, largest,
-               at, 4)
+        _sweep(indptr, indices, data, order, squares, cy, q, lag, alpha, W, b, moved, least,
+               curvature, largest, at, 4)
         at += 4
     while at < width:
-        _sweep(indptr, indices, data, order, squares, cy, q, lag, alpha, W, b, curvature, largest,
-               at, 1)
+        _sweep(indptr, indices, data, order, squares, cy, q, lag, alpha, W, b, moved, least,
+               curvature, largest, at, 1)
         at += 1
 
 
 cdef inline void _sweep(const long long[::1] indptr, const int[::1] indices, const float[::1] data,
                         const int[::1] order, const double[::1] squares, const double[:, ::1] cy,
                         double q, double lag, double[:, ::1] alpha, real[:, ::1] W,
-                        double[::1] b, double curvature, double largest, Py_ssize_t at,
+                        double[::1] b, double[:, ::1] moved, const double[::1] least,
+                        double curvature, double largest, Py_ssize_t at,
                         int count) noexcept nogil:
     """The same for ``count`` labels, a constant, from ``at`` on."""
     cdef real[LANES] sums
@@ -92,7 +103,7 @@ cdef inline void _sweep(const long long[::1] indptr, const int[::1] indices, con
         i = order[k]
         _send_for(indptr, indices, data, order, cy, alpha, k, at, count)
         rate = squares[i] / q + lag
-        if rate <= 0.0:
+        if rate <= 0.0 or not _any_moves(&moved[i, at], &least[at], count):
             continue
         for j in range(count):
             sums[j] = 0
@@ -112,6 +123,9 @@ cdef inline void _sweep(const long long[::1] indptr, const int[::1] indices, con
         else:
             _moves(scores, &alpha[i, at], &cy[i, at], rates, moves, count)
         for j in range(count):
+            moves[j] = moves[j] if moved[i, at + j] >= least[at + j] else 0.0
+            moved[i, at + j] = (fabs(moves[j]) if moved[i, at + j] >= least[at + j]
+                                else moved[i, at + j])
             alpha[i, at + j] += moves[j]
             b[at + j] += lag * moves[j]
             steps[j] = <real> (moves[j] / q)
@@ -122,6 +136,14 @@ cdef inline void _sweep(const long long[::1] indptr, const int[::1] indices, con
                 sums[j] = row[j] + x * steps[j]
             for j in range(count):
                 row[j] = sums[j]
+
+
+cdef inline bint _any_moves(const double* moved, const double* least, int count) noexcept nogil:
+    cdef int j
+    for j in range(count):
+        if moved[j] >= least[j]:
+            return True
+    return False
 
 
 def dual_sweep_by_feature(const long long[::1] indptr, const int[::1] indices,
@@ -348,3 +370,98 @@ cdef inline bint _any(const double* going, int count) noexcept nogil:
         if going[j] != 0.0:
             return True
     return False
+
+
+def column_losses(const double[:, ::1] Z, const double[:, ::1] cy, const double[::1] b,
+                  double[::1] value, double[::1] slope, double[::1] bend,
+                  double curvature=0.0, double largest=1.0):
+    """sum_i c_i l(y_i (z_i + b)) for every label, and both derivatives in b.
+
+    Z, cy: (n, B). The others: (B,), the last three are written. curvature, largest: as above.
+    """
+    cdef Py_ssize_t width = cy.shape[1]
+    if Z.shape[0] != cy.shape[0]:
+        raise ValueError("Z and cy must have one entry per document")
+    if (Z.shape[1] != width or b.shape[0] != width or value.shape[0] != width
+            or slope.shape[0] != width or bend.shape[0] != width):
+        raise ValueError("all must have one entry per label")
+    value[:] = 0.0
+    slope[:] = 0.0
+    bend[:] = 0.0
+    with nogil:
+        _losses(Z, cy, b, value, slope, bend, curvature, largest)
+
+
+cdef wide _losses(const double[:, ::1] Z, const double[:, ::1] cy, const double[::1] b,
+                  double[::1] value, double[::1] slope, double[::1] bend, double curvature,
+                  double largest) noexcept nogil:
+    """The same, some labels of a document at a time."""
+    cdef Py_ssize_t i, at, width = cy.shape[1]
+    for i in range(cy.shape[0]):
+        at = 0
+        while at + LANES <= width:
+            _add_losses(&Z[i, at], &cy[i, at], &b[at], &value[at], &slope[at], &bend[at],
+                        curvature, largest, LANES)
+            at += LANES
+        if at < width:
+            _add_losses(&Z[i, at], &cy[i, at], &b[at], &value[at], &slope[at], &bend[at],
+                        curvature, largest, <int> (width - at))
+
+
+cdef inline void _add_losses(const double* z, const double* cy, const double* b, double* value,
+                             double* slope, double* bend, double curvature, double largest,
+                             int count) noexcept nogil:
+    """Add what one document has for ``count`` labels."""
+    cdef double[LANES] m
+    cdef double[LANES] minus
+    cdef double[LANES] e
+    cdef double s, inverse, c
+    cdef int j
+    for j in range(count):
+        m[j] = (z[j] + b[j]) * (1.0 if cy[j] > 0.0 else -1.0)
+        minus[j] = -fabs(m[j])
+    if curvature > 0.0:
+        for j in range(count):
+            c = fabs(cy[j])
+            s = curvature * (1.0 - m[j])
+            s = s if s > 0.0 else 0.0
+            s = s if s < largest else largest
+            value[j] += c * (s * (1.0 - m[j]) - 0.5 * s * s / curvature)
+            slope[j] -= cy[j] * s
+            bend[j] += c * curvature if 0.0 < s < largest else 0.0
+        return
+    exp_of_negative(minus, e, count)
+    for j in range(count):
+        c = fabs(cy[j])
+        inverse = 1.0 / (1.0 + e[j])
+        # log(1 + exp(-m)) for either sign of m, without an overflow.
+        value[j] += c * (log1p_of_unit(e[j]) + (0.0 if m[j] > 0.0 else -m[j]))
+        slope[j] -= cy[j] * inverse * (e[j] if m[j] > 0.0 else 1.0)
+        bend[j] += c * e[j] * inverse * inverse
+
+
+def column_conjugates(const double[:, ::1] alpha, const double[:, ::1] cy, double[::1] out,
+                      double curvature=0.0, double largest=1.0):
+    """sum_i -c_i l*(-alpha_i / c_i) for every label: what the losses add to the dual value.
+
+    With s = alpha y / c, held within [0, largest], it is -c (s log s + (1 - s) log(1 - s)) for the
+    logistic loss, and c (s - s^2 / (2 curvature)) for a hinge. alpha, cy: (n, B), out: (B,).
+    """
+    cdef Py_ssize_t i, j, width = cy.shape[1]
+    cdef double s, c
+    if alpha.shape[0] != cy.shape[0] or alpha.shape[1] != width or out.shape[0] != width:
+        raise ValueError("alpha and cy must have the same shape, and out one entry per label")
+    out[:] = 0.0
+    with nogil:
+        for i in range(cy.shape[0]):
+            for j in range(width):
+                c = fabs(cy[i, j])
+                if c == 0.0:
+                    continue
+                s = alpha[i, j] / cy[i, j]
+                if curvature > 0.0:
+                    s = s if s > 0.0 else 0.0
+                    s = s if s < largest else largest
+                    out[j] += c * (s - 0.5 * s * s / curvature)
+                elif 0.0 < s < 1.0:
+                    out[j] -= c * (s * log(s) + (1.0 - s) * log1p(-s))

@@ -13,7 +13,7 @@ from textreg.builtin.separable import Elastic
 from textreg.errors import UsageError
 from textreg.hookspecs import hookimpl
 from textreg.kinds import Regularizer
-from textreg.losses import Loss
+from textreg.losses import Logistic, Loss
 from textreg.params import AUTO, LogGrid, Parametrized, check_decided, param
 from textreg.penalties import GroupNorms, Separable
 from textreg.records import Floats, Groups, Int64s, MultiSolution, Problem, Solution
@@ -27,8 +27,8 @@ from textreg.solvers.classes import SeparableStep
 from textreg.solvers.group_ascent import group_ascents
 from textreg.solvers.majorize import majorize
 from textreg.solvers.out_of_core import over_blocks, over_features
-from textreg.solvers.ridge import can_share
 from textreg.solvers.softmax import multinomial, multinomial_groups, softmax_loss
+from textreg.solvers.working_set import SMALL
 
 
 class Solver(NamedTuple):
@@ -238,12 +238,13 @@ class Group(Regularizer):
         ]
 
     def shares_passes(self, problem: Problem) -> bool:
-        """Whether that to which it reduces does; norms do without l1."""
-        if self.solver != "majorize":
+        """Whether that to which it reduces does; norms do without l1, in memory."""
+        if self.solver != "majorize" or isinstance(problem.groups, BlockGroups):
             return False
         if (simpler := self.reduced()) is not None:
             return simpler.shares_passes(problem)
-        return self.l1 == 0.0 and self.l2 > 0.0 and can_share(problem)
+        suits = isinstance(problem.loss, Logistic) and problem.design.values > SMALL
+        return self.l1 == 0.0 < self.l2 and suits
 
     def support(self, problem: Problem, solution: Solution) -> Support | None:
         """Which features and groups surely have no weight, and which surely have one."""

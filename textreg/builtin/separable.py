@@ -19,13 +19,12 @@ from textreg.penalties import Separable
 from textreg.records import Floats, Int64s, MultiSolution, Problem, Solution, Step
 from textreg.records.design import BlockDesign
 from textreg.records.problem import Support
-from textreg.solvers import hinge_ridge
 from textreg.solvers.certificate import provable, support_of_features
 from textreg.solvers.classes import SeparableStep
+from textreg.solvers.dual_ascent import HINGES, ridges
 from textreg.solvers.newton import merged_newton, newton
 from textreg.solvers.out_of_core import merged_blocks, over_blocks
 from textreg.solvers.parallel_columns import merge_parallel_columns
-from textreg.solvers.ridge import can_share, ridge, ridges, suits
 from textreg.solvers.ridge_in_blocks import ridge_in_blocks
 from textreg.solvers.softmax import multinomial
 
@@ -51,25 +50,21 @@ class SeparableRegularizer(Penalized):
         penalty = self.penalty(problem)
         if penalty.lam.any():
             return newton(problem, penalty)
-        if l2 and suits(problem):
-            return ridge(problem, l2)
-        if l2 and hinge_ridge.suits(problem):
-            return hinge_ridge.hinge_ridges([problem], l2)[0]
-        return merged_newton(problem, l2)
+        return ridges([problem], l2)[0] if l2 else merged_newton(problem, l2)
 
     def solve_each(self, problems: Sequence[Problem]) -> list[Solution]:
         """The same for several labels; those of a ridge share their passes over the matrix."""
         if not all(map(self.shares_passes, problems)):
             return super().solve_each(problems)
-        several = ridges if can_share(problems[0]) else hinge_ridge.hinge_ridges
-        return several(problems, self.strengths()["l2"])
+        return ridges(problems, self.strengths()["l2"])
 
     def shares_passes(self, problem: Problem) -> bool:
-        """Whether it is a ridge of a hinge, or of log loss on a matrix that is not small."""
+        """Whether it is a ridge of a hinge or of log loss, and the matrix is there whole."""
         strengths = self.strengths()
         check_decided(self.name, **strengths)
         l1, l2 = (strengths.get(name, 0.0) for name in ("l1", "l2"))
-        return l1 == 0.0 < l2 and (can_share(problem) or hinge_ridge.suits(problem))
+        whole = not isinstance(problem.design, BlockDesign)
+        return l1 == 0.0 < l2 and whole and isinstance(problem.loss, Logistic | HINGES)
 
     def solve_softmax(
         self, problem: Problem, codes: Int64s, start: tuple[Floats, Floats] | None = None
@@ -97,11 +92,9 @@ class SeparableRegularizer(Penalized):
         return any(value is AUTO or value > 0.0 for value in self.strengths().values())
 
     def gains_from_start(self, loss: Loss, *, softmax: bool) -> bool:
-        """Not for a smooth penalty and the logistic loss.
-
-        Dual coordinate ascent is quicker there than a look at the start.
-        """
-        return bool(self.strengths().get("l1")) or softmax or not isinstance(loss, Logistic)
+        """Not for a ridge by dual ascent, which begins at zero."""
+        ascends = isinstance(loss, Logistic | HINGES) and not softmax
+        return bool(self.strengths().get("l1")) or not ascends
 
     def penalty(self, problem: Problem) -> Separable:
         """The penalty for the features of ``problem``; UsageError if a strength is not chosen."""

@@ -1,219 +1,364 @@
-"""Dual coordinate ascent, by documents and by features.
+"""Dual coordinate ascent: ridges of the logistic loss or a hinge, for k labels at once.
 
-Dual coordinate ascent for a ridge of the logistic loss or a hinge, several labels in one pass.
+    min  sum_i c_i l(y_i (x_i w + b)) + q/2 ||w||^2,    w = X'alpha / q
 
-    min  sum_i c_i l(y_i, x_i w + b) + q/2 ||w||^2,    w = X'alpha / q
+Every label has a column: of targets and dual variables (n, k), of weights (p, k). A sweep moves
+the dual variable of every document in turn to its optimum (hsieh2008 for hinges, yu2011 for the
+logistic loss; docs/maths.md, R1), and a row of X that is read for one label is there for sixteen.
+After the first sweeps few documents still move: those near the border between the labels. Sweeps
+over them alone cost next to nothing, and come as near to the optimum as sweeps over all.
 
-A sweep moves the dual variable of every document in turn to its optimum (R4), as in yu2011, and a
-row of X that is read for one label is there for sixteen. In the dual an intercept is the constraint
-sum_i alpha_i = 0, which single moves cannot keep. So b is held near where it was, by the penalty
-(b - b')^2 / (2 lag), and b' moves to b after some sweeps: the method of multipliers
-(rockafellar1976). Where the ridge is weak and documents contradict each other sweeps are slow, and
-Newton steps take over.
+In the dual an intercept is the constraint sum_i alpha_i = 0, which single moves cannot keep. So b
+is held near where it was, by the penalty (b - b')^2 / (2 lag), and b' moves to b after every sweep:
+the method of multipliers (rockafellar1976).
 
-Dual coordinate ascent where every feature has a ridge of its own, which changes between sweeps.
-
-    min  sum_i c_i l(y_i, x_i w + b) + sum_j lam_j |w_j| + 1/2 q_j w_j^2
-
-where w_j = S((X'alpha)_j, lam_j) / q_j, and S brings a number nearer to zero by lam_j. As in
-:mod:`.dual_ascent`, for the quadratics that stand for the norms of groups (docs/maths.md, M5). What
-is kept is X'alpha, which stays as it is where q changes.
+Between some sweeps each column is certified: its objective at w and the best intercept, and the
+dual value at alpha, scaled so that it sums to zero. One within its tolerance leaves the block. What
+a label gets has the same bits alone and in any company. All begin at alpha = 0, wherever a problem
+says to start: the first sweeps come farther than a look at a start. Where sweeps are slow, as where
+documents contradict each other and the ridge is next to nothing, Newton's method goes on.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from textreg._core.blocks import block_dots
-from textreg._core.dual import dual_sweep, dual_sweep_by_feature
-from textreg.losses import Loss, SmoothedHinge, SquaredHinge
-from textreg.penalties import Separable, soft
-from textreg.records import Floats, Int32s
-from textreg.solvers.certificate import balance
-from textreg.solvers.compact_rows import CompactRows
-from textreg.solvers.engine import Engine
+from textreg._core import threads
+from textreg._core.dual import column_conjugates, column_losses, dual_sweep
+from textreg.losses import Logistic, Loss, SmoothedHinge, SquaredHinge
+from textreg.penalties import Separable
+from textreg.records import Floats, Int32s, Problem, Solution, Step
+from textreg.solvers.certificate import relative_gap
+from textreg.solvers.compact_rows import compact_rows
+from textreg.solvers.newton import newton
+from textreg.solvers.outcome import checks_overflow, finish
+from textreg.solvers.parallel_columns import over_merged_columns
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-
 # Columns that a kernel takes in one go.
 LARGEST = 16
 
+# Sweeps before the first certificate, and between two of them.
+FIRST, NEXT = 6, 3
 
-def width(count: int) -> int:
-    """A number of columns that the kernels take in one go, or ``count`` where there are more."""
-    return 1 << (count - 1).bit_length() if count <= LARGEST else count
-
-
-# What sweeps need of every label.
-COLUMNS = ("cy", "alpha", "u", "b")
-
-# Sweeps before the first look at the gap, and between two of them.
-FIRST, NEXT = 5, 3
-
-# Looks at the gap before the rate counts.
-PATIENCE = 2
-
-# The largest share of the gap that may be left at the next look; else Newton steps are quicker.
-RATE = 0.4
+# After a sweep over all documents, but for the first SETTLED, as many follow as there were over
+# those that it moved by more than MOVING times the mean.
+SETTLED, MOVING = 3, 5.0
 
 # What the intercept adds to the diagonal of X X' / q, as a share of its mean.
-LAG = 0.2
+LAG = 0.05
 
-# Mean curvature along a dual variable, in that of its entropy, above which sweeps are slow.
-STIFF = 2_000.0
+# Certificates within which the gap has to be halved; else Newton's method takes over.
+PATIENCE = 6
+
+# Largest gap at which that begins where sweeps have led, and not where the problem says.
+NEAR = 0.1
+
+# Tolerance below which weights are float64, as sums of float32 are not exact enough.
+SINGLE = 1e-6
 
 # Largest square of a row, weight in the ridge's curvature, and such curvature, for float32.
 RANGE = 1e20
 
+# Most Newton steps on the intercepts, the length of the first, and how far from the optimum, in
+# shares of the objective, they may end.
+INTERCEPT_STEPS, INTERCEPT_LENGTH, INTERCEPT_EXACT = 40, 4.0, 1e-18
+
 # Losses for which the optimum of a dual variable has a closed form.
 HINGES = SmoothedHinge | SquaredHinge
 
-# How often the dual variables to start from are quartered, at most.
-QUARTERS = 6
+
+def suits(problem: Problem, q: float) -> bool:
+    """Whether the loss is one of these, and values and weights have the range of float32."""
+    if not isinstance(problem.loss, Logistic | HINGES) or 0 in problem.design.shape:
+        return False
+    rows = compact_rows(problem.design)
+    return rows.arrays[2].dtype == np.float32 and in_range(problem, rows.norms, q)
 
 
-class Patience:
-    """Tells when sweeps no longer bring the gap of a hinge down: it falls, but not at every look.
-
-    They end where none of LOOKS in a row has found it below FALL times the least before.
-    """
-
-    LOOKS, FALL = 12, 0.8
-
-    def __init__(self) -> None:
-        self.least, self._looks = np.inf, 0
-
-    def ends(self, gap: float) -> bool:
-        """Whether to look no further. gap: what has been found now."""
-        self._looks = 0 if gap <= self.FALL * self.least else self._looks + 1
-        self.least = min(self.least, gap)
-        return self._looks >= self.LOOKS
+def in_range(problem: Problem, norms: Floats, q: float) -> bool:
+    """Whether squares of rows, weights of documents and their shares have the range of float32."""
+    shares = float(problem.sample_weight.max(initial=0.0)) / q
+    return max(float(norms.max(initial=0.0)), shares, q) <= RANGE
 
 
-class DualVariables:
-    """The dual variables of a label, begun at those of its scores, and its intercept.
+@checks_overflow
+def ridges(problems: Sequence[Problem], l2: float) -> list[Solution]:
+    """Minimize loss + l2 ||w||^2, for l2 above 0, for problems that share their matrix.
 
     Parameters
     ----------
-    engine : Engine
-        Where the fit stands, its intercept at its optimum.
-    conjugate : callable
-        That of the penalty, at a multiple of X'r.
+    problems : sequence of Problem
+        What to fit, all with the same loss and options; ``tol`` is the relative duality gap to stop
+        at, ``max_iter`` the most sweeps.
+    l2 : float
+        The strength.
 
-    Attributes
+    Returns
+    -------
+    list of Solution
+        One for each, the same with the others and without.
+
+    References
     ----------
-    cy : ndarray, shape (n,)
-        The weights of the documents times their targets.
-    alpha : ndarray, shape (n,)
-        The dual variables.
-    share : float
-        Of the derivatives r, with the sign changed, that alpha began as.
-    lag : float
-        What the intercept adds to the diagonal; 0 without an intercept.
-    b : float
-        The intercept.
-    sweeps : int
-        How many there have been.
+    hsieh2008 and yu2011, for the sweeps.
+    """
+    return over_merged_columns(problems, lambda some: _solve(some, l2))
+
+
+def _solve(problems: Sequence[Problem], l2: float) -> list[Solution]:
+    """Sweeps by those whom they suit, and Newton's method for all others."""
+    fits = {at: RidgeFit(one) for at, one in enumerate(problems) if suits(one, 2.0 * l2)}
+    if fits:
+        _ascend(list(fits.values()), 2.0 * l2)
+    penalty = Separable.constant(problems[0].design.shape[1], l2=l2)
+
+    def go_on(problem: Problem) -> Solution:
+        return newton(problem, penalty)
+
+    return [
+        fits[at].solution(go_on) if at in fits else go_on(one) for at, one in enumerate(problems)
+    ]
+
+
+class RidgeFit:
+    """How far the fit of one label has come.
+
+    w, b, objective: (p,) and numbers, of the best certificate. residual: the largest derivative of
+    the objective at the last one. slow: whether Newton's method had better go on.
     """
 
-    def __init__(self, engine: Engine, conjugate: Callable[[float], float]) -> None:
-        self.cy = engine.c * engine.y
-        self.share = best_share(engine, -engine.r, conjugate)
-        self.alpha: Floats = -self.share * engine.r
-        self.lag, self.b, self.sweeps = 0.0, engine.b, 0
+    def __init__(self, problem: Problem) -> None:
+        self.problem, self.history = problem, list[Step]()
+        self.bound, self.slow, self._stopped = -np.inf, False, False
+        self.w, self.b, self.objective, self.residual = np.empty(0), 0.0, np.inf, np.nan
 
-    def move_to(self, alpha: Floats, b: float, sweeps: int) -> None:
-        """Take what some sweeps came to, and move the point that the intercept is held near."""
-        self.sweeps += sweeps
-        self.alpha = alpha.copy()
-        self.b = b + self.lag * float(self.alpha.sum())
+    def take(self, certificate: Certificate, at: int, sweeps: int) -> bool:
+        """Take what was certified of column ``at``; whether the fit has ended."""
+        problem, objective = self.problem, float(certificate.objective[at])
+        self.bound = max(self.bound, float(certificate.bound[at]))
+        if objective <= self.objective:
+            self.objective, self.w, self.b = objective, certificate.w[at], float(certificate.b[at])
+        gap = relative_gap(self.objective, self.bound)
+        self.history.append(Step(sweeps, self.objective, gap))
+        self._stopped = bool(problem.callback and problem.callback(self.history[-1]))
+        ended = self._stopped or gap <= problem.tol or sweeps >= problem.max_iter
+        before = [step.gap for step in self.history[:-PATIENCE]]
+        self.slow = not ended and len(before) > 0 and not gap <= 0.5 * min(before)
+        return ended or self.slow
 
-    def balanced(self, engine: Engine) -> Floats:
-        """alpha (n,) with a sum of zero where there is an intercept: a point of the dual."""
-        alpha: Floats = self.alpha.copy()
-        balance(engine, alpha)
-        return alpha
+    def solution(self, go_on: Callable[[Problem], Solution]) -> Solution:
+        """What it has come to; where sweeps were slow what ``go_on`` makes of it."""
+        problem, end = self.problem, self.history[-1]
+        if self.slow:
+            start = (self.w, self.b) if end.gap <= NEAR else problem.start
+            left = problem.max_iter - end.iteration
+            found = go_on(problem.replace(start=start, max_iter=left))
+            return replace(found, iterations=end.iteration + found.iterations)
+        solution = Solution(
+            w=self.w,
+            b=self.b,
+            objective=end.objective,
+            gap=end.gap,
+            residual=self.residual,
+            iterations=end.iteration,
+            converged=end.gap <= problem.tol,
+            history=tuple(self.history),
+        )
+        return finish(problem, solution, "sweeps", stopped=self._stopped)
 
 
-class Ascent(DualVariables):
-    """The dual variables of a label, and the weights that belong to them.
+class Certificate(NamedTuple):
+    """What is known of k columns after some sweeps.
+
+    w: (k, p) weights. b: (k,) intercepts. objective, bound: (k,). scores: (n, k), without b.
+    """
+
+    w: Floats
+    b: Floats
+    objective: Floats
+    bound: Floats
+    scores: Floats
+
+
+def _ascend(fits: Sequence[RidgeFit], q: float) -> None:
+    """Sweep until every fit has ended."""
+    ascent, left = Ascent([fit.problem for fit in fits], q), list(fits)
+    most = min(fit.problem.max_iter for fit in fits)
+    while left:
+        ascent.sweep(min(NEXT if ascent.sweeps else FIRST, most - ascent.sweeps))
+        found = ascent.certify()
+        ended = [fit.take(found, at, ascent.sweeps) for at, fit in enumerate(left)]
+        over = np.flatnonzero(ended)
+        for at, residual in zip(over.tolist(), ascent.residuals(found, over), strict=True):
+            left[at].residual = residual
+        if len(over):
+            left = [fit for fit, end in zip(left, ended, strict=True) if not end]
+            ascent.keep(np.flatnonzero(~np.array(ended)))
+
+
+class Ascent:
+    """The dual variables of k labels, and the weights that belong to them.
+
+    Columns are filled up to a number that kernels take in one go, by copies of the last.
 
     Parameters
     ----------
-    engine : Engine
-        Where the fit stands, its intercept at its optimum.
-    rows : CompactRows
-        Those of the matrix, with float32 values.
+    problems : sequence of Problem
+        Those of the labels, with the same matrix, loss and options.
     q : float
         Curvature of the penalty.
-    gradient : ndarray, shape (p,)
-        That of the loss.
 
     Attributes
     ----------
-    u : float32 ndarray, shape (rows.size,)
-        X'alpha / q.
+    cy, alpha, moved : ndarray, shape (n, columns)
+        The weights of the documents times their targets, the dual variables, and how far these
+        moved when they last did.
+    W : ndarray, shape (features, columns)
+        X'alpha / q, in the order of :class:`.CompactRows`; float32 if tolerances allow it.
+    b : ndarray, shape (columns,)
+        The intercepts.
+    q, lag : float
+        Curvature of the penalty, and what the intercept adds to the diagonal, 0 without one.
+    slope : tuple of float
+        See :func:`slope_of`.
+    sweeps : int
+        How many there have been over all documents.
     """
 
-    def __init__(self, engine: Engine, rows: CompactRows, q: float, gradient: Floats) -> None:
-        super().__init__(engine, squared(0.5 / q * float(gradient @ gradient)))
-        self.q, self.slope, self._last = q, slope_of(engine.loss), np.inf
-        if engine.fit_intercept:
-            self.lag = LAG * float(rows.norms.mean()) / q
-        u = -self.share / q * rows.collapse(gradient)
-        self.u: NDArray[np.float32] = u.astype(np.float32)
+    def __init__(self, problems: Sequence[Problem], q: float) -> None:
+        first = problems[0]
+        rows = self._rows = compact_rows(first.design)
+        self._design, self._problems = first.design, list(problems)
+        self.q, self.slope, self.sweeps = q, slope_of(first.loss), 0
+        self._intercept = first.fit_intercept
+        self.lag = LAG * float(rows.norms.mean()) / q if first.fit_intercept else 0.0
+        tight = min(problem.tol for problem in problems) < SINGLE
+        kind = np.float64 if tight else np.float32
+        self.cy = np.stack([one.sample_weight * one.y for one in problems], axis=1)
+        self.alpha, self.moved = np.zeros(self.cy.shape), np.zeros(self.cy.shape)
+        self.W: NDArray[Any] = np.zeros((rows.size, len(problems)), dtype=kind)
+        self.b = np.array([problem.intercept_at_zero() for problem in problems])
+        if not self.lag:  # documents without a value do not move: these have -l' at their score
+            empty, rate = rows.norms == 0.0, min(self.slope[1], self.slope[0] or 0.5)
+            self.alpha[empty] = rate * self.cy[empty]
+        self._take(np.arange(len(problems)))
 
-    @property
-    def number(self) -> int:
-        """How many sweeps are next."""
-        return NEXT if self.sweeps else FIRST
+    def keep(self, columns: NDArray[np.intp]) -> None:
+        """Go on with some columns alone."""
+        self._problems = [self._problems[at] for at in columns]
+        self._take(columns)
 
-    def goes_on(self, gap: float) -> bool:
-        """Whether sweeps are quick, by the gap now and at the last look."""
-        looks = 0 if not self.sweeps else 1 + (self.sweeps - FIRST) // NEXT
-        quick = looks < PATIENCE or gap <= RATE * self._last
-        self._last = gap
-        return quick
+    def _take(self, columns: NDArray[np.intp]) -> None:
+        """Choose columns, and fill up."""
+        some = columns[np.minimum(np.arange(width(len(columns))), len(columns) - 1)]
+        for name in ("cy", "alpha", "moved", "W", "b"):
+            setattr(self, name, np.ascontiguousarray(getattr(self, name)[..., some]))
+
+    def sweep(self, count: int) -> None:
+        """So many more sweeps over all documents, each followed by those over what still moves."""
+        n = len(self.cy)
+        for _ in range(count):
+            self._sweep(shuffled(self.sweeps, n), np.full(len(self.b), -1.0))
+            self.b += self.lag * column_sums(self.alpha)
+            self.sweeps += 1
+            if self.sweeps > SETTLED:
+                least = MOVING * column_sums(self.moved) / n
+                np.maximum(least, np.finfo(np.float64).tiny, out=least)
+                some = np.flatnonzero(np.any(self.moved >= least, axis=1)).astype(np.int32)
+                for again in range(self.sweeps):
+                    # In a random order: which of two comes first does not depend on the others.
+                    keys = np.random.default_rng((self.sweeps, again)).random(n)
+                    self._sweep(some[np.argsort(keys[some])], least)
+
+    def _sweep(self, order: Int32s, least: Floats) -> None:
+        """One sweep over documents that have moved by ``least``; threads share the columns."""
+
+        def some(_: int, piece: int) -> None:
+            first = LARGEST * piece
+            last = min(first + LARGEST, len(self.b))
+            dual_sweep(
+                *self._rows.arrays, order, self._rows.norms, self.cy, self.q, self.lag, self.alpha,
+                self.W, self.b, self.moved, least, *self.slope, first, last,
+            )  # fmt: skip
+
+        threads.share(some, -(-len(self.b) // LARGEST))
+
+    def certify(self) -> Certificate:
+        """Objectives at the present weights and the best intercepts, and lower bounds of them."""
+        k, q = len(self._problems), self.q
+        w = np.stack([self._rows.expand(column) for column in self.W.T[:k].astype(np.float64)])
+        scores = self._design.product(np.ascontiguousarray(w.T))
+        b, losses = self._best_intercepts(scores)
+        alpha = self.alpha[:, :k].copy()
+        if self._intercept:
+            balance(alpha)
+        bound = np.empty(k)
+        column_conjugates(alpha, np.ascontiguousarray(self.cy[:, :k]), bound, *self.slope)
+        products = self._design.transposed_product(alpha)
+        bound -= 0.5 / q * squared_lengths(products.T)
+        return Certificate(w, b, losses + 0.5 * q * squared_lengths(w), bound, scores)
+
+    def _best_intercepts(self, scores: Floats) -> tuple[Floats, Floats]:
+        """(k,) The intercepts of least loss at these scores, and that loss.
+
+        Newton's method in b, within points that are known to enclose the optimum.
+        """
+        k = scores.shape[1]
+        cy, b = np.ascontiguousarray(self.cy[:, :k]), self.b[:k].copy()
+        value, slope, bend = np.empty(k), np.empty(k), np.empty(k)
+        low, high, longest = np.full(k, -np.inf), np.full(k, np.inf), INTERCEPT_LENGTH
+        for step in range(INTERCEPT_STEPS):
+            column_losses(scores, cy, b, value, slope, bend, *self.slope)
+            far = slope * slope > INTERCEPT_EXACT * np.maximum(bend, INTERCEPT_EXACT) * value
+            if not self._intercept or not far.any() or step == INTERCEPT_STEPS - 1:
+                break
+            low, high = np.where(slope < 0.0, b, low), np.where(slope < 0.0, high, b)
+            change = np.divide(-slope, bend, out=-np.sign(slope) * np.inf, where=bend > 0.0)
+            to = b + np.clip(change, -longest, longest)
+            middle = np.where(np.isfinite(low + high), 0.5 * (low + high), to)
+            b = np.where(far, np.where((to > low) & (to < high), to, middle), b)
+            longest *= 2.0
+        return b, value
+
+    def residuals(self, found: Certificate, columns: NDArray[np.intp]) -> list[float]:
+        """The largest derivative of the objective in a weight or the intercept, of some columns."""
+        if not len(columns):
+            return []
+        r, h = np.empty((len(self.cy), len(columns))), np.empty(len(self.cy))
+        for at, column in enumerate(columns.tolist()):
+            problem, own = self._problems[column], np.empty(len(self.cy))
+            z = found.scores[:, column] + found.b[column]
+            problem.loss.derivatives(z, problem.y, problem.sample_weight, own, h)
+            r[:, at] = own
+        gradients = self._design.transposed_product(r)
+        gradients += self.q * found.w[columns].T
+        intercepts = np.abs(column_sums(r)) if self._intercept else np.zeros(len(columns))
+        intercepts *= math.sqrt(float(self._rows.norms.mean()))  # see engine.document_norm
+        largest: Floats = np.maximum(np.abs(gradients).max(axis=0, initial=0.0), intercepts)
+        return list(largest)
 
 
-def suits(engine: Engine, rows: CompactRows, q: float) -> bool:
-    """Whether sweeps promise to be quick, and values and weights have the range of float32."""
-    stiff = float(engine.c @ rows.norms) > 4.0 * STIFF * q * float(engine.c.sum())
-    return in_range(engine, rows, q) and not stiff
+def width(count: int) -> int:
+    """A number of columns that the kernels take in one go, or ``count`` where there are more."""
+    return 1 << (count - 1).bit_length() if 0 < count <= LARGEST else count
 
 
-def in_range(engine: Engine, rows: CompactRows, q: float) -> bool:
-    """Whether values and weights have the range of float32."""
-    largest = float(rows.norms.max(initial=0.0)), float(engine.c.max(initial=0.0)) / q, q
-    return rows.arrays[2].dtype == np.float32 and max(largest) <= RANGE
-
-
-def sweep(rows: CompactRows, ascents: Sequence[Ascent]) -> list[Floats]:
-    """The next sweeps for labels that have had as many; returns the scores of each without b."""
-    indptr, indices, data = rows.arrays
-    values, first = data.astype(np.float32, copy=False), ascents[0]
-    cy, alpha, W, b = (block([getattr(one, at) for one in ascents]) for at in COLUMNS)
-    for number in range(first.sweeps, first.sweeps + first.number):
-        order = shuffled(number, len(cy))
-        dual_sweep(
-            indptr, indices, values, order, rows.norms, cy, first.q, first.lag, alpha, W, b,
-            *first.slope,
-        )  # fmt: skip
-    scores = np.empty(cy.shape, dtype=np.float32)
-    block_dots(indptr, indices, values, W, scores)
-    for at, one in enumerate(ascents):
-        one.move_to(alpha[:, at], float(b[at]), one.number)
-        one.u = W[:, at].copy()
-    return [scores[:, at].astype(np.float64) for at in range(len(ascents))]
+def shuffled(seed: int | Sequence[int], number: int) -> Int32s:
+    """The order in which a sweep takes so many documents."""
+    order: Int32s = np.random.default_rng(seed).permutation(number).astype(np.int32)
+    return order
 
 
 def slope_of(loss: Loss) -> tuple[float, float]:
-    """How the slope of a loss that sweeps are for depends on the margin (R4 to R5).
+    """How the slope of a loss that sweeps are for depends on the margin (R1 to R2).
 
     (k, s) for a hinge whose slope at the margin m is -min(s, max(0, k (1 - m))); (0, 1) for the
     logistic loss.
@@ -223,107 +368,24 @@ def slope_of(loss: Loss) -> tuple[float, float]:
     return (2.0, np.inf) if isinstance(loss, SquaredHinge) else (0.0, 1.0)
 
 
-def shuffled(seed: int | Sequence[int], number: int) -> Int32s:
-    """The order in which a sweep takes so many documents."""
-    order: Int32s = np.random.default_rng(seed).permutation(number).astype(np.int32)
-    return order
+def column_sums(block: Floats) -> Floats:
+    """(k,) of (n, k), each summed in the same order whatever columns are beside it."""
+    sums: Floats = np.ascontiguousarray(block.T).sum(axis=1)
+    return sums
 
 
-def block(columns: Sequence[Any]) -> NDArray[Any]:
-    """Side by side, the last again until there are as many as the kernel takes in one go."""
-    some = np.array(columns).T
-    block = np.empty((*some.shape[:-1], width(len(columns))), dtype=some.dtype)
-    block[..., : len(columns)] = some
-    block[..., len(columns) :] = some[..., -1:]
-    return block
+def squared_lengths(rows: Floats) -> Floats:
+    """(k,) of (k, p), the same."""
+    return np.array([row @ row for row in np.ascontiguousarray(rows)])
 
 
-def squared(value: float) -> Callable[[float], float]:
-    """The conjugate of a quadratic penalty at a multiple of where it is ``value``."""
-    return lambda share: share * share * value
-
-
-def best_share(engine: Engine, alpha: Floats, conjugate: Callable[[float], float]) -> float:
-    """The power of 1/4, times these dual variables, where the dual value is largest.
-
-    conjugate: that of the penalty at a multiple of X'alpha.
-    """
-    share, best = 1.0, -np.inf
-    for _ in range(QUARTERS):
-        value = engine.loss.dual_value(share * alpha, engine.y, engine.c)
-        value -= conjugate(share)
-        if not value > best:
-            break
-        share, best = 0.25 * share, value
-    return 4.0 * share
-
-
-class FeatureAscent(DualVariables):
-    """The dual variables of a label, and the weights that belong to them.
-
-    Parameters
-    ----------
-    engine : Engine
-        Where the fit stands, its intercept at its optimum.
-    rows : CompactRows
-        Those of the matrix, with float32 values and all of its columns.
-    penalty : Separable
-        Its strengths; all q above 0, and mu 0.
-    gradient : ndarray, shape (p,)
-        That of the loss.
-
-    Attributes
-    ----------
-    sums : float32 ndarray, shape (rows.size,)
-        X'alpha.
-    lam : float32 ndarray, shape (rows.size,) or (0,)
-        Strengths of an l1 penalty, if there is one.
-    inverse : float32 ndarray, shape (rows.size,)
-        1 / q.
-    """
-
-    def __init__(
-        self, engine: Engine, rows: CompactRows, penalty: Separable, gradient: Floats
-    ) -> None:
-        self._rows, self._fit_intercept = rows, engine.fit_intercept
-        lam = rows.collapse(penalty.lam) if penalty.lam.any() else np.empty(0)
-        self.lam: NDArray[np.float32] = lam.astype(np.float32)
-        if len(lam):
-            super().__init__(engine, lambda share: penalty.conjugate(share * gradient))
-        else:
-            super().__init__(engine, squared(0.5 * float((gradient / penalty.q) @ gradient)))
-        self.renew(-self.share * gradient)
-        self.take(penalty.q)
-
-    def renew(self, products: Floats) -> None:
-        """Take X'alpha (p,) from where it is exact."""
-        self.sums: NDArray[np.float32] = self._rows.collapse(products).astype(np.float32)
-
-    def take(self, q: Floats) -> None:
-        """Change the curvature of the penalty to q (p,)."""
-        inverse = 1.0 / self._rows.collapse(q)
-        self.inverse: NDArray[np.float32] = inverse.astype(np.float32)
-        if self._fit_intercept:
-            if len(self.lam):
-                inverse[np.abs(self.sums) <= self.lam] = 0.0
-            self.lag = LAG * (float(self._rows.squares @ inverse) / max(len(self.alpha), 1))
-
-    def weights(self) -> Floats:
-        """(p,)"""
-        sums = soft(self.sums, self.lam) if len(self.lam) else self.sums
-        return self._rows.expand((sums * self.inverse).astype(np.float64))
-
-
-def sweep_by_feature(rows: CompactRows, ascents: Sequence[FeatureAscent]) -> None:
-    """The next sweep for labels that have had as many, and have the same l1 strengths."""
-    indptr, indices, data = rows.arrays
-    values = data.astype(np.float32, copy=False)
-    cy, alpha, sums, inverse, lag, b = (
-        block([getattr(one, at) for one in ascents])
-        for at in ("cy", "alpha", "sums", "inverse", "lag", "b")
+def balance(alpha: Floats) -> None:
+    """Make every column sum to zero, in place: the sign of the larger sum is scaled down (D2)."""
+    positive = np.where(alpha > 0.0, alpha, 0.0)
+    above, below = column_sums(positive), column_sums(positive - alpha)
+    smaller = np.minimum(above, below)
+    up, down = (
+        np.divide(smaller, side, out=np.zeros_like(side), where=side > 0.0)
+        for side in (above, below)
     )
-    order, lam = shuffled(ascents[0].sweeps, len(cy)), ascents[0].lam
-    dual_sweep_by_feature(indptr, indices, values, order, cy, lag, lam, inverse, alpha, sums, b)
-    for at, one in enumerate(ascents):
-        one.move_to(alpha[:, at], float(b[at]), 1)
-        one.sums = sums[:, at].copy()
+    alpha *= np.where(alpha > 0.0, up, down)

@@ -18,29 +18,29 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from textreg._core.dual import dual_sweep_by_feature
 from textreg.losses import Logistic
-from textreg.penalties import GroupNorms, Separable
+from textreg.penalties import GroupNorms, Separable, soft
 from textreg.records import Floats, Problem, Solution, Step
-from textreg.solvers import dual_ascent
 from textreg.solvers.certificate import (
     Bound,
     EngineDual,
     Target,
+    balance,
     dual_value,
     group_bound,
     relative_gap,
     value_of,
 )
-from textreg.solvers.compact_rows import compact_rows
-from textreg.solvers.dual_ascent import FeatureAscent, in_range, sweep_by_feature
+from textreg.solvers.compact_rows import CompactRows, compact_rows
+from textreg.solvers.dual_ascent import RANGE, shuffled, width
 from textreg.solvers.engine import Engine, scales_of
 from textreg.solvers.outcome import checks_overflow, finish
 from textreg.solvers.parallel_columns import over_merged_features
-from textreg.solvers.requests import FeatureSweep, Fit, Gradient, Products, Restart, side_by_side
 from textreg.solvers.reweighting import (
     S_LEAST,
     S_START,
@@ -52,7 +52,123 @@ from textreg.solvers.reweighting import (
     rounded,
     touching_points,
 )
-from textreg.solvers.ridge import beginning
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+# What the intercept adds to the diagonal of X X' / q, as a share of its mean.
+LAG = 0.2
+
+# How often the dual variables to start from are quartered, at most.
+QUARTERS = 6
+
+
+class FeatureAscent:
+    """The dual variables of a label, and the weights that belong to them.
+
+    Parameters
+    ----------
+    engine : Engine
+        Where the fit stands, its intercept at its optimum.
+    rows : CompactRows
+        Those of the matrix, with float32 values and all of its columns.
+    penalty : Separable
+        Its strengths; all q above 0, and mu 0.
+    gradient : ndarray, shape (p,)
+        That of the loss.
+
+    Attributes
+    ----------
+    cy, alpha : ndarray, shape (n,)
+        The weights of the documents times their targets, and the dual variables.
+    sums : float32 ndarray, shape (rows.size,)
+        X'alpha.
+    lam : float32 ndarray, shape (rows.size,) or (0,)
+        Strengths of an l1 penalty, if there is one.
+    inverse : float32 ndarray, shape (rows.size,)
+        1 / q.
+    lag, b : float
+        What the intercept adds to the diagonal, 0 without one; and the intercept.
+    sweeps : int
+        How many there have been.
+    """
+
+    def __init__(
+        self, engine: Engine, rows: CompactRows, penalty: Separable, gradient: Floats
+    ) -> None:
+        self._rows, self._engine = rows, engine
+        lam = rows.collapse(penalty.lam) if penalty.lam.any() else np.empty(0)
+        self.lam: NDArray[np.float32] = lam.astype(np.float32)
+        self.cy, self.b, self.lag, self.sweeps = engine.c * engine.y, engine.b, 0.0, 0
+        share = self._best_share(penalty, gradient)
+        self.alpha: Floats = -share * engine.r
+        self.renew(-share * gradient)
+        self.take(penalty.q)
+
+    def _best_share(self, penalty: Separable, gradient: Floats) -> float:
+        """The power of 1/4, times -r, where the dual value is largest."""
+        engine, share, best = self._engine, 1.0, -np.inf
+        for _ in range(QUARTERS):
+            value = engine.loss.dual_value(-share * engine.r, engine.y, engine.c)
+            value -= penalty.conjugate(share * gradient)
+            if not value > best:
+                break
+            share, best = 0.25 * share, value
+        return 4.0 * share
+
+    def renew(self, products: Floats) -> None:
+        """Take X'alpha (p,) from where it is exact."""
+        self.sums: NDArray[np.float32] = self._rows.collapse(products).astype(np.float32)
+
+    def take(self, q: Floats) -> None:
+        """Change the curvature of the penalty to q (p,)."""
+        inverse = 1.0 / self._rows.collapse(q)
+        self.inverse: NDArray[np.float32] = inverse.astype(np.float32)
+        if self._engine.fit_intercept:
+            if len(self.lam):
+                inverse[np.abs(self.sums) <= self.lam] = 0.0
+            self.lag = LAG * (float(self._rows.squares @ inverse) / max(len(self.alpha), 1))
+
+    def weights(self) -> Floats:
+        """(p,)"""
+        sums = soft(self.sums, self.lam) if len(self.lam) else self.sums
+        return self._rows.expand((sums * self.inverse).astype(np.float64))
+
+    def balanced(self) -> Floats:
+        """alpha (n,) with a sum of zero where there is an intercept: a point of the dual."""
+        alpha: Floats = self.alpha.copy()
+        balance(self._engine, alpha)
+        return alpha
+
+
+def in_range(engine: Engine, rows: CompactRows, q: float) -> bool:
+    """Whether values and weights have the range of float32."""
+    largest = float(rows.norms.max(initial=0.0)), float(engine.c.max(initial=0.0)) / q, q
+    return rows.arrays[2].dtype == np.float32 and max(largest) <= RANGE
+
+
+def sweep_by_feature(rows: CompactRows, ascents: Sequence[FeatureAscent]) -> None:
+    """The next sweep for labels that have had as many, and have the same l1 strengths."""
+    if not ascents:
+        return
+    cy, alpha, sums, inverse, lag, b = (
+        _block([getattr(one, at) for one in ascents])
+        for at in ("cy", "alpha", "sums", "inverse", "lag", "b")
+    )
+    order, lam = shuffled(ascents[0].sweeps, len(cy)), ascents[0].lam
+    dual_sweep_by_feature(*rows.arrays, order, cy, lag, lam, inverse, alpha, sums, b)
+    for at, one in enumerate(ascents):
+        one.sweeps += 1
+        one.alpha, one.sums = alpha[:, at].copy(), sums[:, at].copy()
+        # The point that the intercept is held near moves to it.
+        one.b = float(b[at]) + one.lag * float(one.alpha.sum())
+
+
+def _block(columns: Sequence[Any]) -> NDArray[Any]:
+    """Side by side, the last again until there are as many as the kernel takes in one go."""
+    columns = [*columns, *[columns[-1]] * (width(len(columns)) - len(columns))]
+    return np.ascontiguousarray(np.array(columns).T)
+
 
 # Sweeps before the first look, from a given start and without.
 SPARSE_WARM, SPARSE_COLD = 4, 8
@@ -191,7 +307,7 @@ class SparseAscent:
             if look:
                 engine.restart(w, ascent.b)
                 engine.optimize_intercept()
-                self._look(sweeps, norms, ascent.balanced(engine))
+                self._look(sweeps, norms, ascent.balanced())
                 if self._ended or self.slow:
                     break
                 next_look = sweeps + max(LEAST, sweeps // SPARSE_NEXT)
@@ -301,66 +417,106 @@ def group_ascents(problems: Sequence[Problem], penalty: GroupNorms) -> list[Solu
         One for each; ``group_norms`` are those of the copies of the groups, as of
         :func:`.majorize.majorize`.
     """
-    return over_merged_features(
-        problems,
-        penalty,
-        lambda some, norms: side_by_side([_fit(problem, norms) for problem in some]),
-    )
+    return over_merged_features(problems, penalty, _solve)
 
 
-def _fit(problem: Problem, penalty: GroupNorms) -> Fit[Solution]:
-    """The fit of one problem."""
-    warm, scales = problem.start is not None, scales_of(problem)
-    engine = yield from beginning(problem, penalty.value)
-    engine.optimize_intercept()
-    fit = VectorFit(engine, penalty, scales.weight, quick=True)
-    s = touching_points(penalty, fit, warm=warm)
-    found = yield from _sweeps(problem, penalty, engine, fit, s)
-    if not (found.gap <= problem.tol or found.ended or found.iterations >= problem.max_iter):
-        found = continued(problem, penalty, fit, found)
-    norms = penalty.copies(found.w, found.u, scales.curvature)
-    return finish(problem, found.solution(problem, norms), UNIT, stopped=found.ended)
+def _solve(problems: Sequence[Problem], penalty: GroupNorms) -> list[Solution]:
+    """Sweeps over all labels, as long as each is quick, and rounds of Newton steps."""
+    rows = compact_rows(problems[0].design) if problems else None
+    fits = [GroupFit(problem, penalty) for problem in problems]
+    while left := [fit for fit in fits if fit.sweeps_on]:
+        assert rows is not None
+        sweep_by_feature(rows, [fit.ascent for fit in left])
+        due = [fit for fit in left if fit.moved()]
+        if due:
+            alphas = np.stack([fit.ascent.balanced() for fit in due], axis=1)
+            products = due[0].engine.design.transposed_product(alphas)
+            for fit, alpha, sums in zip(due, alphas.T, products.T, strict=True):
+                fit.look(np.ascontiguousarray(alpha), np.ascontiguousarray(sums))
+        for fit in left:
+            fit.next()
+    return [fit.solution() for fit in fits]
 
 
-def _sweeps(
-    problem: Problem, penalty: GroupNorms, engine: Engine, fit: VectorFit, s: Floats
-) -> Fit[Reweighted]:
-    """Rounds of one sweep each, until the gap is closed or sweeps are slow."""
-    rows, strengths = compact_rows(problem.design), penalty.strengths
-    best_w, best_b, best, best_s = engine.w, engine.b, np.inf, s
-    bound, gap, history, stopped = Bound(-np.inf, np.empty(0)), np.inf, list[Step](), False
-    round_, next_look = 0, COLD if problem.start is None else WARM
-    quick = dual_ascent.in_range(engine, rows, 2.0 * penalty.l2)
-    if quick:
-        gradient = yield Gradient(engine)
-        ascent = FeatureAscent(engine, rows, penalty.majorizer(s), gradient)
-    while quick and round_ < problem.max_iter and not gap <= problem.tol and not stopped:
-        round_ += 1
-        yield FeatureSweep(rows, ascent)
-        w = ascent.weights()
-        norms = penalty.norms(w)
-        if round_ >= min(next_look, problem.max_iter):
-            alpha = ascent.balanced(engine)
-            products = yield Products(engine.design, alpha)
-            yield Restart(engine, w, ascent.b)
-            engine.optimize_intercept()
-            objective, closer = fit.value(norms), np.maximum(s, norms)
-            # What the groups leave of X'alpha the ridge pays for (M5).
-            products -= w * penalty.spread(strengths / closer)
-            value = dual_value(engine, alpha) - float(products @ products) / (4.0 * penalty.l2)
-            bound, last = max(bound, Bound(value, alpha), key=value_of), gap
-            if relative_gap(objective, bound.value) <= problem.tol:
-                w, objective = rounded(fit, objective, problem.tol)
-            if objective < best:
-                best_w, best_b, best, best_s = w, engine.b, objective, closer
-            sweeps = round_ - (history[-1].iteration if history else 0)
-            gap, next_look = relative_gap(best, bound.value), round_ + -(-round_ // NEXT)
-            history.append(Step(round_, best, gap))
-            stopped = bool(problem.callback and problem.callback(history[-1]))
-            quick = len(history) < PATIENCE or gap <= RATE**sweeps * last
-        s = grown(s, norms, S_LEAST * fit.unit)
-        ascent.take(penalty.majorizer(s).q)
-    u, kept = penalty.duals(strengths / best_s, best_w), tuple(history)
-    return Reweighted(
-        best_w, best_b, best, gap, round_, kept, u, s, bound.alpha, bound.used, stopped
-    )
+class GroupFit:
+    """The fit of one label by sweeps.
+
+    sweeps_on: whether another one is next.
+    """
+
+    def __init__(self, problem: Problem, penalty: GroupNorms) -> None:
+        self._problem, self._penalty, self._scales = problem, penalty, scales_of(problem)
+        engine = self.engine = Engine(problem, penalty.value)
+        if problem.start is None:
+            engine.restart(engine.w, problem.intercept_at_zero())
+        engine.optimize_intercept()
+        self._fit = VectorFit(engine, penalty, self._scales.weight)
+        self._s = touching_points(penalty, self._fit, warm=problem.start is not None)
+        self._best, self._best_s = _Best(engine.w, engine.b, np.inf), self._s
+        self._bound, self._gap = Bound(-np.inf, np.empty(0)), np.inf
+        self._history, self._stopped = list[Step](), False
+        self._next_look = COLD if problem.start is None else WARM
+        rows = compact_rows(problem.design)
+        self.sweeps_on = in_range(engine, rows, 2.0 * penalty.l2)
+        if self.sweeps_on:
+            inner = penalty.majorizer(self._s)
+            self.ascent = FeatureAscent(engine, rows, inner, engine.gradient())
+
+    def moved(self) -> bool:
+        """Take the weights after a sweep; whether a look at the gap is due."""
+        self._w = self.ascent.weights()
+        self._norms = self._penalty.norms(self._w)
+        return self.ascent.sweeps >= min(self._next_look, self._problem.max_iter)
+
+    def look(self, alpha: Floats, products: Floats) -> None:
+        """Find the gap. alpha: (n,), the dual variables, balanced. products: X'alpha, changed."""
+        problem, penalty, engine, sweeps = (
+            *(self._problem, self._penalty, self.engine),
+            self.ascent.sweeps,
+        )
+        w, closer = self._w, np.maximum(self._s, self._norms)
+        engine.restart(w, self.ascent.b)
+        engine.optimize_intercept()
+        objective = self._fit.value(self._norms)
+        # What the groups leave of X'alpha the ridge pays for (M5).
+        products -= w * penalty.spread(penalty.strengths / closer)
+        value = dual_value(engine, alpha) - float(products @ products) / (4.0 * penalty.l2)
+        self._bound, last = max(self._bound, Bound(value, alpha), key=value_of), self._gap
+        if relative_gap(objective, self._bound.value) <= problem.tol:
+            w, objective = rounded(self._fit, objective, problem.tol)
+        if objective < self._best.objective:
+            self._best, self._best_s = _Best(w, engine.b, objective), closer
+        since = sweeps - (self._history[-1].iteration if self._history else 0)
+        self._gap = relative_gap(self._best.objective, self._bound.value)
+        self._next_look = sweeps + -(-sweeps // NEXT)
+        self._history.append(Step(sweeps, self._best.objective, self._gap))
+        self._stopped = bool(problem.callback and problem.callback(self._history[-1]))
+        quick = len(self._history) < PATIENCE or self._gap <= RATE**since * last
+        ended = self._stopped or self._gap <= problem.tol or sweeps >= problem.max_iter
+        self.sweeps_on = quick and not ended
+
+    def next(self) -> None:
+        """Move the touching points for the next sweep."""
+        self._s = grown(self._s, self._norms, S_LEAST * self._fit.unit)
+        self.ascent.take(self._penalty.majorizer(self._s).q)
+
+    def solution(self) -> Solution:
+        """What the sweeps have come to, or the rounds that go on where they were slow."""
+        problem, penalty, best, bound = self._problem, self._penalty, self._best, self._bound
+        found = Reweighted(
+            w=best.w,
+            b=best.b,
+            objective=best.objective,
+            gap=self._gap,
+            iterations=self.ascent.sweeps if self._history else 0,
+            history=tuple(self._history),
+            u=penalty.duals(penalty.strengths / self._best_s, best.w),
+            s=self._s,
+            alpha=bound.alpha,
+            used=bound.used,
+            ended=self._stopped,
+        )
+        if not (found.gap <= problem.tol or found.ended or found.iterations >= problem.max_iter):
+            found = continued(problem, penalty, self._fit, found)
+        norms = penalty.copies(found.w, found.u, self._scales.curvature)
+        return finish(problem, found.solution(problem, norms), UNIT, stopped=found.ended)

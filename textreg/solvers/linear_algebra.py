@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from collections.abc import Callable
+from typing import NamedTuple, Protocol
 
 from textreg.records import Floats
 
@@ -26,12 +26,6 @@ class LinearSystem(Protocol):
         """A positive definite matrix near the inverse times (w, b)."""
 
 
-# Yields weights and an intercept, and is sent their product with the matrix, and their scores.
-#
-# Else it yields what its test of the residual asks for, and is sent that.
-Rounds: TypeAlias = Generator[Any, Any, Direction]
-
-
 def conjugate_gradients(
     system: LinearSystem,
     residual: tuple[Floats, float],
@@ -41,55 +35,21 @@ def conjugate_gradients(
     accuracy: float = 0.0,
     enough: Callable[[Floats, float], bool] | None = None,
 ) -> Direction:
-    """Solve ``system`` x = target, by :func:`conjugate_rounds`; the arguments stay as they are."""
-
-    def asked(rest: Floats, rest_b: float) -> Generator[Any, Any, bool]:
-        yield from ()
-        return enough is not None and enough(rest, rest_b)
-
-    steps = conjugate_rounds(
-        system.precondition,
-        (residual[0].copy(), residual[1]),
-        Direction(start.w.copy(), start.b, start.z.copy()),
-        rounds=rounds,
-        accuracy=accuracy,
-        enough=asked,
-    )
-    try:
-        at = next(steps)
-        while True:
-            at = steps.send(system.product(*at))
-    except StopIteration as end:
-        found: Direction = end.value
-        return found
-
-
-def conjugate_rounds(
-    precondition: Callable[[Floats, float], tuple[Floats, float]],
-    residual: tuple[Floats, float],
-    start: Direction,
-    *,
-    rounds: int,
-    accuracy: float = 0.0,
-    enough: Callable[[Floats, float], Generator[Any, Any, bool]],
-) -> Rounds:
-    """Solve a linear system (Hestenes & Stiefel 1952), preconditioned.
-
-    Who runs it makes the products with the matrix: see :data:`Rounds`.
+    """Solve ``system`` x = target (Hestenes & Stiefel 1952), preconditioned.
 
     Parameters
     ----------
-    precondition : callable
-        As :meth:`LinearSystem.precondition`.
+    system : LinearSystem
+        The matrix and its preconditioner.
     residual : tuple of ndarray and float
-        The target less the product of ``start``, for the weights and for the intercept; changed.
+        The target less the product of ``start``, for the weights and for the intercept.
     start : Direction
-        Where to begin; its arrays become those of the result.
+        Where to begin.
     rounds : int
         Most products with the matrix.
     accuracy : float, default 0
         Stop when the residual, in the norm of the preconditioner, has fallen to this share.
-    enough : callable
+    enough : callable, optional
         A test of the residual of the weights and that of the intercept; stop when it returns True.
 
     Returns
@@ -97,10 +57,11 @@ def conjugate_rounds(
     Direction
         x. Where the curvature has underflowed, the best so far.
     """
-    (w, b, z), (rest, rest_b) = start, residual
+    w, b, z = start.w.copy(), start.b, start.z.copy()
+    rest, rest_b = residual[0].copy(), residual[1]
     direction, direction_b, size, first = w, 0.0, 0.0, 0.0
     for done in range(rounds):
-        scaled, scaled_b = precondition(rest, rest_b)
+        scaled, scaled_b = system.precondition(rest, rest_b)
         last, size = size, float(rest @ scaled) + rest_b * scaled_b
         if done == 0:
             first, direction, direction_b = size, scaled, scaled_b
@@ -109,9 +70,9 @@ def conjugate_rounds(
             direction += scaled
             direction_b = scaled_b + (size / last) * direction_b
         del scaled  # every vector less counts where there are millions of weights
-        if size <= accuracy**2 * first or (yield from enough(rest, rest_b)):
+        if size <= accuracy**2 * first or (enough is not None and enough(rest, rest_b)):
             break
-        image, image_b, moved = yield direction, direction_b
+        image, image_b, moved = system.product(direction, direction_b)
         curvature = float(direction @ image) + direction_b * image_b
         if curvature <= 0.0:  # all of it has underflowed
             break

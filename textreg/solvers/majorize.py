@@ -29,7 +29,6 @@ from textreg.solvers.reweighting import (
     reweight,
     touching_points,
 )
-from textreg.solvers.ridge import suits
 from textreg.solvers.working_set import Beginning, WorkingSet, first_working_set
 
 # Rounds over the first working set, where there is no start.
@@ -86,7 +85,7 @@ def _majorize(problem: Problem, penalty: GroupNorms) -> tuple[Solution, bool]:
         found, norms = _over_working_sets(problem, penalty, begin, scales)
     else:
         engine = Engine(problem, penalty.value)
-        fit = VectorFit(engine, penalty, scales.weight, quick=suits(problem))
+        fit = VectorFit(engine, penalty, scales.weight)
         s = touching_points(penalty, fit, warm=problem.start is not None)
         found = _over_all_features(problem, penalty, fit, s)
         norms = penalty.copies(found.w, found.u, scales.curvature)

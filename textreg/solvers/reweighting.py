@@ -35,14 +35,8 @@ from textreg.solvers.certificate import (
     relative_gap,
     value_of,
 )
-from textreg.solvers.compact_rows import compact_rows
 from textreg.solvers.engine import IDLE, Engine
 from textreg.solvers.outcome import has_kinks
-from textreg.solvers.requests import alone
-from textreg.solvers.ridge import Accuracy, ridge_step
-
-# Without an l1 penalty, the share of the gradient that a step may leave, divided by the effort.
-ROUGH = 0.1
 
 # Most rounds of coordinate descent in a step.
 PASSES = 3
@@ -100,12 +94,8 @@ class GroupFit(Protocol):
 class VectorFit:
     """The fit of one weight vector: an engine and the penalty."""
 
-    def __init__(
-        self, engine: Engine, penalty: GroupNorms, unit: float, *, quick: bool = False
-    ) -> None:
-        """quick: whether rounds without l1 take the steps of a ridge."""
-        self.engine, self._penalty, self._quick = engine, penalty, quick
-        self.unit = unit
+    def __init__(self, engine: Engine, penalty: GroupNorms, unit: float) -> None:
+        self.engine, self._penalty, self.unit = engine, penalty, unit
 
     @property
     def w(self) -> Floats:
@@ -115,11 +105,6 @@ class VectorFit:
     def improve(self, inner: Separable, polish: int, effort: int) -> float:
         """One proximal Newton step."""
         engine = self.engine
-        if self._quick and not inner.lam.any() and inner.q.all():
-            rows, accuracy = compact_rows(engine.design), Accuracy(ROUGH / effort, 0.0)
-            fall = alone(ridge_step(engine, rows, inner.q, engine.gradient(), accuracy))
-            engine.restart(engine.w, engine.b)
-            return fall
         steps, finer = (STEPS, FINER) if has_kinks(engine.loss) and inner.lam.any() else (1, 1)
         passes, polish, total = finer * PASSES, finer * polish, 0.0
         for _ in range(steps):
@@ -148,8 +133,7 @@ class VectorFit:
 
     def curvature(self) -> Floats:
         """(p,) The curvature of the loss in every feature."""
-        engine = self.engine
-        return engine.design.curvature(engine.h) if self._quick else engine.curvature
+        return self.engine.curvature
 
     def duals(self, rates: Floats, out: Floats) -> None:
         """Dual variables of the groups, ragged: rates_g w_g; written to ``out``."""

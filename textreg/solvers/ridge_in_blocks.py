@@ -9,7 +9,7 @@ S, each as often as it is likely to be drawn less, and the most frequent feature
     M = [ X_SF' D_S X_SF + E    0    ]        with the diagonal of the Hessian
         [         0           D_rest ]
 
-(docs/maths.md, R3) conjugate gradients need a third of the products with the Hessian that they need
+(docs/maths.md, R4) conjugate gradients need a third of the products with the Hessian that they need
 with its diagonal. The cost is a system over S and F, solved in memory by conjugate gradients.
 
 Dual coordinate ascent for a ridge over documents that lie in blocks (yu2010).
@@ -30,7 +30,8 @@ with the Hessian is another one. Scores follow from the products, but for those 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import math
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -44,21 +45,119 @@ from textreg.records import Floats, Int32s, Problem, Solution, Step
 from textreg.records.arrays import take_lines
 from textreg.records.design import BlockDesign, CompressedArrays, RowBlock, joined_rows, renumbered
 from textreg.solvers.certificate import balance, dual_value, relative_gap, ridge_bound
-from textreg.solvers.compact_rows import significant
-from textreg.solvers.dual_ascent import HINGES, LAG, RANGE, Patience, shuffled, slope_of
-from textreg.solvers.engine import IDLE, NOISE, Engine, smooth_step
-from textreg.solvers.linear_algebra import Advance, Direction, conjugate_gradients
-from textreg.solvers.outcome import checks_overflow
-from textreg.solvers.ridge import (
-    FAR,
-    NEGLIGIBLE,
-    ROUNDS,
-    Accuracy,
-    advance,
-    share_for,
-    solution_of,
-    use_crossing_curvature,
+from textreg.solvers.dual_ascent import HINGES, in_range, shuffled, slope_of
+from textreg.solvers.engine import (
+    IDLE,
+    NOISE,
+    Engine,
+    Parabola,
+    go_along,
+    slope_of_intercept,
+    smooth_step,
 )
+from textreg.solvers.linear_algebra import Advance, Direction, conjugate_gradients
+from textreg.solvers.outcome import checks_overflow, finish
+
+# Most iterations of conjugate gradients in a step.
+ROUNDS = 100
+
+# Share of all curvature that documents hold which are left out of the model, times that share of
+# the gradient which the step may leave.
+NEGLIGIBLE = 3e-3
+
+# Largest and smallest share of the gradient that a step may leave.
+ROUGH, FINE = 0.3, 0.01
+
+# Relative gap above which documents are taken to be on their way to the other side.
+FAR = 0.1
+
+
+class Accuracy(NamedTuple):
+    """When a step is accurate enough.
+
+    share: of the gradient of the objective, how much it may leave. gap: the tolerated gap,
+    absolute; the step need not be more accurate than that.
+    """
+
+    share: float
+    gap: float
+
+
+def advance(engine: Engine, q: Floats, slope: tuple[Floats, float], change: Direction) -> Advance:
+    """Go along a change while it helps.
+
+    q: curvature of the penalty. slope: of the objective, in the weights (p,) and the intercept.
+    """
+    weighted = q * engine.w
+    value, linear = 0.5 * float(weighted @ engine.w), float(weighted @ change.w)
+    np.multiply(q, change.w, out=weighted)
+    penalty = Parabola(value, linear, 0.5 * float(weighted @ change.w))
+    del weighted
+    return go_along(engine, change, float(slope[0] @ change.w) + slope[1] * change.b, penalty)
+
+
+def share_for(gap: float) -> float:
+    """The share of the gradient that a step may leave."""
+    return min(ROUGH, max(FINE, 0.5 * math.sqrt(min(gap, 1.0))))
+
+
+def solution_of(
+    problem: Problem,
+    engine: Engine,
+    slope: Floats,
+    squares: Floats,
+    history: Sequence[Step],
+    stopped: bool,
+) -> Solution:
+    """What a ridge has come to.
+
+    slope: of the objective, (p,). squares: the sum of the squared values of every column.
+    """
+    norm = math.sqrt(float(squares.sum()) / len(engine.z))  # see scales.document_norm
+    end = history[-1]
+    solution = Solution(
+        w=engine.w,
+        b=engine.b,
+        objective=end.objective,
+        gap=end.gap,
+        residual=max(float(np.abs(slope).max(initial=0.0)), norm * slope_of_intercept(engine)),
+        iterations=end.iteration,
+        converged=end.gap <= problem.tol,
+        history=tuple(history),
+    )
+    return finish(problem, solution, "Newton steps", stopped=stopped)
+
+
+def use_crossing_curvature(engine: Engine) -> None:
+    """For documents on the wrong side, the curvature on their way to the other one (R3).
+
+    At a score z it is (s(|z|) - 1/2) / |z| for the logistic function s, at most 1/4.
+    """
+    wrong = engine.y * engine.z < 0.0
+    engine.h[wrong] = engine.loss.curvature_above(engine.z[wrong], engine.y[wrong], engine.c[wrong])
+
+
+# What the intercept adds to the diagonal of X X' / q, as a share of its mean.
+LAG = 0.2
+
+
+class Patience:
+    """Tells when sweeps no longer bring the gap of a hinge down: it falls, but not at every look.
+
+    They end where none of LOOKS in a row has found it below FALL times the least before.
+    """
+
+    LOOKS, FALL = 12, 0.8
+
+    def __init__(self) -> None:
+        self.least, self._looks = np.inf, 0
+
+    def ends(self, gap: float) -> bool:
+        """Whether to look no further. gap: what has been found now."""
+        self._looks = 0 if gap <= self.FALL * self.least else self._looks + 1
+        self.least = min(self.least, gap)
+        return self._looks >= self.LOOKS
+
 
 # Most rounds of conjugate gradients for M^-1, and how exactly they solve its system.
 SAMPLE_ROUNDS, SAMPLE_ACCURACY = 40, 0.1
@@ -318,6 +417,21 @@ class BlockRows:
             out[rows[part.some]] = some
 
 
+def significant(h: Floats, c: Floats, share: float) -> tuple[Int32s, Int32s]:
+    """The documents, but for the flattest, which hold at most a ``share`` of the sum of h.
+
+    h, c: (n,), second derivatives and weights of the documents; a weight of 2 is the same as a
+    document twice. Returns these documents and the others.
+    """
+    flatness = np.divide(h, c, out=np.zeros_like(h), where=c > 0.0)
+    order = np.argsort(flatness)
+    total = np.cumsum(h[order])
+    first = int(np.searchsorted(total, share * total[-1], "right")) if len(h) else 0
+    least = flatness[order[first]] if first < len(h) else np.inf
+    large = flatness >= least
+    return np.flatnonzero(large).astype(np.int32), np.flatnonzero(~large).astype(np.int32)
+
+
 class _Part(NamedTuple):
     """What is asked of a block.
 
@@ -370,12 +484,6 @@ def block_reading(
 
 # How many there are for the logistic loss, and with a hinge between two looks at the gap.
 SWEEPS, BETWEEN = 2, 5
-
-
-def sweeps_suit(engine: Engine, rows: BlockRows, q: float) -> bool:
-    """Whether sweeps are for the loss, and all values have the range of float32."""
-    largest = float(rows.norms.max(initial=0.0)), float(engine.c.max(initial=0.0)) / q, q
-    return isinstance(engine.loss, Logistic | HINGES) and max(largest) <= RANGE
 
 
 def ascend(engine: Engine, rows: BlockRows, q: float, problem: Problem) -> float:
@@ -455,7 +563,10 @@ def swept_block(
     alpha, w, b = (np.array(part)[..., None] for part in point)
     values, targets = data.astype(np.float32), np.array(cy)[:, None]
     order = shuffled(seed, len(norms))
-    dual_sweep(indptr, indices, values, order, norms, targets, q, lag, alpha, w, b, *slope)
+    moved, least = np.zeros(alpha.shape), np.full(1, -1.0)
+    dual_sweep(
+        indptr, indices, values, order, norms, targets, q, lag, alpha, w, b, moved, least, *slope
+    )
     return alpha[:, 0], w[:, 0], float(b[0])
 
 
@@ -494,7 +605,8 @@ def ridge_in_blocks(problem: Problem, l2: float, squares: Floats, norms: Floats)
     rows, bound = BlockRows(problem.design, norms), -np.inf
     if problem.start is None:
         engine.restart(engine.w, problem.intercept_at_zero())
-        if sweeps_suit(engine, rows, 2.0 * l2):
+        sweeps = isinstance(problem.loss, Logistic | HINGES)
+        if sweeps and in_range(problem, norms, 2.0 * l2):
             bound = ascend(engine, rows, 2.0 * l2, problem)
     history: list[Step] = []
     gap, iteration, idle = np.inf, 0, 0
