@@ -33,6 +33,7 @@ KINDS = {
     "graph": ("Graph builders", "graph"),
     "loss": ("Losses", "loss"),
     "exporter": ("Exporters", "to"),
+    "backend": ("Backends", "backend"),
 }
 HEAD = """% Written by docs/reference.py from the declarations in the code: `make reference`.
 

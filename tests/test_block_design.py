@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from itertools import pairwise
+from itertools import pairwise, repeat
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from textreg.blocks.features import StoredGroups, StoredRows, cut_rows
+from textreg.builtin.backends import Here
 from textreg.builtin.groups import Group, Sentence
 from textreg.builtin.separable import Elastic, Lasso, NoRegularizer, Ridge
 from textreg.errors import ConvergenceWarning, DataWarning, UsageError
@@ -24,13 +25,16 @@ from textreg.penalties import GroupNorms
 from textreg.records import Design, Groups, Problem, Solution, Step
 from textreg.records.arrays import squared_norms
 from textreg.records.design import (
-    ArrayStore,
     BlockDesign,
     BlockGroups,
     CompressedArrays,
     GroupBlock,
+    GroupBlocks,
     KnownColumns,
+    RowBlocks,
+    numbered_within,
 )
+from textreg.records.store import ArrayStore
 from textreg.solvers.engine import Engine
 from textreg.solvers.out_of_core import (
     MergedBlocks,
@@ -50,8 +54,11 @@ class Memory(dict[str, NDArray[Any]]):
     def put(self, name: str, array: NDArray[Any]) -> None:
         self[name] = array
 
-    def get(self, name: str) -> NDArray[Any]:
+    def get(self, name: str) -> NDArray[Any]:  # type: ignore[override]
         return self[name]
+
+    def drop(self, name: str) -> None:
+        del self[name]
 
 
 class Files:
@@ -66,12 +73,34 @@ class Files:
     def get(self, name: str) -> NDArray[Any]:
         return np.load(self._folder / f"{name}.npy", mmap_mode="r")
 
+    def drop(self, name: str) -> None:
+        (self._folder / f"{name}.npy").unlink()
+
+
+def cut_rows(arrays: CompressedArrays, starts: list[int]) -> Iterator[CompressedArrays]:
+    """The rows of a matrix, cut before these rows; the last is the end."""
+    indptr, indices, data = arrays
+    for start, end in pairwise(starts):
+        first, last = indptr[start], indptr[end]
+        yield CompressedArrays(
+            indptr[start : end + 1] - first, indices[first:last], data[first:last]
+        )
+
+
+def kept(
+    rows: CompressedArrays, cuts: list[int], p: int, store: ArrayStore, groups: Iterable[Any] = ()
+) -> tuple[RowBlocks, GroupBlocks]:
+    """Rows that are cut, and groups of every block, kept in a store."""
+    workers = Here(store)
+    parts = zip(cut_rows(rows, cuts), cuts, [*groups] or repeat(None), strict=False)
+    blocks = (workers.submit(numbered_within, part, start, p, own) for part, start, own in parts)
+    return RowBlocks.of(workers, blocks, p, store)
+
 
 def in_blocks(
     X: csr_array, cuts: list[int], store: ArrayStore, memory: float = np.inf
 ) -> BlockDesign:
-    rows = cut_rows(Design(X).rows, cuts)
-    return BlockDesign(StoredRows(rows, X.shape[1], store), memory)
+    return BlockDesign(kept(Design(X).rows, cuts, X.shape[1], store)[0], memory)
 
 
 def groups_in_blocks(groups: Groups, cuts: list[int], store: ArrayStore) -> BlockGroups:
@@ -83,7 +112,9 @@ def groups_in_blocks(groups: Groups, cuts: list[int], store: ArrayStore) -> Bloc
             indptr = groups.indptr[start : end + 1] - first
             yield GroupBlock(indptr, groups.indices[first:last], groups.weights[start:end])
 
-    return BlockGroups(StoredGroups(blocks(), groups.n_features, store))
+    p = groups.n_features
+    rows = Design(csr_array((cuts[-1], p))).rows
+    return BlockGroups(kept(rows, cuts, p, store, blocks())[1])
 
 
 def documents(seed: int, scale: float = 1.0) -> tuple[csr_array, NDArray[np.float64], Groups]:

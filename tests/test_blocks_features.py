@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -14,16 +15,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from textreg.blocks import counting
-from textreg.blocks.features import BlockFeatures, BlockVectorizer
-from textreg.blocks.scratch import Arrays, Memory, Scratch, blocks_of
+from textreg.blocks import features as features_module
+from textreg.blocks.features import BlockFeatures
+from textreg.blocks.scratch import Scratch, blocks_of
+from textreg.builtin.backends import Here
 from textreg.builtin.tokenizers import Words
 from textreg.errors import DataError, UsageError
-from textreg.features.encoder import WEIGHTINGS
+from textreg.features.encoder import WEIGHTINGS, AnyEncoder
 from textreg.features.fields import tokenizer_of
 from textreg.features.vectorize import Features, Vectorizer
-from textreg.kinds import Tokenizer
-from textreg.records import Tokens
+from textreg.kinds import GroupBuilder, Tokenizer
+from textreg.records import Groups, Tokens
+from textreg.records.design import CompressedArrays, RowBlocks
 from textreg.records.documents import Field, fielded
+from textreg.records.store import ArrayStore, Memory
 from textreg.structure.joining import Pretokenized
 
 TOKENS = ("ids", "sentence_ptr", "document_ptr", "paragraph_ptr")
@@ -96,16 +101,58 @@ def cut(texts: Sequence[str], blocks: int) -> Iterator[Sequence[str]]:
         yield texts[first:end]
 
 
+class Noting(GroupBuilder):
+    """Keeps the tokens that it is given, and builds no groups."""
+
+    name = "noting"
+    within_documents = True
+    seen: ClassVar[list[Tokens]]
+
+    def build(self, tokens: Tokens) -> Groups:
+        self.seen.append(tokens)
+        return Groups([0], [], [], tokens.n_columns)
+
+
+class Made:
+    """Rows and tokens of texts in blocks, cut as they are given."""
+
+    def __init__(
+        self,
+        tokenizer: Tokenizer,
+        vectorizer: Vectorizer,
+        blocks: Iterator[Sequence[str]],
+        store: ArrayStore,
+    ) -> None:
+        given = [list(block) for block in blocks]
+        Noting.seen = self.tokens = []
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(features_module, "blocks_of", lambda texts: iter(given))
+            texts = [text for block in given for text in block]
+            workers = Here(store)
+            features = BlockFeatures(texts, tokenizer, vectorizer, workers, store)
+            self.encoder: AnyEncoder = features.encoder
+            p = self.encoder.n_columns
+            self.blocks, _ = RowBlocks.of(workers, features.blocks(Noting()), p, store)
+        self.starts, self.shape = self.blocks.starts, self.blocks.shape
+
+    def rows(self, block: int) -> CompressedArrays:
+        """The rows of a block, by the features of all."""
+        row_block = next(self.blocks.map(lambda block: block, numbers=[block]))
+        for array in row_block.rows:
+            assert not array.flags.writeable
+        assert (row_block.start, row_block.end) == tuple(self.starts[block : block + 2])
+        indices = row_block.features[row_block.rows.indices]
+        indices.flags.writeable = False
+        return row_block.rows._replace(indices=indices)
+
+
 def by_blocks(
     tokenizer: Tokenizer,
     vectorizer: Vectorizer,
     blocks: Iterator[Sequence[str]],
-    arrays: Arrays | None = None,
-) -> BlockFeatures:
-    counting = BlockVectorizer(tokenizer, vectorizer, Memory() if arrays is None else arrays)
-    for block in blocks:
-        counting.add(block)
-    return counting.finish()
+    store: ArrayStore | None = None,
+) -> Made:
+    return Made(tokenizer, vectorizer, blocks, Memory() if store is None else store)
 
 
 def raised(call: Callable[[], Any]) -> Any:
@@ -116,7 +163,7 @@ def raised(call: Callable[[], Any]) -> Any:
         return str(error)
 
 
-def assert_same(features: BlockFeatures, whole: Features) -> None:
+def assert_same(features: Made, whole: Features) -> None:
     X = whole.X
     assert features.shape == X.shape
     assert features.starts[-1] == X.shape[0]
@@ -133,7 +180,7 @@ def assert_same(features: BlockFeatures, whole: Features) -> None:
             assert array.dtype == kind
             assert not array.flags.writeable
             assert np.array_equal(array, getattr(expected, name))
-        tokens, occurring = features.tokens(block), whole.tokens.select(np.arange(first, end))
+        tokens, occurring = features.tokens[block], whole.tokens.select(np.arange(first, end))
         assert len(tokens.vocabulary) == len(whole.tokens.vocabulary)
         for name in TOKENS:
             array = getattr(occurring, name)
@@ -238,24 +285,33 @@ def test_a_blank_in_a_word() -> None:
     assert by_blocks(Blanks(), Vectorizer(ngrams=1), iter([["a"], ["a b"]])).shape == (2, 2)
 
 
+class Unread(list[str]):
+    """Texts that must not be read."""
+
+    def __iter__(self) -> Iterator[str]:
+        raise AssertionError("these texts are read")
+
+
 @pytest.mark.parametrize(
     "options", [{"min_df": 1.5}, {"max_df": 2.5}, {"stop_words": "/no/such/file"}], ids=str
 )
 def test_wrong_settings_are_refused_before_anything_is_read(options: dict[str, Any]) -> None:
     with pytest.raises(UsageError) as expected:
         Vectorizer(**options).fit(Words(), TEXTS)
+    store = Memory()
     with pytest.raises(UsageError, match=re.escape(str(expected.value))):
-        BlockVectorizer(Words(), Vectorizer(**options), Memory())
+        BlockFeatures(Unread(), Words(), Vectorizer(**options), Here(store), store)
 
 
 def test_documents_that_are_not_for_blocks() -> None:
+    store = Memory()
     with pytest.raises(UsageError, match="lists of tokens cannot be read in blocks"):
-        BlockVectorizer(Pretokenized(), Vectorizer(), Memory())
+        BlockFeatures(Unread(), Pretokenized(), Vectorizer(), Here(store), store)
     with pytest.raises(UsageError, match="lists of tokens cannot be read in blocks"):
-        BlockVectorizer(Words(), Vectorizer(), Memory()).add([["a"]])  # type: ignore[list-item]
+        BlockFeatures([["a"]], Words(), Vectorizer(), Here(store), store)  # type: ignore[list-item]
     fields = fielded([{"subject": "a", "body": "b"}], (Field("subject"), Field("body")))
     with pytest.raises(UsageError, match="several fields cannot be read in blocks"):
-        BlockVectorizer(Words(), Vectorizer(), Memory()).add(fields)
+        BlockFeatures(fields, Words(), Vectorizer(), Here(store), store)
 
 
 def test_more_ngrams_than_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -268,19 +324,19 @@ def test_more_ngrams_than_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("tokenizer", ["words", "words,chars"])
-def test_only_rows_and_tokens_are_kept(tokenizer: str, tmp_path: Path) -> None:
+def test_only_rows_and_groups_are_kept(tokenizer: str, tmp_path: Path) -> None:
     with Scratch(tmp_path) as scratch:
         features = by_blocks(
             tokenizer_of(tokenizer), Vectorizer(max_features=50), cut(TEXTS, 2), scratch
         )
-        names = {path.name for path in scratch.folder.iterdir()} - {"lock"}
-        assert names == {
-            f"{kind}-{block}-{field}"
-            for block in range(2)
-            for kind, fields in (("rows", ("indptr", "indices", "data")), ("tokens", TOKENS))
-            for field in fields
-        }
-        assert isinstance(features.rows(0).data, np.memmap)
+        names = [path.name.partition("-") for path in scratch.folder.iterdir()]
+        kept = sorted(int(number) for number, dash, _ in names if dash)
+        # Of each block features, sizes, three arrays of rows and three of groups; features again.
+        assert sorted(Counter(kept).values()) == [1, 1, 8, 8]
+        block = next(features.blocks.map(lambda block: block, numbers=[0]))
+        base: Any = block.rows.data
+        while not isinstance(base, np.memmap):
+            base = base.obj if isinstance(base, memoryview) else base.base
 
 
 @given(st.lists(st.lists(st.text("ab", max_size=5))), st.integers(1, 4), st.integers(1, 8))

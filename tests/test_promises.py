@@ -42,6 +42,13 @@ SIGNATURES = {
     "Regularizer.path": "(self, problem, candidates=None)",
     "Penalized.penalty": "(self, problem)",
     "Exporter.export": "(self, model)",
+    "Backend.open": "(self, address, parts, memory, store)",
+    "Workers.submit": "(self, function, *arguments, outputs=1)",
+    "Workers.map": "(self, function, handles, *arguments)",
+    "Workers.send": "(self, value)",
+    "Workers.read": "(self, paths, **options)",
+    "Workers.score_files": "(self, model, reading, files, *, records)",
+    "Workers.scores": "(self, model, texts)",
     "Loss.value": "(self, z, y, c)",
     "Loss.derivatives": "(self, z, y, c, r, h)",
     "Loss.curvature_bound": "(self, c)",
@@ -111,6 +118,7 @@ def test_only_these_methods_must_be_written() -> None:
         "regularizer": {"solve"},
         "loss": {"value", "derivatives", "curvature_bound", "dual_value"},
         "exporter": {"export"},
+        "backend": {"open"},
     }
     assert Penalized.__abstractmethods__ == {"penalty"}
 

@@ -15,8 +15,9 @@ import numpy as np
 import pytest
 
 from textreg.blocks import scratch as scratch_module
-from textreg.blocks.scratch import LOCK, PREFIX, Arrays, Memory, Scratch
+from textreg.blocks.scratch import LOCK, PREFIX, Scratch
 from textreg.errors import UsageError
+from textreg.records.store import ArrayStore, Memory
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="locks and signals of POSIX")
 
@@ -31,7 +32,7 @@ with Scratch(sys.argv[1]) as scratch:
 
 
 @pytest.fixture(params=["memory", "scratch"])
-def arrays(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Arrays]:
+def arrays(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[ArrayStore]:
     if request.param == "memory":
         yield Memory()
     else:
@@ -67,7 +68,7 @@ def folders(parent: Path) -> list[Path]:
     ],
     ids=str,
 )
-def test_what_is_put_is_there(arrays: Arrays, array: np.ndarray) -> None:
+def test_what_is_put_is_there(arrays: ArrayStore, array: np.ndarray) -> None:
     arrays.put("3-ids", array)
     found = arrays.get("3-ids")
     assert found.dtype == array.dtype
@@ -83,7 +84,7 @@ def test_what_is_put_is_there(arrays: Arrays, array: np.ndarray) -> None:
             forgotten("3-ids")
 
 
-def test_an_array_takes_the_place_of_another(arrays: Arrays) -> None:
+def test_an_array_takes_the_place_of_another(arrays: ArrayStore) -> None:
     arrays.put("a", np.arange(100_000))
     before = arrays.get("a")
     arrays.put("a", np.zeros(2))
@@ -277,6 +278,7 @@ def test_a_limit_on_the_size_of_files(tmp_path: Path) -> None:
 import resource, sys, numpy as np
 from textreg.blocks.scratch import Scratch
 from textreg.errors import UsageError
+from textreg.records.store import ArrayStore, Memory
 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 with Scratch(sys.argv[1]) as scratch:
     scratch.put("a", np.zeros(100))

@@ -1,4 +1,4 @@
-"""The seven hooks by which every plugin, built in or not, offers its classes and commands.
+"""The eight hooks by which every plugin, built in or not, offers its classes and commands.
 
 A plugin is a module with implementations of these hooks and an entry point that names it:
 
@@ -8,9 +8,9 @@ A plugin is a module with implementations of these hooks and an entry point that
     "regularizer.shrink" = "acme_shrink"
 
 Entry points are named ``kind.name``, kinds being tokenizer, groups, graph, regularizer, loss,
-exporter and command, so that names can be listed without importing anything. Each hook returns a
-list of classes, that of commands a list of commands. See the page "What plugins can rely on" for
-what may change, and when.
+exporter, backend and command, so that names can be listed without importing anything. Each hook
+returns a list of classes, that of commands a list of commands. See the page "What plugins can rely
+on" for what may change, and when.
 """
 
 from __future__ import annotations
@@ -19,7 +19,16 @@ from typing import TYPE_CHECKING, Any
 
 import pluggy
 
-from textreg.kinds import API, Exporter, GraphBuilder, GroupBuilder, Loss, Regularizer, Tokenizer
+from textreg.kinds import (
+    API,
+    Backend,
+    Exporter,
+    GraphBuilder,
+    GroupBuilder,
+    Loss,
+    Regularizer,
+    Tokenizer,
+)
 
 if TYPE_CHECKING:
     import click
@@ -134,6 +143,22 @@ def textreg_exporters(api: int) -> list[type[Exporter]]:  # type: ignore[empty-b
 
 
 @hookspec
+def textreg_backends(api: int) -> list[type[Backend]]:  # type: ignore[empty-body]
+    """Backend classes of this plugin.
+
+    Parameters
+    ----------
+    api : int
+        As for :func:`textreg_tokenizers`.
+
+    Returns
+    -------
+    list of type
+        Subclasses of :class:`~textreg.kinds.Backend`.
+    """
+
+
+@hookspec
 def textreg_commands(api: int) -> list[click.Command]:  # type: ignore[empty-body]
     """Commands of this plugin, for the program ``textreg``.
 
@@ -171,6 +196,7 @@ HOOK_OF_KIND = {
     "regularizer": "textreg_regularizers",
     "loss": "textreg_losses",
     "exporter": "textreg_exporters",
+    "backend": "textreg_backends",
     "command": "textreg_commands",
 }
 

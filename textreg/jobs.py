@@ -1,4 +1,4 @@
-"""Where work is done: in how many threads side by side, or on a cluster."""
+"""In how many threads work is done side by side."""
 
 from __future__ import annotations
 
@@ -20,19 +20,3 @@ def threads_of(jobs: int) -> int:
         return jobs
     affinity = getattr(os, "sched_getaffinity", None)  # not on every system
     return len(affinity(0)) if affinity else os.cpu_count() or 1
-
-
-def check_backend(backend: str, address: str | None) -> None:
-    """UsageError unless there is an address where the backend is ``dask``, and only there."""
-    if backend not in ("threads", "dask"):
-        raise UsageError(f"backend must be threads or dask, not '{backend}'.")
-    if backend == "dask" and address is None:
-        raise UsageError(
-            "backend 'dask' needs the address of a scheduler, such as tcp://10.0.0.5:8786 "
-            "(--backend dask:ADDRESS)."
-        )
-    if backend != "dask" and address is not None:
-        raise UsageError(
-            "an address is for the backend 'dask': name that (--backend dask:ADDRESS), or leave "
-            "the address out."
-        )

@@ -1,4 +1,4 @@
-"""The six kinds of plugin: what to subclass.
+"""The seven kinds of plugin: what to subclass.
 
 A plugin subclasses one of these, gives it a ``name``, declares its parameters with
 :func:`textreg.params.param`, and writes the abstract methods of its kind.
@@ -9,14 +9,17 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from textreg.errors import PluginError, UsageError
 from textreg.losses import Loss
 from textreg.params import Plugin, check_decided
 from textreg.records import Floats, Graph, Groups, Int64s, MultiSolution, Problem, Solution, Tokens
+from textreg.records.design import Workers
 from textreg.records.plain_model import PlainModel
 from textreg.records.problem import Support
+from textreg.records.store import ArrayStore
 from textreg.records.text import tokens_of
 
 if TYPE_CHECKING:
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = [
     "API",
     "KINDS",
+    "Backend",
     "Exporter",
     "GraphBuilder",
     "GroupBuilder",
@@ -33,6 +37,7 @@ __all__ = [
     "Plugin",
     "Regularizer",
     "Tokenizer",
+    "Workers",
 ]
 
 #: Version of the plugin interface. What may change without a new one: docs/promises.md.
@@ -606,6 +611,48 @@ class Exporter(Plugin):
         """
 
 
+class Backend(Plugin):
+    """Says where blocks of documents are kept, and where what is asked of them is computed.
+
+    Attributes
+    ----------
+    address : str, default ""
+        What users name beside it, as in ``--backend NAME:ADDRESS``, with an example: "the address
+        of a scheduler, such as tcp://10.0.0.5:8786". Empty if there is nothing to name.
+    """
+
+    kind: ClassVar[str] = "backend"
+    address: ClassVar[str] = ""
+
+    @abstractmethod
+    def open(
+        self, address: str | None, parts: Sequence[Plugin], memory: int | None, store: ArrayStore
+    ) -> AbstractContextManager[Workers]:
+        """The workers, for use in a ``with`` statement.
+
+        Parameters
+        ----------
+        address : str or None
+            What the user named, if the backend asks for it.
+        parts : sequence of Plugin
+            What is going to be called there.
+        memory : int or None
+            Bytes that the arrays of a worker may take, if the user said how many.
+        store : ArrayStore
+            Where arrays go that are kept in this process.
+
+        Returns
+        -------
+        context manager of Workers
+
+        Raises
+        ------
+        UsageError
+            If there are no workers, or they cannot do the work just as it would be done here.
+        """
+
+
 KINDS: dict[str, type[Any]] = {
-    part.kind: part for part in (Tokenizer, GroupBuilder, GraphBuilder, Regularizer, Loss, Exporter)
+    part.kind: part
+    for part in (Tokenizer, GroupBuilder, GraphBuilder, Regularizer, Loss, Exporter, Backend)
 }

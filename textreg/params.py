@@ -755,7 +755,7 @@ def _with_parameters(doc: str, declared: Mapping[str, Param]) -> str:
 
 
 class Plugin(Parametrized, ABC):
-    """Base of the five kinds of plugin."""
+    """Base of all kinds of plugin."""
 
     kind: ClassVar[str] = ""
     # Version of the plugin interface that the class is made for.

@@ -1,9 +1,8 @@
-"""Counts of texts in blocks: each block's own, merged into those of all.
+"""Counts of n-grams in blocks: each block's own, added up to those of all.
 
-Sorted lists of many blocks, merged without all of them in memory at once.
-
-Lists of about the same size are merged, as the digits of a binary counter carry: so every entry is
-copied only a few times, however many blocks there are.
+Sorted lists of many blocks are merged without all of them in memory at once. Lists of about the
+same size are merged, as the digits of a binary counter carry: so every entry is copied only a few
+times, however many blocks there are.
 """
 
 from __future__ import annotations
@@ -14,32 +13,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from textreg._core import text_counts, text_grams, text_names
-from textreg.blocks.scratch import Arrays
+from textreg._core import text_names
 from textreg.errors import DataError
-from textreg.features.ngrams import (
-    Counted,
-    NGramCounts,
-    NGrams,
-    by_name,
-    occurrences,
-    take,
-    tokens_of,
-    where_wanted,
-)
+from textreg.features.ngrams import Counted, NGramCounts, NGrams, take
 from textreg.kinds import Tokenizer
-from textreg.plugins import calls
-from textreg.records import Int32s, Int64s, Tokens
+from textreg.records import Int32s, Int64s
 from textreg.records.arrays import MOST
+from textreg.records.store import ArrayStore, Kept
 from textreg.records.text import Names
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from textreg.records import Int32s, Int64s
-
-
-ALWAYS = ("ids", "sentence_ptr", "document_ptr")
+    from textreg.records import Bools
 
 
 class NoNames(Sequence[str]):
@@ -53,49 +37,6 @@ class NoNames(Sequence[str]):
 
     def __getitem__(self, index: object) -> NoReturn:
         raise LookupError("these names were left out")
-
-
-class BlockTokens:
-    """Tokens of every block, over a vocabulary that is kept elsewhere.
-
-    Parameters
-    ----------
-    arrays : Arrays
-    prefix : str
-        What the names of the arrays begin with.
-    """
-
-    def __init__(self, arrays: Arrays, prefix: str) -> None:
-        self._arrays = arrays
-        self._prefix = prefix
-        self._with_paragraphs: set[int] = set()
-
-    def put(self, block: int, tokens: Tokens) -> None:
-        """Keep those of a block, without character offsets."""
-        for field in ALWAYS:
-            self._arrays.put(self._name(block, field), getattr(tokens, field))
-        if tokens.paragraph_ptr is not None:
-            self._arrays.put(self._name(block, "paragraph_ptr"), tokens.paragraph_ptr)
-            self._with_paragraphs.add(block)
-
-    def get(self, block: int, vocabulary: Sequence[str]) -> Tokens:
-        """Those of a block."""
-        ids, sentence_ptr, document_ptr = (
-            self._arrays.get(self._name(block, field)) for field in ALWAYS
-        )
-        paragraph_ptr = None
-        if block in self._with_paragraphs:
-            paragraph_ptr = self._arrays.get(self._name(block, "paragraph_ptr"))
-        return Tokens(ids, sentence_ptr, document_ptr, vocabulary, paragraph_ptr=paragraph_ptr)
-
-    def drop(self, block: int) -> None:
-        """Forget those of a block."""
-        fields = [*ALWAYS, *(["paragraph_ptr"] if block in self._with_paragraphs else [])]
-        for field in fields:
-            self._arrays.drop(self._name(block, field))
-
-    def _name(self, block: int, field: str) -> str:
-        return f"{self._prefix}-{block}-{field}"
 
 
 class MergedKeys:
@@ -206,206 +147,6 @@ class BlockCounts(NGramCounts):
         return np.concatenate(self.occurrences)
 
 
-class BlockCounting:
-    """Counts the n-grams of one tokenizer block by block.
-
-    In the arrays of a block words and n-grams have numbers of that block alone, in order of name as
-    everywhere. So they are small, and stay as they are whatever words other blocks bring. An array
-    ``numbers`` of every block has the numbers of its n-grams among those of all blocks; it ascends.
-
-    Parameters
-    ----------
-    tokenizer : Tokenizer
-    stop_words : tuple of str
-        Words to drop.
-    ngrams : int
-        The largest number of words in an n-gram.
-    arrays : Arrays
-    prefix : str
-        What the names of the arrays begin with.
-    occurrences : bool
-        Whether to count occurrences, too, and not only documents.
-
-    Attributes
-    ----------
-    n_documents, n_blocks : int
-    n_words : int
-        Number of occurrences of words, without stop words.
-    """
-
-    def __init__(
-        self,
-        tokenizer: Tokenizer,
-        stop_words: tuple[str, ...],
-        ngrams: int,
-        arrays: Arrays,
-        prefix: str,
-        *,
-        occurrences: bool,
-    ) -> None:
-        self.tokenizer = tokenizer
-        self.stop_words = stop_words
-        self.ngrams = ngrams
-        self.n_documents = 0
-        self.n_words = 0
-        self.n_blocks = 0
-        self._arrays = arrays
-        self._prefix = prefix
-        self._words = BlockTokens(arrays, prefix)
-        self._counted = ["documents", "occurrences"] if occurrences else ["documents"]
-        self._names = MergedNames(self._move)
-
-    def add(self, texts: Sequence[str]) -> None:
-        """Count the words of the next block."""
-        words = by_name(calls.encode(self.tokenizer, texts), self.stop_words)
-        block, names = self.n_blocks, Names.of(words.vocabulary)
-        self._words.put(block, words)
-        self._count(block, 1, words.ids, words.token_document_ptr, len(names))
-        self._put(block, 1, "numbers", np.arange(len(names)))
-        self._names.add(block, names)
-        self.n_documents += len(texts)
-        self.n_words += len(words.ids)
-        self.n_blocks += 1
-
-    def counts(self, least: float) -> BlockCounts:
-        """The n-grams of all blocks; those of rarer words than ``least`` may be missing."""
-        names = self._names.take()
-        if len(names) > MOST:
-            raise DataError(_too_many(1))
-        counts = BlockCounts(self.tokenizer, self.stop_words, NGrams(names), [], [])
-        self._add_up(counts, 1, len(names))
-        for k in range(2, self.ngrams + 1):
-            keys = self._merged(k, counts, least)
-            if sum(counts.tree.sizes) + len(keys) > MOST:
-                raise DataError(_too_many(k))
-            self._number(k, keys)
-            starts = np.arange(counts.tree.sizes[-1] + 1) * len(names)
-            child_ptr = np.searchsorted(keys, starts)
-            keys %= max(len(names), 1)
-            tree = NGrams(
-                names,
-                (*counts.tree.child_ptr, child_ptr),
-                (*counts.tree.last, keys.astype(np.int32)),
-            )
-            counts = replace(counts, tree=tree)
-            self._add_up(counts, k, len(keys))
-        return counts
-
-    def words(self, block: int) -> Tokens:
-        """The words of a block, without their names."""
-        size = len(self._get(block, 1, "numbers"))
-        return self._words.get(block, NoNames(size))
-
-    def tokens(
-        self, block: int, words: Tokens, features: Sequence[Int32s], names: Sequence[str]
-    ) -> Tokens:
-        """Every occurrence of a feature in a block, whose words are given.
-
-        ``features`` has for every length the feature of each n-gram of all blocks, or -1.
-        """
-        streams = [self._stream(block, k) for k in range(1, self.ngrams + 1)]
-        numbers = [
-            take(level, self._get(block, k, "numbers")) for k, level in enumerate(features, 1)
-        ]
-        return tokens_of(words, streams, numbers, names)
-
-    def drop(self, block: int) -> None:
-        """Forget all arrays of a block."""
-        self._words.drop(block)
-        for k in range(1, self.ngrams + 1):
-            self._drop(block, k, "numbers")
-            if k > 1:
-                self._drop(block, k, "stream")
-
-    def _move(self, block: int, places: Int64s) -> None:
-        """Give the words of a block their numbers among the names that these were merged into."""
-        self._put(block, 1, "numbers", places[self._get(block, 1, "numbers")])
-
-    def _merged(self, k: int, counts: BlockCounts, least: float) -> Int64s:
-        """The keys of the k-grams of all blocks, sorted."""
-        merged = MergedKeys()
-        for block in range(self.n_blocks):
-            keys = self._extended(block, k, counts, least)
-            self._put(block, k, "keys", keys)
-            merged.add(keys)
-        return merged.take()
-
-    def _extended(self, block: int, k: int, counts: BlockCounts, least: float) -> Int64s:
-        """Find and count the k-grams of a block; their keys.
-
-        The key of a k-gram is the number of the (k-1)-gram that it begins with, times the number of
-        words, plus its last word: less than 2^62. Keys are in the order of the k-grams, as numbers
-        of a block and of all blocks are both in order of name.
-        """
-        tokens = self.words(block)
-        parents, words = self._get(block, k - 1, "numbers"), self._get(block, 1, "numbers")
-        wanted, common = self._stream(block, k - 1), tokens.ids
-        if least > 1:  # an n-gram is at most as frequent as its parts
-            wanted = where_wanted(wanted, counts.documents[-1][parents] >= least)
-            common = where_wanted(common, counts.documents[0][words] >= least)
-        stream, child_ptr, last = text_grams.grams(
-            wanted, common, tokens.sentence_ptr, k, len(parents), len(words)
-        )
-        self._put(block, k, "stream", stream)
-        self._count(block, k, stream, tokens.token_document_ptr, len(last))
-        keys = np.repeat(parents, np.diff(child_ptr)).astype(np.int64, copy=False)
-        keys *= len(counts.tree.words)
-        keys += words[last]
-        return keys
-
-    def _number(self, k: int, every: Int64s) -> None:
-        """Number the k-grams of every block by their places among all keys."""
-        for block in range(self.n_blocks):
-            numbers = np.searchsorted(every, self._get(block, k, "keys")).astype(np.int32)
-            self._put(block, k, "numbers", numbers)
-            self._drop(block, k, "keys")
-
-    def _count(self, block: int, k: int, stream: Int32s, ptr: Int64s, size: int) -> None:
-        """Count the k-grams of a block."""
-        for what in self._counted:
-            counted = (
-                text_counts.document_frequencies(stream, ptr, size)
-                if what == "documents"
-                else occurrences(stream, size)
-            )
-            self._put(block, k, what, counted)
-
-    def _add_up(self, counts: BlockCounts, k: int, size: int) -> None:
-        """Add up the counts of all blocks."""
-        for what in self._counted:
-            small = what == "documents" and self.n_documents <= MOST
-            sums = np.zeros(size, dtype=np.int32 if small else np.int64)
-            for block in range(self.n_blocks):
-                sums[self._get(block, k, "numbers")] += self._get(block, k, what)
-                self._drop(block, k, what)
-            getattr(counts, what).append(sums)
-
-    def _stream(self, block: int, k: int) -> Int32s:
-        """The k-gram that begins at every place of a block, or -1."""
-        if k == 1:
-            return self.words(block).ids
-        return self._get(block, k, "stream")
-
-    def _name(self, block: int, k: int, what: str) -> str:
-        return f"{self._prefix}-{block}-{k}-{what}"
-
-    def _put(self, block: int, k: int, what: str, array: NDArray[Any]) -> None:
-        self._arrays.put(self._name(block, k, what), array)
-
-    def _get(self, block: int, k: int, what: str) -> NDArray[Any]:
-        return self._arrays.get(self._name(block, k, what))
-
-    def _drop(self, block: int, k: int, what: str) -> None:
-        self._arrays.drop(self._name(block, k, what))
-
-
-def _too_many(k: int) -> str:
-    return (
-        f"there are more than {MOST:,} different n-grams of up to {k} words, and features have "
-        "numbers of 32 bits: raise min_df, or lower ngrams."
-    )
-
-
 class BlockTree(NamedTuple):
     """The n-grams of one tokenizer in a block of documents, or in several.
 
@@ -445,39 +186,82 @@ def tree_of(counted: Counted, *, occurrences: bool) -> BlockTree:
     )
 
 
-class TreeCounting(BlockCounting):
-    """Counts n-grams over all blocks, as its base does, of those counted in every block."""
+class TreeCounting:
+    """Adds up the n-grams of one tokenizer that were counted in every block.
 
-    def add_tree(self, tree: BlockTree) -> None:
-        """Add those of the next block."""
-        block = self.n_blocks
-        self._put(block, 1, "numbers", np.arange(len(tree.names)))
-        for what in self._counted:
-            for k, counts in enumerate(tree.counts[what], 1):
-                self._put(block, k, what, counts)
-        for k, (child_ptr, last) in enumerate(tree.children, 2):
-            self._put(block, k, "child_ptr", child_ptr)
-            self._put(block, k, "last", last)
+    In a block words and n-grams have numbers of that block alone, in order of name as everywhere.
+    So they are small, and stay as they are whatever words other blocks bring. The numbers of a
+    block's n-grams among those of all blocks ascend.
+
+    Parameters
+    ----------
+    tokenizer : Tokenizer
+    ngrams : int
+        The largest number of words in an n-gram.
+    stop_words : tuple of str
+        The words that were dropped.
+    store : ArrayStore
+        For the numbers of every block.
+    occurrences : bool
+        Whether occurrences were counted, too, and not only documents.
+
+    Attributes
+    ----------
+    n_documents : int
+    n_words : int
+        Number of occurrences of words, without stop words.
+    """
+
+    def __init__(
+        self,
+        tokenizer: Tokenizer,
+        ngrams: int,
+        stop_words: tuple[str, ...],
+        store: ArrayStore,
+        *,
+        occurrences: bool,
+    ) -> None:
+        self.tokenizer, self.ngrams, self.stop_words = tokenizer, ngrams, stop_words
+        self.n_documents = self.n_words = 0
+        self._store = store
+        self._counted = ["documents", "occurrences"] if occurrences else ["documents"]
+        self._trees: list[Callable[[], BlockTree]] = []
+        self._numbers: list[list[Kept]] = []  # of every block, for every length
+        self._names = MergedNames(self._move)
+
+    def add(self, load: Callable[[], BlockTree]) -> None:
+        """Add the n-grams of the next block, which ``load`` gives whenever they are needed."""
+        tree, block = load(), len(self._trees)
+        self._trees.append(load)
+        self._numbers.append([Kept(self._store, np.arange(len(tree.names)))])
         self._names.add(block, tree.names)
         self.n_documents += tree.n_documents
         self.n_words += tree.n_words
-        self.n_blocks += 1
 
-    def _extended(self, block: int, k: int, counts: BlockCounts, least: float) -> Int64s:
-        """The keys of the k-grams of a block; rare ones are among them."""
-        parents, words = self._get(block, k - 1, "numbers"), self._get(block, 1, "numbers")
-        child_ptr, last = self._get(block, k, "child_ptr"), self._get(block, k, "last")
-        keys = np.repeat(parents, np.diff(child_ptr)).astype(np.int64, copy=False)
-        keys *= len(counts.tree.words)
-        keys += words[last]
-        for what in ("child_ptr", "last"):
-            self._drop(block, k, what)
-        return keys
+    def counts(self, least: float) -> BlockCounts:
+        """The n-grams of all blocks; those of rarer words than ``least`` may be missing.
 
-    def add(self, texts: Sequence[str]) -> None:
-        """Count the n-grams of the next block here."""
-        counted = Counted.of(self.tokenizer, texts, self.ngrams, 1, self.stop_words)
-        self.add_tree(tree_of(counted, occurrences="occurrences" in self._counted))
+        Can be asked once.
+        """
+        names = self._names.take()
+        if len(names) > MOST:
+            raise DataError(_too_many(1))
+        counts = BlockCounts(self.tokenizer, self.stop_words, NGrams(names), [], [])
+        self._add_up(counts, 1, len(names))
+        for k in range(2, self.ngrams + 1):
+            keys = self._number(k, counts, least)
+            starts = np.arange(counts.tree.sizes[-1] + 1) * len(names)
+            child_ptr = np.searchsorted(keys, starts)
+            keys %= max(len(names), 1)
+            tree = NGrams(
+                names,
+                (*counts.tree.child_ptr, child_ptr),
+                (*counts.tree.last, keys.astype(np.int32)),
+            )
+            counts = replace(counts, tree=tree)
+            self._add_up(counts, k, len(keys))
+        self._trees.clear()
+        return counts
 
     def merged(self) -> BlockTree:
         """The n-grams of all blocks as those of one."""
@@ -492,15 +276,74 @@ class TreeCounting(BlockCounting):
         )
 
     def numbers(self, block: int) -> list[Int32s]:
-        """For every length the numbers of the n-grams of a block among those of all."""
-        every = (self._get(block, k, "numbers") for k in range(1, self.ngrams + 1))
-        return [numbers.astype(np.int32, copy=False) for numbers in every]
+        """For every length the numbers of the n-grams of a block among those of all, or -1."""
+        return [kept.value().astype(np.int32, copy=False) for kept in self._numbers[block]]
 
     def taken(self, block: int, features: Sequence[Int32s]) -> list[Int32s]:
-        """The same of ``features`` of the n-grams of all blocks."""
-        return [of[own] for of, own in zip(features, self.numbers(block), strict=True)]
+        """The same of ``features`` of the n-grams of all blocks; the numbers are given up here."""
+        taken = [take(of, own) for of, own in zip(features, self.numbers(block), strict=True)]
+        self._numbers[block] = []
+        return taken
 
-    def drop(self, block: int) -> None:
-        """Forget the numbers of a block."""
-        for k in range(1, self.ngrams + 1):
-            self._drop(block, k, "numbers")
+    def _move(self, block: int, places: Int64s) -> None:
+        """Give the words of a block their numbers among the names that these were merged into."""
+        own = self._numbers[block]
+        own[0] = Kept(self._store, places[own[0].value()])
+
+    def _number(self, k: int, counts: BlockCounts, least: float) -> Int64s:
+        """Number the k-grams of every block by their places among all; the keys of all, sorted."""
+        merged, kept, frequent = MergedKeys(), [], None
+        if least > 1:  # an n-gram is at most as frequent as its parts
+            parts = counts.documents[-1], counts.documents[0]
+            frequent = [np.append(documents >= least, False) for documents in parts]  # of -1: no
+        for block in range(len(self._trees)):
+            keys = self._keys(block, k, len(counts.tree.words), frequent)
+            kept.append(Kept(self._store, keys))
+            merged.add(keys if frequent is None else keys[keys >= 0])
+        every = merged.take()
+        if sum(counts.tree.sizes) + len(every) > MOST:
+            raise DataError(_too_many(k))
+        for numbers in self._numbers:
+            keys = kept.pop(0).value()
+            places = np.searchsorted(every, keys).astype(np.int32)
+            places[keys < 0] = -1
+            numbers.append(Kept(self._store, places))
+        return every
+
+    def _keys(self, block: int, k: int, n_words: int, frequent: list[Bools] | None) -> Int64s:
+        """The keys of the k-grams of a block; -1 where a part is not frequent.
+
+        The key of a k-gram is the number of the (k-1)-gram that it begins with, times the number of
+        words, plus its last word: less than 2^62. Keys are in the order of the k-grams, as numbers
+        of a block and of all blocks are both in order of name.
+        """
+        parents, words = (self._numbers[block][at].value() for at in (k - 2, 0))
+        child_ptr, last = self._trees[block]().children[k - 2]
+        children = np.diff(child_ptr)
+        keys = np.repeat(parents, children).astype(np.int64, copy=False)
+        keys *= n_words
+        keys += words[last]
+        if frequent is not None:
+            begins, ends = frequent[0][parents], frequent[1][words]
+            keys[~(np.repeat(begins, children) & ends[last])] = -1
+        return keys
+
+    def _add_up(self, counts: BlockCounts, k: int, size: int) -> None:
+        """Add up the counts of all blocks."""
+        for what in self._counted:
+            small = what == "documents" and self.n_documents <= MOST
+            sums = np.zeros(size, dtype=np.int32 if small else np.int64)
+            for load, kept in zip(self._trees, self._numbers, strict=True):
+                numbers, own = kept[-1].value(), load().counts[what][k - 1]
+                known = numbers >= 0
+                if not known.all():
+                    numbers, own = numbers[known], own[known]
+                sums[numbers] += own
+            getattr(counts, what).append(sums)
+
+
+def _too_many(k: int) -> str:
+    return (
+        f"there are more than {MOST:,} different n-grams of up to {k} words, and features have "
+        "numbers of 32 bits: raise min_df, or lower ngrams."
+    )

@@ -1,300 +1,102 @@
-"""Features of texts in blocks: the chosen ones, and the matrix of their rows, kept in files."""
+"""Features of texts in blocks: n-grams counted and added up, and the rows and groups of each block.
+
+    block  block  block  block  block  ...     words of each, and how many documents have them
+      └──────┼──────┘      └──────┼──────┘
+           merged               merged    ...  at most MERGED at a time, in the order of blocks
+             └─────────┬──────────┘
+                 here, the last time           all n-grams: which of them are features
+
+The features go the same way back: whoever merged some n-grams knows the number of each among the
+merged ones. What is merged with what depends on the blocks alone, and counts are whole numbers.
+In one process all blocks are added up at once.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from textreg.blocks.counting import BlockCounting, BlockCounts, BlockTokens
-from textreg.blocks.scratch import Arrays, release_memory
+from textreg.blocks.counting import BlockCounts, BlockTree, NoNames, TreeCounting, tree_of
+from textreg.blocks.scratch import blocks_of
 from textreg.errors import UsageError
-from textreg.features.encoder import AnyEncoder, side_by_side
+from textreg.features.encoder import Encoder, side_by_side
 from textreg.features.markup import stripped_texts
+from textreg.features.ngrams import Counted, tokens_of
 from textreg.features.vectorize import PartCounts, Vectorizer, joined_encoder
 from textreg.kinds import Tokenizer
-from textreg.records import Floats, Int32s, Int64s, Tokens
-from textreg.records.design import (
-    ArrayStore,
-    CompressedArrays,
-    GroupBlock,
-    RowBlock,
-    block_products,
-)
-from textreg.records.documents import FieldedText, check_texts, is_tokenized
+from textreg.plugins import calls
+from textreg.records import Int32s, Tokens
+from textreg.records.design import Block, CompressedArrays, GroupBlock, numbered_within
+from textreg.records.documents import FieldedText, TextsElsewhere, check_texts, is_tokenized
+from textreg.records.store import ArrayStore, Kept, Memory, release_memory, same
 from textreg.structure.joining import Pretokenized
 
 if TYPE_CHECKING:
-    from textreg.features.encoder import Encoder
-    from textreg.records import Bools, Int32s, Int64s
-    from textreg.text import CsrArrays
+    from textreg.features.encoder import AnyEncoder
+    from textreg.kinds import GroupBuilder, Workers
+    from textreg.records import Bools
 
 
-class StoredRows:
-    """The rows of all blocks, whose features are numbered within each.
+# Most lists of n-grams that are merged at a time by workers elsewhere.
+MERGED = 8
 
-    Parameters
-    ----------
-    blocks : iterable of CompressedArrays
-        The rows of every block, whose indices are features. Each is needed only until the next one
-        is asked for.
-    n_features : int
-        Number of features.
-    store : ArrayStore
-        Where they are kept.
-
-    Attributes
-    ----------
-    shape, starts, sizes, elsewhere
-        As of :class:`textreg.records.design.RowBlocks`.
-    """
-
-    elsewhere = False
-
-    def __init__(
-        self, blocks: Iterable[CompressedArrays], n_features: int, store: ArrayStore
-    ) -> None:
-        self._blocks = _StoredBlocks(store, "")
-        self.sizes: Int32s = np.zeros(n_features, dtype=np.int32)
-        starts = [0]
-        for number, rows in enumerate(blocks):
-            start = starts[-1]
-            block, counts = numbered_within(rows, start, n_features)
-            self.sizes[block.features] += counts
-            self._blocks.put(number, block.features, block.rows)
-            starts.append(block.end)
-        self.starts: Int64s = np.array(starts, dtype=np.int64)
-        self.shape = starts[-1], n_features
-
-    def features(self, number: int) -> Int32s:
-        """The features that occur in one block, ascending."""
-        return self._blocks.features(number)
-
-    def block(self, number: int) -> RowBlock:
-        """The rows of one block."""
-        start, end = self.starts[number : number + 2].tolist()
-        return RowBlock(start, end, self.features(number), self._blocks.rows(number))
-
-    def map(
-        self,
-        operation: Callable[..., Any],
-        *arguments: Iterable[Any],
-        numbers: Sequence[int] | None = None,
-    ) -> Iterator[Any]:
-        """``operation(block, *its arguments)`` of every block, or of some, in order."""
-        chosen = range(len(self.starts) - 1) if numbers is None else numbers
-        for number, *own in zip(chosen, *arguments, strict=False):
-            yield operation(self.block(number), *own)
-
-    def derive(
-        self,
-        operation: Callable[..., Any],
-        *arguments: Iterable[Any],
-        take: Callable[[Any], Int32s],
-    ) -> StoredRows:
-        """Blocks that are made of these, in the same store; see RowBlocks."""
-        made: StoredRows = object.__new__(StoredRows)
-        made.starts = self.starts
-        made._blocks = self._blocks.beside("derived-")
-        for number, (rows, told) in enumerate(self.map(operation, *arguments)):
-            made._blocks.put(number, take(told), rows)
-        return made
-
-    def large_sums(self, r: Floats, least: float) -> tuple[Int32s, Floats]:
-        """The features with an absolute value of X'r above ``least``, and these values."""
-        release_memory()  # whoever asks had a problem in memory before
-        sums = np.zeros(self.shape[1])
-        for number, (start, end) in enumerate(pairwise(self.starts.tolist())):
-            block = self.block(number)
-            sums[block.features] += block_products(block, r[start:end])
-        features = np.flatnonzero(np.abs(sums) > least).astype(np.int32)
-        return features, sums[features]
+# For every tokenizer, and every length of n-grams, a number of each: a feature, or -1 for none.
+Numbers = list[list["Int32s"]]
 
 
-class _StoredBlocks:
-    """Features and rows of blocks in a store, under names that begin with ``prefix``."""
+class Counting(NamedTuple):
+    """What is counted: by which tokenizers, the longest n-grams and stop words of each."""
 
-    def __init__(self, store: ArrayStore, prefix: str) -> None:
-        self._store, self._prefix = store, prefix
+    tokenizers: Sequence[tuple[Tokenizer, int, tuple[str, ...]]]
+    strip_html: bool
+    occurrences: bool
 
-    def beside(self, prefix: str) -> _StoredBlocks:
-        """Others in the same store."""
-        return _StoredBlocks(self._store, self._prefix + prefix)
-
-    def put(self, number: int, features: Int32s, rows: CompressedArrays) -> None:
-        """Keep those of a block."""
-        self._store.put(f"{self._prefix}{number}-features", features)
-        for name, array in rows._asdict().items():
-            self._store.put(f"{self._prefix}{number}-{name}", array)
-
-    def features(self, number: int) -> Int32s:
-        """Those of a block."""
-        return self._store.get(f"{self._prefix}{number}-features")
-
-    def rows(self, number: int) -> CompressedArrays:
-        """Those of a block."""
-        get = self._store.get
-        return CompressedArrays(
-            *(get(f"{self._prefix}{number}-{name}") for name in CompressedArrays._fields)
-        )
-
-
-class StoredGroups:
-    """The groups of all blocks.
-
-    Parameters
-    ----------
-    blocks : iterable of GroupBlock
-        Those of every block.
-    n_features : int
-        Number of features.
-    store : ArrayStore
-        Where they are kept.
-
-    Attributes
-    ----------
-    counts : ndarray of int64
-        Number of groups of every block.
-    """
-
-    def __init__(self, blocks: Iterable[GroupBlock], n_features: int, store: ArrayStore) -> None:
-        self.n_features, self._store = n_features, store
-        counts = []
-        for number, block in enumerate(blocks):
-            for name, array in block._asdict().items():
-                store.put(f"{number}-groups-{name}", array)
-            counts.append(len(block.weights))
-        self.counts: Int64s = np.array(counts, dtype=np.int64)
-
-    def map(self, operation: Callable[..., Any], *arguments: Iterable[Any]) -> Iterator[Any]:
-        """``operation(block, *its arguments)`` of every block, in order."""
-        for number, *own in zip(range(len(self.counts)), *arguments, strict=False):
-            get = (self._store.get(f"{number}-groups-{name}") for name in GroupBlock._fields)
-            yield operation(GroupBlock(*get), *own)
-
-
-def numbered_within(rows: CompressedArrays, start: int, n_features: int) -> tuple[RowBlock, Int32s]:
-    """Rows from ``start`` on as a block; and how many of them have each of its features."""
-    indptr, indices, data = rows
-    counts = np.bincount(indices, minlength=n_features)
-    features = np.flatnonzero(counts).astype(np.int32)
-    sizes = counts[features].astype(np.int32)
-    place = counts  # the number of every feature in the block, from here on
-    place[features] = np.arange(len(features))
-    arrays = CompressedArrays(indptr, place[indices].astype(np.int32), data)
-    return RowBlock(start, start + len(indptr) - 1, features, arrays), sizes
-
-
-def cut_rows(
-    arrays: tuple[Int64s, Int32s, Floats], starts: Iterable[int]
-) -> Iterable[CompressedArrays]:
-    """The rows of a matrix, cut before these rows; the last is the end."""
-    indptr, indices, data = arrays
-    for start, end in pairwise(starts):
-        first, last = indptr[start], indptr[end]
-        yield CompressedArrays(
-            indptr[start : end + 1] - first, indices[first:last], data[first:last]
-        )
-
-
-ROWS = ("indptr", "indices", "data")
-
-
-class BlockVectorizer:
-    """What :meth:`Vectorizer.fit` does, for documents that come in blocks.
-
-    Features, weights and rows are the same, to the last bit. In memory are one block at a time, and
-    names and counts of the different n-grams; all else is in the arrays.
-
-    Parameters
-    ----------
-    tokenizer : Tokenizer
-    vectorizer : Vectorizer
-    arrays : Arrays
-        For the blocks. The names of those that are kept begin with ``rows-`` and ``tokens-``; those
-        of others, which are dropped by :meth:`finish`, with ``part-``.
-
-    Raises
-    ------
-    UsageError
-        If the tokenizer takes lists of tokens, or for settings that :meth:`Vectorizer.fit` refuses.
-    """
-
-    def __init__(self, tokenizer: Tokenizer, vectorizer: Vectorizer, arrays: Arrays) -> None:
+    @classmethod
+    def of(cls, vectorizer: Vectorizer, tokenizer: Tokenizer) -> Counting:
+        """What the settings ask for; errors as of Vectorizer.fit, also for lists of tokens."""
         vectorizer.limits(0)  # refuse wrong settings before anything is read
         parts = vectorizer.parts(tokenizer)
         if any(isinstance(part, Pretokenized) for part in parts):
             raise UsageError(_NO_TOKENS)
-        self._vectorizer = vectorizer
-        self._arrays = arrays
-        self._parts = [
-            BlockCounting(
-                part,
-                vectorizer.stop_words_of(part),
-                vectorizer.ngrams_of(part),
-                arrays,
-                f"part-{number}",
-                occurrences=vectorizer.max_features is not None,
-            )
-            for number, part in enumerate(parts)
+        tokenizers = [
+            (part, vectorizer.ngrams_of(part), vectorizer.stop_words_of(part)) for part in parts
         ]
-        self._starts = [0]
+        return cls(tokenizers, vectorizer.strip_html, vectorizer.max_features is not None)
 
-    def add(self, texts: Sequence[str]) -> None:
-        """Count the n-grams of the next block of documents.
+    def parts(self, store: ArrayStore) -> list[TreeCounting]:
+        """What adds up trees of every tokenizer; numbers are kept in ``store``."""
+        return [
+            TreeCounting(*tokenizer, store, occurrences=self.occurrences)
+            for tokenizer in self.tokenizers
+        ]
 
-        Parameters
-        ----------
-        texts : sequence of str
 
-        Raises
-        ------
-        DataError
-            If one of them is no text.
-        UsageError
-            If they are lists of tokens, or have several fields.
-        """
-        if is_tokenized(texts):
-            raise UsageError(_NO_TOKENS)
-        texts = check_texts(texts)
-        if any(isinstance(text, FieldedText) for text in texts):
-            raise UsageError(_NO_FIELDS)
-        if self._vectorizer.strip_html:
-            texts = stripped_texts(texts)
-        for part in self._parts:
-            part.add(texts)
-        self._starts.append(self._starts[-1] + len(texts))
+class Occurrences(NamedTuple):
+    """The words of a block, without names, and where in it n-grams are; see NGrams.collect."""
 
-    def finish(self) -> BlockFeatures:
-        """The features of all documents. Nothing can be added afterwards.
+    words: Tokens
+    streams: list[Int32s]
 
-        Raises
-        ------
-        DataError
-            If there are no texts or words, if pruning leaves no feature, or if there are more
-            different n-grams than numbers of 32 bits.
-        """
-        chosen = choose_features(self._parts, self._vectorizer, self._starts[-1])
-        writers = [_PartFeatures(*pair) for pair in zip(self._parts, chosen, strict=True)]
-        del chosen
-        encoder = joined_encoder([writer.encoder for writer in writers])
-        columns = np.cumsum([0, *(writer.encoder.n_columns for writer in writers)])
-        tokens = BlockTokens(self._arrays, "tokens")
-        for block in range(len(self._starts) - 1):
-            first, *others = (writer.encoded(block) for writer in writers)
-            tokens.put(block, first.tokens)
-            rows = side_by_side([part.rows(None) for part in (first, *others)], columns)
-            del first, others
-            self._put_rows(block, rows)
-            for part in self._parts:
-                part.drop(block)
-        return BlockFeatures(encoder, np.array(self._starts, dtype=np.int64), self._arrays, tokens)
 
-    def _put_rows(self, block: int, rows: CsrArrays) -> None:
-        for field in ROWS:
-            self._arrays.put(f"rows-{block}-{field}", getattr(rows, field))
+@dataclass
+class Branch:
+    """N-grams that workers have counted or merged.
+
+    trees: a handle of those of every tokenizer. words: of a block alone, a handle of the
+    :class:`Occurrences` of every tokenizer; start: its first document. numbers, branches: of merged
+    n-grams, a handle of what those of each branch became.
+    """
+
+    trees: Any
+    words: Any = None
+    start: int = 0
+    numbers: Any = None
+    branches: Sequence[Branch] = ()
 
 
 class ChosenFeatures(NamedTuple):
@@ -309,8 +111,221 @@ class ChosenFeatures(NamedTuple):
     every: bool
 
 
+class Weighing(NamedTuple):
+    """What makes rows of counted n-grams.
+
+    encoders: of every tokenizer, with the names of the features only where groups are made of
+    these. every: for each whether all its n-grams are features.
+    """
+
+    encoders: Sequence[Encoder]
+    every: Sequence[bool]
+
+
+class BlockFeatures:
+    """The features of all documents: what :meth:`Vectorizer.fit` does, in blocks.
+
+    Features, weights and rows are the same, to the last bit. Here are names and counts of the
+    different n-grams; all else is with the workers, or in the store.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        In memory or elsewhere.
+    tokenizer : Tokenizer
+    vectorizer : Vectorizer
+    workers : Workers
+        Who counts and keeps the blocks.
+    store : ArrayStore
+        For counts that are kept here.
+    done : callable, optional
+        Told the number of documents that were counted.
+
+    Attributes
+    ----------
+    encoder : Encoder or JoinedEncoder
+        Makes rows with these features of new texts.
+
+    Raises
+    ------
+    DataError
+        If there are no texts or words, if pruning leaves no feature, or if there are more different
+        n-grams than numbers of 32 bits.
+    UsageError
+        For documents that are lists of tokens or have several fields, and for settings that
+        :meth:`Vectorizer.fit` refuses.
+    """
+
+    def __init__(
+        self,
+        texts: Sequence[str],
+        tokenizer: Tokenizer,
+        vectorizer: Vectorizer,
+        workers: Workers,
+        store: ArrayStore,
+        done: Callable[[int], None] = lambda documents: None,
+    ) -> None:
+        self._counting = Counting.of(vectorizer, tokenizer)
+        self._workers = workers
+        self._branches = self._counted(texts, done)
+        while workers.elsewhere and len(self._branches) > MERGED:
+            runs = range(0, len(self._branches), MERGED)
+            self._branches = [self._merged(self._branches[at : at + MERGED]) for at in runs]
+        self._parts = self._counting.parts(store)
+        for kept in self._brought(store):
+            for number, part in enumerate(self._parts):
+                part.add(partial(tree_in, kept, number))
+        self._chosen = choose_features(self._parts, vectorizer, len(texts))
+        self.encoder: AnyEncoder = joined_encoder([one.encoder for one in self._chosen])
+
+    def blocks(self, groups: GroupBuilder | None) -> Iterator[Any]:
+        """Handles of the blocks, a :class:`~textreg.records.design.Block` each. Can be asked once.
+
+        Words and counts of a block are forgotten when the next one is asked for.
+        """
+        chosen, self._chosen = self._chosen, []
+        encoders = [
+            one.encoder if groups is not None and not number else nameless(one.encoder)
+            for number, one in enumerate(chosen)
+        ]
+        weighing = self._workers.send(Weighing(encoders, [one.every for one in chosen]))
+        features = [one.numbers for one in chosen]
+        del chosen
+        branches, self._branches = self._branches, []
+        for number in range(len(branches)):
+            own = [
+                part.taken(number, levels)
+                for part, levels in zip(self._parts, features, strict=True)
+            ]
+            for start, words, numbers in self._passed_down(branches.pop(0), own):
+                yield self._workers.submit(make_block, weighing, groups, start, words, numbers)
+
+    def _counted(self, texts: Sequence[str], done: Callable[[int], None]) -> list[Branch]:
+        """The n-grams of every block."""
+        branches, submit = list[Branch](), self._workers.submit
+
+        def counted() -> Iterator[Any]:
+            for start, pieces in in_pieces(texts):
+                trees, words = submit(count_block, self._counting, *pieces, outputs=2)
+                branches.append(Branch(trees, words, start))
+                yield trees
+
+        documents = 0
+        for size in self._workers.map(documents_in, counted()):
+            documents += size
+            done(documents)
+        return branches
+
+    def _merged(self, branches: Sequence[Branch]) -> Branch:
+        """The n-grams of some of them, in order."""
+        if len(branches) == 1:
+            return branches[0]
+        trees, numbers = self._workers.submit(
+            merge, self._counting, *(branch.trees for branch in branches), outputs=2
+        )
+        for branch in branches:
+            branch.trees = None  # forgotten as soon as they are merged
+        return Branch(trees, numbers=numbers, branches=branches)
+
+    def _brought(self, store: ArrayStore) -> Iterator[Kept]:
+        """The trees of every branch, kept here."""
+        if self._workers.elsewhere:
+            trees = self._workers.map(same, (branch.trees for branch in self._branches))
+            yield from (Kept(store, tree) for tree in trees)
+        else:
+            yield from (branch.trees for branch in self._branches)
+        for branch in self._branches:
+            branch.trees = None
+
+    def _passed_down(self, branch: Branch, features: Any) -> Iterator[tuple[int, Any, Any]]:
+        """The start and words of every block of a branch, and the features of its n-grams.
+
+        features: those of the n-grams of the branch, ``Numbers`` or a handle of them.
+        """
+        if not branch.branches:
+            yield branch.start, branch.words, features
+            return
+        outputs = len(branch.branches)
+        own = self._workers.submit(passed_down, branch.numbers, features, outputs=outputs)
+        for below, taken in zip(branch.branches, own, strict=True):
+            yield from self._passed_down(below, taken)
+
+
+def in_pieces(texts: Sequence[str]) -> Iterator[tuple[int, Sequence[Any]]]:
+    """The first document of every block, and its texts: lists, or handles where they are elsewhere.
+
+    Raises UsageError for what cannot be read in blocks.
+    """
+    if isinstance(texts, TextsElsewhere) and texts.workers is not None:
+        yield from ((start, pieces) for start, _, pieces in texts.blocks())
+        return
+    start = 0
+    for block in blocks_of([texts]):
+        if is_tokenized(block):
+            raise UsageError(_NO_TOKENS)
+        checked = check_texts(block)
+        if any(isinstance(text, FieldedText) for text in checked):
+            raise UsageError(_NO_FIELDS)
+        yield start, [checked]
+        start += len(block)
+
+
+def count_block(
+    counting: Counting, *pieces: Sequence[str]
+) -> tuple[list[BlockTree], list[Occurrences]]:
+    """The n-grams of a block of every tokenizer."""
+    texts: Sequence[str] = list(chain(*pieces))
+    if counting.strip_html:
+        texts = stripped_texts(texts)
+    trees, words = [], []
+    for tokenizer, ngrams, stop_words in counting.tokenizers:
+        counted = Counted.of(tokenizer, texts, ngrams, 1, stop_words)
+        trees.append(tree_of(counted, occurrences=counting.occurrences))
+        size = NoNames(len(counted.words.vocabulary))
+        words.append(Occurrences(replace(counted.words, vocabulary=size), counted.streams))
+    del texts
+    release_memory()
+    return trees, words
+
+
+def documents_in(trees: Sequence[BlockTree]) -> int:
+    """The number of documents that were counted."""
+    return trees[0].n_documents
+
+
+def tree_in(kept: Kept, number: int) -> BlockTree:
+    """That of one tokenizer, of those that are kept."""
+    tree: BlockTree = kept.value()[number]
+    return tree
+
+
+def merge(
+    counting: Counting, *branches: Sequence[BlockTree]
+) -> tuple[list[BlockTree], list[Numbers]]:
+    """N-grams as one tree for every tokenizer; and of each branch their numbers there."""
+    parts = counting.parts(Memory())
+    for trees in branches:
+        for part, tree in zip(parts, trees, strict=True):
+            part.add(partial(same, tree))
+    merged = [part.merged() for part in parts]
+    numbers = [[part.numbers(number) for part in parts] for number in range(len(branches))]
+    release_memory()
+    return merged, numbers
+
+
+def passed_down(numbers: Sequence[Numbers], features: Numbers) -> list[Numbers]:
+    """The features of the n-grams of every branch, from those of what they became."""
+    return [
+        [
+            [of[own] for of, own in zip(levels, part, strict=True)]
+            for levels, part in zip(features, branch, strict=True)
+        ]
+        for branch in numbers
+    ]
+
+
 def choose_features(
-    parts: Sequence[BlockCounting], vectorizer: Vectorizer, n: int
+    parts: Sequence[TreeCounting], vectorizer: Vectorizer, n: int
 ) -> list[ChosenFeatures]:
     """The features of n documents whose n-grams were counted; errors as of Vectorizer.fit."""
     least, _ = vectorizer.limits(n)
@@ -336,63 +351,44 @@ def _chosen(counts: BlockCounts, keep: Bools, vectorizer: Vectorizer, n: int) ->
     return ChosenFeatures(encoder, every, bool(keep.all()))
 
 
-class _PartFeatures:
-    """The features of one tokenizer, by block."""
-
-    def __init__(self, counting: BlockCounting, chosen: ChosenFeatures) -> None:
-        self._counting = counting
-        self.encoder, self._numbers, self._all = chosen
-
-    def encoded(self, block: int) -> PartCounts:
-        """The features in a block, and how they are weighed."""
-        words = self._counting.words(block)
-        tokens = self._counting.tokens(block, words, self._numbers, self.encoder.vocabulary)
-        # Where all n-grams are features, their counts give the norms.
-        return PartCounts(tokens, self.encoder, None if self._all else self.encoder.norms(words))
+def nameless(encoder: Encoder) -> Encoder:
+    """An encoder that weighs as this one, without the names of the features."""
+    return Encoder(
+        encoder.tokenizer,
+        encoder.vectorizer,
+        NoNames(len(encoder.vocabulary)),
+        encoder.idf,
+        stop_words=encoder.stop_words,
+    )
 
 
-class BlockFeatures:
-    """The features of documents in blocks, from :class:`BlockVectorizer`.
+def make_block(
+    weighing: Weighing,
+    builder: GroupBuilder | None,
+    start: int,
+    words: Sequence[Occurrences],
+    numbers: Numbers,
+) -> Block:
+    """The rows and groups of a block.
 
-    Attributes
-    ----------
-    encoder : Encoder or JoinedEncoder
-        Makes rows with these features of new texts.
-    starts : ndarray of int64, shape (blocks + 1,)
-        The first document of every block, and the number of documents.
-    shape : tuple of int
-        Number of documents and of features.
+    words, numbers: of every tokenizer what was counted, and the feature of each of its n-grams.
     """
-
-    def __init__(
-        self, encoder: AnyEncoder, starts: Int64s, arrays: Arrays, tokens: BlockTokens
-    ) -> None:
-        self.encoder = encoder
-        self.starts = starts
-        self.shape = int(starts[-1]), encoder.n_columns
-        self._arrays = arrays
-        self._tokens = tokens
-
-    def rows(self, block: int) -> CompressedArrays:
-        """The weighted rows of a block, with sorted columns: mapped, if its arrays are in files."""
-        return CompressedArrays(*(self._arrays.get(f"rows-{block}-{field}") for field in ROWS))
-
-    def drop_rows(self, block: int) -> None:
-        """Forget the rows of a block."""
-        for field in ROWS:
-            self._arrays.drop(f"rows-{block}-{field}")
-
-    def drop_tokens(self, block: int) -> None:
-        """Forget the tokens of a block."""
-        self._tokens.drop(block)
-
-    def tokens(self, block: int) -> Tokens:
-        """Every occurrence of a feature of the first tokenizer in a block, n-grams included.
-
-        Ids are columns, whose first ones are these features. Sentences without features are
-        included.
-        """
-        return self._tokens.get(block, self.encoder.parts[0].vocabulary)
+    parts = []
+    for encoder, every, one, own in zip(*weighing, words, numbers, strict=True):
+        tokens = tokens_of(one.words, one.streams, own, encoder.vocabulary)
+        # Where all n-grams are features, their counts give the norms.
+        parts.append(PartCounts(tokens, encoder, None if every else encoder.norms(one.words)))
+    columns = np.cumsum([0, *(encoder.n_columns for encoder in weighing.encoders)])
+    arrays = side_by_side([part.rows(None) for part in parts], columns)
+    groups = None
+    if builder is not None:
+        built = calls.build_groups(builder, parts[0].tokens)
+        groups = GroupBlock(built.indptr, built.indices, built.weights)
+    del parts
+    block = numbered_within(CompressedArrays(*arrays), start, int(columns[-1]), groups)
+    del arrays
+    release_memory()
+    return block
 
 
 _NO_TOKENS = (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import mmap
 import os
 import shutil
@@ -14,7 +13,7 @@ from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,7 +21,7 @@ from textreg._core.arrays import Floats
 from textreg.errors import UsageError
 from textreg.files import DISK_FULL
 from textreg.interrupts import tidying
-from textreg.records.design import ArrayStore
+from textreg.records.store import ArrayStore, Memory
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -84,19 +83,6 @@ def starts_of(lengths: Int32s) -> list[int]:
             characters = 0
         characters += length
     return [*starts, len(lengths)] if len(lengths) else starts
-
-
-def release_memory() -> None:
-    """Give back what is free: the C library of Linux keeps it, between pieces that are in use.
-
-    A corpus in blocks leaves a hundred megabytes of such gaps after every stage. Nothing happens
-    where the C library cannot do that.
-    """
-    try:
-        trim = ctypes.CDLL(None).malloc_trim
-    except (AttributeError, OSError, TypeError):  # another C library; Windows has none by that name
-        return
-    trim(0)
 
 
 def sparse_zeros(rows: int, columns: int) -> Floats:
@@ -176,35 +162,7 @@ def _remove_unlocked(folder: Path) -> None:
 ADVICE = "Free some space there, or name another folder with TMPDIR (scratch=...)."
 
 
-class Arrays(ArrayStore, Protocol):
-    """A store that can forget arrays."""
-
-    def drop(self, name: str) -> None:
-        """Forget an array; KeyError if there is none of this name."""
-
-
-class Memory(Arrays):
-    """Arrays in memory."""
-
-    def __init__(self) -> None:
-        self._arrays: dict[str, NDArray[Any]] = {}
-
-    def put(self, name: str, array: NDArray[Any]) -> None:
-        """Keep the array itself, without a copy."""
-        view = array.view()
-        view.flags.writeable = False
-        self._arrays[name] = view
-
-    def get(self, name: str) -> NDArray[Any]:
-        """The array that was given, as one that cannot be written to."""
-        return self._arrays[name]
-
-    def drop(self, name: str) -> None:
-        """Forget an array."""
-        del self._arrays[name]
-
-
-class Scratch(Arrays):
+class Scratch(ArrayStore):
     """Arrays in files, which are gone at the end: to be used in a ``with`` statement.
 
     The files lie in a folder of their own, with a file that is locked as long as they are needed.
@@ -331,7 +289,7 @@ class Scratch(Arrays):
         )
 
 
-class Budget(Arrays):
+class Budget(ArrayStore):
     """Arrays in memory as long as they are not too large together, the others in a scratch folder.
 
     Parameters
@@ -344,13 +302,13 @@ class Budget(Arrays):
     def __init__(self, scratch: Scratch, most: int) -> None:
         self._memory, self._scratch = Memory(), scratch
         self._sizes: dict[str, int] = {}
-        self._most = most
+        self.most = most
 
     def put(self, name: str, array: NDArray[Any]) -> None:
         """Keep an array, in memory while there is room."""
         if name in self._sizes:
             self.drop(name)
-        size = array.nbytes if sum(self._sizes.values()) + array.nbytes <= self._most else 0
+        size = array.nbytes if sum(self._sizes.values()) + array.nbytes <= self.most else 0
         self._sizes[name] = size
         (self._memory if size else self._scratch).put(name, array)
 

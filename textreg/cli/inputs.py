@@ -28,7 +28,7 @@ from textreg.records.documents import Field, as_fields
 from textreg.tasks import Task
 
 if TYPE_CHECKING:
-    from textreg.cluster.connection import Connection
+    from textreg.kinds import Workers
     from textreg.model.model import Model
     from textreg.records.documents import StoredTexts
 
@@ -167,7 +167,7 @@ class Reading(NamedTuple):
         files: Sequence[str],
         *,
         tell: bool = False,
-        texts: StoredTexts | Connection | None = None,
+        texts: StoredTexts | Workers | None = None,
     ) -> Corpus:
         """Read documents for training: texts, labels, weights, groups and times.
 
@@ -175,9 +175,7 @@ class Reading(NamedTuple):
         """
         if texts is None or isinstance(texts, Sequence):
             return _read(files, tell, texts=texts, **self.options())
-        from textreg.cluster.texts import read_on_workers
-
-        return _told(read_on_workers(texts, files, **self.options()), files, tell)
+        return _told(texts.read(files, **self.options()), files, tell)
 
     def options(self) -> dict[str, Any]:
         """The keywords of :func:`read_corpus`."""
@@ -185,7 +183,7 @@ class Reading(NamedTuple):
         return {**self._asdict(), **how}
 
     def labeled(
-        self, files: Sequence[str], *, tell: bool = False, texts: Connection | None = None
+        self, files: Sequence[str], *, tell: bool = False, texts: Workers | None = None
     ) -> Corpus:
         """Read labeled documents; texts: the workers that read them and keep them."""
         how = self._replace(weight_col=None, group_col=None, time_col=None)
@@ -378,7 +376,7 @@ def read_as(
     files: Sequence[str],
     *,
     tell: bool,
-    texts: StoredTexts | Connection | None = None,
+    texts: StoredTexts | Workers | None = None,
 ) -> Corpus:
     """Read documents to train on by columns that a model names.
 

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
-import numpy as np
 
+from textreg.blocks.backends import DEFAULT, check_backend, open_workers
 from textreg.cli import shared
 from textreg.cli.inputs import Reading, check_named, describe, reading
 from textreg.cli.output import check_target, measures, print_json, print_table
 from textreg.cli.tables import FORMS, Answers, Document, form_of, opened
 from textreg.errors import UsageError, first_few
-from textreg.jobs import check_backend, check_jobs
+from textreg.jobs import check_jobs
 from textreg.measure.decisions import Reliability, Selective, ThresholdLine
 from textreg.measure.evaluation import (
     Evaluation,
@@ -27,116 +24,30 @@ from textreg.measure.evaluation import (
 )
 from textreg.model.storage import load_model, load_to_predict
 from textreg.reading.corpus import RecordBatch
-from textreg.reading.source import listed
 from textreg.records import Corpus
 from textreg.terminal import single_line
 
 if TYPE_CHECKING:
-    from textreg.cluster.connection import Connection
-    from textreg.model.model import Model
-    from textreg.records import Floats
+    from textreg.kinds import Workers
 
 
-@contextmanager
-def workers(address: str | None) -> Iterator[Connection | None]:
-    """The workers of the cluster of a scheduler; None without an address."""
-    if address is None:
-        yield None
-        return
-    from textreg.cluster.connection import connected
-
-    with connected(address) as connection:
-        connection.check([])
-        yield connection
-
-
-def _address(ctx: click.Context, option: click.Parameter, backend: str) -> str | None:
-    """The address of a scheduler; UsageError for what is no backend."""
+def _named(ctx: click.Context, option: click.Parameter, backend: str) -> tuple[str, str | None]:
+    """The name and the address of a backend, checked before anything is read."""
     name, _, address = backend.partition(":")
     check_backend(name, address or None)
-    return address or None
+    return name, address or None
 
 
-# Give a command the option; it takes the address of a scheduler as `address`.
-on_cluster = click.option(
+# Give a command the option.
+on_workers = click.option(
     "--backend",
-    "address",
     metavar="BACKEND",
-    default="threads",
+    default=DEFAULT,
     show_default=True,
-    callback=_address,
+    callback=_named,
     help="Where files are read and scored: in threads, or by the workers of the Dask cluster "
     "that dask:tcp://10.0.0.5:8786 and the like name.",
 )
-
-
-def records_on_workers(
-    connection: Connection, model: Model, how: Reading, files: Sequence[str], *, records: bool
-) -> Iterator[RecordBatch]:
-    """The rows of files with their scores, which workers read and compute, a file at a time.
-
-    records: whether the fields of the rows are wanted.
-    """
-    from textreg.cluster.features import same
-
-    paths = _paths(files)
-    sent = connection.submit(same, model)
-    columns: dict[str, object] = {}
-    made = (connection.submit(scored_file, sent, how, path, name, records) for name, path in paths)
-    for batches in connection.results(made):
-        for batch, remedy in batches:
-            columns |= batch.columns
-            yield batch._replace(columns=dict(columns), remedy=lambda remedy=remedy: remedy)
-
-
-def _paths(files: Sequence[str]) -> list[tuple[str, str]]:
-    """The files and folders to read, each with its path on all machines."""
-    if "-" in files:
-        raise UsageError("workers cannot read standard input: name files that they can read.")
-    return [(name, os.path.abspath(name)) for name in listed(files)]
-
-
-def scored_file(
-    model: Model, how: Reading, path: str, name: str, records: bool
-) -> list[tuple[RecordBatch, str]]:
-    """The rows of a file with their scores, and how to read others, by a worker."""
-    from textreg.cluster.texts import check_found, skipped_under
-
-    check_found(path, name)
-    made = []
-    for batch in how.records([path], full=True):
-        documents = batch.documents
-        scores = model.decision_function(documents.texts) if len(documents) else None
-        told = replace(
-            documents,
-            texts=[""] * len(documents),
-            skipped=skipped_under(documents.skipped, path, name),
-        )
-        rows = batch.records if records else []
-        made.append((RecordBatch(told, rows, batch.columns, scores=scores), batch.remedy()))
-    return made
-
-
-def scores_on_workers(model: Model, corpus: Corpus) -> Floats:
-    """The scores of documents whose texts lie on workers, (documents, labels)."""
-    from textreg.cluster.features import same
-    from textreg.cluster.texts import ClusterTexts
-
-    texts = corpus.texts
-    assert isinstance(texts, ClusterTexts)
-    connection = texts.connection
-    sent = connection.submit(same, model)
-    parts = connection.results(
-        connection.submit(scored_texts, sent, piece)
-        for _, _, pieces in texts.blocks()
-        for piece in pieces
-    )
-    return np.concatenate(list(parts))
-
-
-def scored_texts(model: Model, texts: Sequence[str]) -> Floats:
-    """The scores of texts, by a worker."""
-    return model.decision_function(texts)
 
 
 # The exit code if there were rows that could not be read.
@@ -204,14 +115,14 @@ class Output(NamedTuple):
     help="Predict the label of this text, in place of files. May be repeated.",
 )
 @reading(answers=True, trained=True)
-@on_cluster
+@on_workers
 @shared.gathered(Output, "output")
 def command(
     model: str,
     files: tuple[str, ...],
     texts: tuple[str, ...],
     how: Reading,
-    address: str | None,
+    backend: tuple[str, str | None],
     output: Output,
 ) -> int:
     """Predict the labels of the texts in FILES, or on standard input.
@@ -229,8 +140,8 @@ def command(
 
     The exit code is 3 if there were rows that could not be read.
     """
-    with workers(address) as connection:
-        return _predict(model, files, texts, how, output, connection)
+    with open_workers(*backend) as workers:
+        return _predict(model, files, texts, how, output, workers)
 
 
 def _predict(
@@ -239,9 +150,9 @@ def _predict(
     texts: tuple[str, ...],
     how: Reading,
     output: Output,
-    connection: Connection | None,
+    workers: Workers,
 ) -> int:
-    """The command, with the workers that read and score files, if there are any."""
+    """The command, with the workers, who may read and score files."""
     form = form_of(output.form, output.out)
     _check(form, files, texts, output)
     if how.on_error is None:
@@ -256,9 +167,8 @@ def _predict(
     if texts:
         how.check_text()
         given: Iterable[RecordBatch] = [_given(texts)]
-    elif connection is not None:
-        source = files or ["-"]
-        given = records_on_workers(connection, loaded, how, source, records=output.tabular)
+    elif workers.reads:
+        given = workers.score_files(loaded, how, files or ["-"], records=output.tabular)
     else:
         fixed = form in ("csv", "tsv", "parquet") or output.out is not None
         given = how.records(files or ["-"], full=fixed)
@@ -338,10 +248,14 @@ class Tables(NamedTuple):
 @click.argument("model")
 @click.argument("files", nargs=-1, required=True)
 @reading("label", trained=True)
-@on_cluster
+@on_workers
 @shared.gathered(Tables, "tables")
 def evaluate(
-    model: str, files: tuple[str, ...], how: Reading, address: str | None, tables: Tables
+    model: str,
+    files: tuple[str, ...],
+    how: Reading,
+    backend: tuple[str, str | None],
+    tables: Tables,
 ) -> None:
     """Measure a model on labeled texts.
 
@@ -351,12 +265,9 @@ def evaluate(
     loaded = load_model(model)
     if tables.reliability:
         loaded.task.require_probabilities()
-    with workers(address) as connection:
-        corpus = how.like(loaded).labeled(files, texts=connection)
-        if connection is None:
-            scores = loaded.decision_function(corpus.texts)
-        else:
-            scores = scores_on_workers(loaded, corpus)
+    with open_workers(*backend) as workers:
+        corpus = how.like(loaded).labeled(files, texts=workers if workers.reads else None)
+        scores = workers.scores(loaded, corpus.texts)
     task = loaded.task
     result = task.evaluate(corpus, scores, loaded.thresholds, loaded.calibration)
     y_true = task.targets(corpus)

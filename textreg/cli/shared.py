@@ -400,6 +400,7 @@ _KINDS = {
     "graph": "graph",
     "loss": "loss",
     "to": "exporter",
+    "backend": "backend",
 }
 
 

@@ -33,7 +33,7 @@ from textreg.training.update import Added, as_date, holds_out, summary_of, updat
 
 if TYPE_CHECKING:
     from textreg.blocks.scratch import Scratch
-    from textreg.cluster.connection import Connection
+    from textreg.kinds import Workers
     from textreg.records.documents import StoredTexts
 
 
@@ -179,25 +179,21 @@ def _save(
 
 def _scratch(
     training: TrainingSettings, stack: ExitStack
-) -> tuple[Scratch | None, StoredTexts | Connection | None]:
+) -> tuple[Scratch | None, StoredTexts | Workers | None]:
     """A folder for blocks, and where texts go, where not all is to be in memory.
 
-    That is a file there, or the workers of a cluster.
+    That is a file there, or the workers of a backend that read files themselves.
     """
     if training.memory is None:
         return None, None
     from textreg.blocks.scratch import Scratch
+    from textreg.records.documents import StoredTexts
+    from textreg.training.blocks import store_in, workers_for
 
     scratch = stack.enter_context(Scratch(training.scratch))
-    if (address := training.tuning.address) is not None:
-        from textreg.cluster.connection import connected
-        from textreg.training.blocks import check_workers
-
-        connection = stack.enter_context(connected(address))
-        check_workers(connection, training)
-        return scratch, connection
-    from textreg.records.documents import StoredTexts
-
+    workers = stack.enter_context(workers_for(training, store_in(scratch, training)))
+    if workers.reads:
+        return scratch, workers
     return scratch, stack.enter_context(StoredTexts(scratch.folder / "texts"))
 
 

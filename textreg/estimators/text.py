@@ -236,10 +236,11 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
     budget : float or str, optional
         Time limit for a training, the final fit included, such as 90s, 5m or 2h; the best model so
         far is kept.
-    backend : {'threads', 'dask'}, default 'threads'
-        Where fits and blocks are: in threads, or on the workers of a Dask cluster.
+    backend : str, default 'threads'
+        Where fits and blocks are: in threads, or where a plugin has them, such as on the workers of
+        a Dask cluster.
     address : str, optional
-        Dask scheduler, such as tcp://10.0.0.5:8786.
+        Address that the backend asks for, such as that of a Dask scheduler, tcp://10.0.0.5:8786.
     jobs : int, default 1
         Number of threads for fits, features and predictions; -1 for one per core.
     memory : float or str, optional
@@ -579,10 +580,11 @@ class TextRegressor(RegressorMixin, TextEstimator):  # type: ignore[misc]
     budget : float or str, optional
         Time limit for a training, the final fit included, such as 90s, 5m or 2h; the best model so
         far is kept.
-    backend : {'threads', 'dask'}, default 'threads'
-        Where fits and blocks are: in threads, or on the workers of a Dask cluster.
+    backend : str, default 'threads'
+        Where fits and blocks are: in threads, or where a plugin has them, such as on the workers of
+        a Dask cluster.
     address : str, optional
-        Dask scheduler, such as tcp://10.0.0.5:8786.
+        Address that the backend asks for, such as that of a Dask scheduler, tcp://10.0.0.5:8786.
     jobs : int, default 1
         Number of threads for fits, features and predictions; -1 for one per core.
     memory : float or str, optional

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import fields, is_dataclass, replace
 from functools import cache
 from math import inf, isinf, isnan
@@ -22,6 +22,7 @@ import numpy as np
 from textreg.errors import BrokenPluginError
 from textreg.isolation import blaming, shown
 from textreg.kinds import (
+    Backend,
     Exporter,
     GraphBuilder,
     GroupBuilder,
@@ -29,6 +30,7 @@ from textreg.kinds import (
     Plugin,
     Regularizer,
     Tokenizer,
+    Workers,
 )
 from textreg.plugins import registry
 from textreg.plugins.registry import ours
@@ -125,6 +127,16 @@ def export(exporter: Exporter, model: PlainModel) -> bytes:
     whole = isinstance(made, bytes) and bool(made)
     _require(exporter, "export", whole, "bytes, one at least", made)
     return made
+
+
+@contextmanager
+def workers(backend: Backend, *arguments: Any) -> Iterator[Workers]:
+    """``backend.open``: the workers, as long as they are needed."""
+    with ExitStack() as stack:
+        with _blaming(backend, "open"):
+            opened = stack.enter_context(backend.open(*arguments))
+        _require(backend, "open", isinstance(opened, Workers), "Workers", opened)
+        yield opened
 
 
 def candidates(part: Regularizer, problem: Problem) -> list[Regularizer]:

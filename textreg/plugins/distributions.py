@@ -45,7 +45,7 @@ _FILES = "*-info/entry_points.txt"
 HELP_GROUP = "textreg.help"
 # kinds.API and the keys of kinds.KINDS, which is not imported here: a list needs no numpy.
 API = 1
-KIND_NAMES = ("tokenizer", "groups", "graph", "regularizer", "loss", "exporter", "command")
+KIND_NAMES = tuple("tokenizer groups graph regularizer loss exporter backend command".split())
 # Pattern for the names of parts.
 PART_NAME = re.compile(r"\w[\w.+-]*")
 
@@ -218,6 +218,7 @@ def spellings(kind: str, name: str, distribution: str) -> set[str]:
 
 # Names of entry points, as in the metadata of each distribution.
 SATELLITES = {
+    "textreg-dask": ("backend.dask",),
     "textreg-embeddings": ("groups.clusters", "groups.brown"),
     "textreg-export": (
         "command.export",

@@ -404,9 +404,9 @@ class Registry:
             return self._joined(kind, name)
         owner, _, short = name.rpartition(":")
         with self.lock:
-            # A file of the user takes the place of an installed part, but not of a command: the
-            # command may refuse the file before it is run.
-            of_file = kind != "command" or not self.is_installed(kind, short)
+            # A file of the user takes the place of an installed part, but not of a command or a
+            # backend: these are asked for before a model may refuse the file, which is not run yet.
+            of_file = kind not in ("command", "backend") or not self.is_installed(kind, short)
             added = self.added_part(kind, short, owner) if of_file else None
             if added is not None:
                 self._refuse_blocked(kind, short, "")

@@ -7,11 +7,13 @@ These are functions of a block and a few arrays, so that they can be called wher
 
 from __future__ import annotations
 
+import logging
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import InitVar, dataclass, field
 from itertools import pairwise, repeat
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,11 +33,16 @@ from textreg.records.arrays import (
     pieces,
     take_lines,
 )
+from textreg.records.store import ArrayStore, Kept, release_memory, same
 from textreg.records.structure import Groups
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy.sparse import csc_array, csr_array
+    from typing_extensions import Self
+
+    from textreg.records.documents import Documents
+    from textreg.records.text import Corpus
 
 
 # Share of nonzero weights above which a product reads the matrix by rows, which is faster then.
@@ -552,21 +559,31 @@ def groups_over(
     return left[left > 0], new[kept], block.weights[left > 0]
 
 
-class ArrayStore(Protocol):
-    """Arrays by name, in memory or on disk.
+class Block(NamedTuple):
+    """A block of documents, where that is kept.
 
-    A name is that of a file: letters, digits, ``-``, ``_`` and ``.``.
+    Attributes
+    ----------
+    rows : RowBlock
+    groups : GroupBlock or None
+    sizes : ndarray of int32
+        The number of documents here with each of its features.
     """
 
-    def put(self, name: str, array: NDArray[Any]) -> None:
-        """Keep an array, which is not to be changed from now on, in place of one of this name."""
-
-    def get(self, name: str) -> NDArray[Any]:
-        """An array, read-only; KeyError if there is none of this name."""
+    rows: RowBlock
+    groups: GroupBlock | None
+    sizes: Int32s
 
 
-class RowBlocks(Protocol):
-    """A matrix of documents by features in blocks, wherever these lie.
+class RowBlocks:
+    """A matrix of documents by features in blocks, which workers keep.
+
+    Parameters
+    ----------
+    workers : Workers
+        Who keeps the blocks.
+    store : ArrayStore
+        Where the features of every block are kept here.
 
     Attributes
     ----------
@@ -576,17 +593,54 @@ class RowBlocks(Protocol):
         The first row of every block.
     sizes : ndarray of int32, shape (p,)
         The number of documents with each feature.
-    elsewhere : bool
-        Whether the blocks lie on other machines.
     """
 
     shape: tuple[int, int]
     starts: Int64s
     sizes: Int32s
-    elsewhere: bool
+
+    def __init__(self, workers: Workers, store: ArrayStore) -> None:
+        self.workers, self._store = workers, store
+        self._blocks: list[Any] = []
+        self._features: list[Kept] = []
+
+    @classmethod
+    def of(
+        cls,
+        workers: Workers,
+        blocks: Iterable[Any],
+        n_features: int,
+        store: ArrayStore,
+        done: Callable[[int], None] = lambda rows: None,
+    ) -> tuple[Self, GroupBlocks]:
+        """The rows and groups of handles of blocks; ``done`` is told how many rows are there."""
+        made = cls(workers, store)
+        made.sizes = np.zeros(n_features, dtype=np.int32)
+        starts, counts = [0], []
+
+        def noted() -> Iterator[Any]:
+            for block in blocks:
+                made._blocks.append(block)
+                yield block
+
+        for end, features, sizes, groups in workers.map(facts_of, noted()):
+            made._features.append(Kept(store, features))
+            made.sizes[features] += sizes
+            starts.append(end)
+            counts.append(groups)
+            done(end)
+        made.starts, made.shape = np.array(starts, dtype=np.int64), (starts[-1], n_features)
+        return made, GroupBlocks(made, np.array(counts, dtype=np.int64))
+
+    @property
+    def elsewhere(self) -> bool:
+        """Whether the blocks lie on other machines."""
+        return self.workers.elsewhere
 
     def features(self, number: int) -> Int32s:
         """The features that occur in one of them, ascending."""
+        features: Int32s = self._features[number].value()
+        return features
 
     def map(
         self,
@@ -599,6 +653,28 @@ class RowBlocks(Protocol):
         operation: a function of :mod:`textreg.records.design`, or another one of a
         module. Arguments are taken one after the other, as results are.
         """
+        return self.computed(of_rows, operation, *arguments, numbers=numbers)
+
+    def computed(
+        self,
+        part: Callable[..., Any],
+        operation: Callable[..., Any],
+        *arguments: Iterable[Any],
+        numbers: Sequence[int] | None = None,
+    ) -> Iterator[Any]:
+        """The same of a part of every block, such as its groups."""
+        blocks = self._blocks if numbers is None else [self._blocks[number] for number in numbers]
+        return self.apply(part, blocks, operation, *arguments)
+
+    def apply(
+        self,
+        part: Callable[..., Any],
+        blocks: Sequence[Any],
+        operation: Callable[..., Any],
+        *arguments: Iterable[Any],
+    ) -> Iterator[Any]:
+        """What is computed of a part of some blocks."""
+        return self.workers.map(part, blocks, repeat(operation), *arguments)
 
     def derive(
         self,
@@ -611,9 +687,236 @@ class RowBlocks(Protocol):
         That is given to ``take``, block by block, which returns the features of the new block.
         Shape and sizes of the new blocks are left to whoever asked for them.
         """
+        made = type(self)(self.workers, self._store)
+        made.starts = self.starts
+
+        def told() -> Iterator[Any]:
+            for block, *own in zip(self._blocks, *arguments, strict=False):
+                rows, facts = self.workers.submit(derived_block, block, operation, *own, outputs=2)
+                made._blocks.append(rows)
+                yield facts
+
+        for facts in self.workers.map(same, told()):
+            made._features.append(Kept(self._store, take(facts)))
+        return made
 
     def large_sums(self, r: Floats, least: float) -> tuple[Int32s, Floats]:
         """The features with an absolute value of X'r above ``least``, and these values."""
+        release_memory()  # whoever asks had a problem in memory before
+        sums = np.zeros(self.shape[1])
+        for number, part in enumerate(self.map(block_products, self.cut(r))):
+            sums[self.features(number)] += part
+        features = np.flatnonzero(np.abs(sums) > least).astype(np.int32)
+        return features, sums[features]
+
+    def cut(self, values: Floats) -> Iterator[Floats]:
+        """Values of documents (n,), for every block its own."""
+        for start, end in pairwise(self.starts.tolist()):
+            yield values[start:end]
+
+    def log_traffic(self, log: logging.Logger, passes: float) -> None:
+        """Log what so many passes have sent; nothing where all is here."""
+
+
+class GroupBlocks:
+    """Groups that lie in blocks, each in the block of its document.
+
+    Attributes
+    ----------
+    n_features : int
+        Number of features.
+    counts : ndarray of int64, shape (blocks,)
+        Number of groups of every block.
+    """
+
+    def __init__(self, rows: RowBlocks, counts: Int64s) -> None:
+        self._rows, self.n_features, self.counts = rows, rows.shape[1], counts
+
+    def map(self, operation: Callable[..., Any], *arguments: Iterable[Any]) -> Iterator[Any]:
+        """``operation(block, *its arguments)`` of every block, in order; see RowBlocks."""
+        return self._rows.computed(of_groups, operation, *arguments)
+
+
+def facts_of(block: Block) -> tuple[int, Int32s, Int32s, int]:
+    """What is known of a block elsewhere: its last row, features, their sizes, its groups."""
+    count = 0 if block.groups is None else len(block.groups.weights)
+    return block.rows.end, block.rows.features, block.sizes, count
+
+
+def of_rows(block: Block, operation: Callable[..., Any], *arguments: Any) -> Any:
+    """What is computed of rows."""
+    return operation(block.rows, *arguments)
+
+
+def of_groups(block: Block, operation: Callable[..., Any], *arguments: Any) -> Any:
+    """What is computed of groups."""
+    return operation(block.groups, *arguments)
+
+
+def derived_block(
+    block: Block, operation: Callable[..., Any], *arguments: Any
+) -> tuple[Block, Any]:
+    """A block made of another, and what is to be told of that."""
+    rows: CompressedArrays
+    rows, facts = operation(block.rows, *arguments)
+    width = int(rows.indices.max(initial=-1)) + 1
+    every = np.arange(width, dtype=np.int32)  # features have their numbers elsewhere alone
+    made = RowBlock(block.rows.start, block.rows.end, every, rows)
+    return Block(made, None, np.zeros(0, np.int32)), facts
+
+
+def numbered_within(
+    rows: CompressedArrays, start: int, n_features: int, groups: GroupBlock | None = None
+) -> Block:
+    """Rows from ``start`` on, and their groups, as a block."""
+    indptr, indices, data = rows
+    counts = np.bincount(indices, minlength=n_features)
+    features = np.flatnonzero(counts).astype(np.int32)
+    sizes = counts[features].astype(np.int32)
+    place = counts  # the number of every feature in the block, from here on
+    place[features] = np.arange(len(features))
+    arrays = CompressedArrays(indptr, place[indices].astype(np.int32), data)
+    return Block(RowBlock(start, start + len(indptr) - 1, features, arrays), groups, sizes)
+
+
+class Workers(ABC):
+    """Who keeps blocks of documents, and computes what is asked of them; see ``Backend.open``.
+
+    A result is the same to the last bit whoever computes it: functions are called with the
+    arguments that are given, once for each block, and their results are put together in order by
+    whoever asked. Functions are those of modules.
+
+    Attributes
+    ----------
+    elsewhere : bool, default True
+        Whether they are other processes, so that arguments and results have to be sent.
+    reads : bool, default False
+        Whether they read files themselves: then :meth:`read` and :meth:`score_files` are written.
+    rows : type, default RowBlocks
+        The class of matrices whose blocks they keep; one of its own may send less.
+    """
+
+    elsewhere: ClassVar[bool] = True
+    reads: ClassVar[bool] = False
+    rows: ClassVar[type[RowBlocks]] = RowBlocks
+
+    @abstractmethod
+    def submit(self, function: Callable[..., Any], *arguments: Any, outputs: int = 1) -> Any:
+        """Have something computed, and kept where that is done.
+
+        Parameters
+        ----------
+        function : callable
+        *arguments
+            Values, or handles in place of them.
+        outputs : int, default 1
+            If it is more, the function returns so many values, which are kept one by one.
+
+        Returns
+        -------
+        object or list
+            A handle, or one of each output. What it stands for is kept until it is forgotten.
+        """
+
+    @abstractmethod
+    def map(
+        self, function: Callable[..., Any], handles: Iterable[Any], *arguments: Iterable[Any]
+    ) -> Iterator[Any]:
+        """``function(value, *its arguments)`` of every handle, brought here in order.
+
+        Parameters
+        ----------
+        function : callable
+        handles : iterable
+            Of values that are kept, or of values. They are taken one after the other, as results
+            are; not many ahead.
+        *arguments : iterable
+            The further arguments, for every handle its own, as for :meth:`submit`.
+
+        Yields
+        ------
+        object
+        """
+
+    def send(self, value: Any) -> Any:
+        """Have a value at hand that many calls take.
+
+        Parameters
+        ----------
+        value : object
+
+        Returns
+        -------
+        object
+            A handle of it; by default the value itself.
+        """
+        return value
+
+    def read(self, paths: Any, **options: Any) -> Corpus:
+        """Read files as :func:`textreg.reading.corpus.read_corpus` does.
+
+        Parameters
+        ----------
+        paths : str, path, or sequence of them
+            Files, patterns and folders, which workers see under the same names.
+        **options
+            As of ``read_corpus``, without ``texts``.
+
+        Returns
+        -------
+        Corpus
+            Its texts may stay with the workers: then they are a
+            :class:`~textreg.records.documents.TextsElsewhere` with these ``workers``.
+
+        Raises
+        ------
+        UsageError, DataError
+            As of ``read_corpus``.
+        """
+        raise NotImplementedError
+
+    def score_files(
+        self, model: Any, reading: Any, files: Sequence[str], *, records: bool
+    ) -> Iterator[Any]:
+        """Read files, and score their texts.
+
+        Parameters
+        ----------
+        model : Model
+        reading : textreg.cli.inputs.Reading
+            How files are read.
+        files : sequence of str
+            Files, patterns and folders.
+        records : bool
+            Whether the fields of the rows are wanted.
+
+        Yields
+        ------
+        RecordBatch
+            Some rows with their scores; see :mod:`textreg.reading.corpus`.
+
+        Raises
+        ------
+        UsageError, DataError
+            As of :meth:`read`.
+        """
+        raise NotImplementedError
+
+    def scores(self, model: Any, texts: Documents) -> Floats:
+        """Score texts.
+
+        Parameters
+        ----------
+        model : Model
+        texts : sequence of str
+            In memory, or as :meth:`read` gives them.
+
+        Returns
+        -------
+        ndarray, shape (documents, labels)
+        """
+        scores: Floats = model.decision_function(texts)
+        return scores
 
 
 class KnownColumns(NamedTuple):
@@ -720,11 +1023,6 @@ class BlockDesign(Design):
         self.count_pass()
         return self.blocks.map(operation, *arguments)
 
-    def _cut(self, values: Floats) -> Iterator[Floats]:
-        """Values of documents (n,), for every block its own."""
-        for start, end in pairwise(self.blocks.starts.tolist()):
-            yield values[start:end]
-
     def features_of_blocks(self) -> Iterator[Int32s]:
         """The features that occur in every block."""
         return map(self.blocks.features, range(len(self.blocks.starts) - 1))
@@ -742,7 +1040,7 @@ class BlockDesign(Design):
         weights = (w[features] for features in self.features_of_blocks())
         scores = np.empty((n, *w.shape[1:]))
         parts = self._map(block_scores, weights, repeat(intercept))
-        for some, part in zip(self._cut(scores), parts, strict=True):
+        for some, part in zip(self.blocks.cut(scores), parts, strict=True):
             some[:] = part
         return scores
 
@@ -752,7 +1050,7 @@ class BlockDesign(Design):
         self._check(r, n, features)
         if r.ndim == 2:
             return np.stack([self.transposed_product(one, features) for one in r.T], axis=1)
-        products = self._sum(self._map(block_products, self._cut(np.ascontiguousarray(r))), p)
+        products = self._sum(self._map(block_products, self.blocks.cut(np.ascontiguousarray(r))), p)
         return products if features is None else products[features]
 
     def large_products(self, r: Floats, least: float) -> tuple[Int32s, Floats]:
@@ -768,7 +1066,7 @@ class BlockDesign(Design):
         """sum_i h_i x_ij^2 for every feature j, or for the given ones; h: (n,)."""
         n, p = self.shape
         self._check(h, n, features)
-        curvature = self._sum(self._map(block_curvature, self._cut(h)), p)
+        curvature = self._sum(self._map(block_curvature, self.blocks.cut(h)), p)
         return curvature if features is None else curvature[features]
 
     def _sum(self, parts: Iterable[Floats], p: int) -> Floats:
@@ -801,24 +1099,6 @@ class BlockDesign(Design):
         for start, columns in zip(self.blocks.starts[:-1].tolist(), parts, strict=True):
             scatter_rows(*columns, start, free, indices, data)
         return Design.of_columns(self.shape[0], ends, indices, data)
-
-
-class GroupBlocks(Protocol):
-    """Groups that lie in blocks, each in the block of its document.
-
-    Attributes
-    ----------
-    n_features : int
-        Number of features.
-    counts : ndarray of int64, shape (blocks,)
-        Number of groups of every block.
-    """
-
-    n_features: int
-    counts: Int64s
-
-    def map(self, operation: Callable[..., Any], *arguments: Iterable[Any]) -> Iterator[Any]:
-        """``operation(block, *its arguments)`` of every block, in order; see RowBlocks."""
 
 
 class BlockGroups(Groups):

@@ -41,7 +41,19 @@ BLOCK = 1 << 13
 
 
 class TextsElsewhere(Sequence[str], ABC):
-    """Texts that are not in memory."""
+    """Texts that are not in memory.
+
+    Attributes
+    ----------
+    workers : Workers or None
+        Who keeps them, if not this process; such texts have :meth:`blocks`.
+    """
+
+    workers: Any = None
+
+    def blocks(self) -> Iterator[tuple[int, int, Sequence[Any]]]:
+        """The first document of every block, the one after its last, handles of lists of texts."""
+        raise NotImplementedError
 
     @abstractmethod
     def select(self, rows: NDArray[np.intp] | Sequence[int]) -> TextsElsewhere:

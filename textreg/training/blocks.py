@@ -1,9 +1,9 @@
 """Training on documents that lie in blocks: a search on some of them, the final fit on all.
 
 Texts become features block by block, and the matrix and the groups of each block are arrays that
-lie in memory as far as that is allowed, and in a scratch folder beyond (:mod:`textreg.blocks`); or
-on the workers of a cluster (:mod:`textreg.cluster`). Hyperparameters are searched on a part of the
-documents, in memory.
+are kept by the workers of a backend: in this process in memory as far as that is allowed, and in a
+scratch folder beyond; or on a cluster. Hyperparameters are searched on a part of the documents, in
+memory.
 """
 
 from __future__ import annotations
@@ -13,26 +13,23 @@ import warnings
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from textreg._core.threads import allowing
-from textreg.blocks.features import BlockFeatures, BlockVectorizer, StoredGroups, StoredRows
-from textreg.blocks.scratch import Budget, Scratch, blocks_of, release_memory
-from textreg.cluster.blocks import ClusterRows
-from textreg.cluster.connection import Connection, connected
-from textreg.cluster.features import ClusterFeatures
-from textreg.cluster.texts import ClusterTexts
+from textreg.blocks.backends import open_workers
+from textreg.blocks.features import BlockFeatures
+from textreg.blocks.scratch import Budget, Scratch
 from textreg.errors import DataWarning, UsageError
 from textreg.features.vectorize import DocumentRows
-from textreg.kinds import Regularizer
+from textreg.kinds import Regularizer, Workers
 from textreg.params import LogGrid
 from textreg.plugins import calls
-from textreg.records import Corpus, Design, Problem
-from textreg.records.design import BlockDesign, BlockGroups, GroupBlock, GroupBlocks, RowBlocks
-from textreg.records.documents import check_texts
+from textreg.records import Corpus, Design, Documents, Problem
+from textreg.records.design import BlockDesign, BlockGroups, GroupBlocks, RowBlocks
+from textreg.records.documents import TextsElsewhere
+from textreg.records.store import ArrayStore, release_memory
 from textreg.tasks import Target
 from textreg.training import fit
 from textreg.training.fit import Learned
@@ -41,21 +38,17 @@ from textreg.training.running import Clock, Work
 from textreg.training.search import SearchContext, SearchResult, drawn, run_search, stages_of
 from textreg.training.settings import TrainingSettings
 from textreg.training.splits import splits_of
-from textreg.training.trials import Cluster, Problems
+from textreg.training.trials import Problems
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
     from textreg.features.encoder import AnyEncoder
-    from textreg.records.design import CompressedArrays
 
 
 # Bytes in memory that a feature needs: its name, its counts, and its numbers in the fit.
 A_FEATURE = 100.0
-
-# Texts that are handed over at a time.
-BATCH = 1024
 
 
 class Featured(NamedTuple):
@@ -69,58 +62,29 @@ class Featured(NamedTuple):
     groups: GroupBlocks | None
 
 
-def features_here(
-    corpus: Corpus, settings: TrainingSettings, arrays: Budget, work: Work
+def make_blocks(
+    corpus: Corpus, settings: TrainingSettings, workers: Workers, store: ArrayStore, work: Work
 ) -> Featured:
-    """The documents in blocks in ``arrays``."""
+    """The documents in blocks, which the workers keep."""
     n = len(corpus)
-    vectorizer = BlockVectorizer(settings.any_tokenizer, settings.vectorizer, arrays)
-    done = 0
-    work.report("features", done, n)
-    iterator: Iterator[Any] = iter(corpus.texts)
-    # BATCH texts at a time, until there are none.
-    for texts in blocks_of(iter(lambda: list(islice(iterator, BATCH)), [])):
-        vectorizer.add(texts)
-        done += len(texts)
-        work.report("features", done, n)
-    features = vectorizer.finish()
-    p = features.shape[1]
-    _warn_of_features(p, settings.bytes or 0)
-    release_memory()
-    groups = None
-    if settings.groups is not None:
-        groups = StoredGroups(_groups(settings, features), p, arrays)
-    rows = StoredRows(_rows(features), p, arrays)
-    # Groups have dropped the tokens of their blocks themselves.
-    for block in range(len(features.starts) - 1 if groups is None else 0):
-        features.drop_tokens(block)
-    return Featured(features.encoder, rows, groups)
-
-
-def features_on_cluster(
-    texts: ClusterTexts, settings: TrainingSettings, arrays: Budget, work: Work
-) -> Featured:
-    """The documents in blocks on the workers that have their texts."""
-    n = len(texts)
     work.report("features", 0, n)
-    features = ClusterFeatures(
-        texts,
+    features = BlockFeatures(
+        corpus.texts,  # type: ignore[arg-type]  # others are refused there
         settings.any_tokenizer,
         settings.vectorizer,
-        arrays,
+        workers,
+        store,
         lambda done: work.report("features", done // 2, n),
     )
     encoder = features.encoder
     p = encoder.n_columns
     _warn_of_features(p, settings.bytes or 0)
-    blocks = features.blocks(settings.groups)
-    # Their memory on the workers, before rows are made of the blocks.
-    del features
-    rows, groups = ClusterRows.of(
-        texts.connection,
-        blocks,
+    release_memory()
+    rows, groups = workers.rows.of(
+        workers,
+        features.blocks(settings.groups),
         p,
-        arrays,
+        store,
         lambda done: work.report("features", (n + done) // 2, n),
     )
     return Featured(encoder, rows, None if settings.groups is None else groups)
@@ -159,22 +123,6 @@ def block_problems(
         max_iter=settings.max_iter,
     )
     return prepared, Problems(problem, prepared.task, prepared.y, row_factors=prepared.row_factors)
-
-
-def _rows(features: BlockFeatures) -> Iterator[CompressedArrays]:
-    """The rows of every block, each forgotten once the next one is asked for."""
-    for block in range(len(features.starts) - 1):
-        yield features.rows(block)
-        features.drop_rows(block)
-
-
-def _groups(settings: TrainingSettings, features: BlockFeatures) -> Iterator[GroupBlock]:
-    """The groups of every block; its tokens are needed for nothing else."""
-    assert settings.groups is not None
-    for block in range(len(features.starts) - 1):
-        groups = calls.build_groups(settings.groups, features.tokens(block))
-        yield GroupBlock(groups.indptr, groups.indices, groups.weights)
-        features.drop_tokens(block)
 
 
 class _BlockRows(DocumentRows):
@@ -331,18 +279,13 @@ def learn_in_blocks(
     work : Work
         How to work.
     """
-    clock = Clock()
+    clock, store = Clock(), store_in(scratch, settings)
     with ExitStack() as stack:
         stack.enter_context(allowing(work.threads))
-        cluster = stack.enter_context(_cluster(training, settings))
-        if cluster is not None:
-            if not isinstance(texts := training.corpus.texts, ClusterTexts):
-                texts = ClusterTexts.of(cluster, check_texts(texts))
-            training = training._replace(corpus=replace(training.corpus, texts=texts))
+        workers = stack.enter_context(workers_for(settings, store, training.corpus.texts))
         context = part_context(training, settings)
         fit.log_begun(context, len(training.corpus))
-        searching = None if cluster is None else Cluster(cluster)
-        result, scales = search_part(context, replace(work, cluster=searching))
+        result, scales = search_part(context, replace(work, workers=workers))
         fit.report_search(context, result, clock.stop("search"))
         part = context.prepared_for(result.best)
         learned = None
@@ -352,15 +295,10 @@ def learn_in_blocks(
         del part
         context.release()
         release_memory()
-        # The fits need the rest: weights, gradients and the block at work.
-        room = int(IN_MEMORY * (settings.bytes or 0))
-        arrays = Budget(scratch, room)
-        texts = training.corpus.texts
-        if isinstance(texts, ClusterTexts):
-            features = features_on_cluster(texts, settings, arrays, work)
-        else:
-            scratch.require(int(SPACE * len(training.corpus) * mean_length(training)) - room)
-            features = features_here(training.corpus, settings, arrays, work)
+        if not workers.elsewhere:
+            needed = int(SPACE * len(training.corpus) * mean_length(training))
+            scratch.require(needed - store.most)
+        features = make_blocks(training.corpus, settings, workers, store, work)
         release_memory()
         fit.LOG.info("%d features in %.2f s", features.rows.shape[1], clock.stop("features"))
         prepared, problems = block_problems(training, settings, features)
@@ -382,35 +320,35 @@ def learn_in_blocks(
         )
         release_memory()
         fit.report_fit(final_fit, settings, clock.stop("fit"))
-        # What the network carried: it decides how large a cluster pays.
-        if isinstance(rows := features.rows, ClusterRows):
-            assert isinstance(problems.problem.design, BlockDesign)
-            fit.LOG.info(
-                "cluster: blocks of %.0f MB; a pass sent %.2g %% of that, problems in memory took "
-                "%.2g %%",
-                rows.size / 1e6,
-                100.0 * rows.sent / max(rows.size * problems.problem.design.passes, 1.0),
-                100.0 * rows.columns / max(rows.size, 1),
-            )
+        design = problems.problem.design
+        assert isinstance(design, BlockDesign)
+        features.rows.log_traffic(fit.LOG, design.passes)
     return Learned(context, result, final_fit, None, clock.seconds)
 
 
 @contextmanager
-def _cluster(training: Training, settings: TrainingSettings) -> Iterator[Connection | None]:
-    """The workers that have the texts, or those of the address in the settings, if there is one."""
-    texts, address = training.corpus.texts, settings.tuning.address
-    if isinstance(texts, ClusterTexts):
-        yield texts.connection
-    elif address is None:
-        yield None
-    else:
-        with connected(address) as connection:
-            check_workers(connection, settings)
-            yield connection
+def workers_for(
+    settings: TrainingSettings, store: ArrayStore, texts: Documents = ()
+) -> Iterator[Workers]:
+    """The workers that have the texts, or else those of the backend in the settings.
+
+    store: see :func:`store_in`.
+    """
+    if isinstance(texts, TextsElsewhere) and texts.workers is not None:
+        yield texts.workers
+        return
+    tuning, parts = settings.tuning, (settings.reg, settings.loss, settings.any_tokenizer)
+    with open_workers(
+        tuning.backend,
+        tuning.address,
+        (*parts, settings.groups),
+        memory=settings.bytes,
+        store=store,
+    ) as workers:
+        yield workers
 
 
-def check_workers(connection: Connection, settings: TrainingSettings) -> None:
-    """UsageError for workers that lack a part, compute otherwise, or may take too much memory."""
-    parts = settings.reg, settings.loss, settings.any_tokenizer, settings.groups
-    connection.check([part for part in parts if part is not None])
-    connection.check_memory(settings.bytes or 0)
+def store_in(scratch: Scratch, settings: TrainingSettings) -> Budget:
+    """Where arrays of blocks go: into memory as far as is allowed, and to the scratch folder."""
+    # The fits need the rest: weights, gradients and the block at work.
+    return Budget(scratch, int(IN_MEMORY * (settings.bytes or 0)))

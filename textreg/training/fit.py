@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from textreg.blocks.scratch import release_memory, sparse_zeros
+from textreg.blocks.scratch import sparse_zeros
 from textreg.errors import ConvergenceWarning, UsageError, first_few
 from textreg.kinds import Regularizer
 from textreg.measure.decisions import Calibration, Threshold, Unknown
@@ -21,6 +21,7 @@ from textreg.model.summary import PruneSummary
 from textreg.params import AUTO, Choices, LogGrid
 from textreg.plugins import calls
 from textreg.records import Floats, MultiSolution, Problem, Solution, Step, Unsmoothed
+from textreg.records.store import release_memory
 from textreg.solvers.certificate import relative_gap
 from textreg.tasks.base import Held
 from textreg.terminal import logger

@@ -51,7 +51,7 @@ class TextSettings(FitSettings, total=False):
     search: Literal["narrow", "grid"]
     search_space: Mapping[str, Sequence[Any]] | None
     budget: float | str | None
-    backend: Literal["threads", "dask"]
+    backend: str
     address: str | None
     memory: float | str | None
     scratch: str | os.PathLike[str] | None

@@ -9,13 +9,15 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from contextvars import copy_context
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from textreg._core.threads import allowed, allowing
 from textreg.errors import ConvergenceWarning, TextregError
 from textreg.interrupts import stopping
 from textreg.jobs import check_jobs, threads_of
+from textreg.kinds import Workers
 from textreg.records import Step
 from textreg.terminal import logger
 
@@ -30,16 +32,18 @@ class Work:
     """How to work, whatever there is to do.
 
     jobs: number of threads, -1 for one a core. progress: called as fits are done. deadline: when
-    work must end, as ``time.monotonic()`` counts. cluster: solves the pieces of a search instead of
-    threads. partial: whether a part of the work is of use, so that Ctrl-C lets present fits end;
-    else all ends at once. UsageError for any other number of jobs.
+    work must end, as ``time.monotonic()`` counts. workers: of a backend, who solve the pieces of a
+    search if they are elsewhere; sent: handles of what they have. partial: whether a part of the
+    work is of use, so that Ctrl-C lets present fits end; else all ends at once. UsageError for any
+    other number of jobs.
     """
 
     jobs: int = 1
     progress: Progress | None = None
     deadline: float = math.inf
-    cluster: Any = None  # a trials.Cluster, or None
+    workers: Workers | None = None
     partial: bool = True
+    sent: WeakKeyDictionary[Any, Any] = field(default_factory=WeakKeyDictionary, repr=False)
 
     def __post_init__(self) -> None:
         check_jobs(self.jobs)

@@ -26,11 +26,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from textreg.blocks.scratch import release_memory
 from textreg.errors import UsageError
 from textreg.features.vectorize import Features
 from textreg.kinds import Regularizer
 from textreg.measure.metrics import SMALLER
+from textreg.records.store import release_memory
 from textreg.tasks.classification import Multiclass
 from textreg.terminal import logger
 from textreg.training import trials

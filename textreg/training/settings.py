@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
+from textreg.blocks.backends import DEFAULT
 from textreg.errors import UsageError, did_you_mean
 from textreg.features.fields import AUTO_TOKENIZER, BESIDE, AutoTokenizer, plan_fields, tokenizer_of
 from textreg.features.vectorize import Vectorizer
@@ -359,7 +360,7 @@ class TrainingSettings(Parametrized):
             )
         # Only now all parts are known, and with them whether anything is open.
         tuning = self.tuning
-        needs_search = not tuning.best_alone or (tuning.address is not None and self.memory is None)
+        needs_search = not tuning.best_alone or (tuning.backend != DEFAULT and self.memory is None)
         if needs_search and not self.searches:
             raise UsageError(
                 f"all parameters of {self.reg.label()} are given, so there is nothing to choose: "

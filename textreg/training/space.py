@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import inf, nan
 from typing import Any, NamedTuple
 
+from textreg.blocks.backends import DEFAULT, check_backend
 from textreg.errors import UsageError, did_you_mean
-from textreg.jobs import check_backend
 from textreg.params import Parametrized, param
 
 # Default of `within`: how far below the best score the sparsest model may be.
@@ -95,12 +95,15 @@ class Tuning(Parametrized):
         "model so far is kept",
     )
     backend: str = param(
-        default="threads",
-        choices=("threads", "dask"),
-        help="where fits and blocks are: in threads, or on the workers of a Dask cluster",
+        default=DEFAULT,
+        help="where fits and blocks are: in threads, or where a plugin has them, such as on the "
+        "workers of a Dask cluster",
     )
     address: str | None = param(
-        default=None, metavar="URL", help="Dask scheduler, such as tcp://10.0.0.5:8786"
+        default=None,
+        metavar="URL",
+        help="address that the backend asks for, such as that of a "
+        "Dask scheduler, tcp://10.0.0.5:8786",
     )
 
     @classmethod
@@ -114,7 +117,8 @@ class Tuning(Parametrized):
                 f"within is for select 'sparsest', and has no effect with '{self.select}': leave "
                 "one of them out."
             )
-        check_backend(self.backend, self.address)
+        if (self.backend, self.address) != (DEFAULT, None):
+            check_backend(self.backend, self.address)
 
     @property
     def best_alone(self) -> bool:

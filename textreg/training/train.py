@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from textreg._core.threads import allowing
+from textreg.blocks.backends import open_workers
 from textreg.blocks.scratch import Scratch
 from textreg.errors import DataError, UsageError
 from textreg.features.markup import warn_of_html
@@ -54,7 +55,7 @@ from textreg.training.running import Clock, Progress, Work, one_thread_in_blas
 from textreg.training.search import SearchContext, SearchResult
 from textreg.training.settings import TrainingSettings
 from textreg.training.splits import group_names, splits_of
-from textreg.training.trials import MeasuredSetting, connected_cluster
+from textreg.training.trials import MeasuredSetting
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -489,10 +490,11 @@ def learn(context: SearchContext, work: Work, initial: InitialWeights | None = N
     """
     settings, documents = context.settings, context.documents
     n = len(documents.target.y)
-    address = settings.tuning.address if documents.splits else None
+    tuning = settings.tuning
+    searched = open_workers(tuning.backend, tuning.address, [settings.reg])
     clock = Clock()
     with (
-        nullcontext() if address is None else connected_cluster(address, settings.reg) as cluster,
+        searched if documents.splits else nullcontext() as workers,
         allowing(work.threads),
         one_thread_in_blas(),  # which waits for others where the machine is busy
     ):
@@ -503,7 +505,7 @@ def learn(context: SearchContext, work: Work, initial: InitialWeights | None = N
         n_features = context.prepared(context.first).rows.shape[1]
         work.report("features", n, n)
         LOG.info("%d features in %.2f s", n_features, clock.stop("features"))
-        result = search.run_search(stages, replace(work, cluster=cluster))
+        result = search.run_search(stages, replace(work, workers=workers))
     report_search(context, result, clock.stop("search"))
     with allowing(work.threads), one_thread_in_blas():
         fit = fit_best(context, result, work, initial)

@@ -3,9 +3,9 @@
 Every setting is fitted on the training part of each split and measured on the held-out part. The
 grid is cut into chains that are solved from the emptiest model on, each setting warm-started from
 the one before (Friedman, Hastie and Tibshirani 2010, section 2.5). Chains, weight vectors and
-splits are independent and run in parallel, in threads or on a Dask cluster. All chains advance a
-few settings before any advances further, so that a search that is stopped has measured some
-settings on all splits. The cuts never depend on the number of jobs, so neither do the results.
+splits are independent and run in parallel, in threads or by the workers of a backend. All chains
+advance a few settings before any advances further, so that a search that is stopped has measured
+some settings on all splits. The cuts never depend on the number of jobs, so neither do the results.
 Where settings near to one that is solved already are to be measured, each starts from that one.
 """
 
@@ -15,17 +15,14 @@ import itertools
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import CancelledError
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from textreg.errors import ConvergenceWarning
-from textreg.kinds import Plugin, Regularizer
+from textreg.kinds import Regularizer
 from textreg.measure.metrics import standard_error
 from textreg.plugins import calls
 from textreg.records import Floats, Int32s, Problem, Solution, Step
@@ -38,7 +35,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
-    from textreg.cluster.connection import Connection
     from textreg.tasks.base import Targets
 
 # The most weights of a solution that is kept for a warm start: there is one for every setting,
@@ -52,9 +48,6 @@ CHUNK = 3
 # How many weight vectors are fitted side by side, which kernels take in one go, and how many
 # weights these may have together: every one takes a dozen vectors as long as that.
 SIDE_BY_SIDE = {16: 3_000_000, 8: 3_000_000, 4: 6_000_000}
-
-# How often pieces are handed out that are lost together with the data they need.
-ATTEMPTS = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -463,19 +456,28 @@ def _starts(source: Results, at: int, rows: Sequence[int | None]) -> list[Start 
 
 
 def solve_chunks(chunks: Sequence[Chunk], run: Run) -> list[Trials]:
-    """Trials of every chunk, in threads or on the cluster of ``run.work``.
+    """Trials of every chunk, in threads or by the workers of ``run.work`` that are elsewhere.
 
-    Ctrl-C does not reach a cluster, which solves all chunks.
+    These get a fold once, which chunks then refer to, and solve each chunk in one thread, as is
+    done here. Ctrl-C does not reach them: they solve all chunks.
     """
-    cluster = run.work.cluster
+    work = run.work
+    workers = work.workers
 
     def solve(chunk: Chunk) -> Trials:
         return solve_chunk(chunk, run.stopper, lambda tried: _note(run, chunk, tried))
 
-    if cluster is None:
+    if workers is None or not workers.elsewhere:
         return list(run.map(solve, [(chunk,) for chunk in chunks]))
+    for fold in {chunk.fold: None for chunk in chunks}:
+        if fold not in work.sent:
+            work.sent[fold] = workers.send(fold)
+    folds, *parts = zip(*chunks, strict=True)
+    ends = time.time() + run.stopper.remaining
     with run.stopper.listening():
-        solved: list[Trials] = cluster.solve_chunks(chunks, run.stopper.remaining)
+        solved: list[Trials] = list(
+            workers.map(_solve, map(work.sent.__getitem__, folds), *parts, itertools.repeat(ends))
+        )
     for chunk, trials in zip(chunks, solved, strict=True):
         for tried in trials:
             _note(run, chunk, tried)
@@ -581,69 +583,8 @@ def _has_path(grid: Sequence[Regularizer]) -> bool:
     return type(grid[0]).path is not Regularizer.path
 
 
-class Cluster:
-    """The workers of a Dask scheduler that solve chunks, through joblib's Dask backend.
-
-    A fold is sent to the workers once, and chunks then refer to it. If a worker dies, another one
-    solves its chunk, and a fold that was lost with its workers is sent again. Every chunk is solved
-    in one thread, as without a cluster, so the results are the same.
-    """
-
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-        self._client = connection.client
-        self._sent: WeakKeyDictionary[Fold, Any] = WeakKeyDictionary()
-
-    def solve_chunks(self, chunks: Sequence[Chunk], seconds: float) -> list[Trials]:
-        """Trials of every piece; of fewer settings where ``seconds`` from now are over."""
-        from distributed import KilledWorker
-        from joblib import Parallel, delayed, parallel_config
-
-        from textreg.cluster.connection import PATIENCE, died
-
-        ends = time.time() + seconds
-        for _ in range(ATTEMPTS):
-            tasks = [delayed(_solve)(self._send(it.fold), *it[1:], ends) for it in chunks]
-            with parallel_config(
-                backend="dask", client=self._client, wait_for_workers_timeout=PATIENCE
-            ):
-                try:
-                    trials: list[Trials] = Parallel(n_jobs=-1, batch_size=1)(tasks)
-                except CancelledError:
-                    self._sent.clear()  # gone with the workers that had them
-                    continue
-                except (KilledWorker, TimeoutError):
-                    break
-            return trials
-        raise died()
-
-    def _send(self, fold: Fold) -> Any:
-        """The fold as the workers have it."""
-        if sum(self._client.ncores().values()) < 2:
-            return fold  # joblib then works here
-        if fold not in self._sent:
-            # To all workers at once: any of them may get any chunk of it.
-            self._sent[fold] = self._client.scatter(fold, broadcast=True, hash=False)
-        return self._sent[fold]
-
-
-@contextmanager
-def connected_cluster(address: str, part: Plugin) -> Iterator[Cluster]:
-    """The cluster at an address, whose workers know ``part``.
-
-    Raises UsageError where it cannot be reached, or cannot work as we do here.
-    """
-    from textreg.cluster.connection import connected
-
-    with connected(address) as connection:
-        connection.check([part])
-        yield Cluster(connection)
-
-
 def _solve(fold: Fold, rows: Any, parts: Any, starts: Any, ends: float) -> Trials:
     """What a worker does with a piece."""
-    if not isinstance(fold, Fold):
-        fold = fold.result()  # all workers but one have gone meanwhile, and joblib works here
     with warnings.catch_warnings(), one_thread_in_blas():
         warnings.simplefilter("ignore", ConvergenceWarning)
         # The clock of this machine is thought to be right.

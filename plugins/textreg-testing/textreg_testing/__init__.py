@@ -27,7 +27,15 @@ from textreg_testing.builders import (
     graph_builder_checks,
     group_builder_checks,
 )
-from textreg_testing.checks import Check, ContractError, Skipped, check_command, command_checks
+from textreg_testing.checks import (
+    Check,
+    ContractError,
+    Skipped,
+    backend_checks,
+    check_backend,
+    check_command,
+    command_checks,
+)
 from textreg_testing.exporter import check_exporter, exporter_checks
 from textreg_testing.objective import check_loss, check_penalty, loss_checks, penalty_checks
 from textreg_testing.optimum import check_regularizer, regularizer_checks
@@ -39,6 +47,8 @@ __all__ = [
     "Check",
     "ContractError",
     "Skipped",
+    "backend_checks",
+    "check_backend",
     "check_command",
     "check_exporter",
     "check_graph_builder",
@@ -67,6 +77,7 @@ CHECKS: dict[str, Callable[..., list[Check]]] = {
     "graph": graph_builder_checks,
     "loss": loss_checks,
     "exporter": exporter_checks,
+    "backend": backend_checks,
     "command": command_checks,
 }
 

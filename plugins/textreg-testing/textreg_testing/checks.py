@@ -1,6 +1,6 @@
 """What a check is, how it fails, what time it has, and promises that several kinds make.
 
-At the end the contract of commands, which promise little more than that.
+At the end the contracts of commands and backends, which promise little more than that.
 """
 
 from __future__ import annotations
@@ -32,9 +32,10 @@ import numpy as np
 
 from textreg import API
 from textreg.errors import DataWarning, UsageError, did_you_mean
-from textreg.kinds import Plugin
+from textreg.kinds import Backend, Plugin
 from textreg.params import AUTO, Param
-from textreg.plugins import registry
+from textreg.plugins import calls, registry
+from textreg.records.store import Memory
 
 # Where every check is described, under its own name.
 PAGE = "docs/contract.md"
@@ -702,6 +703,26 @@ def _others(declared: Param, value: Any) -> Iterator[Any]:
             if low and (declared.max is None or other <= declared.max) and other not in seen:
                 seen.append(other)
                 yield other
+
+
+_of_backends = common_checks("backend", "backend-")
+backend_checks = _of_backends.of
+check_backend = contract(backend_checks)
+
+
+@_of_backends.add("work")
+def _work(backend: Backend) -> None:
+    """Its workers compute what is submitted, keep values and each of several outputs, and bring
+    results in order. Not asked of one that needs an address."""
+    if backend.address:
+        raise Skipped(f"it needs {backend.address}")
+    with calls.workers(backend, None, [], None, Memory()) as workers:
+        kept = workers.submit(np.arange, 5)
+        both = workers.submit(divmod, kept, 2, outputs=2)
+        handles = [kept, *both, workers.send(np.arange(5)), np.arange(5)]
+        got = [list(map(int, it)) for it in workers.map(np.add, handles, [1, 2, 3, kept, kept])]
+    expected = [[1, 2, 3, 4, 5], [2, 2, 3, 3, 4], [3, 4, 3, 4, 3], *[[0, 2, 4, 6, 8]] * 2]
+    require(got == expected, str(expected), got)
 
 
 _of_commands = Checks("command", "command-")

@@ -203,7 +203,9 @@ def _run_check(check: Check, part: Any, seconds: float) -> Checked | None:
 
 
 @click.command(name="plugins.new", cls=Command)
-@click.argument("kind", type=click.Choice(tuple(HOOK_OF_KIND)), metavar="KIND")
+@click.argument(
+    "kind", type=click.Choice([kind for kind in HOOK_OF_KIND if kind != "backend"]), metavar="KIND"
+)
 @click.argument("name")
 @click.option(
     "--into",
@@ -352,7 +354,7 @@ def _try(row: PluginInfo) -> None:
             settings[part.needs] = _BUILDERS[part.needs]
         if row.kind == "exporter":
             calls.export(part, plain_models()["two labels"])
-        else:
+        elif row.kind != "backend":  # which may need an address
             textreg.train(texts, labels, ngrams=1, **settings)
 
 

@@ -1,4 +1,4 @@
-"""The connection to a cluster: its workers, the memory of each, and what is sent to them packed."""
+"""The connection to a cluster: its workers, the memory of each, and what they are asked to do."""
 
 from __future__ import annotations
 
@@ -11,92 +11,23 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from importlib import metadata
-from typing import TYPE_CHECKING, Any, NamedTuple
+from itertools import repeat
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import numpy as np
 
 from textreg.errors import UsageError
-from textreg.kinds import Plugin
-from textreg.records import Floats, Int32s
+from textreg.kinds import Plugin, Workers
+from textreg.records.store import same
 from textreg.terminal import quiet
+from textreg_dask.files import ClusterTexts, read_by, score_by, scored_texts
+from textreg_dask.packing import pack, size_of, unpack
+from textreg_dask.rows import ClusterRows
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-
-# The type of numbers that none is too large for.
-SMALL = np.dtype(np.uint16)
-
-
-class Packed(NamedTuple):
-    """An array of float64 by the places and values of what is not zero."""
-
-    shape: tuple[int, ...]
-    places: Int32s
-    values: Floats
-
-
-class PackedNumbers(NamedTuple):
-    """An array of whole numbers, none of them negative or large, and of which type it was."""
-
-    numbers: NDArray[np.uint16]
-    dtype: np.dtype[Any]
-
-
-def pack(value: Any) -> Any:
-    """The same in fewer bytes, for :func:`unpack`.
-
-    Arrays of float64 that are mostly zero, and whole numbers that are small; also in tuples.
-    """
-    if isinstance(value, tuple):
-        return _like(value, map(pack, value))
-    if not isinstance(value, np.ndarray):
-        return value
-    if value.dtype == np.float64:
-        return _packed_floats(value)
-    if value.dtype.kind == "i" and value.dtype.itemsize > SMALL.itemsize and value.size:
-        small = value.min() >= 0 and value.max() <= np.iinfo(SMALL).max
-        return PackedNumbers(value.astype(SMALL), value.dtype) if small else value
-    return value
-
-
-def unpack(value: Any) -> Any:
-    """What was packed."""
-    if isinstance(value, PackedNumbers):
-        return value.numbers.astype(value.dtype)
-    if isinstance(value, Packed):
-        flat = np.zeros(int(np.prod(value.shape)))
-        flat[value.places] = value.values
-        return flat.reshape(value.shape)
-    if isinstance(value, tuple):
-        return _like(value, map(unpack, value))
-    return value
-
-
-def _packed_floats(value: Floats) -> Any:
-    """An array as :class:`Packed`, unless it has few zeros."""
-    flat = value.reshape(-1)
-    places = np.flatnonzero(flat)
-    if len(places) * 3 >= len(flat) * 2 or len(flat) > np.iinfo(np.int32).max:
-        return np.ascontiguousarray(value)
-    return Packed(value.shape, places.astype(np.int32), flat[places])
-
-
-def _like(value: tuple[Any, ...], parts: Iterable[Any]) -> tuple[Any, ...]:
-    """A tuple of the same kind."""
-    make = getattr(type(value), "_make", tuple)
-    made: tuple[Any, ...] = make(parts)
-    return made
-
-
-def size_of(value: Any) -> int:
-    """The bytes of the arrays in a value."""
-    if isinstance(value, np.ndarray):
-        return value.nbytes
-    if isinstance(value, (list, tuple)):
-        return sum(map(size_of, value))
-    return 0
+    from textreg.records import Corpus, Documents, Floats
 
 
 # Seconds to wait for a scheduler, or for its first worker.
@@ -109,7 +40,7 @@ AHEAD = 3
 SAME = ("textreg", "numpy", "scipy")
 
 
-class Connection:
+class Connection(Workers):
     """A scheduler and its workers.
 
     Parameters
@@ -118,6 +49,9 @@ class Connection:
     address : str
         That of the scheduler, for messages.
     """
+
+    reads = True
+    rows = ClusterRows
 
     def __init__(self, client: Any, address: str) -> None:
         self.client = client
@@ -168,12 +102,64 @@ class Connection:
                     "more."
                 )
 
-    def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """A future of what a worker returns; arguments may be futures."""
+    def submit(self, function: Callable[..., Any], *arguments: Any, outputs: int = 1) -> Any:
+        """A future of what a worker returns, or one of each output; arguments may be futures."""
         with self.telling(), warnings.catch_warnings():
             # A vocabulary is large, and goes to the scheduler, which is there as long as we are.
             warnings.filterwarnings("ignore", message="Sending large graph", category=UserWarning)
-            return self.client.submit(function, *arguments, pure=False)
+            future = self.client.submit(function, *arguments, pure=False)
+        if outputs == 1:
+            return future
+        return [self.submit(itemgetter(number), future) for number in range(outputs)]
+
+    def send(self, value: Any) -> Any:
+        """A future of a value, which other workers get from the one that has it."""
+        return self.submit(same, value)
+
+    def map(
+        self, function: Callable[..., Any], handles: Iterable[Any], *arguments: Iterable[Any]
+    ) -> Iterator[Any]:
+        """``function(value, *its arguments)`` of every future, by the workers, in order."""
+        return self.counted(lambda size: None, function, handles, *arguments)
+
+    def counted(
+        self,
+        tell: Callable[[int], None],
+        function: Callable[..., Any],
+        handles: Iterable[Any],
+        *arguments: Iterable[Any],
+    ) -> Iterator[Any]:
+        """The same; at the end ``tell`` is given the bytes that were sent, both ways."""
+        moved = 0
+
+        def futures() -> Iterator[Any]:
+            nonlocal moved
+            for handle, *own in zip(handles, *arguments, strict=False):
+                packed = [pack(argument) for argument in own]
+                moved += size_of(packed)
+                yield self.submit(called, function, handle, *packed)
+
+        for result in self.results(futures()):
+            moved += size_of(result)
+            yield unpack(result)
+        tell(moved)
+
+    def read(self, paths: Any, **options: Any) -> Corpus:
+        """Documents of files, which the workers read, each a file at a time."""
+        return read_by(self, paths, **options)
+
+    def score_files(
+        self, model: Any, reading: Any, files: Sequence[str], *, records: bool
+    ) -> Iterator[Any]:
+        """The rows of files with their scores, by the workers, each a file at a time."""
+        return score_by(self, model, reading, files, records=records)
+
+    def scores(self, model: Any, texts: Documents) -> Floats:
+        """The scores of texts, by the workers that have them."""
+        if not isinstance(texts, ClusterTexts):
+            return super().scores(model, texts)
+        pieces = (piece for _, _, pieces in texts.blocks() for piece in pieces)
+        return np.concatenate(list(self.map(scored_texts, pieces, repeat(self.send(model)))))
 
     def result(self, future: Any) -> Any:
         """What a future holds; errors of the workers are raised as they are."""
@@ -216,6 +202,11 @@ class Connection:
             ) from None
 
 
+def called(function: Callable[..., Any], value: Any, *packed: Any) -> Any:
+    """What is computed of a value, packed to be sent."""
+    return pack(function(value, *map(unpack, packed)))
+
+
 @contextmanager
 def connected(address: str) -> Iterator[Connection]:
     """The scheduler at an address; UsageError where it cannot be reached."""
@@ -223,7 +214,7 @@ def connected(address: str) -> Iterator[Connection]:
         from distributed import Client
     except ImportError as error:
         raise UsageError(
-            f"backend 'dask' needs distributed ({error}): pip install 'textreg[cluster]'."
+            f"backend 'dask' needs distributed ({error}): pip install 'textreg[dask]'."
         ) from None
     try:
         _knock(address)

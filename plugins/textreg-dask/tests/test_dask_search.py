@@ -19,14 +19,14 @@ from scipy.sparse import csr_array
 
 import textreg
 from textreg.builtin.separable import Elastic, Lasso
-from textreg.cluster import connection
 from textreg.demo import write_demo
-from textreg.errors import BrokenPluginError, UsageError
+from textreg.errors import BrokenPluginError, PluginError, TextregError, UsageError
 from textreg.kinds import Regularizer
 from textreg.records import Problem, Solution
 from textreg.tasks import classification
 from textreg.training import trials
 from textreg.training.trials import Fold
+from textreg_dask import connection
 
 TEXTS = ["good kettle", "fine lamp", "bad kettle", "poor lamp", "so so"] * 10
 LABELS = ["pos", "pos", "neg", "neg", "mid"] * 10
@@ -166,25 +166,27 @@ def unused() -> str:
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("options", "error", "message"),
     [
-        ({"backend": "dask"}, "needs the address of a scheduler"),
-        ({"address": "tcp://127.0.0.1:1"}, "an address is for the backend 'dask'"),
-        ({"backend": "dusk"}, "Did you mean 'dask'"),
-        (dask("127.0.0.1:8786"), r"an address is tcp://HOST:PORT"),
-        (dask("tcp://127.0.0.1:123456"), "Port out of range"),
-        (dask(unused()), "no Dask scheduler answers at .*refused"),
-        ({**dask("tcp://127.0.0.1:1"), "reg_l1": 1.0}, "nothing to choose"),
+        ({"backend": "dask"}, UsageError, "needs the address of a scheduler"),
+        ({"address": "tcp://127.0.0.1:1"}, UsageError, "an address is for the backend 'dask'"),
+        ({"backend": "dusk"}, PluginError, "no backend 'dusk'. Did you mean 'dask'"),
+        (dask("127.0.0.1:8786"), UsageError, r"an address is tcp://HOST:PORT"),
+        (dask("tcp://127.0.0.1:123456"), UsageError, "Port out of range"),
+        (dask(unused()), UsageError, "no Dask scheduler answers at .*refused"),
+        ({**dask("tcp://127.0.0.1:1"), "reg_l1": 1.0}, UsageError, "nothing to choose"),
     ],
 )
-def test_clusters_that_cannot_be(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(UsageError, match=message):
+def test_clusters_that_cannot_be(
+    options: dict[str, Any], error: type[TextregError], message: str
+) -> None:
+    with pytest.raises(error, match=message):
         textreg.train(TEXTS, LABELS, reg="lasso", **options)
 
 
 def test_without_distributed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(UsageError, match=r"needs distributed .*pip install 'textreg\[cluster\]'"):
+    with pytest.raises(UsageError, match=r"needs distributed .*pip install 'textreg\[dask\]'"):
         textreg.train(TEXTS, LABELS, reg="lasso", **dask("tcp://127.0.0.1:1"))
 
 

@@ -1,4 +1,4 @@
-"""Texts on the workers of a cluster: read there from their files, or sent there."""
+"""Files that the workers of a cluster read: their texts stay there, or are scored there."""
 
 from __future__ import annotations
 
@@ -6,16 +6,15 @@ import os
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import pairwise
-from operator import itemgetter
+from itertools import pairwise, repeat
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from textreg.blocks.scratch import blocks_of, starts_of
+from textreg.blocks.scratch import starts_of
 from textreg.errors import DataWarning, UsageError
 from textreg.reading.columns import ColumnNames
-from textreg.reading.corpus import CorpusReader
+from textreg.reading.corpus import CorpusReader, RecordBatch
 from textreg.reading.source import Paths, check_max_skipped, listed, told_of
 from textreg.records import Corpus, SkippedRow, SkippedRows, SkippedRowsBuilder
 from textreg.records.documents import TextsElsewhere
@@ -23,8 +22,9 @@ from textreg.records.documents import TextsElsewhere
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from textreg.cluster.connection import Connection
-    from textreg.records import Int32s, Int64s
+    from textreg.model.model import Model
+    from textreg.records import Floats, Int32s, Int64s
+    from textreg_dask.connection import Connection
 
 
 # Texts that are fetched at a time.
@@ -46,20 +46,11 @@ class ClusterTexts(TextsElsewhere):
     def __init__(
         self, connection: Connection, pieces: Sequence[Any], lengths: Sequence[Int32s]
     ) -> None:
-        self.connection = connection
+        self.workers = connection
         self._pieces = list(pieces)
         self._ptr: Int64s = np.cumsum([0, *map(len, lengths)], dtype=np.int64)
         self.lengths: Int32s = np.concatenate([np.zeros(0, np.int32), *lengths])
         self._rows: Int64s | None = None  # all
-
-    @classmethod
-    def of(cls, connection: Connection, texts: Sequence[str]) -> ClusterTexts:
-        """Texts of this process, sent to the workers."""
-        pieces, lengths = [], []
-        for block in blocks_of([texts]):
-            pieces.append(connection.submit(list, block))
-            lengths.append(lengths_of(block))
-        return cls(connection, pieces, lengths)
 
     def select(self, rows: NDArray[np.intp] | Sequence[int]) -> ClusterTexts:
         """Some of the texts, in the order wanted."""
@@ -69,7 +60,7 @@ class ClusterTexts(TextsElsewhere):
             raise IndexError(f"there are {size:,} texts, and no text {chosen.max()}")
         chosen = np.where(chosen < 0, chosen + size, chosen)
         made: ClusterTexts = object.__new__(ClusterTexts)
-        made.connection, made._pieces, made._ptr = self.connection, self._pieces, self._ptr
+        made.workers, made._pieces, made._ptr = self.workers, self._pieces, self._ptr
         made.lengths = self.lengths[chosen]
         made._rows = chosen if self._rows is None else self._rows[chosen]
         return made
@@ -90,7 +81,7 @@ class ClusterTexts(TextsElsewhere):
         while start < len(self):
             end = min(start + most, len(self))
             for future in self._futures(start, end):
-                yield from self.connection.result(future)
+                yield from self.workers.result(future)
             start, most = end, FETCHED
 
     def __repr__(self) -> str:
@@ -114,7 +105,7 @@ class ClusterTexts(TextsElsewhere):
                 futures.append(self._pieces[number])
             else:
                 wanted = slice(int(some[0]), int(some[-1]) + 1) if _in_order(some) else some
-                futures.append(self.connection.submit(taken, self._pieces[number], wanted))
+                futures.append(self.workers.submit(taken, self._pieces[number], wanted))
         return futures
 
 
@@ -155,7 +146,7 @@ class FileRead(NamedTuple):
     remedy: str
 
 
-def read_on_workers(connection: Connection, paths: Paths, **options: Any) -> Corpus:
+def read_by(connection: Connection, paths: Paths, **options: Any) -> Corpus:
     """What :func:`textreg.reading.corpus.read_corpus` does, by workers, each a file at a time.
 
     Parameters
@@ -187,9 +178,12 @@ def read_on_workers(connection: Connection, paths: Paths, **options: Any) -> Cor
     if "-" in files:
         raise UsageError("workers cannot read standard input: name files that they can read.")
     names = ColumnNames(*(options.pop(name, None) for name in NAMES))
-    read = [connection.submit(_read, os.path.abspath(file), file, names, options) for file in files]
-    told = list(connection.results(connection.submit(itemgetter(1), one) for one in read))
-    pieces = [connection.submit(itemgetter(0), one) for one in read]
+    read = [
+        connection.submit(_read, os.path.abspath(file), file, names, options, outputs=2)
+        for file in files
+    ]
+    pieces, described = zip(*read, strict=True)
+    told = list(connection.results(described))
     texts = ClusterTexts(connection, pieces, [one.lengths for one in told])
     corpus = _joined(told, texts)
     remedy = next((one.remedy for one in told if one.remedy), "")
@@ -284,3 +278,48 @@ def _skipped(files: Iterable[FileRead]) -> SkippedRows:
             rows.add(SkippedRow(*row[:-1], row.position + documents))
         documents += len(one.lengths)
     return rows.rows()
+
+
+def score_by(
+    connection: Connection, model: Model, how: Any, files: Sequence[str], *, records: bool
+) -> Iterator[RecordBatch]:
+    """The rows of files with their scores, which workers read and compute, a file at a time.
+
+    records: whether the fields of the rows are wanted.
+    """
+    if "-" in files:
+        raise UsageError("workers cannot read standard input: name files that they can read.")
+    names = listed(files)
+    paths = map(os.path.abspath, names)
+    sent = connection.send(model)
+    columns: dict[str, object] = {}
+    made = connection.map(scored_file, paths, names, repeat(sent), repeat(how), repeat(records))
+    for batches in made:
+        for batch, remedy in batches:
+            columns |= batch.columns
+            yield batch._replace(columns=dict(columns), remedy=lambda remedy=remedy: remedy)
+
+
+def scored_file(
+    path: str, name: str, model: Model, how: Any, records: bool
+) -> list[tuple[RecordBatch, str]]:
+    """The rows of a file with their scores, and how to read others, by a worker."""
+    check_found(path, name)
+    made = []
+    for batch in how.records([path], full=True):
+        documents = batch.documents
+        scores = model.decision_function(documents.texts) if len(documents) else None
+        told = replace(
+            documents,
+            texts=[""] * len(documents),
+            skipped=skipped_under(documents.skipped, path, name),
+        )
+        rows = batch.records if records else []
+        made.append((RecordBatch(told, rows, batch.columns, scores=scores), batch.remedy()))
+    return made
+
+
+def scored_texts(texts: Sequence[str], model: Model) -> Floats:
+    """The scores of texts, by a worker."""
+    scores: Floats = model.decision_function(texts)
+    return scores

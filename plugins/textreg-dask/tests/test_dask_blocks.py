@@ -16,17 +16,19 @@ import pytest
 from conftest import Cli
 from local_cluster import started
 from scipy.sparse import csr_array
+from test_block_design import cut_rows
 from test_in_blocks import documents, weights, write
 
 import textreg
-from textreg.blocks.features import StoredRows, cut_rows, numbered_within
-from textreg.blocks.scratch import Memory
-from textreg.cluster.blocks import ClusterBlock, ClusterRows
-from textreg.cluster.connection import Connection, connected, pack, size_of, unpack
-from textreg.cluster.texts import ClusterTexts
+from textreg.builtin import backends
 from textreg.errors import UsageError
-from textreg.records.design import CompressedArrays, Design
+from textreg.records.design import CompressedArrays, Design, RowBlocks, numbered_within
+from textreg.records.store import Memory
 from textreg.training import blocks
+from textreg_dask.connection import Connection, connected
+from textreg_dask.files import ClusterTexts
+from textreg_dask.packing import pack, size_of, unpack
+from textreg_dask.rows import ClusterRows
 
 DASK = {"backend": "dask", "memory": "4GB"}
 
@@ -47,7 +49,7 @@ def address() -> Iterator[str]:
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks of few documents, whose n-grams are merged two by two, and a search on few."""
     monkeypatch.setattr("textreg.blocks.scratch.DOCUMENTS", 70)
-    monkeypatch.setattr("textreg.cluster.features.MERGED", 2)
+    monkeypatch.setattr("textreg.blocks.features.MERGED", 2)
     monkeypatch.setattr(blocks, "PART", 150)
 
 
@@ -161,10 +163,12 @@ def test_only_large_products_are_sent(address: str, monkeypatch: pytest.MonkeyPa
     assert max(shares) < 0.1
 
 
-class Here:
+class Here(Connection):
     """Does the work of a cluster itself."""
 
-    def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
+    def __init__(self) -> None: ...
+
+    def submit(self, function: Callable[..., Any], *arguments: Any, outputs: int = 1) -> Any:
         return function(*arguments)
 
     def results(self, futures: Iterable[Any]) -> Iterator[Any]:
@@ -178,12 +182,11 @@ def test_large_sums_are_those_of_blocks_here(seed: int) -> None:
     X = csr_array(random.random((300, 200)) * (random.random((300, 200)) < 0.1))
     every = Design(X).rows
     starts = [0, 50, 60, 200, 300]
-    blocks = []
-    for number, rows in enumerate(cut_rows(every, starts)):
-        block, sizes = numbered_within(rows, starts[number], X.shape[1])
-        blocks.append(ClusterBlock(block, None, sizes))
-    here = StoredRows(cut_rows(every, starts), X.shape[1], Memory())
-    there, _ = ClusterRows.of(Here(), blocks, X.shape[1], Memory(), lambda done: None)  # type: ignore[arg-type]
+    p, store = X.shape[1], Memory()
+    pairs = zip(cut_rows(every, starts), starts, strict=False)
+    blocks = [numbered_within(rows, start, p) for rows, start in pairs]
+    here, _ = RowBlocks.of(backends.Here(store), blocks, p, store)
+    there, _ = ClusterRows.of(Here(), blocks, p, Memory())
     r = random.normal(size=300)
     sums = np.sort(np.abs(X.T @ r))
     for least in (0.0, *sums[[0, 50, 150, 190]].tolist(), 1e9):
@@ -200,11 +203,11 @@ def killing(after: int, monkeypatch: pytest.MonkeyPatch, victim: Any) -> list[in
     count = [0]
     submit = Connection.submit
 
-    def counted(self: Connection, *arguments: Any) -> Any:
+    def counted(self: Connection, *arguments: Any, outputs: int = 1) -> Any:
         count[0] += 1
         if count[0] == after:
             victim(self)
-        return submit(self, *arguments)
+        return submit(self, *arguments, outputs=outputs)
 
     monkeypatch.setattr(Connection, "submit", counted)
     return count
@@ -295,7 +298,9 @@ def test_files_that_workers_cannot_read(address: str, cli: Cli, tmp_path: Path) 
 def test_texts_are_a_sequence(address: str) -> None:
     texts = [f"text {number}" for number in range(200)]
     with connected(address) as connection:
-        there = ClusterTexts.of(connection, texts)
+        pieces = [texts[:70], texts[70:140], texts[140:]]
+        lengths = [np.array(list(map(len, piece)), dtype=np.int32) for piece in pieces]
+        there = ClusterTexts(connection, list(map(connection.send, pieces)), lengths)
         assert len(there) == 200
         assert list(there) == texts
         assert (there[3], there[-1], there[5:9]) == (texts[3], texts[-1], texts[5:9])

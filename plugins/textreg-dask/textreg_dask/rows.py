@@ -1,0 +1,153 @@
+"""A matrix and groups whose blocks lie on the workers of a cluster."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
+from itertools import repeat
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from textreg.records.design import Block, RowBlocks, block_columns, block_products, groups_over
+from textreg_dask.packing import size_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from textreg.kinds import Workers
+    from textreg.records import Floats, Int32s
+    from textreg.records.store import ArrayStore
+
+# Operations that take part of a block, rather than what is computed of all of it.
+COLUMNS = (block_columns, groups_over)
+
+# Of its share of a sum that may matter, what a block need not tell at first.
+KEPT_BACK = 0.75
+
+# By how much that is made smaller, as what is told is rounded to 32 bits.
+ROUNDING = 1e-6
+
+
+class ClusterRows(RowBlocks):
+    """The rows of all blocks; see :class:`textreg.records.design.RowBlocks`.
+
+    Attributes
+    ----------
+    sent : int
+        Bytes that went to the workers and came from them, for what was computed of blocks.
+    columns : int
+        Those beside, of the columns and groups of problems in memory.
+    """
+
+    def __init__(self, workers: Workers, store: ArrayStore) -> None:
+        super().__init__(workers, store)
+        self.sent = self.columns = 0
+
+    @cached_property
+    def size(self) -> int:
+        """Bytes of all blocks."""
+        return sum(self.workers.map(size_of, self._blocks))
+
+    @cached_property
+    def _shares(self) -> list[Any]:
+        """Futures of the share of all documents with a feature that each block has, by feature."""
+        totals = (self.sizes[self.features(number)] for number in range(len(self._blocks)))
+        pairs = zip(self._blocks, totals, strict=True)
+        return [self.workers.submit(shares_of, block, own) for block, own in pairs]
+
+    def apply(
+        self,
+        part: Callable[..., Any],
+        blocks: Sequence[Any],
+        operation: Callable[..., Any],
+        *arguments: Iterable[Any],
+    ) -> Iterator[Any]:
+        """What is computed of blocks, whose bytes are counted."""
+        count = self._count_columns if operation in COLUMNS else self._count
+        return self._counted(count, part, blocks, repeat(operation), *arguments)
+
+    def large_sums(self, r: Floats, least: float) -> tuple[Int32s, Floats]:
+        """The features with an absolute value of X'r above ``least``, and these values.
+
+        First every block tells by how much its own sums exceed three quarters of its share of
+        ``least``, where they do. What the blocks keep back is at most three quarters of ``least``
+        together, so a sum can be that large only where what is told makes up the last quarter. Of
+        these features all blocks then tell their whole sums.
+        """
+        pairs = zip(self._blocks, self.cut(r), strict=True)
+        sums = [self.workers.submit(sums_of, block, own) for block, own in pairs]
+        self._count(r.nbytes)
+        told, sizes = np.zeros(self.shape[1]), np.zeros(self.shape[1])
+        excesses = self._counted(self._count, excess_of, sums, self._shares, repeat(least))
+        for number, (where, excess) in enumerate(excesses):
+            own = self.features(number)
+            some = own[np.unpackbits(where, count=len(own)).view(bool)]
+            told[some] += excess
+            sizes[some] += np.abs(excess)
+        rounded = np.finfo(np.float32).eps * sizes
+        may = ~(np.abs(told) + rounded <= (1.0 - KEPT_BACK) * least)
+        features = np.flatnonzero(may).astype(np.int32)
+        found = np.zeros(len(features))
+        for part in self._counted(self._count, parts_of, self._blocks, sums, repeat(features)):
+            found += part
+        large = np.abs(found) > least
+        return features[large], found[large]
+
+    def log_traffic(self, log: logging.Logger, passes: float) -> None:
+        """Log what so many passes have sent: it decides how large a cluster pays."""
+        log.info(
+            "cluster: blocks of %.0f MB; a pass sent %.2g %% of that, problems in memory took "
+            "%.2g %%",
+            self.size / 1e6,
+            100.0 * self.sent / max(self.size * passes, 1.0),
+            100.0 * self.columns / max(self.size, 1),
+        )
+
+    @property
+    def _counted(self) -> Callable[..., Iterator[Any]]:
+        counted: Callable[..., Iterator[Any]] = self.workers.counted  # type: ignore[attr-defined]
+        return counted
+
+    def _count(self, moved: int) -> None:
+        self.sent += moved
+
+    def _count_columns(self, moved: int) -> None:
+        self.columns += moved
+
+
+def shares_of(block: Block, totals: Int32s) -> Floats:
+    """The share of all documents with each of its features that a block has."""
+    shares: Floats = block.sizes / totals
+    return shares
+
+
+def sums_of(block: Block, r: Floats) -> Floats:
+    """X'r of a block, kept where that is."""
+    return block_products(block.rows, r)
+
+
+def excess_of(
+    sums: Floats, shares: Floats, least: float
+) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
+    """By how much the sums of a block exceed a part of its share of ``least``.
+
+    Bits that tell for which of its features they do, and the excess of these with its sign.
+    """
+    kept_back = (1.0 - ROUNDING) * KEPT_BACK * least * shares
+    where = np.abs(sums) > kept_back
+    excess = sums[where]
+    excess -= np.copysign(kept_back[where], excess)
+    return np.packbits(where), excess.astype(np.float32)
+
+
+def parts_of(block: Block, sums: Floats, features: Int32s) -> Floats:
+    """The sums that a block has of some features, ascending; 0 where it has none of them."""
+    own = block.rows.features
+    parts = np.zeros(len(features))
+    place = np.searchsorted(own, features)
+    known = np.flatnonzero(place < len(own))
+    known = known[own[place[known]] == features[known]]
+    parts[known] = sums[place[known]]
+    return parts

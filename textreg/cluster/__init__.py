@@ -1,1 +1,0 @@
-"""Work on a Dask cluster: files are read there, and blocks of documents stay there."""

@@ -1,0 +1,104 @@
+"""Arrays that are kept by name, in memory or in files, and values whose arrays are kept so."""
+
+from __future__ import annotations
+
+import ctypes
+import pickle
+from contextlib import suppress
+from itertools import count
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+class ArrayStore(Protocol):
+    """Arrays by name, in memory or on disk.
+
+    A name is that of a file: letters, digits, ``-``, ``_`` and ``.``.
+    """
+
+    def put(self, name: str, array: NDArray[Any]) -> None:
+        """Keep an array, which is not to be changed from now on, in place of one of this name."""
+
+    def get(self, name: str) -> NDArray[Any]:
+        """An array, read-only; KeyError if there is none of this name."""
+
+    def drop(self, name: str) -> None:
+        """Forget an array; KeyError if there is none of this name."""
+
+
+class Memory(ArrayStore):
+    """Arrays in memory."""
+
+    def __init__(self) -> None:
+        self._arrays: dict[str, NDArray[Any]] = {}
+
+    def put(self, name: str, array: NDArray[Any]) -> None:
+        """Keep the array itself, without a copy."""
+        view = array.view()
+        view.flags.writeable = False
+        self._arrays[name] = view
+
+    def get(self, name: str) -> NDArray[Any]:
+        """The array that was given, as one that cannot be written to."""
+        return self._arrays[name]
+
+    def drop(self, name: str) -> None:
+        """Forget an array."""
+        del self._arrays[name]
+
+
+_numbers = count()
+
+
+class Kept:
+    """A value whose arrays are in a store, until this object is forgotten.
+
+    What is no array is kept by pickle. The value must not be changed from now on.
+
+    Parameters
+    ----------
+    store : ArrayStore
+    value : object
+        Anything that can be pickled; the arrays of tuples, lists, dicts and records, too.
+    """
+
+    def __init__(self, store: ArrayStore, value: Any) -> None:
+        self._store = store
+        self._names: list[str] = []
+        arrays: list[pickle.PickleBuffer] = []
+        self._rest = pickle.dumps(value, protocol=5, buffer_callback=arrays.append)
+        number = next(_numbers)
+        for place, array in enumerate(arrays):
+            store.put(name := f"{number}-{place}", np.frombuffer(array.raw(), dtype=np.uint8))
+            self._names.append(name)
+
+    def value(self) -> Any:
+        """The value, with arrays that cannot be written to."""
+        return pickle.loads(self._rest, buffers=map(self._store.get, self._names))
+
+    def __del__(self) -> None:
+        for name in self._names:
+            with suppress(KeyError, OSError):  # the store may be gone before
+                self._store.drop(name)
+
+
+def same(value: Any) -> Any:
+    """What was given."""
+    return value
+
+
+def release_memory() -> None:
+    """Give back what is free: the C library of Linux keeps it, between pieces that are in use.
+
+    A corpus in blocks leaves a hundred megabytes of such gaps after every stage. Nothing happens
+    where the C library cannot do that.
+    """
+    try:
+        trim = ctypes.CDLL(None).malloc_trim
+    except (AttributeError, OSError, TypeError):  # another C library; Windows has none by that name
+        return
+    trim(0)
