@@ -46,7 +46,11 @@ if TYPE_CHECKING:
 MERGED = 8
 
 # For every tokenizer, and every length of n-grams, a number of each: a feature, or -1 for none.
-Numbers = list[list["Int32s"]]
+Numbers = list[list[Int32s]]
+
+# Of every tokenizer the words of a block, without names, and its streams of n-grams: see
+# NGrams.collect.
+Occurrences = list[tuple[Tokens, list[Int32s]]]
 
 
 class Counting(NamedTuple):
@@ -76,20 +80,13 @@ class Counting(NamedTuple):
         ]
 
 
-class Occurrences(NamedTuple):
-    """The words of a block, without names, and where in it n-grams are; see NGrams.collect."""
-
-    words: Tokens
-    streams: list[Int32s]
-
-
 @dataclass
 class Branch:
     """N-grams that workers have counted or merged.
 
-    trees: a handle of those of every tokenizer. words: of a block alone, a handle of the
-    :class:`Occurrences` of every tokenizer; start: its first document. numbers, branches: of merged
-    n-grams, a handle of what those of each branch became.
+    trees: a handle of those of every tokenizer. words: of a block alone, a handle of its
+    ``Occurrences``; start: its first document. numbers, branches: of merged n-grams, a handle of
+    what those of each branch became.
     """
 
     trees: Any
@@ -109,17 +106,6 @@ class ChosenFeatures(NamedTuple):
     encoder: Encoder
     numbers: list[Int32s]
     every: bool
-
-
-class Weighing(NamedTuple):
-    """What makes rows of counted n-grams.
-
-    encoders: of every tokenizer, with the names of the features only where groups are made of
-    these. every: for each whether all its n-grams are features.
-    """
-
-    encoders: Sequence[Encoder]
-    every: Sequence[bool]
 
 
 class BlockFeatures:
@@ -184,11 +170,14 @@ class BlockFeatures:
         Words and counts of a block are forgotten when the next one is asked for.
         """
         chosen, self._chosen = self._chosen, []
-        encoders = [
-            one.encoder if groups is not None and not number else nameless(one.encoder)
-            for number, one in enumerate(chosen)
-        ]
-        weighing = self._workers.send(Weighing(encoders, [one.every for one in chosen]))
+        # Names are for groups, which are made of the features of the first tokenizer.
+        named = [groups is not None, *[False] * (len(chosen) - 1)]
+        weighing = self._workers.send(
+            [
+                (one.encoder if with_names else nameless(one.encoder), one.every)
+                for one, with_names in zip(chosen, named, strict=True)
+            ]
+        )
         features = [one.numbers for one in chosen]
         del chosen
         branches, self._branches = self._branches, []
@@ -270,9 +259,7 @@ def in_pieces(texts: Sequence[str]) -> Iterator[tuple[int, Sequence[Any]]]:
         start += len(block)
 
 
-def count_block(
-    counting: Counting, *pieces: Sequence[str]
-) -> tuple[list[BlockTree], list[Occurrences]]:
+def count_block(counting: Counting, *pieces: Sequence[str]) -> tuple[list[BlockTree], Occurrences]:
     """The n-grams of a block of every tokenizer."""
     texts: Sequence[str] = list(chain(*pieces))
     if counting.strip_html:
@@ -282,7 +269,7 @@ def count_block(
         counted = Counted.of(tokenizer, texts, ngrams, 1, stop_words)
         trees.append(tree_of(counted, occurrences=counting.occurrences))
         size = NoNames(len(counted.words.vocabulary))
-        words.append(Occurrences(replace(counted.words, vocabulary=size), counted.streams))
+        words.append((replace(counted.words, vocabulary=size), counted.streams))
     del texts
     release_memory()
     return trees, words
@@ -363,22 +350,23 @@ def nameless(encoder: Encoder) -> Encoder:
 
 
 def make_block(
-    weighing: Weighing,
+    weighing: Sequence[tuple[Encoder, bool]],
     builder: GroupBuilder | None,
     start: int,
-    words: Sequence[Occurrences],
+    words: Occurrences,
     numbers: Numbers,
 ) -> Block:
     """The rows and groups of a block.
 
-    words, numbers: of every tokenizer what was counted, and the feature of each of its n-grams.
+    weighing: of every tokenizer what makes rows, and whether all its n-grams are features. words,
+    numbers: what was counted, and the feature of each of its n-grams.
     """
     parts = []
-    for encoder, every, one, own in zip(*weighing, words, numbers, strict=True):
-        tokens = tokens_of(one.words, one.streams, own, encoder.vocabulary)
+    for (encoder, every), (own, streams), features in zip(weighing, words, numbers, strict=True):
+        tokens = tokens_of(own, streams, features, encoder.vocabulary)
         # Where all n-grams are features, their counts give the norms.
-        parts.append(PartCounts(tokens, encoder, None if every else encoder.norms(one.words)))
-    columns = np.cumsum([0, *(encoder.n_columns for encoder in weighing.encoders)])
+        parts.append(PartCounts(tokens, encoder, None if every else encoder.norms(own)))
+    columns = np.cumsum([0, *(part.encoder.n_columns for part in parts)])
     arrays = side_by_side([part.rows(None) for part in parts], columns)
     groups = None
     if builder is not None:

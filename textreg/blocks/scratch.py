@@ -8,12 +8,13 @@ import shutil
 import stat
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, suppress
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -27,8 +28,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Self
 
-    from textreg.records import Int32s
 
+T = TypeVar("T")
 
 # Most documents in a block.
 DOCUMENTS = 1 << 15
@@ -37,20 +38,25 @@ DOCUMENTS = 1 << 15
 CHARACTERS = 1 << 24
 
 
-def blocks_of(batches: Iterable[Sequence[str]]) -> Iterator[list[str]]:
-    """Texts in blocks of at most ``DOCUMENTS`` documents and ``CHARACTERS`` characters.
+def blocks_of(
+    batches: Iterable[Iterable[T]],
+    length: Callable[[T], int] = len,  # type: ignore[assignment]
+) -> Iterator[list[T]]:
+    """Documents in blocks of at most ``DOCUMENTS`` of them and ``CHARACTERS`` characters.
 
     A block ends before the document with which it would have more. Where that is depends on the
     documents alone, and not on the batches that they come in.
 
     Parameters
     ----------
-    batches : iterable of sequences of str
-        The documents in order.
+    batches : iterable of iterables
+        The documents in order, as texts or as whatever stands for them.
+    length : callable, default len
+        Gives the number of characters of one.
 
     Yields
     ------
-    list of str
+    list
         At least one document. A document of more than ``CHARACTERS`` characters is a block.
 
     Examples
@@ -58,31 +64,17 @@ def blocks_of(batches: Iterable[Sequence[str]]) -> Iterator[list[str]]:
     >>> [len(block) for block in blocks_of([["It works."] * 32_000, ["It broke."] * 1000])]
     [32768, 232]
     """
-    block: list[str] = []
+    block: list[T] = []
     characters = 0
-    for batch in batches:
-        for text in batch:
-            if block and (len(block) == DOCUMENTS or characters + len(text) > CHARACTERS):
-                yield block
-                block, characters = [], 0
-            block.append(text)
-            characters += len(text)
+    for document in chain.from_iterable(batches):
+        size = length(document)
+        if block and (len(block) == DOCUMENTS or characters + size > CHARACTERS):
+            yield block
+            block, characters = [], 0
+        block.append(document)
+        characters += size
     if block:
         yield block
-
-
-def starts_of(lengths: Int32s) -> list[int]:
-    """Where :func:`blocks_of` begins a block of texts with so many characters; and their number."""
-    starts = [0]
-    characters = 0
-    for number, length in enumerate(lengths.tolist()):
-        if number > starts[-1] and (
-            number - starts[-1] == DOCUMENTS or characters + length > CHARACTERS
-        ):
-            starts.append(number)
-            characters = 0
-        characters += length
-    return [*starts, len(lengths)] if len(lengths) else starts
 
 
 def sparse_zeros(rows: int, columns: int) -> Floats:

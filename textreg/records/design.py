@@ -587,6 +587,8 @@ class RowBlocks:
 
     Attributes
     ----------
+    blocks : list
+        A handle of every :class:`Block`.
     shape : tuple of int
         Number of documents and of features.
     starts : ndarray of int64, shape (blocks + 1,)
@@ -601,7 +603,7 @@ class RowBlocks:
 
     def __init__(self, workers: Workers, store: ArrayStore) -> None:
         self.workers, self._store = workers, store
-        self._blocks: list[Any] = []
+        self.blocks: list[Any] = []
         self._features: list[Kept] = []
 
     @classmethod
@@ -620,7 +622,7 @@ class RowBlocks:
 
         def noted() -> Iterator[Any]:
             for block in blocks:
-                made._blocks.append(block)
+                made.blocks.append(block)
                 yield block
 
         for end, features, sizes, groups in workers.map(facts_of, noted()):
@@ -653,27 +655,17 @@ class RowBlocks:
         operation: a function of :mod:`textreg.records.design`, or another one of a
         module. Arguments are taken one after the other, as results are.
         """
-        return self.computed(of_rows, operation, *arguments, numbers=numbers)
+        blocks = self.blocks if numbers is None else [self.blocks[number] for number in numbers]
+        return self.computed(of_rows, blocks, operation, *arguments)
 
     def computed(
         self,
         part: Callable[..., Any],
-        operation: Callable[..., Any],
-        *arguments: Iterable[Any],
-        numbers: Sequence[int] | None = None,
-    ) -> Iterator[Any]:
-        """The same of a part of every block, such as its groups."""
-        blocks = self._blocks if numbers is None else [self._blocks[number] for number in numbers]
-        return self.apply(part, blocks, operation, *arguments)
-
-    def apply(
-        self,
-        part: Callable[..., Any],
-        blocks: Sequence[Any],
+        blocks: Iterable[Any],
         operation: Callable[..., Any],
         *arguments: Iterable[Any],
     ) -> Iterator[Any]:
-        """What is computed of a part of some blocks."""
+        """What is computed of a part of blocks, such as their groups, by :func:`of_groups`."""
         return self.workers.map(part, blocks, repeat(operation), *arguments)
 
     def derive(
@@ -691,9 +683,9 @@ class RowBlocks:
         made.starts = self.starts
 
         def told() -> Iterator[Any]:
-            for block, *own in zip(self._blocks, *arguments, strict=False):
+            for block, *own in zip(self.blocks, *arguments, strict=False):
                 rows, facts = self.workers.submit(derived_block, block, operation, *own, outputs=2)
-                made._blocks.append(rows)
+                made.blocks.append(rows)
                 yield facts
 
         for facts in self.workers.map(same, told()):
@@ -734,7 +726,7 @@ class GroupBlocks:
 
     def map(self, operation: Callable[..., Any], *arguments: Iterable[Any]) -> Iterator[Any]:
         """``operation(block, *its arguments)`` of every block, in order; see RowBlocks."""
-        return self._rows.computed(of_groups, operation, *arguments)
+        return self._rows.computed(of_groups, self._rows.blocks, operation, *arguments)
 
 
 def facts_of(block: Block) -> tuple[int, Int32s, Int32s, int]:
@@ -977,30 +969,7 @@ class BlockDesign(Design):
             "without --memory, or by another regularizer."
         )
 
-    @property
-    def X(self) -> csr_array:
-        """UsageError, as the matrix is nowhere whole; so for all that derives from it."""
-        self._whole()
-
-    @property
-    def X_csc(self) -> csc_array:
-        """See :attr:`X`."""
-        self._whole()
-
-    @property
-    def columns(self) -> CompressedArrays:
-        """See :attr:`X`."""
-        self._whole()
-
-    @property
-    def rows(self) -> CompressedArrays:
-        """See :attr:`X`."""
-        self._whole()
-
-    @property
-    def squares(self) -> Floats:
-        """See :attr:`X`."""
-        self._whole()
+    X = X_csc = columns = rows = squares = property(_whole)
 
     @property
     def passes(self) -> float:

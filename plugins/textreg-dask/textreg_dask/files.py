@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from textreg.blocks.scratch import starts_of
+from textreg.blocks.scratch import blocks_of
 from textreg.errors import DataWarning, UsageError
 from textreg.reading.columns import ColumnNames
 from textreg.reading.corpus import CorpusReader, RecordBatch
@@ -70,7 +70,9 @@ class ClusterTexts(TextsElsewhere):
 
         Blocks are those of :func:`textreg.blocks.scratch.blocks_of`.
         """
-        for start, end in pairwise(starts_of(self.lengths)):
+        length = self.lengths.tolist().__getitem__
+        for block in blocks_of([range(len(self))], length):
+            start, end = block[0], block[-1] + 1
             yield start, end, self._futures(start, end)
 
     def __len__(self) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
@@ -48,19 +48,19 @@ class ClusterRows(RowBlocks):
     @cached_property
     def size(self) -> int:
         """Bytes of all blocks."""
-        return sum(self.workers.map(size_of, self._blocks))
+        return sum(self.workers.map(size_of, self.blocks))
 
     @cached_property
     def _shares(self) -> list[Any]:
         """Futures of the share of all documents with a feature that each block has, by feature."""
-        totals = (self.sizes[self.features(number)] for number in range(len(self._blocks)))
-        pairs = zip(self._blocks, totals, strict=True)
+        totals = (self.sizes[self.features(number)] for number in range(len(self.blocks)))
+        pairs = zip(self.blocks, totals, strict=True)
         return [self.workers.submit(shares_of, block, own) for block, own in pairs]
 
-    def apply(
+    def computed(
         self,
         part: Callable[..., Any],
-        blocks: Sequence[Any],
+        blocks: Iterable[Any],
         operation: Callable[..., Any],
         *arguments: Iterable[Any],
     ) -> Iterator[Any]:
@@ -76,7 +76,7 @@ class ClusterRows(RowBlocks):
         together, so a sum can be that large only where what is told makes up the last quarter. Of
         these features all blocks then tell their whole sums.
         """
-        pairs = zip(self._blocks, self.cut(r), strict=True)
+        pairs = zip(self.blocks, self.cut(r), strict=True)
         sums = [self.workers.submit(sums_of, block, own) for block, own in pairs]
         self._count(r.nbytes)
         told, sizes = np.zeros(self.shape[1]), np.zeros(self.shape[1])
@@ -90,7 +90,7 @@ class ClusterRows(RowBlocks):
         may = ~(np.abs(told) + rounded <= (1.0 - KEPT_BACK) * least)
         features = np.flatnonzero(may).astype(np.int32)
         found = np.zeros(len(features))
-        for part in self._counted(self._count, parts_of, self._blocks, sums, repeat(features)):
+        for part in self._counted(self._count, parts_of, self.blocks, sums, repeat(features)):
             found += part
         large = np.abs(found) > least
         return features[large], found[large]
