@@ -71,6 +71,7 @@ def test_the_core_does_its_work(alone: Alone) -> None:
     for command in (
         "demo demo",
         "check demo/train.jsonl",
+        "train demo/train.jsonl --reg lasso --reg-l1 0.5 --tokenizer words --memory 1GB -o m",
         "train demo/train.jsonl --reg lasso --reg-l1 0.5 --tokenizer words -o m",
         "predict m demo/test.jsonl",
         "evaluate m demo/test.jsonl",
@@ -93,6 +94,10 @@ def test_the_core_does_its_work(alone: Alone) -> None:
         ("train demo/train.jsonl --reg latent", "textreg-latent"),
         ("train demo/train.jsonl --reg pcr", "textreg-papers"),
         ("groups demo/train.jsonl --groups lda", "textreg-topics"),
+        ("train demo/train.jsonl --memory 1GB --backend dask:tcp://127.0.0.1:1", "textreg-dask"),
+        ("train demo/train.jsonl --backend dask:tcp://127.0.0.1:1", "textreg-dask"),
+        ("predict m demo/test.jsonl --backend dask:tcp://127.0.0.1:1", "textreg-dask"),
+        ("evaluate m demo/test.jsonl --backend dask:tcp://127.0.0.1:1", "textreg-dask"),
     ],
 )
 def test_what_is_missing_is_named_with_its_line(alone: Alone, command: str, owner: str) -> None:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import random
 import signal
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -21,7 +24,10 @@ from conftest import Cli
 from textreg import TextClassifier, load, train, train_batches
 from textreg.builtin.separable import Ridge
 from textreg.errors import DataError, DataWarning, UsageError
+from textreg.kinds import Backend, Workers
 from textreg.model.model import Model
+from textreg.plugins import registry
+from textreg.plugins.registry import Added
 from textreg.training import blocks
 from textreg.training.settings import parse_bytes
 
@@ -105,6 +111,73 @@ def test_bits_do_not_depend_on_where_blocks_lie(reg: str, monkeypatch: pytest.Mo
     assert weights(
         train(texts, labels, reg=reg, memory="1GB", jobs=2, **options)
     ) == weights(memory)  # fmt: skip
+
+
+class Pickled(Workers):
+    """Workers of this process, whose values are pickled."""
+
+    def submit(self, function: Callable[..., Any], *arguments: Any, outputs: int = 1) -> Any:
+        result = function(*map(value_of, arguments))
+        if outputs == 1:
+            return pickle.dumps(result)
+        return [pickle.dumps(output) for output in result]
+
+    def map(
+        self, function: Callable[..., Any], handles: Iterable[Any], *arguments: Iterable[Any]
+    ) -> Iterator[Any]:
+        for given in zip(handles, *arguments, strict=False):
+            yield pickle.loads(pickle.dumps(function(*map(value_of, given))))
+
+
+class Near(Pickled):
+    """The same, as if they were here."""
+
+    elsewhere = False
+
+
+def value_of(argument: Any) -> Any:
+    return pickle.loads(argument) if isinstance(argument, bytes) else argument
+
+
+class Pickling(Backend):
+    """Blocks are pickled."""
+
+    name = "pickling"
+    workers: ClassVar[type[Workers]] = Pickled
+
+    @contextmanager
+    def open(self, address: Any, parts: Any, memory: Any, store: Any) -> Iterator[Workers]:
+        yield self.workers()
+
+
+class NearPickling(Pickling):
+    """The same, as if workers were here."""
+
+    name = "near"
+    workers = Near
+
+
+@pytest.mark.parametrize("backend", [Pickling, NearPickling])
+@pytest.mark.parametrize("reg", ["ridge", "sentence"])
+def test_bits_do_not_depend_on_who_keeps_blocks(
+    reg: str, backend: type[Backend], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """N-grams are merged in a tree elsewhere; also those of several tokenizers, without rare ones.
+
+    The search is done there as well.
+    """
+    monkeypatch.setattr("textreg.blocks.features.MERGED", 2)
+    monkeypatch.setitem(registry._default.added, ("backend", backend.name), Added(backend))
+    texts, labels = documents(400)
+    options: dict[str, Any] = {"reg": reg, "memory": "1GB"}
+    options |= {"tokenizer": "words,chars", "min_df": 3, "ngrams": 3}
+    here = train(texts, labels, **options)
+    there = train(texts, labels, backend=backend.name, **options)
+    assert weights(there) == weights(here)
+    assert there.summary is not None
+    assert here.summary is not None
+    assert there.summary.search == here.summary.search
+    assert there.summary.blocks == here.summary.blocks
 
 
 def test_a_search_on_a_part_carries_its_strengths_over() -> None:

@@ -19,7 +19,8 @@ def check_backend(name: str, address: str | None) -> Backend:
 
     PluginError, which says how to install it, where there is no such backend.
     """
-    backend: Backend = registry.create("backend", name)
+    # By its distribution, of which alone the metadata is read then.
+    backend: Backend = registry.create("backend", f"textreg:{name}" if name == DEFAULT else name)
     if backend.address and address is None:
         raise UsageError(f"backend '{name}' needs {backend.address} (--backend {name}:ADDRESS).")
     if address is not None and not backend.address:

@@ -218,13 +218,13 @@ class BlockFeatures:
 
     def _brought(self, store: ArrayStore) -> Iterator[Kept]:
         """The trees of every branch, kept here."""
-        if self._workers.elsewhere:
-            trees = self._workers.map(same, (branch.trees for branch in self._branches))
-            yield from (Kept(store, tree) for tree in trees)
-        else:
-            yield from (branch.trees for branch in self._branches)
+        trees = [branch.trees for branch in self._branches]
         for branch in self._branches:
             branch.trees = None
+        if all(isinstance(handle, Kept) for handle in trees):
+            yield from trees
+        else:
+            yield from (Kept(store, tree) for tree in self._workers.map(same, trees))
 
     def _passed_down(self, branch: Branch, features: Any) -> Iterator[tuple[int, Any, Any]]:
         """The start and words of every block of a branch, and the features of its n-grams.

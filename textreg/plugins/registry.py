@@ -406,7 +406,8 @@ class Registry:
         with self.lock:
             # A file of the user takes the place of an installed part, but not of a command or a
             # backend: these are asked for before a model may refuse the file, which is not run yet.
-            of_file = kind not in ("command", "backend") or not self.is_installed(kind, short)
+            early = kind in ("command", "backend")
+            of_file = not (early and (owner == "textreg" or self.is_installed(kind, short)))
             added = self.added_part(kind, short, owner) if of_file else None
             if added is not None:
                 self._refuse_blocked(kind, short, "")

@@ -72,7 +72,8 @@ class Connection(Workers):
             answers = self.client.run(_look, [cloudpickle.dumps(part) for part in parts])
         except ImportError as error:
             raise UsageError(
-                f"the workers lack a package ({error}): install textreg {mine['textreg']} on them."
+                f"the workers lack a package ({error}): install textreg-dask {mine['textreg']} on "
+                "them."
             ) from None
         for worker, (theirs, failures) in answers.items():
             for name in SAME:

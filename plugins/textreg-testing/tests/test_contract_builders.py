@@ -294,8 +294,8 @@ def test_from_the_shell(cli: Cli) -> None:
     assert "13 of 13 checks passed" in done.out
     with pytest.raises(UsageError, match="no check 'nonsense'"):
         check_tokenizer(Plain, skip={"nonsense": ""})
-    kinds = {"regularizer", "tokenizer", "groups", "graph", "loss", "exporter", "command"}
-    assert set(CHECKS) == kinds
+    kinds = {"regularizer", "tokenizer", "groups", "graph", "loss", "exporter", "backend"}
+    assert set(CHECKS) == {*kinds, "command"}
 
 
 def test_a_name_that_one_kind_has_needs_no_kind(cli: Cli) -> None:
