@@ -192,7 +192,7 @@ BUDGETS = {
     "textreg/tasks": 1_320,
     "textreg/training": 4_210,
     "plugins": 12_190,
-    "plugins/textreg-dask": 580,
+    "plugins/textreg-dask": 590,
     "plugins/textreg-export": 1_360,
     "plugins/textreg-latent": 770,
     "plugins/textreg-papers": 960,
