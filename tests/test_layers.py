@@ -191,7 +191,7 @@ BUDGETS = {
     "textreg/solvers": 5_900,
     "textreg/tasks": 1_320,
     "textreg/training": 4_210,
-    "plugins": 12_190,
+    "plugins": 12_200,
     "plugins/textreg-dask": 590,
     "plugins/textreg-export": 1_360,
     "plugins/textreg-latent": 770,

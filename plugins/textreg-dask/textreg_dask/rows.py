@@ -48,7 +48,7 @@ class ClusterRows(RowBlocks):
     @cached_property
     def size(self) -> int:
         """Bytes of all blocks."""
-        return sum(self.workers.map(size_of, self.blocks))
+        return sum(self.workers.map(bytes_of, self.blocks))
 
     @cached_property
     def _shares(self) -> list[Any]:
@@ -115,6 +115,11 @@ class ClusterRows(RowBlocks):
 
     def _count_columns(self, moved: int) -> None:
         self.columns += moved
+
+
+def bytes_of(block: Block) -> int:
+    """The bytes of the rows and groups of a block."""
+    return size_of((block.rows.rows, block.groups))
 
 
 def shares_of(block: Block, totals: Int32s) -> Floats:
