@@ -10,19 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_text_kernels import RULES, TEXT, TEXTS, equal, frozen
-from twins import text_known as plain
-from twins import text_known_grams as plain_grams
-from twins import text_names as plain_names
+from twins import text_grams as plain_grams
 from twins import text_rows as plain_rows
 
-from textreg._core import (
-    text,
-    text_char_rows,
-    text_known,
-    text_known_grams,
-    text_names,
-    text_word_rows,
-)
+from textreg._core import text, text_grams, text_rows
 from textreg.features.encoder import WEIGHTINGS
 from textreg.features.ngrams import NGrams
 from textreg.records.text import Names
@@ -37,11 +28,33 @@ def packed(names: list[str]) -> tuple[Any, Any]:
 
 @settings(deadline=None)
 @given(NAMES)
-def test_index_names(names: list[str]) -> None:
-    arguments = packed(names)
-    slots = text_known.index_names(*arguments)
-    assert equal(slots, plain.index_names(*arguments))
-    assert (slots is None) == (len(set(names)) < len(names))
+def test_names_are_distinct_or_not(names: list[str]) -> None:
+    for some in (names, list(dict.fromkeys(names))):
+        for kernel, twin in (
+            (words_known(some), words_known(some, plain_rows)),
+            (chars_known(some), chars_known(some, plain_rows)),
+        ):
+            assert kernel.distinct == twin.distinct == (len(set(some)) == len(some))
+
+
+def words_known(names: list[str], module: Any = text_rows) -> Any:
+    """Rows of words, each counted."""
+    numbers = [np.arange(len(names), dtype=np.int32)]
+    rules, how = (True, 1, "none", False, False), (len(names), None, None, 0, False)
+    return module.WordRows(packed(names), None, [], numbers, rules, *how)
+
+
+def chars_known(names: list[str], module: Any = text_rows) -> Any:
+    """Rows of n-grams of one or two characters, each counted."""
+    how = (len(names), None, None, 0, False)
+    return module.CharRows(packed(names), (1, 2), (True, True, "none"), *how)
+
+
+@settings(deadline=None)
+@given(st.lists(st.text("ab\0", max_size=3), unique=True), st.text("ab\0 ", max_size=12))
+def test_names_that_no_word_has(names: list[str], one: str) -> None:
+    """Empty ones, and those with a NUL: no word of a text is taken for one of them."""
+    same_rows(words_known(names), words_known(names, plain_rows), [one, "a", "ab"])
 
 
 HOWS = st.tuples(
@@ -76,17 +89,16 @@ def test_rows_of_words(
         dropped = frozen(dropped, np.uint8)
     else:
         known = list(tree.words)
-    letters, offsets = packed(known)
     size = 1 + max((int(level.max(initial=-1)) for level in numbers), default=-1)
     arguments = (
-        (letters, offsets, text_known.index_names(letters, offsets)),
+        packed(known),
         dropped,
         list(zip(tree.child_ptr, tree.last, strict=True)),
         numbers,
         rules,
         *how_of(how, size, n),
     )
-    same_rows(text_word_rows.WordRows(*arguments), plain_rows.WordRows(*arguments), texts)
+    same_rows(text_rows.WordRows(*arguments), plain_rows.WordRows(*arguments), texts)
 
 
 def some_pairs(ids: Any, ptr: Any, words: list[str]) -> list[str]:
@@ -111,11 +123,8 @@ def same_rows(kernel: Any, twin: Any, texts: list[str]) -> None:
 
 def test_many_known_words() -> None:
     words = [f"{'w' * (n % 40)}{n:x}" for n in range(20_000)]
-    letters, ptr = packed(words[::-2])
-    known = letters, ptr, text_known.index_names(letters, ptr)
-    numbers = [np.arange(10_000, dtype=np.int32)]
-    rules = (True, 1, "none", False, False)
-    rows = text_word_rows.WordRows(known, None, [], numbers, rules, 10_000, None, None, 0, False)
+    rows = words_known(words[::-2])
+    assert rows.distinct
     _, indices, data = rows([" ".join([*words, *words[::2]])])
     assert indices.tolist() == list(range(10_000))
     assert (data == 1).all()
@@ -124,29 +133,13 @@ def test_many_known_words() -> None:
     assert data.tolist() == [1.0, 2.0]
 
 
-@settings(deadline=None)
-@given(NAMES)
-def test_index_grams(names: list[str]) -> None:
-    assert equal_trees(packed(names))
-    distinct = sorted(set(names))
-    assert equal_trees(packed(distinct))
-    found = text_known_grams.index_grams(*packed(distinct))
-    assert found is not None
-    assert np.sort(found[-1][found[-1] >= 0]).tolist() == list(range(len(distinct)))
-
-
-def equal_trees(arguments: Any) -> bool:
-    kernel, twin = text_known_grams.index_grams(*arguments), plain_grams.index_grams(*arguments)
-    return equal(kernel, twin)
-
-
 def test_a_tree_of_many_characters() -> None:
-    """Some have no bit."""
+    """Some share a bit."""
     names = sorted(
         f"{chr(0x4E00 + n % 97)}{chr(97 + n % 26)}{chr(0x3040 + n % 71)}" for n in range(3000)
     )
-    assert equal_trees(packed(sorted(set(names))))
     rows_of_chars(["".join(names[:40]), "".join(names[5:9])], set(names), 1, 3, False)
+    rows_of_chars(["".join(names)], set(names[::7]), 1, 3, False)
 
 
 @settings(deadline=None)
@@ -170,14 +163,13 @@ def rows_of_chars(
     how: Any = ("sublinear", True, True, True),
     across: bool = False,
 ) -> None:
-    tree = text_known_grams.index_grams(*packed(sorted(names)))
     arguments = (
-        tree,
+        packed(sorted(names)),
         (shortest, longest),
         (lower, across, rule),
         *how_of(how, len(names), 1),
     )
-    same_rows(text_char_rows.CharRows(*arguments), plain_rows.CharRows(*arguments), texts)
+    same_rows(text_rows.CharRows(*arguments), plain_rows.CharRows(*arguments), texts)
 
 
 def test_many_unknown_grams() -> None:
@@ -189,8 +181,8 @@ def test_many_unknown_grams() -> None:
 @given(NAMES, st.booleans())
 def test_in_order(names: list[str], ordered: bool) -> None:
     arguments = packed(sorted(set(names)) if ordered else names)
-    assert text_names.in_order(*arguments) == plain_names.in_order(*arguments)
-    assert text_names.in_order(*arguments) or not ordered
+    assert text_grams.in_order(*arguments) == plain_grams.in_order(*arguments)
+    assert text_grams.in_order(*arguments) or not ordered
 
 
 @settings(deadline=None)
@@ -198,9 +190,9 @@ def test_in_order(names: list[str], ordered: bool) -> None:
 def test_merge_names(one: list[str], other: list[str]) -> None:
     one, other = sorted(set(one)), sorted(set(other))
     arguments = (*packed(one), *packed(other))
-    merged = text_names.merge_names(*arguments)
+    merged = text_grams.merge_names(*arguments)
     for places, expected, names in zip(
-        merged, plain_names.merge_names(*arguments), (one, other), strict=True
+        merged, plain_grams.merge_names(*arguments), (one, other), strict=True
     ):
         assert equal(places, expected)
         every = sorted({*one, *other})
@@ -220,26 +212,21 @@ def test_number_grams(levels: list[list[int]], data: st.DataObject) -> None:
     total = int(children[-1])
     keep = frozen(data.draw(st.lists(st.integers(0, 1), min_size=total, max_size=total)), np.uint8)
     arguments = (frozen(children, np.int64), keep, n_words)
-    numbers = text_names.number_grams(*arguments)
-    assert equal(numbers, plain_names.number_grams(*arguments))
+    numbers = text_grams.number_grams(*arguments)
+    assert equal(numbers, plain_grams.number_grams(*arguments))
     assert np.sort(numbers[keep > 0]).tolist() == list(range(int(keep.sum())))
 
 
 def test_arrays_of_other_types_are_refused() -> None:
     rules, how = (True, 1, "none", False, False), (0, None, None, 0, False)
     with pytest.raises((TypeError, ValueError)):
-        text_word_rows.WordRows((np.zeros(1), None, None), None, [], [], rules, *how)
+        text_rows.WordRows((np.zeros(1), None), None, [], [], rules, *how)
     with pytest.raises((TypeError, ValueError)):
-        text_char_rows.CharRows((None, None, None, np.zeros(1)), (1, 2), (True, True, "none"), *how)
+        text_rows.CharRows((np.zeros(1), None), (1, 2), (True, True, "none"), *how)
 
 
 def test_what_is_no_text_is_refused() -> None:
-    letters, ptr = packed(["a"])
-    known = letters, ptr, text_known.index_names(letters, ptr)
-    rules, how = (True, 1, "none", False, False), (1, None, None, 0, False)
-    words = text_word_rows.WordRows(known, None, [], [np.zeros(1, np.int32)], rules, *how)
-    tree = text_known_grams.index_grams(letters, ptr)
-    for rows in (words, text_char_rows.CharRows(tree, (1, 2), (True, True, "none"), *how)):
+    for rows in (words_known(["a"]), chars_known(["a"])):
         with pytest.raises(TypeError):
             rows(["a", None])
         with pytest.raises(TypeError):

@@ -175,7 +175,7 @@ def test_a_command_imports_nothing_heavy_before_it_works(module: str) -> None:
 
 BUDGETS = {
     "textreg": 37_690,
-    "textreg/_core": 5_050,
+    "textreg/_core": 4_400,
     "textreg/blocks": 680,
     "textreg/builtin": 1_290,
     "textreg/checking": 1_010,

@@ -15,13 +15,11 @@ from hypothesis import strategies as st
 from twins import text as plain
 from twins import text_counts as plain_counts
 from twins import text_grams as plain_grams
-from twins import text_names as plain_names
 
 from textreg._core import (
     text,
     text_counts,
     text_grams,
-    text_names,
     text_ranges,
     text_rules,
     threads,
@@ -249,8 +247,8 @@ def documents(draw: st.DrawFn) -> tuple[Any, Any, Any]:
 @settings(deadline=None)
 @given(documents(), st.integers(1, 4))
 def test_gram_norms(stream: Any, n: int) -> None:
-    norms = text_grams.gram_norms(*stream, n)
-    np.testing.assert_allclose(norms, plain_grams.gram_norms(*stream, n), rtol=1e-14)
+    norms = text_counts.gram_norms(*stream, n)
+    np.testing.assert_allclose(norms, plain_counts.gram_norms(*stream, n), rtol=1e-14)
 
 
 @settings(deadline=None)
@@ -258,14 +256,14 @@ def test_gram_norms(stream: Any, n: int) -> None:
 def test_gram_norms_hang_on_nothing_else(stream: Any, n: int, random: Any) -> None:
     """To the last bit: neither on the numbers of the words nor on the other documents."""
     words, ptr, document_ptr = stream
-    norms = text_grams.gram_norms(*stream, n).tolist()
+    norms = text_counts.gram_norms(*stream, n).tolist()
     numbers = random.sample(range(2**31), int(words.max(initial=0)) + 1)
     renamed = frozen(np.array(numbers, dtype=np.int64)[words], np.int32)
-    assert text_grams.gram_norms(renamed, ptr, document_ptr, n).tolist() == norms
+    assert text_counts.gram_norms(renamed, ptr, document_ptr, n).tolist() == norms
     for d, norm in enumerate(norms):
         cuts = ptr[document_ptr[d] : document_ptr[d + 1] + 1]
         alone = (words[cuts[0] : cuts[-1]], cuts - cuts[0], np.array([0, len(cuts) - 1]))
-        assert text_grams.gram_norms(*alone, n).tolist() == [norm]
+        assert text_counts.gram_norms(*alone, n).tolist() == [norm]
 
 
 def test_gram_norms_of_a_long_document() -> None:
@@ -273,7 +271,7 @@ def test_gram_norms_of_a_long_document() -> None:
     pairs = np.array([(a, b) for a in range(300) for b in range(300)], dtype=np.int32)
     sentences = frozen(np.arange(0, pairs.size + 1, 2), np.int64)
     whole = frozen([0, len(pairs)], np.int64)
-    norms = text_grams.gram_norms(pairs.ravel(), sentences, whole, 2)
+    norms = text_counts.gram_norms(pairs.ravel(), sentences, whole, 2)
     assert norms == pytest.approx([np.sqrt(300 * (1 + np.log(600)) ** 2 + 90_000)], rel=1e-14)
 
 
@@ -314,7 +312,7 @@ def test_row_norms_are_those_of_all_words(stream: Any, n_features: int) -> None:
     words, ptr, document_ptr = stream
     words = frozen(words % n_features, np.int32)
     row_ptr, _, counts = text_counts.count(words, ptr[document_ptr], n_features)
-    norms = text_grams.gram_norms(words, ptr, document_ptr, 1)
+    norms = text_counts.gram_norms(words, ptr, document_ptr, 1)
     assert text_counts.row_norms(counts, row_ptr).tolist() == norms.tolist()
 
 
@@ -372,7 +370,7 @@ def test_gram_names(words: list[str], stream: Any, most: int, data: st.DataObjec
         frozen(np.concatenate([[], *lasts]), np.int32),
         numbers,
     )
-    assert equal(text_names.gram_names(*arguments), plain_names.gram_names(*arguments))
+    assert equal(text_grams.gram_names(*arguments), plain_grams.gram_names(*arguments))
 
 
 @contextmanager

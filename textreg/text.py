@@ -103,18 +103,7 @@ def scan_words(
 
     lowercase, min_length, sentences, form, punctuation, emoji = rules
     texts, given = _in_form(texts, form, spans=spans)
-    ids, sentence_ptr, paragraph_ptr, document_ptr, names, word_spans, sentence_spans = encode(
-        given, lowercase, min_length, sentences, punctuation, emoji, spans
-    )
-    tokens = Tokens(
-        ids=ids,
-        sentence_ptr=sentence_ptr,
-        document_ptr=document_ptr,
-        paragraph_ptr=paragraph_ptr,
-        vocabulary=names,
-        spans=word_spans,
-        sentence_spans=sentence_spans,
-    )
+    tokens = _tokens(*encode(given, lowercase, min_length, sentences, punctuation, emoji, spans))
     _move_spans(tokens, texts, given, form)
     return tokens
 
@@ -192,29 +181,11 @@ def scan_chars(  # noqa: PLR0913  # its options are its interface
     >>> [tokens.vocabulary[id] for id in tokens.ids]
     [' i', ' it', 'it', 'it ', 't ', ' i', ' is', 'is', 'is ', 's ']
     """
-    from textreg._core import text_chars, text_runs
+    from textreg._core.text_chars import encode
 
     texts, given = _in_form(texts, normalize, spans=spans)
-    spelled, run_ptr, runs, cuts, paragraph_ptr, document_ptr, begins, ends, sentence_spans = (
-        text_runs.runs(given, lowercase, analyzer == "char", sentences, spans)
-    )
-    ids, names = text_chars.grams(spelled, run_ptr, *ngram_range)
-    ptr = np.concatenate([[0], np.cumsum(text_chars.sizes(run_ptr, *ngram_range))])
-    gram_spans = None
-    if begins is not None and ends is not None:
-        lengths = np.diff(run_ptr)[runs]
-        places = np.concatenate([[0], np.cumsum(lengths)])
-        gram_spans = text_chars.gram_spans(begins, ends, places, *ngram_range)
-    ids, ptr = text_chars.expand(ids, ptr, runs)
-    tokens = Tokens(
-        ids=ids,
-        sentence_ptr=ptr[cuts],
-        document_ptr=document_ptr,
-        paragraph_ptr=paragraph_ptr,
-        vocabulary=names,
-        spans=gram_spans,
-        sentence_spans=sentence_spans,
-    )
+    across = analyzer == "char"
+    tokens = _tokens(*encode(given, lowercase, across, sentences, *ngram_range, spans))
     _move_spans(tokens, texts, given, normalize)
     return tokens
 
@@ -255,6 +226,26 @@ def split_chars(
         normalize=normalize,
     )
     return _sentences_of(tokens)
+
+
+def _tokens(  # noqa: PLR0913  # what a scan gives
+    ids: Int32s,
+    sentence_ptr: Int64s,
+    paragraph_ptr: Int64s,
+    document_ptr: Int64s,
+    vocabulary: list[str],
+    spans: Int32s | None,
+    sentence_spans: Int32s | None,
+) -> Tokens:
+    return Tokens(
+        ids=ids,
+        sentence_ptr=sentence_ptr,
+        document_ptr=document_ptr,
+        paragraph_ptr=paragraph_ptr,
+        vocabulary=vocabulary,
+        spans=spans,
+        sentence_spans=sentence_spans,
+    )
 
 
 def _sentences_of(tokens: Tokens) -> list[list[str]]:
@@ -523,22 +514,21 @@ class KnownWords:
     """
 
     def __init__(self, names: Sequence[str], rules: WordRules, wanted: Wanted) -> None:
-        from textreg._core import text_known, text_word_rows
+        from textreg._core.text_rows import WordRows
 
         packed = Names.of(names)
-        slots = text_known.index_names(packed.letters, packed.ptr)
-        if slots is None:
-            raise _repeated(names)
         self._form = rules.normalize
         lowercase, min_length, sentences, _, punctuation, emoji = rules
-        self._rows = text_word_rows.WordRows(
-            (packed.letters, packed.ptr, slots),
+        self._rows = WordRows(
+            (packed.letters, packed.ptr),
             None if wanted.dropped is None else wanted.dropped.view(np.uint8),
             list(wanted.children),
             list(wanted.numbers),
             (lowercase, min_length, sentences, punctuation, emoji),
             *wanted.how,
         )
+        if not self._rows.distinct:
+            raise _repeated(names)
 
     def rows(self, texts: Sequence[str]) -> tuple[Int64s, Int32s, Floats]:
         """The rows of texts: indptr, indices and data, sorted."""
@@ -573,19 +563,18 @@ class KnownChars:
     """
 
     def __init__(self, names: Sequence[str], wanted: Wanted, **rules: Unpack[CharRules]) -> None:
-        from textreg._core import text_char_rows, text_known_grams
+        from textreg._core.text_rows import CharRows
 
         packed = Names.of(names)
-        tree = text_known_grams.index_grams(packed.letters, packed.ptr)
-        if tree is None:
-            raise _repeated(names)
         self._form = rules["normalize"]
-        self._rows = text_char_rows.CharRows(
-            tree,
+        self._rows = CharRows(
+            (packed.letters, packed.ptr),
             rules["ngram_range"],
             (rules["lowercase"], rules["analyzer"] == "char", rules["sentences"]),
             *wanted.how,
         )
+        if not self._rows.distinct:
+            raise _repeated(names)
 
     def rows(self, texts: Sequence[str]) -> tuple[Int64s, Int32s, Floats]:
         """The rows of texts: indptr, indices and data, sorted."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -57,6 +58,20 @@ def row_norms(counts: Floats, ptr: Int64s) -> Floats:
         found, many = np.unique(counts[ptr[d] : ptr[d + 1]], return_counts=True)
         frequencies = zip(found.tolist(), many.tolist(), strict=True)
         norms[d] = math.sqrt(sum(n * (1 + math.log(c)) ** 2 for c, n in frequencies))
+    return norms
+
+
+def gram_norms(words: Int32s, ptr: Int64s, document_ptr: Int64s, n: int) -> Floats:
+    """Twin of :func:`textreg._core.text_counts.gram_norms`."""
+    norms = np.zeros(len(document_ptr) - 1)
+    for d in range(len(norms)):
+        counts: Counter[tuple[int, ...]] = Counter()
+        for s in range(document_ptr[d], document_ptr[d + 1]):
+            sentence = words[ptr[s] : ptr[s + 1]].tolist()
+            for k in range(1, n + 1):
+                counts.update(tuple(sentence[i : i + k]) for i in range(len(sentence) - k + 1))
+        frequencies = sorted(Counter(counts.values()).items())
+        norms[d] = math.sqrt(sum(many * (1 + math.log(c)) ** 2 for c, many in frequencies))
     return norms
 
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from bisect import bisect_left
-from collections import Counter
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from textreg._core.arrays import Floats, Int32s, Int64s
+    from numpy.typing import NDArray
+
+    from textreg._core.arrays import Int32s, Int64s
 
 
 def _pairs(
@@ -64,15 +65,52 @@ def insert_ngrams(
     return flat[flat >= 0], kept[ptr * len(levels)].astype(np.int64)
 
 
-def gram_norms(words: Int32s, ptr: Int64s, document_ptr: Int64s, n: int) -> Floats:
-    """Twin of :func:`textreg._core.text_grams.gram_norms`."""
-    norms = np.zeros(len(document_ptr) - 1)
-    for d in range(len(norms)):
-        counts: Counter[tuple[int, ...]] = Counter()
-        for s in range(document_ptr[d], document_ptr[d + 1]):
-            sentence = words[ptr[s] : ptr[s + 1]].tolist()
-            for k in range(1, n + 1):
-                counts.update(tuple(sentence[i : i + k]) for i in range(len(sentence) - k + 1))
-        frequencies = sorted(Counter(counts.values()).items())
-        norms[d] = math.sqrt(sum(many * (1 + math.log(c)) ** 2 for c, many in frequencies))
-    return norms
+def gram_names(
+    letters: NDArray[np.uint8], ptr: Int64s, children: Int64s, last: Int32s, numbers: Int32s
+) -> tuple[NDArray[np.uint8], Int64s]:
+    """Twin of :func:`textreg._core.text_grams.gram_names`."""
+    words = _names(letters, ptr)
+    names = list(words)
+    for gram, (start, end) in enumerate(pairwise(children.tolist())):
+        own = last[start - len(words) : end - len(words)].tolist()
+        names += [names[gram] + b" " + words[word] for word in own]
+    named = {number: names[gram] for gram, number in enumerate(numbers.tolist()) if number >= 0}
+    chosen = [named[number] for number in sorted(named)]
+    out = np.frombuffer(b"".join(chosen), dtype=np.uint8)
+    return out, np.cumsum([0, *map(len, chosen)], dtype=np.int64)
+
+
+def in_order(names: NDArray[np.uint8], ptr: Int64s) -> bool:
+    """Twin of :func:`textreg._core.text_grams.in_order`."""
+    return all(one < other for one, other in pairwise(_names(names, ptr)))
+
+
+def merge_names(
+    letters: NDArray[np.uint8], ptr: Int64s, more: NDArray[np.uint8], more_ptr: Int64s
+) -> tuple[Int64s, Int64s]:
+    """Twin of :func:`textreg._core.text_grams.merge_names`."""
+    one, other = _names(letters, ptr), _names(more, more_ptr)
+    place = {name: at for at, name in enumerate(sorted({*one, *other}))}
+    places, more_places = (
+        np.array([place[name] for name in names], dtype=np.int64) for names in (one, other)
+    )
+    return places, more_places
+
+
+def number_grams(children: Int64s, keep: NDArray[np.uint8], n_words: int) -> Int32s:
+    """Twin of :func:`textreg._core.text_grams.number_grams`."""
+
+    def below(grams: range) -> Iterator[int]:
+        for gram in grams:
+            yield gram
+            if gram < len(children) - 1:
+                yield from below(range(children[gram], children[gram + 1]))
+
+    order = [gram for gram in below(range(n_words)) if keep[gram]]
+    numbers = np.full(len(keep), -1, dtype=np.int32)
+    numbers[order] = np.arange(len(order))
+    return numbers
+
+
+def _names(letters: NDArray[np.uint8], ptr: Int64s) -> list[bytes]:
+    return [letters[start:end].tobytes() for start, end in pairwise(ptr.tolist())]

@@ -1,13 +1,13 @@
-import numpy as np
-from numpy.typing import NDArray
+from collections.abc import Sequence
 
 from textreg._core.arrays import Int32s, Int64s
 
-def sizes(ptr: Int64s, shortest: int, longest: int) -> Int64s: ...
-def grams(
-    spelled: NDArray[np.uint32], ptr: Int64s, shortest: int, longest: int
-) -> tuple[Int32s, list[str]]: ...
-def expand(ids: Int32s, ptr: Int64s, runs: Int32s) -> tuple[Int32s, Int64s]: ...
-def gram_spans(
-    begins: Int32s, ends: Int32s, ptr: Int64s, shortest: int, longest: int
-) -> Int32s: ...
+def encode(
+    texts: Sequence[str],
+    lowercase: bool,
+    across: bool,
+    sentences: str,
+    shortest: int,
+    longest: int,
+    spans: bool,
+) -> tuple[Int32s, Int64s, Int64s, Int64s, list[str], Int32s | None, Int32s | None]: ...

@@ -17,7 +17,3 @@ cdef void interleave(
     const Level* levels, Py_ssize_t n_levels, const int64_t* ptr, Py_ssize_t n_sentences,
     int32_t* out, int64_t* out_ptr,
 ) noexcept nogil
-cdef bint norms_of(
-    const int32_t* words, const int64_t* ptr, const int64_t* document_ptr, Py_ssize_t n_documents,
-    Py_ssize_t n, double* norms,
-) noexcept nogil

@@ -1,4 +1,7 @@
-from textreg._core.arrays import Floats, Int32s, Int64s
+import numpy as np
+from numpy.typing import NDArray
+
+from textreg._core.arrays import Int32s, Int64s
 
 def grams(
     parents: Int32s, words: Int32s, ptr: Int64s, k: int, n_parents: int, n_words: int
@@ -9,4 +12,11 @@ def find_grams(
 def insert_ngrams(
     streams: list[Int32s], numbers: list[Int32s], ptr: Int64s
 ) -> tuple[Int32s, Int64s]: ...
-def gram_norms(words: Int32s, ptr: Int64s, document_ptr: Int64s, n: int) -> Floats: ...
+def gram_names(
+    letters: NDArray[np.uint8], ptr: Int64s, children: Int64s, last: Int32s, numbers: Int32s
+) -> tuple[NDArray[np.uint8], Int64s]: ...
+def in_order(names: NDArray[np.uint8], ptr: Int64s) -> bool: ...
+def merge_names(
+    letters: NDArray[np.uint8], ptr: Int64s, more: NDArray[np.uint8], more_ptr: Int64s
+) -> tuple[Int64s, Int64s]: ...
+def number_grams(children: Int64s, keep: NDArray[np.uint8], n_words: int) -> Int32s: ...

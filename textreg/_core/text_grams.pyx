@@ -10,20 +10,12 @@ word there, negative where none is wanted. ``ptr`` int64 has the offsets of sent
 do not cross.
 """
 
-from libc.math cimport log, sqrt
-from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
-from libc.stdlib cimport calloc, free, malloc
-from libc.string cimport memset
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.string cimport memcmp, memcpy
 
-from textreg._core.text_bits cimport Bits, bits_in, put, take_all, words_for
+from textreg._core.text_counts cimport Bits, bits_in, put, take_all, words_for
 
 import numpy as np
-
-cdef extern from *:
-    """
-    #define TEXTREG_EMPTY 0xFFFFFFFFFFFFFFFFULL
-    """
-    const uint64_t EMPTY "TEXTREG_EMPTY"  # a slot without a key; no word is 0xFFFFFFFF
 
 
 def grams(
@@ -37,58 +29,42 @@ def grams(
     ids = np.full(words.shape[0], -1, dtype=np.int32)
     starts = np.zeros(n_parents + 1, dtype=np.int64)
     child_ptr = np.zeros(n_parents + 1, dtype=np.int64)
-    cdef int32_t[::1] ids_view = ids, last_view
-    cdef int64_t[::1] starts_view = starts, child_view = child_ptr
+    cdef int32_t[::1] ids_view = ids, last_view, by_parent
+    cdef int64_t[::1] starts_view = starts, child_view = child_ptr, cursor
     cdef uint64_t[::1] room = np.zeros(words_for(n_words), dtype=np.uint64)
     cdef Bits bits = bits_in(&room[0], n_words)
     cdef int32_t[::1] number = np.full(n_words, -1, dtype=np.int32)
-    cdef int32_t[::1] sorted_words
-    cdef int64_t[::1] cursor
+    cdef Py_ssize_t s, i, n = ids.shape[0]
     cdef int64_t used
     with nogil:
-        _count_children(parents, words, ptr, k, starts_view)
+        # At first, ids are the last words; starts, those of every parent, are shifted by one entry.
+        for s in range(ptr.shape[0] - 1):
+            for i in range(ptr[s], ptr[s + 1] - k + 1):
+                if parents[i] >= 0 and words[i + k - 1] >= 0:
+                    ids_view[i] = words[i + k - 1]
+                    starts_view[parents[i] + 1] += 1
     np.cumsum(starts, out=starts)
     # One more place than there may be, so that there is a first one.
-    sorted_words = np.empty(starts_view[n_parents] + 1, dtype=np.int32)
+    by_parent = np.empty(starts_view[n_parents] + 1, dtype=np.int32)
     last = np.empty(starts_view[n_parents] + 1, dtype=np.int32)
     last_view = last
     cursor = starts.copy()
     with nogil:
-        _by_parent(parents, words, ptr, k, cursor, sorted_words)
-        used = _number_children(
-            starts_view, sorted_words, &bits, number, child_view, &last_view[0]
-        )
-        _number_places(parents, words, ptr, k, starts_view, sorted_words, ids_view)
+        # Sorted by counting, in linear time; in the end the same the other way round.
+        for i in range(n):
+            if ids_view[i] >= 0:
+                by_parent[cursor[parents[i]]] = ids_view[i]
+                cursor[parents[i]] += 1
+        used = _number_children(starts_view, by_parent, &bits, number, child_view, &last_view[0])
+        for i in range(n):
+            if ids_view[i] >= 0:
+                ids_view[i] = by_parent[starts_view[parents[i]]]
+                starts_view[parents[i]] += 1
     return ids, child_ptr, last[:used].copy()
 
 
-cdef void _count_children(
-    const int32_t[::1] parents, const int32_t[::1] words, const int64_t[::1] ptr, Py_ssize_t k,
-    int64_t[::1] sizes,
-) noexcept nogil:
-    """The number of places of every parent, shifted by one entry."""
-    cdef Py_ssize_t s, i
-    for s in range(ptr.shape[0] - 1):
-        for i in range(ptr[s], ptr[s + 1] - k + 1):
-            if parents[i] >= 0 and words[i + k - 1] >= 0:
-                sizes[parents[i] + 1] += 1
-
-
-cdef void _by_parent(
-    const int32_t[::1] parents, const int32_t[::1] words, const int64_t[::1] ptr, Py_ssize_t k,
-    int64_t[::1] cursor, int32_t[::1] sorted_words,
-) noexcept nogil:
-    """The last words of all places, sorted by the parent there: a counting sort, in linear time."""
-    cdef Py_ssize_t s, i
-    for s in range(ptr.shape[0] - 1):
-        for i in range(ptr[s], ptr[s + 1] - k + 1):
-            if parents[i] >= 0 and words[i + k - 1] >= 0:
-                sorted_words[cursor[parents[i]]] = words[i + k - 1]
-                cursor[parents[i]] += 1
-
-
 cdef int64_t _number_children(
-    const int64_t[::1] starts, int32_t[::1] sorted_words, const Bits* bits, int32_t[::1] number,
+    const int64_t[::1] starts, int32_t[::1] words, const Bits* bits, int32_t[::1] number,
     int64_t[::1] child_ptr, int32_t* last,
 ) noexcept nogil:
     """Number the k-grams of every parent, and put the number in the place of every last word.
@@ -99,27 +75,14 @@ cdef int64_t _number_children(
     cdef int64_t i, used = 0
     for parent in range(starts.shape[0] - 1):
         for i in range(starts[parent], starts[parent + 1]):
-            put(bits, sorted_words[i])
+            put(bits, words[i])
         used += take_all(bits, last + used)
         child_ptr[parent + 1] = used
         for i in range(child_ptr[parent], used):
             number[last[i]] = <int32_t> i
         for i in range(starts[parent], starts[parent + 1]):
-            sorted_words[i] = number[sorted_words[i]]
+            words[i] = number[words[i]]
     return used
-
-
-cdef void _number_places(
-    const int32_t[::1] parents, const int32_t[::1] words, const int64_t[::1] ptr, Py_ssize_t k,
-    int64_t[::1] cursor, const int32_t[::1] numbers, int32_t[::1] ids,
-) noexcept nogil:
-    """The k-gram of every place: as :func:`_by_parent`, the other way round."""
-    cdef Py_ssize_t s, i
-    for s in range(ptr.shape[0] - 1):
-        for i in range(ptr[s], ptr[s + 1] - k + 1):
-            if parents[i] >= 0 and words[i + k - 1] >= 0:
-                ids[i] = numbers[cursor[parents[i]]]
-                cursor[parents[i]] += 1
 
 
 def find_grams(
@@ -219,112 +182,164 @@ cdef void interleave(
         out_ptr[s + 1] = used
 
 
-def gram_norms(
-    const int32_t[::1] words, const int64_t[::1] ptr, const int64_t[::1] document_ptr,
-    Py_ssize_t n,
+def gram_names(
+    const uint8_t[::1] letters, const int64_t[::1] ptr, const int64_t[::1] children,
+    const int32_t[::1] last, const int32_t[::1] numbers,
 ):
-    """The length of every document's row of 1 + ln(count), over all its n-grams of 1 to n words.
+    """The names of the numbered n-grams, in order of their numbers: words with a space between.
 
-    words: not negative. document_ptr: int64, offsets of sentences. Returns float64, 0 for a
-    document without words. A length depends on its own document only, to the last bit.
+    All levels are one after the other: word w, spelled ``letters[ptr[w]:ptr[w + 1]]``, is n-gram w,
+    and n-gram g has the children ``children[g]`` to ``children[g + 1]``, which follow it. last: the
+    last word of every n-gram that is no word. numbers: of all, below 0 for those without a name.
+
+    Returns uint8 and the offsets int64.
     """
-    cdef Py_ssize_t n_documents = document_ptr.shape[0] - 1
-    norms = np.empty(n_documents)
-    cdef double[::1] norms_view = norms
-    cdef bint fine
-    if n_documents:
+    cdef Py_ssize_t n_words = ptr.shape[0] - 1, total = numbers.shape[0]
+    cdef Py_ssize_t n_names = np.count_nonzero(np.asarray(numbers) >= 0)
+    cdef int32_t[::1] parents = np.full(total, -1, dtype=np.int32)
+    cdef int64_t[::1] sizes = np.zeros(total, dtype=np.int64)
+    out_ptr = np.zeros(n_names + 1, dtype=np.int64)
+    cdef int64_t[::1] out_ptr_view = out_ptr
+    cdef uint8_t[::1] out_view
+    with nogil:
+        _name_sizes(ptr, children, last, numbers, parents, sizes, out_ptr_view)
+    np.cumsum(out_ptr, out=out_ptr)
+    out = np.empty(out_ptr_view[n_names], dtype=np.uint8)
+    if len(out):
+        out_view = out
         with nogil:
-            fine = norms_of(
-                &words[0] if words.shape[0] else NULL, &ptr[0], &document_ptr[0], n_documents, n,
-                &norms_view[0],
-            )
-        if not fine:
-            raise MemoryError
-    return norms
+            _spell(letters, ptr, last, numbers, parents, n_words, out_ptr_view, &out_view[0])
+    return out, out_ptr
 
 
-cdef bint norms_of(
-    const int32_t* words, const int64_t* ptr, const int64_t* document_ptr, Py_ssize_t n_documents,
-    Py_ssize_t n, double* norms,
+cdef void _name_sizes(
+    const int64_t[::1] ptr, const int64_t[::1] children, const int32_t[::1] last,
+    const int32_t[::1] numbers, int32_t[::1] parents, int64_t[::1] sizes, int64_t[::1] out_ptr,
 ) noexcept nogil:
-    """See :func:`gram_norms`; False if there is no memory."""
-    cdef Py_ssize_t d, room, longest = 0
-    for d in range(n_documents):
-        longest = max(longest, ptr[document_ptr[d + 1]] - ptr[document_ptr[d]])
-    room = <Py_ssize_t> 1 << slot_bits(longest)
-    cdef uint32_t* grams = <uint32_t*> malloc((longest + 1) * sizeof(uint32_t))
-    cdef int64_t* frequencies = <int64_t*> calloc(longest + 1, sizeof(int64_t))
-    cdef uint64_t* keys = <uint64_t*> malloc(room * sizeof(uint64_t))
-    cdef int32_t* counts = <int32_t*> malloc(room * sizeof(int32_t))
-    cdef bint fine = grams != NULL and frequencies != NULL and keys != NULL and counts != NULL
-    if fine:
-        count_grams(
-            words, ptr, document_ptr, n_documents, n, grams, keys, counts, frequencies, norms
-        )
-    free(grams)
-    free(frequencies)
-    free(keys)
-    free(counts)
-    return fine
+    """The parent of every n-gram, and the sizes of the names, shifted by one entry."""
+    cdef Py_ssize_t g, c, n_words = ptr.shape[0] - 1
+    for g in range(n_words):
+        sizes[g] = ptr[g + 1] - ptr[g]
+    for g in range(children.shape[0] - 1):
+        for c in range(children[g], children[g + 1]):
+            parents[c] = <int32_t> g
+            sizes[c] = sizes[g] + 1 + ptr[last[c - n_words] + 1] - ptr[last[c - n_words]]
+    for g in range(numbers.shape[0]):
+        if numbers[g] >= 0:
+            out_ptr[numbers[g] + 1] = sizes[g]
 
 
-cdef inline int slot_bits(Py_ssize_t size) noexcept nogil:
-    """The binary logarithm of the number of slots for ``size`` keys, a third of them empty."""
-    cdef int bits = 1
-    while <Py_ssize_t> 1 << bits < size + size // 2:
-        bits += 1
-    return bits
-
-
-cdef void count_grams(
-    const int32_t* words, const int64_t* ptr, const int64_t* document_ptr, Py_ssize_t n_documents,
-    Py_ssize_t n, uint32_t* grams, uint64_t* keys, int32_t* counts, int64_t* frequencies,
-    double* norms,
+cdef void _spell(
+    const uint8_t[::1] letters, const int64_t[::1] ptr, const int32_t[::1] last,
+    const int32_t[::1] numbers, const int32_t[::1] parents, Py_ssize_t n_words,
+    const int64_t[::1] out_ptr, uint8_t* out,
 ) noexcept nogil:
-    """Count the k-grams of every document in a hash table, whose keys are pairs of the slot of the
-    (k-1)-gram that a k-gram begins with and of its last word.
-
-    grams: the slot of the (k-1)-gram that begins at every place. frequencies: the number of
-    features with each count; summing over these makes the sum independent of the features' order.
-    """
-    cdef Py_ssize_t d, s, i, k, start, occurrences
-    cdef uint64_t key, slot, mask
-    cdef int bits
-    cdef int32_t c, most
-    cdef double square
-    for d in range(n_documents):
-        start = ptr[document_ptr[d]]
-        occurrences = ptr[document_ptr[d + 1]] - start  # grams of the level before
-        bits = slot_bits(occurrences)
-        mask = (<uint64_t> 1 << bits) - 1
-        for i in range(occurrences):
-            grams[i] = 0
-        most = 0
-        for k in range(1, n + 1):
-            if occurrences == 0:
+    """Write the names, each from its last word to its first."""
+    cdef Py_ssize_t g, at
+    cdef int64_t end, size
+    cdef int32_t word
+    for g in range(numbers.shape[0]):
+        if numbers[g] < 0:
+            continue
+        end = out_ptr[numbers[g] + 1]
+        at = g
+        while True:
+            word = <int32_t> at if at < n_words else last[at - n_words]
+            size = ptr[word + 1] - ptr[word]
+            end -= size
+            if size:
+                memcpy(out + end, &letters[ptr[word]], size)
+            if at < n_words:
                 break
-            occurrences = 0
-            memset(keys, 0xFF, (mask + 1) * sizeof(uint64_t))
-            for s in range(document_ptr[d], document_ptr[d + 1]):
-                for i in range(ptr[s], ptr[s + 1] - k + 1):
-                    key = <uint64_t> grams[i - start] << 32 | <uint32_t> words[i + k - 1]
-                    # Fibonacci hashing (knuth1998, section 6.4): times 2^64 / golden ratio
-                    slot = key * <uint64_t> 0x9E3779B97F4A7C15 >> (64 - bits)
-                    while keys[slot] != key and keys[slot] != EMPTY:
-                        slot = (slot + 1) & mask
-                    if keys[slot] == EMPTY:
-                        keys[slot] = key
-                        counts[slot] = 0
-                    c = counts[slot]
-                    counts[slot] = c + 1
-                    frequencies[c] -= 1  # [0] is never read
-                    frequencies[c + 1] += 1
-                    most = max(most, c + 1)
-                    grams[i - start] = <uint32_t> slot
-                    occurrences += 1
-        square = 0.0
-        for c in range(1, most + 1):
-            if frequencies[c]:
-                square += frequencies[c] * (1.0 + log(c)) * (1.0 + log(c))
-                frequencies[c] = 0
-        norms[d] = sqrt(square)
+            end -= 1
+            out[end] = c" "
+            at = parents[at]
+
+
+def in_order(const uint8_t[::1] names, const int64_t[::1] ptr):
+    """Whether every name comes before the next one by its bytes; then all are distinct."""
+    cdef int64_t i, k, size, n = ptr.shape[0] - 1
+    cdef bint holds = True
+    with nogil:
+        for i in range(n - 1):
+            size = min(ptr[i + 1] - ptr[i], ptr[i + 2] - ptr[i + 1])
+            k = 0
+            while k < size and names[ptr[i] + k] == names[ptr[i + 1] + k]:
+                k += 1
+            if k < size:
+                holds = names[ptr[i] + k] < names[ptr[i + 1] + k]
+            else:
+                holds = ptr[i + 1] - ptr[i] < ptr[i + 2] - ptr[i + 1]
+            if not holds:
+                break
+    return bool(holds)
+
+
+def merge_names(
+    const uint8_t[::1] letters, const int64_t[::1] ptr, const uint8_t[::1] more,
+    const int64_t[::1] more_ptr,
+):
+    """Where the names of two lists are in the sorted list of all, without repetitions.
+
+    Both lists must be sorted by bytes, and have no name twice. Returns int64 for each of them.
+    """
+    cdef int64_t i = 0, j = 0, used = 0, n = ptr.shape[0] - 1, m = more_ptr.shape[0] - 1
+    cdef int64_t one, other
+    cdef int order
+    places = np.empty(n, dtype=np.int64)
+    more_places = np.empty(m, dtype=np.int64)
+    cdef int64_t[::1] places_view = places, more_view = more_places
+    with nogil:
+        while i < n or j < m:
+            if i == n or j == m:
+                order = -1 if j == m else 1
+            else:
+                one = ptr[i + 1] - ptr[i]
+                other = more_ptr[j + 1] - more_ptr[j]
+                order = 0
+                if one and other:
+                    order = memcmp(&letters[ptr[i]], &more[more_ptr[j]], min(one, other))
+                if order == 0:
+                    order = (one > other) - (one < other)
+            if order <= 0:
+                places_view[i] = used
+                i += 1
+            if order >= 0:
+                more_view[j] = used
+                j += 1
+            used += 1
+    return places, more_places
+
+
+def number_grams(const int64_t[::1] children, const uint8_t[::1] keep, Py_ssize_t n_words):
+    """Number the n-grams to keep in order of name, int32: -1 for others.
+
+    All levels are one after the other, the ``n_words`` words first, and n-gram g has the children
+    ``children[g]`` to ``children[g + 1]``; those of the last level have none.
+    """
+    numbers = np.full(keep.shape[0], -1, dtype=np.int32)
+    cdef Py_ssize_t inner = children.shape[0] - 1
+    cdef int32_t[::1] numbers_view = numbers
+    # Those that are not done: one on each level, and the end of its siblings.
+    cdef int64_t[::1] gram = np.empty(inner + 2, dtype=np.int64)
+    cdef int64_t[::1] end = np.empty(inner + 2, dtype=np.int64)
+    cdef int64_t g
+    cdef Py_ssize_t level = 0
+    cdef int32_t used = 0
+    with nogil:
+        gram[0] = 0
+        end[0] = n_words
+        while level >= 0:
+            g = gram[level]
+            if g == end[level]:
+                level -= 1
+                continue
+            gram[level] += 1
+            if keep[g]:
+                numbers_view[g] = used
+                used += 1
+            if g < inner:
+                level += 1
+                gram[level] = children[g]
+                end[level] = children[g + 1]
+    return numbers

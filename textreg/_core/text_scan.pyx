@@ -1,24 +1,32 @@
-"""The words and sentences of texts, in one pass over the characters of Python strings.
+"""The tokens and sentences of texts, in one pass over the characters of Python strings.
 
 Words are hashed and compared as blocks of eight UTF-8 bytes (see ``text_table``). Most words are
-one block, which takes a dozen instructions to read from ASCII text.
+one block, which takes a dozen instructions to read from ASCII text. Of runs, the words only tell
+where sentences end; each sentence is then cut into runs. A run is its code points, in lower case if
+that is wanted, so what depends on them alone is computed once for all that are the same.
+
+Positions in texts count characters, as Python does.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
-from textreg._core.text_letters cimport (
-    EXPANDED, MARK, POINT, SPACELESS, Char, Letters, begins_word, expansion, letter, letters_for,
+from textreg._core.text_characters cimport (
+    BLANK, BMP, DOT_ABOVE, DOTTED_I, EMOJI, EXPANDED, LOOKS, MARK, NONE, POINT, PUNCTUATION,
+    SPACELESS, Char, Gap, Letters, attached, begins_word, ends_sentence, expansion, is_blank,
+    letter, letters_for, read_gap, read_mark, rule_of,
 )
-from textreg._core.text_marks cimport EMOJI, LOOKS, PUNCTUATION, read_mark
-from textreg._core.text_sentences cimport Gap, attached, ends_sentence, read_gap, rule_of
-from textreg._core.text_spelling cimport Spelling, add, add_all, end_block, end_word
-from textreg._core.text_table cimport Table
+from textreg._core.text_table cimport (
+    NO_POINT, Spelling, Table, add, append, end_block, end_spelling,
+)
+
+from textreg._core.text_rules import with_final_sigmas
 
 cdef extern from "Python.h":
     bint PyUnicode_Check(object)
     int PyUnicode_READY(object) except -1
     int PyUnicode_KIND(object)
     void* PyUnicode_DATA(object)
+    Py_UCS4 Py_UNICODE_TOLOWER(Py_UCS4) nogil
 
 cdef extern from *:
     """
@@ -29,14 +37,24 @@ cdef extern from *:
     const uint64_t TOP "TEXTREG_TOP"  # the top bit of every byte
 
 
-cdef Rules rules_of(
+cdef Rules word_rules(
     bint lowercase, Py_ssize_t min_length, str sentences, bint punctuation, bint emoji
 ) except *:
-    """The options of a scan."""
+    """The options of a scan for words."""
+    cdef int marks = (PUNCTUATION if punctuation else 0) + (EMOJI if emoji else 0)
+    return Rules(letters_for(lowercase), WORDS, rule_of(sentences), min_length, marks, NULL)
+
+
+cdef Rules run_rules(bint lowercase, bint across, str sentences) except *:
+    """The options of a scan for runs."""
     return Rules(
-        letters_for(lowercase), min_length, rule_of(sentences),
-        (PUNCTUATION if punctuation else 0) + (EMOJI if emoji else 0),
+        letters_for(lowercase), LONG_RUNS if across else RUNS, rule_of(sentences), 0, 0, NULL
     )
+
+
+cdef list as_runs(texts, bint lowercase):
+    """The texts whose characters are scanned for runs, one by one."""
+    return [with_final_sigmas(text) if lowercase and "Σ" in text else text for text in texts]
 
 
 cdef int64_t view_all(list texts, const Rules* rules, View* views, int64_t* rooms) except -1:
@@ -54,17 +72,17 @@ cdef int64_t view_all(list texts, const Rules* rules, View* views, int64_t* room
             raise TypeError(f"text {d} is not a str but {type(text).__name__}")
         PyUnicode_READY(text)
         views[d] = View(PyUnicode_DATA(text), len(text), PyUnicode_KIND(text))
-        # Words and gaps alternate, but in wide text every character may be a word.
+        # Tokens and gaps alternate, but in wide text every character may be a word.
         if views[d].width == 1 and not rules.marks:
-            total += (views[d].length + 1) // 2
+            total += views[d].length // 2 + 1
         else:
-            total += views[d].length
+            total += views[d].length + 1
         rooms[d + 1] = total
     return total
 
 
 cdef bint scan_all(
-    const View* views, Py_ssize_t n, const Rules* rules, Table* table, Output* out,
+    const View* views, Py_ssize_t n, const Rules* rules, Table* table, Found* found,
     int64_t* document_ptr,
 ) noexcept nogil:
     """Append the tokens and sentences of n texts; False if there is no memory."""
@@ -75,19 +93,19 @@ cdef bint scan_all(
         text = views[d].text
         length = views[d].length
         if views[d].width == 1:
-            fine = scan(<const uint8_t*> text, length, rules, table, out)
+            fine = scan(<const uint8_t*> text, length, rules, table, found)
         elif views[d].width == 2:
-            fine = scan(<const uint16_t*> text, length, rules, table, out)
+            fine = scan(<const uint16_t*> text, length, rules, table, found)
         else:
-            fine = scan(<const uint32_t*> text, length, rules, table, out)
+            fine = scan(<const uint32_t*> text, length, rules, table, found)
         if not fine:
             return False
-        document_ptr[d + 1] = out.n_sentences
+        document_ptr[d + 1] = found.n_sentences
     return True
 
 
 cdef bint scan(
-    const Char* text, Py_ssize_t length, const Rules* rules, Table* table, Output* out
+    const Char* text, Py_ssize_t length, const Rules* rules, Table* table, Found* found
 ) noexcept nogil:
     """Append the tokens and sentences of one text, which a NUL follows, as in Python's strings."""
     cdef Gap gap
@@ -96,14 +114,16 @@ cdef bint scan(
     cdef uint64_t chunk, stops
     cdef uint64_t fold = ONES * 0x20 if letters.folded else 0
     cdef uint32_t entry
+    cdef const uint32_t* more
     cdef bint complete, alone, fine = True
     cdef int64_t words = 0  # of this sentence
     cdef Py_ssize_t i = 0, start = 0, end = 0  # of a word
-    cdef Py_ssize_t cut
+    cdef Py_ssize_t cut, since = 0  # where the sentence begins, of runs
+    cdef bint of_words = rules.kind == WORDS
 
-    out.begin = -1
-    out.end = 0
-    while True:
+    found.begin = -1
+    found.end = 0
+    while of_words or rules.sentences != NONE:
         if text[i] == c" " and begins_word(letter(letters, text[i + 1])):  # the most common gap
             i += 1
         elif not begins_word(letter(letters, text[i])):
@@ -116,15 +136,21 @@ cdef bint scan(
             ):
                 if rules.marks:
                     cut = cut_gap(text, end, i, &gap)
-                    if not add_marks(text, end, cut, rules.marks, table, out):
+                    if not add_marks(text, end, cut, rules, table, found):
                         return False
-                end_sentence(gap.tail or attached(text, end, length), out)
+                if of_words:
+                    end_sentence(gap.tail or attached(text, end, length), found)
+                else:
+                    cut = after_gap(text, end, i, length, &gap, letters)
+                    if not add_runs(text, since, cut, length, rules, table, found):
+                        return False
+                    since = cut
                 words = 0
                 if gap.lines >= 2:  # between two ends is a line without a word
-                    end_paragraph(out)
-            if rules.marks and not add_marks(text, cut, i, rules.marks, table, out):
+                    end_paragraph(found)
+            if rules.marks and not add_marks(text, cut, i, rules, table, found):
                 return False
-        out.begin = i if out.begin < 0 else out.begin
+        found.begin = i if found.begin < 0 else found.begin
         words += 1
 
         start = i
@@ -166,33 +192,45 @@ cdef bint scan(
             elif entry & SPACELESS or (entry & EXPANDED and alone):
                 break
             elif entry & EXPANDED:
-                fine = add_all(table, &word, expansion(entry))
+                more = expansion(entry)
+                while fine and more[0]:
+                    fine = add(table, &word, more[0])
+                    more += 1
             if not fine:
                 return False
             i += 1
         end = i
-        if (end - start >= rules.min_length or alone) and not add_token(
-            table, &word, start, end, out
-        ):
-            return False
-    if rules.marks and not add_marks(text, end, length, rules.marks, table, out):
+        if of_words and (end - start >= rules.min_length or alone):
+            if not add_token(&word, start, end, rules, table, found):
+                return False
+    if rules.marks and not add_marks(text, end, length, rules, table, found):
         return False
-    end_sentence(gap.tail or attached(text, end, length), out)
-    end_paragraph(out)
+    if of_words:
+        end_sentence(gap.tail or attached(text, end, length), found)
+    elif not add_runs(text, since, length, length, rules, table, found):
+        return False
+    end_paragraph(found)
     return True
 
 
 cdef inline bint add_token(
-    Table* table, Spelling* word, Py_ssize_t start, Py_ssize_t end, Output* out
+    Spelling* word, Py_ssize_t start, Py_ssize_t end, const Rules* rules, Table* table, Found* found
 ) noexcept nogil:
-    """Append a token; False if there is no memory."""
-    cdef int32_t id = end_word(table, word)
-    out.ids[out.n_ids] = id
-    if out.spans != NULL:
-        out.spans[2 * out.n_ids] = <int32_t> start
-        out.spans[2 * out.n_ids + 1] = <int32_t> end
-    out.n_ids += 1
+    """Append a token, unless it is to be dropped; False if there is no memory."""
+    cdef int32_t id = end_spelling(table, word)
+    if rules.dropped != NULL and 0 <= id < table.n_known and rules.dropped[id]:
+        return True
+    found.ids[found.n_ids] = id
+    found.n_ids += 1
+    add_span(start, end, found)
     return id >= 0
+
+
+cdef inline void add_span(Py_ssize_t begin, Py_ssize_t end, Found* found) noexcept nogil:
+    if found.spans != NULL:
+        found.spans[2 * found.n_spans] = <int32_t> begin
+        found.spans[2 * found.n_spans + 1] = <int32_t> end
+        found.n_spans += 1
 
 
 cdef Py_ssize_t cut_gap(
@@ -202,30 +240,122 @@ cdef Py_ssize_t cut_gap(
     cdef Py_ssize_t i
     if gap.tail or gap.cut:
         return gap.tail or gap.cut
-    for i in range(start, end):
-        if text[i] == c"\n" or text[i] == c"\r":
-            return i
-    return attached(text, start, end)
+    i = line_end(text, start, end)
+    return i if i < end else attached(text, start, end)
+
+
+cdef inline Py_ssize_t line_end(
+    const Char* text, Py_ssize_t start, Py_ssize_t end
+) noexcept nogil:
+    """Where the first line in start:end ends; end if it does not."""
+    while start < end and text[start] != c"\n" and text[start] != c"\r":
+        start += 1
+    return start
 
 
 cdef bint add_marks(
-    const Char* text, Py_ssize_t i, Py_ssize_t end, int wanted, Table* table, Output* out
+    const Char* text, Py_ssize_t i, Py_ssize_t end, const Rules* rules, Table* table, Found* found
 ) noexcept nogil:
     """Append the punctuation and emoji of a gap, or of a part of it; False without memory."""
     cdef Spelling word
     cdef Py_ssize_t k, start = i
     while True:
-        i = read_mark(text, i, end, wanted, &start)
+        i = read_mark(text, i, end, rules.marks, &start)
         if i == 0:
             return True
-        out.begin = start if out.begin < 0 else out.begin
-        out.end = i
+        found.begin = start if found.begin < 0 else found.begin
+        found.end = i
         word = Spelling(0, 0, 0, 0, 0)
         for k in range(start, i):
             if text[k] != LOOKS and not add(table, &word, text[k]):
                 return False
-        if not add_token(table, &word, start, i, out):
+        if not add_token(&word, start, i, rules, table, found):
             return False
+
+
+cdef Py_ssize_t after_gap(
+    const Char* text, Py_ssize_t start, Py_ssize_t end, Py_ssize_t length, const Gap* gap,
+    const Letters* letters,
+) noexcept nogil:
+    """Where in the gap start:end a sentence of runs ends: after its first line, else after its last
+    white space, unless a mark that needs none follows, else after the punctuation of the last word.
+    """
+    cdef Py_ssize_t i = line_end(text, start, end)
+    if i < end:
+        return i + 1
+    for i in range(end - 1, max(start, gap.tail) - 1, -1):
+        if is_blank(letters, text[i]):
+            return i + 1
+    return gap.tail or attached(text, start, length)
+
+
+cdef bint add_runs(
+    const Char* text, Py_ssize_t start, Py_ssize_t end, Py_ssize_t length, const Rules* rules,
+    Table* table, Found* found,
+) noexcept nogil:
+    """Append the runs of the sentence in start:end, unless that is blank; False without memory."""
+    cdef const Letters* letters = rules.letters
+    cdef Spelling run = Spelling(0, 0, 0, 0, 0)
+    cdef Py_ssize_t i = start, after = start
+    cdef bint across = rules.kind == LONG_RUNS, fine = True
+    found.begin = -1
+    while fine:
+        while i < end and is_blank(letters, text[i]):
+            i += 1
+        if i == end:
+            break
+        if across:
+            if found.begin >= 0:
+                fine = add_point(&run, BLANK, i, after, table, found)
+        elif i == 0 or is_blank(letters, text[i - 1]):
+            fine = add_point(&run, BLANK, i, i + 1, table, found)
+        found.begin = i if found.begin < 0 else found.begin
+        while i < end and not is_blank(letters, text[i]):
+            fine = fine and add_character(&run, text[i], i, letters, table, found)
+            i += 1
+        after = i
+        if not across:
+            if i == length or is_blank(letters, text[i]):
+                fine = fine and add_point(&run, BLANK, i - 1, i, table, found)
+            fine = fine and end_run(&run, table, found)
+    if found.begin >= 0 and across:
+        fine = fine and end_run(&run, table, found)
+    end_sentence(after, found)
+    return fine
+
+
+cdef inline bint add_character(
+    Spelling* run, uint32_t c, Py_ssize_t i, const Letters* letters, Table* table, Found* found
+) noexcept nogil:
+    """Append what the character at i becomes to a run; False if there is no memory."""
+    if c >= BMP:
+        c = Py_UNICODE_TOLOWER(c) if letters.folded else c
+        return add_point(run, c, i, i + 1, table, found)
+    if not add_point(run, letters.in_run[c], i, i + 1, table, found):
+        return False
+    if c == DOTTED_I and letters.folded:
+        return add_point(run, DOT_ABOVE, i, i + 1, table, found)
+    return True
+
+
+cdef inline bint add_point(
+    Spelling* run, uint32_t c, Py_ssize_t begin, Py_ssize_t end, Table* table, Found* found
+) noexcept nogil:
+    """Append a code point to a run; False if there is no memory."""
+    add_span(begin, end, found)
+    return append(table, run, c, 4)
+
+
+cdef inline bint end_run(Spelling* run, Table* table, Found* found) noexcept nogil:
+    """Append the run that was read, and begin with another; False if there is no memory."""
+    cdef int32_t id
+    if run.filled and not append(table, run, NO_POINT, 4):
+        return False
+    id = end_spelling(table, run)
+    found.ids[found.n_ids] = id
+    found.n_ids += 1
+    run[0] = Spelling(0, 0, 0, 0, 0)
+    return id >= 0
 
 
 cdef inline uint64_t load(const uint8_t* text) noexcept nogil:
@@ -252,20 +382,20 @@ cdef inline uint64_t not_in_word(uint64_t* chunk, uint64_t fold) noexcept nogil:
     return ~(alpha | digit | underscore) & TOP
 
 
-cdef void end_sentence(Py_ssize_t end, Output* out) noexcept nogil:
+cdef void end_sentence(Py_ssize_t end, Found* found) noexcept nogil:
     """Close the sentence, whose words end at end, if it has a token."""
-    if out.n_ids > out.sentence_ptr[out.n_sentences]:
-        if out.sentence_spans != NULL:
-            out.sentence_spans[2 * out.n_sentences] = <int32_t> out.begin
-            out.sentence_spans[2 * out.n_sentences + 1] = <int32_t> max(end, out.end)
-        out.n_sentences += 1
-        out.sentence_ptr[out.n_sentences] = out.n_ids
-    out.begin = -1
-    out.end = 0
+    if found.n_ids > found.sentence_ptr[found.n_sentences]:
+        if found.sentence_spans != NULL:
+            found.sentence_spans[2 * found.n_sentences] = <int32_t> found.begin
+            found.sentence_spans[2 * found.n_sentences + 1] = <int32_t> max(end, found.end)
+        found.n_sentences += 1
+        found.sentence_ptr[found.n_sentences] = found.n_ids
+    found.begin = -1
+    found.end = 0
 
 
-cdef void end_paragraph(Output* out) noexcept nogil:
+cdef void end_paragraph(Found* found) noexcept nogil:
     """Close the paragraph of the sentences since the last one, unless there are none."""
-    if out.n_sentences > out.paragraph_ptr[out.n_paragraphs]:
-        out.n_paragraphs += 1
-        out.paragraph_ptr[out.n_paragraphs] = out.n_sentences
+    if found.n_sentences > found.paragraph_ptr[found.n_paragraphs]:
+        found.n_paragraphs += 1
+        found.paragraph_ptr[found.n_paragraphs] = found.n_sentences

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from textreg._core import text_names
+from textreg._core import text_grams
 from textreg.errors import DataError
 from textreg.features.ngrams import Counted, NGramCounts, NGrams, take
 from textreg.kinds import Tokenizer
@@ -92,7 +92,7 @@ class MergedNames:
     ) -> tuple[Names, list[int]]:
         """Two lists of names as one, each with its blocks."""
         (names, blocks), (more, more_blocks) = one, other
-        places, more_places = text_names.merge_names(
+        places, more_places = text_grams.merge_names(
             names.letters, names.ptr, more.letters, more.ptr
         )
         for block in blocks:

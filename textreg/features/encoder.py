@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from textreg._core import text_counts, text_grams
+from textreg._core import text_counts
 from textreg.errors import DataError, UsageError
 from textreg.features.ngrams import GramNames, NGrams, insert_ngrams, take
 from textreg.kinds import Tokenizer
@@ -327,7 +327,9 @@ class Encoder:
         """The length of every row, where that is not one of features alone."""
         if self.weighting.norm != "ngrams":
             return None
-        return text_grams.gram_norms(words.ids, words.sentence_ptr, words.document_ptr, self.ngrams)
+        return text_counts.gram_norms(
+            words.ids, words.sentence_ptr, words.document_ptr, self.ngrams
+        )
 
     @cached_property
     def column_of(self) -> Int32s:

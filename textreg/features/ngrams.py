@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from textreg._core import text_counts, text_grams, text_names
+from textreg._core import text_counts, text_grams
 from textreg.errors import DataError
 from textreg.kinds import Tokenizer
 from textreg.plugins import calls
@@ -86,7 +86,7 @@ class NGrams:
         In this order an n-gram precedes its descendants.
         """
         every = np.concatenate(keep).view(np.uint8)
-        numbers = text_names.number_grams(self._children, every, len(self.words))
+        numbers = text_grams.number_grams(self._children, every, len(self.words))
         return np.split(numbers, np.cumsum(self.sizes)[:-1])
 
     def names(self, numbers: Sequence[Int32s]) -> Names:
@@ -94,7 +94,7 @@ class NGrams:
         words = Names.of(self.words)
         last = np.concatenate([np.empty(0, dtype=np.int32), *self.last])
         every = np.concatenate([np.empty(0, dtype=np.int32), *numbers])
-        return Names(*text_names.gram_names(words.letters, words.ptr, self._children, last, every))
+        return Names(*text_grams.gram_names(words.letters, words.ptr, self._children, last, every))
 
     @property
     def _children(self) -> Int64s:

@@ -40,7 +40,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar
 
 import numpy as np
 
-from textreg._core import text_names
+from textreg._core import text_grams
 from textreg.errors import DataError, ModelError, UsageError, shortened
 from textreg.files import has_table
 from textreg.records.arrays import row_of
@@ -360,7 +360,7 @@ def unpack_names(arrays: Arrays, names: str, ptr: str) -> Names:
 
 def check_distinct(names: Names) -> None:
     """FaultError if two names are the same."""
-    if not text_names.in_order(names.letters, names.ptr) and len(set(names)) < len(names):
+    if not text_grams.in_order(names.letters, names.ptr) and len(set(names)) < len(names):
         raise FaultError("two of its features have the same name")
 
 
