@@ -4,8 +4,8 @@ from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memmove
 
-from textreg._core.text_scan cimport FEW, WORDS, Found, Rules, View, scan_all, view_all, word_rules
-from textreg._core.text_table cimport Table, absorb, close_table, open_table, words_by_name
+from textreg._core.text_scan cimport WORDS, Found, Rules, View, scan_all, view_all, word_rules
+from textreg._core.text_table cimport FEW, Table, absorb, close_table, open_table, words_by_name
 
 import numpy as np
 

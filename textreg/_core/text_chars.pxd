@@ -12,6 +12,7 @@ from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcpy, memset
 
+from textreg._core.compilers cimport PREFETCH
 from textreg._core.text_table cimport Table, point_at, run_length
 
 cdef extern from *:
@@ -69,7 +70,8 @@ cdef inline bint find_grams(
 ) noexcept nogil:
     """Write the node of every n-gram of all runs; False if there is no memory.
 
-    Several walks go side by side, so that the next one need not wait for memory that one reads.
+    Several walks go side by side, so that one need not wait for the memory of another: when it is
+    at its next step, the slot that it looks at first is there.
     """
     cdef int64_t r, i, k, start, end, least, walks, reach
     cdef const uint64_t* run
@@ -95,6 +97,8 @@ cdef inline bint find_grams(
                     if k + 1 >= least:
                         out[i][0] = nodes[i]
                         out[i] += 1
+                    if start + i + k + 1 < end:
+                        look_ahead(tree, nodes[i], point_at(run, start + i + k + 1))
             start += walks
     return True
 
@@ -127,11 +131,23 @@ cdef inline void expand(
         ptr[s] = used
 
 
+cdef inline uint64_t place(const Tree* tree, uint64_t key) noexcept nogil:
+    """The slot where the search for a child begins."""
+    return (key ^ key >> 29) * <uint64_t> 0x9E3779B97F4A7C15 >> (64 - tree.bits)
+
+
+cdef inline void look_ahead(const Tree* tree, int32_t parent, uint32_t character) noexcept nogil:
+    """Fetch the slot where :func:`child` will begin to search."""
+    if parent < tree.n_parents and tree.below[parent] & bit_of(character):
+        tree = tree.known
+    PREFETCH(&tree.slots[place(tree, <uint64_t> parent << 32 | character)])
+
+
 cdef inline Child* slot_of(const Tree* tree, uint64_t parent, uint32_t character) noexcept nogil:
     """The slot of a child, or the free one where it belongs."""
     cdef uint64_t mask = (<uint64_t> 1 << tree.bits) - 1
     cdef uint64_t key = parent << 32 | character
-    cdef uint64_t where = (key ^ key >> 29) * <uint64_t> 0x9E3779B97F4A7C15 >> (64 - tree.bits)
+    cdef uint64_t where = place(tree, key)
     while tree.slots[where].key != key and tree.slots[where].key != NO_KEY:
         where = (where + 1) & mask
     return &tree.slots[where]

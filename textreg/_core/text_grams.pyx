@@ -201,8 +201,18 @@ def gram_names(
     out_ptr = np.zeros(n_names + 1, dtype=np.int64)
     cdef int64_t[::1] out_ptr_view = out_ptr
     cdef uint8_t[::1] out_view
+    cdef Py_ssize_t g, c
     with nogil:
-        _name_sizes(ptr, children, last, numbers, parents, sizes, out_ptr_view)
+        # The parent of every n-gram, and the sizes of the names, shifted by one entry.
+        for g in range(n_words):
+            sizes[g] = ptr[g + 1] - ptr[g]
+        for g in range(children.shape[0] - 1):
+            for c in range(children[g], children[g + 1]):
+                parents[c] = <int32_t> g
+                sizes[c] = sizes[g] + 1 + ptr[last[c - n_words] + 1] - ptr[last[c - n_words]]
+        for g in range(total):
+            if numbers[g] >= 0:
+                out_ptr_view[numbers[g] + 1] = sizes[g]
     np.cumsum(out_ptr, out=out_ptr)
     out = np.empty(out_ptr_view[n_names], dtype=np.uint8)
     if len(out):
@@ -210,23 +220,6 @@ def gram_names(
         with nogil:
             _spell(letters, ptr, last, numbers, parents, n_words, out_ptr_view, &out_view[0])
     return out, out_ptr
-
-
-cdef void _name_sizes(
-    const int64_t[::1] ptr, const int64_t[::1] children, const int32_t[::1] last,
-    const int32_t[::1] numbers, int32_t[::1] parents, int64_t[::1] sizes, int64_t[::1] out_ptr,
-) noexcept nogil:
-    """The parent of every n-gram, and the sizes of the names, shifted by one entry."""
-    cdef Py_ssize_t g, c, n_words = ptr.shape[0] - 1
-    for g in range(n_words):
-        sizes[g] = ptr[g + 1] - ptr[g]
-    for g in range(children.shape[0] - 1):
-        for c in range(children[g], children[g + 1]):
-            parents[c] = <int32_t> g
-            sizes[c] = sizes[g] + 1 + ptr[last[c - n_words] + 1] - ptr[last[c - n_words]]
-    for g in range(numbers.shape[0]):
-        if numbers[g] >= 0:
-            out_ptr[numbers[g] + 1] = sizes[g]
 
 
 cdef void _spell(

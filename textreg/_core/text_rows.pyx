@@ -16,9 +16,9 @@ from textreg._core.text_counts cimport (
 )
 from textreg._core.text_grams cimport MOST_LEVELS, Level, find_level, interleave
 from textreg._core.text_scan cimport (
-    FEW, Found, Rules, View, as_runs, run_rules, scan_all, view_all, word_rules,
+    Found, Rules, View, as_runs, run_rules, scan_all, view_all, word_rules,
 )
-from textreg._core.text_table cimport Table, add_names, close_table, open_table
+from textreg._core.text_table cimport FEW, Table, add_names, close_table, open_table
 
 import numpy as np
 
@@ -33,13 +33,11 @@ cdef class _Call:
     cdef int n_blocks
     cdef list texts  # that the scan points into
     cdef Table table
-    cdef Tree tree
     cdef Found found
     cdef int64_t* documents  # offsets in the sentences found
     cdef int64_t* ptr  # of the documents, in the tokens found
 
     def __dealloc__(self):
-        close_tree(&self.tree)
         close_table(&self.table)
         while self.n_blocks:
             self.n_blocks -= 1
@@ -66,8 +64,7 @@ cdef class _Call:
         cdef int64_t most = view_all(texts, rules, views, self.ptr) + 1
         found.ids = <int32_t*> self.take(most * sizeof(int32_t))
         found.sentence_ptr = <int64_t*> self.take(most * sizeof(int64_t))
-        found.paragraph_ptr = <int64_t*> self.take(most * sizeof(int64_t))
-        found.sentence_ptr[0] = found.paragraph_ptr[0] = self.documents[0] = 0
+        found.sentence_ptr[0] = self.documents[0] = 0
         if not open_table(&self.table, min(most // 2, FEW), known):
             raise MemoryError
         with nogil:
@@ -288,28 +285,30 @@ cdef class CharRows(_Rows):
         call.scan(as_runs(texts, self.rules.letters.folded), &self.rules, NULL)
         cdef int64_t* starts = <int64_t*> call.take((call.table.size + 1) * sizeof(int64_t))
         cdef int64_t distinct = count_grams(&call.table, self.shortest, self.longest, starts)
-        cdef int64_t total = size_of(found.ids, found.n_ids, starts)
         cdef int32_t* grams = <int32_t*> call.take(distinct * sizeof(int32_t))
-        cdef int32_t* every = <int32_t*> call.take(total * sizeof(int32_t))
         cdef int64_t* ends = <int64_t*> call.take((n + 1) * sizeof(int64_t))
         cdef double* norms = <double*> call.take(n * sizeof(double)) if self.norm else NULL
-        cdef bint fine = open_tree(
-            &call.tree, min(distinct // 2, 4 * FEW), &self.known, &self.below[0],
-            self.below.shape[0],
-        )
+        cdef Tree tree
+        cdef bint fine
         with nogil:
-            fine = fine and find_grams(
-                &call.tree, &call.table, self.shortest, self.longest, grams
+            fine = open_tree(
+                &tree, min(distinct // 2, 4 * FEW), &self.known, &self.below[0],
+                self.below.shape[0],
+            ) and find_grams(&tree, &call.table, self.shortest, self.longest, grams)
+            close_tree(&tree)  # before all that takes as much memory again
+        if not fine:
+            raise MemoryError
+        cdef int64_t total = size_of(found.ids, found.n_ids, starts)
+        cdef int32_t* every = <int32_t*> call.take(total * sizeof(int32_t))
+        with nogil:
+            expand(found.ids, starts, grams, n, call.ptr, every)
+            if norms != NULL:
+                for d in range(n + 1):  # each with one sentence
+                    call.documents[d] = d
+                fine = norms_of(every, call.ptr, call.documents, n, 1, norms)
+            renumber_ids(
+                every, call.ptr, n, &self.feature_of[0], self.feature_of.shape[0], every, ends
             )
-            if fine:
-                expand(found.ids, starts, grams, n, call.ptr, every)
-                if norms != NULL:
-                    for d in range(n + 1):  # each with one sentence
-                        call.documents[d] = d
-                    fine = norms_of(every, call.ptr, call.documents, n, 1, norms)
-                renumber_ids(
-                    every, call.ptr, n, &self.feature_of[0], self.feature_of.shape[0], every, ends
-                )
         if not fine:
             raise MemoryError
         return self.counted(call, every, ends, norms)

@@ -15,9 +15,6 @@ cdef enum Kind:  # what is found
     RUNS  # what stands between white space, with a blank on both sides
     LONG_RUNS  # whole sentences, with one blank for white space
 
-cdef enum:
-    FEW = 2048  # spellings that a table has room for at first: one text has few
-
 cdef struct Rules:
     const Letters* letters
     Kind kind
@@ -28,10 +25,10 @@ cdef struct Rules:
 
 cdef struct Found:
     int32_t* ids
-    int32_t* spans  # of words, or of the code points of runs; NULL, as the next: not wanted
+    int32_t* spans  # of words, or of the code points of runs; NULL, as the next two: not wanted
     int32_t* sentence_spans
-    int64_t* sentence_ptr  # begins with 0, as the next one
-    int64_t* paragraph_ptr
+    int64_t* paragraph_ptr  # begins with 0, as the next one
+    int64_t* sentence_ptr
     int64_t n_ids
     int64_t n_spans
     int64_t n_sentences

@@ -396,6 +396,8 @@ cdef void end_sentence(Py_ssize_t end, Found* found) noexcept nogil:
 
 cdef void end_paragraph(Found* found) noexcept nogil:
     """Close the paragraph of the sentences since the last one, unless there are none."""
-    if found.n_sentences > found.paragraph_ptr[found.n_paragraphs]:
+    if found.paragraph_ptr != NULL and (
+        found.n_sentences > found.paragraph_ptr[found.n_paragraphs]
+    ):
         found.n_paragraphs += 1
         found.paragraph_ptr[found.n_paragraphs] = found.n_sentences

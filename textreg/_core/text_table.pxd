@@ -36,6 +36,7 @@ cdef struct Spelling:  # being read
 
 cdef enum:
     NO_POINT = 0xFFFFFFFF  # fills the last block of a run
+    FEW = 2048  # spellings that a table has room for at first: one text has few
 
 cdef bint open_table(Table* table, int64_t expected, const Table* known) noexcept nogil
 cdef void close_table(Table* table) noexcept nogil
