@@ -327,6 +327,6 @@ def test_regularizers_say_where_a_start_helps() -> None:
     logistic, squared_hinge = loss("logistic"), loss("squared-hinge")
     assert not ridge.gains_from_start(logistic, softmax=False)
     assert ridge.gains_from_start(logistic, softmax=True)
-    assert ridge.gains_from_start(squared_hinge, softmax=False)
+    assert not ridge.gains_from_start(squared_hinge, softmax=False)
     assert lasso.gains_from_start(logistic, softmax=False)
     assert not Sentence(group=1.0, l1=0.0, l2=1.0).gains_from_start(logistic, softmax=False)

@@ -22,7 +22,7 @@ from textreg.records.problem import Support
 from textreg.solvers.certificate import provable, support_of_features
 from textreg.solvers.classes import SeparableStep
 from textreg.solvers.dual_ascent import HINGES, ridges
-from textreg.solvers.newton import merged_newton, newton
+from textreg.solvers.newton import merged_newton, newton, newtons
 from textreg.solvers.out_of_core import merged_blocks, over_blocks
 from textreg.solvers.parallel_columns import merge_parallel_columns
 from textreg.solvers.ridge_in_blocks import ridge_in_blocks
@@ -53,18 +53,21 @@ class SeparableRegularizer(Penalized):
         return ridges([problem], l2)[0] if l2 else merged_newton(problem, l2)
 
     def solve_each(self, problems: Sequence[Problem]) -> list[Solution]:
-        """The same for several labels; those of a ridge share their passes over the matrix."""
+        """The same for several labels, which share their passes over the matrix."""
         if not all(map(self.shares_passes, problems)):
             return super().solve_each(problems)
+        penalty = self.penalty(problems[0])
+        if penalty.lam.any():
+            return newtons(problems, penalty)
         return ridges(problems, self.strengths()["l2"])
 
     def shares_passes(self, problem: Problem) -> bool:
-        """Whether it is a ridge of a hinge or of log loss, and the matrix is there whole."""
+        """Whether the matrix is there whole, with l1, or with a ridge that ascends in the dual."""
         strengths = self.strengths()
         check_decided(self.name, **strengths)
         l1, l2 = (strengths.get(name, 0.0) for name in ("l1", "l2"))
-        whole = not isinstance(problem.design, BlockDesign)
-        return l1 == 0.0 < l2 and whole and isinstance(problem.loss, Logistic | HINGES)
+        ascends = l2 > 0.0 and isinstance(problem.loss, Logistic | HINGES)
+        return not isinstance(problem.design, BlockDesign) and (l1 > 0.0 or ascends)
 
     def solve_softmax(
         self, problem: Problem, codes: Int64s, start: tuple[Floats, Floats] | None = None

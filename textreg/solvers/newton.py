@@ -11,6 +11,7 @@ gradients for the nonzero weights.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -49,20 +50,27 @@ STEPS, FAR = 4, 0.03
 NEAR, SLOW, MOST = 1e-3, 0.03, 8
 
 
-@checks_overflow
 def newton(problem: Problem, penalty: Separable) -> Solution:
-    """Minimize loss + penalty for a penalty on single weights.
+    """:func:`newtons` of one problem."""
+    return newtons([problem], penalty)[0]
+
+
+@checks_overflow
+def newtons(problems: Sequence[Problem], penalty: Separable) -> list[Solution]:
+    """Minimize loss + penalty for a penalty on single weights, for problems that share a matrix.
+
+    Their gradients are one product with the matrix; what a label gets has the same bits alone.
 
     Parameters
     ----------
-    problem : Problem
+    problems : sequence of Problem
         What to fit; ``tol`` is the relative duality gap to stop at, ``max_iter`` the most steps.
     penalty : Separable
         l1 and quadratic penalties of every weight.
 
     Returns
     -------
-    Solution
+    list of Solution
         If some weight has no penalty there is no useful lower bound: the gap is NaN, and the solver
         stops when the largest violation of the optimality conditions is ``tol`` times the larger of
         the gradient at zero weights and the largest violation seen.
@@ -71,10 +79,15 @@ def newton(problem: Problem, penalty: Separable) -> Solution:
     ----------
     yuan2012; friedman2010 for coordinate descent.
     """
-    near = _approached(problem, penalty)
-    solution, stopped = _newton(near.problem, penalty)
-    solution = replace(solution, iterations=near.iterations + solution.iterations)
-    return finish(problem, solution, "Newton steps", stopped=stopped or near.stopped)
+    near = [_approached(problem, penalty) for problem in problems]
+    fits = _fitted([one.problem for one in near], penalty)
+    solutions = []
+    for problem, before, fit in zip(problems, near, fits, strict=True):
+        found = fit.solution()
+        found = replace(found, iterations=before.iterations + found.iterations)
+        stopped = fit.stopped or before.stopped
+        solutions.append(finish(problem, found, "Newton steps", stopped=stopped))
+    return solutions
 
 
 def merged_newton(problem: Problem, l2: float) -> Solution:
@@ -94,76 +107,118 @@ def _approached(problem: Problem, penalty: Separable) -> Approached:
         return approach(
             problem,
             lambda part: strongest_l1(part, penalty.lam),
-            lambda part, k: _newton(part, penalty.times(k))[0],
+            lambda part, k: _fitted([part], penalty.times(k))[0].solution(),
         )
     return approach(
         problem,
         lambda part: strongest_ridge(part, penalty.q),
-        lambda part, k: _newton(part, Separable(k * penalty.q, penalty.mu, penalty.lam))[0],
+        lambda part, k: _fitted([part], Separable(k * penalty.q, penalty.mu, penalty.lam))[
+            0
+        ].solution(),
     )
 
 
-def _newton(problem: Problem, penalty: Separable) -> tuple[Solution, bool]:
-    """The same from where the problem says; and whether the caller has stopped it."""
-    engine = Engine(problem, penalty.value)
-    if problem.start is None:
-        engine.restart(engine.w, problem.intercept_at_zero())
-    smooth = not penalty.lam.any()
-    free = bool((penalty.lam + penalty.q == 0.0).any())
-    centered = not penalty.mu.any()
-    passes, polish = (SMOOTH_PASSES, SMOOTH_POLISH) if smooth else (PASSES, POLISH)
-    history: list[Step] = []
-    bound, gap, fall = Bound(-np.inf, engine.r), math.inf, math.inf
-    scale = problem.largest_gradient_at_zero() if free else 0.0
-    iteration, idle, effort, norm = 0, 0, 1, document_norm(problem.design)
+def _fitted(problems: Sequence[Problem], penalty: Separable) -> list[NewtonFit]:
+    """The fits of problems from where they say, after their last step."""
+    fits = [NewtonFit(problem, penalty) for problem in problems]
+    while left := [fit for fit in fits if not fit.ended]:
+        r = np.stack([fit.engine.r for fit in left], axis=1)
+        gradients = left[0].engine.design.transposed_product(r)
+        for fit, gradient in zip(left, gradients.T, strict=True):
+            fit.step(np.ascontiguousarray(gradient))
+    return fits
 
-    while True:
+
+class NewtonFit:
+    """The fit of one label, its intercept at its optimum.
+
+    ended, stopped: whether no step is next, and whether the caller wanted that.
+    """
+
+    def __init__(self, problem: Problem, penalty: Separable) -> None:
+        self._problem, self._penalty = problem, penalty
+        engine = self.engine = Engine(problem, penalty.value)
+        if problem.start is None:
+            engine.restart(engine.w, problem.intercept_at_zero())
         engine.optimize_intercept()
-        gradient = engine.gradient()
+        self._free = bool((penalty.lam + penalty.q == 0.0).any())
+        self._scale = problem.largest_gradient_at_zero() if self._free else 0.0
+        self._norm = document_norm(problem.design)
+        self._history, self._bound = list[Step](), Bound(-np.inf, engine.r)
+        self._residual, self._fall, self._idle, self._effort, self._iteration = (
+            0.0,
+            math.inf,
+            0,
+            1,
+            0,
+        )
+        self.ended = self.stopped = self._converged = False
+
+    def step(self, gradient: Floats) -> None:
+        """Look at the gap, and take the next steps. gradient: (p,) that of the loss."""
+        problem, penalty, engine = self._problem, self._penalty, self.engine
         active = engine.active(penalty, gradient)
         objective = engine.value + penalty.of(active, engine.w[active])
-        residual = max(
-            violation(engine, penalty, gradient, active), norm * slope_of_intercept(engine)
+        self._residual = max(
+            violation(engine, penalty, gradient, active), self._norm * slope_of_intercept(engine)
         )
-        if free:
-            scale = max(scale, residual)
-            gap, converged = math.nan, residual <= problem.tol * scale
+        gap = self._gap(objective, gradient, active)
+        self._history.append(Step(self._iteration, objective, gap))
+        self.stopped = bool(problem.callback and problem.callback(self._history[-1]))
+        self._idle = self._idle + 1 if self._fall <= NOISE * objective else 0
+        over = self._iteration >= problem.max_iter or self._idle > IDLE
+        self.ended = self._converged or self.stopped or over
+        if not self.ended:
+            self._descend(active, objective)
+
+    def _gap(self, objective: float, gradient: Floats, active: Int32s) -> float:
+        """The relative gap, NaN where there is no bound; and whether the fit has converged."""
+        problem, penalty, engine = self._problem, self._penalty, self.engine
+        if self._free:
+            self._scale = max(self._scale, self._residual)
+            self._converged = self._residual <= problem.tol * self._scale
+            return math.nan
+        if penalty.mu.any():
+            found = Bound(conjugate_bound(engine, penalty.conjugate), dual_scores(engine))
         else:
-            if centered:
-                found = separable_bound(engine, penalty, gradient, active)
-            else:
-                found = Bound(conjugate_bound(engine, penalty.conjugate), dual_scores(engine))
-            bound = max(bound, found, key=value_of)
-            gap = relative_gap(objective, bound.value)
-            converged = gap <= problem.tol
-        history.append(Step(iteration, objective, gap))
-        stopped = bool(problem.callback and problem.callback(history[-1]))
-        idle = idle + 1 if fall <= NOISE * objective else 0
-        if converged or stopped or iteration >= problem.max_iter or idle > IDLE:
-            break
+            found = separable_bound(engine, penalty, gradient, active)
+        self._bound = max(self._bound, found, key=value_of)
+        gap = relative_gap(objective, self._bound.value)
+        self._converged = gap <= problem.tol
+        return gap
+
+    def _descend(self, active: Int32s, objective: float) -> None:
+        """Some steps over an active set."""
+        engine, penalty, most = self.engine, self._penalty, self._problem.max_iter
+        smooth = not penalty.lam.any()
+        passes, polish = (SMOOTH_PASSES, SMOOTH_POLISH) if smooth else (PASSES, POLISH)
         for _ in range(STEPS):
-            iteration += 1
-            before = fall
-            fall = engine.step(active, penalty, passes=passes, polish=polish, effort=effort)
-            if fall < FAR * objective or iteration >= problem.max_iter:
-                break
+            self._iteration += 1
+            before = self._fall
+            fall = self._fall = engine.step(
+                active, penalty, passes=passes, polish=polish, effort=self._effort
+            )
             engine.optimize_intercept()
+            if fall < FAR * objective or self._iteration >= most:
+                break
         # Near the optimum Newton's method converges fast, unless the model is solved too loosely.
         slow = SLOW * before < fall < NEAR * objective
-        effort = min(2 * effort, MOST) if slow else max(effort // 2, 1)
+        self._effort = min(2 * self._effort, MOST) if slow else max(self._effort // 2, 1)
 
-    solution = Solution(
-        w=engine.w,
-        b=engine.b,
-        objective=objective,
-        gap=gap,
-        residual=residual,
-        iterations=iteration,
-        converged=converged,
-        history=tuple(history),
-        alpha=None if free else bound.alpha,
-    )
-    return solution, stopped
+    def solution(self) -> Solution:
+        """What the steps have come to."""
+        end = self._history[-1]
+        return Solution(
+            w=self.engine.w,
+            b=self.engine.b,
+            objective=end.objective,
+            gap=end.gap,
+            residual=self._residual,
+            iterations=self._iteration,
+            converged=self._converged,
+            history=tuple(self._history),
+            alpha=None if self._free else self._bound.alpha,
+        )
 
 
 def violation(engine: Engine, penalty: Separable, gradient: Floats, active: Int32s) -> float:
