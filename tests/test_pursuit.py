@@ -18,8 +18,7 @@ from textreg.kinds import Regularizer
 from textreg.records import Groups, Problem, Step
 from textreg.solvers import column_scores
 from textreg.solvers.column_scores import SCORES, ColumnDots, ColumnGroups, UnitColumns
-from textreg.solvers.pursuit import Pursuit
-from textreg.solvers.pursuit_model import ActiveFit
+from textreg.solvers.pursuit import ActiveFit, Pursuit
 from textreg.tasks import classification
 from textreg.training.running import Work
 from textreg.training.train import train

@@ -20,8 +20,14 @@ from textreg.errors import DataError, UsageError
 from textreg.plugins import registry
 from textreg.reading.corpus import read_corpus
 from textreg.records import Problem, Step
-from textreg.solvers.stagewise import StagewiseRun, stagewise, stagewise_path
-from textreg.solvers.stagewise_lookup import SHIFT, TIE, DerivativeLookup
+from textreg.solvers.stagewise import (
+    SHIFT,
+    TIE,
+    DerivativeLookup,
+    StagewiseRun,
+    stagewise,
+    stagewise_path,
+)
 from textreg.solvers.stagewise_rules import StepRules
 from textreg_testing.regularizer import random_matrix
 

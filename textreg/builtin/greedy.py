@@ -16,10 +16,13 @@ from textreg.losses import Logistic, Squared
 from textreg.params import AUTO, Choices, check_decided, param
 from textreg.records import Floats, Int64s, Problem, Solution
 from textreg.solvers.column_scores import SCORES
-from textreg.solvers.pursuit import COLUMNS, EPSILON_OF, Pursuit
-from textreg.solvers.pursuit_model import INTERCEPTS
-from textreg.solvers.stagewise import stagewise, stagewise_path
-from textreg.solvers.stagewise_likelihood import minus_log_likelihood, observed_counts
+from textreg.solvers.pursuit import COLUMNS, EPSILON_OF, INTERCEPTS, Pursuit
+from textreg.solvers.stagewise import (
+    minus_log_likelihood,
+    observed_counts,
+    stagewise,
+    stagewise_path,
+)
 from textreg.solvers.stagewise_rules import StagewiseReport, StepRules
 
 # The budgets that the search tries; together they cost little more than the largest one.

@@ -23,7 +23,7 @@ class StepRules:
     likelihood : {"loss", "linear", "exponential"}, default "loss"
         What is maximized: minus the loss of the problem; minus squared error, whatever the loss; or
         the exponential family of
-        :class:`~textreg.solvers.stagewise_likelihood.ExponentialLikelihood`, in which the weights
+        :class:`~textreg.solvers.stagewise.ExponentialLikelihood`, in which the weights
         of documents are the W_i of the paper.
     epsilon : float, default 0.01
         Size of a step, in score per standard deviation of a feature.
