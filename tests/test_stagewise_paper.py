@@ -43,7 +43,7 @@ def centered_and_scaled(X: Any, W: Any) -> tuple[Any, Any, Any]:
 
 def derivatives(run: StagewiseRun, p: int) -> Any:
     """All derivatives as the solver has them."""
-    return np.array([run._state.largest(np.array([k])).derivative for k in range(p)])
+    return np.array([run._state.largest(np.array([k]))[1] for k in range(p)])
 
 
 def path_of(gradient: Any, p: int, steps: int) -> list[int]:
@@ -138,10 +138,10 @@ def test_section_5_1_the_largest_correlation_below_a_threshold(loss: str, relati
     X = patterns()
     problem = Problem(csr_array(X), labels(X), loss=loss)
     free = StagewiseRun(problem, StepRules(epsilon=EPSILON))
-    sizes = [abs(free._state.largest().derivative)]
+    sizes = [abs(free._state.largest()[1])]
     for steps in range(1, 60):
         free.advance(steps)
-        sizes.append(abs(free._state.largest().derivative))
+        sizes.append(abs(free._state.largest()[1]))
     threshold = 0.7 * sizes[0]
     expected = next(at for at, size in enumerate(sizes) if size < threshold)
     given = 0.7 if relative else threshold

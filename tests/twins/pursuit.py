@@ -42,11 +42,9 @@ def ridge_descent(
         for j in moving:
             rows, x = indices[indptr[j] : indptr[j + 1]], data[indptr[j] : indptr[j + 1]]
             g = q[j] * w[j] + x @ v[rows]
-            if g * g <= slack * q[j]:
-                continue
             if used == 0:
                 curvature[j] = q[j] + (x * x) @ h[rows]
-            if curvature[j] <= 0.0:
+            if g * g <= slack * q[j] or curvature[j] <= 0.0:
                 continue
             w[j] -= g / curvature[j]
             v[rows] -= h[rows] * x * (g / curvature[j])

@@ -19,7 +19,7 @@ def ridge_descent(const long long[::1] indptr, const int[::1] indices, const dou
     most ``passes - 1`` of them, visit those that the last one moved. b is moved before every pass
     and after the last. ``v``: (n,), the derivatives of the loss, becomes those of the model. q, w:
     (columns,), w changed in place. ``curvature``: (columns,), becomes the second derivative in
-    every w_j that is moved. ``features`` is overwritten. Returns b.
+    every w_j that the first pass visits. ``features`` is overwritten. Returns b.
     """
     if v.shape[0] != h.shape[0]:
         raise ValueError("h and v must have one entry a row")
@@ -37,7 +37,7 @@ cdef void _descend(const long long[::1] indptr, const int[::1] indices, const do
                    bint fit_intercept, double slack, int passes) noexcept nogil:
     cdef Py_ssize_t k, e, moving = features.shape[0], moved
     cdef int i, j, used
-    cdef double g, step
+    cdef double g, x, bend, step
     for used in range(passes):
         if fit_intercept:
             _intercept(h, v, b)
@@ -45,17 +45,20 @@ cdef void _descend(const long long[::1] indptr, const int[::1] indices, const do
         for k in range(moving):
             j = features[k]
             g = q[j] * w[j]
-            for e in range(indptr[j], indptr[j + 1]):
-                g += data[e] * v[indices[e]]
-            if g * g <= slack * q[j]:
-                continue
-            if used == 0:
-                curvature[j] = q[j]
+            if used == 0:  # nearly all features are moved: their curvature comes along
+                bend = q[j]
                 for e in range(indptr[j], indptr[j + 1]):
-                    curvature[j] += data[e] * data[e] * h[indices[e]]
-            if curvature[j] <= 0.0:  # neither ridge nor curvature: no minimum
+                    i, x = indices[e], data[e]
+                    g += x * v[i]
+                    bend += x * x * h[i]
+                curvature[j] = bend
+            else:
+                bend = curvature[j]
+                for e in range(indptr[j], indptr[j + 1]):
+                    g += data[e] * v[indices[e]]
+            if g * g <= slack * q[j] or bend <= 0.0:  # neither ridge nor curvature: no minimum
                 continue
-            step = -g / curvature[j]
+            step = -g / bend
             w[j] += step
             for e in range(indptr[j], indptr[j + 1]):
                 i = indices[e]

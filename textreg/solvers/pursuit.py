@@ -18,11 +18,10 @@ import math
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 
-from textreg._core.columns import column_dots, column_sums
+from textreg._core.columns import column_curvature, column_dots, column_sums
 from textreg._core.pursuit import ridge_descent
 from textreg.errors import ConvergenceWarning, UsageError
 from textreg.penalties import Separable, check_strengths
@@ -85,7 +84,8 @@ NEVER = 2**62
 # than it is true, as most steps are the only one between two selections.
 PASSES = 3
 
-# Conjugate gradients are used once a step leaves more than this share of the radius.
+# Conjugate gradients are used once a step leaves more than this share of the radius. With nearly as
+# many features as documents, coordinate descent alone leaves selections uncertain.
 SLOW = 0.5
 
 # Most rounds of conjugate gradients in a step.
@@ -161,7 +161,7 @@ class ActiveColumns:
     def curvature(self, h: Floats) -> Floats:
         """sum_i h_i x_ij^2 for every column."""
         curvature = np.empty(len(self.every))
-        column_dots(self._indptr, self._indices, self._data**2, h, self.every, curvature)
+        column_curvature(*self.matrix, h, self.every, curvature)
         return curvature
 
 
@@ -185,7 +185,7 @@ class ActiveFit:
         self.z[:] = self.b
         self.features: list[int] = []
         self._columns, self._added = ActiveColumns(columns), 0
-        self.w, self._q = np.empty(0), np.empty(0)
+        self.w, self._q, self._inverse = np.empty(0), np.empty(0), np.empty(0)
         self.radius, self._intercept_radius, self._slow = 0.0, 1e-9, False
         self._refresh()
         self._measure()
@@ -199,15 +199,16 @@ class ActiveFit:
         """Make more features active, with weights of zero."""
         self._columns.add(features)
         self.w = np.append(self.w, np.zeros(len(features)))
-        self._q = np.append(self._q, self._ridge[features])
         self.features.extend(features.tolist())
+        self._q = self._ridge[self.features]
+        self._inverse = 1.0 / np.maximum(self._q, LEAST_RIDGE)
         self.radius, self._slow = math.inf, False
         self._added += len(features)
 
     def improve(self, target: float) -> bool:
         """One Newton step toward the radius ``target``; False where it is lost in rounding."""
         self._intercept_radius = INTERCEPT_SHARE * target
-        start, before = Direction(self.w.copy(), self.b, self.z), self.objective
+        start, before = (self.w.copy(), self.b, self.z), self.objective
         last_radius, bounded = self.radius, False
         if self._added:
             self._fit_added()
@@ -269,31 +270,33 @@ class ActiveFit:
         They start at the present weights, and r holds the derivatives of the model there.
         """
         q, intercept = self._q, self.problem.fit_intercept
-        model = _ActiveModel(self._columns, self.h, q, intercept)
+        model = _Hessian(self._columns, self.h, q, intercept)
         if model.h_sum <= 0.0 or not model.diagonal.all():
             return
         enough = target**2 / (0.25 * self._largest_curvature)
-        gradient = self._columns.transposed_product(self.r) + q * self.w
-        residual = -gradient, -float(self.r.sum()) if intercept else 0.0
+        residual = -self._gradient(), -float(self.r.sum()) if intercept else 0.0
         # The bound of docs/pursuit.md, G2, tells when it is near enough.
         self.w[:], self.b, _ = conjugate_gradients(
             model,
             residual,
             Direction(self.w, self.b, self.z),
             rounds=CG_ROUNDS,
-            enough=lambda rest, _: (
-                float((rest * rest) @ (1.0 / np.maximum(q, LEAST_RIDGE))) <= enough
-            ),
+            enough=lambda rest, _: float((rest * rest) @ self._inverse) <= enough,
         )
 
-    def _search(self, start: Direction, before: float) -> Advance:
+    def _gradient(self) -> Floats:
+        """The derivatives of F, or of its model, in the weights."""
+        return self._columns.transposed_product(self.r) + self._q * self.w
+
+    def _search(self, start: tuple[Floats, float, Floats], before: float) -> Advance:
         """Go from ``start`` to the present weights, or half or a quarter of that way."""
-        change, change_b = self.w - start.w, self.b - start.b
+        w, b, z = start
+        change, change_b = self.w - w, self.b - b
         move = self._columns.product(change, change_b)
 
         def fall_at(length: float) -> float:
-            self.w[:] = start.w + length * change
-            self.b, self.z = start.b + length * change_b, start.z + length * move
+            self.w[:] = w + length * change
+            self.b, self.z = b + length * change_b, z + length * move
             self._refresh()
             return before - self.objective
 
@@ -344,14 +347,13 @@ class ActiveFit:
         sum_j q_j d_j^2 = g.d for d = u - u*, and the first term is at least |r - r*|^2 / L; so
         |r - r*|^2 <= L/4 sum_j g_j^2 / q_j, whatever d is.
         """
-        q = self._q
-        g = self._columns.transposed_product(self.r) + q * self.w
-        share = float((g * g) @ (1.0 / np.maximum(q, LEAST_RIDGE)))
+        g = self._gradient()
+        share = float((g * g) @ self._inverse)
         self.radius = math.sqrt(0.25 * self._largest_curvature * share) + self._intercept_error
 
 
-class _ActiveModel:
-    """The Hessian of the quadratic model in the active weights and the intercept."""
+class _Hessian:
+    """That of the quadratic model, in the active weights and the intercept."""
 
     def __init__(self, columns: ActiveColumns, h: Floats, q: Floats, fit_intercept: bool) -> None:
         self._columns, self._h, self._q, self._fit_intercept = columns, h, q, fit_intercept
@@ -395,99 +397,6 @@ def with_bias(problem: Problem) -> Problem:
         validation=None,
         fit_intercept=False,
     )
-
-
-class Models:
-    """The fits of the first features of an order, on the columns as they are given.
-
-    The fits of a pursuit are exact enough to select by, not to the tolerance of a model. Each one
-    here starts from the last with fewer features.
-    """
-
-    def __init__(self, problem: Problem, l2: float, bias: int) -> None:
-        """bias: the feature that stands for the intercept, -1 where there is none."""
-        self.problem, self._l2, self._bias = problem, l2, bias
-        self._found: dict[int, tuple[Floats, float]] = {}
-
-    def fit(self, order: list[int], selecting: ActiveFit, norms: Floats, bias: bool) -> Solution:
-        """The weights of the features in ``order``, and the intercept.
-
-        selecting: the fit that they were selected by, on columns of these ``norms``. bias: whether
-        the feature that stands for the intercept is in the model.
-        """
-        features = [*order, self._bias] if bias else order
-        if not features:
-            b = self.problem.intercept_at_zero()
-            scores = np.full(len(self.problem.y), b)
-            value = self.problem.loss.value(scores, self.problem.y, self.problem.sample_weight)
-            return Solution(w=np.empty(0), b=b, objective=value, residual=0.0, converged=True)
-        w, b = self._start(order, selecting, norms)
-        small = self.problem.replace(
-            X=self.problem.X_csc[:, features],
-            groups=None,
-            graph=None,
-            callback=None,
-            start=(np.append(w, b), 0.0) if bias else (w, b),
-        )
-        found = newton(small, Separable.constant(len(features), l2=self._l2))
-        w, b = (found.w[:-1], float(found.w[-1])) if bias else (found.w, found.b)
-        self._found[len(order)] = w, b
-        return replace(found, w=w, b=b)
-
-    def _start(self, order: list[int], selecting: ActiveFit, norms: Floats) -> tuple[Floats, float]:
-        """Weights and an intercept to begin from."""
-        last = max((size for size in self._found if size <= len(order)), default=0)
-        if last:
-            w, b = self._found[last]
-            return np.concatenate([w, np.zeros(len(order) - last)]), b
-        weights = dict(
-            zip(selecting.features, selecting.w / norms[selecting.features], strict=True)
-        )
-        return np.array([weights[j] for j in order]), weights.get(self._bias, selecting.b)
-
-
-class Best(NamedTuple):
-    """The feature of the best score, that score, and whether it is certain to be the best."""
-
-    feature: int
-    score: float
-    certain: bool
-
-
-def best_inside(  # noqa: PLR0913  # a fit, columns, and what to look for
-    fit: ActiveFit,
-    columns: UnitColumns,
-    scale: Floats,
-    features: Int32s,
-    *,
-    share: float,
-    first: float,
-    tie: float,
-    rounds: int,
-) -> Best | None:
-    """The feature of the best scale_j |x_j . r| for the r of an exact fit.
-
-    None where the score is below ``share`` times ``first``, that of the first feature; 0 where this
-    is it. features: ascending; of scores that differ by less than the share ``tie`` the first is
-    the best. rounds: most Newton steps.
-    """
-    improving, done = True, 0
-    while True:
-        scores = scale[features] * np.abs(columns.dots(fit.r, features))
-        at = int(np.argmax(scores >= (1.0 - tie) * scores.max()))
-        best, others = float(scores[at]), scores[scores < (1.0 - tie) * scores.max()]
-        # Every x_j . r is off by the radius at most, and each score by its scale times that.
-        error = fit.radius * float(scale[features].max())
-        margin = best - float(others.max(initial=-math.inf))
-        beyond = best - share * first
-        certain = 2.0 * error < margin and (1.0 + share) * error < abs(beyond)
-        if beyond < 0.0:  # only that has to be certain
-            certain = (1.0 + share) * error < -beyond
-        if certain or not improving or done >= rounds:
-            return Best(int(features[at]), best, certain) if beyond >= 0.0 else None
-        target = 0.25 * min(margin, abs(beyond)) / float(scale[features].max())
-        improving = fit.improve(target)
-        done += 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -634,8 +543,7 @@ class Pursuit:
         self.uncertain, self.stopped = 0, ""
         self._last_r = np.zeros(len(problem.y))
         self._target_radius = MAX_RADIUS
-        own = self.problem if intercept == "feature" else self._given
-        self._models = Models(own, l2, self._bias)
+        self._refits: dict[int, tuple[Floats, float]] = {}  # weights and intercept, by their number
         if self._bias >= 0 and intercept == "ridge":
             self._activate(np.array([self._bias], dtype=np.int32), -1)
         if len(initial):
@@ -696,52 +604,76 @@ class Pursuit:
 
     def _activate_inside(self, group: Candidate) -> None:
         """Make those features of a group active that help, as one step."""
-        left, first, uncertain = group.features, 0.0, False
-        while len(left):
-            best = best_inside(
-                self.fit, self.columns, self._size, left,
-                share=self._inside, first=first, tie=TIE, rounds=ROUNDS,
-            )  # fmt: skip
-            if best is None:
-                break
-            first = first or best.score
-            uncertain = uncertain or not best.certain
-            self._add(np.array([best.feature], dtype=np.int32))
-            left = left[left != best.feature]
-        self.uncertain += uncertain
+        left, first, uncertain = group.features, 0.0, self.uncertain
+        while len(left) and (best := self._best_inside(left, self._inside * first)) is not None:
+            feature, score = best
+            first = first or score
+            self._add(np.array([feature], dtype=np.int32))
+            left = left[left != feature]
+        self.uncertain = min(self.uncertain, uncertain + 1)  # of the step, not of its features
         self.steps.append(SelectionStep(group.group, len(self.order)))
+
+    def _best_inside(self, features: Int32s, least: float) -> tuple[int, float] | None:
+        """The feature of the best size_j |x_j . r| for the r of an exact fit, and this score.
+
+        None where it is below ``least``, a share of that of the first feature (G4). features:
+        ascending; of equal scores the first is the best.
+        """
+        size = self._size[features]
+        self._begin()
+        while True:
+            scores = size * np.abs(self.columns.dots(self.fit.r, features))
+            at = int(np.argmax(scores >= (1.0 - TIE) * scores.max()))
+            best, others = float(scores[at]), scores[scores < (1.0 - TIE) * scores.max()]
+            # Every x_j . r is off by the radius at most, and each score by its size times that.
+            largest = float(size.max())
+            error = self.fit.radius * largest
+            margin, beyond = best - float(others.max(initial=-math.inf)), best - least
+            certain = (1.0 + self._inside) * error < abs(beyond)
+            if beyond >= 0.0:  # else only that has to be certain
+                certain = certain and 2.0 * error < margin
+            if certain or not self._improve(0.25 * min(margin, abs(beyond)) / largest):
+                self.uncertain += not certain and beyond >= 0.0
+                return (int(features[at]), best) if beyond >= 0.0 else None
 
     def _residual_is_small(self) -> bool:
         """Whether the norm of r, of the exact fit, is at most epsilon."""
-        fit, rounds, improving = self.fit, 0, True
+        self._begin()
         while True:
-            beyond = self.columns.length(fit.r) - self.epsilon
-            if abs(beyond) > fit.radius or not improving or rounds >= ROUNDS:
+            beyond = self.columns.length(self.fit.r) - self.epsilon
+            if abs(beyond) > self.fit.radius or not self._improve(HALF * abs(beyond)):
                 return beyond <= 0.0
-            improving = fit.improve(HALF * abs(beyond))
-            rounds += 1
+
+    def _begin(self) -> None:
+        """Allow Newton steps for one more decision."""
+        self._rounds, self._stuck = 0, ROUNDS <= 0
+
+    def _improve(self, target: float) -> bool:
+        """One Newton step toward the radius ``target``; False where no more would help."""
+        if self._stuck:
+            return False
+        self._rounds += 1
+        self._stuck = not self.fit.improve(target) or self._rounds >= ROUNDS
+        return True
 
     def _select(self) -> Candidate:
         """The candidate that an exact fit would add next."""
-        fit, rounds, improving = self.fit, 0, True
-        while improving and fit.radius > self._target_radius and rounds < ROUNDS:
-            improving = fit.improve(self._target_radius)
-            rounds += 1
+        fit = self.fit
+        self._begin()
+        while fit.radius > self._target_radius and self._improve(self._target_radius):
+            pass
         while True:
             best, distance = self._best(), 0.0
             while distance < best.margin:
                 # The exact r lies no farther than this from the one that the scores belong to. As
                 # scores are Lipschitz, within the margin the same candidate has the best score.
                 certain = distance + fit.radius < best.margin
-                stuck = not improving or rounds >= ROUNDS
-                if certain or (stuck and distance == 0.0):
+                if certain or (self._stuck and distance == 0.0):
                     self.uncertain += not certain
                     self._set_target(best)
                     return best
-                if stuck:  # no fit is better than the present one: select by its scores
-                    break
-                improving = fit.improve(HALF * (best.margin - distance))
-                rounds += 1
+                if not self._improve(HALF * (best.margin - distance)):
+                    break  # no fit is better than the present one: select by its scores
                 distance = self.columns.length(fit.r - self._last_r)
 
     def _set_target(self, best: Candidate) -> None:
@@ -794,7 +726,7 @@ class Pursuit:
         order = self.order[:count]
         last = count if reached is None else count - 1
         has_bias = self._intercept == "feature" and self._bias_after <= last
-        refit = self._models.fit(order, self.fit, self.columns.norms, has_bias)
+        refit = self._refit(order, has_bias)
         w = np.zeros(self._given.design.shape[1])
         w[order] = refit.w
         interrupted = self.stopped == "callback" and reached is None
@@ -823,3 +755,36 @@ class Pursuit:
         )
         check_finite(found)
         return found
+
+    def _refit(self, order: list[int], has_bias: bool) -> Solution:
+        """The weights of the features in ``order`` on the given columns, and the intercept.
+
+        The fits that select are exact enough for that, not to the tolerance of a model. Each one
+        here starts from the last with fewer features. has_bias: whether the feature that stands for
+        the intercept is in the model.
+        """
+        problem = self.problem if self._intercept == "feature" else self._given
+        features = [*order, self._bias] if has_bias else order
+        if not features:
+            b = problem.intercept_at_zero()
+            value = problem.loss.value(np.full(len(problem.y), b), problem.y, problem.sample_weight)
+            return Solution(w=np.empty(0), b=b, objective=value, residual=0.0, converged=True)
+        last = max((size for size in self._refits if 0 < size <= len(order)), default=0)
+        if last:
+            w, b = self._refits[last]
+            w = np.append(w, np.zeros(len(order) - last))
+        else:
+            active = self.fit.features
+            weights = dict(zip(active, self.fit.w / self.columns.norms[active], strict=True))
+            w, b = np.array([weights[j] for j in order]), weights.get(self._bias, self.fit.b)
+        small = problem.replace(
+            X=problem.X_csc[:, features],
+            groups=None,
+            graph=None,
+            callback=None,
+            start=(np.append(w, b), 0.0) if has_bias else (w, b),
+        )
+        found = newton(small, Separable.constant(len(features), l2=self.l2))
+        w, b = (found.w[:-1], float(found.w[-1])) if has_bias else (found.w, found.b)
+        self._refits[len(order)] = w, b
+        return replace(found, w=w, b=b)

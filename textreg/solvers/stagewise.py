@@ -57,11 +57,11 @@ TIE = 1e-10
 CONSTANT = 1e-12
 
 
-class Steepest(NamedTuple):
-    """The feature of the largest derivative, and that derivative; -1 and 0 if there is none."""
+Matrix = tuple[Int64s, Int32s, Floats]
+"""The arrays as kernels take them: offsets, indices, values."""
 
-    feature: int
-    derivative: float
+Steepest = tuple[int, float]
+"""The feature of the largest derivative, and that derivative; -1 and 0 if there is none."""
 
 
 def first_of(features: Int32s | Int64s, derivatives: Floats, noise: float) -> Steepest:
@@ -72,7 +72,7 @@ def first_of(features: Int32s | Int64s, derivatives: Floats, noise: float) -> St
     # left of large sums differs by their rounding, not by its own.
     near = np.flatnonzero(size >= largest - TIE * largest - noise)
     at = near[np.argmin(features[near])]
-    return Steepest(int(features[at]), float(derivatives[at]))
+    return int(features[at]), float(derivatives[at])
 
 
 def squares_over(r: Floats, c: Floats) -> float:
@@ -80,17 +80,16 @@ def squares_over(r: Floats, c: Floats) -> float:
     return float(r @ np.divide(r, c, out=np.zeros(len(r)), where=c > 0.0))
 
 
-class RowsByPosition(NamedTuple):
-    """A matrix by rows, its features as positions; see :class:`DerivativeLookup`."""
+def rows_by_position(X: csr_array, position: Int32s) -> Matrix:
+    """The rows of X, with ``position`` (p,) that of every feature in a look-up."""
+    return X.indptr.astype(np.int64), position[X.indices], X.data
 
-    indptr: Int64s
-    positions: Int32s
-    data: Floats
 
-    @classmethod
-    def of(cls, X: csr_array, position: Int32s) -> RowsByPosition:
-        """The rows of X, with ``position`` (p,) that of every feature."""
-        return cls(X.indptr.astype(np.int64), position[X.indices], X.data)
+def column(columns: Matrix, feature: int) -> tuple[Int32s, Floats]:
+    """The documents of a feature, and its values there."""
+    indptr, indices, data = columns
+    entries = slice(indptr[feature], indptr[feature + 1])
+    return indices[entries], data[entries]
 
 
 class Scaling(NamedTuple):
@@ -148,7 +147,7 @@ class DerivativeLookup:
         """A += t values at the given positions."""
         add_entries(positions, values, t, self.A, self.top, self.bottom, SHIFT)
 
-    def add_rows(self, matrix: RowsByPosition, rows: Int32s, change: Floats) -> None:
+    def add_rows(self, matrix: Matrix, rows: Int32s, change: Floats) -> None:
         """A += the given rows of the matrix, each times its ``change``."""
         add_rows(*matrix, rows, change, self.A, self.top, self.bottom, SHIFT)
 
@@ -168,36 +167,32 @@ class DerivativeLookup:
         noise: by how much equal derivatives may differ.
         """
         if among is not None:
-            return first_of(among, self._derivatives(self.position[among]), noise)
+            return first_of(among, self.derivatives(self.position[among]), noise)
         position = self._largest(noise)
         if position < 0:
-            return Steepest(-1, 0.0)
-        return Steepest(int(self.order[position]), self.derivative(position))
+            return -1, 0.0
+        return int(self.order[position]), float(self.derivatives(position))
 
     def near(self, slack: float, among: Int64s | None = None) -> Int32s:
         """Positions whose |A_k + offset B_k| may be the largest, where it is wrong by slack / 2."""
         if among is not None:
             positions = self.position[among]
-            size = np.abs(self._derivatives(positions))
+            size = np.abs(self.derivatives(positions))
             best = float(size.max(initial=0.0))
         else:
             position = self._largest(0.0)
             if position < 0:
                 return np.zeros(0, dtype=np.int32)
-            best = abs(self.derivative(position))
+            best = abs(float(self.derivatives(position)))
             rise, fall = self.offset * self._low, self.offset * self._high
             upper = self.top + np.maximum(rise, fall)
             upper = np.maximum(upper, self.bottom - np.minimum(rise, fall))
             blocks = self._starts[upper >= best - slack - TIE * best]
             grid = blocks[:, None] + np.arange(2**SHIFT)
             positions = grid[grid < len(self.A)].astype(np.int32)
-            size = np.abs(self._derivatives(positions))
+            size = np.abs(self.derivatives(positions))
         near: Int32s = positions[size >= best - slack - TIE * best]
         return near
-
-    def derivative(self, position: int) -> float:
-        """The derivative at a position."""
-        return float(self.A[position] + self.offset * self.B[position])
 
     def _largest(self, noise: float) -> int:
         return largest_derivative(
@@ -205,9 +200,9 @@ class DerivativeLookup:
             SHIFT, TIE, noise,
         )  # fmt: skip
 
-    def _derivatives(self, positions: Int32s) -> Floats:
-        derivatives: Floats = self.A[positions] + self.offset * self.B[positions]
-        return derivatives
+    def derivatives(self, positions: Int32s | int) -> Floats:
+        """The derivatives at some positions, or at one."""
+        return np.asarray(self.A[positions] + self.offset * self.B[positions])
 
 
 class ScaledMatrix:
@@ -217,8 +212,8 @@ class ScaledMatrix:
     """
 
     def __init__(self, design: Design, factor: Floats, lookup: DerivativeLookup) -> None:
-        rows = RowsByPosition.of(design.X, lookup.position)
-        self._rows = rows._replace(data=factor[design.X.indices] * design.X.data)
+        indptr, positions, data = rows_by_position(design.X, lookup.position)
+        self._rows = indptr, positions, factor[design.X.indices] * data
         # By position, columns of one length lie together: products with all of them take less than
         # half of the time that they take in the order of the features.
         columns, every = design.columns, np.arange(len(design.columns.data))
@@ -247,7 +242,7 @@ class GramCache:
     def __init__(self, problem: Problem, lookup: DerivativeLookup, gamma: Floats, limit: float):
         """gamma: (p,) by position."""
         p = len(gamma)
-        self._rows = RowsByPosition.of(problem.X, lookup.position)
+        self._rows = rows_by_position(problem.X, lookup.position)
         self._columns, self._weights = problem.design.columns, problem.sample_weight
         self._gamma, self._limit = gamma, limit
         self._sums, self._visited = np.zeros(p), np.zeros(p, dtype=np.uint8)
@@ -359,7 +354,7 @@ class LinearLikelihood:
         """c -= change gamma (X'Cx_j - N mu mu_j), the second part by the offset."""
         lookup, scaling = self._lookup, self._scaling
         gamma, spread = float(scaling.factor[feature]), float(scaling.spread[feature])
-        correlation = lookup.derivative(int(lookup.position[feature]))
+        correlation = float(lookup.derivatives(lookup.position[feature]))
         # With xc the centered column, |r - change xc|^2 = |r|^2 - 2 change xc'r + change^2 |xc|^2.
         step = change / gamma
         self._squares += step * (step * self._total * spread**2 - 2.0 * correlation)
@@ -479,9 +474,8 @@ class ExponentialScores:
 
     def move(self, feature: int, change: float) -> None:
         """z and W_i exp(x_i w) in the rows of the feature."""
-        entries = slice(self._columns.indptr[feature], self._columns.indptr[feature + 1])
-        rows = self._columns.indices[entries]
-        z = self._z[rows] + change * self._columns.data[entries]
+        rows, x = column(self._columns, feature)
+        z = self._z[rows] + change * x
         self._z[rows] = z
         self._steps += 1
         # Only differences of scores matter: subtract a larger maximum before exp(z) overflows.
@@ -546,7 +540,7 @@ class ExponentialLikelihood(ExponentialScores):
         """The feature of the largest absolute derivative of (T4)."""
         scale = self._lookup.offset
         feature, derivative = self._lookup.largest(self.noise * scale, among)
-        return Steepest(feature, derivative / scale)
+        return feature, derivative / scale
 
     def _fell(self, rows: Int32s, fall: Floats) -> None:
         """C^1_k changes by the change of W_i exp(x_i w) x_ik, summed over the rows of j."""
@@ -577,7 +571,10 @@ class LossScores:
         self._total = float(self._c.sum()) or 1.0
         self._columns = problem.design.columns
         engine.restart(np.zeros(problem.design.shape[1]), problem.intercept_at_zero())
-        self.noise = ROUNDING * self._total * self.residual_size
+        squares = isinstance(problem.loss, Squared)  # their error is the mean, not that of halves
+        self._per_document = 2.0 if squares else 1.0
+        size = ROUNDING * self._total * self.residual_size
+        self.noise = squares_noise(problem) if squares else size
         self._optimize_intercept()
 
     @property
@@ -593,14 +590,12 @@ class LossScores:
     def move(self, feature: int, change: float) -> None:
         """z in the rows of the feature, then b, so that all residuals are those of the optimum."""
         engine = self.engine
-        entries = slice(self._columns.indptr[feature], self._columns.indptr[feature + 1])
-        rows = self._columns.indices[entries]
-        z = engine.z[rows] + change * self._columns.data[entries]
+        rows, x = column(self._columns, feature)
+        z = engine.z[rows] + change * x
         shift = 0.0
         if engine.fit_intercept:
             # One step of Newton's method, its derivatives updated in these rows only.
-            r, h = np.empty_like(z), np.empty_like(z)
-            self._loss.derivatives(z, self._y[rows], self._c[rows], r, h)
+            r, h = self._derivatives(z, rows)
             slope = float(engine.r.sum()) + float((r - engine.r[rows]).sum())
             curvature = float(engine.h.sum()) + float((h - engine.h[rows]).sum())
             if abs(slope) < REACH * curvature:
@@ -612,11 +607,18 @@ class LossScores:
     def evaluate(self, w: Floats) -> tuple[float, float, float]:
         """The intercept; the loss, and the loss per document."""
         value = self.engine.value
-        return self.engine.b, value, value / self._total
+        return self.engine.b, value, self._per_document * (value / self._total)
 
     def held_out(self, z: Floats, b: float, y: Floats) -> float:
-        """The mean loss."""
-        return self._loss.value(z + b, y, np.ones(len(y))) / max(len(y), 1)
+        """The mean loss, of squared error the mean of squares."""
+        mean = self._loss.value(z + b, y, np.ones(len(y))) / max(len(y), 1)
+        return self._per_document * mean
+
+    def _derivatives(self, z: Floats, rows: Int32s) -> tuple[Floats, Floats]:
+        """The first and second ones of the loss at the scores z of some documents."""
+        r, h = np.empty_like(z), np.empty_like(z)
+        self._loss.derivatives(z, self._y[rows], self._c[rows], r, h)
+        return r, h
 
     def _optimize_intercept(self) -> None:
         """Move the intercept to its optimum, by bisection where Newton's method does not get there.
@@ -668,11 +670,8 @@ class LossLikelihood(LossScores):
     def move(self, feature: int, change: float) -> None:
         """p in the rows of the feature, and A in the features of these rows; then the scores."""
         engine = self.engine
-        entries = slice(self._columns.indptr[feature], self._columns.indptr[feature + 1])
-        rows = self._columns.indices[entries]
-        z = engine.z[rows] + (change * self._columns.data[entries] - engine.b + self._b0)
-        r, h = np.empty_like(z), np.empty_like(z)
-        self._loss.derivatives(z, self._y[rows], self._c[rows], r, h)
+        rows, x = column(self._columns, feature)
+        r, _ = self._derivatives(engine.z[rows] + (change * x - engine.b + self._b0), rows)
         fall = -r - self._p[rows]
         self._p[rows] = -r
         self._scaled.add(rows, fall, -float(fall.sum()))
@@ -688,7 +687,7 @@ class LossLikelihood(LossScores):
         lookup = self._lookup
         positions = lookup.near(2.0 * self._error + self.noise, among)
         if not len(positions):
-            return Steepest(-1, 0.0)
+            return -1, 0.0
         derivatives, q = np.empty(len(positions)), self.q
         indptr = self._scaled.columns[0]
         self._computed += int((indptr[positions + 1] - indptr[positions]).sum())
@@ -726,44 +725,6 @@ class LossLikelihood(LossScores):
             self._error += self._norm * float(np.sqrt(max(variance, 0.0)))
 
 
-class Scores(Protocol):
-    """A likelihood without its derivatives; for the rest see
-    :class:`Likelihood`.
-    """
-
-    noise: float
-
-    @property
-    def residual_size(self) -> float: ...
-
-    @property
-    def q(self) -> Floats:
-        """Derivative of the log-likelihood in the score of every document, (n,)."""
-
-    def move(self, feature: int, change: float) -> None: ...
-
-    def evaluate(self, w: Floats) -> tuple[float, float, float]: ...
-
-    def held_out(self, z: Floats, b: float, y: Floats) -> float: ...
-
-
-class SquaredScores(LossScores):
-    """Those of squared error, whose error is the mean of squares and not of their halves."""
-
-    def __init__(self, problem: Problem) -> None:
-        super().__init__(problem)
-        self.noise = squares_noise(problem)
-
-    def evaluate(self, w: Floats) -> tuple[float, float, float]:
-        """b; half the sum of squares; the mean of squares."""
-        b, value, error = super().evaluate(w)
-        return b, value, 2.0 * error
-
-    def held_out(self, z: Floats, b: float, y: Floats) -> float:
-        """The mean of squares."""
-        return 2.0 * super().held_out(z, b, y)
-
-
 class QueuedLikelihood:
     """Any scores, with derivatives that are computed when their turn comes.
 
@@ -775,7 +736,13 @@ class QueuedLikelihood:
     lookups: how many derivatives were computed.
     """
 
-    def __init__(self, scores: Scores, problem: Problem, scaling: Scaling, center: bool) -> None:
+    def __init__(
+        self,
+        scores: LossScores | ExponentialScores,
+        problem: Problem,
+        scaling: Scaling,
+        center: bool,
+    ) -> None:
         self._scores, self._scaling = scores, scaling
         self.noise = scores.noise
         c, p = problem.sample_weight, problem.design.shape[1]
@@ -813,7 +780,7 @@ class QueuedLikelihood:
             self._update(features)
             return first_of(features, self._values[features], self.noise)
         if not len(self._values):
-            return Steepest(-1, 0.0)
+            return -1, 0.0
         # The largest of the last look-ups shows how large a derivative has to be.
         self._update(np.array([np.abs(self._values).argmax()], dtype=np.int32))
         best = float(np.abs(self._values[self._updated == self._time]).max())
@@ -839,18 +806,6 @@ class QueuedLikelihood:
         self._values[old] = factor * (dots - float(self._q.sum()) * mean)
         self._updated[old] = self._time
         self.lookups += len(old)
-
-
-def queued(problem: Problem, scaling: Scaling, likelihood: str, center: bool) -> QueuedLikelihood:
-    """Queued look-ups for one of the likelihoods "loss", "linear" and "exponential"."""
-    scores: Scores
-    if likelihood == "exponential":
-        scores = ExponentialScores(problem)
-    elif likelihood == "linear":
-        scores = SquaredScores(problem.replace(loss="squared"))
-    else:
-        scores = LossScores(problem)
-    return QueuedLikelihood(scores, problem, scaling, center)
 
 
 MEGABYTE = 1e6
@@ -938,7 +893,8 @@ class StagewiseRun:
         center = problem.fit_intercept or rules.likelihood == "exponential"
         self._scaling = Scaling.of(problem, center=center, scale=rules.standardize)
         self._state = _likelihood(problem, rules, self._scaling, center)
-        self._held_out = _HeldOut.of(problem, rules)
+        self._held_out = held_out = _held_out(problem, rules)
+        self._held_out_z = np.zeros(0 if held_out is None else len(held_out[1]))
         self._rng = np.random.default_rng(rules.seed)
         self._queue = np.arange(self._p)  # features, the longest waiting first
         self.w, self._units = np.zeros(self._p), np.zeros(self._p)
@@ -947,7 +903,7 @@ class StagewiseRun:
         self._sizes: list[float] = []
         self._old_weights: dict[int, float] = {}  # at the last check, of all that moved since
         self.stopped = ""
-        self._first_size = self._last_size = abs(self._state.largest().derivative)
+        self._first_size = self._last_size = abs(self._state.largest()[1])
         self._checkpoints: list[_Checkpoint] = []
         self._best = 0  # index of the checkpoint of least validation error
         self._check()
@@ -1016,7 +972,7 @@ class StagewiseRun:
             # The sample may have missed the best feature: only all of them can end the run.
             steepest = state.largest()
         self.stopped = self._reason_to_stop(steepest)
-        self._last_size = abs(steepest.derivative)
+        self._last_size = abs(steepest[1])
         return steepest
 
     def _largest_sampled(self) -> Steepest:
@@ -1047,9 +1003,9 @@ class StagewiseRun:
 
     def _step(self, steepest: Steepest) -> None:
         """lambda_j += epsilon sign(c_j)."""
-        feature, rules = steepest.feature, self._rules
+        (feature, derivative), rules = steepest, self._rules
         unit = self._state.residual_size if rules.scaled else 1.0
-        size = math.copysign(unit, steepest.derivative)
+        size = math.copysign(unit, derivative)
         old = float(self.w[feature])
         # Weights are products with a sum of steps, so that as many steps back give exactly zero.
         self._units[feature] += size
@@ -1062,21 +1018,18 @@ class StagewiseRun:
         self._features.append(feature)
         self._sizes.append(size)
 
-    def _update_held_out(self, held_out: _HeldOut) -> None:
-        """Update their scores by the weights that moved since the last update."""
-        features = np.array(sorted(self._old_weights), dtype=np.int32)
-        old = np.array([self._old_weights[j] for j in features.tolist()])
-        changes = self.w[features] - old
-        held_out.follow(features, changes)
-        self._old_weights.clear()
-
     def _measure(self) -> _Checkpoint:
         """The objective and the errors now."""
         b, objective, error = self._state.evaluate(self.w)
         validation_error = math.nan
         if self._held_out is not None:
-            self._update_held_out(self._held_out)
-            validation_error = self._state.held_out(self._held_out.z, b, self._held_out.y)
+            design, y = self._held_out
+            # Their scores without the intercept, z += X change since the last check.
+            features = np.array(sorted(self._old_weights), dtype=np.int32)
+            changes = self.w[features] - [self._old_weights[j] for j in features.tolist()]
+            column_sums(*design.columns, changes, features, self._held_out_z)
+            self._old_weights.clear()
+            validation_error = self._state.held_out(self._held_out_z, b, y)
         step = len(self._features)
         return _Checkpoint(step, objective, error, validation_error, self._nonzero, b)
 
@@ -1097,46 +1050,29 @@ class StagewiseRun:
             self.stopped = "patience"
 
 
-class _HeldOut:
-    """Held-out documents and their scores z without the intercept."""
-
-    def __init__(self, design: Design, y: Floats) -> None:
-        self._design, self.y, self.z = design, y, np.zeros(len(y))
-
-    @classmethod
-    def of(cls, problem: Problem, rules: StepRules) -> _HeldOut | None:
-        """Those of the problem, None where it has none; raises where a rule needs them."""
-        if problem.validation is None:
-            if rules.patience is not None:
-                raise UsageError(
-                    "patience needs held-out documents to measure the error on: give "
-                    "Problem.validation, or leave patience out."
-                )
-            return None
-        design, y = problem.validation
-        if not len(y):
-            raise DataError("validation has no documents to measure the error on: give some.")
-        return cls(design, y)
-
-    def follow(self, features: Int32s, changes: Floats) -> None:
-        """z += X change."""
-        column_sums(*self._design.columns, changes, features, self.z)
-
-
-def _maximized(problem: Problem, rules: StepRules) -> str:
-    """The likelihood that the rules name, "linear" also where it is the loss."""
-    if rules.likelihood == "loss" and isinstance(problem.loss, Squared):
-        return "linear"
-    return rules.likelihood
+def _held_out(problem: Problem, rules: StepRules) -> tuple[Design, Floats] | None:
+    """The held-out documents, None where there are none; raises where a rule needs them."""
+    if problem.validation is None and rules.patience is not None:
+        raise UsageError(
+            "patience needs held-out documents to measure the error on: give "
+            "Problem.validation, or leave patience out."
+        )
+    if problem.validation is not None and not len(problem.validation[1]):
+        raise DataError("validation has no documents to measure the error on: give some.")
+    return problem.validation
 
 
 def _likelihood(problem: Problem, rules: StepRules, scaling: Scaling, center: bool) -> Likelihood:
-    """The likelihood that the rules name, at weights of zero."""
-    if rules.lookup == "queue" and rules.sample is None:
-        return queued(problem, scaling, _maximized(problem, rules), center)
+    """The likelihood that the rules name, at weights of zero; linear as well for squared error."""
+    queue = rules.lookup == "queue" and rules.sample is None
     if rules.likelihood == "exponential":
+        if queue:
+            return QueuedLikelihood(ExponentialScores(problem), problem, scaling, center)
         return ExponentialLikelihood(problem, scaling)
-    if _maximized(problem, rules) == "linear":
-        limit = MEGABYTE * rules.cache
-        return LinearLikelihood(problem, scaling, problem.fit_intercept, limit)
+    linear = rules.likelihood == "linear" or isinstance(problem.loss, Squared)
+    if queue:
+        scores = LossScores(problem.replace(loss="squared") if linear else problem)
+        return QueuedLikelihood(scores, problem, scaling, center)
+    if linear:
+        return LinearLikelihood(problem, scaling, problem.fit_intercept, MEGABYTE * rules.cache)
     return LossLikelihood(problem, scaling)
