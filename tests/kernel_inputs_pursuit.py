@@ -33,6 +33,15 @@ def best_column(rng: np.random.Generator, n: int, p: int) -> Arguments:
     }  # fmt: skip
 
 
+def update_dots(rng: np.random.Generator, n: int, p: int) -> Arguments:
+    rows = columns(rng, p, n)
+    return {
+        "row_indptr": rows["indptr"], "positions": rows["indices"], "values": rows["data"],
+        "r": some(rng, n), "last": some(rng, n), "inverse": np.abs(some(rng, n)),
+        "tolerance": float(rng.choice([0.0, 1.0])), "dots": some(rng, p),
+    }  # fmt: skip
+
+
 KERNELS = {
     "pursuit.ridge_descent": Kernel(
         ridge_descent, "v features curvature w", "h v q curvature w indptr", "features"
@@ -40,4 +49,5 @@ KERNELS = {
     "pursuit.best_column": Kernel(
         best_column, "score candidates", "columns scale dots score candidates", "score candidates"
     ),
+    "pursuit.update_dots": Kernel(update_dots, "last dots", "r last inverse row_indptr"),
 }

@@ -100,3 +100,24 @@ def best_column(
         if k not in tied
     ]
     return best, result, min(map(float, margins), default=math.inf)
+
+
+def update_dots(
+    row_indptr: Int64s,
+    positions: Int32s,
+    values: Floats,
+    r: Floats,
+    last: Floats,
+    inverse: Floats,
+    tolerance: float,
+    dots: Floats,
+) -> tuple[float, float]:
+    """Twin of :func:`textreg._core.pursuit.update_dots`."""
+    change = r - last
+    followed = change * change * inverse * len(r) > tolerance**2
+    for i in np.flatnonzero(followed):
+        here = slice(row_indptr[i], row_indptr[i + 1])
+        np.add.at(dots, positions[here], change[i] * values[here])
+    last[followed] = r[followed]
+    rest = r - last
+    return math.sqrt((r * r) @ inverse), math.sqrt((rest * rest) @ inverse)

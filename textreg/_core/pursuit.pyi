@@ -32,3 +32,13 @@ def best_column(
     score: Floats,
     candidates: Int32s,
 ) -> tuple[int, float, float]: ...
+def update_dots(
+    row_indptr: Int64s,
+    positions: Int32s,
+    values: Floats,
+    r: Floats,
+    last: Floats,
+    inverse: Floats,
+    tolerance: float,
+    dots: Floats,
+) -> tuple[float, float]: ...

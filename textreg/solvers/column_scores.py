@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from textreg._core.columns import column_dots, column_sums
+from textreg._core.columns import column_dots
 from textreg._core.group_scores import (
     GroupArrays,
     GroupBounds,
@@ -18,7 +18,7 @@ from textreg._core.group_scores import (
     group_projections,
     projection_bounds,
 )
-from textreg._core.pursuit import best_column
+from textreg._core.pursuit import best_column, update_dots
 from textreg.errors import DataError, UsageError, did_you_mean
 from textreg.records import Floats, Groups, Int32s, Int64s, Problem
 from textreg.records.arrays import (
@@ -118,7 +118,8 @@ class UnitColumns:
 
     def length(self, v: Floats) -> float:
         """The norm of v (n,), derivatives in the scores, for which |x_j . v| <= length(v)."""
-        return math.sqrt(float((v * v) @ self.inverse))
+        # A product by BLAS would wait for its threads, for less than they take to wake up.
+        return math.sqrt(float(np.einsum("i,i,i", v, v, self.inverse)))
 
     def distinct(self, scale: Floats) -> DistinctColumns:
         """Of parallel columns the one with the largest ``scale`` (p,), if that is above 0.
@@ -220,18 +221,21 @@ class ColumnDots:
 
     def update(self, r: Floats) -> float:
         """Bring ``values`` nearer to the products with r (n,); returns a bound on their error."""
-        columns, distinct = self.columns, self.distinct
-        change = r - self._r
-        changed = change * change * columns.inverse * len(r) > self.tolerance**2
         # After a step r changes much in the few documents of the new feature, and little elsewhere:
         # only these rows of X are read, and the norm of the other changes bounds the error.
-        rows = np.flatnonzero(changed).astype(np.int32)
-        column_sums(
-            distinct.indptr, distinct.positions, distinct.values, change[rows], rows, self.values
+        distinct = self.distinct
+        length, rest = update_dots(
+            distinct.indptr,
+            distinct.positions,
+            distinct.values,
+            r,
+            self._r,
+            self.columns.inverse,
+            self.tolerance,
+            self.values,
         )
-        self._r[rows] = r[rows]
-        self._longest = max(self._longest, columns.length(r))
-        return columns.length(r - self._r) + ROUNDING * self._longest
+        self._longest = max(self._longest, length)
+        return rest + ROUNDING * self._longest
 
 
 class ColumnScores:

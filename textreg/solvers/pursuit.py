@@ -199,9 +199,10 @@ class ActiveFit:
         """Make more features active, with weights of zero."""
         self._columns.add(features)
         self.w = np.append(self.w, np.zeros(len(features)))
+        q = self._ridge[features]
+        self._q = np.append(self._q, q)
+        self._inverse = np.append(self._inverse, 1.0 / np.maximum(q, LEAST_RIDGE))
         self.features.extend(features.tolist())
-        self._q = self._ridge[self.features]
-        self._inverse = 1.0 / np.maximum(self._q, LEAST_RIDGE)
         self.radius, self._slow = math.inf, False
         self._added += len(features)
 
