@@ -23,7 +23,7 @@ from __future__ import annotations
 import math
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -42,9 +42,6 @@ from textreg.records.arrays import row_of, take_rows
 from textreg.solvers.engine import INTERCEPT_SLOPE, Engine
 from textreg.solvers.outcome import check_finite, checks_overflow
 from textreg.solvers.stagewise_rules import GramCacheUse, StagewisePath, StagewiseReport, StepRules
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
 
 # Features lie in blocks of 2^SHIFT, each with bounds on its derivatives.
 SHIFT = 7
@@ -78,11 +75,6 @@ def first_of(features: Int32s | Int64s, derivatives: Floats, noise: float) -> St
 def squares_over(r: Floats, c: Floats) -> float:
     """sum_i r_i^2 / c_i over weights c_i above 0, of which 1 / c_i may be too large a number."""
     return float(r @ np.divide(r, c, out=np.zeros(len(r)), where=c > 0.0))
-
-
-def rows_by_position(X: csr_array, position: Int32s) -> Matrix:
-    """The rows of X, with ``position`` (p,) that of every feature in a look-up."""
-    return X.indptr.astype(np.int64), position[X.indices], X.data
 
 
 def column(columns: Matrix, feature: int) -> tuple[Int32s, Floats]:
@@ -212,8 +204,8 @@ class ScaledMatrix:
     """
 
     def __init__(self, design: Design, factor: Floats, lookup: DerivativeLookup) -> None:
-        indptr, positions, data = rows_by_position(design.X, lookup.position)
-        self._rows = indptr, positions, factor[design.X.indices] * data
+        indptr, features, data = design.rows
+        self._rows = indptr, lookup.position[features], factor[features] * data
         # By position, columns of one length lie together: products with all of them take less than
         # half of the time that they take in the order of the features.
         columns, every = design.columns, np.arange(len(design.columns.data))
@@ -242,7 +234,8 @@ class GramCache:
     def __init__(self, problem: Problem, lookup: DerivativeLookup, gamma: Floats, limit: float):
         """gamma: (p,) by position."""
         p = len(gamma)
-        self._rows = rows_by_position(problem.X, lookup.position)
+        indptr, features, data = problem.design.rows
+        self._rows = indptr, lookup.position[features], data
         self._columns, self._weights = problem.design.columns, problem.sample_weight
         self._gamma, self._limit = gamma, limit
         self._sums, self._visited = np.zeros(p), np.zeros(p, dtype=np.uint8)
