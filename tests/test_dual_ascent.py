@@ -14,6 +14,12 @@ from textreg.solvers.dual_ascent import ridges
 from textreg_testing.regularizer import random_matrix
 
 
+@pytest.fixture(autouse=True)
+def large(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every matrix counts as large."""
+    monkeypatch.setattr(dual_ascent, "SMALL", 0)
+
+
 def dual_value(X: Any, cy: Any, q: float, lag: float, alpha: Any, b: float) -> float:
     """That of the problem with the penalty of the intercept, which was b when alpha was zero."""
     c, s = np.abs(cy), np.clip(alpha / cy, 1e-300, 1.0 - 1e-16)
@@ -63,7 +69,7 @@ def test_a_ridge_that_is_not_weak_is_solved_by_sweeps_alone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     problems = posed()
-    monkeypatch.setattr(dual_ascent, "newton", None)
+    monkeypatch.setattr(dual_ascent, "newtons", None)
     for one, solution in zip(problems, ridges(problems, 5.0), strict=True):
         assert solution.converged
         assert 0.0 <= solution.gap <= one.tol
@@ -79,13 +85,13 @@ def test_where_documents_contradict_each_other_newton_goes_on(
         problems = [
             one.replace(start=(at.w, at.b)) for one, at in zip(problems, found, strict=True)
         ]
-    plain = dual_ascent.newton
+    plain = dual_ascent.newtons
 
-    def counted(problem: Problem, penalty: Any) -> Any:
-        taken.append(problem)
-        return plain(problem, penalty)
+    def counted(problems: Any, penalty: Any) -> Any:
+        taken.extend(problems)
+        return plain(problems, penalty)
 
-    monkeypatch.setattr(dual_ascent, "newton", counted)
+    monkeypatch.setattr(dual_ascent, "newtons", counted)
     for one, solution in zip(problems, ridges(problems, l2), strict=True):
         assert solution.converged
         assert 0.0 <= solution.gap <= one.tol

@@ -172,7 +172,7 @@ def test_settings_start_from_the_best_so_far(monkeypatch: pytest.MonkeyPatch) ->
     solve = trials.solve_chunk
 
     def noted(chunk: Any, *rest: Any) -> Any:
-        began = (chunk.settings[0].params(), chunk.starts != [None])
+        began = (chunk.settings[0].params(), any(start is not None for start in chunk.starts))
         for row in chunk.rows:
             started.setdefault(row, []).append(began)
         return solve(chunk, *rest)

@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 from textreg import Ridge
 from textreg.builtin import groups as parts
 from textreg.builtin.groups import Group
+from textreg.losses import Logistic
 from textreg.penalties import Separable
 from textreg.records import Groups, Problem
 from textreg.solvers import dual_ascent
@@ -20,6 +21,12 @@ from textreg.solvers.ridge_in_blocks import use_crossing_curvature
 from textreg_testing.regularizer import random_matrix
 
 N, P = 80, 200
+
+
+@pytest.fixture(autouse=True)
+def large(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every matrix counts as large."""
+    monkeypatch.setattr(dual_ascent, "SMALL", 0)
 
 
 def problem(seed: int = 0, **options: Any) -> Problem:
@@ -58,8 +65,13 @@ def test_groups_are_the_same(monkeypatch: Any) -> None:
     assert quick.objective == pytest.approx(exact.objective, rel=2e-6)
 
 
+class Own(Logistic):
+    """A class of somebody else."""
+
+
 def test_other_losses_and_empty_matrices_are_left_to_newton() -> None:
     assert not dual_ascent.suits(problem(loss="squared"), 1.0)
+    assert not dual_ascent.suits(problem(loss=Own()), 1.0)  # whose slope may be another one
     assert not dual_ascent.suits(Problem(csr_array((4, 0)), np.array([1.0, -1.0, 1.0, 1.0])), 1.0)
 
 

@@ -243,7 +243,7 @@ class Group(Regularizer):
             return False
         if (simpler := self.reduced()) is not None:
             return simpler.shares_passes(problem)
-        suits = isinstance(problem.loss, Logistic) and problem.design.values > SMALL
+        suits = type(problem.loss) is Logistic and problem.design.values > SMALL
         return self.l1 == 0.0 < self.l2 and suits
 
     def support(self, problem: Problem, solution: Solution) -> Support | None:

@@ -13,7 +13,7 @@ import numpy as np
 from textreg.errors import UsageError
 from textreg.hookspecs import hookimpl
 from textreg.kinds import Penalized, Regularizer
-from textreg.losses import Logistic, Loss
+from textreg.losses import Loss
 from textreg.params import AUTO, LogGrid, check_decided, param
 from textreg.penalties import Separable
 from textreg.records import Floats, Int64s, MultiSolution, Problem, Solution, Step
@@ -21,7 +21,7 @@ from textreg.records.design import BlockDesign
 from textreg.records.problem import Support
 from textreg.solvers.certificate import provable, support_of_features
 from textreg.solvers.classes import SeparableStep
-from textreg.solvers.dual_ascent import HINGES, ridges
+from textreg.solvers.dual_ascent import ascends, ridges
 from textreg.solvers.newton import merged_newton, newton, newtons
 from textreg.solvers.out_of_core import merged_blocks, over_blocks
 from textreg.solvers.parallel_columns import merge_parallel_columns
@@ -66,8 +66,8 @@ class SeparableRegularizer(Penalized):
         strengths = self.strengths()
         check_decided(self.name, **strengths)
         l1, l2 = (strengths.get(name, 0.0) for name in ("l1", "l2"))
-        ascends = l2 > 0.0 and isinstance(problem.loss, Logistic | HINGES)
-        return not isinstance(problem.design, BlockDesign) and (l1 > 0.0 or ascends)
+        whole = not isinstance(problem.design, BlockDesign)
+        return whole and (l1 > 0.0 or (l2 > 0.0 and ascends(problem.loss)))
 
     def solve_softmax(
         self, problem: Problem, codes: Int64s, start: tuple[Floats, Floats] | None = None
@@ -96,8 +96,7 @@ class SeparableRegularizer(Penalized):
 
     def gains_from_start(self, loss: Loss, *, softmax: bool) -> bool:
         """Not for a ridge by dual ascent, which begins at zero."""
-        ascends = isinstance(loss, Logistic | HINGES) and not softmax
-        return bool(self.strengths().get("l1")) or not ascends
+        return bool(self.strengths().get("l1")) or softmax or not ascends(loss)
 
     def penalty(self, problem: Problem) -> Separable:
         """The penalty for the features of ``problem``; UsageError if a strength is not chosen."""

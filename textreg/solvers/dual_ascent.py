@@ -22,7 +22,7 @@ documents contradict each other and the ridge is next to nothing, Newton's metho
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -35,12 +35,15 @@ from textreg.penalties import Separable
 from textreg.records import Floats, Int32s, Problem, Solution, Step
 from textreg.solvers.certificate import relative_gap
 from textreg.solvers.compact_rows import compact_rows
-from textreg.solvers.newton import newton
+from textreg.solvers.newton import newtons
 from textreg.solvers.outcome import checks_overflow, finish
 from textreg.solvers.parallel_columns import over_merged_columns
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+# Values of a matrix up to which Newton's steps are quick enough, and solve more exactly than asked.
+SMALL = 100_000
 
 # Columns that a kernel takes in one go.
 LARGEST = 16
@@ -75,9 +78,14 @@ INTERCEPT_STEPS, INTERCEPT_LENGTH, INTERCEPT_EXACT = 40, 4.0, 1e-18
 HINGES = SmoothedHinge | SquaredHinge
 
 
+def ascends(loss: Loss) -> bool:
+    """Whether it is one of these or the logistic loss, and not a class that changes them."""
+    return type(loss) in (Logistic, SmoothedHinge, SquaredHinge)
+
+
 def suits(problem: Problem, q: float) -> bool:
-    """Whether the loss is one of these, and values and weights have the range of float32."""
-    if not isinstance(problem.loss, Logistic | HINGES) or 0 in problem.design.shape:
+    """Whether the matrix is not small, and numbers have the range of float32."""
+    if not ascends(problem.loss) or problem.design.values <= SMALL:
         return False
     rows = compact_rows(problem.design)
     return rows.arrays[2].dtype == np.float32 and in_range(problem, rows.norms, q)
@@ -119,12 +127,12 @@ def _solve(problems: Sequence[Problem], l2: float) -> list[Solution]:
     if fits:
         _ascend(list(fits.values()), 2.0 * l2)
     penalty = Separable.constant(problems[0].design.shape[1], l2=l2)
-
-    def go_on(problem: Problem) -> Solution:
-        return newton(problem, penalty)
-
+    others = [at for at in range(len(problems)) if at not in fits or fits[at].slow]
+    left = [fits[at].rest() if at in fits else problems[at] for at in others]
+    solved = dict(zip(others, newtons(left, penalty) if left else [], strict=True))
     return [
-        fits[at].solution(go_on) if at in fits else go_on(one) for at, one in enumerate(problems)
+        fits[at].solution(solved.get(at)) if at in fits else solved[at]
+        for at in range(len(problems))
     ]
 
 
@@ -154,13 +162,16 @@ class RidgeFit:
         self.slow = not ended and len(before) > 0 and not gap <= 0.5 * min(before)
         return ended or self.slow
 
-    def solution(self, go_on: Callable[[Problem], Solution]) -> Solution:
-        """What it has come to; where sweeps were slow what ``go_on`` makes of it."""
+    def rest(self) -> Problem:
+        """What is left for Newton's method where sweeps were slow."""
+        end = self.history[-1]
+        start = (self.w, self.b) if end.gap <= NEAR else self.problem.start
+        return self.problem.replace(start=start, max_iter=self.problem.max_iter - end.iteration)
+
+    def solution(self, found: Solution | None) -> Solution:
+        """What it has come to. found: what Newton's method has, where it went on."""
         problem, end = self.problem, self.history[-1]
-        if self.slow:
-            start = (self.w, self.b) if end.gap <= NEAR else problem.start
-            left = problem.max_iter - end.iteration
-            found = go_on(problem.replace(start=start, max_iter=left))
+        if found is not None:
             return replace(found, iterations=end.iteration + found.iterations)
         solution = Solution(
             w=self.w,

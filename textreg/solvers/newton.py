@@ -51,26 +51,18 @@ NEAR, SLOW, MOST = 1e-3, 0.03, 8
 
 
 def newton(problem: Problem, penalty: Separable) -> Solution:
-    """:func:`newtons` of one problem."""
-    return newtons([problem], penalty)[0]
-
-
-@checks_overflow
-def newtons(problems: Sequence[Problem], penalty: Separable) -> list[Solution]:
-    """Minimize loss + penalty for a penalty on single weights, for problems that share a matrix.
-
-    Their gradients are one product with the matrix; what a label gets has the same bits alone.
+    """Minimize loss + penalty for a penalty on single weights.
 
     Parameters
     ----------
-    problems : sequence of Problem
+    problem : Problem
         What to fit; ``tol`` is the relative duality gap to stop at, ``max_iter`` the most steps.
     penalty : Separable
         l1 and quadratic penalties of every weight.
 
     Returns
     -------
-    list of Solution
+    Solution
         If some weight has no penalty there is no useful lower bound: the gap is NaN, and the solver
         stops when the largest violation of the optimality conditions is ``tol`` times the larger of
         the gradient at zero weights and the largest violation seen.
@@ -78,6 +70,25 @@ def newtons(problems: Sequence[Problem], penalty: Separable) -> list[Solution]:
     References
     ----------
     yuan2012; friedman2010 for coordinate descent.
+    """
+    return newtons([problem], penalty)[0]
+
+
+@checks_overflow
+def newtons(problems: Sequence[Problem], penalty: Separable) -> list[Solution]:
+    """The same for problems that share a matrix: their gradients are one product with it.
+
+    Parameters
+    ----------
+    problems : sequence of Problem
+        As of :func:`newton`.
+    penalty : Separable
+        That of each.
+
+    Returns
+    -------
+    list of Solution
+        One for each, the same with the others and without.
     """
     near = [_approached(problem, penalty) for problem in problems]
     fits = _fitted([one.problem for one in near], penalty)

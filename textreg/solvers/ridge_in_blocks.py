@@ -39,13 +39,12 @@ import numpy as np
 
 from textreg._core.curvature import curvature_diagonal, curvature_product, row_scores, row_sums
 from textreg._core.dual import dual_sweep
-from textreg.losses import Logistic
 from textreg.penalties import Separable
 from textreg.records import Floats, Int32s, Problem, Solution, Step
 from textreg.records.arrays import take_lines
 from textreg.records.design import BlockDesign, CompressedArrays, RowBlock, joined_rows, renumbered
 from textreg.solvers.certificate import balance, dual_value, relative_gap, ridge_bound
-from textreg.solvers.dual_ascent import HINGES, in_range, shuffled, slope_of
+from textreg.solvers.dual_ascent import HINGES, ascends, in_range, shuffled, slope_of
 from textreg.solvers.engine import (
     IDLE,
     NOISE,
@@ -605,8 +604,7 @@ def ridge_in_blocks(problem: Problem, l2: float, squares: Floats, norms: Floats)
     rows, bound = BlockRows(problem.design, norms), -np.inf
     if problem.start is None:
         engine.restart(engine.w, problem.intercept_at_zero())
-        sweeps = isinstance(problem.loss, Logistic | HINGES)
-        if sweeps and in_range(problem, norms, 2.0 * l2):
+        if ascends(problem.loss) and in_range(problem, norms, 2.0 * l2):
             bound = ascend(engine, rows, 2.0 * l2, problem)
     history: list[Step] = []
     gap, iteration, idle = np.inf, 0, 0
