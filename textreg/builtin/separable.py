@@ -22,7 +22,7 @@ from textreg.records.problem import Support
 from textreg.solvers.certificate import provable, support_of_features
 from textreg.solvers.classes import SeparableStep
 from textreg.solvers.dual_ascent import ascends, ridges
-from textreg.solvers.newton import merged_newton, newton, newtons
+from textreg.solvers.newton import newton, newtons, unpenalized
 from textreg.solvers.out_of_core import merged_blocks, over_blocks
 from textreg.solvers.parallel_columns import merge_parallel_columns
 from textreg.solvers.ridge_in_blocks import ridge_in_blocks
@@ -50,7 +50,7 @@ class SeparableRegularizer(Penalized):
         penalty = self.penalty(problem)
         if penalty.lam.any():
             return newton(problem, penalty)
-        return ridges([problem], l2)[0] if l2 else merged_newton(problem, l2)
+        return ridges([problem], l2)[0] if l2 else unpenalized(problem)
 
     def solve_each(self, problems: Sequence[Problem]) -> list[Solution]:
         """The same for several labels, which share their passes over the matrix."""

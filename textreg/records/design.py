@@ -695,11 +695,17 @@ class RowBlocks:
     def large_sums(self, r: Floats, least: float) -> tuple[Int32s, Floats]:
         """The features with an absolute value of X'r above ``least``, and these values."""
         release_memory()  # whoever asks had a problem in memory before
-        sums = np.zeros(self.shape[1])
-        for number, part in enumerate(self.map(block_products, self.cut(r))):
-            sums[self.features(number)] += part
+        sums = self.summed(self.map(block_products, self.cut(r)))
         features = np.flatnonzero(np.abs(sums) > least).astype(np.int32)
         return features, sums[features]
+
+    def summed(self, parts: Iterable[Floats]) -> Floats:
+        """The sums (p,) of those of every block, added in order."""
+        sums = np.zeros(self.shape[1])
+        every = map(self.features, range(len(self.starts) - 1))
+        for features, part in zip(every, parts, strict=True):
+            sums[features] += part
+        return sums
 
     def cut(self, values: Floats) -> Iterator[Floats]:
         """Values of documents (n,), for every block its own."""
@@ -1015,11 +1021,11 @@ class BlockDesign(Design):
 
     def transposed_product(self, r: Floats, features: Int32s | None = None) -> Floats:
         """X'r; see :meth:`Design.transposed_product`."""
-        n, p = self.shape
-        self._check(r, n, features)
+        self._check(r, self.shape[0], features)
         if r.ndim == 2:
             return np.stack([self.transposed_product(one, features) for one in r.T], axis=1)
-        products = self._sum(self._map(block_products, self.blocks.cut(np.ascontiguousarray(r))), p)
+        parts = self._map(block_products, self.blocks.cut(np.ascontiguousarray(r)))
+        products = self.blocks.summed(parts)
         return products if features is None else products[features]
 
     def large_products(self, r: Floats, least: float) -> tuple[Int32s, Floats]:
@@ -1033,17 +1039,9 @@ class BlockDesign(Design):
 
     def curvature(self, h: Floats, features: Int32s | None = None) -> Floats:
         """sum_i h_i x_ij^2 for every feature j, or for the given ones; h: (n,)."""
-        n, p = self.shape
-        self._check(h, n, features)
-        curvature = self._sum(self._map(block_curvature, self.blocks.cut(h)), p)
+        self._check(h, self.shape[0], features)
+        curvature = self.blocks.summed(self._map(block_curvature, self.blocks.cut(h)))
         return curvature if features is None else curvature[features]
-
-    def _sum(self, parts: Iterable[Floats], p: int) -> Floats:
-        """The sums (p,) of those of every block, added in order."""
-        sums = np.zeros(p)
-        for features, part in zip(self.features_of_blocks(), parts, strict=True):
-            sums[features] += part
-        return sums
 
     def select(self, features: Int32s, known: KnownColumns | None = None) -> Design:
         """The columns of some features, ascending, in memory.

@@ -21,7 +21,6 @@ documents contradict each other and the ridge is next to nothing, Newton's metho
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -34,7 +33,8 @@ from textreg.losses import Logistic, Loss, SmoothedHinge, SquaredHinge
 from textreg.penalties import Separable
 from textreg.records import Floats, Int32s, Problem, Solution, Step
 from textreg.solvers.certificate import relative_gap
-from textreg.solvers.compact_rows import compact_rows
+from textreg.solvers.compact_rows import CompactRows, compact_rows
+from textreg.solvers.engine import document_norm
 from textreg.solvers.newton import newtons
 from textreg.solvers.outcome import checks_overflow, finish
 from textreg.solvers.parallel_columns import over_merged_columns
@@ -87,7 +87,11 @@ def suits(problem: Problem, q: float) -> bool:
     """Whether the matrix is not small, and numbers have the range of float32."""
     if not ascends(problem.loss) or problem.design.values <= SMALL:
         return False
-    rows = compact_rows(problem.design)
+    return single(problem, compact_rows(problem.design), q)
+
+
+def single(problem: Problem, rows: CompactRows, q: float) -> bool:
+    """Whether rows, and weights under a ridge of curvature q, have the range of float32."""
     return rows.arrays[2].dtype == np.float32 and in_range(problem, rows.norms, q)
 
 
@@ -352,7 +356,7 @@ class Ascent:
         gradients = self._design.transposed_product(r)
         gradients += self.q * found.w[columns].T
         intercepts = np.abs(column_sums(r)) if self._intercept else np.zeros(len(columns))
-        intercepts *= math.sqrt(float(self._rows.norms.mean()))  # see engine.document_norm
+        intercepts *= document_norm(self._design)
         largest: Floats = np.maximum(np.abs(gradients).max(axis=0, initial=0.0), intercepts)
         return list(largest)
 

@@ -37,7 +37,7 @@ from textreg.solvers.certificate import (
     value_of,
 )
 from textreg.solvers.compact_rows import CompactRows, compact_rows
-from textreg.solvers.dual_ascent import RANGE, shuffled, width
+from textreg.solvers.dual_ascent import shuffled, single, width
 from textreg.solvers.engine import Engine, scales_of
 from textreg.solvers.outcome import checks_overflow, finish
 from textreg.solvers.parallel_columns import over_merged_features
@@ -139,12 +139,6 @@ class FeatureAscent:
         alpha: Floats = self.alpha.copy()
         balance(self._engine, alpha)
         return alpha
-
-
-def in_range(engine: Engine, rows: CompactRows, q: float) -> bool:
-    """Whether values and weights have the range of float32."""
-    largest = float(rows.norms.max(initial=0.0)), float(engine.c.max(initial=0.0)) / q, q
-    return rows.arrays[2].dtype == np.float32 and max(largest) <= RANGE
 
 
 def sweep_by_feature(rows: CompactRows, ascents: Sequence[FeatureAscent]) -> None:
@@ -289,7 +283,7 @@ class SparseAscent:
         engine, rows = fit.engine, compact_rows(problem.design)
         quadratics = _Quadratics(self._penalty, fit.unit)
         q = quadratics.at(self._s)
-        self.slow = not in_range(engine, rows, float(q.min(initial=1.0)))
+        self.slow = not single(problem, rows, float(q.min(initial=1.0)))
         sweeps, next_look = 0, SPARSE_COLD if problem.start is None else SPARSE_WARM
         if not self.slow:
             engine.optimize_intercept()
@@ -457,7 +451,7 @@ class GroupFit:
         self._history, self._stopped = list[Step](), False
         self._next_look = COLD if problem.start is None else WARM
         rows = compact_rows(problem.design)
-        self.sweeps_on = in_range(engine, rows, 2.0 * penalty.l2)
+        self.sweeps_on = single(problem, rows, 2.0 * penalty.l2)
         if self.sweeps_on:
             inner = penalty.majorizer(self._s)
             self.ascent = FeatureAscent(engine, rows, inner, engine.gradient())
@@ -470,10 +464,8 @@ class GroupFit:
 
     def look(self, alpha: Floats, products: Floats) -> None:
         """Find the gap. alpha: (n,), the dual variables, balanced. products: X'alpha, changed."""
-        problem, penalty, engine, sweeps = (
-            *(self._problem, self._penalty, self.engine),
-            self.ascent.sweeps,
-        )
+        problem, penalty, engine = self._problem, self._penalty, self.engine
+        sweeps = self.ascent.sweeps
         w, closer = self._w, np.maximum(self._s, self._norms)
         engine.restart(w, self.ascent.b)
         engine.optimize_intercept()

@@ -101,31 +101,31 @@ def newtons(problems: Sequence[Problem], penalty: Separable) -> list[Solution]:
     return solutions
 
 
-def merged_newton(problem: Problem, l2: float) -> Solution:
-    """The same for loss + l2 ||w||^2, with parallel columns merged.
+def unpenalized(problem: Problem) -> Solution:
+    """The same without a penalty, with parallel columns merged: the loss cannot tell them apart."""
 
-    A ridge cannot tell them apart, and most features of text are in one.
-    """
-    merged = merge_parallel_columns(problem)
-    small = merged.merge_problem(problem)
-    penalty = Separable.constant(small.design.shape[1], l2=l2)
-    return merged.expand_solution(newton(small, penalty))
+    def solve(some: Sequence[Problem]) -> list[Solution]:
+        return newtons(some, Separable.constant(some[0].design.shape[1]))
+
+    return merge_parallel_columns(problem).solve([problem], solve)[0]
 
 
 def _approached(problem: Problem, penalty: Separable) -> Approached:
     """A weak l1 penalty, or a weak ridge of all weights, from stronger ones."""
+
+    def fitted(part: Problem, stronger: Separable) -> Solution:
+        return _fitted([part], stronger)[0].solution()
+
     if penalty.lam.any() or penalty.mu.any() or not penalty.q.all():
         return approach(
             problem,
             lambda part: strongest_l1(part, penalty.lam),
-            lambda part, k: _fitted([part], penalty.times(k))[0].solution(),
+            lambda part, k: fitted(part, penalty.times(k)),
         )
     return approach(
         problem,
         lambda part: strongest_ridge(part, penalty.q),
-        lambda part, k: _fitted([part], Separable(k * penalty.q, penalty.mu, penalty.lam))[
-            0
-        ].solution(),
+        lambda part, k: fitted(part, Separable(k * penalty.q, penalty.mu, penalty.lam)),
     )
 
 
@@ -156,13 +156,8 @@ class NewtonFit:
         self._scale = problem.largest_gradient_at_zero() if self._free else 0.0
         self._norm = document_norm(problem.design)
         self._history, self._bound = list[Step](), Bound(-np.inf, engine.r)
-        self._residual, self._fall, self._idle, self._effort, self._iteration = (
-            0.0,
-            math.inf,
-            0,
-            1,
-            0,
-        )
+        self._residual, self._fall, self._effort = 0.0, math.inf, 1
+        self._iteration = self._idle = 0
         self.ended = self.stopped = self._converged = False
 
     def step(self, gradient: Floats) -> None:

@@ -149,28 +149,10 @@ class FileRead(NamedTuple):
 
 
 def read_by(connection: Connection, paths: Paths, **options: Any) -> Corpus:
-    """What :func:`textreg.reading.corpus.read_corpus` does, by workers, each a file at a time.
+    """See ``Workers.read``: a worker reads a file at a time, and the texts are ClusterTexts.
 
-    Parameters
-    ----------
-    connection : Connection
-    paths : str, path, or sequence of them
-        Files, patterns and folders, which workers see under the same names.
-    **options
-        As of ``read_corpus``, without ``texts``.
-
-    Returns
-    -------
-    Corpus
-        Whose texts are :class:`ClusterTexts`.
-
-    Raises
-    ------
-    UsageError
-        For standard input and documents of several fields; else as ``read_corpus``, also if a
-        worker does not find a file.
-    DataError
-        As ``read_corpus``.
+    UsageError also for standard input, for documents of several fields, and if a worker does not
+    find a file.
     """
     most = options.pop("max_skipped", 0.05)
     check_max_skipped(most)
