@@ -14,21 +14,11 @@ import click
 import numpy as np
 from click.core import ParameterSource
 
+from textreg import explain as explaining
 from textreg.cli import shared
 from textreg.cli.inputs import Reading, check_named, reading
 from textreg.cli.output import SHOWN, percent, print_json, print_table
 from textreg.errors import UsageError
-from textreg.explain import (
-    EntryStep,
-    Explanation,
-    LinkedFeature,
-    PathProfiles,
-    SelectedGroup,
-    Selection,
-    explain,
-    find_selection,
-    sentences,
-)
 from textreg.explain.contributions import headline, strongest, text_parts
 from textreg.model.container import is_container
 from textreg.model.model import Model
@@ -66,16 +56,16 @@ def load_by_name(paths: Sequence[str]) -> dict[str, Model]:
     return models
 
 
-def _print(table: sentences.RemovalTable) -> None:
-    click.echo(sentences.title_of(table))
+def _print(table: explaining.sentences.RemovalTable) -> None:
+    click.echo(explaining.sentences.title_of(table))
     rows = [[*(single_line(one.model) for one in table.columns), ""]]
     rows.append([*(single_line(one.predicted) for one in table.columns), "(predicted)"])
-    for sentence, numbers in sentences.marked_rows(table, "  {}", "* {}"):
+    for sentence, numbers in explaining.sentences.marked_rows(table, "  {}", "* {}"):
         rows.append([*numbers, printable(sentence)])
     print_table(rows, indent="  ", right=[True] * len(table.columns) + [False])
     if any(one.selected is not None for one in table.columns):
         click.echo("* selected: a feature of the sentence has a weight")
-    for note in sentences.notes_of(table):
+    for note in explaining.sentences.notes_of(table):
         click.echo(note)
 
 
@@ -83,7 +73,7 @@ def _print(table: sentences.RemovalTable) -> None:
 MAX_COLUMNS = 7
 
 
-def print_selection(selection: Selection) -> None:
+def print_selection(selection: explaining.Selection) -> None:
     """Print all of it."""
     _print_corpus(selection)
     click.echo(
@@ -107,7 +97,7 @@ def print_selection(selection: Selection) -> None:
         click.echo(f"\nnote: {note}")
 
 
-def _print_corpus(selection: Selection) -> None:
+def _print_corpus(selection: explaining.Selection) -> None:
     click.echo(f"corpus: {selection.documents:,} documents, {selection.features:,} features")
     if selection.trained_on != selection.documents or selection.missing:
         click.echo(
@@ -122,7 +112,7 @@ def _print_corpus(selection: Selection) -> None:
         )
 
 
-def _print_proven(selection: Selection) -> None:
+def _print_proven(selection: explaining.Selection) -> None:
     """What is proven of the optimum, over all weight vectors."""
     if selection.proven is None:
         return
@@ -136,7 +126,7 @@ def _print_proven(selection: Selection) -> None:
             )
 
 
-def _print_groups(title: str, groups: Sequence[SelectedGroup]) -> None:
+def _print_groups(title: str, groups: Sequence[explaining.SelectedGroup]) -> None:
     click.echo(f"\n{title}")
     rows = []
     for group in groups:
@@ -149,7 +139,7 @@ def _print_groups(title: str, groups: Sequence[SelectedGroup]) -> None:
         click.echo("  (none)")
 
 
-def _print_order(selection: Selection) -> None:
+def _print_order(selection: explaining.Selection) -> None:
     for number, order in enumerate(selection.order):
         which = f" of weight vector {number + 1}" if len(selection.order) > 1 else ""
         if selection.order_groups:
@@ -160,7 +150,7 @@ def _print_order(selection: Selection) -> None:
             click.echo(f"\norder of entry of features{which}\n  {printable(listed)}")
 
 
-def _print_steps(steps: Sequence[EntryStep]) -> None:
+def _print_steps(steps: Sequence[explaining.EntryStep]) -> None:
     for number, step in enumerate(steps, start=1):
         line = ", ".join(map(visible, step.features[:SHOWN]))
         more = len(step.features) - SHOWN
@@ -171,7 +161,7 @@ def _print_steps(steps: Sequence[EntryStep]) -> None:
         click.echo(printable(f"  {number}. {line}"))
 
 
-def _print_path(path: PathProfiles) -> None:
+def _print_path(path: explaining.PathProfiles) -> None:
     """Weights at some points of the path, the first, the last and the chosen one among them."""
     last = len(path.values) - 1
     evenly = {round(last * k / (MAX_COLUMNS - 1)) for k in range(MAX_COLUMNS)}
@@ -189,7 +179,7 @@ def _print_path(path: PathProfiles) -> None:
     )
 
 
-def _print_linked(linked: Sequence[LinkedFeature]) -> None:
+def _print_linked(linked: Sequence[explaining.LinkedFeature]) -> None:
     if linked:
         click.echo("\nlinked features and their pull on a weight (share of links x weight)")
     for one in linked:
@@ -227,7 +217,7 @@ class Request(NamedTuple):
     form: str = shared.option(
         "--format",
         "form",
-        type=click.Choice(["text", "jsonl", *sentences.FORMATS]),
+        type=click.Choice(["text", "jsonl", *explaining.sentences.FORMATS]),
         default="text",
         show_default=True,
         help="Output for people, or one JSON object per document; of several models also a table "
@@ -273,7 +263,7 @@ def command(
     if others:
         _compare([model, *others], source, how, training, asked)
         return
-    if asked.form in sentences.FORMATS:
+    if asked.form in explaining.sentences.FORMATS:
         raise UsageError(f"--format {asked.form} compares several models: name another model.")
     loaded = load_model(model)
     if training.corpus:
@@ -283,7 +273,7 @@ def command(
             )
         more = how.unlabeled(training.unlabeled) if training.unlabeled else None
         corpus = how.like(loaded).labeled(training.corpus)
-        selection = find_selection(loaded, corpus, asked.top, unlabeled=more)
+        selection = explaining.find_selection(loaded, corpus, asked.top, unlabeled=more)
         if asked.as_json:
             print_json({"model": model, **selection.to_dict()})
         else:
@@ -291,7 +281,7 @@ def command(
         return
     _check_texts(source, how, training, asked)
     texts = _texts(source, asked.texts, how.like(loaded))
-    explanations = explain(loaded, texts, asked.of)
+    explanations = explaining.explain(loaded, texts, asked.of)
     if asked.as_json:
         print_json({"model": model, "explanations": [each.to_dict() for each in explanations]})
     elif asked.form == "jsonl":
@@ -316,13 +306,13 @@ def _compare(
     _check_texts(source, how, training, asked)
     models = load_by_name(paths)
     texts = _texts(source, asked.texts, how.like(next(iter(models.values()))))
-    tables = sentences.removal_tables(models, texts, asked.of)
+    tables = explaining.sentences.removal_tables(models, texts, asked.of)
     if asked.as_json:
         print_json({"models": list(paths), "tables": [table.to_dict() for table in tables]})
     elif asked.form == "jsonl":
         sys.stdout.writelines(json_line(table.to_dict()) + "\n" for table in tables)
-    elif asked.form in sentences.FORMATS:
-        sys.stdout.writelines(sentences.FORMATS[asked.form](tables))
+    elif asked.form in explaining.sentences.FORMATS:
+        sys.stdout.writelines(explaining.sentences.FORMATS[asked.form](tables))
     else:
         for number, table in enumerate(tables):
             if number:
@@ -362,7 +352,7 @@ def _texts(source: str | None, texts: Sequence[str], how: Reading) -> Iterator[s
 
 
 def _print_explanations(
-    explanations: Iterable[Explanation], top: int, *, has_probabilities: bool
+    explanations: Iterable[explaining.Explanation], top: int, *, has_probabilities: bool
 ) -> None:
     """Print explanations for people, with an empty line between them."""
     from rich.console import Console
@@ -379,7 +369,7 @@ def _print_explanations(
 
 
 def _print_explanation(
-    console: Console, explanation: Explanation, top: int, has_probabilities: bool
+    console: Console, explanation: explaining.Explanation, top: int, has_probabilities: bool
 ) -> None:
     from rich.text import Text
 
@@ -407,7 +397,7 @@ def _print_explanation(
     console.print("  " + ", ".join(features))
 
 
-def _colored(explanation: Explanation) -> Any:
+def _colored(explanation: explaining.Explanation) -> Any:
     """The text: green supports the label, red opposes it, and the strongest parts are bold."""
     from rich.text import Text
 

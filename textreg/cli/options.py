@@ -24,12 +24,12 @@ from textreg.features.vectorize import Vectorizer
 from textreg.files import read_toml
 from textreg.measure.decisions import parse_unknown_rule
 from textreg.model.container import is_container
-from textreg.model.saved_encoder import TokenizerOrigin, installed_version
+from textreg.model.saved_encoder import installed_version
 from textreg.model.storage import load_model
 from textreg.params import AUTO, Param, Parametrized
 from textreg.plugins import registry
 from textreg.plugins.loading import title
-from textreg.training.recipe import JOINED, as_text, items_of, joined, may_be_kept
+from textreg.training import recipe
 from textreg.training.settings import PREFIXES, as_named, declared_settings, default_builder
 from textreg.training.space import parse_space
 
@@ -222,7 +222,7 @@ def _split(ctx: click.Context, option: click.Parameter, text: str | None) -> Any
         if name == "select":
             with suppress(ValueError):  # what is no number is refused by the setting, by name
                 more = float(second)
-        ctx.params[JOINED[name]] = more
+        ctx.params[recipe.JOINED[name]] = more
     return _as_count(first, ctx, option) if name == "min_label" else first
 
 
@@ -361,7 +361,7 @@ def texts_of(it: Given, key: str, most: int | None = None) -> list[str]:
     listed = it.value if isinstance(it.value, (list, tuple)) and most is None else [it.value]
     if not all(isinstance(one, (str, int, float)) and not isinstance(one, bool) for one in listed):
         raise wrong(key, it, "a text or a number" + ("" if most else ", or a list of them"))
-    return [as_text(one) for one in listed]
+    return [recipe.as_text(one) for one in listed]
 
 
 def wrong(key: str, it: Given, expected: str) -> UsageError:
@@ -410,7 +410,9 @@ class RecipeCommand(PartsCommand):
         ctx.meta[_GIVEN] = given
         texts = {flag_of(key): it.value for key, it in given.items()}
         return {
-            flag: as_text(it) for flag, it in texts.items() if isinstance(it, (str, int, float))
+            flag: recipe.as_text(it)
+            for flag, it in texts.items()
+            if isinstance(it, (str, int, float))
         }
 
     def parts_chosen(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -488,7 +490,7 @@ def _value(param: click.Parameter, key: str, it: Given) -> Any:
         (text,) = texts_of(it, key, most=1)
         return text
     if isinstance(it.value, dict) and key in (*PARSERS, "field"):
-        return items_of(it.value)
+        return recipe.items_of(it.value)
     return texts_of(it, key)
 
 
@@ -512,7 +514,7 @@ class Like:
             )
         self.summary = self.model.summary
         self.source = self.summary.source
-        wrong = [key for key in self.summary.options if not may_be_kept(key)]
+        wrong = [key for key in self.summary.options if not recipe.may_be_kept(key)]
         wrong += [key for key in self._reading() if key not in Reading._fields]
         if wrong:
             raise ModelError(
@@ -532,7 +534,7 @@ class Like:
         else:
             files = {"dev": self.source.dev, "unlabeled": self.source.unlabeled}
         listed = {key: value for key, value in files.items() if value}
-        return joined({**self._reading(), **self.summary.options, **listed})
+        return recipe.joined({**self._reading(), **self.summary.options, **listed})
 
     def _reading(self) -> dict[str, Any]:
         return {} if self.source is None else self.source.reading
@@ -544,7 +546,11 @@ class Like:
         line. ModelError for a part that is missing, and for what no option can say.
         """
         named = {**given, **above}
-        self._check_tokenizer(named)
+        if (what := recipe.unnamed_tokenizer(self.model)) and "tokenizer" not in named:
+            raise ModelError(
+                f"{self.path} was trained in Python {what}, which no option can name: choose a "
+                "tokenizer with --tokenizer."
+            )
         split = self.summary.split
         if split is not None and split.kind == "dev" and not {"dev", "holdout", "cv"} & {*named}:
             raise ModelError(
@@ -554,18 +560,6 @@ class Like:
         mine = [key for key in PREFIXES if key in given and given[key].file == self.path]
         spelled = {key: Given(self._spelled(key, given[key].value), self.path) for key in mine}
         return {**given, **spelled}
-
-    def _check_tokenizer(self, named: Options) -> None:
-        origins = [TokenizerOrigin.of(part.tokenizer) for part in self.model.encoder.parts]
-        unnamed = [origin for origin in origins if origin.source != "plugin"]
-        if unnamed and "tokenizer" not in named:
-            what = "on lists of tokens"
-            if unnamed[0].source == "callable":
-                what = f"with the tokenizer '{unnamed[0].name}', a callable of its program"
-            raise ModelError(
-                f"{self.path} was trained in Python {what}, which no option can name: choose a "
-                "tokenizer with --tokenizer."
-            )
 
     def _spelled(self, key: str, name: str) -> str:
         """The name of a part by which just that of the training is found."""

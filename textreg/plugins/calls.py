@@ -19,32 +19,11 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
+from textreg import kinds, records
 from textreg.errors import BrokenPluginError
 from textreg.isolation import blaming, shown
-from textreg.kinds import (
-    Backend,
-    Exporter,
-    GraphBuilder,
-    GroupBuilder,
-    Loss,
-    Plugin,
-    Regularizer,
-    Tokenizer,
-    Workers,
-)
 from textreg.plugins import registry
 from textreg.plugins.registry import ours
-from textreg.records import (
-    Documents,
-    Graph,
-    Groups,
-    MultiSolution,
-    Problem,
-    SelectionReport,
-    Solution,
-    SolverReport,
-    Tokens,
-)
 from textreg.records.design import BlockDesign
 from textreg.records.documents import check_texts
 from textreg.records.plain_model import PlainModel
@@ -53,16 +32,18 @@ from textreg.structure.joining import JoinedBuilder, Pretokenized
 if TYPE_CHECKING:
     from textreg.records import Floats, Int64s
 
-S = TypeVar("S", Solution, MultiSolution)
+S = TypeVar("S", records.Solution, records.MultiSolution)
 T = TypeVar("T")
 _END: Any = object()
 # A plugin for messages: an instance or its class.
-Part = Plugin | type[Plugin]
+Part = kinds.Plugin | type[kinds.Plugin]
 # The third-party part that is called in each thread, and for what.
 _running: dict[int, tuple[Part, str]] = {}
 
 
-def encode(tokenizer: Tokenizer, documents: Documents, *, spans: bool = False) -> Tokens:
+def encode(
+    tokenizer: kinds.Tokenizer, documents: records.Documents, *, spans: bool = False
+) -> records.Tokens:
     """``tokenizer.encode``: tokens of all documents, with character offsets if ``spans``.
 
     The documents must be texts, except for :class:`~textreg.structure.joining.Pretokenized`.
@@ -72,7 +53,7 @@ def encode(tokenizer: Tokenizer, documents: Documents, *, spans: bool = False) -
     with _blaming(tokenizer, "encode"):
         own = texts if ours(tokenizer) else list(texts)
         tokens = tokenizer.encode(own, spans=spans)
-    tokens = _rebuilt(tokenizer, "encode", Tokens, "Tokens", tokens)
+    tokens = _rebuilt(tokenizer, "encode", records.Tokens, "Tokens", tokens)
     if (n := tokens.n_documents) != len(texts):
         raise _wrong(tokenizer, "encode", f"{len(texts)} documents", f"{n}")
     for name, kind in (("ids", np.int32), ("sentence_ptr", np.int64), ("document_ptr", np.int64)):
@@ -90,38 +71,40 @@ def encode(tokenizer: Tokenizer, documents: Documents, *, spans: bool = False) -
     return tokens
 
 
-def encode_lines(tokenizer: Tokenizer, lines: Sequence[str]) -> Tokens:
+def encode_lines(tokenizer: kinds.Tokenizer, lines: Sequence[str]) -> records.Tokens:
     """Tokens of lines that a user wrote, such as stop words; of lists of tokens, a line is one."""
     if isinstance(tokenizer, Pretokenized):
         return encode(tokenizer, [[line.strip()] for line in lines])
     return encode(tokenizer, lines)
 
 
-def build_groups(builder: GroupBuilder, tokens: Tokens) -> Groups:
+def build_groups(builder: kinds.GroupBuilder, tokens: records.Tokens) -> records.Groups:
     """``builder.build``: groups over the features of ``tokens``."""
     if isinstance(builder, JoinedBuilder):
         return builder.joined([build_groups(part, tokens) for part in builder.parts], tokens)
-    groups = _rebuilt(builder, "build", Groups, "Groups", _called(builder, "build", tokens))
+    groups = _rebuilt(builder, "build", records.Groups, "Groups", _called(builder, "build", tokens))
     if groups.n_features != tokens.n_columns:  # only groups of fields are of columns beyond
         _require_features(builder, groups.n_features, tokens)
-    kinds = {"indptr": np.int64, "indices": np.int32, "weights": np.float64}
-    for name, kind in kinds.items():
+    types = {"indptr": np.int64, "indices": np.int32, "weights": np.float64}
+    for name, kind in types.items():
         _require_array(builder, f"build, {name},", getattr(groups, name), kind)
     return groups
 
 
-def build_graph(builder: GraphBuilder, tokens: Tokens, groups: Groups | None = None) -> Graph:
+def build_graph(
+    builder: kinds.GraphBuilder, tokens: records.Tokens, groups: records.Groups | None = None
+) -> records.Graph:
     """``builder.build``, or ``builder.build_from`` if the user named a group builder."""
     if groups is None:
         doing, graph = "build", _called(builder, "build", tokens)
     else:
         doing, graph = "build_from", _called(builder, "build_from", tokens, groups)
-    graph = _rebuilt(builder, doing, Graph, "a Graph", graph)
+    graph = _rebuilt(builder, doing, records.Graph, "a Graph", graph)
     _require_features(builder, graph.n_features, tokens)
     return graph
 
 
-def export(exporter: Exporter, model: PlainModel) -> bytes:
+def export(exporter: kinds.Exporter, model: PlainModel) -> bytes:
     """``exporter.export``: the content of a file."""
     made: bytes = _called(exporter, "export", model)
     whole = isinstance(made, bytes) and bool(made)
@@ -130,16 +113,16 @@ def export(exporter: Exporter, model: PlainModel) -> bytes:
 
 
 @contextmanager
-def workers(backend: Backend, *arguments: Any) -> Iterator[Workers]:
+def workers(backend: kinds.Backend, *arguments: Any) -> Iterator[kinds.Workers]:
     """``backend.open``: the workers, as long as they are needed."""
     with ExitStack() as stack:
         with _blaming(backend, "open"):
             opened = stack.enter_context(backend.open(*arguments))
-        _require(backend, "open", isinstance(opened, Workers), "Workers", opened)
+        _require(backend, "open", isinstance(opened, kinds.Workers), "Workers", opened)
         yield opened
 
 
-def candidates(part: Regularizer, problem: Problem) -> list[Regularizer]:
+def candidates(part: kinds.Regularizer, problem: records.Problem) -> list[kinds.Regularizer]:
     """``part.candidates``: at least one version of it, without AUTO parameters, each once.
 
     Where no feature tells anything, all strengths are zero.
@@ -147,7 +130,9 @@ def candidates(part: Regularizer, problem: Problem) -> list[Regularizer]:
     with _blaming(part, "candidates"):
         grid = list(part.candidates(_handed(part, problem)))
     for candidate in grid:
-        _require(part, "candidates", isinstance(candidate, Regularizer), "regularizers", candidate)
+        _require(
+            part, "candidates", isinstance(candidate, kinds.Regularizer), "regularizers", candidate
+        )
         if left := candidate.undecided():
             raise _wrong(
                 part, "candidates", "parameters that are decided", f"{', '.join(left)} open"
@@ -156,37 +141,39 @@ def candidates(part: Regularizer, problem: Problem) -> list[Regularizer]:
     return list(dict.fromkeys(grid))
 
 
-def scale(part: Regularizer, problem: Problem, parameter: str) -> float:
+def scale(part: kinds.Regularizer, problem: records.Problem, parameter: str) -> float:
     """``part.scale``: the value of ``parameter`` at which every weight is zero."""
     value = _called(part, "scale", problem, parameter)
     _require_number(part, "scale", value)
     return float(value)
 
 
-def solve(part: Regularizer, problem: Problem) -> Solution:
+def solve(part: kinds.Regularizer, problem: records.Problem) -> records.Solution:
     """``part.solve``: the weights for one problem."""
-    solution: Solution = _called(part, "solve", problem)
-    return _checked(part, "solve", Solution, solution, (problem.design.shape[1],))
+    solution: records.Solution = _called(part, "solve", problem)
+    return _checked(part, "solve", records.Solution, solution, (problem.design.shape[1],))
 
 
-def solves_together(part: Regularizer) -> bool:
+def solves_together(part: kinds.Regularizer) -> bool:
     """Whether its class says how it solves several problems.
 
     One that overrides ``solve`` alone does not mean what its base does with several.
     """
-    kinds = type(part).__mro__
+    bases = type(part).__mro__
     several, one = (
-        next(kind for kind in kinds if name in vars(kind)) for name in ("solve_each", "solve")
+        next(base for base in bases if name in vars(base)) for name in ("solve_each", "solve")
     )
-    return several is not Regularizer and kinds.index(several) <= kinds.index(one)
+    return several is not kinds.Regularizer and bases.index(several) <= bases.index(one)
 
 
-def shares_passes(part: Regularizer, problem: Problem) -> bool:
+def shares_passes(part: kinds.Regularizer, problem: records.Problem) -> bool:
     """``part.shares_passes``, of a part that solves several together."""
     return solves_together(part) and bool(_called(part, "shares_passes", problem))
 
 
-def solve_each(part: Regularizer, problems: Sequence[Problem]) -> list[Solution]:
+def solve_each(
+    part: kinds.Regularizer, problems: Sequence[records.Problem]
+) -> list[records.Solution]:
     """``part.solve_each``: the weights for several problems of the same documents."""
     if not shares_passes(part, problems[0]):
         return [solve(part, problem) for problem in problems]
@@ -194,10 +181,10 @@ def solve_each(part: Regularizer, problems: Sequence[Problem]) -> list[Solution]
     whole = isinstance(solutions, list) and len(solutions) == len(problems)
     _require(part, "solve_each", whole, f"a list of {len(problems)} solutions", solutions)
     shape = (problems[0].design.shape[1],)
-    return [_checked(part, "solve_each", Solution, each, shape) for each in solutions]
+    return [_checked(part, "solve_each", records.Solution, each, shape) for each in solutions]
 
 
-def objective(part: Regularizer, problem: Problem, w: Floats, b: float) -> float:
+def objective(part: kinds.Regularizer, problem: records.Problem, w: Floats, b: float) -> float:
     """``part.objective``: what its solution minimizes, at any weights."""
     value = _called(part, "objective", problem, w, b)
     if value != inf:  # that of weights which are not allowed
@@ -205,7 +192,9 @@ def objective(part: Regularizer, problem: Problem, w: Floats, b: float) -> float
     return float(value)
 
 
-def parts(part: Regularizer, w: Floats, groups: Groups, selected: Sequence[int]) -> list[Floats]:
+def parts(
+    part: kinds.Regularizer, w: Floats, groups: records.Groups, selected: Sequence[int]
+) -> list[Floats]:
     """``part.parts``: for every selected group the weights of its part."""
     found: list[Floats] = _called(part, "parts", w, groups, selected)
     _require(part, "parts", isinstance(found, list), "a list of arrays", found)
@@ -217,24 +206,27 @@ def parts(part: Regularizer, w: Floats, groups: Groups, selected: Sequence[int])
 
 
 def solve_softmax(
-    part: Regularizer, problem: Problem, codes: Int64s, start: tuple[Floats, Floats] | None = None
-) -> MultiSolution:
+    part: kinds.Regularizer,
+    problem: records.Problem,
+    codes: Int64s,
+    start: tuple[Floats, Floats] | None = None,
+) -> records.MultiSolution:
     """``part.solve_softmax``: the weights for all classes together."""
-    solution: MultiSolution = _called(part, "solve_softmax", problem, codes, start)
+    solution: records.MultiSolution = _called(part, "solve_softmax", problem, codes, start)
     shape = int(codes.max()) + 1, problem.design.shape[1]
-    return _checked(part, "solve_softmax", MultiSolution, solution, shape)
+    return _checked(part, "solve_softmax", records.MultiSolution, solution, shape)
 
 
 def path(
-    chain: Sequence[Regularizer], problem: Problem, stopped: Callable[[], bool]
-) -> Iterator[Solution]:
+    chain: Sequence[kinds.Regularizer], problem: records.Problem, stopped: Callable[[], bool]
+) -> Iterator[records.Solution]:
     """Solutions of the regularizers ``chain``, by ``path`` of the first.
 
     stopped: whether the callback asked it to stop, after which some may be missing.
     """
     part, count = chain[0], 0
     # The default path calls solve, so faults are those of solve.
-    doing = "solve" if type(part).path is Regularizer.path else "path"
+    doing = "solve" if type(part).path is kinds.Regularizer.path else "path"
     with _blaming(part, doing):
         items = iter(part.path(_handed(part, problem), chain))
     while True:
@@ -245,12 +237,12 @@ def path(
         pair = isinstance(item, tuple) and len(item) == 2
         _require(part, doing, pair, "pairs of a regularizer and its solution", item)
         count += 1
-        yield _checked(part, doing, Solution, item[1], (problem.design.shape[1],))
+        yield _checked(part, doing, records.Solution, item[1], (problem.design.shape[1],))
     if count != len(chain) and not stopped():
         raise _wrong(part, doing, f"{len(chain)} solutions, one a setting", f"{count}")
 
 
-def guarded(loss: Loss) -> Loss:
+def guarded(loss: kinds.Loss) -> kinds.Loss:
     """A loss to put into a problem, whose faults become BrokenPluginErrors that name it.
 
     Solvers call the methods of a loss, so without this its faults would be taken for those of the
@@ -260,9 +252,9 @@ def guarded(loss: Loss) -> Loss:
 
 
 @cache
-def _guarded_class(cls: type[Loss]) -> type[Loss]:
+def _guarded_class(cls: type[kinds.Loss]) -> type[kinds.Loss]:
     """A subclass with the class's own methods guarded, so that ``isinstance`` still holds."""
-    own = (name for name in _WRITTEN if getattr(cls, name) is not getattr(Loss, name))
+    own = (name for name in _WRITTEN if getattr(cls, name) is not getattr(kinds.Loss, name))
     body: dict[str, Any] = {name: _guarded(cls, name) for name in own}
     # pickle looks classes up by their names, and this one has none of its own.
     body["__reduce__"] = lambda self: (guarded, (cls(**self.params()),))
@@ -281,11 +273,11 @@ _WRITTEN: dict[str, tuple[int, ...]] = {
 }
 
 
-def _guarded(cls: type[Loss], name: str) -> Callable[..., Any]:
+def _guarded(cls: type[kinds.Loss], name: str) -> Callable[..., Any]:
     """A method of a loss; arrays that it must not write to are sealed, and results are numbers."""
     method, written = getattr(cls, name), _WRITTEN[name]
 
-    def call(self: Loss, *arrays: Floats) -> Any:
+    def call(self: kinds.Loss, *arrays: Floats) -> Any:
         given = [array if at in written else sealed(array) for at, array in enumerate(arrays)]
         with _blaming(cls, name, often=True):
             result = method(self, *given)
@@ -343,18 +335,18 @@ def interrupted() -> str:
     return running[0] if running else ""
 
 
-def _called(part: Plugin, doing: str, *arguments: Any) -> Any:
+def _called(part: kinds.Plugin, doing: str, *arguments: Any) -> Any:
     """What a method of a part gives for these arguments, which are read-only for a stranger."""
     handed = [_handed(part, argument) for argument in arguments]
     with _blaming(part, doing):
         return getattr(part, doing)(*handed)
 
 
-def _handed(part: Plugin, value: Any) -> Any:
+def _handed(part: kinds.Plugin, value: Any) -> Any:
     """An argument for a part: the same, but read-only unless the part is textreg's own."""
     if ours(part):
         return value
-    if isinstance(value, Problem) and not isinstance(value.design, BlockDesign):
+    if isinstance(value, records.Problem) and not isinstance(value.design, BlockDesign):
         _ = value.X  # by rows, once: what a sealed copy derives is lost with it
     return sealed(value)
 
@@ -382,7 +374,7 @@ def sealed(value: Any) -> Any:
     return other
 
 
-def _rebuilt(part: Plugin, doing: str, kind: type[T], wanted: str, found: Any) -> T:
+def _rebuilt(part: kinds.Plugin, doing: str, kind: type[T], wanted: str, found: Any) -> T:
     """A record of a third-party part, made anew: its checks hold, whatever was done to it since."""
     _require(part, doing, isinstance(found, kind), wanted, found)
     if ours(part):
@@ -421,12 +413,12 @@ def _require_array(
     raise _wrong(part, doing, f"an array of {np.dtype(kind)}{size}", array)
 
 
-def _require_features(builder: Plugin, n_features: int, tokens: Tokens) -> None:
+def _require_features(builder: kinds.Plugin, n_features: int, tokens: records.Tokens) -> None:
     if n_features != (size := len(tokens.vocabulary)):
         raise _wrong(builder, "build", f"{size} features", f"{n_features}")
 
 
-def _check_names(tokenizer: Tokenizer, tokens: Tokens) -> None:
+def _check_names(tokenizer: kinds.Tokenizer, tokens: records.Tokens) -> None:
     """Check the vocabulary of a third-party tokenizer: non-empty texts, each once."""
     for name in tokens.vocabulary:
         if not isinstance(name, str) or not name:
@@ -436,7 +428,7 @@ def _check_names(tokenizer: Tokenizer, tokens: Tokens) -> None:
         raise _wrong(tokenizer, "encode", "each name once", f"{repeated} of them again")
 
 
-def _check_spans(tokenizer: Tokenizer, texts: Sequence[str], tokens: Tokens) -> None:
+def _check_spans(tokenizer: kinds.Tokenizer, texts: Sequence[str], tokens: records.Tokens) -> None:
     """Check the offsets of a third-party tokenizer, which must lie inside of their texts."""
     lengths = np.array([len(text) for text in texts])
     per_document = {
@@ -453,7 +445,7 @@ def _check_spans(tokenizer: Tokenizer, texts: Sequence[str], tokens: Tokens) -> 
             raise _wrong(tokenizer, f"encode, {name},", "offsets inside of the text", got)
 
 
-def _checked(part: Plugin, doing: str, kind: type[S], found: S, shape: tuple[int, ...]) -> S:
+def _checked(part: kinds.Plugin, doing: str, kind: type[S], found: S, shape: tuple[int, ...]) -> S:
     """A checked solution, with weights of this shape and plain Python numbers."""
     found = _rebuilt(part, doing, kind, f"a {kind.__name__}", found)
     _require_array(part, f"{doing}, w,", found.w, np.float64, shape)
@@ -470,7 +462,7 @@ def _checked(part: Plugin, doing: str, kind: type[S], found: S, shape: tuple[int
     _require_number(part, f"{doing}, gap,", found.gap, unknown=True)
     whole = isinstance(found.iterations, (int, np.integer))
     _require(part, f"{doing}, iterations,", whole, "a whole number", found.iterations)
-    for report in (found.report,) if isinstance(found, Solution) else found.reports:
+    for report in (found.report,) if isinstance(found, records.Solution) else found.reports:
         _require_report(part, doing, report, shape[-1])
     if ours(part):
         return found
@@ -484,17 +476,17 @@ def _checked(part: Plugin, doing: str, kind: type[S], found: S, shape: tuple[int
     return replace(found, **plain)
 
 
-def _require_report(part: Plugin, doing: str, report: Any, features: int) -> None:
+def _require_report(part: kinds.Plugin, doing: str, report: Any, features: int) -> None:
     """Check a report: None or a SolverReport, whose order consists of features."""
-    known = report is None or isinstance(report, SolverReport)
+    known = report is None or isinstance(report, records.SolverReport)
     _require(part, f"{doing}, report,", known, "None or a SolverReport", report)
-    for j in report.order if isinstance(report, SelectionReport) else ():
+    for j in report.order if isinstance(report, records.SelectionReport) else ():
         if not isinstance(j, (int, np.integer)) or not 0 <= j < features:
             wanted = f"indices of {features} features"
             raise _wrong(part, f"{doing}, report.order,", wanted, shown(j))
 
 
-def _require_number(part: Plugin, doing: str, value: Any, *, unknown: bool = False) -> None:
+def _require_number(part: kinds.Plugin, doing: str, value: Any, *, unknown: bool = False) -> None:
     """BrokenPluginError unless it is a finite number, or NaN if it may be ``unknown``."""
     real = isinstance(value, (float, int, np.floating, np.integer)) and not isinf(value)
     if not real or (isnan(value) and not unknown):

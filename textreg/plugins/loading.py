@@ -21,13 +21,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from textreg.errors import (
-    BrokenPluginError,
-    PluginError,
-    PluginWarning,
-    UsageError,
-    did_you_mean,
-)
+from textreg import errors
 from textreg.files import refuse_special
 from textreg.isolation import blaming, cause_of, contained, message_of, shown
 from textreg.plugins.distributions import PART_NAME, Entry
@@ -62,20 +56,22 @@ def import_plugin(point: EntryPoint, distribution: str, version: str) -> Any:
     who = f"{distribution} {version}".strip()
     if not point.pattern.match(point.value):
         cause = f"its entry point '{point.name}' names no module: '{point.value}'"
-        raise BrokenPluginError(f"{who} cannot be loaded: {cause}. Its author must fix it.", cause)
+        raise errors.BrokenPluginError(
+            f"{who} cannot be loaded: {cause}. Its author must fix it.", cause
+        )
     try:
         with naming(who):
             return point.load()
     except ImportError as error:
         cause, remedy = _what_is_missing(error, point, distribution)
         message = f"{who} cannot be loaded: {cause}. Run: {remedy}"
-        raise BrokenPluginError(message, cause, remedy) from error
+        raise errors.BrokenPluginError(message, cause, remedy) from error
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # plugins may raise anything
         cause, remedy = cause_of(error), f"pip install -U {distribution}"
         message = f"{who} cannot be loaded: {cause}. Update it ({remedy}), or do not use it."
-        raise BrokenPluginError(message, cause, remedy) from error
+        raise errors.BrokenPluginError(message, cause, remedy) from error
 
 
 def _what_is_missing(error: ImportError, point: EntryPoint, distribution: str) -> tuple[str, str]:
@@ -119,12 +115,12 @@ def naming(provider: str) -> Iterator[None]:
     state of the process is as before.
     """
     with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", PluginWarning)
+        warnings.simplefilter("always", errors.PluginWarning)
         with contained():
             yield
     for warning in caught:
-        if issubclass(warning.category, PluginWarning):
-            warnings.warn(PluginWarning(f"{provider}: {warning.message}"), stacklevel=2)
+        if issubclass(warning.category, errors.PluginWarning):
+            warnings.warn(errors.PluginWarning(f"{provider}: {warning.message}"), stacklevel=2)
         else:
             warnings.warn_explicit(
                 warning.message, warning.category, warning.filename, warning.lineno
@@ -153,19 +149,19 @@ def _parts_of(plugin: Any, provider: str) -> Parts:
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # plugins may raise anything
-            raise BrokenPluginError(
+            raise errors.BrokenPluginError(
                 f"the hook {hook} of {provider} fails: {cause_of(error)}."
             ) from error
         for classes in results:
             if not isinstance(classes, (list, tuple)):
-                raise BrokenPluginError(
+                raise errors.BrokenPluginError(
                     f"the hook {hook} of {provider} must give a list of classes, not "
                     f"{shown(classes)}."
                 )
             for part in classes:
                 add_part(parts, kind, part, provider)
     if not parts:
-        raise BrokenPluginError(
+        raise errors.BrokenPluginError(
             f"{provider} provides nothing: its module needs a function marked @hookimpl, called "
             f"{' or '.join(hookspecs.HOOK_OF_KIND.values())}, that gives a list of classes."
         )
@@ -189,12 +185,12 @@ def _registered(plugin: Any, provider: str) -> PluginManager:
         unknown = [caller.name for caller in callers if not caller.has_spec()]
         if not unknown:
             why = " ".join(str(error).split())
-            raise BrokenPluginError(
+            raise errors.BrokenPluginError(
                 f"{provider} has a hook that does not fit: {why}. If it is made for a newer "
                 "textreg, run: pip install -U textreg"
             ) from error
-        hint = did_you_mean(unknown[0], hookspecs.HOOK_OF_KIND.values())
-        raise BrokenPluginError(
+        hint = errors.did_you_mean(unknown[0], hookspecs.HOOK_OF_KIND.values())
+        raise errors.BrokenPluginError(
             f"unknown hook '{unknown[0]}' in plugin {provider}.{hint}"
         ) from error
     return manager
@@ -212,7 +208,7 @@ def add_part(parts: Parts, kind: str, part: Any, provider: str) -> None:
         return
     base = KINDS[kind]
     if not (isinstance(part, type) and issubclass(part, base)):
-        raise BrokenPluginError(
+        raise errors.BrokenPluginError(
             f"{provider} gives {shown(part)}, which is not a subclass of {base.__name__}."
             + (
                 " A hook gives classes: leave out the parentheses."
@@ -227,15 +223,15 @@ def add_part(parts: Parts, kind: str, part: Any, provider: str) -> None:
         )
     for name in _FIXED:
         if getattr_static(cls, name) is not getattr_static(base, name):
-            raise BrokenPluginError(
+            raise errors.BrokenPluginError(
                 f"{cls.__name__} of {provider} overrides {name}, which textreg relies on: leave it "
                 "out, or give it another name."
             )
     cls.declared()  # fails here, and is named, where the declarations were replaced
     if missing := ", ".join(sorted(cls.__abstractmethods__)):
-        raise BrokenPluginError(f"{cls.__name__} of {provider} does not define {missing}.")
+        raise errors.BrokenPluginError(f"{cls.__name__} of {provider} does not define {missing}.")
     if kind == "regularizer" and cls.needs not in ("", "groups", "graph"):
-        raise BrokenPluginError(f"{cls.__name__} of {provider} needs {shown(cls.needs)}.")
+        raise errors.BrokenPluginError(f"{cls.__name__} of {provider} needs {shown(cls.needs)}.")
     _add_named(parts, (kind, cls.name), cls, f"{cls.__name__} of {provider}", provider)
 
 
@@ -244,7 +240,7 @@ def _add_command(parts: Parts, command: Any, provider: str) -> None:
     import click
 
     if not isinstance(command, click.Command):
-        raise BrokenPluginError(
+        raise errors.BrokenPluginError(
             f"{provider} gives {shown(command)} as a command, which is no click.Command: decorate "
             "a function with @click.command."
         )
@@ -256,16 +252,16 @@ def _add_named(parts: Parts, key: tuple[str, Any], part: Any, who: str, provider
     kind, name = key
     named = isinstance(name, str) and len(name) <= _LONGEST
     if not named or not PART_NAME.fullmatch(name):
-        raise BrokenPluginError(
+        raise errors.BrokenPluginError(
             f"{who} is called {shown(name)}: a name is made of letters, "
             "digits, '_', '.', '+' and '-', starts with a letter or digit, and has at most "
             f"{_LONGEST} of them."
         )
     if parts.setdefault((kind, name), part) is not part:
-        raise BrokenPluginError(f"{provider} gives two {title(kind)}s called '{name}'.")
+        raise errors.BrokenPluginError(f"{provider} gives two {title(kind)}s called '{name}'.")
 
 
-def other_interface(entry: Entry) -> BrokenPluginError:
+def other_interface(entry: Entry) -> errors.BrokenPluginError:
     """The refusal of a distribution that declares other versions of the interface than this one.
 
     It is known before anything of the distribution is imported.
@@ -273,7 +269,7 @@ def other_interface(entry: Entry) -> BrokenPluginError:
     return _other_api(entry.provider, entry.distribution, " or ".join(entry.apis), entry.api or 0)
 
 
-def _other_api(provider: str, what: str, made_for: str, latest: int) -> BrokenPluginError:
+def _other_api(provider: str, what: str, made_for: str, latest: int) -> errors.BrokenPluginError:
     from textreg.kinds import API
 
     cause = (
@@ -283,7 +279,7 @@ def _other_api(provider: str, what: str, made_for: str, latest: int) -> BrokenPl
     newer = latest > API
     remedy = "pip install -U textreg" if newer else ""
     update = f"textreg: {remedy}" if newer else "the plugin."
-    return BrokenPluginError(f"{provider}: {cause}. Update {update}", cause, remedy)
+    return errors.BrokenPluginError(f"{provider}: {cause}. Update {update}", cause, remedy)
 
 
 class PluginFile(NamedTuple):
@@ -304,7 +300,7 @@ def read_file(path: str | os.PathLike[str]) -> PluginFile:
     try:
         source = Path(path).read_bytes()
     except OSError as error:
-        raise UsageError(
+        raise errors.UsageError(
             f"the plugin file {path} cannot be read: {error.strerror or error}. Check the path."
         ) from error
     return PluginFile(os.fspath(path), source, hashlib.sha256(source).hexdigest())
@@ -329,7 +325,7 @@ def run_file(file: PluginFile) -> Parts:
             if isinstance(error, KeyboardInterrupt):
                 raise
             cause = cause_of(error)
-            raise BrokenPluginError(
+            raise errors.BrokenPluginError(
                 f"the file {file.path} cannot be loaded: {cause}. Fix it; --debug shows its "
                 "traceback.",
                 cause,
@@ -360,7 +356,7 @@ def _again(path: str, digest: str, kind: str, name: str, params: dict[str, Any])
     if _module_name(digest) not in sys.modules:
         file = read_file(path)
         if file.sha256 != digest:
-            raise PluginError(
+            raise errors.PluginError(
                 f"the plugin file {path} has the SHA-256 {file.sha256}, and not {digest} as when "
                 "its part was pickled. It was not run. Restore that content, or create the part "
                 "again."

@@ -12,15 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from textreg.errors import (
-    DataError,
-    DataWarning,
-    TextregError,
-    UsageError,
-    did_you_mean,
-    first_few,
-    shortened,
-)
+from textreg import errors
 from textreg.reading.source import UnusableRow
 from textreg.records.documents import MISSING, Field, FieldedText, NotAValueError, value_of
 
@@ -65,12 +57,12 @@ def moments(values: Sequence[Any], where: Callable[[int], str]) -> Floats:
         try:
             numbers[row], date = moment(value)
         except (TypeError, ValueError, OverflowError):
-            raise DataError(f"{where(row)}: {not_a_time(value)}") from None
+            raise errors.DataError(f"{where(row)}: {not_a_time(value)}") from None
         if dated is None:
             dated = date
         elif dated != date:
             kinds = ("a date", "a number") if date else ("a number", "a date")
-            raise DataError(
+            raise errors.DataError(
                 f"{where(row)}: the time {value} is {kinds[0]}, but that of {where(0)} is "
                 f"{kinds[1]}. Use either dates or numbers for all."
             )
@@ -167,7 +159,7 @@ def not_text(name: str, value: Any) -> UnusableRow:
 
 def as_json(value: Any) -> str:
     """``value`` as JSON, shortened."""
-    return shortened(json.dumps(value, default=str))
+    return errors.shortened(json.dumps(value, default=str))
 
 
 # In order of preference: of a title and a body, the body is the text.
@@ -234,7 +226,7 @@ class Row(NamedTuple):
     record: Mapping[str, Any] = {}
 
 
-class NoColumnsError(UsageError):
+class NoColumnsError(errors.UsageError):
     """A column was asked for of a file that has none."""
 
 
@@ -327,15 +319,17 @@ class TableColumns:
                     raise self._missing(role, names, where)
                 continue
             if names.count(name) > 1:
-                raise DataError(f"{where}: two columns are called '{name}'. Rename one of them.")
+                raise errors.DataError(
+                    f"{where}: two columns are called '{name}'. Rename one of them."
+                )
             if name in taken_by:
-                raise UsageError(
+                raise errors.UsageError(
                     f"{where}: column '{name}' cannot be both the {role} and a {taken_by[name]} of "
                     f"the documents. Name another with --{role}-col."
                 )
             for other, taken in chosen.items():
                 if taken == name:
-                    raise UsageError(
+                    raise errors.UsageError(
                         f"{where}: column '{name}' cannot be both the {other} and the {role}. "
                         f"Say which is which with --{other}-col and --{role}-col."
                     )
@@ -345,8 +339,8 @@ class TableColumns:
         if self.keeps and (repeated := [name for name in self.names if name not in names]):
             warnings.warn(
                 f"{where}: several columns have the same name; the further ones are called "
-                f"{first_few(repeated, 5)}.",
-                DataWarning,
+                f"{errors.first_few(repeated, 5)}.",
+                errors.DataWarning,
                 stacklevel=2,
             )
         known = {role: _named(name, names) for role, name in self._likely.items()}
@@ -395,7 +389,7 @@ class TableColumns:
                     f"{name}: {format} has no columns; leave out --{role}-col {wanted}."
                 )
         if self.fields:
-            raise UsageError(
+            raise errors.UsageError(
                 f"{name}: {format} has no columns, and the documents have the fields "
                 f"{', '.join(field.name for field in self.fields)}: give a table."
             )
@@ -503,12 +497,12 @@ class TableColumns:
         plain = {_plain(name): name for name in reversed(names) if 0 < len(name) < 100}
         return [plain[name] for name in USUAL_NAMES[role] if name in plain]
 
-    def _missing(self, role: str, names: Sequence[str], where: str) -> TextregError:
+    def _missing(self, role: str, names: Sequence[str], where: str) -> errors.TextregError:
         wanted = self.wanted[role]
         if wanted is not None:
             return _no_column(wanted, names, where)
         usual = ", ".join(USUAL_NAMES[role][:4])
-        return DataError(
+        return errors.DataError(
             f"{where}: no column has a usual name of a {role} ({usual} ...). There are: "
             f"{_listed(names)}. Say which one it is with --{role}-col."
         )
@@ -544,22 +538,22 @@ def _column(field: Field, names: Sequence[str], where: str) -> str:
     if name is None:
         raise _no_column(field.name, names, where)
     if names.count(name) > 1:
-        raise DataError(f"{where}: two columns are called '{name}'. Rename one of them.")
+        raise errors.DataError(f"{where}: two columns are called '{name}'. Rename one of them.")
     return name
 
 
-def _no_column(wanted: str, names: Sequence[str], where: str) -> UsageError:
+def _no_column(wanted: str, names: Sequence[str], where: str) -> errors.UsageError:
     """The error for a column that was asked for and is not there."""
     several = "," in wanted and all(_named(part, names) for part in wanted.split(","))
-    hint = did_you_mean(wanted, names)
+    hint = errors.did_you_mean(wanted, names)
     if several:
         hint = " To take several columns, repeat the option, once for each."
-    return UsageError(f"{where}: no column '{wanted}'.{hint} There are: {_listed(names)}.")
+    return errors.UsageError(f"{where}: no column '{wanted}'.{hint} There are: {_listed(names)}.")
 
 
 def _listed(names: Sequence[str]) -> str:
     """The first names of columns, for a message."""
-    return ", ".join(map(shortened, names[:20]))
+    return ", ".join(map(errors.shortened, names[:20]))
 
 
 def _plain(name: str) -> str:

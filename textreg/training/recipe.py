@@ -273,45 +273,33 @@ def _summary(model: Model) -> TrainingSummary:
     return model.summary
 
 
+def unnamed_tokenizer(model: Model) -> str:
+    """What a model was trained with where no option names its tokenizer; else empty."""
+    for part in model.encoder.parts:
+        origin = TokenizerOrigin.of(part.tokenizer)
+        if origin.source == "callable":
+            return f"with the tokenizer '{origin.name}', a callable of its program"
+        if origin.source == "tokens":
+            return "on lists of tokens"
+    return ""
+
+
 def fit_command(model: Model) -> list[str] | None:
     """Words of a ``textreg train`` command that fits the same weights up to the tolerance.
 
-    It needs no search. None if the model does not hold its settings, or if its tokenizer is none
-    that a command could name.
+    It needs no search. None if the model does not hold its settings, if a part of it is not
+    installed, or if its tokenizer is none that a command could name.
     """
     summary = model.summary
-    if summary is None or any(isinstance(one.tokenizer, Unnamed) for one in model.encoder.parts):
+    if summary is None or unnamed_tokenizer(model):
         return None
-    options: dict[str, Any] = {}
-    parts = _parts(summary)
-    loss, loss_params = parts.pop("loss")
-    for prefix, (name, params) in parts.items():
-        options[prefix] = name
-        own = changed(summary, PREFIXES[prefix], name, params)
-        options |= {f"{prefix}_{key}": value for key, value in own.items()}
-    encoder = model.encoder
-    if encoder.fields:
-        options |= field_options(fields_of(encoder))
-    else:
-        options |= named_options("tokenizer", encoder.tokenizer) | encoder.vectorizer.changed()
-    usual = TrainingSettings.declared()
-    if loss != model.task.default_loss:
-        options["loss"] = loss
-    own = changed(summary, "loss", loss, loss_params)
-    options |= {f"loss_{key}": value for key, value in own.items()}
-    if not model.task.discrete:  # else the labels tell it
-        options["task"] = summary.task
-    if model.task.to_header().get("at_least_one", False):
-        options["at_least_one"] = True
-    for key in ("multiclass", "tol"):
-        value = getattr(summary, key)
-        if value is not None and value != usual[key].default:
-            options[key] = value
-    if summary.rare is not None:
-        options |= {"min_label": summary.rare.least, "rare_label": summary.rare.label}
-    if summary.unknown is not None:
-        options |= {"unknown": model.task.unknown, "unknown_rule": summary.unknown.rule}
-    options["class_weight"] = summary.class_weight
+    try:
+        options = options_of(settings_of(model))
+    except ModelError:
+        return None
+    # Nothing is held out, and labels that are discrete tell their task.
+    for key in ("cv", "metric", "seed", *(["task"] if model.task.discrete else [])):
+        options.pop(key, None)
     return [*_beginning(summary), "CORPUS", *words_of(options)]
 
 
@@ -327,13 +315,8 @@ def train_command(model: Model, saved: str) -> list[str]:
         raise ModelError(
             "no command of train makes this model: documents were added to it without its old ones."
         )
-    for part in model.encoder.parts:
-        origin = TokenizerOrigin.of(part.tokenizer)
-        if origin.source != "plugin":
-            what = "on lists of tokens"
-            if origin.source == "callable":
-                what = f"with the tokenizer '{origin.name}', a callable of its program"
-            raise ModelError(f"no command can make this model: it was trained in Python {what}.")
+    if what := unnamed_tokenizer(model):
+        raise ModelError(f"no command can make this model: it was trained in Python {what}.")
     if wrong := [key for key in summary.options if not may_be_kept(key)]:
         raise ModelError(f"the model holds the option '{wrong[0]}', which no training keeps.")
     source = summary.source or SourceSummary(("CORPUS",), (), (), {})

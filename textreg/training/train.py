@@ -36,19 +36,8 @@ from textreg.records.documents import (
     fielded,
 )
 from textreg.records.problem import NONZERO, ZERO, PartsReport, Support
+from textreg.training import fit as fitting
 from textreg.training import search
-from textreg.training.fit import (
-    LOG,
-    FinalFit,
-    InitialWeights,
-    Learned,
-    fit_best,
-    fit_path,
-    log_begun,
-    path_parameter,
-    report_fit,
-    report_search,
-)
 from textreg.training.prepare import CUT_ALREADY, for_documents, read_training, split_corpus
 from textreg.training.recipe import options_of
 from textreg.training.running import Clock, Progress, Work, one_thread_in_blas
@@ -69,7 +58,7 @@ if TYPE_CHECKING:
 MAX_ORDER = 100
 
 
-def training_summary(learned: Learned, options: dict[str, Any]) -> TrainingSummary:
+def training_summary(learned: fitting.Learned, options: dict[str, Any]) -> TrainingSummary:
     """The summary of a search and its final fit; ``options`` are those that were given."""
     context, result, fit, path, _ = learned
     settings, task = context.settings, context.documents.target.task
@@ -130,7 +119,7 @@ def training_summary(learned: Learned, options: dict[str, Any]) -> TrainingSumma
     )
 
 
-def _shift(fit: FinalFit) -> records.ShiftSummary | None:
+def _shift(fit: fitting.FinalFit) -> records.ShiftSummary | None:
     """Values of the shift; None where nothing was learned of one."""
     shift = fit.learned.shift
     return None if shift is None else records.ShiftSummary(shift.kind, tuple(shift.values.tolist()))
@@ -158,7 +147,7 @@ def _counts(states: NDArray[np.int8]) -> SupportCounts:
     return SupportCounts(zero, nonzero, len(states) - zero - nonzero)
 
 
-def _groups_with_parts(fit: FinalFit) -> tuple[tuple[int, ...], ...]:
+def _groups_with_parts(fit: fitting.FinalFit) -> tuple[tuple[int, ...], ...]:
     """The groups that have a part, where all weight vectors are sums of parts."""
     reports = [report for report in fit.fitted.reports if isinstance(report, PartsReport)]
     if len(reports) < len(fit.fitted.reports):
@@ -166,7 +155,7 @@ def _groups_with_parts(fit: FinalFit) -> tuple[tuple[int, ...], ...]:
     return tuple(report.groups for report in reports)
 
 
-def _blocks(context: SearchContext, fit: FinalFit) -> records.BlocksSummary | None:
+def _blocks(context: SearchContext, fit: fitting.FinalFit) -> records.BlocksSummary | None:
     design = fit.problems.problem.design
     if not isinstance(design, BlockDesign):
         return None
@@ -175,7 +164,7 @@ def _blocks(context: SearchContext, fit: FinalFit) -> records.BlocksSummary | No
     return records.BlocksSummary(len(design.blocks.starts) - 1, round(design.passes), searched)
 
 
-def _of_groups(fit: FinalFit) -> records.GroupsSummary | None:
+def _of_groups(fit: fitting.FinalFit) -> records.GroupsSummary | None:
     groups, builder = fit.problems.problem.groups, fit.data.settings.groups
     if groups is None or builder is None:
         return None
@@ -188,7 +177,7 @@ def _of_groups(fit: FinalFit) -> records.GroupsSummary | None:
     )
 
 
-def _selected(fit: FinalFit, groups: Groups) -> int | None:
+def _selected(fit: fitting.FinalFit, groups: Groups) -> int | None:
     """The groups whose copy is not zero; None where none are selected, or that is not known."""
     regularizer = fit.regularizer
     selects = type(regularizer).needs == "groups" and regularizer.params().get("group") != 0.0
@@ -202,7 +191,7 @@ def _selected(fit: FinalFit, groups: Groups) -> int | None:
     return len(np.unique(member_of[used]))
 
 
-def _of_graph(fit: FinalFit) -> records.GraphSummary | None:
+def _of_graph(fit: fitting.FinalFit) -> records.GraphSummary | None:
     graph, builder = fit.problems.problem.graph, fit.data.settings.graph
     if graph is None or builder is None:
         return None
@@ -255,7 +244,7 @@ def _of_search(
 
 
 def _orders(
-    fit: FinalFit,
+    fit: fitting.FinalFit,
 ) -> tuple[tuple[tuple[str, ...], ...], tuple[tuple[records.GroupStep, ...], ...]]:
     """The first features in order of entry, for each weight vector of a pursuit.
 
@@ -395,7 +384,7 @@ def train_corpus(  # noqa: PLR0913  # its options are its interface
     partial: bool = True,
     keep_texts: bool = True,
     scratch: Scratch | None = None,
-    initial: InitialWeights | None = None,
+    initial: fitting.InitialWeights | None = None,
 ) -> Model:
     """Train a model on a labeled corpus.
 
@@ -447,7 +436,7 @@ def train_corpus(  # noqa: PLR0913  # its options are its interface
     corpus, settings, target = training.corpus, training.settings, training.target
     target.task.check_thresholds(settings.threshold or {})
     if settings.path:
-        path_parameter(settings.reg)  # refused before long work
+        fitting.path_parameter(settings.reg)  # refused before long work
     if features is None and not settings.vectorizer.strip_html:
         warn_of_html(corpus)
     if settings.memory is not None:
@@ -460,11 +449,11 @@ def train_corpus(  # noqa: PLR0913  # its options are its interface
     # Features that are searched are made of the texts again.
     keep = keep_texts or any(dimension.part != "reg" for dimension in settings.dimensions())
     context = SearchContext(split_corpus(training, splits, keep=keep), settings, features)
-    log_begun(context, len(corpus))
+    fitting.log_begun(context, len(corpus))
     return _model(learn(context, work, initial), options)
 
 
-def _model(learned: Learned, options: dict[str, Any]) -> Model:
+def _model(learned: fitting.Learned, options: dict[str, Any]) -> Model:
     """The model of a training, with its summary; ``options`` are those that were given."""
     fit = learned.fit
     model = Model(
@@ -481,7 +470,9 @@ def _model(learned: Learned, options: dict[str, Any]) -> Model:
     return model
 
 
-def learn(context: SearchContext, work: Work, initial: InitialWeights | None = None) -> Learned:
+def learn(
+    context: SearchContext, work: Work, initial: fitting.InitialWeights | None = None
+) -> fitting.Learned:
     """Search, fit the best setting on all documents, and its path if that is asked for.
 
     initial: gives solutions to start from, where the search has none.
@@ -504,17 +495,17 @@ def learn(context: SearchContext, work: Work, initial: InitialWeights | None = N
         _ = stages[0].prepared(context.first).folds
         n_features = context.prepared(context.first).rows.shape[1]
         work.report("features", n, n)
-        LOG.info("%d features in %.2f s", n_features, clock.stop("features"))
+        fitting.LOG.info("%d features in %.2f s", n_features, clock.stop("features"))
         result = search.run_search(stages, replace(work, workers=workers))
-    report_search(context, result, clock.stop("search"))
+    fitting.report_search(context, result, clock.stop("search"))
     with allowing(work.threads), one_thread_in_blas():
-        fit = fit_best(context, result, work, initial)
-    report_fit(fit, settings, clock.stop("fit"))
+        fit = fitting.fit_best(context, result, work, initial)
+    fitting.report_fit(fit, settings, clock.stop("fit"))
     path = None
     if settings.path:
-        path = fit_path(fit, metric=context.metric, work=work)
+        path = fitting.fit_path(fit, metric=context.metric, work=work)
         clock.stop("path")
-    return Learned(context, result, fit, path, clock.seconds)
+    return fitting.Learned(context, result, fit, path, clock.seconds)
 
 
 #: Texts, their labels, and their weights where they have some.
