@@ -183,7 +183,7 @@ def test_an_interrupt_leaves_the_path_out(
     fit_along = final_fit._fit_along
 
     def stop(*pieces: Any) -> Any:
-        pieces[-1].stopper.interrupted = True
+        pieces[-1].interrupted = True
         return fit_along(*pieces)
 
     monkeypatch.setattr(final_fit, "_fit_along", stop)

@@ -231,10 +231,10 @@ def test_an_interrupt_stops_the_other_fits() -> None:
         raise KeyboardInterrupt
 
     run = Work(progress=interrupt).run("search", 1)
-    assert run.stopper.callback(None) is False
+    assert run.callback(None) is False
     with pytest.raises(KeyboardInterrupt):
         run.map(run.advance, [()])
-    assert run.stopper.callback(None) is True
+    assert run.callback(None) is True
 
 
 def point(accuracy: float, nonzero: float, loss: float = 1.0) -> MeasuredSetting:

@@ -29,7 +29,7 @@ from textreg.terminal import shell_line, single_line
 from textreg.training.recipe import JOINED, words_of
 from textreg.training.settings import TrainingSettings, declared_settings
 from textreg.training.space import WITHIN
-from textreg.training.update import Added, as_date, holds_out, summary_of, update_corpus
+from textreg.training.update import as_date, holds_out, summary_of, update_corpus
 
 if TYPE_CHECKING:
     from textreg.blocks.scratch import Scratch
@@ -304,8 +304,7 @@ def update(  # noqa: PLR0913  # its options are its interface
     assert out.output is not None  # -o is required
     target = Path(out.output)
     _check_model(target, [*new, *old, *unlabeled])
-    added = Added(as_date(out.date), new)
-    loaded = load_model(model)
+    date, loaded = as_date(out.date), load_model(model)
     summary_of(loaded)  # refused before anything is read
     started = time.monotonic()
     how, theirs = _columns(how, loaded)
@@ -316,7 +315,7 @@ def update(  # noqa: PLR0913  # its options are its interface
     seconds = round(time.monotonic() - started, 3)
     with output.progress_bar(quiet=out.quiet) as progress:
         newer = update_corpus(
-            loaded, of_new, of_old, added, jobs=jobs or 1, unlabeled=more, progress=progress
+            loaded, of_new, of_old, date, new, jobs=jobs or 1, unlabeled=more, progress=progress
         )
     before = summary_of(loaded).source
     trained = old if old or before is None else before.files

@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -51,21 +51,10 @@ if TYPE_CHECKING:
 A_FEATURE = 100.0
 
 
-class Featured(NamedTuple):
-    """All documents as features.
-
-    encoder: makes rows of new texts. rows, groups: the blocks; no groups unless they are needed.
-    """
-
-    encoder: AnyEncoder
-    rows: RowBlocks
-    groups: GroupBlocks | None
-
-
 def make_blocks(
     corpus: Corpus, settings: TrainingSettings, workers: Workers, store: ArrayStore, work: Work
-) -> Featured:
-    """The documents in blocks, which the workers keep."""
+) -> tuple[AnyEncoder, RowBlocks, GroupBlocks]:
+    """What makes rows of new texts, and the documents in blocks, which the workers keep."""
     n = len(corpus)
     work.report("features", 0, n)
     features = BlockFeatures(
@@ -76,22 +65,7 @@ def make_blocks(
         store,
         lambda done: work.report("features", done // 2, n),
     )
-    encoder = features.encoder
-    p = encoder.n_columns
-    _warn_of_features(p, settings.bytes or 0)
-    release_memory()
-    rows, groups = workers.rows.of(
-        workers,
-        features.blocks(settings.groups),
-        p,
-        store,
-        lambda done: work.report("features", (n + done) // 2, n),
-    )
-    return Featured(encoder, rows, None if settings.groups is None else groups)
-
-
-def _warn_of_features(p: int, memory: int) -> None:
-    """DataWarning where so many features alone need more memory than there is to be."""
+    p, memory = features.encoder.n_columns, settings.bytes or 0
     # Blocks may go to disk, weights and gradients may not.
     needed = A_FEATURE * p
     if needed > memory:
@@ -100,29 +74,17 @@ def _warn_of_features(p: int, memory: int) -> None:
             f"{memory / 1e6:,.0f} MB that were given: leave out rare ones (--min-df 2), or keep "
             "the most frequent (--max-features).",
             DataWarning,
-            stacklevel=5,
+            stacklevel=4,
         )
-
-
-def block_problems(
-    training: Training, settings: TrainingSettings, features: Featured
-) -> tuple[Prepared, Problems]:
-    """The fits of all documents."""
-    groups = None if features.groups is None else BlockGroups(features.groups)
-    design = BlockDesign(features.rows, memory=settings.bytes or math.inf)
-    weights = own_weights(training.corpus)
-    rows = _BlockRows(design)
-    prepared = Prepared.of(training.target, weights, settings, features.encoder, rows)
-    problem = Problem(
-        X=design,
-        y=prepared.task.rows(prepared.y)[0],
-        sample_weight=prepared.sample_weight,
-        loss=calls.guarded(settings.loss),
-        groups=groups,
-        tol=settings.tol,
-        max_iter=settings.max_iter,
+    release_memory()
+    rows, groups = workers.rows.of(
+        workers,
+        features.blocks(settings.groups),
+        p,
+        store,
+        lambda done: work.report("features", (n + done) // 2, n),
     )
-    return prepared, Problems(problem, prepared.task, prepared.y, row_factors=prepared.row_factors)
+    return features.encoder, rows, groups
 
 
 class _BlockRows(DocumentRows):
@@ -298,10 +260,23 @@ def learn_in_blocks(
         if not workers.elsewhere:
             needed = int(SPACE * len(training.corpus) * mean_length(training))
             scratch.require(needed - store.most)
-        features = make_blocks(training.corpus, settings, workers, store, work)
+        encoder, rows, groups = make_blocks(training.corpus, settings, workers, store, work)
         release_memory()
-        fit.LOG.info("%d features in %.2f s", features.rows.shape[1], clock.stop("features"))
-        prepared, problems = block_problems(training, settings, features)
+        fit.LOG.info("%d features in %.2f s", rows.shape[1], clock.stop("features"))
+        design = BlockDesign(rows, memory=settings.bytes or math.inf)
+        weights = own_weights(training.corpus)
+        prepared = Prepared.of(training.target, weights, settings, encoder, _BlockRows(design))
+        problem = Problem(
+            X=design,
+            y=prepared.task.rows(prepared.y)[0],
+            sample_weight=prepared.sample_weight,
+            loss=calls.guarded(settings.loss),
+            groups=None if settings.groups is None else BlockGroups(groups),
+            tol=settings.tol,
+            max_iter=settings.max_iter,
+        )
+        factors = prepared.row_factors
+        problems = Problems(problem, prepared.task, prepared.y, row_factors=factors)
         chosen = result.best.regularizer if result.best else settings.reg
         regularizer = carry_over(chosen, settings.reg, scales, problems)
         fitted, stopped = fit.fit_rows(regularizer, problems, None, work)
@@ -320,9 +295,7 @@ def learn_in_blocks(
         )
         release_memory()
         fit.report_fit(final_fit, settings, clock.stop("fit"))
-        design = problems.problem.design
-        assert isinstance(design, BlockDesign)
-        features.rows.log_traffic(fit.LOG, design.passes)
+        rows.log_traffic(fit.LOG, design.passes)
     return Learned(context, result, final_fit, None, clock.seconds)
 
 

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -32,14 +32,6 @@ from textreg.training.search import SearchContext, SearchResult
 from textreg.training.settings import TrainingSettings
 from textreg.training.space import WITHIN
 from textreg.training.splits import Split
-from textreg.training.trials import (
-    Fold,
-    MeasuredSetting,
-    Problems,
-    Start,
-    held_weights,
-    solve_chain,
-)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -63,12 +55,12 @@ class FinalFit(NamedTuple):
     the fit. stopped: why the fit ended before its tolerance, if it did.
     """
 
-    best: MeasuredSetting | None
+    best: trials.MeasuredSetting | None
     regularizer: Regularizer
     data: Prepared
-    folds: Sequence[Fold]
+    folds: Sequence[trials.Fold]
     rows: NDArray[np.intp]
-    problems: Problems
+    problems: trials.Problems
     fitted: MultiSolution
     pruned: PruneSummary | None
     stopped: str | None
@@ -119,7 +111,7 @@ class Learned(NamedTuple):
 
 
 # Gives a solution to start from for each weight vector, once the features are there.
-InitialWeights = Callable[[Prepared], Sequence[Start]]
+InitialWeights = Callable[[Prepared], Sequence[trials.Start]]
 
 
 def fit_best(
@@ -148,7 +140,7 @@ def fit_best(
 
 def _fit_one(
     context: SearchContext,
-    best: MeasuredSetting | None,
+    best: trials.MeasuredSetting | None,
     work: Work,
     initial: InitialWeights | None,
 ) -> FinalFit:
@@ -157,7 +149,7 @@ def _fit_one(
     data = context.prepared_for(best)
     folds = data.folds
     regularizer = best.regularizer if best else settings.reg
-    starts: Sequence[Start | None] | None = best.starts if best else None
+    starts: Sequence[trials.Start | None] | None = best.starts if best else None
     task, rows = data.task, np.flatnonzero(data.task.known(data.y))
     splits: list[Split] = []
     if task.learns_from_held_out(settings):
@@ -171,7 +163,9 @@ def _fit_one(
         learned = learn_from_held(context, data, best, work, held_by, scores=scores) or learned
     if folds and not settings.refit:
         rows = context.documents.splits[0].train
-        problems: Problems = replace(folds[0], problem=folds[0].problem.replace(tol=settings.tol))
+        problems: trials.Problems = replace(
+            folds[0], problem=folds[0].problem.replace(tol=settings.tol)
+        )
     else:
         if settings.tuning.max_nonzero is None and not settings.path:
             # Nothing needs the folds any more, whose matrices are as large as those to come.
@@ -198,9 +192,9 @@ def _fit_one(
 def learn_from_held(  # noqa: PLR0913  # the fits, and what is known of them
     context: SearchContext,
     data: Prepared,
-    best: MeasuredSetting | None,
+    best: trials.MeasuredSetting | None,
     work: Work,
-    held_by: Mapping[Fold, Split],
+    held_by: Mapping[trials.Fold, Split],
     *,
     near: MultiSolution | None = None,
     scores: Floats | None = None,
@@ -218,7 +212,11 @@ def learn_from_held(  # noqa: PLR0913  # the fits, and what is known of them
     regularizer = best.regularizer if best else settings.reg
     if scores is not None and outside is None:
         y = np.concatenate([fold.y_held for fold in folds])
-        held, outside_scores, stopped = Held(scores, y, held_weights(folds)), scores[:0], None
+        held, outside_scores, stopped = (
+            Held(scores, y, trials.held_weights(folds)),
+            scores[:0],
+            None,
+        )
     else:
         starts = None if near is None else list(map(Weights, near.w, near.b.tolist()))
         held, outside_scores, stopped = held_out(regularizer, folds, work, X, starts)
@@ -250,8 +248,8 @@ def learn_from_held(  # noqa: PLR0913  # the fits, and what is known of them
 
 def fit_rows(
     regularizer: Regularizer,
-    problems: Problems,
-    starts: Sequence[Start | Weights | None] | None,
+    problems: trials.Problems,
+    starts: Sequence[trials.Start | Weights | None] | None,
     work: Work = ALONE,
     *,
     prove: bool = False,
@@ -285,10 +283,10 @@ class Weights(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class SideBySide(Problems):
+class SideBySide(trials.Problems):
     """The fits of one weight vector on several folds of the same documents."""
 
-    folds: Sequence[Fold] = ()
+    folds: Sequence[trials.Fold] = ()
 
     @property
     def rows(self) -> list[int | None]:
@@ -306,7 +304,7 @@ class SideBySide(Problems):
 
 def held_out(
     regularizer: Regularizer,
-    folds: Sequence[Fold],
+    folds: Sequence[trials.Fold],
     work: Work,
     outside: csr_array,
     starts: Sequence[Weights] | None,
@@ -338,21 +336,20 @@ def held_out(
     return Held(np.vstack(scores), y, trials.held_weights(folds)), np.vstack(others), stopped
 
 
-class Tightening:
+def tightening(goal: float, callback: Callable[[Step], bool]) -> Callable[[Step], bool]:
     """A callback that ends a fit of one weight vector at twice the iterations of its goal.
 
     goal: the relative gap at which it could have ended. callback: that of the problem.
     """
+    last = math.inf
 
-    def __init__(self, goal: float, callback: Callable[[Step], bool]) -> None:
-        self._goal, self._callback = goal, callback
-        self._last = math.inf
+    def stop(step: Step) -> bool:
+        nonlocal last
+        if step.gap <= goal:
+            last = min(last, 2 * step.iteration)
+        return callback(step) or step.iteration >= last
 
-    def __call__(self, step: Step) -> bool:
-        """Whether to stop."""
-        if step.gap <= self._goal:
-            self._last = min(self._last, 2 * step.iteration)
-        return self._callback(step) or step.iteration >= self._last
+    return stop
 
 
 # How much closer a fit comes to the optimum whose groups are to be proven selected or not. At a gap
@@ -362,15 +359,15 @@ TIGHTER = 0.01
 
 def _fit(  # noqa: PLR0913  # one piece of work
     regularizer: Regularizer,
-    problems: Problems,
+    problems: trials.Problems,
     rows: Sequence[int | None],
-    starts: Sequence[Start | Weights | None],
+    starts: Sequence[trials.Start | Weights | None],
     run: Run,
     weights: Floats | None,
     prove: bool,
 ) -> list[Solution] | list[MultiSolution]:
     """The fits of some of ``problems.rows``; ``weights`` (rows, p) is where theirs go, if given."""
-    callback, p = run.stopper.callback, problems.problem.design.shape[1]
+    callback, p = run.callback, problems.problem.design.shape[1]
     if rows[0] is None:
         problem, codes = problems.of(None).replace(callback=callback), problems.y.astype(np.int64)
         fitted_together = calls.solve_softmax(
@@ -388,7 +385,7 @@ def _fit(  # noqa: PLR0913  # one piece of work
             solution
             for row, from_one in zip(separate, from_, strict=True)
             for solution in trials.solve_rows(
-                regularizer, problems, [row], [from_one], Tightening(goal, callback)
+                regularizer, problems, [row], [from_one], tightening(goal, callback)
             )
         ]
     else:
@@ -451,7 +448,7 @@ BITS = 12
 
 
 def prune(
-    fitted: MultiSolution, regularizer: Regularizer, problems: Problems, share: float
+    fitted: MultiSolution, regularizer: Regularizer, problems: trials.Problems, share: float
 ) -> tuple[MultiSolution, PruneSummary | None]:
     """Leave out the smallest weights, and shorten the others.
 
@@ -538,7 +535,9 @@ def _first_above(values: NDArray[np.float32], limit: float) -> int:
     return len(values)
 
 
-def _gap(pruned: MultiSolution, regularizer: Regularizer, problems: Problems) -> float | None:
+def _gap(
+    pruned: MultiSolution, regularizer: Regularizer, problems: trials.Problems
+) -> float | None:
     """The gap at the weights that are left, by the bound of the fit; None without a bound.
 
     So too where the regularizer does not allow such weights.
@@ -687,13 +686,9 @@ def path_settings(regularizer: Regularizer, problem: Problem) -> list[Regularize
     return [regularizer.replace(**{name: value}) for value in values]
 
 
-class _PathFit(NamedTuple):
-    """One point of a path: its weight vectors, sparse, and their scores of held-out documents."""
-
-    weights: csr_array
-    intercepts: Floats
-    gap: float
-    scores: Floats
+# One point of a path: its weight vectors (k, p) and intercepts (k,), the gap, and their scores of
+# held-out documents (n, k).
+_PathFit: TypeAlias = "tuple[csr_array, Floats, float, Floats]"
 
 
 def fit_path(fit: FinalFit, *, metric: str, work: Work = ALONE) -> SolutionPath | None:
@@ -701,6 +696,8 @@ def fit_path(fit: FinalFit, *, metric: str, work: Work = ALONE) -> SolutionPath 
 
     It is measured on the splits of the fit, which keeps its place in the path.
     """
+    from scipy.sparse import csr_array, vstack
+
     problems, folds = fit.problems, fit.folds
     settings = path_settings(fit.regularizer, problems.hardest())
     run = work.run("path", len(settings) * len(problems.targets) * (1 + len(folds)))
@@ -714,47 +711,30 @@ def fit_path(fit: FinalFit, *, metric: str, work: Work = ALONE) -> SolutionPath 
             stacklevel=3,
         )
         return None
+    # First the points on the documents of the fit, then the same on those of every split.
     width = len(problems.rows)
     whole, *held_out = (results[at : at + width] for at in range(0, len(results), width))
-    return _assemble(fit, settings, whole, held_out, metric)
-
-
-def _assemble(
-    fit: FinalFit,
-    settings: Sequence[Regularizer],
-    whole: Sequence[list[_PathFit]],
-    held_out: Sequence[Sequence[list[_PathFit]]],
-    metric: str,
-) -> SolutionPath:
-    """The path from its fits.
-
-    whole: the points of every weight vector, or of all together, on the documents of the fit.
-    held_out: the same on those of every split, with scores.
-    """
-    from scipy.sparse import csr_array, vstack
-
     fitted, names = fit.fitted, fit.data.encoder.names
-    task, chosen = fit.problems.task, settings.index(fit.regularizer)
-    y_true, counts = np.concatenate([fold.y_held for fold in fit.folds]), held_weights(fit.folds)
+    task, chosen = problems.task, settings.index(fit.regularizer)
+    y_true, counts = np.concatenate([fold.y_held for fold in folds]), trials.held_weights(folds)
     X, fitted_counts = fit.data.rows.matrix(fit.rows), fit.data.counts(fit.rows)
     weights, intercepts, points = [], [], []
     for at, regularizer in enumerate(settings):
-        w = vstack([row[at].weights for row in whole], format="csr")
-        b = np.concatenate([row[at].intercepts for row in whole])
+        w_of, b_of, gaps, _ = zip(*(row[at] for row in whole), strict=True)
+        w, b = vstack(w_of, format="csr"), np.concatenate(b_of)
         # NaN, no bound, is the widest.
-        gap = max((row[at].gap for row in whole), key=lambda it: (np.isnan(it), it))
+        gap = max(gaps, key=lambda it: (np.isnan(it), it))
         if at == chosen:
             # The chosen point is the model itself, not a fit that comes near it.
             w, b, gap = csr_array(fitted.w.astype(np.float32)), fitted.b, fitted.gap
-        scores = [np.hstack([row[at].scores for row in fold]) for fold in held_out]
+        scores = np.vstack([np.hstack([row[at][3] for row in fold]) for fold in held_out])
+        of_training = (X @ w.T).toarray() + b
         points.append(
             PathPoint(
                 params=regularizer.params(),
                 nonzero=len(np.unique(w.indices)),
-                metrics=task.measure(np.vstack(scores), y_true, counts),
-                training_metrics=task.measure(
-                    (X @ w.T).toarray() + b, fit.problems.y, fitted_counts
-                ),
+                metrics=task.measure(scores, y_true, counts),
+                training_metrics=task.measure(of_training, problems.y, fitted_counts),
                 gap=None if np.isnan(gap) else float(gap),
             )
         )
@@ -775,7 +755,7 @@ def _assemble(
 
 def _fit_along(
     settings: Sequence[Regularizer],
-    problems: Problems,
+    problems: trials.Problems,
     row: int | None,
     X: csr_array | None,
     run: Run,
@@ -784,10 +764,10 @@ def _fit_along(
     from scipy.sparse import csr_array
 
     fits: list[_PathFit] = []
-    for w, b, gap in solve_chain(settings, problems, row, None, run.stopper):
+    for w, b, gap in trials.solve_chain(settings, problems, row, None, run):
         if run.stopped:
             break
         scores = np.empty((0, len(b))) if X is None else X @ w.T + b
-        fits.append(_PathFit(csr_array(w.astype(np.float32)), b, gap, scores))
+        fits.append((csr_array(w.astype(np.float32)), b, gap, scores))
         run.advance(len(w))
     return fits

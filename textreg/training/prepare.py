@@ -78,7 +78,7 @@ def read_training(corpus: Corpus, settings: TrainingSettings) -> Training:
     corpus, target, rare, outside = read_target(corpus, *how, settings.rare, settings.unknown)
     target.task.check_options(settings)
     target = target._replace(task=target.task.with_options(settings))
-    dev = settings.dev
+    dev, share = settings.dev, None
     if dev is not None and settings.unknown is not None:
         is_outside = target.task.outside(target.task.dev_targets(dev))
         if is_outside.all():
@@ -88,10 +88,9 @@ def read_training(corpus: Corpus, settings: TrainingSettings) -> Training:
             )
         dev, outside_dev = parted(dev, is_outside)
         settings = settings.replace(dev=dev)
-        return Training(
-            corpus, settings, target, rare, outside_dev or outside, 1.0 if outside_dev else None
-        )
-    return Training(corpus, settings, target, rare, outside, None)
+        if outside_dev:
+            outside, share = outside_dev, 1.0
+    return Training(corpus, settings, target, rare, outside, share)
 
 
 # Relative duality gap of the fits that are only compared with each other.
@@ -228,6 +227,7 @@ class Prepared:
         self, problem: Problem, y: Targets, held: NDArray[np.intp], *, within: bool = False
     ) -> Fold:
         """A fit, with the documents that it is measured on."""
+        ends = np.cumsum([0, *(len(part.names) for part in self.encoder.parts)]).tolist()
         return Fold(
             problem=problem,
             task=self.task,
@@ -236,7 +236,13 @@ class Prepared:
             y_held=self.y[held],
             weights_held=self.counts(held),
             row_factors=self.row_factors,
-            normed=self._normed(),
+            # The columns of every tokenizer whose rows are scaled to length 1: they follow each
+            # other.
+            normed=tuple(
+                (start, end)
+                for part, start, end in zip(self.encoder.parts, ends, ends[1:], strict=False)
+                if part.weighting.norm == "features"
+            ),
             within=within,
         )
 
@@ -267,16 +273,6 @@ class Prepared:
         tol = max(self.settings.tol, SEARCH_TOL)
         weighted = problem.replace(sample_weight=weights, tol=tol)
         return self._fold(weighted, problems.y, held, within=True)
-
-    def _normed(self) -> tuple[tuple[int, int], ...]:
-        """The columns of every tokenizer whose rows are scaled to length 1."""
-        # Columns of the tokenizers follow each other.
-        ends = np.cumsum([0, *(len(part.names) for part in self.encoder.parts)]).tolist()
-        return tuple(
-            (start, end)
-            for part, start, end in zip(self.encoder.parts, ends, ends[1:], strict=False)
-            if part.weighting.norm == "features"
-        )
 
     def counts(self, rows: NDArray[np.intp]) -> Floats | None:
         """How much documents count where they are measured: by their own weights.

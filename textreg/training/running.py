@@ -75,38 +75,72 @@ ALONE = Work(partial=False)
 class Run:
     """Fits under way: how to work, how many are done, and when to stop; threads may share it.
 
+    It stops on Ctrl-C, and a reserve of time before the deadline. The first Ctrl-C is acknowledged
+    on stderr, and the work that is done can be used; a second one raises KeyboardInterrupt as
+    usual.
+
     Attributes
     ----------
     total : int
         Number of fits that are expected; may change.
+    interrupted : bool
+        Whether the user pressed Ctrl-C.
+    reserve : callable
+        Seconds to keep free before the deadline, from those of the slowest fit so far.
     """
 
     def __init__(self, work: Work, stage: str, total: int) -> None:
         self.work, self.total = work, total
-        self.stopper = Stopper(work.deadline, listens=work.partial)
+        self.interrupted = False
+        self.reserve: Callable[[float], float] = lambda slowest: 0.0
         self._stage, self._done = stage, 0
+        self._slowest = 0.0
         self._lock = threading.Lock()
 
-    def advance(self, fits: int = 1) -> None:
-        """So many more fits are done."""
+    def advance(self, fits: int = 1, seconds: float = 0.0) -> None:
+        """So many more fits are done, of which the slowest took so long."""
         for _ in range(fits):
             with self._lock:
                 self._done += 1
+                self._slowest = max(self._slowest, seconds)
                 LOG.debug("%s: %d of %d fits", self._stage, self._done, self.total)
                 self.work.report(self._stage, self._done, self.total)
 
     @property
+    def remaining(self) -> float:
+        """Seconds until the reserve is reached."""
+        # Nothing begins that would leave no time for what must follow.
+        return self.work.deadline - self.reserve(self._slowest) - time.monotonic()
+
+    @property
     def stopped(self) -> str | None:
-        """See :attr:`Stopper.stopped`."""
-        return self.stopper.stopped
+        """Why nothing more should start: "interrupted" or "budget"; None to go on."""
+        if self.interrupted:
+            return "interrupted"
+        # Without a deadline the clock is never read.
+        return "budget" if self.work.deadline < math.inf and self.remaining < 0 else None
+
+    def callback(self, step: Step) -> bool:
+        """For ``Problem.callback``: True to stop."""
+        return self.stopped is not None
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """Handle Ctrl-C in the main thread, unless somebody else handles it already."""
+        with stopping(self.interrupt) if self.work.partial else nullcontext():
+            yield
+
+    def interrupt(self) -> None:
+        """Stop, as Ctrl-C does."""
+        self.interrupted = True
 
     def map(self, call: Callable[..., Any], pieces: Sequence[tuple[Any, ...]]) -> Any:
         """``[call(*piece) for piece in pieces]`` in threads; Ctrl-C sets :attr:`stopped`."""
         try:
-            with self.stopper.listening():
+            with self.listening():
                 return in_threads(call, pieces, self.work.jobs)
         except KeyboardInterrupt:
-            self.stopper.interrupted = True
+            self.interrupted = True
             raise
 
 
@@ -143,69 +177,6 @@ def in_threads(call: Callable[..., Any], pieces: Sequence[tuple[Any, ...]], jobs
         # With several threads joblib replaces the cause by a text.
         error.__cause__ = causes.get(error, error.__cause__)
         raise
-
-
-class Stopper:
-    """Stops work on Ctrl-C, and a reserve of time before a deadline.
-
-    The first Ctrl-C is acknowledged on stderr, and the work that is done can be used; a second one
-    raises KeyboardInterrupt as usual. Threads may share an object.
-
-    Parameters
-    ----------
-    deadline : float
-        As ``time.monotonic()`` counts; infinite for none.
-    listens : bool, default True
-        Whether :meth:`listening` handles Ctrl-C.
-
-    Attributes
-    ----------
-    interrupted : bool
-        Whether the user pressed Ctrl-C.
-    reserve : callable
-        Seconds to keep free before the deadline, from those of the slowest fit so far.
-    """
-
-    def __init__(self, deadline: float = math.inf, *, listens: bool = True) -> None:
-        self._listens = listens
-        self.deadline = deadline
-        self.interrupted = False
-        self.reserve: Callable[[float], float] = lambda slowest: 0.0
-        self._slowest = 0.0
-        self._lock = threading.Lock()
-
-    @property
-    def remaining(self) -> float:
-        """Seconds until the reserve is reached."""
-        # Nothing begins that would leave no time for what must follow.
-        return self.deadline - self.reserve(self._slowest) - time.monotonic()
-
-    @property
-    def stopped(self) -> str | None:
-        """Why nothing more should start: "interrupted" or "budget"; None to go on."""
-        if self.interrupted:
-            return "interrupted"
-        # Without a deadline the clock is never read.
-        return "budget" if self.deadline < math.inf and self.remaining < 0 else None
-
-    def callback(self, step: Step) -> bool:
-        """For ``Problem.callback``: True to stop."""
-        return self.stopped is not None
-
-    def note(self, seconds: float) -> None:
-        """Take the time of a finished fit into account."""
-        with self._lock:
-            self._slowest = max(self._slowest, seconds)
-
-    @contextmanager
-    def listening(self) -> Iterator[None]:
-        """Handle Ctrl-C in the main thread, unless somebody else handles it already."""
-        with stopping(self.interrupt) if self._listens else nullcontext():
-            yield
-
-    def interrupt(self) -> None:
-        """Stop, as Ctrl-C does."""
-        self.interrupted = True
 
 
 _LOCK = threading.Lock()

@@ -144,16 +144,6 @@ class SearchContext:
         """What settings are compared by: the metric that was asked for, else that of the task."""
         return self.settings.metric or self.documents.target.task.default_metric
 
-    @property
-    def rules_out(self) -> bool:
-        """Whether settings may be left out that a part of the documents or labels rules out.
-
-        Not with another search than "narrow", where the rule of the choice asks for more than the
-        best, and where time may be up before any setting is measured on everything.
-        """
-        tuning = self.settings.tuning
-        return tuning.search == "narrow" and tuning.best_alone and tuning.budget is None
-
     def of_labels(self, labels: Sequence[int]) -> SearchContext:
         """The same search of a few labels, whose fits are there for a search of all of them."""
         part = SearchContext(self.documents, self.settings)
@@ -183,8 +173,8 @@ class SearchContext:
             self._prepared[values] = replace(data, splits=self.documents.splits)
         self._prepared.move_to_end(values)
         if len(self._prepared) > MAX_CACHED:
-            best = self.values_of(self.best_so_far) if self.measured else None
-            del self._prepared[next(it for it in self._prepared if it not in (values, best))]
+            best = [self.values_of(it) for it in self.promising(self.measured, 1)[:1]]
+            del self._prepared[next(it for it in self._prepared if it not in (values, *best))]
         return self._prepared[values]
 
     def prepared_for(self, setting: MeasuredSetting | None) -> Prepared:
@@ -272,7 +262,7 @@ class SearchContext:
         grid, places = self.grid(values), list(places)
         self.asked |= {(values, place) for place in places}
         self.expected = expected
-        run.stopper.reserve = _final_fit_seconds(self, values, run.work)
+        run.reserve = _final_fit_seconds(self, values, run.work)
         folds, total = self.prepared(values).folds, len(self.asked) + expected
         if self._fits_before is None:
             self._fits_before = run.total
@@ -334,11 +324,6 @@ class SearchContext:
         """The best settings so far: see :func:`promising`."""
         ranked = promising(measured, self.metric, self.settings.tuning, number)
         return [measured[at] for at in ranked]
-
-    @property
-    def best_so_far(self) -> MeasuredSetting:
-        """The most promising of those that were measured."""
-        return self.promising(self.measured, 1)[0]
 
     def values_of(self, setting: MeasuredSetting) -> FeatureValues:
         """The values of :attr:`space` that a setting has."""
@@ -513,8 +498,11 @@ def stages_of(context: SearchContext, *, by_documents: bool = True) -> list[Sear
 
     by_documents: whether some may be of fewer documents.
     """
-    stages = [context]
-    if not context.rules_out or not context.documents.splits:
+    stages, tuning = [context], context.settings.tuning
+    # Nothing is ruled out where all settings are to be measured, where the rule of the choice asks
+    # for more than the best, and where time may be up before any is measured on everything.
+    rules_out = tuning.search == "narrow" and tuning.best_alone and tuning.budget is None
+    if not (rules_out and context.documents.splits):
         return stages
     data = context.prepared(context.first)
     if (labels := few_labels(data, context.documents.splits)) is not None:
@@ -638,7 +626,7 @@ def run_search(stages: Sequence[SearchContext], work: Work) -> SearchResult:
     run = work.run("search", 0)
     sizes = [len(stage.documents.splits[0].train) for stage in stages]
     ruled_out = label_steps = 0
-    with run.stopper.listening():
+    with run.listening():
         narrowed(stages[0], run)
         for number, (stage, following) in enumerate(itertools.pairwise(stages)):
             if run.stopped:
@@ -660,7 +648,7 @@ def run_search(stages: Sequence[SearchContext], work: Work) -> SearchResult:
                 kept, label_steps = max(KEPT_BY_LABELS >> label_steps, 1), label_steps + 1
             confirmed(following, places[:kept], run, weaker=more_documents)
             ruled_out += len(set(places) - following.asked)
-    interrupted, measured = run.stopper.interrupted, context.measured
+    interrupted, measured = run.interrupted, context.measured
     if not measured and interrupted:
         raise KeyboardInterrupt
     if not measured:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
@@ -24,7 +24,7 @@ from textreg.model import summary as records
 from textreg.model.model import Model
 from textreg.model.origin import PartOrigin
 from textreg.model.summary import SupportCounts, TrainingSummary
-from textreg.records import Corpus, Documents, Floats, Groups, SelectionReport
+from textreg.records import Corpus, Documents, Floats, SelectionReport
 from textreg.records.arrays import row_of
 from textreg.records.design import BlockDesign, BlockGroups
 from textreg.records.documents import (
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from textreg.training.keywords import TrainKeywords
 
 
-#: The most features of which a summary keeps the order of entry.
+# The most features of which a summary keeps the order of entry.
 MAX_ORDER = 100
 
 
@@ -62,9 +62,18 @@ def training_summary(learned: fitting.Learned, options: dict[str, Any]) -> Train
     """The summary of a search and its final fit; ``options`` are those that were given."""
     context, result, fit, path, _ = learned
     settings, task = context.settings, context.documents.target.task
-    problem, fitted, best = fit.problems.problem, fit.fitted, fit.best
-    weight, rules = settings.class_weight, settings.threshold or {}
-    (order, order_groups), smooth = _orders(fit), fitted.unsmoothed
+    problem, fitted, of_held = fit.problems.problem, fit.fitted, fit.learned
+    design, graph, builder = problem.design, problem.graph, fit.data.settings.graph
+    weight, rules, shift = settings.class_weight, settings.threshold or {}, of_held.shift
+    rare, smooth = dict(context.documents.rare), fitted.unsmoothed
+    order, order_groups = _orders(fit)
+    parts = [report.groups for report in fitted.reports if isinstance(report, PartsReport)]
+    blocks = None
+    if isinstance(design, BlockDesign):
+        # The search saw a part of the documents alone.
+        searched = None if fit.best is None else len(context.documents.target.y)
+        number = len(design.blocks.starts) - 1
+        blocks = records.BlocksSummary(number, round(design.passes), searched)
     return TrainingSummary(
         task=task.name,
         loss=problem.loss.label(),
@@ -76,33 +85,33 @@ def training_summary(learned: fitting.Learned, options: dict[str, Any]) -> Train
             fit.regularizer.params(),
             _searched(settings, fit.regularizer),
         ),
-        documents=problem.design.shape[0],
-        features=problem.design.shape[1],
+        documents=design.shape[0],
+        features=design.shape[1],
         nonzero=fit.nonzero,
         groups=_of_groups(fit),
-        graph=_of_graph(fit),
+        graph=None
+        if graph is None or builder is None
+        else records.GraphSummary(builder.label(), builder.params(), graph.n_links, graph.classes),
         objective=fitted.objective,
         gap=_bound(fitted.gap),
         converged=fitted.converged,
         iterations=fitted.iterations,
         tol=settings.tol,
         class_weight=weight if isinstance(weight, (str, type(None))) else dict(weight),
-        unknown=fit.learned.unknown and records.UnknownSummary(*fit.learned.unknown),
-        rare=records.RareSummary(*settings.rare, dict(context.documents.rare))
-        if context.documents.rare
-        else None,
+        unknown=of_held.unknown and records.UnknownSummary(*of_held.unknown),
+        rare=records.RareSummary(*settings.rare, rare) if rare else None,
         interrupted="search" if result.stopped else "fit" if fit.stopped else None,
         budget=settings.tuning.seconds,
         planned=result.planned,
         ruled_out=result.ruled_out,
         ruled_out_by=result.labels,
         ruled_out_on=result.documents,
-        **_of_search(context, result, best),
-        shift=_shift(fit),
-        calibration=None if fit.learned.calibration is None else fit.learned.calibration.method,
+        **_of_search(context, result, fit.best),
+        shift=shift and records.ShiftSummary(shift.kind, tuple(shift.values.tolist())),
+        calibration=None if of_held.calibration is None else of_held.calibration.method,
         thresholds={
             label: records.ThresholdSummary(rules.get(label, task.threshold_rule), *threshold)
-            for label, threshold in fit.learned.thresholds.items()
+            for label, threshold in of_held.thresholds.items()
         },
         plugins=tuple(PartOrigin(**origin) for origin in settings.plugins(fit.regularizer)),
         options=options,
@@ -111,18 +120,13 @@ def training_summary(learned: fitting.Learned, options: dict[str, Any]) -> Train
         unsmoothed=None
         if smooth is None
         else records.UnsmoothedSummary(smooth.objective, _bound(smooth.gap)),
-        blocks=_blocks(context, fit),
+        blocks=blocks,
         order=order,
         order_groups=order_groups,
-        support=_support(fit.fitted.supports),
-        parts=_groups_with_parts(fit),
+        support=_support(fitted.supports),
+        # Only where all weight vectors are sums of parts.
+        parts=tuple(parts) if len(parts) == len(fitted.reports) else (),
     )
-
-
-def _shift(fit: fitting.FinalFit) -> records.ShiftSummary | None:
-    """Values of the shift; None where nothing was learned of one."""
-    shift = fit.learned.shift
-    return None if shift is None else records.ShiftSummary(shift.kind, tuple(shift.values.tolist()))
 
 
 def _bound(gap: float) -> float | None:
@@ -147,60 +151,23 @@ def _counts(states: NDArray[np.int8]) -> SupportCounts:
     return SupportCounts(zero, nonzero, len(states) - zero - nonzero)
 
 
-def _groups_with_parts(fit: fitting.FinalFit) -> tuple[tuple[int, ...], ...]:
-    """The groups that have a part, where all weight vectors are sums of parts."""
-    reports = [report for report in fit.fitted.reports if isinstance(report, PartsReport)]
-    if len(reports) < len(fit.fitted.reports):
-        return ()
-    return tuple(report.groups for report in reports)
-
-
-def _blocks(context: SearchContext, fit: fitting.FinalFit) -> records.BlocksSummary | None:
-    design = fit.problems.problem.design
-    if not isinstance(design, BlockDesign):
-        return None
-    # The search saw a part of the documents alone.
-    searched = None if fit.best is None else len(context.documents.target.y)
-    return records.BlocksSummary(len(design.blocks.starts) - 1, round(design.passes), searched)
-
-
 def _of_groups(fit: fitting.FinalFit) -> records.GroupsSummary | None:
     groups, builder = fit.problems.problem.groups, fit.data.settings.groups
     if groups is None or builder is None:
         return None
-    return records.GroupsSummary(
-        name=builder.label(),
-        params=builder.params(),
-        before=len(groups),
-        after=None if isinstance(groups, BlockGroups) else len(groups.merged.groups),
-        selected=_selected(fit, groups),
-    )
-
-
-def _selected(fit: fitting.FinalFit, groups: Groups) -> int | None:
-    """The groups whose copy is not zero; None where none are selected, or that is not known."""
-    regularizer = fit.regularizer
-    selects = type(regularizer).needs == "groups" and regularizer.params().get("group") != 0.0
-    if not selects or isinstance(groups, BlockGroups):
-        return None
-    if fit.fitted.group_norms is not None:
-        return int(np.count_nonzero(fit.fitted.group_norms))
-    # There are no copies: those with a feature that has a weight.
-    member_of = row_of(groups.indptr)
-    used = np.any(fit.fitted.w, axis=0)[groups.indices]
-    return len(np.unique(member_of[used]))
-
-
-def _of_graph(fit: fitting.FinalFit) -> records.GraphSummary | None:
-    graph, builder = fit.problems.problem.graph, fit.data.settings.graph
-    if graph is None or builder is None:
-        return None
-    return records.GraphSummary(
-        name=builder.label(),
-        params=builder.params(),
-        links=graph.n_links,
-        classes=graph.classes,
-    )
+    selected, after = None, None
+    if not isinstance(groups, BlockGroups):
+        after = len(groups.merged.groups)
+        selects = type(fit.regularizer).needs == "groups"
+        if selects and fit.regularizer.params().get("group") != 0.0:
+            norms = fit.fitted.group_norms
+            if norms is None:
+                # There are no copies: those with a feature that has a weight.
+                used = np.any(fit.fitted.w, axis=0)[groups.indices]
+                selected = len(np.unique(row_of(groups.indptr)[used]))
+            else:
+                selected = int(np.count_nonzero(norms))
+    return records.GroupsSummary(builder.label(), builder.params(), len(groups), after, selected)
 
 
 def _of_search(
@@ -217,19 +184,12 @@ def _of_search(
     if "accuracy" in best.metrics:
         # Wilson's 95 % interval of a share: right of so many.
         interval = wilson(round(best.metrics["accuracy"] * documents), documents)
-    points = (
-        records.SearchPoint(
-            params={
-                key: point.regularizer.params()[key]
-                for key in _searched(settings, point.regularizer)
-            },
-            settings=dict(point.changes),
-            nonzero=point.nonzero,
-            error=point.error,
-            metrics=dict(point.metrics),
-        )
-        for point in result.measured
-    )
+    points = []
+    for point in result.measured:
+        params = point.regularizer.params()
+        searched = {key: params[key] for key in _searched(settings, point.regularizer)}
+        changes, metrics = dict(point.changes), dict(point.metrics)
+        points.append(records.SearchPoint(searched, changes, point.nonzero, point.error, metrics))
     return {
         "split": records.SplitSummary(kind, len(splits), settings.seed, context.documents.by),
         "metric": metric,
@@ -257,24 +217,20 @@ def _orders(
     order = tuple(tuple(names[j] for j in report.order[:MAX_ORDER]) for report in reports)
     if groups is None or not all(report.steps or not report.order for report in reports):
         return order, ()
-    return order, tuple(tuple(_group_steps(it, names, groups.names)) for it in reports)
-
-
-def _group_steps(
-    report: SelectionReport, names: Sequence[str], group_names: Sequence[str] | None
-) -> Iterator[records.GroupStep]:
-    # order lists features, steps say how many of them there were after each.
-    start = 0
-    for step in report.steps:
-        if start >= MAX_ORDER:
-            return
-        single = step.group < 0
-        yield records.GroupStep(
-            group=None if single else step.group,
-            name=None if single or group_names is None else group_names[step.group],
-            features=tuple(names[j] for j in report.order[start : step.active]),
-        )
-        start = step.active
+    steps = []
+    for report in reports:
+        # order lists features, steps say how many of them there were after each.
+        start, of_report = 0, []
+        for step in report.steps:
+            if start >= MAX_ORDER:
+                break
+            group = None if step.group < 0 else step.group  # else a single feature
+            name = None if group is None or groups.names is None else groups.names[group]
+            features = tuple(names[j] for j in report.order[start : step.active])
+            of_report.append(records.GroupStep(group, name, features))
+            start = step.active
+        steps.append(tuple(of_report))
+    return order, tuple(steps)
 
 
 def _searched(settings: TrainingSettings, chosen: Regularizer) -> tuple[str, ...]:

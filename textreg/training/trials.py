@@ -29,7 +29,7 @@ from textreg.records import Floats, Int32s, Problem, Solution, Step
 from textreg.records.arrays import row_of
 from textreg.tasks import Task
 from textreg.tasks.classification import Multiclass
-from textreg.training.running import ALONE, Run, Stopper, Work, one_thread_in_blas
+from textreg.training.running import ALONE, Run, Work, one_thread_in_blas
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -218,32 +218,28 @@ class Chunk(NamedTuple):
     starts: list[Start | None]
 
 
-def solve_chunk(
-    chunk: Chunk, stop: Stopper, done: Callable[[list[Trial]], None] | None = None
-) -> Trials:
-    """Trials of every setting of a chunk; of the first ones only if stopped.
+def solve_chunk(chunk: Chunk, run: Run) -> Trials:
+    """Trials of every setting of a chunk; of the first ones only if the run is stopped.
 
-    A setting that is being fitted at the stop has no trial. done: called with the trials of each
-    setting.
+    A setting that is being fitted at the stop has no trial.
     """
     fold, rows, p = chunk.fold, chunk.rows, chunk.fold.problem.design.shape[1]
     trials: Trials = []
     if not share_passes(chunk.settings, fold):
         start = together(chunk.starts, p)
-        solutions = solve_chain(chunk.settings, fold, rows[0], start, stop)
+        solutions = solve_chain(chunk.settings, fold, rows[0], start, run)
     else:
         starts = [None if start is None else start.dense(p) for start in chunk.starts]
-        solutions = solve_side_by_side(chunk.settings, fold, rows, starts, stop)
+        solutions = solve_side_by_side(chunk.settings, fold, rows, starts, run)
     began = time.perf_counter()
     for weights, intercepts, _ in solutions:
-        if stop.stopped:
+        if run.stopped:
             break
         seconds = (time.perf_counter() - began) / len(rows)
         pairs = zip(weights, intercepts.tolist(), strict=True)
         # scores of the held-out documents: X w + b
         trials.append([_trial(fold.X_held, w, b, seconds) for w, b in pairs])
-        if done is not None:
-            done(trials[-1])
+        run.advance(len(rows), seconds)
         began = time.perf_counter()
     return trials
 
@@ -264,14 +260,14 @@ def solve_chain(
     problems: Problems,
     row: int | None,
     start: tuple[Floats, Floats] | None,
-    stop: Stopper,
+    run: Run,
 ) -> Iterator[tuple[Floats, Floats, float]]:
     """Weights (k, p), intercepts (k,) and gap of every setting, each started from the one before.
 
     row: one of ``problems.rows``; k is 1 unless all are fitted together. start: weights and
     intercepts to start from.
     """
-    problem = problems.of(row).replace(callback=stop.callback)
+    problem = problems.of(row).replace(callback=run.callback)
     if (constant := problems.constant(row)) is not None:
         for _ in settings:
             yield constant.w[None], np.array([constant.b]), constant.gap
@@ -279,7 +275,7 @@ def solve_chain(
     if not problems.task.joint:
         if start is not None:
             problem = problem.replace(start=(start[0][0], float(start[1][0])))
-        for solution in calls.path(settings, problem, lambda: stop.stopped is not None):
+        for solution in calls.path(settings, problem, lambda: run.stopped is not None):
             yield solution.w[None], np.array([solution.b]), solution.gap
         return
     for regularizer in settings:
@@ -293,14 +289,14 @@ def solve_side_by_side(
     problems: Problems,
     rows: Sequence[int | None],
     starts: Sequence[tuple[Floats, float] | None],
-    stop: Stopper,
+    run: Run,
 ) -> Iterator[tuple[Floats, Floats, float]]:
     """The same for several of ``problems.rows``; the gap is the widest of them.
 
     starts: weights and intercept of each to start from; nothing where there are none.
     """
     for regularizer in settings:
-        solutions = solve_rows(regularizer, problems, rows, starts, stop.callback)
+        solutions = solve_rows(regularizer, problems, rows, starts, run.callback)
         starts = [(solution.w, solution.b) for solution in solutions]
         weights = np.array([solution.w for solution in solutions])
         intercepts = np.array([solution.b for solution in solutions])
@@ -461,33 +457,22 @@ def solve_chunks(chunks: Sequence[Chunk], run: Run) -> list[Trials]:
     These get a fold once, which chunks then refer to, and solve each chunk in one thread, as is
     done here. Ctrl-C does not reach them: they solve all chunks.
     """
-    work = run.work
-    workers = work.workers
-
-    def solve(chunk: Chunk) -> Trials:
-        return solve_chunk(chunk, run.stopper, lambda tried: _note(run, chunk, tried))
-
+    workers, sent = run.work.workers, run.work.sent
     if workers is None or not workers.elsewhere:
-        return list(run.map(solve, [(chunk,) for chunk in chunks]))
+        return list(run.map(solve_chunk, [(chunk, run) for chunk in chunks]))
     for fold in {chunk.fold: None for chunk in chunks}:
-        if fold not in work.sent:
-            work.sent[fold] = workers.send(fold)
+        if fold not in sent:
+            sent[fold] = workers.send(fold)
     folds, *parts = zip(*chunks, strict=True)
-    ends = time.time() + run.stopper.remaining
-    with run.stopper.listening():
+    ends = time.time() + run.remaining
+    with run.listening():
         solved: list[Trials] = list(
-            workers.map(_solve, map(work.sent.__getitem__, folds), *parts, itertools.repeat(ends))
+            workers.map(_solve, map(sent.__getitem__, folds), *parts, itertools.repeat(ends))
         )
     for chunk, trials in zip(chunks, solved, strict=True):
-        for tried in trials:
-            _note(run, chunk, tried)
+        for fitted in trials:
+            run.advance(len(chunk.rows), fitted[0].seconds)
     return solved
-
-
-def _note(run: Run, chunk: Chunk, trials: Sequence[Trial]) -> None:
-    """Count the fits of a setting that is done."""
-    run.stopper.note(max(trial.seconds for trial in trials))
-    run.advance(len(chunk.rows))
 
 
 def measured_setting(
@@ -588,5 +573,5 @@ def _solve(fold: Fold, rows: Any, parts: Any, starts: Any, ends: float) -> Trial
     with warnings.catch_warnings(), one_thread_in_blas():
         warnings.simplefilter("ignore", ConvergenceWarning)
         # The clock of this machine is thought to be right.
-        stopper = Stopper(time.monotonic() + ends - time.time())
-        return solve_chunk(Chunk(fold, rows, parts, starts), stopper)
+        run = Work(deadline=time.monotonic() + ends - time.time()).run("search", 0)
+        return solve_chunk(Chunk(fold, rows, parts, starts), run)

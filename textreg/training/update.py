@@ -467,16 +467,6 @@ def find_names(names: Sequence[str], others: Sequence[str]) -> Int64s:
 _AS_GIVEN = ("multiclass", "min_label", "rare_label", "metric", "prune", "seed", "max_iter")
 
 
-class Added(NamedTuple):
-    """What is noted of an update.
-
-    date: the day. files: of the new documents; none in Python.
-    """
-
-    date: str
-    files: tuple[str, ...] = ()
-
-
 def update(  # noqa: PLR0913  # its options are its interface
     model: Model,
     texts: Documents,
@@ -556,62 +546,52 @@ def update(  # noqa: PLR0913  # its options are its interface
         labels=as_column(labels, "labels"),
         sample_weight=sample_weight,  # type: ignore[arg-type]  # any array-like
     )
-    added = Added(as_date(date))
-    return update_corpus(model, new, old, added, jobs=jobs, unlabeled=unlabeled)
+    return update_corpus(model, new, old, as_date(date), jobs=jobs, unlabeled=unlabeled)
 
 
 def update_corpus(  # noqa: PLR0913  # its options are its interface
     model: Model,
     new: Corpus,
     old: Corpus | None,
-    added: Added,
+    date: str,
+    files: tuple[str, ...] = (),
     *,
     jobs: int = 1,
     unlabeled: Corpus | None = None,
     progress: Progress | None = None,
 ) -> Model:
-    """A model of the old and the new documents: see :func:`update`."""
+    """A model of the old and the new documents: see :func:`update`. files: of the new ones."""
     before = summary_of(model)
     _check(model, new, "the new documents")
     if old is None:
         newer = approximate(model, new, settings_to_update(model, jobs=jobs), progress)
-        return _noted(newer, model, added, len(new), None)
-    _check(model, old, "the old documents")
-    if len(old) < before.documents:
-        warnings.warn(
-            f"the old documents are {len(old):,}, and the model was fitted on "
-            f"{before.documents:,}: what is left out is forgotten.",
-            DataWarning,
-            stacklevel=3,
-        )
-    settings = settings_to_update(model, jobs=jobs, unlabeled=unlabeled)
+    else:
+        _check(model, old, "the old documents")
+        if len(old) < before.documents:
+            warnings.warn(
+                f"the old documents are {len(old):,}, and the model was fitted on "
+                f"{before.documents:,}: what is left out is forgotten.",
+                DataWarning,
+                stacklevel=3,
+            )
+        settings = settings_to_update(model, jobs=jobs, unlabeled=unlabeled)
 
-    def initial(data: Prepared) -> list[Start]:
-        return initial_weights(model, data.encoder, data.task)
+        def initial(data: Prepared) -> list[Start]:
+            return initial_weights(model, data.encoder, data.task)
 
-    # The optimum is the same from anywhere, so the start is worth its place only if it is quicker.
-    from_start = settings.reg.gains_from_start(settings.loss, softmax=model.task.joint)
-    newer = train_corpus(
-        joined(old, new, held_out=holds_out(model)),
-        settings,
-        progress,
-        partial=False,
-        initial=initial if from_start else None,
-    )
-    return _noted(newer, model, added, len(new), len(old))
-
-
-def _noted(newer: Model, model: Model, added: Added, new: int, old: int | None) -> Model:
-    """The newer model with what was added; ``new`` and ``old`` are numbers of documents."""
-    before, after = summary_of(model), summary_of(newer)
+        # The optimum is the same from anywhere: a start is worth its place only if it is quicker.
+        quicker = settings.reg.gains_from_start(settings.loss, softmax=model.task.joint)
+        corpus, start = joined(old, new, held_out=holds_out(model)), initial if quicker else None
+        newer = train_corpus(corpus, settings, progress, partial=False, initial=start)
+    after = summary_of(newer)
     noted = UpdateSummary(
-        date=added.date,
-        documents=new,
-        old=old,
+        date=date,
+        documents=len(new),
+        old=None if old is None else len(old),
         labels=tuple(sorted({*newer.labels} - {*model.labels})),
         features=before.features,
         added=after.features - before.features,
-        files=added.files,
+        files=files,
     )
     # Earlier updates stay on record.
     newer.summary = replace(after, updates=(*before.updates, noted))
