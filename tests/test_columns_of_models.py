@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from conftest import Cli
 
-from textreg.model.storage import load_model, load_to_predict
+from textreg.model.storage import load_model
 from textreg.reading.columns import ColumnNames, Likely, TableColumns
 
 FIXED = ("--tokenizer", "words", "--reg", "ridge", "--reg-l2", "1", "--quiet")
@@ -33,7 +33,7 @@ def model(cli: Cli, tmp_path: Path) -> Path:
 
 def test_a_model_knows_them(model: Path) -> None:
     expected = {"text_col": "remark", "label_col": "mood"}
-    assert load_model(model).columns == load_to_predict(model).columns == expected
+    assert load_model(model).columns == expected
 
 
 def test_they_go_before_what_would_be_guessed(cli: Cli, model: Path, tmp_path: Path) -> None:

@@ -15,8 +15,7 @@ from textreg.errors import UsageError, first_few
 from textreg.terminal import json_line, single_line
 
 if TYPE_CHECKING:
-    from textreg.model.origin import UpdateSummary
-    from textreg.model.summary import ShiftSummary
+    from textreg.model.summary import ShiftSummary, UpdateSummary
     from textreg.training.running import Progress
 
 # Number of features to show for a group.

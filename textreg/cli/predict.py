@@ -22,7 +22,7 @@ from textreg.measure.evaluation import (
     MultilabelEvaluation,
     RegressionEvaluation,
 )
-from textreg.model.storage import load_model, load_to_predict
+from textreg.model.storage import load_model
 from textreg.reading.corpus import RecordBatch
 from textreg.records import Corpus
 from textreg.terminal import single_line
@@ -159,7 +159,7 @@ def _predict(
         how = how._replace(on_error="skip" if output.tabular else "stop")
     if files:
         check_named(files, "predict")
-    loaded = load_to_predict(model)
+    loaded = load_model(model)
     answers = Answers(loaded, proba=output.proba, top=output.top or 0, jobs=output.jobs)
     if output.out is not None:
         check_target(Path(output.out), [model, *files])

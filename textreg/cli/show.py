@@ -16,10 +16,10 @@ from textreg.explain import path_sentences
 from textreg.features.encoder import AnyEncoder, Encoder
 from textreg.model.container import file_digest
 from textreg.model.model import Model
-from textreg.model.origin import PartOrigin
 from textreg.model.regularization_path import PathTable, SentencePath, SolutionPath
 from textreg.model.saved_encoder import TokenizerOrigin, missing_tokenizer
 from textreg.model.storage import load_model
+from textreg.model.summary import PartOrigin
 from textreg.structure.joining import joint_names
 from textreg.terminal import shell_line, single_line, visible
 

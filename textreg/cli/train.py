@@ -22,8 +22,8 @@ from textreg.model import summary as summaries
 from textreg.model.container import is_container
 from textreg.model.json_records import to_json
 from textreg.model.model import Model
-from textreg.model.origin import SourceSummary
 from textreg.model.storage import load_model
+from textreg.model.summary import SourceSummary
 from textreg.tasks import TASKS, Task
 from textreg.terminal import shell_line, single_line
 from textreg.training.recipe import JOINED, words_of

@@ -18,7 +18,6 @@ from textreg.tasks import Task
 if TYPE_CHECKING:
     from textreg.explain import Explanation
     from textreg.features.encoder import AnyEncoder
-    from textreg.model.origin import SourceSummary
     from textreg.model.regularization_path import SolutionPath
     from textreg.model.summary import TrainingSummary
     from textreg.records import Documents, Floats, Int64s
@@ -120,7 +119,6 @@ class Model:
         self.path = path
         self.summary = summary
         self.seconds: dict[str, float] = {}
-        self.source: SourceSummary | None = None  # of a model without a summary
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -134,7 +132,7 @@ class Model:
         The names of the columns of texts and labels, ``text_col`` and ``label_col``, and
         ``label_sep``; only those that were there.
         """
-        source = self.source if self.summary is None else self.summary.source
+        source = None if self.summary is None else self.summary.source
         reading = {} if source is None else source.reading
         kept = {name: reading.get(name) for name in ("text_col", "label_col", "label_sep")}
         return {name: value for name, value in kept.items() if isinstance(value, str)}

@@ -82,19 +82,18 @@ from textreg.model import container, saved_encoder
 from textreg.model.container import FaultError
 from textreg.model.json_records import from_json, to_json
 from textreg.model.model import Model
-from textreg.model.origin import SourceSummary
 from textreg.model.saved_encoder import ENCODER_ARRAYS, SavedPart
+from textreg.model.summary import History
 from textreg.records.arrays import row_of
 from textreg.records.text import Names
-from textreg.tasks import Task, task_of_header
+from textreg.tasks import task_of_header
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from textreg.features.encoder import AnyEncoder
-    from textreg.model.container import Arrays, Container
+    from textreg.model.container import Arrays
     from textreg.model.regularization_path import PathHeader, SolutionPath
-    from textreg.model.summary import History
     from textreg.records import Floats, Int32s, Int64s
 
 
@@ -205,20 +204,6 @@ class Header:
     at_least_one: bool = False
 
 
-@dataclass(frozen=True)
-class _Training:
-    """What reading documents needs of the summary of a training."""
-
-    source: SourceSummary | None = None
-
-
-@dataclass(frozen=True)
-class _Trained:
-    """The same of the header."""
-
-    summary: _Training | None = None
-
-
 def save_model(model: Model, path: str | os.PathLike[str]) -> None:
     """Write a model file; if this fails, an existing file stays as it was.
 
@@ -236,12 +221,28 @@ def save_model(model: Model, path: str | os.PathLike[str]) -> None:
     ModelError
         If the file cannot be written.
     """
-    from textreg.model.summary import History
-
-    header = to_json(_header_of(model)) | to_json(
-        History(model.summary, None if model.path is None else model.path.header)
+    encoder = model.encoder
+    header = Header(
+        textreg=metadata.version("textreg"),
+        **model.task.to_header(),
+        calibration=model.calibration,
+        thresholds=model.thresholds,
+        parts=saved_encoder.saved_parts(encoder),
+        vectorizer=encoder.vectorizer.params(),
     )
-    write_atomically(Path(path), container.pack(header, _arrays_of(model)))
+    history = History(model.summary, None if model.path is None else model.path.header)
+    rows, columns = np.nonzero(model.weights)
+    arrays: dict[str, NDArray[Any]] = {
+        **saved_encoder.encoder_arrays(encoder),
+        "weights": model.weights[rows, columns],
+        "weight_ptr": container.offsets_of(np.count_nonzero(model.weights, axis=1)),
+        "weight_columns": columns.astype(np.int32),
+        "intercepts": model.intercepts,
+    }
+    if model.path is not None:
+        arrays |= path_arrays(model.path)
+    data = container.pack(to_json(header) | to_json(history), arrays)
+    write_atomically(Path(path), data)
 
 
 def load_model(
@@ -293,111 +294,37 @@ def load_model(
     ...     textreg.load(f"{folder}/model.textreg").predict(["good"])
     ['pos']
     """
-    model, parts = _read(Path(path), sha256)
-    if tokenizer is not False:
-        _give_tokenizers(model, Path(path), parts, tokenizer)
-    return model
-
-
-def load_to_predict(path: str | os.PathLike[str]) -> Model:
-    """Read a model file for predictions alone.
-
-    How the model was trained and its regularization path, which no prediction depends on, are
-    neither read nor checked, but for the columns of its files: to make their records takes longer
-    than to predict a text.
-
-    Parameters
-    ----------
-    path : path-like
-        The file to read.
-
-    Returns
-    -------
-    Model
-        Without a summary and a path.
-
-    Raises
-    ------
-    UsageError, ModelError
-        As :func:`load_model`.
-    """
-    model, parts = _read(Path(path), with_history=False)
-    _give_tokenizers(model, Path(path), parts)
-    return model
-
-
-def _read(
-    path: Path, sha256: str | None = None, *, with_history: bool = True
-) -> tuple[Model, tuple[SavedPart, ...]]:
-    """The model in a file, without its tokenizers, which the parts of its header name."""
+    path = Path(path)
     with container.opened(path, ARRAYS, sha256) as stored:
-        header = from_json(Header, stored.header, "")
+        header, history = (
+            from_json(Header, stored.header, ""),
+            from_json(History, stored.header, ""),
+        )
         task = task_of_header(stored.header)
-        history = _history_in(stored, task) if with_history else None
-        _check_lengths(stored.lengths, header, task.n_rows)
+        rows = task.n_rows
+        if history.summary is not None and history.summary.task != task.name:
+            raise FaultError(f"it is a {task.name}, and its summary is of another task")
+        check_path_lengths(history.path, stored.lengths, rows)
+        _check_lengths(stored.lengths, header, rows)
         arrays = stored.read()
         most = None if sha256 is not None else max(SMALL_WEIGHTS, SPREAD * stored.size)
-        encoder, weights = _encoder_and_weights(header, arrays, task.n_rows, most)
+        encoder, weights = _encoder_and_weights(header, arrays, rows, most)
         model = Model(
             task,
             encoder,
             weights,
             arrays["intercepts"],
+            history.summary,
             calibration=header.calibration,
             thresholds=header.thresholds,
+            path=read_path(history.path, arrays, rows),
         )
-        if history is not None:
-            model.summary = history.summary
-            model.path = read_path(history.path, arrays, task.n_rows)
-        elif (trained := from_json(_Trained, stored.header, "").summary) is not None:
-            model.source = trained.source
-    return model, header.parts
-
-
-def _history_in(stored: Container, task: Task) -> History:
-    """How the model in an open file was trained; FaultError if that does not fit the model."""
-    from textreg.model.summary import History
-
-    history = from_json(History, stored.header, "")
-    if history.summary is not None and history.summary.task != task.name:
-        raise FaultError(f"it is a {task.name}, and its summary is of another task")
-    check_path_lengths(history.path, stored.lengths, task.n_rows)
-    return history
-
-
-def _give_tokenizers(
-    model: Model, path: Path, parts: Sequence[SavedPart], given: Any = True
-) -> None:
-    """Put the tokenizers into a model that was read without them."""
-    found = saved_encoder.find_tokenizers(path, [part.tokenizer for part in parts], given)
-    for part, own in zip(model.encoder.parts, found, strict=True):
-        part.tokenizer = own
-
-
-def _header_of(model: Model) -> Header:
-    encoder = model.encoder
-    return Header(
-        textreg=metadata.version("textreg"),
-        **model.task.to_header(),
-        calibration=model.calibration,
-        thresholds=model.thresholds,
-        parts=saved_encoder.saved_parts(encoder),
-        vectorizer=encoder.vectorizer.params(),
-    )
-
-
-def _arrays_of(model: Model) -> Arrays:
-    rows, columns = np.nonzero(model.weights)
-    arrays: dict[str, NDArray[Any]] = {
-        **saved_encoder.encoder_arrays(model.encoder),
-        "weights": model.weights[rows, columns],
-        "weight_ptr": container.offsets_of(np.count_nonzero(model.weights, axis=1)),
-        "weight_columns": columns.astype(np.int32),
-        "intercepts": model.intercepts,
-    }
-    if model.path is not None:
-        arrays |= path_arrays(model.path)
-    return arrays
+    if tokenizer is not False:
+        origins = [part.tokenizer for part in header.parts]
+        found = saved_encoder.find_tokenizers(path, origins, tokenizer)
+        for part, own in zip(model.encoder.parts, found, strict=True):
+            part.tokenizer = own
+    return model
 
 
 def _check_lengths(lengths: Mapping[str, int], header: Header, rows: int) -> None:

@@ -173,14 +173,18 @@ class Collected:
         """Take the next documents, each with the name of its file."""
         self.texts.extend([row.text for _, row in documents])
         if self.labels is not None:
-            self._add_labels(self.labels, [row.label for _, row in documents])
+            labels = [row.label for _, row in documents]
+            mixed = len({type(label) for label in (*self.labels[:1], *labels)}) > 1
+            if (mixed and not self._labeled) or None in labels:
+                self.labels = None
+            else:
+                self.labels += map(self._same, labels)
         if "weight" in self._wanted:
             self._weights.extend([row.weight for _, row in documents])
         if "group" in self._wanted:
-            self._groups += self._once([row.group for _, row in documents])
+            self._groups += [self._same(row.group) for _, row in documents]
         if "time" in self._wanted:
-            times = [row.time for _, row in documents]
-            self._times += [self._same(it) if type(it) is str else it for it in times]
+            self._times += [self._same(row.time) for _, row in documents]
         self._line_of.extend([row.line for _, row in documents])
         last = self.sources[-1] if self.sources else None
         for name, _ in documents:
@@ -203,27 +207,16 @@ class Collected:
             "line_of": np.asarray(self._line_of, dtype=np.int64),
         }
 
-    def _add_labels(self, kept: list[Any], labels: list[Any]) -> None:
-        mixed = not self._labeled and len({type(label) for label in (*kept[:1], *labels)}) > 1
-        if mixed or None in labels:
-            self.labels = None
-        else:
-            kept += self._once(labels)
-
-    def _once(self, values: list[Any]) -> list[Any]:
-        """The values, where equal ones are one object."""
-        known = self._known
-        return [known.get(value) or self._same(value) for value in values]
-
     def _same(self, value: Any) -> Any:
-        """The first value read that equals this one, or itself."""
-        if value in self._known:
-            return self._known[value]
-        if isinstance(value, tuple):
-            value = tuple(map(self._same, value))
-        if len(self._known) < KNOWN:
-            self._known[value] = value
-        return value
+        """The first value read that equals this one and has its type, or itself."""
+        key = type(value), value
+        if key not in self._known:
+            if isinstance(value, tuple):
+                value = tuple(map(self._same, value))
+            if len(self._known) >= KNOWN:
+                return value
+            self._known[key] = value
+        return self._known[key]
 
 
 ROWS = 4096
@@ -276,16 +269,11 @@ class CorpusReader:
         batch: list[tuple[str, Row]] = []
         characters = 0
         for name, item in self._rows():
-            if isinstance(item, Row):
-                batch.append((name, item))
-                characters += len(item.text)
-                if len(batch) == ROWS or characters > CHARACTERS:
-                    collected.add(batch)
-                    batch, characters = [], 0
-            else:
-                self.skipping.add(name, item, len(collected) + len(batch))
-            if self.keeps:
-                self._records.append(item.record or _fields(name, item))
+            self._take(name, item, batch, len(collected))
+            characters += len(item.text) if isinstance(item, Row) else 0
+            if len(batch) == ROWS or characters > CHARACTERS:
+                collected.add(batch)
+                batch, characters = [], 0
         collected.add(batch)
         if not len(collected):
             raise self.skipping.nothing_left()
@@ -302,12 +290,7 @@ class CorpusReader:
         try:
             for name, item in self._rows():
                 rows += 1
-                if isinstance(item, Row):
-                    batch.append((name, item))
-                else:
-                    self.skipping.add(name, item, len(batch))
-                if self.keeps:
-                    self._records.append(item.record or _fields(name, item))
+                self._take(name, item, batch)
                 if rows == size or not (full or self.source is None or self.source.ready()):
                     yield self._batch(batch)
                     batch, rows = [], 0
@@ -317,6 +300,20 @@ class CorpusReader:
             yield self._batch(batch)
         if failure is not None:
             raise failure
+
+    def _take(
+        self, name: str, item: Row | UnusableRow, batch: list[tuple[str, Row]], before: int = 0
+    ) -> None:
+        """Take a row, which stands after ``before`` documents and those of ``batch``."""
+        if isinstance(item, Row):
+            batch.append((name, item))
+        else:
+            self.skipping.add(name, item, before + len(batch))
+        if self.keeps:
+            # A row without columns has its text, and its file if it is one of its own.
+            fields = {} if item.line else {"file": name}
+            text = {"text": item.text} if isinstance(item, Row) else {}
+            self._records.append(item.record or fields | text)
 
     def _collected(self, texts: StoredTexts | None = None) -> Collected:
         wanted = [role for role in ("weight", "group", "time") if self.wanted[role] is not None]
@@ -404,12 +401,6 @@ class CorpusReader:
             label = file.split(os.sep)[0] if os.path.dirname(file) else None
             name = os.path.join(folder, file)
             yield name, read_document(name, label, encoding, otherwise)
-
-
-def _fields(file: str, item: Row | UnusableRow) -> Mapping[str, Any]:
-    """What a row without columns has: its text, and its file if it is one of its own."""
-    fields = {} if item.line else {"file": file}
-    return fields | {"text": item.text} if isinstance(item, Row) else fields
 
 
 def _joined(names: Iterable[str]) -> str:

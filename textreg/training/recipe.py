@@ -15,8 +15,8 @@ from textreg.errors import ModelError, PluginError, UsageError
 from textreg.features.fields import AUTO_TOKENIZER, FIELD_OPTIONS, AutoTokenizer, fields_of
 from textreg.features.vectorize import Vectorizer
 from textreg.kinds import Plugin, Tokenizer
-from textreg.model.origin import SourceSummary
 from textreg.model.saved_encoder import TokenizerOrigin
+from textreg.model.summary import SourceSummary
 from textreg.params import Parametrized
 from textreg.plugins import registry
 from textreg.records.documents import Field

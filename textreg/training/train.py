@@ -22,8 +22,7 @@ from textreg.kinds import Regularizer
 from textreg.measure.metrics import wilson
 from textreg.model import summary as records
 from textreg.model.model import Model
-from textreg.model.origin import PartOrigin
-from textreg.model.summary import SupportCounts, TrainingSummary
+from textreg.model.summary import PartOrigin, SupportCounts, TrainingSummary
 from textreg.records import Corpus, Documents, Floats, SelectionReport
 from textreg.records.arrays import row_of
 from textreg.records.design import BlockDesign, BlockGroups

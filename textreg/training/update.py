@@ -34,7 +34,7 @@ from textreg.features.encoder import AnyEncoder, Encoder, JoinedEncoder
 from textreg.features.vectorize import Vectorizer
 from textreg.kinds import Loss, Penalized, Regularizer
 from textreg.model.model import Model
-from textreg.model.origin import UpdateSummary
+from textreg.model.summary import UpdateSummary
 from textreg.penalties import Separable
 from textreg.plugins import calls
 from textreg.records import Corpus, Documents, Floats, Int64s, Problem, Solution
