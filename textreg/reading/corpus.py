@@ -23,7 +23,6 @@ from textreg.reading.formats import detect, refuse_binary
 from textreg.reading.source import (
     GUESS,
     GUESSED_FROM,
-    FileChangedError,
     Paths,
     Skipping,
     Source,
@@ -34,7 +33,6 @@ from textreg.reading.source import (
     listed,
     name_of,
     opened,
-    refuse_change,
 )
 from textreg.records import Corpus, Floats
 from textreg.records.documents import Field, FieldedText, StoredTexts
@@ -81,8 +79,6 @@ def read_document(
         return Row(_text(file, encoding, otherwise), name, 1.0, 0)
     except UnusableRow as problem:
         return problem
-    except FileChangedError:
-        raise
     except DataError as error:
         what = str(error).removeprefix(f"{file}: ")
         row = UnusableRow(what, reason="not a text file")
@@ -367,8 +363,6 @@ class CorpusReader:
                 self.guessed.append(self.source.encoding.replace("_", "-"))
             self.columns.append(columns)
             for row in format.rows(self.source, columns):
-                if isinstance(row, UnusableRow):
-                    refuse_change(stream)  # a row may be cut short by it
                 yield name, row
 
     def _folder(self, folder: str) -> Iterator[tuple[str, Row | UnusableRow]]:
@@ -476,7 +470,7 @@ def read_corpus(  # noqa: PLR0913  # its options are its interface
         If a file is missing or a column has another name, or there is no room for ``texts``.
     DataError
         If the contents of a file cannot be used; the message names file and line. If more rows
-        than ``max_skipped`` cannot be used. If a file changes while it is read.
+        than ``max_skipped`` cannot be used.
 
     Warns
     -----

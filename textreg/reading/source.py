@@ -9,7 +9,6 @@ import math
 import os
 import re
 import select
-import stat
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -629,64 +628,19 @@ def name_of(path: str) -> str:
     return "<stdin>" if path == "-" else path
 
 
-class FileChangedError(DataError):
-    """A file was written to or removed while it was read."""
-
-
-class _OpenFile(io.FileIO):
-    """A file as it is now: :meth:`refuse_change` tells whether it still is."""
-
-    def __init__(self, path: str) -> None:
-        super().__init__(path, "rb")
-        self._path = path
-        self._opened = os.fstat(self.fileno())
-
-    def refuse_change(self) -> None:
-        """Raise FileChangedError if others wrote to a regular file since, or removed it."""
-        before = self._opened
-        if not stat.S_ISREG(before.st_mode):
-            return
-        try:
-            now = os.stat(self._path)
-        except OSError:
-            how = "removed"
-        else:
-            if (now.st_size, now.st_mtime_ns) == (before.st_size, before.st_mtime_ns):
-                return
-            sizes = f", from {before.st_size:,} to {now.st_size:,} bytes,"
-            how = f"changed{sizes if now.st_size != before.st_size else ''}"
-        raise FileChangedError(
-            f"{self._path}: this file was {how} while it was read. Read it again when nothing "
-            "writes to it."
-        )
-
-
 @contextmanager
 def opened(path: str) -> Iterator[IO[bytes]]:
-    """The bytes of a file, or of standard input for ``-``.
-
-    Raises DataError if it cannot be opened, and FileChangedError if it changes before the end.
-    """
+    """The bytes of a file, or of standard input for ``-``; DataError if it cannot be opened."""
     if path == "-":
         yield sys.stdin.buffer
         return
     try:
-        stream = _OpenFile(path)  # unbuffered, because Source asks for large pieces itself
+        # Unbuffered, because Source asks for large pieces itself.
+        stream = io.FileIO(path)
     except OSError as error:
         raise DataError(f"{path}: cannot be opened: {error.strerror}. Check the path.") from None
     with stream:
-        try:
-            yield stream
-        except (DataError, UnusableRow):  # which may come of the change
-            stream.refuse_change()
-            raise
-        stream.refuse_change()
-
-
-def refuse_change(stream: IO[bytes]) -> None:
-    """Raise FileChangedError if a file that was :func:`opened` has changed since."""
-    if isinstance(stream, _OpenFile):
-        stream.refuse_change()
+        yield stream
 
 
 def meant_as_path(source: str) -> bool:
