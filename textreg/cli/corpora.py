@@ -37,14 +37,12 @@ FOUND = 1
 
 # What is checked, and how, beside FILES.
 CHECKING = shared.options(
-    click.option(
+    shared.repeated(
         "--against",
-        metavar="FILE",
-        multiple=True,
-        help="Other documents, such as those to test on, that should have none in common with "
-        "FILES. May be repeated.",
+        "FILE",
+        "Other documents, such as those to test on, that should have none in common with FILES.",
     ),
-    click.option("--no-labels", is_flag=True, help="Check the texts alone."),
+    shared.switch("--no-labels", "Check the texts alone."),
     *(setting(name, one, JOBS.get(name)) for name, one in CheckSettings.declared().items()),
 )
 
@@ -53,12 +51,10 @@ CHECKING = shared.options(
 @click.argument("files", nargs=-1, required=True)
 @reading("label", stops=False, fields=True)
 @CHECKING
-@click.option(
+@shared.repeated(
     "--fail-on",
-    metavar="NAME",
-    multiple=True,
-    help=f"Exit with code {FOUND} if there is a finding of this name, or {ANY} finding. May be "
-    "repeated.",
+    "NAME",
+    f"Exit with code {FOUND} if there is a finding of this name, or {ANY} finding.",
 )
 @shared.as_json
 def check(
@@ -154,21 +150,14 @@ class _GroupsCommand(PartsCommand):
 @click.command(cls=_GroupsCommand, name="groups")
 @click.argument("files", nargs=-1, required=True)
 @reading()
-@click.option(
+@shared.option(
     "--groups",
-    metavar="NAME",
+    "NAME",
+    "Group builder, or several separated by commas.  [default: sentences]",
     default="textreg:sentences",
-    help="Group builder, or several separated by commas.  [default: sentences]",
 )
 @settings("tokenizer")
-@click.option(
-    "--top",
-    type=click.IntRange(min=0),
-    metavar="N",
-    default=10,
-    show_default=True,
-    help="Number of groups to show.",
-)
+@shared.top("Number of groups to show.", least=0)
 @click.option(
     "-o",
     "--output",

@@ -190,40 +190,32 @@ def _print_linked(linked: Sequence[explaining.LinkedFeature]) -> None:
         click.echo(printable(line))
 
 
+# Options as fields of a record: see shared.gathered.
+declared: Any = shared
+
+
 class Request(NamedTuple):
     """Texts to explain in place of files, the label, how much to print, and in which form."""
 
-    texts: tuple[str, ...] = shared.option(
-        "--text",
-        "texts",
-        metavar="TEXT",
-        multiple=True,
-        help="Explain this text, in place of a file. May be repeated.",
+    texts: tuple[str, ...] = declared.repeated(
+        "--text", "TEXT", "Explain this text, in place of a file.", "texts"
     )
-    of: str | None = shared.option(
-        "--of",
-        metavar="LABEL",
-        help="Label to explain.  [default: the predicted one, of several the strongest]",
+    of: str | None = declared.option(
+        "--of", "LABEL", "Label to explain.  [default: the predicted one, of several the strongest]"
     )
-    top: int = shared.option(
-        "--top",
-        metavar="N",
-        type=click.IntRange(min=1),
-        default=10,
-        show_default=True,
-        help="Number of features to list per text; with --train, of groups and features of each "
-        "kind.",
+    top: int = declared.top(
+        "Number of features to list per text; with --train, of groups and features of each kind."
     )
-    form: str = shared.option(
+    form: str = declared.choice(
         "--format",
+        ["text", "jsonl", *explaining.sentences.FORMATS],
+        "Output for people, or one JSON object per document; of several models also a table as "
+        "CSV, HTML or LaTeX.",
         "form",
-        type=click.Choice(["text", "jsonl", *explaining.sentences.FORMATS]),
         default="text",
         show_default=True,
-        help="Output for people, or one JSON object per document; of several models also a table "
-        "as CSV, HTML or LaTeX.",
     )
-    as_json: bool = shared.json_field
+    as_json: bool = declared.as_json
 
 
 @click.command(cls=shared.Command, name="explain")

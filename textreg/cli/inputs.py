@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import click
 
-from textreg.cli.shared import F, gathered
+from textreg.cli.shared import F, choice, gathered, option, repeated
 from textreg.errors import DataError, UsageError
 from textreg.features.fields import FIELD_OPTIONS
 from textreg.reading.columns import ColumnNames, Likely, NoColumnsError
@@ -35,30 +35,19 @@ if TYPE_CHECKING:
 
 # Options that name the columns that a document consists of, where these are several.
 _FIELDS = [
-    click.option(
+    option(
         "--text-col",
-        metavar="NAME",
-        multiple=True,
-        help="Column of the texts. May be repeated: each is then a field with features of its own."
+        "NAME",
+        "Column of the texts. May be repeated: each is then a field with features of its own."
         "  [default: guessed]",
-    ),
-    click.option(
-        "--category-col",
-        metavar="NAME",
         multiple=True,
-        help="Column of categories, each a feature. May be repeated.",
     ),
-    click.option(
-        "--number-col",
-        metavar="NAME",
-        multiple=True,
-        help="Column of numbers, a feature. May be repeated.",
-    ),
-    click.option(
+    repeated("--category-col", "NAME", "Column of categories, each a feature."),
+    repeated("--number-col", "NAME", "Column of numbers, a feature."),
+    repeated(
         "--field",
-        metavar="COLUMN:SETTING=VALUE",
-        multiple=True,
-        help="Setting of one column of texts, such as subject:tokenizer=chars. May be repeated.",
+        "COLUMN:SETTING=VALUE",
+        "Setting of one column of texts, such as subject:tokenizer=chars.",
     ),
 ]
 
@@ -232,48 +221,47 @@ class Reading(NamedTuple):
         return {**self._how(), "text_col": self.text_col, "on_error": self.on_error or "stop"}
 
 
-_LABEL_SEP = click.option(
+_LABEL_SEP = option(
     "--label-sep",
-    metavar="TEXT",
-    help="What separates the labels of a document, such as ';', where it may have any number of "
-    "them.",
+    "TEXT",
+    "What separates the labels of a document, such as ';', where it may have any number of them.",
 )
-_ENCODING = click.option(
+_ENCODING = option(
     "--encoding",
-    metavar="NAME",
-    help="Encoding of the files, or guess: the likely one, which is then named.  [default: UTF-8, "
-    "or detected from a byte-order mark]",
+    "NAME",
+    "Encoding of the files, or guess: the likely one, which is then named.  [default: UTF-8, or "
+    "detected from a byte-order mark]",
 )
 _STOPS = [
-    click.option(
+    choice(
         "--on-error",
-        type=click.Choice(["stop", "skip"]),
+        ["stop", "skip"],
+        "What to do with rows that cannot be read: stop at the first, or leave them out.",
         default="stop",
         show_default=True,
-        help="What to do with rows that cannot be read: stop at the first, or leave them out.",
     ),
-    click.option(
+    option(
         "--max-skipped",
+        "N|P%",
+        "With --on-error skip: the most rows to leave out, a number or a share.",
         type=_MaxSkipped(),
-        metavar="N|P%",
         default=f"{100 * MAX_SKIPPED:g}%",
         show_default=True,
-        help="With --on-error skip: the most rows to leave out, a number or a share.",
     ),
 ]
 _ANSWERS = [
-    click.option(
+    choice(
         "--on-error",
-        type=click.Choice(["stop", "skip"]),
-        help="What to do with rows that cannot be read: stop at the first, or give each an empty "
-        "answer and the reason.  [default: skip for tables, else stop]",
+        ["stop", "skip"],
+        "What to do with rows that cannot be read: stop at the first, or give each an empty answer "
+        "and the reason.  [default: skip for tables, else stop]",
     ),
-    click.option(
+    option(
         "--label-sep",
-        metavar="TEXT",
+        "TEXT",
+        "What to write between the labels of a document that may have several.",
         default=";",
         show_default=True,
-        help="What to write between the labels of a document that may have several.",
     ),
 ]
 
@@ -295,7 +283,7 @@ def reading(
     options = [*_FIELDS] if fields else []
     for name in (() if fields else ("text",)) + columns:
         text = _COLUMNS[name].replace("[default: guessed]", usual) if trained else _COLUMNS[name]
-        options.append(click.option(f"--{name}-col", metavar="NAME", help=text))
+        options.append(option(f"--{name}-col", "NAME", text))
     options += [_LABEL_SEP, _ENCODING] if "label" in columns else [_ENCODING]
     options += _ANSWERS if answers else _STOPS if stops else []
 
@@ -333,14 +321,14 @@ def parse_fields(
         If a name is given twice, no text is named, or an option is not written so.
     """
     settings_of: dict[str, dict[str, str]] = {}
-    for option in options:
-        name, colon, setting = option.rpartition(":")
+    for item in options:
+        name, colon, setting = item.rpartition(":")
         key, equals, value = setting.partition("=")
         key = key.strip().lstrip("-").replace("-", "_")
         if not (colon and equals and name and key and value):
             raise UsageError(
                 "--field must be COLUMN:SETTING=VALUE, such as subject:tokenizer=chars or "
-                f"body:ngrams=1, not '{option}'."
+                f"body:ngrams=1, not '{item}'."
             )
         # Twice the same setting: the later one would win in silence.
         if key in settings_of.setdefault(name, {}):

@@ -26,7 +26,7 @@ def command(ctx: click.Context) -> None:
 
 
 @command.command(name="list", short_help="List all plugins (the default).")
-@click.option("--load", is_flag=True, help="Import all of them: which are broken, and how slow.")
+@shared.switch("--load", "Import all of them: which are broken, and how slow.")
 @shared.as_json
 def list_plugins(load: bool = False, as_json: bool = False) -> None:
     """List all plugins, without importing any of them.

@@ -39,14 +39,14 @@ def _named(ctx: click.Context, option: click.Parameter, backend: str) -> tuple[s
 
 
 # Give a command the option.
-on_workers = click.option(
+on_workers = shared.option(
     "--backend",
-    metavar="BACKEND",
+    "BACKEND",
+    "Where files are read and scored: in threads, or by the workers of the Dask cluster that "
+    "dask:tcp://10.0.0.5:8786 and the like name.",
     default=DEFAULT,
     show_default=True,
     callback=_named,
-    help="Where files are read and scored: in threads, or by the workers of the Dask cluster "
-    "that dask:tcp://10.0.0.5:8786 and the like name.",
 )
 
 
@@ -54,49 +54,45 @@ on_workers = click.option(
 SOME_UNREADABLE = 3
 
 
+# Options as fields of a record: see shared.gathered.
+declared: Any = shared
+
+
 class Output(NamedTuple):
     """What is written of every row, in which form, and where; and by how many threads."""
 
-    proba: bool = shared.option(
-        "--proba", is_flag=True, help="Write the probability of each label, too."
-    )
-    top: int | None = shared.option(
+    proba: bool = declared.switch("--proba", "Write the probability of each label, too.")
+    top: int | None = declared.option(
         "--top",
-        metavar="K",
+        "K",
+        "Write the K best labels with their scores, too; with --proba, with their probabilities.",
         type=click.IntRange(min=1),
-        help="Write the K best labels with their scores, too; with --proba, with their "
-        "probabilities.",
     )
-    form: str | None = shared.option(
+    form: str | None = declared.choice(
         "--format",
+        list(FORMS),
+        "A label per line, or a table with all columns of the input: see above.  [default: by the "
+        "ending of FILE, else lines]",
         "form",
-        type=click.Choice(list(FORMS)),
-        help="A label per line, or a table with all columns of the input: see above.  [default: by "
-        "the ending of FILE, else lines]",
     )
-    out: str | None = shared.option(
-        "-o", "--output", "out", metavar="FILE", help="File to write, in place of standard output."
+    out: str | None = declared.option(
+        "-o", "FILE", "File to write, in place of standard output.", "--output", "out"
     )
-    id_col: tuple[str, ...] = shared.option(
-        "--id-col",
-        metavar="NAME",
-        multiple=True,
-        help="Keep only this column of the input in a table. May be repeated.",
+    id_col: tuple[str, ...] = declared.repeated(
+        "--id-col", "NAME", "Keep only this column of the input in a table."
     )
-    prefix: str | None = shared.option(
-        "--prefix",
-        metavar="TEXT",
-        help="What the names of the columns of the answers begin with in a table.",
+    prefix: str | None = declared.option(
+        "--prefix", "TEXT", "What the names of the columns of the answers begin with in a table."
     )
-    jobs: int = shared.option(
+    jobs: int = declared.option(
         "--jobs",
-        metavar="N",
+        "N",
+        "Number of threads that score texts; -1 for one per core.  [default: -1]",
         type=int,
         default=-1,
         callback=lambda _context, _option, jobs: check_jobs(jobs),
-        help="Number of threads that score texts; -1 for one per core.  [default: -1]",
     )
-    as_json: bool = shared.json_field
+    as_json: bool = declared.as_json
 
     @property
     def tabular(self) -> bool:
@@ -107,13 +103,7 @@ class Output(NamedTuple):
 @click.command(cls=shared.Command, name="predict")
 @click.argument("model")
 @click.argument("files", nargs=-1)
-@click.option(
-    "--text",
-    "texts",
-    metavar="TEXT",
-    multiple=True,
-    help="Predict the label of this text, in place of files. May be repeated.",
-)
+@shared.repeated("--text", "TEXT", "Predict the label of this text, in place of files.", "texts")
 @reading(answers=True, trained=True)
 @on_workers
 @shared.gathered(Output, "output")
@@ -231,17 +221,13 @@ MAX_CONFUSION = 12
 class Tables(NamedTuple):
     """What to show beside the measures."""
 
-    reliability: bool = shared.option(
-        "--reliability",
-        is_flag=True,
-        help="Compare predicted probabilities with observed frequencies.",
+    reliability: bool = declared.switch(
+        "--reliability", "Compare predicted probabilities with observed frequencies."
     )
-    thresholds: bool = shared.option(
-        "--thresholds",
-        is_flag=True,
-        help="Show precision and recall for decision thresholds of each label.",
+    thresholds: bool = declared.switch(
+        "--thresholds", "Show precision and recall for decision thresholds of each label."
     )
-    as_json: bool = shared.json_field
+    as_json: bool = declared.as_json
 
 
 @click.command(cls=shared.Command, name="evaluate")

@@ -295,18 +295,38 @@ class ShownOnce:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-# An option that is declared as a field of a record: see gathered.
-option: Any = click.option
-as_json = click.option("--json", "as_json", is_flag=True, help="Print only one JSON document.")
-# The same, declared as a field.
-json_field: Any = as_json
-quiet = click.option("--quiet", is_flag=True, help="Print only warnings and errors.")
-unlabeled_of_training = click.option(
-    "--unlabeled",
-    metavar="FILE",
-    multiple=True,
-    help="With --train: the unlabeled documents of the training. May be repeated.",
-)
+
+def option(flag: str, metavar: str, help: str, *name: str, **more: Any) -> Callable[[F], F]:
+    """An option with a value.
+
+    name: that of the argument of the command, where it is another.
+    """
+    return click.option(flag, *name, metavar=metavar, help=help, **more)
+
+
+def repeated(flag: str, metavar: str, help: str, *name: str) -> Callable[[F], F]:
+    """The same with any number of values."""
+    return option(flag, metavar, f"{help} May be repeated.", *name, multiple=True)
+
+
+def switch(flag: str, help: str, *name: str) -> Callable[[F], F]:
+    """The same without a value."""
+    return click.option(flag, *name, is_flag=True, help=help)
+
+
+def choice(flag: str, of: Sequence[str], help: str, *name: str, **more: Any) -> Callable[[F], F]:
+    """The same with one of some values."""
+    return click.option(flag, *name, type=click.Choice(of), help=help, **more)
+
+
+def top(what: str, least: int = 1) -> Callable[[F], F]:
+    """How many of something to show, by default 10."""
+    number = click.IntRange(min=least)
+    return option("--top", "N", what, type=number, default=10, show_default=True)
+
+
+as_json = switch("--json", "Print only one JSON document.", "as_json")
+quiet = switch("--quiet", "Print only warnings and errors.")
 
 
 def options(*decorators: Callable[[F], F]) -> Callable[[F], F]:
@@ -349,10 +369,9 @@ class TrainingCorpus(NamedTuple):
 
 def training_corpus(what: str) -> Callable[[F], F]:
     """The options of the corpus that a model was trained on. what: the help of ``--train``."""
-    train = click.option(
-        "--train", "corpus", metavar="CORPUS", multiple=True, help=f"{what} May be repeated."
-    )
-    return gathered(TrainingCorpus, "training", train, unlabeled_of_training)
+    more = "With --train: the unlabeled documents of the training."
+    options = repeated("--train", "CORPUS", what, "corpus"), repeated("--unlabeled", "FILE", more)
+    return gathered(TrainingCorpus, "training", *options)
 
 
 class Command(click.Command):

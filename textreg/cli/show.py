@@ -28,20 +28,18 @@ MAX_COLUMNS = 8
 
 
 # Options that ask for one table of a path.
-PATH_TABLES = (
+PATH_TABLES: tuple[Any, ...] = (
     shared.option(
         "--coefficients",
-        metavar="NAMES",
-        help="The weights of these features along the path, with commas between them; '' for the "
+        "NAMES",
+        "The weights of these features along the path, with commas between them; '' for the "
         "strongest.",
     ),
-    shared.option(
-        "--errors", is_flag=True, help="The training error and the held-out error along the path."
-    ),
+    shared.switch("--errors", "The training error and the held-out error along the path."),
     shared.option(
         "--sentences",
-        metavar="FILE",
-        help="Where along the path each sentence of the one document in FILE is selected; - for "
+        "FILE",
+        "Where along the path each sentence of the one document in FILE is selected; - for "
         "standard input.",
     ),
 )
@@ -146,37 +144,29 @@ def _print(rows: Sequence[Sequence[str]]) -> None:
     print_table(rows, right=[False] + [True] * (len(rows[0]) - 1))
 
 
+# Options as fields of a record: see shared.gathered.
+declared: Any = shared
+
+
 class What(NamedTuple):
     """What to show in place of everything."""
 
-    path: bool = shared.option(
-        "--path", is_flag=True, help="Show the regularization path: see train --path."
-    )
+    path: bool = declared.switch("--path", "Show the regularization path: see train --path.")
     coefficients: str | None = PATH_TABLES[0]
     errors: bool = PATH_TABLES[1]
     sentences: str | None = PATH_TABLES[2]
-    digest: bool = shared.option(
-        "--digest",
-        is_flag=True,
-        help="Print the SHA-256 digest of the file and nothing else, as sha256sum does.",
+    digest: bool = declared.switch(
+        "--digest", "Print the SHA-256 digest of the file and nothing else, as sha256sum does."
     )
-    command: bool = shared.option(
+    command: bool = declared.switch(
         "--command",
-        is_flag=True,
-        help="Print the command that made the model and nothing else: see also train --config.",
+        "Print the command that made the model and nothing else: see also train --config.",
     )
 
 
 @click.command(cls=shared.Command, name="show")
 @click.argument("model")
-@click.option(
-    "--top",
-    metavar="N",
-    type=click.IntRange(min=0),
-    default=10,
-    show_default=True,
-    help="Number of features to show for each label.",
-)
+@shared.top("Number of features to show for each label.", least=0)
 @shared.gathered(What, "what")
 @shared.as_json
 def command(model: str, top: int, what: What, as_json: bool) -> None:

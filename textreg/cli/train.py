@@ -75,11 +75,8 @@ SETTINGS = [name for name in declared_settings() if name not in _ELSEWHERE]
 @shared.gathered(
     TrainOutput,
     "out",
-    click.option(
-        "-o",
-        "--output",
-        metavar="FILE",
-        help="Model file.  [default: name of the corpus + .textreg]",
+    shared.option(
+        "-o", "FILE", "Model file.  [default: name of the corpus + .textreg]", "--output"
     ),
     shared.as_json,
     shared.quiet,
@@ -256,28 +253,19 @@ def _stem(path: str) -> str:
     help="The documents that the model was trained on, those of --dev included. May be repeated. "
     "Without them the update is approximate.",
 )
-@click.option(
-    "--unlabeled",
-    metavar="FILE",
-    multiple=True,
-    help="The unlabeled documents of the training, where there were some. May be repeated.",
+@shared.repeated(
+    "--unlabeled", "FILE", "The unlabeled documents of the training, where there were some."
 )
 @reading("label", *TRAINING, trained=True)
 @settings("jobs", jobs=-1)
 @shared.gathered(
     TrainOutput,
     "out",
-    click.option(
-        "-o",
-        "--output",
-        metavar="FILE",
-        required=True,
-        help="Model file to write; it may be MODEL.",
-    ),
-    click.option(
+    shared.option("-o", "FILE", "Model file to write; it may be MODEL.", "--output", required=True),
+    shared.option(
         "--date",
-        metavar="DATE",
-        help="The day to note in the model, such as 2026-01-31.  [default: today (UTC)]",
+        "DATE",
+        "The day to note in the model, such as 2026-01-31.  [default: today (UTC)]",
     ),
     shared.as_json,
     shared.quiet,
