@@ -12,7 +12,7 @@ import random
 import re
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +22,15 @@ from conftest import Cli
 import textreg
 from textreg.errors import DataError, DataWarning, UsageError
 from textreg.files import MAX_UNPACKED, zstd
-from textreg.reading.corpus import read_corpus, stream_documents, stream_records
+from textreg.reading.corpus import read_corpus, stream_records
 from textreg.reading.formats import records
+from textreg.records import Corpus
 from textreg.records.documents import as_fields
+
+
+def stream_documents(*paths: Any, **how: Any) -> Iterator[Corpus]:
+    return (batch.documents for batch in stream_records(*paths, **how))
+
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")

@@ -11,6 +11,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,10 +21,15 @@ from hypothesis import strategies as st
 from textreg.errors import DataError, DataWarning, UsageError
 from textreg.reading import formats
 from textreg.reading.columns import Row, TableColumns
-from textreg.reading.corpus import read_corpus, stream_documents
+from textreg.reading.corpus import read_corpus, stream_records
 from textreg.reading.formats.lines import Format
 from textreg.reading.source import Source, UnusableRow
 from textreg.records import Corpus
+
+
+def stream_documents(*paths: Any, **how: Any) -> Iterator[Corpus]:
+    return (batch.documents for batch in stream_records(*paths, **how))
+
 
 TEXTS = ["It works, mostly.", 'They call it "fast";\nit is not.', "", "Größe: groß\t(日本)"]
 LABELS = ["good", "bad", "bad", "good"]

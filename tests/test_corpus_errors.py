@@ -7,12 +7,20 @@ import io
 import json
 import socket
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from textreg.errors import DataError, DataWarning, TextregError, UsageError
-from textreg.reading.corpus import read_corpus, stream_documents
+from textreg.reading.corpus import read_corpus, stream_records
+from textreg.records import Corpus
+
+
+def stream_documents(*paths: Any, **how: Any) -> Iterator[Corpus]:
+    return (batch.documents for batch in stream_records(*paths, **how))
+
 
 SKIP = "or pass --on-error skip to leave such rows out."
 PACKED = gzip.compress(b"".join(b'{"text": "%d", "label": "a"}\n' % i for i in range(50_000)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tracemalloc
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,13 @@ from hypothesis import strategies as st
 from textreg.errors import DataError, DataWarning
 from textreg.files import MAX_LINE
 from textreg.reading import source
-from textreg.reading.corpus import read_corpus, stream_documents, stream_records
+from textreg.reading.corpus import read_corpus, stream_records
+from textreg.records import Corpus
+
+
+def stream_documents(*paths: Any, **how: Any) -> Iterator[Corpus]:
+    return (batch.documents for batch in stream_records(*paths, **how))
+
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),

@@ -8,15 +8,22 @@ import socket
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from textreg.errors import DataError, UsageError
 from textreg.files import DEFAULT, MAX_LINE, MAX_UNPACKED, limit, numbered_lines, open_binary
 from textreg.plugins.loading import read_file
-from textreg.reading.corpus import read_corpus, stream_documents
+from textreg.reading.corpus import read_corpus, stream_records
 from textreg.records import Corpus
+
+
+def stream_documents(*paths: Any, **how: Any) -> Iterator[Corpus]:
+    return (batch.documents for batch in stream_records(*paths, **how))
+
 
 needs_pipes = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
 
@@ -24,11 +31,11 @@ MEASURE = """
 import resource, sys, warnings
 from textreg.errors import DataError
 from textreg.files import numbered_lines
-from textreg.reading.corpus import read_corpus, stream_documents
+from textreg.reading.corpus import read_corpus, stream_records
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 def lines(path, **_):
     return list(numbered_lines(path))
-read = {"lines": lines, "stream": lambda *a, **k: list(stream_documents(*a, **k))}
+read = {"lines": lines, "stream": lambda *a, **k: list(stream_records(*a, **k))}
 read["corpus"] = lambda *a, **k: read_corpus(*a, labeled=False, **k)
 try:
     read[sys.argv[1]](sys.argv[2], on_error=sys.argv[3])

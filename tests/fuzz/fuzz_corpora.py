@@ -25,8 +25,13 @@ import numpy as np
 from textreg.cli import main
 from textreg.errors import TextregError
 from textreg.files import MAX_LINE, MAX_UNPACKED
-from textreg.reading.corpus import read_corpus, stream_documents
+from textreg.reading.corpus import read_corpus, stream_records
 from textreg.records import Corpus
+
+
+def stream_documents(*paths: Any, **how: Any) -> Iterator[Corpus]:
+    return (batch.documents for batch in stream_records(*paths, **how))
+
 
 SECONDS = 20
 MEGABYTES = 64

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import itertools
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -340,7 +339,8 @@ def _texts(source: str | None, texts: Sequence[str], how: Reading) -> Iterator[s
         return iter(texts)
     path = source or "-"
     check_named([path], "explain")
-    return itertools.chain.from_iterable(check_texts(batch.texts) for batch in how.stream([path]))
+    batches = how.records([path])
+    return (text for batch in batches for text in check_texts(batch.documents.texts))
 
 
 def _print_explanations(

@@ -18,7 +18,6 @@ from textreg.reading.corpus import (
     RecordBatch,
     read_corpus,
     read_readable,
-    stream_documents,
     stream_records,
 )
 from textreg.reading.formats import titles
@@ -200,25 +199,18 @@ class Reading(NamedTuple):
         how |= {"on_error": self.on_error, "max_skipped": self.max_skipped}
         return _read(files, tell, **how)
 
-    def stream(self, files: Sequence[str]) -> Iterator[Corpus]:
-        """Read unlabeled documents in batches, in constant memory."""
-        told = ""
-        for corpus in stream_documents(files, **self._streamed()):
-            told = _tell_guess(corpus, told)
-            yield corpus
+    def records(self, files: Sequence[str], *, full: bool = False) -> Iterator[RecordBatch]:
+        """Read unlabeled documents in batches, with all columns, in constant memory.
 
-    def records(self, files: Sequence[str], *, full: bool) -> Iterator[RecordBatch]:
-        """The same with all columns. full: whether to wait for full batches from a pipe."""
-        told = ""
-        for batch in stream_records(files, **self._streamed(), full=full):
+        full: whether to wait for full batches from a pipe.
+        """
+        told, how = "", {**self._how(), "on_error": self.on_error or "stop"}
+        for batch in stream_records(files, text_col=self.text_col, full=full, **how):
             told = _tell_guess(batch.documents, told)
             yield batch
 
     def _how(self) -> dict[str, Any]:
         return {"encoding": self.encoding, "fields": self.fields or ()}
-
-    def _streamed(self) -> dict[str, Any]:
-        return {**self._how(), "text_col": self.text_col, "on_error": self.on_error or "stop"}
 
 
 _LABEL_SEP = option(

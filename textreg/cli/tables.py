@@ -357,15 +357,11 @@ class Csv(Table):
     def write(self, batch: AnswerBatch) -> None:
         if not self.rows:
             self._write([[*self.input, *self.own]])
-        columns = [_cells(name, batch.column(name)) for name in self.input]
-        columns += [_cells("", self._joined(cells)) for cells in self.cells(batch)]
+        columns = [[cell_of(name, it) for it in batch.column(name)] for name in self.input]
+        for cells in self.cells(batch):
+            joined = (self.label_sep.join(it) if isinstance(it, list) else it for it in cells)
+            columns.append([cell_of("", it) for it in joined])
         self._write(zip(*columns, strict=True))
-
-    def _joined(self, cells: Sequence[Any]) -> Sequence[Any]:
-        """Lists of labels as texts."""
-        if list in set(map(type, cells)):
-            return [self.label_sep.join(it) if isinstance(it, list) else it for it in cells]
-        return cells
 
     def _write(self, rows: Iterable[Sequence[Any]]) -> None:
         # Quotes are put around what ends a line: so around carriage returns, too.
@@ -412,18 +408,6 @@ class Document(JsonLines):
 
     def write(self, batch: AnswerBatch) -> None:
         self.document += self.objects(batch)
-
-
-# What a CSV writer writes as cell_of does, but for NaN.
-_WRITTEN = {str, int, float, type(None)}
-
-
-def _cells(name: str, values: Sequence[Any]) -> Sequence[Any]:
-    """The cells of a column, for a CSV writer."""
-    kinds = set(map(type, values))
-    if kinds <= _WRITTEN and not (float in kinds and any(value != value for value in values)):
-        return values
-    return [cell_of(name, value) for value in values]
 
 
 def cell_of(name: str, value: Any) -> str:

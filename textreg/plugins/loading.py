@@ -133,39 +133,36 @@ def parts_of(plugin: Any, provider: str) -> Parts:
     Raises BrokenPluginError, naming ``provider``, for a misspelled hook, a hook that fails or gives
     something else than a list of classes of its kind, and a plugin without any class.
     """
-    with blaming(lambda: provider, "its hooks", lambda: "--debug shows the traceback."):
-        return _parts_of(plugin, provider)
-
-
-def _parts_of(plugin: Any, provider: str) -> Parts:
     from textreg import hookspecs
 
-    manager = _registered(plugin, provider)
-    parts: Parts = {}
-    for kind, hook in hookspecs.HOOK_OF_KIND.items():
-        try:
-            with naming(provider):
-                results = getattr(manager.hook, hook)(**hookspecs.ARGUMENTS)
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:  # plugins may raise anything
-            raise errors.BrokenPluginError(
-                f"the hook {hook} of {provider} fails: {cause_of(error)}."
-            ) from error
-        for classes in results:
-            if not isinstance(classes, (list, tuple)):
+    with blaming(lambda: provider, "its hooks", lambda: "--debug shows the traceback."):
+        manager = _registered(plugin, provider)
+        parts: Parts = {}
+        for kind, hook in hookspecs.HOOK_OF_KIND.items():
+            try:
+                with naming(provider):
+                    results = getattr(manager.hook, hook)(**hookspecs.ARGUMENTS)
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:  # plugins may raise anything
                 raise errors.BrokenPluginError(
-                    f"the hook {hook} of {provider} must give a list of classes, not "
-                    f"{shown(classes)}."
-                )
-            for part in classes:
-                add_part(parts, kind, part, provider)
-    if not parts:
-        raise errors.BrokenPluginError(
-            f"{provider} provides nothing: its module needs a function marked @hookimpl, called "
-            f"{' or '.join(hookspecs.HOOK_OF_KIND.values())}, that gives a list of classes."
-        )
-    return parts
+                    f"the hook {hook} of {provider} fails: {cause_of(error)}."
+                ) from error
+            for classes in results:
+                if not isinstance(classes, (list, tuple)):
+                    raise errors.BrokenPluginError(
+                        f"the hook {hook} of {provider} must give a list of classes, not "
+                        f"{shown(classes)}."
+                    )
+                for part in classes:
+                    add_part(parts, kind, part, provider)
+        if not parts:
+            raise errors.BrokenPluginError(
+                f"{provider} provides nothing: its module needs a function marked @hookimpl, "
+                f"called {' or '.join(hookspecs.HOOK_OF_KIND.values())}, that gives a list of "
+                "classes."
+            )
+        return parts
 
 
 def _registered(plugin: Any, provider: str) -> PluginManager:
@@ -204,23 +201,27 @@ def add_part(parts: Parts, kind: str, part: Any, provider: str) -> None:
     from textreg.kinds import API, KINDS
 
     if kind == "command":
-        _add_command(parts, part, provider)
+        import click
+
+        if not isinstance(part, click.Command):
+            raise errors.BrokenPluginError(
+                f"{provider} gives {shown(part)} as a command, which is no click.Command: decorate "
+                "a function with @click.command."
+            )
+        _add_named(parts, ("command", part.name), part, f"a command of {provider}", provider)
         return
     base = KINDS[kind]
     if not (isinstance(part, type) and issubclass(part, base)):
+        hint = ""
+        if isinstance(part, base):
+            hint = " A hook gives classes: leave out the parentheses."
         raise errors.BrokenPluginError(
-            f"{provider} gives {shown(part)}, which is not a subclass of {base.__name__}."
-            + (
-                " A hook gives classes: leave out the parentheses."
-                if isinstance(part, base)
-                else ""
-            )
+            f"{provider} gives {shown(part)}, which is not a subclass of {base.__name__}.{hint}"
         )
     cls: Any = part
     if cls.api != API:
-        raise _other_api(
-            provider, cls.__name__, str(cls.api), cls.api if isinstance(cls.api, int) else 0
-        )
+        latest = cls.api if isinstance(cls.api, int) else 0
+        raise _other_api(provider, cls.__name__, str(cls.api), latest)
     for name in _FIXED:
         if getattr_static(cls, name) is not getattr_static(base, name):
             raise errors.BrokenPluginError(
@@ -233,18 +234,6 @@ def add_part(parts: Parts, kind: str, part: Any, provider: str) -> None:
     if kind == "regularizer" and cls.needs not in ("", "groups", "graph"):
         raise errors.BrokenPluginError(f"{cls.__name__} of {provider} needs {shown(cls.needs)}.")
     _add_named(parts, (kind, cls.name), cls, f"{cls.__name__} of {provider}", provider)
-
-
-def _add_command(parts: Parts, command: Any, provider: str) -> None:
-    """The same for a command of the program."""
-    import click
-
-    if not isinstance(command, click.Command):
-        raise errors.BrokenPluginError(
-            f"{provider} gives {shown(command)} as a command, which is no click.Command: decorate "
-            "a function with @click.command."
-        )
-    _add_named(parts, ("command", command.name), command, f"a command of {provider}", provider)
 
 
 def _add_named(parts: Parts, key: tuple[str, Any], part: Any, who: str, provider: str) -> None:

@@ -543,47 +543,6 @@ def read_readable(
     return Readable(corpus, others, reader.skipping.remedy)
 
 
-def stream_documents(
-    paths: Paths,
-    batch: int = 1000,
-    *,
-    text_col: str | None = None,
-    label_col: str | None = None,
-    **options: Any,
-) -> Iterator[Corpus]:
-    """Read documents to be classified in batches, in constant memory.
-
-    From a pipe, the rows that have arrived are returned without waiting for a full batch. An
-    error is raised after the documents before it have been returned.
-
-    Parameters
-    ----------
-    paths, text_col, label_col
-        As in :func:`read_corpus`, with ``labeled=False``.
-    batch : int, default 1000
-        Maximum number of rows in a batch.
-    **options
-        ``encoding`` and ``fields`` as in :func:`read_corpus`. With ``on_error="skip"`` unusable
-        rows are listed in ``Corpus.skipped``, which says where among the documents each of them
-        stands; by default the first one raises DataError.
-
-    Yields
-    ------
-    Corpus
-        The next documents.
-
-    Raises
-    ------
-    UsageError, DataError
-        As in :func:`read_corpus`.
-    """
-    if batch < 1:
-        raise UsageError(f"batch must be at least 1, not {batch}.")
-    reader = CorpusReader(paths, ColumnNames(text_col, label_col), labeled=False, **options)
-    reader.skipping.offer = "to answer such rows with an empty line"
-    return reader.batches(batch)
-
-
 class RecordBatch(NamedTuple):
     """Documents, and the rows of the files that they were read from.
 
@@ -620,12 +579,20 @@ def stream_records(
 ) -> Iterator[RecordBatch]:
     """Read documents to be classified and all columns beside them, in constant memory.
 
+    An error is raised after the documents before it have been returned.
+
     Parameters
     ----------
-    paths, batch, text_col, **options
-        As in :func:`stream_documents`.
+    paths, text_col
+        As in :func:`read_corpus`, with ``labeled=False``.
+    batch : int, default 1000
+        Maximum number of rows in a batch.
     full : bool, default False
-        Whether to wait for full batches, also from a pipe.
+        Whether to wait for full batches from a pipe, rather than return the rows that have arrived.
+    **options
+        ``encoding`` and ``fields`` as in :func:`read_corpus`. With ``on_error="skip"`` unusable
+        rows are listed in ``Corpus.skipped``, which says where among the documents each of them
+        stands; by default the first one raises DataError.
 
     Yields
     ------
@@ -637,6 +604,8 @@ def stream_records(
     UsageError, DataError
         As in :func:`read_corpus`.
     """
+    if batch < 1:
+        raise UsageError(f"batch must be at least 1, not {batch}.")
     reader = CorpusReader(paths, ColumnNames(text_col), labeled=False, keep=True, **options)
     reader.skipping.offer = "to answer such rows with an empty line"
     for documents in reader.batches(batch, full=full):
