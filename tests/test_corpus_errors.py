@@ -466,4 +466,4 @@ def test_wrong_options(file) -> None:
             path, UsageError, encoding=encoding
         )
     with pytest.raises(UsageError, match="batch must be at least 1, not 0"):
-        stream_documents(path, 0)
+        list(stream_documents(path, 0))

@@ -12,14 +12,8 @@ import click
 from textreg.cli.shared import F, choice, gathered, option, repeated
 from textreg.errors import DataError, UsageError
 from textreg.features.fields import FIELD_OPTIONS
+from textreg.reading import corpus as readers
 from textreg.reading.columns import ColumnNames, Likely, NoColumnsError
-from textreg.reading.corpus import (
-    Readable,
-    RecordBatch,
-    read_corpus,
-    read_readable,
-    stream_records,
-)
 from textreg.reading.formats import titles
 from textreg.reading.source import exists, listed
 from textreg.records import Corpus
@@ -177,10 +171,10 @@ class Reading(NamedTuple):
         how = self._replace(weight_col=None, group_col=None, time_col=None)
         return how.training(files, tell=tell, texts=texts)
 
-    def readable(self, files: Sequence[str], *, labeled: bool) -> Readable:
+    def readable(self, files: Sequence[str], *, labeled: bool) -> readers.Readable:
         """Read all documents that can be read; the other rows are listed, and stop nothing."""
         try:
-            return read_readable(
+            return readers.read_readable(
                 files,
                 ColumnNames(self.text_col, self.label_col if labeled else None),
                 labeled=labeled,
@@ -199,13 +193,13 @@ class Reading(NamedTuple):
         how |= {"on_error": self.on_error, "max_skipped": self.max_skipped}
         return _read(files, tell, **how)
 
-    def records(self, files: Sequence[str], *, full: bool = False) -> Iterator[RecordBatch]:
+    def records(self, files: Sequence[str], *, full: bool = False) -> Iterator[readers.RecordBatch]:
         """Read unlabeled documents in batches, with all columns, in constant memory.
 
         full: whether to wait for full batches from a pipe.
         """
         told, how = "", {**self._how(), "on_error": self.on_error or "stop"}
-        for batch in stream_records(files, text_col=self.text_col, full=full, **how):
+        for batch in readers.stream_records(files, text_col=self.text_col, full=full, **how):
             told = _tell_guess(batch.documents, told)
             yield batch
 
@@ -380,7 +374,7 @@ def read_as(
 
 
 def _read(files: Sequence[str], tell: bool, **how: Any) -> Corpus:
-    return _told(read_corpus(files, **how), files, tell)
+    return _told(readers.read_corpus(files, **how), files, tell)
 
 
 def _told(corpus: Corpus, files: Sequence[str], tell: bool) -> Corpus:

@@ -15,13 +15,8 @@ from textreg.cli.output import check_target, measures, print_json, print_table
 from textreg.cli.tables import FORMS, Answers, Document, form_of, opened
 from textreg.errors import UsageError, first_few
 from textreg.jobs import check_jobs
+from textreg.measure import evaluation
 from textreg.measure.decisions import Reliability, Selective, ThresholdLine
-from textreg.measure.evaluation import (
-    Evaluation,
-    LabelScore,
-    MultilabelEvaluation,
-    RegressionEvaluation,
-)
 from textreg.model.storage import load_model
 from textreg.reading.corpus import RecordBatch
 from textreg.records import Corpus
@@ -307,28 +302,32 @@ def _tell_thresholds(label: str, lines: Sequence[ThresholdLine]) -> None:
     print_table(rows)
 
 
-def _tell_evaluation(result: Evaluation | RegressionEvaluation | MultilabelEvaluation) -> None:
+def _tell_evaluation(
+    result: evaluation.Evaluation
+    | evaluation.RegressionEvaluation
+    | evaluation.MultilabelEvaluation,
+) -> None:
     click.echo(measures(result.to_dict()))
-    if isinstance(result, RegressionEvaluation):
+    if isinstance(result, evaluation.RegressionEvaluation):
         return
     click.echo()
-    if isinstance(result, MultilabelEvaluation):
+    if isinstance(result, evaluation.MultilabelEvaluation):
         _tell_labels(result.classes)
     else:
         print_table([("label", "precision", "recall", "F1", "documents"), *result.classes])
     if result.unknown:
         unknown = first_few([single_line(label) for label in result.unknown], MAX_CONFUSION)
         click.echo(f"unknown to the model, so counted as errors: {unknown}")
-    if isinstance(result, Evaluation) and result.selective is not None:
+    if isinstance(result, evaluation.Evaluation) and result.selective is not None:
         _tell_selective(result.selective)
-    if isinstance(result, Evaluation) and len(result.classes) <= MAX_CONFUSION:
+    if isinstance(result, evaluation.Evaluation) and len(result.classes) <= MAX_CONFUSION:
         names = [score.label for score in result.classes]
         click.echo("\ntrue labels in rows, predictions in columns")
         rows = zip(names, result.confusion.tolist(), strict=True)
         print_table([("", *names), *((name, *counts) for name, counts in rows)])
 
 
-def _tell_labels(scores: Sequence[LabelScore]) -> None:
+def _tell_labels(scores: Sequence[evaluation.LabelScore]) -> None:
     rows: list[Sequence[Any]] = [
         ("label", "precision", "95 % CI", "recall", "95 % CI", "F1", "95 % CI", "documents")
     ]

@@ -359,27 +359,18 @@ class TableColumns:
 
     def described(self) -> dict[str, str]:
         """The name of every column chosen, with ``(guessed)`` after one that was guessed."""
-        described = {
-            role: f"{name} ({self._guess(role)})" if role in self.guessed else name
-            for role, name in self.chosen.items()
-        }
-        if self._columns:
-            described["fields"] = " + ".join(
-                name if field.kind == "text" else f"{name} ({self._told(field)})"
-                for field, name in self._columns
-            )
-        return described
-
-    def _told(self, field: Field) -> str:
-        """The kind of a field, and in how many rows so far it is missing."""
-        missing = self._absent[field.name]
-        return f"{field.kind}, {missing:,} missing" if missing else field.kind
-
-    def _guess(self, role: str) -> str:
-        """``guessed``, and which columns may hold labels as well."""
-        if role != "label" or not self.others:
-            return "guessed"
-        return f"guessed; --label-col takes another, such as {self.others[0]}"
+        described = dict(self.chosen)
+        for role in self.guessed:
+            more = ""
+            if role == "label" and self.others:
+                more = f"; --label-col takes another, such as {self.others[0]}"
+            described[role] += f" (guessed{more})"
+        titles = []
+        for field, name in self._columns:
+            missing = self._absent[field.name]
+            kind = field.kind + (f", {missing:,} missing" if missing else "")
+            titles.append(name if field.kind == "text" else f"{name} ({kind})")
+        return described | ({"fields": " + ".join(titles)} if titles else {})
 
     def refuse(self, name: str, format: str) -> None:
         """Raise NoColumnsError if a column was asked for; the file ``name`` has none."""

@@ -18,22 +18,9 @@ import numpy as np
 
 from textreg.errors import DataError, DataWarning, TextregError, UsageError, first_few
 from textreg.files import MAX_LINE, kind_of_special, limit, too_long
+from textreg.reading import source as sources
 from textreg.reading.columns import ColumnNames, Row, TableColumns
 from textreg.reading.formats import detect, refuse_binary
-from textreg.reading.source import (
-    GUESS,
-    GUESSED_FROM,
-    Paths,
-    Skipping,
-    Source,
-    UnusableRow,
-    check_encoding,
-    check_max_skipped,
-    guessed_encoding,
-    listed,
-    name_of,
-    opened,
-)
 from textreg.records import Corpus, Floats
 from textreg.records.documents import Field, FieldedText, StoredTexts
 from textreg.terminal import logger
@@ -66,22 +53,24 @@ def files_under(folder: str) -> list[str]:
 
 def read_document(
     file: str, label: str | None, encoding: str | None, otherwise: str = "utf-8"
-) -> Row | UnusableRow:
+) -> Row | sources.UnusableRow:
     """The document that a file holds, without its last line end, or what is wrong with it.
 
     encoding, otherwise: as for :class:`Source`.
     """
     try:
         if kind := kind_of_special(file):  # reading it might wait for ever
-            raise UnusableRow(f"this is {kind}, not a file.", "Remove it", f"{kind}, not a file")
+            raise sources.UnusableRow(
+                f"this is {kind}, not a file.", "Remove it", f"{kind}, not a file"
+            )
         # U+FFFD for bytes of the folder's name that are not UTF-8: no UTF-8 file can hold them.
         name = label and label.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
         return Row(_text(file, encoding, otherwise), name, 1.0, 0)
-    except UnusableRow as problem:
+    except sources.UnusableRow as problem:
         return problem
     except DataError as error:
         what = str(error).removeprefix(f"{file}: ")
-        row = UnusableRow(what, reason="not a text file")
+        row = sources.UnusableRow(what, reason="not a text file")
         row.error = error
         return row
 
@@ -90,10 +79,10 @@ def first_bytes(files: Sequence[str]) -> bytes:
     """The bytes of files that a guess at their encoding looks at, each on lines of its own."""
     seen, size = list[bytes](), 0
     for file in files:
-        if size > GUESSED_FROM or kind_of_special(file):
+        if size > sources.GUESSED_FROM or kind_of_special(file):
             continue
-        with opened(file) as stream:
-            source = Source(file, stream)
+        with sources.opened(file) as stream:
+            source = sources.Source(file, stream)
             for chunk in source.chunks() if source.encoding == "utf-8" else ():  # no other mark
                 seen.append(chunk)
                 size += len(chunk)
@@ -102,8 +91,8 @@ def first_bytes(files: Sequence[str]) -> bytes:
 
 
 def _text(file: str, encoding: str | None, otherwise: str) -> str:
-    with opened(file) as stream:
-        source = Source(file, stream, encoding, otherwise=otherwise)
+    with sources.opened(file) as stream:
+        source = sources.Source(file, stream, encoding, otherwise=otherwise)
         refuse_binary(source)
         most, size = limit(MAX_LINE), 0
         lines = []
@@ -112,7 +101,7 @@ def _text(file: str, encoding: str | None, otherwise: str) -> str:
                 raise damage
             size += len(line) + 1
             if size > most:
-                raise UnusableRow(*too_long("the document"))
+                raise sources.UnusableRow(*too_long("the document"))
             lines.append(line)
         return "\n".join(lines)
 
@@ -228,7 +217,7 @@ class CorpusReader:
 
     def __init__(
         self,
-        paths: Paths,
+        paths: sources.Paths,
         names: ColumnNames,
         *,
         labeled: bool = True,
@@ -240,18 +229,18 @@ class CorpusReader:
             raise UsageError("label_sep is empty: name what separates labels, such as ';'.")
         if on_error not in ("stop", "skip"):
             raise UsageError(f"on_error must be 'stop' or 'skip', not {on_error!r}.")
-        check_encoding(encoding)
-        self.paths = listed(paths)
+        sources.check_encoding(encoding)
+        self.paths = sources.listed(paths)
         self.table = partial(TableColumns, names, **columns)
         self.wanted = self.table().wanted
         self.keeps = self.table().keeps
         self.labeled = labeled
         self.encoding = encoding
-        self.skipping = Skipping(skips=on_error == "skip")
+        self.skipping = sources.Skipping(skips=on_error == "skip")
         self.formats: list[str] = []
         self.guessed: list[str] = []
         self.columns: list[TableColumns] = []
-        self.source: Source | None = None
+        self.source: sources.Source | None = None
         self._records: list[Mapping[str, Any]] = []
 
     def taken(self) -> list[Mapping[str, Any]]:
@@ -298,7 +287,11 @@ class CorpusReader:
             raise failure
 
     def _take(
-        self, name: str, item: Row | UnusableRow, batch: list[tuple[str, Row]], before: int = 0
+        self,
+        name: str,
+        item: Row | sources.UnusableRow,
+        batch: list[tuple[str, Row]],
+        before: int = 0,
     ) -> None:
         """Take a row, which stands after ``before`` documents and those of ``batch``."""
         if isinstance(item, Row):
@@ -340,7 +333,7 @@ class CorpusReader:
             column_names=column_names,
         )
 
-    def _rows(self) -> Iterator[tuple[str, Row | UnusableRow]]:
+    def _rows(self) -> Iterator[tuple[str, Row | sources.UnusableRow]]:
         for path in self.paths:
             empty = True
             for row in self._folder(path) if os.path.isdir(path) else self._file(path):
@@ -349,23 +342,23 @@ class CorpusReader:
             if empty:
                 kind = "folder" if os.path.isdir(path) else "file"
                 raise DataError(
-                    f"{name_of(path)}: the {kind} has no documents. Give one with some."
+                    f"{sources.name_of(path)}: the {kind} has no documents. Give one with some."
                 )
 
-    def _file(self, path: str) -> Iterator[tuple[str, Row | UnusableRow]]:
-        with opened(path) as stream:
-            name = name_of(path)
-            self.source = Source(name, stream, self.encoding)
+    def _file(self, path: str) -> Iterator[tuple[str, Row | sources.UnusableRow]]:
+        with sources.opened(path) as stream:
+            name = sources.name_of(path)
+            self.source = sources.Source(name, stream, self.encoding)
             columns = self.table(labeled=self.labeled)
             format = detect(self.source, columns)
             self.formats.append(format.name)
-            if self.encoding == GUESS and not format.magic:
+            if self.encoding == sources.GUESS and not format.magic:
                 self.guessed.append(self.source.encoding.replace("_", "-"))
             self.columns.append(columns)
             for row in format.rows(self.source, columns):
                 yield name, row
 
-    def _folder(self, folder: str) -> Iterator[tuple[str, Row | UnusableRow]]:
+    def _folder(self, folder: str) -> Iterator[tuple[str, Row | sources.UnusableRow]]:
         columns = self.table()
         columns.refuse(folder, "a folder for each class")
         if self.labeled and columns.multilabel:
@@ -387,9 +380,9 @@ class CorpusReader:
         self.formats.append(f"a folder for each class{note}")
         chosen = classed if self.labeled else files
         encoding, otherwise = self.encoding, "utf-8"
-        if encoding == GUESS:  # of all files together, as one may be short
+        if encoding == sources.GUESS:  # of all files together, as one may be short
             bytes_of_all = first_bytes([os.path.join(folder, file) for file in chosen])
-            encoding, otherwise = None, guessed_encoding(bytes_of_all)
+            encoding, otherwise = None, sources.guessed_encoding(bytes_of_all)
             self.guessed.append(otherwise)
         for file in chosen:
             label = file.split(os.sep)[0] if os.path.dirname(file) else None
@@ -405,7 +398,7 @@ LOG = logger("reading")
 
 
 def read_corpus(  # noqa: PLR0913  # its options are its interface
-    paths: Paths,
+    paths: sources.Paths,
     *,
     text_col: str | None = None,
     label_col: str | None = None,
@@ -477,9 +470,14 @@ def read_corpus(  # noqa: PLR0913  # its options are its interface
     DataWarning
         If rows were left out.
     """
-    check_max_skipped(max_skipped)
-    if texts is not None:
-        _check_stored(texts, fields)
+    sources.check_max_skipped(max_skipped)
+    if texts is not None and fields:
+        raise UsageError(
+            f"documents of several columns ({', '.join(field.name for field in fields)}) cannot be "
+            "kept in a file: read them into memory, without texts, or take one column."
+        )
+    if texts:
+        raise UsageError(f"{texts.path} holds {len(texts):,} texts already: name another file.")
     reader = CorpusReader(
         paths,
         ColumnNames(text_col, label_col, weight_col, group_col, time_col),
@@ -518,7 +516,7 @@ class Readable(NamedTuple):
 
 
 def read_readable(
-    paths: Paths, names: ColumnNames, *, fields: Sequence[Field] = (), **options: Any
+    paths: sources.Paths, names: ColumnNames, *, fields: Sequence[Field] = (), **options: Any
 ) -> Readable:
     """Read whatever can be read, however little that is, with all columns and without a warning.
 
@@ -570,7 +568,7 @@ class RecordBatch(NamedTuple):
 
 
 def stream_records(
-    paths: Paths,
+    paths: sources.Paths,
     batch: int = 1000,
     *,
     text_col: str | None = None,
@@ -611,14 +609,3 @@ def stream_records(
     for documents in reader.batches(batch, full=full):
         columns = {name: used.types.get(name) for used in reader.columns for name in used.names}
         yield RecordBatch(documents, reader.taken(), columns, lambda: reader.skipping.remedy)
-
-
-def _check_stored(texts: StoredTexts, fields: Sequence[Field]) -> None:
-    """UsageError if texts cannot go to this file."""
-    if fields:
-        raise UsageError(
-            f"documents of several columns ({', '.join(field.name for field in fields)}) cannot be "
-            "kept in a file: read them into memory, without texts, or take one column."
-        )
-    if len(texts):
-        raise UsageError(f"{texts.path} holds {len(texts):,} texts already: name another file.")

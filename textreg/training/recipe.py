@@ -203,6 +203,13 @@ def as_text(value: Any) -> str:
     return repr(value) if isinstance(value, float) else str(value)
 
 
+# What a user gives that no search changes; seed and cv give the same splits again.
+_AS_GIVEN = {
+    *("cv", "seed", "metric", "multiclass", "class_weight", "min_label", "rare_label", "unknown"),
+    *("at_least_one", "prune", "tol", "max_iter"),
+}
+
+
 def settings_of(model: Model, unlabeled: Corpus | None = None) -> TrainingSettings:
     """The settings that a model was trained with, with the hyperparameters that were chosen.
 
@@ -217,23 +224,12 @@ def settings_of(model: Model, unlabeled: Corpus | None = None) -> TrainingSettin
         }
     except (PluginError, UsageError) as error:
         raise ModelError(f"the model's training cannot be repeated: {error}") from error
-    # The seed and the parts of a cross-validation give the same splits again.
-    split = summary.split
     return TrainingSettings(
         **_features_of(model.encoder),
+        **{key: value for key, value in summary.options.items() if key in _AS_GIVEN},
         unlabeled=unlabeled,
-        cv=split.parts if split is not None and split.kind == "cv" else None,
-        metric=summary.metric or model.task.default_metric,
         task=model.task.name,
-        multiclass=summary.multiclass or "ovr",
-        class_weight=summary.class_weight,
-        min_label=None if summary.rare is None else summary.rare.least,
-        rare_label=None if summary.rare is None else summary.rare.label,
-        unknown=model.task.unknown,
         unknown_rule=None if summary.unknown is None else summary.unknown.rule,
-        at_least_one=model.task.to_header().get("at_least_one", False),
-        seed=0 if split is None else split.seed,
-        tol=summary.tol,
         **parts,
     )
 

@@ -24,16 +24,9 @@ from textreg.model import summary as records
 from textreg.model.model import Model
 from textreg.model.summary import PartOrigin, SupportCounts, TrainingSummary
 from textreg.records import Corpus, Documents, Floats, SelectionReport
+from textreg.records import documents as inputs
 from textreg.records.arrays import row_of
 from textreg.records.design import BlockDesign, BlockGroups
-from textreg.records.documents import (
-    StoredTexts,
-    as_column,
-    as_fields,
-    check_documents,
-    check_texts,
-    fielded,
-)
 from textreg.records.problem import NONZERO, ZERO, PartsReport, Support
 from textreg.training import fit as fitting
 from textreg.training import search
@@ -308,18 +301,18 @@ def train(  # noqa: PLR0913  # its options are its interface
     >>> model.predict([["very", "good"]])
     ['pos']
     """
-    documents = check_documents
+    documents = inputs.check_documents
     if (named := settings.get("fields")) is not None:
-        documents = partial(fielded, fields=as_fields(named))
+        documents = partial(inputs.fielded, fields=inputs.as_fields(named))
     if dev is not None and not isinstance(dev, Corpus):
-        dev = Corpus(texts=documents(dev[0]), labels=as_column(dev[1], "labels"))
+        dev = Corpus(texts=documents(dev[0]), labels=inputs.as_column(dev[1], "labels"))
     if unlabeled is not None and not isinstance(unlabeled, Corpus):
         unlabeled = Corpus(texts=documents(unlabeled))
     corpus = Corpus(
         texts=documents(texts),
-        labels=as_column(labels, "labels"),
+        labels=inputs.as_column(labels, "labels"),
         sample_weight=sample_weight,  # type: ignore[arg-type]  # any array-like
-        group_of=None if group_of is None else group_names(as_column(group_of, "group_of")),
+        group_of=None if group_of is None else group_names(inputs.as_column(group_of, "group_of")),
         time_of=time_of,
     )
     # Here, as the default is not told from a given one any more later.
@@ -518,7 +511,7 @@ def train_batches(
     labels: list[Any] = []
     weights: list[float] = []
     known: dict[Any, Any] = {}
-    with Scratch(options.scratch) as scratch, StoredTexts(scratch.folder / "texts") as texts:
+    with Scratch(options.scratch) as scratch, inputs.StoredTexts(scratch.folder / "texts") as texts:
         # Texts go to disk as they come; labels stay here, each once.
         for number, batch in zip(count(1), batches):
             part, names, own_weights = _parts(number, batch, bool(weights) if labels else None)
@@ -550,10 +543,10 @@ def _parts(
             "give (texts, labels), or (texts, labels, weights)."
         )
     try:
-        texts = check_texts(batch[0])
+        texts = inputs.check_texts(batch[0])
     except (DataError, UsageError) as error:
         raise type(error)(f"batch {number}: {error}") from None
-    labels, *weights = (list(as_column(column, "labels")) for column in batch[1:])
+    labels, *weights = (list(inputs.as_column(column, "labels")) for column in batch[1:])
     for name, column in zip(("labels", "weights"), (labels, *weights), strict=False):
         if len(column) != len(texts):
             raise DataError(

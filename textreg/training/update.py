@@ -50,8 +50,6 @@ from textreg.training.train import train_corpus
 from textreg.training.trials import Problems, Start
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
@@ -419,7 +417,7 @@ def initial_weights(model: Model, encoder: AnyEncoder, task: Task) -> list[Start
         Zero for labels that the model does not have.
     """
     # -1 for features that the other training does not have
-    place = np.concatenate(list(_columns_in(model.encoder, encoder)))
+    place = find_names(_full_names(model.encoder), _full_names(encoder))
     known = place >= 0
     order = np.argsort(place[known], kind="stable")
     sides = dict(zip(model.task.sides, range(len(model.task.sides)), strict=True))
@@ -437,34 +435,17 @@ def initial_weights(model: Model, encoder: AnyEncoder, task: Task) -> list[Start
     return starts
 
 
-def _columns_in(old: AnyEncoder, new: AnyEncoder) -> Iterator[Int64s]:
-    """For each part of an encoder, the columns of its features in another one, or -1."""
-    start = 0
-    others: dict[tuple[str, str], tuple[Encoder, int]] = {}
-    for part in new.parts:
-        others[_key(part)] = part, start
-        start += part.n_columns
-    for part in old.parts:
-        place = np.full(part.n_columns, -1, dtype=np.int64)
-        if _key(part) in others:
-            other, start = others[_key(part)]
-            columns = find_names(part.names, other.names)
-            place[columns >= 0] = start + columns[columns >= 0]
-        yield place
+def _full_names(encoder: AnyEncoder) -> list[tuple[str, str, str]]:
+    """Field, tokenizer and name of every feature, which several may have in common."""
+    fields = ("" if part.field is None else part.field.name for part in encoder.parts)
+    parts = zip(fields, encoder.parts, strict=True)
+    return [(field, part.label, name) for field, part in parts for name in part.names]
 
 
-def _key(part: Encoder) -> tuple[str, str]:
-    return "" if part.field is None else part.field.name, part.label
-
-
-def find_names(names: Sequence[str], others: Sequence[str]) -> Int64s:
+def find_names(names: Sequence[Any], others: Sequence[Any]) -> Int64s:
     """The index of each name among other names, or -1; each name is there once."""
     number = {name: at for at, name in enumerate(others)}
     return np.array([number.get(name, -1) for name in names], dtype=np.int64)
-
-
-# Options that say more than the summary, where the first documents made no use of them.
-_AS_GIVEN = ("multiclass", "min_label", "rare_label", "metric", "prune", "seed", "max_iter")
 
 
 def update(  # noqa: PLR0913  # its options are its interface
@@ -621,17 +602,15 @@ def settings_to_update(
         if chosen.rule != model.task.threshold_rule
     }
     calibration, tuned = model.calibration, holds_out(model)
-    options = {key: summary.options[key] for key in _AS_GIVEN if key in summary.options}
     # Nothing is searched any more: documents are held out for thresholds and calibration alone.
-    split: dict[str, Any] = {"cv": settings.cv if tuned else None}
-    if tuned and settings.cv is None:
-        split["holdout"] = summary.options.get("holdout", HOLDOUT)
+    holdout = summary.options.get("holdout", HOLDOUT) if tuned and settings.cv is None else None
     return settings.replace(
+        cv=settings.cv if tuned else None,
+        holdout=holdout,
         intercept="fitted" if summary.shift is None else "left-out",
         calibrate="none" if calibration is None else calibration.method,
         threshold=rules or None,
         jobs=jobs,
-        **{"metric": None, **options, **split},
     )
 
 

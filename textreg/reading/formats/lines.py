@@ -98,7 +98,15 @@ class Csv(Format):
                     continue
             try:
                 if len(fields) != len(names):
-                    raise _ragged(fields, columns, delimiter)
+                    between = "a tab" if delimiter == TAB else repr(delimiter)
+                    problem = UnusableRow(
+                        f"the number of columns is {len(fields)}, and {len(names)} in the first "
+                        "row.",
+                        f"Put quotes around a text that contains {between}",
+                        "another number of columns",
+                    )
+                    problem.record = dict(zip(columns.names, fields, strict=False))
+                    raise problem
                 row = columns.row(start, dict(zip(columns.names, fields, strict=True)))
             except UnusableRow as problem:
                 yield problem.at(start)
@@ -154,18 +162,6 @@ class Csv(Format):
                     f"{where}: {problem} This row should name the columns. {problem.remedy}."
                 )
             yield start, problem
-
-
-def _ragged(fields: list[str], columns: TableColumns, delimiter: str) -> UnusableRow:
-    """A row that has not as many fields as there are columns."""
-    between = "a tab" if delimiter == TAB else repr(delimiter)
-    problem = UnusableRow(
-        f"the number of columns is {len(fields)}, and {len(columns.names)} in the first row.",
-        f"Put quotes around a text that contains {between}",
-        "another number of columns",
-    )
-    problem.record = dict(zip(columns.names, fields, strict=False))
-    return problem
 
 
 _QUOTED = re.compile("'(?:[^']|'')*'")

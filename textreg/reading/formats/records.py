@@ -99,7 +99,7 @@ class Columnar(Format):
         size = file.seek(0, SEEK_END)
         file.seek(0)
         reader = self.reader(file)
-        schema = self.schema(reader)
+        schema = reader.schema_arrow if self.magic == Parquet.magic else reader.schema
         columns.find(schema.names, name)
         columns.types = dict(zip(columns.names, schema.types, strict=True))
         # A nested column may be meant where a name has a dot.
@@ -113,10 +113,6 @@ class Columnar(Format):
     @abstractmethod
     def reader(self, file: IO[bytes]) -> Any:
         """What pyarrow reads the file with."""
-
-    @abstractmethod
-    def schema(self, reader: Any) -> Any:
-        """The names and types of the columns."""
 
     @abstractmethod
     def batches(self, reader: Any, some: list[str] | None) -> Iterator[Any]:
@@ -137,9 +133,6 @@ class Parquet(Columnar):
         # A row group may be as large as the file: it is read in pieces.
         return ParquetFile(file, buffer_size=1 << 20, pre_buffer=False)
 
-    def schema(self, reader: Any) -> Any:
-        return reader.schema_arrow
-
     def batches(self, reader: Any, some: list[str] | None) -> Iterator[Any]:
         yield from reader.iter_batches(batch_size=ROWS, columns=some)
 
@@ -157,12 +150,14 @@ class Arrow(Columnar):
 
         return open_file(file)
 
-    def schema(self, reader: Any) -> Any:
-        return reader.schema
-
     def batches(self, reader: Any, some: list[str] | None) -> Iterator[Any]:
-        for number in range(reader.num_record_batches):
-            yield _checked(reader.get_batch(number), some)
+        each = reader
+        if hasattr(reader, "get_batch"):  # no stream
+            each = map(reader.get_batch, range(reader.num_record_batches))
+        for batch in each:
+            chosen = batch if some is None else batch.select(some)
+            chosen.validate(full=True)  # offsets that lead elsewhere would end the process
+            yield chosen
 
 
 class ArrowStream(Arrow):
@@ -176,17 +171,6 @@ class ArrowStream(Arrow):
         from pyarrow.ipc import open_stream
 
         return open_stream(file)
-
-    def batches(self, reader: Any, some: list[str] | None) -> Iterator[Any]:
-        for batch in reader:
-            yield _checked(batch, some)
-
-
-def _checked(batch: Any, some: list[str] | None) -> Any:
-    """A batch, or some columns of it, whose offsets lead nowhere else, which ends the process."""
-    chosen = batch if some is None else batch.select(some)
-    chosen.validate(full=True)
-    return chosen
 
 
 _BEGINS = re.compile(r'\s*(\{\s*["}]|\[\s*\{)')
