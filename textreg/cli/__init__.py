@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from contextlib import nullcontext, suppress
 from importlib import import_module
 from io import TextIOWrapper
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -165,20 +165,16 @@ def _run(line: shared.CommandLine) -> int:
         warnings.simplefilter("always", DataWarning)
         warnings.showwarning = shared.ShownOnce()
         with shared.logging_to_stderr(line.verbosity) if line.verbosity else nullcontext():
-            code = _invoke(line)
+            if "_TEXTREG_COMPLETE" in os.environ:  # a shell asks for completions
+                with suppress(SystemExit, TextregError):  # of which a prompt shows none
+                    cli.main(line.words, prog_name="textreg")
+                return 0
+            # As cli.main, which would take closed pipes and EOFErrors for exits of its own.
+            try:
+                with cli.make_context("textreg", [*line.words], obj=line) as context:
+                    code = cli.invoke(context)
+            except click.exceptions.Exit as done:
+                code = done.exit_code
     if sys.stdout is not None:
         sys.stdout.flush()
     return code if isinstance(code, int) else 0
-
-
-def _invoke(line: shared.CommandLine) -> Any:
-    """What ``cli.main`` does, which would take closed pipes and EOFErrors for exits of its own."""
-    if "_TEXTREG_COMPLETE" in os.environ:  # a shell asks for completions
-        with suppress(SystemExit, TextregError):  # of which a prompt shows none
-            cli.main(line.words, prog_name="textreg")
-        return 0
-    try:
-        with cli.make_context("textreg", [*line.words], obj=line) as context:
-            return cli.invoke(context)
-    except click.exceptions.Exit as done:
-        return done.exit_code

@@ -12,7 +12,7 @@ import click
 import numpy as np
 
 from textreg.checking import CheckResult, CheckSettings, check_corpus
-from textreg.checking.documents import NAMED, Finding, check_names
+from textreg.checking.documents import NAMED, check_names
 from textreg.cli import shared
 from textreg.cli.inputs import Reading, described, reading, title_of
 from textreg.cli.options import PartsCommand, setting, settings
@@ -124,23 +124,19 @@ def _tell(result: CheckResult) -> None:
     n = len(result.findings)
     click.echo(f"\n{n} findings, the worst first" if n > 1 else f"\n{n or 'no'} finding")
     for finding in result.findings:
-        _tell_finding(finding)
+        share = percent(finding.count, finding.total)
+        count = f"{finding.count:,} of {finding.total:,} {finding.unit} ({share})"
+        click.echo()
+        click.echo(single_line(f"{finding.name} ({finding.level}), {count}: {finding.what}"))
+        for example in finding.examples:
+            quoted = f'"{example.text}"' if example.text else ""
+            parts = filter(None, [example.where, quoted, example.detail])
+            click.echo(f"  {single_line('  '.join(parts))}")
+        click.echo(single_line(f"  -> {finding.advice}"))
     if result.unchecked:
         click.echo("\nnot looked for")
         for why, names in result.whys.items():
             click.echo(f"  {', '.join(names)}: {why}")
-
-
-def _tell_finding(finding: Finding) -> None:
-    share = percent(finding.count, finding.total)
-    count = f"{finding.count:,} of {finding.total:,} {finding.unit} ({share})"
-    click.echo()
-    click.echo(single_line(f"{finding.name} ({finding.level}), {count}: {finding.what}"))
-    for example in finding.examples:
-        quoted = f'"{example.text}"' if example.text else ""
-        parts = filter(None, [example.where, quoted, example.detail])
-        click.echo(f"  {single_line('  '.join(parts))}")
-    click.echo(single_line(f"  -> {finding.advice}"))
 
 
 class _GroupsCommand(PartsCommand):
@@ -201,11 +197,16 @@ def groups(
         write_atomically(Path(output), "".join(lines).encode())
         facts["saved"] = output
     if as_json:
-        rows = [_group_row(groups, tokens, g) for g in shown]
-        print_json({**facts, "shown": rows})
+        print_json({**facts, "shown": [_group_row(groups, tokens, g) for g in shown]})
     else:
         _tell_facts(facts)
-        _show_groups(groups, tokens, shown)
+        rows = []
+        for row in (_group_row(groups, tokens, g) for g in shown):
+            features = first_few(list(map(visible, row["features"])), SHOWN)
+            rows.append((row["name"], len(row["features"]), row["weight"], features))
+        if rows:
+            click.echo()
+            print_table([("GROUP", "SIZE", "WEIGHT", "FEATURES"), *rows])
 
 
 def _facts(groups: Groups) -> dict[str, Any]:
@@ -252,18 +253,6 @@ def _tell_facts(facts: dict[str, Any]) -> None:
     if "saved" in facts:
         click.echo(f"saved {facts['saved']}")
         click.echo(f"next: textreg train ... --groups file --groups-path {facts['saved']}")
-
-
-def _show_groups(groups: Groups, tokens: Tokens, shown: range) -> None:
-    """Print the groups, one per line."""
-    rows: list[tuple[Any, ...]] = []
-    for g in shown:
-        row = _group_row(groups, tokens, g)
-        features = first_few(list(map(visible, row["features"])), SHOWN)
-        rows.append((row["name"], len(row["features"]), row["weight"], features))
-    if rows:
-        click.echo()
-        print_table([("GROUP", "SIZE", "WEIGHT", "FEATURES"), *rows])
 
 
 @click.command(cls=shared.Command, name="demo")

@@ -79,7 +79,15 @@ def print_selection(selection: explaining.Selection) -> None:
         f"selected: {selection.selected:,} of {selection.groups:,} {selection.builder} "
         f"({percent(selection.selected, selection.groups)}); {selection.empty:,} have no feature"
     )
-    _print_proven(selection)
+    if (proven := selection.proven) is not None:
+        for name, counts in (("features", proven.features), (selection.builder, proven.groups)):
+            # Over all weight vectors.
+            total = SupportCounts.total(counts) if counts else None
+            if total is not None:
+                click.echo(
+                    f"proven of {name} at the optimum: {total.zero:,} surely zero, "
+                    f"{total.nonzero:,} surely not, {total.undecided:,} undecided"
+                )
     if selection.shares:
         least, median, most = (100 * q for q in np.percentile(selection.shares, (0, 50, 100)))
         click.echo(
@@ -111,20 +119,6 @@ def _print_corpus(selection: explaining.Selection) -> None:
         )
 
 
-def _print_proven(selection: explaining.Selection) -> None:
-    """What is proven of the optimum, over all weight vectors."""
-    if selection.proven is None:
-        return
-    rows = {"features": selection.proven.features, selection.builder: selection.proven.groups}
-    for name, counts in rows.items():
-        if counts:
-            of_all = SupportCounts.total(counts)
-            click.echo(
-                f"proven of {name} at the optimum: {of_all.zero:,} surely zero, "
-                f"{of_all.nonzero:,} surely not, {of_all.undecided:,} undecided"
-            )
-
-
 def _print_groups(title: str, groups: Sequence[explaining.SelectedGroup]) -> None:
     click.echo(f"\n{title}")
     rows = []
@@ -141,23 +135,19 @@ def _print_groups(title: str, groups: Sequence[explaining.SelectedGroup]) -> Non
 def _print_order(selection: explaining.Selection) -> None:
     for number, order in enumerate(selection.order):
         which = f" of weight vector {number + 1}" if len(selection.order) > 1 else ""
-        if selection.order_groups:
-            click.echo(f"\norder of entry of {selection.builder} and single features{which}")
-            _print_steps(selection.order_groups[number])
-        else:
+        if not selection.order_groups:
             listed = ", ".join(map(visible, order))
             click.echo(f"\norder of entry of features{which}\n  {printable(listed)}")
-
-
-def _print_steps(steps: Sequence[explaining.EntryStep]) -> None:
-    for number, step in enumerate(steps, start=1):
-        line = ", ".join(map(visible, step.features[:SHOWN]))
-        more = len(step.features) - SHOWN
-        line += f" and {more:,} more" if more > 0 else ""
-        if step.group is not None:
-            text = "" if step.text is None else f": {' '.join(step.text.split())}"
-            line = f"{step.group}{text}  [{line}]"
-        click.echo(printable(f"  {number}. {line}"))
+            continue
+        click.echo(f"\norder of entry of {selection.builder} and single features{which}")
+        for at, step in enumerate(selection.order_groups[number], start=1):
+            line = ", ".join(map(visible, step.features[:SHOWN]))
+            more = len(step.features) - SHOWN
+            line += f" and {more:,} more" if more > 0 else ""
+            if step.group is not None:
+                text = "" if step.text is None else f": {' '.join(step.text.split())}"
+                line = f"{step.group}{text}  [{line}]"
+            click.echo(printable(f"  {at}. {line}"))
 
 
 def _print_path(path: explaining.PathProfiles) -> None:

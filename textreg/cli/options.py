@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -223,21 +223,19 @@ def _split(ctx: click.Context, option: click.Parameter, text: str | None) -> Any
             with suppress(ValueError):  # what is no number is refused by the setting, by name
                 more = float(second)
         ctx.params[recipe.JOINED[name]] = more
-    return _as_count(first, ctx, option) if name == "min_label" else first
-
-
-_UNKNOWN_RULE = re.compile(r"(.+):((?:coverage|risk):[^:]*|accuracy|f1)", re.DOTALL)
-
-
-def _as_count(text: str, ctx: click.Context, option: click.Parameter) -> int:
+    if name != "min_label":
+        return first
     try:
-        return int(text)
+        return int(first)
     except ValueError:
         raise click.BadParameter(
-            f"'{text}' is no number of documents: write N, or N:NAME to join such labels.",
+            f"'{first}' is no number of documents: write N, or N:NAME to join such labels.",
             ctx,
             option,
         ) from None
+
+
+_UNKNOWN_RULE = re.compile(r"(.+):((?:coverage|risk):[^:]*|accuracy|f1)", re.DOTALL)
 
 
 def parse_class_weight(items: Sequence[str]) -> str | Mapping[str, float]:
@@ -389,7 +387,10 @@ class RecipeCommand(PartsCommand):
     """A command whose options may also come from a file, or from a model."""
 
     def beneath(self, ctx: click.Context, words: CommandLine) -> dict[str, str]:
-        line = _of_line(words)
+        line = {key_of_flag(flag): Given(value, "") for flag, value in words.values.items()}
+        line |= {key.removeprefix("no_"): it for key, it in line.items()}
+        if space := words.every.get("--search-space"):
+            line["search_space"] = Given(space, "")
         given: Options = {}
         source = line.get("config")
         if source is not None and not is_container(Path(source.value)):
@@ -416,7 +417,18 @@ class RecipeCommand(PartsCommand):
         }
 
     def parts_chosen(self, ctx: click.Context, args: list[str]) -> list[str]:
-        values = dict(_defaults(ctx.meta[_GIVEN], self.get_params(ctx)))
+        known = {_key_of(param): param for param in self.get_params(ctx)}
+        for unknown in _NOT_IN_FILES:
+            known.pop(unknown, None)
+        values = {}
+        for key, it in ctx.meta[_GIVEN].items():
+            if key not in known:
+                hint = did_you_mean(key, [*known, *_CODE]).replace("_", "-")
+                raise UsageError(
+                    f"{it.file}: there is no option '{key.replace('_', '-')}'.{hint} The options "
+                    "are those of textreg train --help, without the hyphens before them."
+                )
+            values[known[key].name or ""] = _value(known[key], key, it)
         files, ctx.default_map = values.pop("files", []), values
         named = self.make_parser(ctx).parse_args(args=list(args))[0].get("files")
         if not files or (isinstance(named, (list, tuple)) and named):
@@ -439,15 +451,6 @@ def given_by(ctx: click.Context, file: str) -> dict[str, Any]:
     return {key: it.value for key, it in ctx.meta[_GIVEN].items() if it.file == file}
 
 
-def _of_line(words: CommandLine) -> Options:
-    """The options of a command line that have a value, as far as they are of interest beneath."""
-    given = {key_of_flag(flag): Given(value, "") for flag, value in words.values.items()}
-    given |= {key.removeprefix("no_"): it for key, it in given.items()}
-    if space := words.every.get("--search-space"):
-        given["search_space"] = Given(space, "")
-    return given
-
-
 def _of_file(path: str) -> Options:
     """The options in a TOML file; those that name plugins take effect at once."""
     given: Options = {}
@@ -463,21 +466,6 @@ def _of_file(path: str) -> Options:
     for file in named.get("plugin", ()):
         registry.name_file(file)
     return given
-
-
-def _defaults(given: Options, params: Sequence[click.Parameter]) -> Iterator[tuple[str, Any]]:
-    """The options as click takes them for the parameters of a command; UsageError for others."""
-    known = {_key_of(param): param for param in params}
-    for unknown in _NOT_IN_FILES:
-        known.pop(unknown, None)
-    for key, it in given.items():
-        if key not in known:
-            hint = did_you_mean(key, [*known, *_CODE]).replace("_", "-")
-            raise UsageError(
-                f"{it.file}: there is no option '{key.replace('_', '-')}'.{hint} The options are "
-                "those of textreg train --help, without the hyphens before them."
-            )
-        yield known[key].name or "", _value(known[key], key, it)
 
 
 def _value(param: click.Parameter, key: str, it: Given) -> Any:

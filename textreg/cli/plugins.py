@@ -43,7 +43,8 @@ def list_plugins(load: bool = False, as_json: bool = False) -> None:
     for info in found:
         api = "" if info.api is None else str(info.api)
         seconds = "" if info.seconds is None else f"{info.seconds:.3f} s"
-        rows.append([info.name, info.kind, _source(info), api, seconds, _status(info)])
+        source = f"{info.distribution} {info.version}".strip() or info.file or "this process"
+        rows.append([info.name, info.kind, source, api, seconds, _status(info)])
     if not load:
         for row in rows:
             del row[4]  # what was not imported took no time
@@ -54,10 +55,6 @@ def list_plugins(load: bool = False, as_json: bool = False) -> None:
         click.echo(
             f"{len(broken)} {what} broken; all else works. See: textreg plugins doctor {broken[0]}"
         )
-
-
-def _source(info: PluginInfo) -> str:
-    return f"{info.distribution} {info.version}".strip() or info.file or "this process"
 
 
 def _status(info: PluginInfo) -> str:

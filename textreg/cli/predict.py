@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -26,11 +26,13 @@ if TYPE_CHECKING:
     from textreg.kinds import Workers
 
 
-def _named(ctx: click.Context, option: click.Parameter, backend: str) -> tuple[str, str | None]:
-    """The name and the address of a backend, checked before anything is read."""
+def _opened(ctx: click.Context, option: click.Parameter, backend: str) -> Workers | None:
+    """The workers of a backend, until the command ends; checked before anything is read."""
     name, _, address = backend.partition(":")
     check_backend(name, address or None)
-    return name, address or None
+    if ctx.resilient_parsing:
+        return None
+    return ctx.with_resource(open_workers(name, address or None))
 
 
 # Give a command the option.
@@ -39,9 +41,10 @@ on_workers = shared.option(
     "BACKEND",
     "Where files are read and scored: in threads, or by the workers of the Dask cluster that "
     "dask:tcp://10.0.0.5:8786 and the like name.",
+    "workers",
     default=DEFAULT,
     show_default=True,
-    callback=_named,
+    callback=_opened,
 )
 
 
@@ -107,7 +110,7 @@ def command(
     files: tuple[str, ...],
     texts: tuple[str, ...],
     how: Reading,
-    backend: tuple[str, str | None],
+    workers: Workers,
     output: Output,
 ) -> int:
     """Predict the labels of the texts in FILES, or on standard input.
@@ -125,19 +128,6 @@ def command(
 
     The exit code is 3 if there were rows that could not be read.
     """
-    with open_workers(*backend) as workers:
-        return _predict(model, files, texts, how, output, workers)
-
-
-def _predict(
-    model: str,
-    files: tuple[str, ...],
-    texts: tuple[str, ...],
-    how: Reading,
-    output: Output,
-    workers: Workers,
-) -> int:
-    """The command, with the workers, who may read and score files."""
     form = form_of(output.form, output.out)
     _check(form, files, texts, output)
     if how.on_error is None:
@@ -151,7 +141,8 @@ def _predict(
     how = how.like(loaded)
     if texts:
         how.check_text()
-        given: Iterable[RecordBatch] = [_given(texts)]
+        records: list[Mapping[str, Any]] = [{"text": text} for text in texts]
+        given: Iterable[RecordBatch] = [RecordBatch(Corpus(list(texts)), records, {"text": None})]
     elif workers.reads:
         given = workers.score_files(loaded, how, files or ["-"], records=output.tabular)
     else:
@@ -171,7 +162,12 @@ def _predict(
         table.end()
     if isinstance(table, Document):
         print_json({"model": model, "predictions": table.document})
-    return _end(answers, output.out)
+    if output.out is not None:
+        click.echo(f"saved {output.out} ({answers.rows:,} rows)")
+    if told := answers.told():
+        click.echo(f"Error: {told}", err=True)
+        return SOME_UNREADABLE
+    return 0
 
 
 def _check(form: str, files: Sequence[str], texts: Sequence[str], output: Output) -> None:
@@ -192,21 +188,6 @@ def _check(form: str, files: Sequence[str], texts: Sequence[str], output: Output
                 )
     if form == "parquet" and output.out is None:
         raise UsageError("Parquet is no text: name a file with -o FILE.parquet.")
-
-
-def _given(texts: Sequence[str]) -> RecordBatch:
-    """Texts of the command line as rows."""
-    return RecordBatch(Corpus(list(texts)), [{"text": text} for text in texts], {"text": None})
-
-
-def _end(answers: Answers, out: str | None) -> int:
-    """Say what was written, and how many rows could not be read; returns the exit code."""
-    if out is not None:
-        click.echo(f"saved {out} ({answers.rows:,} rows)")
-    if told := answers.told():
-        click.echo(f"Error: {told}", err=True)
-        return SOME_UNREADABLE
-    return 0
 
 
 # Largest number of labels to print a confusion matrix for.
@@ -235,7 +216,7 @@ def evaluate(
     model: str,
     files: tuple[str, ...],
     how: Reading,
-    backend: tuple[str, str | None],
+    workers: Workers,
     tables: Tables,
 ) -> None:
     """Measure a model on labeled texts.
@@ -246,9 +227,8 @@ def evaluate(
     loaded = load_model(model)
     if tables.reliability:
         loaded.task.require_probabilities()
-    with open_workers(*backend) as workers:
-        corpus = how.like(loaded).labeled(files, texts=workers if workers.reads else None)
-        scores = workers.scores(loaded, corpus.texts)
+    corpus = how.like(loaded).labeled(files, texts=workers if workers.reads else None)
+    scores = workers.scores(loaded, corpus.texts)
     task = loaded.task
     result = task.evaluate(corpus, scores, loaded.thresholds, loaded.calibration)
     y_true = task.targets(corpus)
@@ -312,7 +292,15 @@ def _tell_evaluation(
         return
     click.echo()
     if isinstance(result, evaluation.MultilabelEvaluation):
-        _tell_labels(result.classes)
+        rows: list[Sequence[Any]] = [
+            ("label", "precision", "95 % CI", "recall", "95 % CI", "F1", "95 % CI", "documents")
+        ]
+        for one in result.classes:
+            intervals = one.precision_interval, one.recall_interval, one.f1_interval
+            precision, recall, f1 = (f"{low:.2f}..{high:.2f}" for low, high in intervals)
+            figures = (one.precision, precision, one.recall, recall, one.f1, f1, one.support)
+            rows.append((one.label, *figures))
+        print_table(rows, right=[False] + [True] * 7)
     else:
         print_table([("label", "precision", "recall", "F1", "documents"), *result.classes])
     if result.unknown:
@@ -323,20 +311,8 @@ def _tell_evaluation(
     if isinstance(result, evaluation.Evaluation) and len(result.classes) <= MAX_CONFUSION:
         names = [score.label for score in result.classes]
         click.echo("\ntrue labels in rows, predictions in columns")
-        rows = zip(names, result.confusion.tolist(), strict=True)
-        print_table([("", *names), *((name, *counts) for name, counts in rows)])
-
-
-def _tell_labels(scores: Sequence[evaluation.LabelScore]) -> None:
-    rows: list[Sequence[Any]] = [
-        ("label", "precision", "95 % CI", "recall", "95 % CI", "F1", "95 % CI", "documents")
-    ]
-    for one in scores:
-        intervals = one.precision_interval, one.recall_interval, one.f1_interval
-        precision, recall, f1 = (f"{low:.2f}..{high:.2f}" for low, high in intervals)
-        figures = (one.precision, precision, one.recall, recall, one.f1, f1, one.support)
-        rows.append((one.label, *figures))
-    print_table(rows, right=[False] + [True] * 7)
+        lines = zip(names, result.confusion.tolist(), strict=True)
+        print_table([("", *names), *((name, *counts) for name, counts in lines)])
 
 
 def _tell_selective(selective: Selective) -> None:

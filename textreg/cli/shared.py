@@ -203,10 +203,19 @@ def _explain(error: BaseException, line: CommandLine) -> tuple[str, int]:
     if isinstance(error, click.ClickException):
         return f"Error: {_usage(error, line)}", 2
     if isinstance(error, MemoryError):
-        return f"Error: out of memory. {_less_memory(line.command)}", 1
+        advice = "Close other programs, give fewer or shorter texts, or use a computer with more."
+        if line.command in _FITTING:
+            advice = "Use fewer features: try --min-df 2 or --max-features 100000."
+        return f"Error: out of memory. {advice}", 1
     if isinstance(error, OSError) and error.errno is not None:
-        return f"Error: {_system(error)}", 1
-    return f"Error: {_fault(error, _owner_of(line.command))}", FAULT
+        where = f"{error.filename}: " if error.filename else ""
+        advice = "Check the path and its permissions, or write somewhere else."
+        if error.errno == errno.ENOSPC:
+            advice = "Free some space, or write somewhere else."
+        elif error.errno == errno.EBADF:
+            advice = "Standard input or output is closed: leave out <&- or >&-."
+        return f"Error: {where}{error.strerror or error}. {advice}", 1
+    return f"Error: {_fault(error, line.command)}", FAULT
 
 
 def _usage(error: click.ClickException, line: CommandLine) -> str:
@@ -224,39 +233,19 @@ def _usage(error: click.ClickException, line: CommandLine) -> str:
     return f"{message} See: {context.command_path} --help" if context else message
 
 
-def _less_memory(command: str) -> str:
-    if command in _FITTING:
-        return "Use fewer features: try --min-df 2 or --max-features 100000."
-    return "Close other programs, give fewer or shorter texts, or use a computer with more."
-
-
-def _system(error: OSError) -> str:
-    """What the operating system refused."""
-    where = f"{error.filename}: " if error.filename else ""
-    advice = "Check the path and its permissions, or write somewhere else."
-    if error.errno == errno.ENOSPC:
-        advice = "Free some space, or write somewhere else."
-    elif error.errno == errno.EBADF:
-        advice = "Standard input or output is closed: leave out <&- or >&-."
-    return f"{where}{error.strerror or error}. {advice}"
-
-
-def _owner_of(command: str) -> str:
-    """Whose a command is, for messages; empty for one of textreg and of its satellites."""
-    registry = sys.modules.get("textreg.plugins.registry")
-    if registry is None:  # without it there is no command of a plugin
-        return ""
-    from textreg.plugins.distributions import SATELLITES
-
-    own = {"textreg", *SATELLITES}
-    rows = [row for row in registry.listing() if (row.kind, row.name) == ("command", command)]
-    return next((row.home for row in rows if row.distribution not in own), "")
-
-
-def _fault(error: BaseException, owner: str) -> str:
+def _fault(error: BaseException, command: str) -> str:
+    """A fault of textreg, or of a command of others."""
     import platform
     from importlib.metadata import version
 
+    owner = ""
+    # Without the registry there is no command of a plugin.
+    if (registry := sys.modules.get("textreg.plugins.registry")) is not None:
+        from textreg.plugins.distributions import SATELLITES
+
+        rows = [row for row in registry.listing() if (row.kind, row.name) == ("command", command)]
+        strange = (row.home for row in rows if row.distribution not in {"textreg", *SATELLITES})
+        owner = next(strange, "")
     what = " ".join(f"{type(error).__name__}: {error}".split()).rstrip(".: ")
     if owner:
         return (
@@ -396,13 +385,11 @@ def refuse_repeated(command: click.Command, ctx: click.Context, args: list[str])
     parser.ignore_unknown_options = True
     _, _, order = parser.parse_args(args=list(args))
     for option, times in Counter(order).items():
-        if times > 1 and isinstance(option, click.Option) and not _may_repeat(option):
+        if times == 1 or not isinstance(option, click.Option):
+            continue
+        if not (option.multiple or option.count or option.is_eager):  # --help and --version
             flags = "/".join([*option.opts, *option.secondary_opts])
             raise click.UsageError(f"{flags} is given {times} times: give it once.", ctx)
-
-
-def _may_repeat(option: click.Option) -> bool:
-    return option.multiple or option.count or option.is_eager  # eager: --help and --version
 
 
 _FILES = {"files", "model", "source", "sources"}
@@ -472,8 +459,8 @@ class OpenGroup(Command, click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0]
-        if not (ctx.resilient_parsing or name.startswith("-") or self._has(ctx, name)):
-            self._refuse_unknown(ctx, name)
+        if not (ctx.resilient_parsing or name.startswith("-") or name in self.own_help(ctx)):
+            self._check_known(ctx, name)
         _, command, rest = super().resolve_command(ctx, args)
         return name, command, rest
 
@@ -489,31 +476,28 @@ class OpenGroup(Command, click.Group):
             return super().get_command(ctx, cmd_name)
         from textreg.plugins import registry
 
-        return cast(click.Command, registry.find("command", _with(self.prefix, cmd_name)))
+        return cast(click.Command, registry.find("command", self._full(cmd_name)))
 
-    def _has(self, ctx: click.Context, name: str) -> bool:
-        if name in self.own_help(ctx):
-            return True
-        from textreg.plugins import registry
+    def _full(self, name: str) -> str:
+        """The full name of a command, which a distribution may stand in front of."""
+        owner, colon, short = name.rpartition(":")
+        return f"{owner}{colon}{self.prefix}{short}"
 
-        if registry.is_installed("command", self.prefix + name):
-            return True
-        return name in self.list_commands(ctx)  # runs files of plugins: only where one may be meant
-
-    def _refuse_unknown(self, ctx: click.Context, name: str) -> None:
+    def _check_known(self, ctx: click.Context, name: str) -> None:
         """UsageError for a name that nothing has; PluginError for one that can be installed."""
         from textreg.plugins import registry
         from textreg.plugins.distributions import satellite_of
 
-        full = _with(self.prefix, name)
-        if ":" in name or satellite_of("command", full):
-            registry.find("command", full)
+        if registry.is_installed("command", self.prefix + name):
             return
-        known = self.list_commands(ctx)
-        raise click.UsageError(
-            f"no command '{name}'.{did_you_mean(name, known)} There are: {', '.join(known)}.",
-            ctx,
-        )
+        known = self.list_commands(ctx)  # runs files of plugins: only where one may be meant
+        if name not in known and (":" in name or satellite_of("command", self._full(name))):
+            registry.find("command", self._full(name))
+        elif name not in known:
+            there = ", ".join(known)
+            raise click.UsageError(
+                f"no command '{name}'.{did_you_mean(name, known)} There are: {there}.", ctx
+            )
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
@@ -521,27 +505,18 @@ class OpenGroup(Command, click.Group):
 
     def help_by_name(self, ctx: click.Context) -> dict[str, str]:
         """Its own commands and those of plugins, with one line of help each."""
+        from textreg.plugins.distributions import commands_of_all, may_be_blocked
+
         commands = dict(self.own_help(ctx))  # a plugin cannot take the name of one
-        for name, line in _of_plugins().items():
+        # Without the registry where it has no say: --plugin, --no-plugin.
+        if "textreg.plugins.registry" in sys.modules or may_be_blocked():
+            from textreg.plugins import registry
+
+            theirs = registry.commands()
+        else:
+            theirs = commands_of_all()
+        for name, line in theirs.items():
             inner = name.removeprefix(self.prefix)
             if name.startswith(self.prefix) and "." not in inner:
                 commands.setdefault(inner, line)
         return commands
-
-
-def _of_plugins() -> dict[str, str]:
-    """Commands of plugins with their help, without the registry where it has no say in it."""
-    from textreg.plugins.distributions import commands_of_all, may_be_blocked
-
-    loaded = "textreg.plugins.registry" in sys.modules  # --plugin, --no-plugin
-    if not (loaded or may_be_blocked()):
-        return commands_of_all()
-    from textreg.plugins import registry
-
-    return registry.commands()
-
-
-def _with(prefix: str, name: str) -> str:
-    """The full name of a command, which a distribution may stand in front of."""
-    owner, colon, short = name.rpartition(":")
-    return f"{owner}{colon}{prefix}{short}"

@@ -79,16 +79,31 @@ def show_path(name: str, shown: SolutionPath | PathTable, file: str, as_json: bo
     if as_json:
         print_json({"model": file, name: shown.to_dict()})
     elif isinstance(shown, SentencePath):
-        _print_sentences(shown)
+        # Each sentence with the values of the parameter where it is selected.
+        click.echo(f"selected sentences along {shown.parameter} (* is the model)")
+        rows: list[list[str]] = [["", "SELECTED AT", "SENTENCE"]]
+        for column, sentence in zip(shown.selected.T.tolist(), shown.sentences, strict=True):
+            at = [number for number, is_selected in enumerate(column) if is_selected]
+            rows.append(["*" * column[shown.chosen], _runs(shown, at) or "none", sentence])
+        print_table(rows, right=[False] * 3)
     elif isinstance(shown, PathTable):
         click.echo(f"{shown.quantity} along {shown.parameter} (* is the model)")
-        body = [
-            [f"{value:.3g}{'*' * (at == shown.chosen)}", *(f"{number:.3f}" for number in row)]
-            for at, (value, row) in enumerate(zip(shown.values, shown.array, strict=True))
-        ]
-        _print([[shown.parameter, *map(visible, shown.names)], *body])
+        rows = [[shown.parameter, *map(visible, shown.names)]]
+        for number, (value, row) in enumerate(zip(shown.values, shown.array, strict=True)):
+            mark = "*" * (number == shown.chosen)
+            rows.append([f"{value:.3g}{mark}", *(f"{weight:.3f}" for weight in row)])
+        print_table(rows, right=[False] + [True] * len(shown.names))
     else:
-        _print_points(shown)
+        names = list(shown.points[0].metrics)
+        rows = [["", shown.parameter, "features", *names, "gap"]]
+        for number, point in enumerate(shown.points):
+            strength = point.params[shown.parameter]
+            at_strength = f"{strength:,}" if isinstance(strength, int) else f"{strength:g}"
+            gap = "none" if point.gap is None else f"{point.gap:.0e}"
+            figures = [f"{point.metrics[name]:.3f}" for name in names]
+            mark = "chosen" if number == shown.chosen else ""
+            rows.append([mark, at_strength, f"{point.nonzero:,}", *figures, gap])
+        print_table(rows, right=[False] + [True] * (len(rows[0]) - 1))
 
 
 def _document(file: str) -> str:
@@ -105,16 +120,6 @@ def _document(file: str) -> str:
         raise UsageError(f"{file} is not UTF-8: save the document as UTF-8.") from None
 
 
-def _print_sentences(table: SentencePath) -> None:
-    """Each sentence with the values of the parameter where it is selected."""
-    click.echo(f"selected sentences along {table.parameter} (* is the model)")
-    rows: list[list[str]] = [["", "SELECTED AT", "SENTENCE"]]
-    for column, sentence in zip(table.selected.T.tolist(), table.sentences, strict=True):
-        at = [number for number, is_selected in enumerate(column) if is_selected]
-        rows.append(["*" * column[table.chosen], _runs(table, at) or "none", sentence])
-    print_table(rows, right=[False] * 3)
-
-
 def _runs(table: SentencePath, points: Sequence[int]) -> str:
     """Ranges of the parameter, such as ``0.7 to 0.08``."""
     runs: list[list[int]] = []
@@ -125,23 +130,6 @@ def _runs(table: SentencePath, points: Sequence[int]) -> str:
             runs.append([at, at])
     shown = [(f"{table.values[one]:.3g}", f"{table.values[two]:.3g}") for one, two in runs]
     return ", ".join(one if one == two else f"{one} to {two}" for one, two in shown)
-
-
-def _print_points(path: SolutionPath) -> None:
-    names = list(path.points[0].metrics)
-    rows: list[list[str]] = [["", path.parameter, "features", *names, "gap"]]
-    for number, point in enumerate(path.points):
-        value = point.params[path.parameter]
-        shown = f"{value:,}" if isinstance(value, int) else f"{value:g}"
-        gap = "none" if point.gap is None else f"{point.gap:.0e}"
-        figures = [f"{point.metrics[name]:.3f}" for name in names]
-        mark = "chosen" if number == path.chosen else ""
-        rows.append([mark, shown, f"{point.nonzero:,}", *figures, gap])
-    _print(rows)
-
-
-def _print(rows: Sequence[Sequence[str]]) -> None:
-    print_table(rows, right=[False] + [True] * (len(rows[0]) - 1))
 
 
 # Options as fields of a record: see shared.gathered.
