@@ -167,7 +167,7 @@ def test_advice_on_memory_is_that_of_the_command(
         raise MemoryError
 
     monkeypatch.setattr("textreg.cli.show.load_model", fail)
-    monkeypatch.setattr("textreg.cli.inputs.read_corpus", fail)
+    monkeypatch.setattr("textreg.reading.corpus.read_corpus", fail)
     shown, trained = cli("show", model), cli("train", model.parent)
     assert (shown.code, trained.code) == (1, 1)
     assert "--min-df" not in shown.err

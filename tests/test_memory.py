@@ -19,13 +19,11 @@ from textreg.features.encoder import WEIGHTINGS
 from textreg.features.fields import tokenizer_of
 from textreg.features.vectorize import Vectorizer
 from textreg.penalties import GroupNorms
-from textreg.records import Corpus, Design, Groups, Problem
+from textreg.records import Design, Groups, Problem
 from textreg.records.arrays import distinct_rows, take_rows
 from textreg.solvers.certificate import EngineDual, Target, group_bound
 from textreg.solvers.engine import Engine
 from textreg.text import CsrArrays
-from textreg.training.settings import TrainingSettings
-from textreg.training.train import train_corpus
 
 ENTRIES = 2_000_000
 
@@ -121,20 +119,6 @@ def test_groups_store_their_features_once() -> None:
     assert singles.indices.tolist() == [3, 0]
     with pytest.raises(AttributeError, match="no attribute 'index'"):
         _ = groups.index  # type: ignore[attr-defined]
-
-
-def test_texts_are_given_up_when_no_features_are_to_be_made_of_them() -> None:
-    words = [f"{word} {other}" for word in ("good", "bad") for other in "abcdefgh"]
-    labels = ["pos"] * 8 + ["neg"] * 8
-    models = []
-    for keep, space in ((True, {}), (False, {}), (False, {"ngrams": [1, 2]})):
-        settings = TrainingSettings.from_options(
-            reg="ridge", reg_l2=0.1, tokenizer="words", search_space=space
-        )
-        corpus = Corpus(list(words), labels)
-        models.append(train_corpus(corpus, settings, keep_texts=keep))
-        assert corpus.texts == ([""] * 16 if not (keep or space) else words)
-    assert np.array_equal(models[0].weights, models[1].weights)
 
 
 def resident() -> int:

@@ -127,13 +127,15 @@ def test_probabilities_and_the_best_labels(cli: Cli, models: Path, messy: Path) 
 
 
 def test_the_best_label_is_the_predicted_one(models: Path) -> None:
-    from textreg.cli.predict import _given
     from textreg.cli.tables import Answers
+    from textreg.reading.corpus import RecordBatch
+    from textreg.records import Corpus
 
+    rows = RecordBatch(Corpus(TEXTS[:4]), [{}] * 4, {})
     model = textreg.load(models / "two")
     for thresholds in ({}, {"pos": 1.0}, {"neg": 1.0}, {"pos": -1.0}):
         model.thresholds = thresholds
-        (batch,) = Answers(model, proba=False, top=2).to([_given(TEXTS[:4])])
+        (batch,) = Answers(model, proba=False, top=2).to([rows])
         assert batch.answers["top_1"] == model.predict(TEXTS[:4])
         assert batch.answers["score_1"] == [-score for score in batch.answers["score_2"]]
 

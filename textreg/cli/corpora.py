@@ -75,11 +75,7 @@ def check(
 
 
 def checked(
-    files: Sequence[str],
-    how: Reading,
-    against: Sequence[str],
-    no_labels: bool,
-    **options: Any,
+    files: Sequence[str], how: Reading, against: Sequence[str], no_labels: bool, **options: Any
 ) -> CheckResult:
     """The result of a check of files. options: of :class:`textreg.checking.CheckSettings`."""
     settings = CheckSettings(**{key: it for key, it in options.items() if it not in (None, ())})

@@ -292,10 +292,7 @@ def reading(
 
 
 def parse_fields(
-    texts: Sequence[str],
-    categories: Sequence[str],
-    numbers: Sequence[str],
-    options: Sequence[str],
+    texts: Sequence[str], categories: Sequence[str], numbers: Sequence[str], options: Sequence[str]
 ) -> tuple[Field, ...]:
     """Fields from the values of options of a command.
 

@@ -213,11 +213,7 @@ class Tables(NamedTuple):
 @on_workers
 @shared.gathered(Tables, "tables")
 def evaluate(
-    model: str,
-    files: tuple[str, ...],
-    how: Reading,
-    workers: Workers,
-    tables: Tables,
+    model: str, files: tuple[str, ...], how: Reading, workers: Workers, tables: Tables
 ) -> None:
     """Measure a model on labeled texts.
 

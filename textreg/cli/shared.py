@@ -137,11 +137,7 @@ def _opened(descriptor: int, like: TextIO) -> TextIO:
     """A file descriptor as a stream that is buffered and encoded as another one."""
     by_line = getattr(like, "line_buffering", False) or getattr(like, "write_through", False)
     return open(
-        descriptor,
-        "w",
-        buffering=1 if by_line else -1,
-        encoding=like.encoding,
-        errors=like.errors,
+        descriptor, "w", buffering=1 if by_line else -1, encoding=like.encoding, errors=like.errors
     )
 
 

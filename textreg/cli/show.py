@@ -265,10 +265,7 @@ def _origin(part: PartOrigin) -> str:
 def _feature_facts(encoder: AnyEncoder) -> dict[str, Any]:
     """How documents become features, of every field by itself."""
     if not encoder.fields:
-        return {
-            "tokenizer": _tokenizer(encoder.parts),
-            "vectorizer": encoder.vectorizer.params(),
-        }
+        return {"tokenizer": _tokenizer(encoder.parts), "vectorizer": encoder.vectorizer.params()}
     facts: dict[str, Any] = {"fields": {field.name: field.kind for field in encoder.fields}}
     for field in encoder.fields:
         own = [part for part in encoder.parts if part.field == field]

@@ -172,34 +172,30 @@ class Answers:
         self, documents: Corpus, scores: Floats | None, skipped: Sequence[SkippedRow]
     ) -> dict[str, list[Any]]:
         """The answers to documents, and among them what is told of rows that cannot be read."""
+        model, labels = self.model, self.model.labels
+        if scores is None and len(documents):
+            with allowing(self._threads):
+                scores = model.decision_function(documents.texts)
         answers: dict[str, list[Any]] = {name: [] for name in self.kinds}
-        if len(documents):
-            if scores is None:
-                with allowing(self._threads):
-                    scores = self.model.decision_function(documents.texts)
-            answers = self._answered(scores)
+        if scores is not None and len(documents):
+            answers[PREDICTED] = list(model.choose(scores))
+            shares = model.probabilities(scores) if self.proba else None
+            if self.top:
+                ranking = model.task.ranking(scores, model.thresholds)[:, : self.top]
+                table = model.task.label_scores(scores)
+                rows = np.arange(len(ranking))
+                for place, best in enumerate(ranking.T, start=1):
+                    answers[f"top_{place}"] = [labels[label] for label in best.tolist()]
+                    answers[f"score_{place}"] = table[rows, best].tolist()
+                    if shares is not None:
+                        answers[f"proba_{place}"] = shares[rows, best].tolist()
+            elif shares is not None:
+                named = zip(labels, shares.T.tolist(), strict=True)
+                answers |= {f"proba_{label}": values for label, values in named}
         answers[REASON] = [None] * len(documents)
         for name, values in answers.items():
             for row in reversed(skipped):
                 values.insert(row.position, row.problem if name == REASON else None)
-        return answers
-
-    def _answered(self, scores: Floats) -> dict[str, list[Any]]:
-        model, labels = self.model, self.model.labels
-        answers: dict[str, list[Any]] = {PREDICTED: list(model.choose(scores))}
-        shares = model.probabilities(scores) if self.proba else None
-        if self.top:
-            ranking = model.task.ranking(scores, model.thresholds)[:, : self.top]
-            table = model.task.label_scores(scores)
-            for place, best in enumerate(ranking.T, start=1):
-                rows = np.arange(len(best))
-                answers[f"top_{place}"] = [labels[label] for label in best.tolist()]
-                answers[f"score_{place}"] = table[rows, best].tolist()
-                if shares is not None:
-                    answers[f"proba_{place}"] = shares[rows, best].tolist()
-        elif shares is not None:
-            named = zip(labels, shares.T.tolist(), strict=True)
-            answers |= {f"proba_{label}": values for label, values in named}
         return answers
 
 
@@ -395,7 +391,12 @@ class JsonLines(Table):
             yield fields | {f"{self.prefix}{name}": value for name, value in members.items()}
 
     def write(self, batch: AnswerBatch) -> None:
-        self.out.writelines(f"{_json(row)}\n" for row in self.objects(batch))
+        for row in self.objects(batch):
+            try:
+                line = json_line(row)
+            except (TypeError, ValueError):  # what JSON does not have
+                line = json_line({name: _plain(name, value) for name, value in row.items()})
+            self.out.write(f"{line}\n")
         self.out.flush()
 
 
@@ -421,13 +422,6 @@ def cell_of(name: str, value: Any) -> str:
     if isinstance(value, (bool, list, dict)):
         return json.dumps(value, ensure_ascii=False, default=str)
     return str(value)
-
-
-def _json(row: Mapping[str, Any]) -> str:
-    try:
-        return json_line(row)
-    except (TypeError, ValueError):  # what JSON does not have
-        return json_line({name: _plain(name, value) for name, value in row.items()})
 
 
 def _plain(name: str, value: Any) -> Any:

@@ -135,13 +135,7 @@ def command(
                 raise UsageError(message) from None
         seconds = round(time.monotonic() - started, 3)
         with output.progress_bar(quiet=out.quiet) as progress:
-            model = train_corpus(
-                corpus,
-                training,
-                progress,
-                started=started,
-                scratch=scratch,
-            )
+            model = train_corpus(corpus, training, progress, started=started, scratch=scratch)
     source = SourceSummary(files, dev, unlabeled, how.kept(corpus))
     _save(model, target, source, seconds, len(corpus.skipped), out)
     if not model.n_features:

@@ -147,22 +147,12 @@ _SAMPLE = 1 << 16
 _STEP = 1 << 14  # bytes that are inflated at a time
 
 
-def check_expansion(inflated: int, stored: int) -> None:
-    """FaultError if arrays of ``stored`` bytes cannot inflate to so many in an honest file."""
-    if inflated > _most(stored):
-        raise FaultError(
-            f"its arrays would inflate from {stored:,} to {inflated:,} bytes, and textreg writes "
-            f"none that grow more than {MAX_EXPANSION} times"
-        )
-
-
 def _most(stored: int) -> int:
+    """The bytes that arrays of ``stored`` bytes may inflate to in an honest file."""
     return max(SMALL, MAX_EXPANSION * stored)
 
 
-def deflate(
-    arrays: Mapping[str, NDArray[Any]],
-) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+def deflate(arrays: Mapping[str, NDArray[Any]]) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
     """The arrays to store; and the types and numbers of entries of those that are deflated."""
     stored, deflated = dict(arrays), {}
     for name, array in arrays.items():
@@ -287,7 +277,23 @@ def entries_of(table: Mapping[str, Any], n_bytes: int) -> list[Entry]:
     Raises FaultError unless they have one dimension and follow each other from the first byte to
     the last.
     """
-    entries = [_entry(name, stated) for name, stated in table.items() if name != METADATA]
+    entries = []
+    for name, stated in table.items():
+        if name == METADATA:
+            continue
+        fault = FaultError(f"its table of arrays has no type, shape and offsets of {shown(name)}")
+        if type(stated) is not dict or stated.keys() != {"dtype", "shape", "data_offsets"}:
+            raise fault
+        dtype, shape, offsets = stated["dtype"], stated["shape"], stated["data_offsets"]
+        if type(dtype) is not str or not _are_sizes(shape) or not _are_sizes(offsets):
+            raise fault
+        if dtype not in _ITEM_SIZES or len(shape) != 1 or len(offsets) != 2:
+            raise FaultError(
+                f"the array {shown(name)} has the type {shown(dtype)} and the shape {shown(shape)}"
+            )
+        if offsets[1] - offsets[0] != shape[0] * _ITEM_SIZES[dtype]:
+            raise FaultError(f"the shape of the array {shown(name)} does not fit its offsets")
+        entries.append(Entry(name, dtype, tuple(shape), *offsets))
     entries.sort(key=_place)
     end = 0
     for entry in entries:
@@ -305,23 +311,6 @@ def entries_of(table: Mapping[str, Any], n_bytes: int) -> list[Entry]:
 def _place(entry: Entry) -> tuple[int, int, str]:
     """Where an array is; those without entries are in order of name."""
     return entry.begin, entry.end, entry.name
-
-
-def _entry(name: str, stated: Any) -> Entry:
-    fault = FaultError(f"its table of arrays has no type, shape and offsets of {shown(name)}")
-    if type(stated) is not dict or stated.keys() != {"dtype", "shape", "data_offsets"}:
-        raise fault
-    dtype, shape, offsets = stated["dtype"], stated["shape"], stated["data_offsets"]
-    if type(dtype) is not str or not _are_sizes(shape) or not _are_sizes(offsets):
-        raise fault
-    if dtype not in _ITEM_SIZES or len(shape) != 1 or len(offsets) != 2:
-        raise FaultError(
-            f"the array {shown(name)} has the type {shown(dtype)} and the shape {shown(shape)}"
-        )
-    begin, end = offsets
-    if end - begin != math.prod(shape) * _ITEM_SIZES[dtype]:
-        raise FaultError(f"the shape of the array {shown(name)} does not fit its offsets")
-    return Entry(name, dtype, tuple(shape), begin, end)
 
 
 def _are_sizes(plain: Any) -> bool:
@@ -466,7 +455,12 @@ class Container:
         self._dtypes = dtypes
         self.lengths = {entry.name: self._length(entry) for entry in self._entries}
         sizes = [n * np.dtype(dtypes[name]).itemsize for name, n in self.lengths.items()]
-        check_expansion(sum(sizes), self.size - file.tell())
+        inflated, kept = sum(sizes), self.size - file.tell()
+        if inflated > _most(kept):
+            raise FaultError(
+                f"its arrays would inflate from {kept:,} to {inflated:,} bytes, and textreg writes "
+                f"none that grow more than {MAX_EXPANSION} times"
+            )
 
     def read(self) -> Arrays:
         """Read the arrays. Their numbers are finite; nothing else about them is checked.

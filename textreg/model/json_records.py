@@ -10,6 +10,7 @@ import functools
 import math
 import types
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import MISSING, Field, fields, is_dataclass
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -72,7 +73,13 @@ def _read(hint: Any, plain: Any, where: str) -> Any:
         _require(_depth(plain) <= MAX_DEPTH, "a parameter", plain, where)
         return plain
     if origin in _UNIONS:
-        return _read_union(arguments, plain, where)
+        # The first option that it is a value of, and the fault of the last where none is: None
+        # first, so that the fault of a value that is there names what it should be.
+        *others, last = sorted(arguments, key=lambda option: option is not type(None))
+        for option in others:
+            with suppress(FaultError):
+                return _read(option, plain, where)
+        return _read(last, plain, where)
     if isinstance(hint, type) and is_dataclass(hint):
         return _read_record(hint, plain, where)
     if origin is dict:
@@ -100,18 +107,6 @@ _NAMES = {
     bool: "true or false",
     type(None): "null",
 }
-
-
-def _read_union(options: tuple[Any, ...], plain: Any, where: str) -> Any:
-    """The first option that ``plain`` is a value of, and the fault of the last where none is."""
-    # None first, so that the fault of a value that is there names what it should be.
-    *others, last = sorted(options, key=lambda option: option is not type(None))
-    for option in others:
-        try:
-            return _read(option, plain, where)
-        except FaultError:
-            continue
-    return _read(last, plain, where)
 
 
 def _read_record(record: Any, plain: Any, where: str) -> Any:

@@ -196,14 +196,29 @@ def find_tokenizer(path: Path, origin: TokenizerOrigin) -> Tokenizer:
     if missing := missing_tokenizer(origin):
         raise ModelError(f"{path} needs {missing} (without it, textreg show {path} still works)")
     if origin.distribution not in ("", OWN):
-        _warn_of_another_version(path, origin)
+        installed = installed_version(origin.distribution)
+        if origin.version not in ("", installed):
+            warnings.warn(
+                f"{path} was made with {origin.distribution} {origin.version}, but {installed} is "
+                f"installed: its tokenizer may give other words. To get the same version: "
+                f"{origin.install_command}",
+                PluginWarning,
+                stacklevel=3,
+            )
     try:
         name = registry.spelled(origin)
         tokenizer: Tokenizer = registry.create("tokenizer", name, **origin.params)
     except (PluginError, UsageError) as error:
         raise ModelError(f"{path} needs the tokenizer {origin}: {error}") from error
-    if not (origin.distribution or origin.sha256):
-        _warn_of_another_origin(path, tokenizer)
+    # An installed one may replace one that a program had registered.
+    info = None if origin.distribution or origin.sha256 else registry.provider(tokenizer)
+    if info is not None and (info.distribution or info.file):
+        warnings.warn(
+            f"{path} was made with a tokenizer '{tokenizer.name}' that a program had registered; "
+            f"the one of {info.home} is used instead, and may give other words.",
+            PluginWarning,
+            stacklevel=3,
+        )
     return tokenizer
 
 
@@ -213,31 +228,6 @@ def installed_version(distribution: str) -> str:
         return metadata.version(distribution)
     except metadata.PackageNotFoundError:
         return ""
-
-
-def _warn_of_another_version(path: Path, origin: TokenizerOrigin) -> None:
-    """PluginWarning if another version of its distribution is installed."""
-    installed = installed_version(origin.distribution)
-    if origin.version not in ("", installed):
-        warnings.warn(
-            f"{path} was made with {origin.distribution} {origin.version}, but {installed} is "
-            f"installed: its tokenizer may give other words. To get the same version: "
-            f"{origin.install_command}",
-            PluginWarning,
-            stacklevel=4,
-        )
-
-
-def _warn_of_another_origin(path: Path, tokenizer: Tokenizer) -> None:
-    """PluginWarning if an installed tokenizer replaces one that a program had registered."""
-    info = registry.provider(tokenizer)
-    if info is not None and (info.distribution or info.file):
-        warnings.warn(
-            f"{path} was made with a tokenizer '{tokenizer.name}' that a program had registered; "
-            f"the one of {info.home} is used instead, and may give other words.",
-            PluginWarning,
-            stacklevel=4,
-        )
 
 
 class UnloadedTokenizer(Tokenizer):

@@ -108,19 +108,6 @@ PATH_ARRAYS = {
 }
 
 
-def path_arrays(path: SolutionPath) -> Arrays:
-    """The arrays of a path."""
-    names = Names.of(path.names)
-    return {
-        "path_names": names.letters,
-        "path_name_ptr": names.ptr,
-        "path_weights": path.weights.data.astype(np.float32),
-        "path_ptr": path.weights.indptr.astype(np.int64),
-        "path_columns": path.weights.indices.astype(np.int32),
-        "path_intercepts": path.intercepts.ravel(),
-    }
-
-
 def check_path_lengths(header: PathHeader | None, lengths: Mapping[str, int], rows: int) -> None:
     """FaultError if arrays of these lengths cannot be a path with ``rows`` rows for each point."""
     present = PATH_ARRAYS.keys() & lengths.keys()
@@ -239,8 +226,16 @@ def save_model(model: Model, path: str | os.PathLike[str]) -> None:
         "weight_columns": columns.astype(np.int32),
         "intercepts": model.intercepts,
     }
-    if model.path is not None:
-        arrays |= path_arrays(model.path)
+    if (regularization := model.path) is not None:
+        names, weights = Names.of(regularization.names), regularization.weights
+        arrays |= {
+            "path_names": names.letters,
+            "path_name_ptr": names.ptr,
+            "path_weights": weights.data.astype(np.float32),
+            "path_ptr": weights.indptr.astype(np.int64),
+            "path_columns": weights.indices.astype(np.int32),
+            "path_intercepts": regularization.intercepts.ravel(),
+        }
     data = container.pack(to_json(header) | to_json(history), arrays)
     write_atomically(Path(path), data)
 

@@ -471,12 +471,7 @@ class Source:
     """
 
     def __init__(
-        self,
-        name: str,
-        stream: IO[bytes],
-        encoding: str | None = None,
-        *,
-        otherwise: str = "utf-8",
+        self, name: str, stream: IO[bytes], encoding: str | None = None, *, otherwise: str = "utf-8"
     ) -> None:
         self.name = name
         self._stream = stream

@@ -250,10 +250,10 @@ def learn_in_blocks(
         result, scales = search_part(context, replace(work, workers=workers))
         fit.report_search(context, result, clock.stop("search"))
         part = context.prepared_for(result.best)
-        learned = None
+        learned = fit.FromHeld()
         if part.splits and part.task.learns_from_held_out(settings):
             held_by = dict(zip(part.folds, part.splits, strict=True))
-            learned = fit.learn_from_held(context, part, result.best, work, held_by)
+            learned = fit.learn_from_held(context, part, result.best, work, held_by) or learned
         del part
         context.release()
         release_memory()
@@ -281,17 +281,10 @@ def learn_in_blocks(
         regularizer = carry_over(chosen, settings.reg, scales, problems)
         fitted, stopped = fit.fit_rows(regularizer, problems, None, work)
         fitted, pruned = fit.prune(fitted, regularizer, problems, settings.prune)
+        best, every = result.best, np.arange(len(training.corpus))
+        why = None if fitted.converged else stopped
         final_fit = fit.FinalFit(
-            best=result.best,
-            regularizer=regularizer,
-            data=prepared,
-            folds=[],
-            rows=np.arange(len(training.corpus)),
-            problems=problems,
-            fitted=fitted,
-            pruned=pruned,
-            stopped=None if fitted.converged else stopped,
-            learned=learned or fit.FromHeld(),
+            best, regularizer, prepared, [], every, problems, fitted, pruned, why, learned
         )
         release_memory()
         fit.report_fit(final_fit, settings, clock.stop("fit"))

@@ -399,13 +399,8 @@ class SplitDocuments:
     by: str | None = None
 
 
-def split_corpus(
-    training: Training, splits: Sequence[Split], *, keep: bool = True
-) -> SplitDocuments:
-    """Texts, whose features are made once for every setting of tokenizer and vectorizer.
-
-    keep: whether texts are needed again; else each is empty once there are features.
-    """
+def split_corpus(training: Training, splits: Sequence[Split]) -> SplitDocuments:
+    """Texts, whose features are made once for every setting of tokenizer and vectorizer."""
     corpus, target = training.corpus, training.target
 
     def prepare_corpus(settings: TrainingSettings, made: dict[Any, Features]) -> Prepared:
@@ -413,8 +408,6 @@ def split_corpus(
         if key not in made:
             made.clear()
             made[key] = make_features(corpus, settings)
-            if not keep and isinstance(texts := corpus.texts, list):
-                texts[:] = [""] * len(texts)
         return prepare(corpus, target, settings, made[key])
 
     outside = training.weighed(splits)

@@ -184,9 +184,7 @@ class TrainingSettings(Parametrized):
         "if not given",
     )
     cv: int | None = param(
-        default=None,
-        metavar="K",
-        help="choose hyperparameters by K-fold cross-validation instead",
+        default=None, metavar="K", help="choose hyperparameters by K-fold cross-validation instead"
     )
     # What is learned.
     metric: str | None = param(

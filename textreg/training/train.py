@@ -73,9 +73,7 @@ def training_summary(learned: fitting.Learned, options: dict[str, Any]) -> Train
         multiclass=task.multiclass,
         labels=task.describe(fit.data.y[fit.rows]),
         reg=records.RegularizerSummary(
-            fit.regularizer.label(),
-            fit.regularizer.params(),
-            _searched(settings, fit.regularizer),
+            fit.regularizer.label(), fit.regularizer.params(), _searched(settings, fit.regularizer)
         ),
         documents=design.shape[0],
         features=design.shape[1],
@@ -330,7 +328,6 @@ def train_corpus(  # noqa: PLR0913  # its options are its interface
     *,
     started: float | None = None,
     partial: bool = True,
-    keep_texts: bool = True,
     scratch: Scratch | None = None,
     initial: fitting.InitialWeights | None = None,
 ) -> Model:
@@ -354,9 +351,6 @@ def train_corpus(  # noqa: PLR0913  # its options are its interface
         When the budget began, as ``time.monotonic()`` counts; default now.
     partial : bool, default True
         Whether the best so far becomes the model after a first Ctrl-C, which else ends it.
-    keep_texts : bool, default True
-        Whether the list of texts stays as it is. Else all texts in it become empty as soon as no
-        features are to be made of them any more, which frees their memory.
     scratch : Scratch, optional
         Where blocks go that are not to be in memory; made of ``settings.scratch`` by default.
     initial : callable, optional
@@ -393,10 +387,8 @@ def train_corpus(  # noqa: PLR0913  # its options are its interface
         check_settings(settings)
         with nullcontext(scratch) if scratch is not None else Scratch(settings.scratch) as folder:
             return _model(learn_in_blocks(training, settings, folder, work), options)
-    splits = splits_of(corpus, target, settings)
-    # Features that are searched are made of the texts again.
-    keep = keep_texts or any(dimension.part != "reg" for dimension in settings.dimensions())
-    context = SearchContext(split_corpus(training, splits, keep=keep), settings, features)
+    documents = split_corpus(training, splits_of(corpus, target, settings))
+    context = SearchContext(documents, settings, features)
     fitting.log_begun(context, len(corpus))
     return _model(learn(context, work, initial), options)
 

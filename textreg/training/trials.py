@@ -157,20 +157,12 @@ class Fold(Problems):
 class Start(NamedTuple):
     """A solution reduced to what a warm start needs, whose last digits do not matter.
 
-    place: the features that have a weight, ascending, or a bit for every feature where that takes
-    less memory.
+    indices: the features that have a weight, ascending.
     """
 
-    place: NDArray[Any]
+    indices: Int32s
     values: NDArray[np.float32]
     b: float
-
-    @property
-    def indices(self) -> Int32s:
-        """The features that have a weight, ascending."""
-        if self.place.dtype == np.uint8:
-            return np.flatnonzero(np.unpackbits(self.place)).astype(np.int32)
-        return self.place
 
     def dense(self, n_features: int) -> tuple[Floats, float]:
         """The form that ``Problem.start`` takes."""
@@ -245,14 +237,10 @@ def solve_chunk(chunk: Chunk, run: Run) -> Trials:
 
 
 def _trial(X_held: csr_array, w: Floats, b: float, seconds: float) -> Trial:
-    indices = np.flatnonzero(w).astype(np.int32)
-    used = np.packbits(w != 0.0)
-    start = None
+    indices, start = np.flatnonzero(w).astype(np.int32), None
     if len(indices) <= MAX_START:
-        # p / 8 bytes for bits, 4 for each index
-        place = used if used.nbytes < indices.nbytes else indices
-        start = Start(place, w[indices].astype(np.float32), b)
-    return Trial(X_held @ w + b, used, start, seconds)
+        start = Start(indices, w[indices].astype(np.float32), b)
+    return Trial(X_held @ w + b, np.packbits(w != 0.0), start, seconds)
 
 
 def solve_chain(
