@@ -106,11 +106,12 @@ def command(
     theirs = given_by(context, like) if like else {}
     target = Path(out.output) if out.output else Path(f"{_stem(files[0])}.textreg")
     _check_outputs(target, [*files, *dev, *unlabeled])
-    _check_split(how, dev)
     given = {key: value for key, value in options.items() if value is not None}
     training = TrainingSettings.from_options(fields=how.fields or None, **given)
-    if training.memory is not None:
-        _check_blocks(training, dev)
+    if training.memory is not None:  # refused before anything is read
+        from textreg.training.blocks import check_settings
+
+        check_settings(training)
 
     # Late, so that --help and refusals do not wait for them.
     from textreg.training.train import train_corpus
@@ -206,28 +207,6 @@ def _check_model(target: Path, inputs: Sequence[str]) -> None:
         raise UsageError(
             f"{target} exists and is not a model: name another file with -o FILE, or remove it "
             "first."
-        )
-
-
-def _check_blocks(training: TrainingSettings, dev: Sequence[str]) -> None:
-    """UsageError, before anything is read, for what needs all documents in memory."""
-    from textreg.training.blocks import check_settings
-
-    if dev:
-        raise UsageError(
-            "--dev needs all documents in memory: leave it out, or leave out --memory."
-        )
-    check_settings(training)
-
-
-def _check_split(how: Reading, dev: Sequence[str]) -> None:
-    """UsageError for options that contradict each other on which documents to hold out."""
-    given = {"--group-col": how.group_col, "--time-col": how.time_col, "--dev": dev}
-    named = [flag for flag, value in given.items() if value]
-    if len(named) > 1:
-        raise UsageError(
-            f"{named[0]} and {named[1]} both say which documents to choose hyperparameters on: "
-            "give one of them."
         )
 
 

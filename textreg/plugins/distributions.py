@@ -194,22 +194,15 @@ SATELLITES = {
     "textreg-embeddings": ("groups.clusters", "groups.brown"),
     "textreg-export": (
         "command.export",
-        "exporter.json",
-        "exporter.python",
-        "exporter.javascript",
-        "exporter.sklearn",
+        *(f"exporter.{name}" for name in ("json", "python", "javascript", "sklearn")),
     ),
     "textreg-fused": ("regularizer.fused",),
     "textreg-gow": ("groups.communities",),
     "textreg-latent": ("regularizer.latent",),
     "textreg-papers": ("regularizer.pcr", "regularizer.lle"),
-    "textreg-report": (
-        "command.agreement",
-        "command.check-page",
-        "command.compare",
-        "command.learn-curve",
-        "command.plot",
-        "command.report",
+    "textreg-report": tuple(
+        f"command.{name}"
+        for name in ("agreement", "check-page", "compare", "learn-curve", "plot", "report")
     ),
     "textreg-testing": ("command.plugins.check", "command.plugins.doctor", "command.plugins.new"),
     "textreg-topics": ("groups.lda", "groups.lsi"),

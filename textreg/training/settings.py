@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -106,11 +106,6 @@ OF_DOCUMENTS = ("sample_weight", "group_of", "time_of")
 SYNONYMS = {"weights": "sample_weight", "weight": "sample_weight"}
 
 
-def part_of(kind: str) -> Callable[[Any], Any]:
-    """A function that makes an instance from the name of a part, a class or an instance."""
-    return partial(registry.create, kind)
-
-
 def as_given(record: Any) -> Any:
     """A record, unchanged."""
     return record
@@ -127,19 +122,19 @@ class TrainingSettings(Parametrized):
     # The parts, each with parameters of its own.
     reg: Regularizer = param(
         default="auto",
-        convert=part_of("regularizer"),
+        convert=partial(registry.create, "regularizer"),
         metavar="NAME",
         help="regularizer; 'textreg plugins' lists those installed",
     )
     groups: GroupBuilder | None = param(
         default=None,
-        convert=part_of("groups"),
+        convert=partial(registry.create, "groups"),
         metavar="NAME",
         help="group builder, for a regularizer that needs groups",
     )
     graph: GraphBuilder | None = param(
         default=None,
-        convert=part_of("graph"),
+        convert=partial(registry.create, "graph"),
         metavar="NAME",
         help="graph builder, for a regularizer that needs a graph",
     )
@@ -202,7 +197,7 @@ class TrainingSettings(Parametrized):
     )
     loss: Loss = param(
         default="logistic",
-        convert=part_of("loss"),
+        convert=partial(registry.create, "loss"),
         metavar="NAME",
         help=f"loss: {', '.join(sorted(LOSSES))}, or one of a plugin; squared for a regression",
     )
@@ -394,7 +389,9 @@ class TrainingSettings(Parametrized):
 
     def rivals(self) -> list[Regularizer]:
         """Further regularizers that the search tries; UsageError for one that needs a builder."""
-        rivals: list[Regularizer] = [part_of("regularizer")(name) for name in self.reg.rivals()]
+        rivals: list[Regularizer] = [
+            registry.create("regularizer", name) for name in self.reg.rivals()
+        ]
         for rival in rivals:
             if rival.needs:
                 raise UsageError(
