@@ -93,8 +93,8 @@ def test_colors_where_somebody_looks(
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.delenv("NO_COLOR", raising=False)
     out = cli("explain", model, "good film bad", "--of", "p").out
-    assert "32mgood" in out
-    assert "31mbad" in out
+    assert "\x1b[32m\x1b[1mgood" in out
+    assert "\x1b[31m\x1b[1mbad" in out
     monkeypatch.setenv("NO_COLOR", "1")
     out = cli("explain", model, "good film bad", "--of", "p").out
     assert "32m" not in out

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import click
 import numpy as np
@@ -26,9 +25,6 @@ from textreg.model.summary import SupportCounts
 from textreg.reading.source import exists, meant_as_path
 from textreg.records.documents import check_texts
 from textreg.terminal import json_line, printable, single_line, visible
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 
 def split_sources(sources: Sequence[str]) -> tuple[list[str], str | None]:
@@ -337,57 +333,35 @@ def _print_explanations(
     explanations: Iterable[explaining.Explanation], top: int, *, has_probabilities: bool
 ) -> None:
     """Print explanations for people, with an empty line between them."""
-    from rich.console import Console
-
-    class Pages(Console):
-        def on_broken_pipe(self) -> None:  # that of rich exits
-            raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
-
-    console = Pages(highlight=False, markup=False, emoji=False, soft_wrap=True)
+    # Otherwise there are colors where a terminal shows them.
+    color = False if os.environ.get("NO_COLOR") else bool(os.environ.get("FORCE_COLOR")) or None
     for number, each in enumerate(explanations):
-        if number:
-            console.print()
-        _print_explanation(console, each, top, has_probabilities)
+        lines = ["", *_lines(each, top, has_probabilities)][not number :]
+        click.echo("\n".join(lines), color=color)
 
 
-def _print_explanation(
-    console: Console, explanation: explaining.Explanation, top: int, has_probabilities: bool
-) -> None:
-    from rich.text import Text
-
-    console.print(Text(headline(explanation), style="bold"))
-    colored = _colored(explanation)
+def _lines(explanation: explaining.Explanation, top: int, has_probabilities: bool) -> Iterator[str]:
+    yield click.style(headline(explanation), bold=True)
     if explanation.sentences:
-        unit = "log-odds" if has_probabilities else "score"
-        console.print(f"evidence     words  without it ({unit})")
-    for start, end, value, removal, evidence, field in explanation.sentences:
-        line = Text(f"{evidence:8.3f}  {value:+8.3f}  {removal:+8.3f}  ")
-        if field:
-            line.append(f"{single_line(field)}: ")
-        line.append_text(colored[start:end])
-        line.plain = line.plain.replace("\n", " ")
-        console.print(line)
-    if not explanation.words:
-        console.print("No word of this text has a weight: the score is the intercept.")
-        return
-    features = [
-        f"{printable(visible(name))} {value:+.3f}" for name, value in strongest(explanation, top)
-    ]
-    if fields := explanation.fields:
-        shown = [f"{single_line(name)} {value:+.3f}" for name, value in fields.items()]
-        console.print("  by field: " + ", ".join(shown))
-    console.print("  " + ", ".join(features))
-
-
-def _colored(explanation: explaining.Explanation) -> Any:
-    """The text: green supports the label, red opposes it, and the strongest parts are bold."""
-    from rich.text import Text
-
-    text = Text(printable(explanation.text))
+        yield f"evidence     words  without it ({'log-odds' if has_probabilities else 'score'})"
     parts = list(text_parts(explanation))
     most = max((abs(value) for _, _, value in parts), default=0.0)
-    for start, end, value in parts:
-        if abs(value) > most / 10:  # weaker parts in color would only be noise
-            strong = "bold " if abs(value) > most / 2 else ""
-            text.stylize(f"{strong}{'green' if value > 0 else 'red'}", start, end)
-    return text
+    for start, end, value, removal, evidence, field in explanation.sentences:
+        line = f"{evidence:8.3f}  {value:+8.3f}  {removal:+8.3f}  "
+        line += f"{single_line(field)}: " if field else ""
+        # Green supports the label, red opposes it, and the strongest parts are bold.
+        for first, last, sum_of_words in parts:
+            text = single_line(explanation.text[max(first, start) : max(0, min(last, end))])
+            if text and abs(sum_of_words) > most / 10:  # weaker ones would only be noise
+                green, bold = sum_of_words > 0, abs(sum_of_words) > most / 2
+                text = click.style(text, fg="green" if green else "red", bold=bold or None)
+            line += text
+        yield line
+    if not explanation.words:
+        yield "No word of this text has a weight: the score is the intercept."
+        return
+    if fields := explanation.fields:
+        shown = [f"{single_line(name)} {value:+.3f}" for name, value in fields.items()]
+        yield f"  by field: {', '.join(shown)}"
+    named = strongest(explanation, top)
+    yield "  " + ", ".join(f"{printable(visible(name))} {value:+.3f}" for name, value in named)
