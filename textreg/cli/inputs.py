@@ -56,27 +56,17 @@ MAX_SKIPPED = 0.05
 TRAINING = ("weight", "group", "time")
 
 
-class _MaxSkipped(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # generic since 8.4
+def _share(ctx: click.Context, option: click.Parameter, value: str) -> float:
     """A share such as 5% or 0.05, as a float, or a number of rows, as an int."""
-
-    name = "number or share"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> float:
-        if isinstance(value, (int, float)):
-            return value
-        with suppress(ValueError):
-            if value.isdecimal():
-                return int(value)
-            share = float(value.removesuffix("%")) / (100 if value.endswith("%") else 1)
-            if 0 <= share <= 1:
-                return share
-        raise click.BadParameter(
-            f"'{value}' is neither a number of rows, such as 20, nor a share, such as 5%.",
-            ctx,
-            param,
-        )
+    with suppress(ValueError):
+        if value.isdecimal():
+            return int(value)
+        share = float(value.removesuffix("%")) / (100 if value.endswith("%") else 1)
+        if 0 <= share <= 1:
+            return share
+    raise click.BadParameter(
+        f"'{value}' is neither a number of rows, such as 20, nor a share, such as 5%.", ctx, option
+    )
 
 
 class Reading(NamedTuple):
@@ -137,12 +127,11 @@ class Reading(NamedTuple):
 
     def kept(self, corpus: Corpus) -> dict[str, Any]:
         """The options for reading that a model keeps: those given, and the columns of a corpus."""
-        given = {key: value for key, value in self._asdict().items() if value not in (None, ())}
+        columns = {f"{role}_col": name for role, name in corpus.column_names.items()}
         usual = {"on_error": "stop", "max_skipped": MAX_SKIPPED}
-        own = {key: value for key, value in given.items() if value != usual.get(key)}
-        for name in ("multilabel", "fields"):  # they are of the settings
-            own.pop(name, None)
-        return {**{f"{role}_col": name for role, name in corpus.column_names.items()}, **own}
+        # Whether documents have several labels or fields is said by the settings.
+        given = self._replace(multilabel=None, fields=None)._asdict().items()
+        return columns | {key: it for key, it in given if it not in (None, usual.get(key))}
 
     def training(
         self,
@@ -156,7 +145,7 @@ class Reading(NamedTuple):
         texts: where texts go, rather than to memory; or the workers that read them and keep them.
         """
         if texts is None or isinstance(texts, Sequence):
-            return _read(files, tell, texts=texts, **self.options())
+            return _told(readers.read_corpus(files, texts=texts, **self.options()), files, tell)
         return _told(texts.read(files, **self.options()), files, tell)
 
     def options(self) -> dict[str, Any]:
@@ -189,9 +178,9 @@ class Reading(NamedTuple):
 
     def unlabeled(self, files: Sequence[str], *, tell: bool = False) -> Corpus:
         """Read documents without their labels."""
-        how = {**self._how(), "text_col": self.text_col, "labeled": False}
-        how |= {"on_error": self.on_error, "max_skipped": self.max_skipped}
-        return _read(files, tell, **how)
+        none = dict.fromkeys(("label_col", "weight_col", "group_col", "time_col", "label_sep"))
+        how = self._replace(**none, multilabel=None).options()
+        return _told(readers.read_corpus(files, labeled=False, **how), files, tell)
 
     def records(self, files: Sequence[str], *, full: bool = False) -> Iterator[readers.RecordBatch]:
         """Read unlabeled documents in batches, with all columns, in constant memory.
@@ -230,7 +219,7 @@ _STOPS = [
         "--max-skipped",
         "N|P%",
         "With --on-error skip: the most rows to leave out, a number or a share.",
-        type=_MaxSkipped(),
+        callback=_share,
         default=f"{100 * MAX_SKIPPED:g}%",
         show_default=True,
     ),
@@ -368,10 +357,6 @@ def read_as(
         raise UsageError(
             f"{error} The columns are those of {model}: name others ({flags})."
         ) from None
-
-
-def _read(files: Sequence[str], tell: bool, **how: Any) -> Corpus:
-    return _told(readers.read_corpus(files, **how), files, tell)
 
 
 def _told(corpus: Corpus, files: Sequence[str], tell: bool) -> Corpus:

@@ -10,6 +10,8 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
+from gzip import GzipFile
+from importlib import import_module
 from itertools import chain
 from pathlib import PurePath
 from typing import IO, TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -514,16 +516,11 @@ class Parquet(Table):
         arrow = self._arrow
         if kind is not None:
             return arrow.string() if kind is str else kind
-        present = [value for value in values if value is not None]
-        kinds = {type(value) for value in present}
-        if kinds <= {bool}:
-            return arrow.bool_() if kinds else arrow.string()
-        if kinds <= {str}:
-            return arrow.string()
         try:
-            return arrow.float64() if kinds == {int, float} else arrow.array(present).type
-        except (arrow.ArrowException, OverflowError):  # of several kinds: as JSON
+            found = arrow.array([value for value in values if value is not None]).type
+        except (arrow.ArrowException, OverflowError, ValueError):  # of several kinds: as JSON
             return arrow.string()
+        return arrow.string() if arrow.types.is_null(found) else found
 
     def _array(self, field: Any, values: Sequence[Any]) -> Any:
         """Values of one column, from row ``_first`` on, in the type of the column."""
@@ -621,17 +618,10 @@ def opened(path: str | None, form: str) -> Iterator[IO[Any]]:
 
 
 def _packed(name: str, file: IO[bytes]) -> Any:
+    if name == "zstd":
+        module = zstd()
+        return module.ZstdFile(file, "wb", options={module.CompressionParameter.checksum_flag: 1})
     if name == "gzip":
-        from gzip import GzipFile
-
         return GzipFile("", "wb", fileobj=file, mtime=0)  # equal answers make equal files
-    if name == "bzip2":
-        from bz2 import BZ2File
-
-        return BZ2File(file, "wb")
-    if name == "xz":
-        from lzma import LZMAFile
-
-        return LZMAFile(file, "wb")
-    module = zstd()
-    return module.ZstdFile(file, "wb", options={module.CompressionParameter.checksum_flag: 1})
+    module, writer = {"bzip2": ("bz2", "BZ2File"), "xz": ("lzma", "LZMAFile")}[name]
+    return getattr(import_module(module), writer)(file, "wb")

@@ -440,9 +440,6 @@ def join(solutions: Sequence[Solution], weights: Floats) -> MultiSolution:
 # Weights that a model keeps in any case; one with no more of them is not pruned.
 LEAST = 20_000
 
-# Variances that are summed up at a time.
-BLOCK = 1 << 20
-
 # Significant bits of the weights of a pruned model: 3 bytes each instead of 8.
 BITS = 12
 
@@ -504,7 +501,7 @@ def leave_out(w: Floats, squares: NDArray[np.float32], share: float) -> None:
         total += float(variance.sum(dtype=np.float64))
     ascending.sort()
     # The largest number of weights whose variances sum to share * total at most.
-    out = _first_above(ascending, share * total)
+    out = int(np.searchsorted(ascending.cumsum(dtype=np.float64), share * total, side="right"))
     # Equal ones all stay or all go, so that the order of features decides nothing.
     least = ascending[min(out, before - LEAST)]
     del ascending
@@ -522,17 +519,6 @@ def _variance(weights: Floats, squares: NDArray[np.float32]) -> NDArray[np.float
     variance: NDArray[np.float32] = np.square(weights, dtype=np.float32, casting="same_kind")
     variance *= squares
     return variance
-
-
-def _first_above(values: NDArray[np.float32], limit: float) -> int:
-    """How many of the first values have a sum that is not above a limit."""
-    total = 0.0
-    for first in range(0, len(values), BLOCK):
-        sums = np.cumsum(np.append(total, values[first : first + BLOCK]))[1:]
-        if sums[-1] > limit:
-            return first + int(np.searchsorted(sums, limit, side="right"))
-        total = float(sums[-1])
-    return len(values)
 
 
 def _gap(
