@@ -665,23 +665,28 @@ def calibrate(
     return Calibration(method, curves=tuple(curves))
 
 
-def temperature(log_loss: Callable[[float], float]) -> float:
-    """The temperature, from 1/1100 to 1100, at which a log-loss is smallest."""
-    # Over its logarithm: halving and doubling are as far, and it stays above 0.
-    return math.exp(lowest(lambda x: log_loss(math.exp(x)), -7.0, 7.0))
-
-
 # Accuracy of a minimum, and the share of an interval that golden sections cut off.
 EXACT, GOLDEN = 1e-5, (3.0 - math.sqrt(5.0)) / 2.0
 
 
-def lowest(curve: Callable[[float], float], low: float, high: float) -> float:
+def temperature(log_loss: Callable[[float], float], accuracy: float = EXACT) -> float:
+    """The temperature, from 1/1100 to 1100, at which a log-loss is smallest.
+
+    accuracy: of its logarithm.
+    """
+    # Over its logarithm: halving and doubling are as far, and it stays above 0.
+    return math.exp(lowest(lambda x: log_loss(math.exp(x)), -7.0, 7.0, accuracy))
+
+
+def lowest(
+    curve: Callable[[float], float], low: float, high: float, accuracy: float = EXACT
+) -> float:
     """Where a curve has a minimum between two points (Brent 1973, chapter 5)."""
     best = second = third = low + GOLDEN * (high - low)
     value = of_second = of_third = curve(best)
     step = before = 0.0
     while True:
-        middle, least = 0.5 * (low + high), 1e-8 * abs(best) + EXACT / 3.0
+        middle, least = 0.5 * (low + high), 1e-8 * abs(best) + accuracy / 3.0
         if abs(best - middle) <= 2.0 * least - 0.5 * (high - low):
             return best
         # The lowest point of the parabola through the last three, if it is near and inside.

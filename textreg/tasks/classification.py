@@ -14,7 +14,7 @@ from textreg.losses import find_loss
 from textreg.measure import decisions, evaluation
 from textreg.measure.decisions import Calibration, Reliability, Threshold, ThresholdCurve
 from textreg.measure.evaluation import Evaluation, MultilabelEvaluation
-from textreg.measure.intercept import Shift, balanced, choose_shift, joint, shifts_of_rows
+from textreg.measure.intercept import Shift, balanced, choose_shift, joint, shifts_of_rows, sigmoid
 from textreg.measure.metrics import LOG_LOSSES, mean, measure_labels
 from textreg.tasks.base import (
     Held,
@@ -548,43 +548,54 @@ class Multiclass(Classification):
     def arranged(self, scores: Floats, order: Int64s) -> Floats:
         return scores[:, order]
 
-    def probabilities(self, scores: Floats, calibration: Calibration | None = None) -> Floats:
-        from scipy.special import softmax
-
-        return np.asarray(softmax(self._logits(self._calibrated(scores, calibration)), axis=1))
-
-    def log_probabilities(self, scores: Floats, calibration: Calibration | None = None) -> Floats:
-        from scipy.special import log_softmax
-
-        return np.asarray(log_softmax(self._logits(self._calibrated(scores, calibration)), axis=1))
-
-    def _logits(self, table: Floats) -> Floats:
-        """(n, k) logits, whose softmax are the probabilities."""
-        from scipy.special import log_expit
-
-        # One-vs-rest probabilities, normalized to a sum of one: the softmax of their logarithms,
-        # for all of them may be too small for a float.
-        return np.asarray(log_expit(table))
-
-    def _logit_slopes(self, table: Floats) -> Floats:
-        """(n, k) the derivative of each of :meth:`_logits` by its score."""
-        from scipy.special import expit
-
-        return np.asarray(expit(-table))
-
     def _joint_shift(self, table: Floats, codes: Int64s) -> Floats:
         """The shifts of all labels together."""
         every = np.arange(len(codes))
 
         def loss_and_gradient(at: Floats) -> tuple[float, Floats]:
             # -log p_y of the softmax p of logits g(f): its gradient is (p - t) g'(f)
-            log_p = self.log_probabilities(at)
-            gradient = np.exp(log_p)
+            gradient = self._shares(at)
             gradient[every, codes] -= 1.0
             gradient *= self._logit_slopes(at)
-            return -float(log_p[every, codes].sum()), gradient
+            return float(self._log_losses(at, codes).sum()), gradient
 
         return joint(loss_and_gradient, table)
+
+    def probabilities(self, scores: Floats, calibration: Calibration | None = None) -> Floats:
+        return self._shares(self._calibrated(scores, calibration))
+
+    # One-vs-rest probabilities, normalized to a sum of one, are the softmax of their logarithms
+    # g(f) = log sigmoid(f). All of them may be too small for a float: with m = min(0, max_l f_l),
+    # sigmoid(f) = exp(m) / (exp(m) + exp(m - f)), and the factor exp(m) cancels out.
+
+    def _sums(self, table: Floats) -> tuple[Floats, Floats, Floats]:
+        """(n, k) sigmoid(f) / exp(m), (n, 1) the sum of these, and m (n,)."""
+        m = np.minimum(table.max(axis=1), 0.0)
+        with np.errstate(over="ignore"):
+            ratios = np.exp(m[:, None] - table)
+        ratios += np.exp(m)[:, None]
+        np.reciprocal(ratios, out=ratios)
+        return ratios, ratios.sum(axis=1, keepdims=True), m
+
+    def _shares(self, table: Floats) -> Floats:
+        """(n, k) probabilities, the softmax of logits g(f)."""
+        ratios, total, _ = self._sums(table)
+        ratios /= total
+        return ratios
+
+    def _logit_slopes(self, table: Floats) -> Floats:
+        """(n, k) the derivative g'(f) of each logit by its score."""
+        return sigmoid(-table)
+
+    def log_probabilities(self, scores: Floats, calibration: Calibration | None = None) -> Floats:
+        table = self._calibrated(scores, calibration)
+        _, total, m = self._sums(table)
+        return -np.logaddexp(0.0, -table) - np.log(total) - m[:, None]
+
+    def _log_losses(self, table: Floats, codes: Int64s) -> Floats:
+        _, total, m = self._sums(table)
+        own = table[np.arange(len(codes)), codes]
+        return np.log(total[:, 0]) + m + np.logaddexp(0.0, -own)
 
     def reliability(
         self, scores: Floats, y: Targets, calibration: Calibration | None = None
@@ -596,11 +607,6 @@ class Multiclass(Classification):
         proba = self.probabilities(scores, calibration)
         best = proba.argmax(axis=1)
         return decisions.reliability(proba[np.arange(len(proba)), best], best == y)
-
-    def _log_losses(self, table: Floats, codes: Int64s) -> Floats:
-        logits = self._logits(table)
-        own = logits[np.arange(len(codes)), codes]
-        return np.asarray(np.logaddexp.reduce(logits, axis=1) - own)
 
     def _margins(self, c: int, table: Floats, thresholds: ByLabel) -> Floats:
         others = np.delete(table - self._offsets(thresholds), c, axis=1)
@@ -642,8 +648,19 @@ class Softmax(Multiclass):
     def _shifts(self, table: Floats, codes: Int64s, weights: Floats) -> dict[str, Floats]:
         return {"joint": self._joint_shift(table, codes), "none": np.zeros(table.shape[1])}
 
-    def _logits(self, table: Floats) -> Floats:
-        return table
+    def _shares(self, table: Floats) -> Floats:
+        from scipy.special import softmax
+
+        return np.asarray(softmax(table, axis=1))
+
+    def log_probabilities(self, scores: Floats, calibration: Calibration | None = None) -> Floats:
+        from scipy.special import log_softmax
+
+        return np.asarray(log_softmax(self._calibrated(scores, calibration), axis=1))
+
+    def _log_losses(self, table: Floats, codes: Int64s) -> Floats:
+        own = table[np.arange(len(codes)), codes]
+        return np.asarray(np.logaddexp.reduce(table, axis=1) - own)
 
     def _logit_slopes(self, table: Floats) -> Floats:
         return np.ones_like(table)
