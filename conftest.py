@@ -93,4 +93,4 @@ def plain(model: Model) -> dict[str, Any]:
 def merged_values(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether a matrix with parallel columns as one shares the values of the whole, or copies."""
     if request.param == "shared":
-        monkeypatch.setattr("textreg.solvers.parallel_columns.COPIED", 0)
+        monkeypatch.setattr("textreg.solvers.reduce.COPIED", 0)

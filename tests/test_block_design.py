@@ -35,7 +35,6 @@ from textreg.records.design import (
     numbered_within,
 )
 from textreg.records.store import ArrayStore
-from textreg.solvers.engine import Engine
 from textreg.solvers.out_of_core import (
     MergedBlocks,
     Selected,
@@ -44,6 +43,7 @@ from textreg.solvers.out_of_core import (
     over_blocks,
 )
 from textreg.solvers.ridge_in_blocks import BlockRows, Sample, SampledRows, ascend, draw
+from textreg.solvers.state import Engine
 
 N, P = 90, 140
 

@@ -31,8 +31,8 @@ from textreg.solvers.certificate import (
     ridge_bound,
     separable_bound,
 )
-from textreg.solvers.classes import SeparableStep
-from textreg.solvers.engine import Engine
+from textreg.solvers.softmax import SeparableStep
+from textreg.solvers.state import Engine
 
 N, P = 40, 8
 NEAR = 1e-6

@@ -10,7 +10,7 @@ from textreg._core.curvature import curvature_product
 from textreg._core.softmax import softmax_product
 from textreg.builtin.separable import Ridge
 from textreg.records import Design, Problem
-from textreg.solvers.compact_rows import CompactRows, compact_rows
+from textreg.solvers.reduce import CompactRows, compact_rows
 from textreg.solvers.ridge_in_blocks import significant
 
 N, P = 30, 20

@@ -11,7 +11,7 @@ from textreg.errors import ConvergenceWarning
 from textreg.kinds import Regularizer
 from textreg.losses import find_loss
 from textreg.records import Problem, Solution, Step
-from textreg.solvers import outcome
+from textreg.solvers import state
 from textreg_testing.regularizer import hard, random_matrix
 
 LOSSES = ["squared-hinge", "hinge"]
@@ -87,7 +87,7 @@ def test_other_losses_and_starts_take_no_way_round(monkeypatch: pytest.MonkeyPat
 
     problem, l1 = posed("squared-hinge")
     best = Lasso(l1=l1).solve(problem)
-    monkeypatch.setattr(outcome.math, "ceil", refuse)
+    monkeypatch.setattr(state.math, "ceil", refuse)
     with pytest.raises(AssertionError, match="a stronger"):
         Lasso(l1=l1).solve(problem)
     again = Lasso(l1=l1).solve(problem.replace(start=(best.w, best.b)))

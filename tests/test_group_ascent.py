@@ -13,7 +13,8 @@ from textreg.builtin import groups as parts
 from textreg.builtin.groups import Sentence
 from textreg.plugins import calls
 from textreg.records import Groups, Problem, Solution
-from textreg.solvers import group_ascent, reweighting
+from textreg.solvers import groups as group_solvers
+from textreg.solvers.reweighting import VectorFit
 from textreg_testing.regularizer import random_matrix
 
 N, P, LABELS = 80, 120, 5
@@ -72,7 +73,7 @@ def test_each_is_certified_and_what_it_is_alone(
 
 
 def test_sweeps_are_enough_where_the_ridge_is_not_weak(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(group_ascent, "continued", None)
+    monkeypatch.setattr(group_solvers, "continued", None)
     part, posed = Group(group=0.3, l1=0.0, l2=1.0), problems(tol=1e-3)
     for one, found in zip(posed, part.solve_each(posed), strict=True):
         assert found.converged
@@ -100,13 +101,13 @@ def test_a_strong_penalty_leaves_no_group() -> None:
 def test_a_ridge_so_weak_that_sweeps_are_slow_is_left_to_newton(
     monkeypatch: pytest.MonkeyPatch, l2: float, left: bool
 ) -> None:
-    taken, plain = [], reweighting.VectorFit.improve
+    taken, plain = [], VectorFit.improve
 
     def counted(fit: Any, *args: Any) -> float:
         taken.append(fit)
         return plain(fit, *args)
 
-    monkeypatch.setattr(reweighting.VectorFit, "improve", counted)
+    monkeypatch.setattr(VectorFit, "improve", counted)
     part, posed = Group(group=1e-4, l1=0.0, l2=l2), problems(tol=1e-4)
     for one, found in zip(posed, part.solve_each(posed), strict=True):
         assert found.converged
@@ -155,7 +156,7 @@ def test_a_callback_sees_the_history_as_it_grows() -> None:
     """Also where rounds by Newton steps follow the sweeps."""
     seen: list[Any] = []
     posed = problems(tol=1e-9)[0].replace(callback=lambda step: seen.append(step))
-    (found,) = group_ascent.group_ascents(
+    (found,) = group_solvers.group_ascents(
         [posed], Group(group=0.02, l1=0.0, l2=0.001).penalty(posed)
     )
     assert tuple(seen) == found.history

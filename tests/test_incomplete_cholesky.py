@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 from textreg.builtin.network import laplacian_rows, network_rows
 from textreg.penalties import Links
 from textreg.records import Graph
-from textreg.solvers.quadratic import IncompleteCholesky
+from textreg.solvers.newton import IncompleteCholesky
 
 STRENGTH = 7.0
 

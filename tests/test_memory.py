@@ -22,7 +22,7 @@ from textreg.penalties import GroupNorms
 from textreg.records import Design, Groups, Problem
 from textreg.records.arrays import distinct_rows, take_rows
 from textreg.solvers.certificate import EngineDual, Target, group_bound
-from textreg.solvers.engine import Engine
+from textreg.solvers.state import Engine
 from textreg.text import CsrArrays
 
 ENTRIES = 2_000_000

@@ -12,9 +12,9 @@ from textreg.builtin import groups as parts
 from textreg.penalties import GroupNorms
 from textreg.plugins import calls
 from textreg.records import Groups, Problem
-from textreg.solvers import parallel_columns as merging
-from textreg.solvers.majorize import majorize
-from textreg.solvers.parallel_columns import kinds_of, merged_features
+from textreg.solvers import reduce as merging
+from textreg.solvers.groups import majorize
+from textreg.solvers.reduce import kinds_of, merged_features
 
 N, WORDS, COPIES = 60, 25, 4
 

@@ -23,7 +23,7 @@ from textreg.kinds import Regularizer
 from textreg.penalties import Links, Quadratic
 from textreg.records import Graph, Problem
 from textreg.records.arrays import Cache
-from textreg.solvers.quadratic import quadratic
+from textreg.solvers.newton import quadratic
 
 GOLDEN = {
     "network_a_1_0.1": Network(alpha=1, beta=0.1),

@@ -18,7 +18,7 @@ from textreg.errors import ConvergenceWarning
 from textreg.kinds import Regularizer
 from textreg.penalties import Separable
 from textreg.records import Floats, Problem, Solution, Step
-from textreg.solvers.newton import newton
+from textreg.solvers.newton import newton, newtons
 
 PENALIZED = [Lasso(l1=0.7), Ridge(l2=0.3), Elastic(l1=0.4, l2=0.2)]
 ALL = [*PENALIZED, NoRegularizer()]
@@ -347,3 +347,54 @@ def test_path_is_the_same_as_one_by_one(reg: Regularizer) -> None:
     given_problem = problem()
     for part, solution in type(reg)().path(given_problem):
         assert solution.objective == pytest.approx(part.solve(given_problem).objective, rel=1e-7)
+
+
+@pytest.fixture
+def over_working_sets(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("textreg.solvers.newton.SMALL", 0)
+    monkeypatch.setattr("textreg.solvers.newton.FIRST", 0.02)
+
+
+@pytest.mark.usefixtures("over_working_sets")
+@pytest.mark.parametrize("loss", ["logistic", "squared", "squared-hinge"])
+@pytest.mark.parametrize("reg", [Lasso(l1=0.7), Elastic(l1=0.4, l2=0.2)], ids=name)
+@pytest.mark.parametrize("near", [0.0, 0.2, 5.0])
+def test_working_sets_lead_to_the_same_optimum(reg: Regularizer, loss: str, near: float) -> None:
+    posed = problem(5, loss=loss)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("textreg.solvers.newton.SMALL", 10**9)
+        over_all = reg.solve(posed)
+    # Also from near by, where the first fit is within its tolerance, and has all features.
+    rng = np.random.default_rng(6)
+    start = None
+    if near:
+        start = over_all.w * (1.0 + near * rng.normal(size=len(over_all.w))), over_all.b
+    found = reg.solve(posed.replace(start=start))
+    assert found.converged
+    assert found.gap <= TIGHT
+    same(found, over_all)
+    assert found.residual < 1e-3
+    assert [step.gap for step in found.history][-1] == found.gap
+
+
+@pytest.mark.usefixtures("over_working_sets")
+def test_working_sets_of_labels_do_not_depend_on_company() -> None:
+    first = problem(7, tol=1e-5)
+    posed = [first, *(first.replace(y=problem(seed, tol=1e-5).y) for seed in (8, 9))]
+    penalty = Separable.constant(25, l1=0.4, l2=0.2)
+    together = newtons(posed, penalty)
+    for label, found in zip(posed, together, strict=True):
+        (alone,) = newtons([label], penalty)
+        np.testing.assert_array_equal(alone.w, found.w)
+        assert (alone.b, alone.gap, alone.iterations) == (found.b, found.gap, found.iterations)
+
+
+@pytest.mark.usefixtures("over_working_sets")
+def test_working_sets_stop_when_told() -> None:
+    seen: list[Step] = []
+    stopped = Lasso(l1=0.7).solve(problem(5, callback=lambda step: not seen.append(step)))
+    assert not stopped.converged
+    assert stopped.history == tuple(seen)
+    assert len(seen) == 1
+    with pytest.warns(ConvergenceWarning, match="stopped after 2 Newton steps"):
+        Lasso(l1=0.7).solve(problem(5, max_iter=2))

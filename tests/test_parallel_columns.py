@@ -11,14 +11,13 @@ from scipy.sparse import csr_array
 from textreg.penalties import Links, Quadratic, Separable
 from textreg.plugins import registry
 from textreg.records import Design, Graph, Problem
-from textreg.solvers import parallel_columns
-from textreg.solvers.newton import newton
-from textreg.solvers.parallel_columns import (
+from textreg.solvers import reduce
+from textreg.solvers.newton import newton, quadratic
+from textreg.solvers.reduce import (
     MergedColumns,
     merge_linked_columns,
     merge_parallel_columns,
 )
-from textreg.solvers.quadratic import quadratic
 
 N, P = 40, 30
 
@@ -145,5 +144,5 @@ def test_indices_of_64_bits() -> None:
     given = problem()
     X = given.design.X_csc.copy()
     X.indices, X.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
-    wide = parallel_columns.parallel_columns(Design.by_columns(X))
+    wide = reduce.parallel_columns(Design.by_columns(X))
     np.testing.assert_array_equal(wide.column, merge_parallel_columns(given).column)

@@ -9,8 +9,8 @@ from scipy import sparse
 from textreg.losses import Squared
 from textreg.penalties import GroupNorms
 from textreg.records import Groups, Problem
-from textreg.solvers.engine import Engine
 from textreg.solvers.reweighting import GrowingGroups, Schedule, VectorFit, reweight
+from textreg.solvers.state import Engine
 
 NORM, CURVATURE, STRENGTH = 0.2, 4.0, 8.0
 

@@ -15,9 +15,9 @@ from textreg.losses import Logistic
 from textreg.penalties import Separable
 from textreg.records import Groups, Problem
 from textreg.solvers import dual_ascent
-from textreg.solvers.engine import Engine
 from textreg.solvers.newton import newton
 from textreg.solvers.ridge_in_blocks import use_crossing_curvature
+from textreg.solvers.state import Engine
 from textreg_testing.regularizer import random_matrix
 
 N, P = 80, 200

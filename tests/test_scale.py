@@ -25,8 +25,8 @@ from textreg.kinds import Penalized, Regularizer
 from textreg.params import param
 from textreg.penalties import Separable
 from textreg.records import Groups, MultiSolution, Problem, Solution
-from textreg.solvers import dual_ascent, working_set
-from textreg.solvers.engine import scales_of
+from textreg.solvers import dual_ascent, reduce
+from textreg.solvers.state import scales_of
 from textreg_testing.regularizer import hard, small
 
 SCALES = [1e-8, 1e-4, 1e4, 1e8]
@@ -136,8 +136,8 @@ def test_units_mean_nothing_where_features_outnumber_documents(name: str, loss: 
 
 @pytest.mark.parametrize("name", ["group", "sentence"])
 def test_units_mean_nothing_over_working_sets(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(working_set, "SMALL", 0)
-    monkeypatch.setattr(working_set, "MOST", 1.0)
+    monkeypatch.setattr(reduce, "SMALL", 0)
+    monkeypatch.setattr(reduce, "MOST", 1.0)
     problem, reg = posed(small, "logistic", name)
     one = reg.solve(problem)
     for s in SCALES:

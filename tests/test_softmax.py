@@ -18,7 +18,7 @@ import textreg
 from textreg.errors import UsageError
 from textreg.plugins import registry
 from textreg.records import Graph, MultiSolution, Problem
-from textreg.solvers.classes import best_shift
+from textreg.solvers.softmax import best_shift
 from textreg_testing.regularizer import random_matrix
 
 N, P, K = 120, 30, 4

@@ -12,11 +12,10 @@ from textreg import Group
 from textreg.errors import ConvergenceWarning
 from textreg.penalties import GroupNorms
 from textreg.records import Groups, Problem, Solution, Step
-from textreg.solvers import group_ascent
-from textreg.solvers import majorize as module
-from textreg.solvers.engine import Engine
-from textreg.solvers.majorize import majorize
+from textreg.solvers import groups
+from textreg.solvers.groups import majorize
 from textreg.solvers.reweighting import VectorFit
+from textreg.solvers.state import Engine
 from textreg_testing.regularizer import random_matrix
 
 N, P = 80, 120
@@ -43,13 +42,13 @@ def solved(problem: Problem, group: float, l1: float, l2: float = 0.0) -> Soluti
 def counted(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """What rounds go on from; a list that fills."""
     seen: list[Any] = []
-    plain = module.continued
+    plain = groups.continued
 
     def continued(*args: Any) -> Any:
         seen.append(args)
         return plain(*args)
 
-    monkeypatch.setattr(module, "continued", continued)
+    monkeypatch.setattr(groups, "continued", continued)
     return seen
 
 
@@ -63,7 +62,7 @@ def test_the_minimum_is_that_of_rounds_alone(
 ) -> None:
     problem = posed(fit_intercept=fit_intercept)
     found = solved(problem, group, l1, l2)
-    monkeypatch.setattr(module, "sweeps_suit", lambda *_: False)
+    monkeypatch.setattr(groups, "sweeps_suit", lambda *_: False)
     usual = solved(problem.replace(tol=1e-8), group, l1, l2)
     assert found.converged
     assert 0.0 <= found.gap <= problem.tol
@@ -78,7 +77,7 @@ def test_the_minimum_is_that_of_rounds_alone(
 def test_sweeps_are_enough_where_groups_are_not_weak(
     monkeypatch: pytest.MonkeyPatch, group: float, l1: float
 ) -> None:
-    monkeypatch.setattr(module, "continued", None)
+    monkeypatch.setattr(groups, "continued", None)
     assert solved(posed(tol=1e-3), group, l1, 0.1).converged
 
 
@@ -89,25 +88,25 @@ def test_weak_groups_are_left_to_rounds(monkeypatch: pytest.MonkeyPatch) -> None
     assert found.converged
     steps = [step.iteration for step in found.history]
     assert steps == sorted(set(steps))
-    assert steps[-1] == found.iterations > taken[0][3].iterations > group_ascent.TRIAL
+    assert steps[-1] == found.iterations > taken[0][3].iterations > groups.TRIAL
 
 
 def test_certificates_that_fail_are_left_to_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(group_ascent, "READY", 1e12)
+    monkeypatch.setattr(groups, "READY", 1e12)
     taken = counted(monkeypatch)
     problem = posed(tol=1e-6)
     found = solved(problem, 0.1, 0.1)
-    assert len(taken[0][3].history) == group_ascent.FAILURES
+    assert len(taken[0][3].history) == groups.FAILURES
     assert found.converged
 
 
 def test_no_round_goes_on_beyond_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(group_ascent, "READY", 1e12)
+    monkeypatch.setattr(groups, "READY", 1e12)
     taken = counted(monkeypatch)
     with pytest.warns(ConvergenceWarning, match="stopped after 12 rounds"):
         found = solved(posed(tol=1e-9, max_iter=12), 0.1, 0.1)
     assert [step.iteration for step in found.history] == [8, 10, 12]
-    assert len(found.history) == group_ascent.FAILURES
+    assert len(found.history) == groups.FAILURES
     assert not taken
 
 
@@ -138,14 +137,14 @@ def test_few_weights_at_the_start_are_left_to_rounds() -> None:
     penalty = GroupNorms(problem.groups, 0.1, 0.1)
     few, many = np.zeros(P), np.ones(P)
     few[:10] = 1.0
-    assert group_ascent.sweeps_suit(problem, penalty)
-    assert group_ascent.sweeps_suit(problem.replace(start=(many, 0.0)), penalty)
-    assert not group_ascent.sweeps_suit(problem.replace(start=(few, 0.0)), penalty)
+    assert groups.sweeps_suit(problem, penalty)
+    assert groups.sweeps_suit(problem.replace(start=(many, 0.0)), penalty)
+    assert not groups.sweeps_suit(problem.replace(start=(few, 0.0)), penalty)
 
 
 @pytest.mark.parametrize("support", [0.0, 1.0])
 def test_a_start_leads_to_the_same_minimum(monkeypatch: pytest.MonkeyPatch, support: float) -> None:
-    monkeypatch.setattr(group_ascent, "SUPPORT", support)
+    monkeypatch.setattr(groups, "SUPPORT", support)
     problem = posed(tol=1e-6)
     first = solved(problem, 0.1, 0.01)
     found = solved(problem.replace(start=(first.w, first.b)), 0.05, 0.01)
@@ -170,7 +169,7 @@ def test_sweeps_are_no_worse_than_their_start() -> None:
     assert again.groups is not None
     penalty = GroupNorms(again.groups, 0.1, 0.01)
     fit = VectorFit(Engine(again), penalty, 1.0)
-    found = group_ascent.SparseAscent(again, penalty, fit, np.full(40, 5.0)).run()
+    found = groups.SparseAscent(again, penalty, fit, np.full(40, 5.0)).run()
     assert found.iterations == 1
     assert found.objective <= first.objective * (1.0 + 1e-9)
 
@@ -179,4 +178,4 @@ def test_sweeps_are_no_worse_than_their_start() -> None:
     ("distance", "farther", "left"), [(0.1, 1.0, 4.0), (0.1, 0.1, np.inf), (0.1, 0.0, np.inf)]
 )
 def test_sweeps_left_at_a_rate(distance: float, farther: float, left: float) -> None:
-    assert group_ascent._left(distance, farther, 2, 1e-3) == pytest.approx(left)
+    assert groups._left(distance, farther, 2, 1e-3) == pytest.approx(left)

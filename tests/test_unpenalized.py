@@ -15,7 +15,7 @@ from textreg.losses import LOSSES
 from textreg.penalties import GroupNorms
 from textreg.records import Groups, Problem
 from textreg.solvers.certificate import level
-from textreg.solvers.engine import Engine
+from textreg.solvers.state import Engine
 
 SOLVERS = ["majorize", "admm"]
 

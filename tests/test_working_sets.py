@@ -13,9 +13,9 @@ from textreg.builtin.groups import Sentence
 from textreg.errors import ConvergenceWarning
 from textreg.penalties import GroupNorms
 from textreg.records import Groups, Problem, Solution, Step
-from textreg.solvers import working_set
-from textreg.solvers.engine import scales_of
-from textreg.solvers.majorize import majorize
+from textreg.solvers import reduce
+from textreg.solvers.groups import majorize
+from textreg.solvers.state import scales_of
 
 P = 120
 
@@ -40,14 +40,14 @@ def documents(seed: int, loss: str = "logistic", intercept: bool = True) -> Prob
 @pytest.fixture
 def always(monkeypatch: pytest.MonkeyPatch) -> None:
     """Working sets for small problems and large shares, too."""
-    monkeypatch.setattr(working_set, "SMALL", 0)
-    monkeypatch.setattr(working_set, "MOST", 1.0)
+    monkeypatch.setattr(reduce, "SMALL", 0)
+    monkeypatch.setattr(reduce, "MOST", 1.0)
 
 
 def over_all(problem: Problem, reg: Sentence) -> Solution:
     """The same without working sets."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(working_set, "SMALL", 10**9)
+        patch.setattr(reduce, "SMALL", 10**9)
         return reg.solve(problem)
 
 
@@ -94,7 +94,7 @@ def test_a_set_that_begins_with_nothing_grows() -> None:
 
 @pytest.mark.usefixtures("always")
 def test_after_many_sets_comes_that_of_all_features(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("textreg.solvers.majorize.SETS", 1)
+    monkeypatch.setattr("textreg.solvers.groups.SETS", 1)
     problem = documents(5)
     reg = Sentence(group=0.05, l1=0.1)
     assert reg.solve(problem).objective == pytest.approx(over_all(problem, reg).objective, rel=3e-7)
@@ -148,7 +148,7 @@ def test_common_words_are_left_to_their_groups() -> None:
     kept = np.flatnonzero((products > 1.01 * penalty.lam) & (found.w == 0.0))
     assert len(kept)  # not by l1
     support = np.flatnonzero(found.w).astype(np.int32)
-    part = working_set.WorkingSet(problem, penalty, support, scales_of(problem))
+    part = reduce.WorkingSet(problem, penalty, support, scales_of(problem))
     dual = part.fit(found.w, found.b).dual()
     room = dual.leave_out(part.penalty, np.zeros(len(part.penalty.indices)))
     assert room is not None
@@ -220,5 +220,5 @@ def test_selected_groups_are_what_is_left_of_them() -> None:
 def test_small_matrices_have_none() -> None:
     problem = documents(9)
     penalty = Sentence(group=0.05, l1=0.05).penalty(problem)
-    assert working_set.first_working_set(problem, penalty) is None
+    assert reduce.first_working_set(problem, penalty) is None
     assert majorize(problem, penalty).converged

@@ -197,7 +197,7 @@ def sentences(ground: Ground, name: str, weighting: str, tol: float) -> Any:
 def grid(ground: Ground, name: str, weighting: str, tol: float) -> Mapping[str, Side]:
     """All 25 points, each from zero: their seconds together, and those of the slowest."""
     from textreg.penalties import GroupNorms
-    from textreg.solvers.majorize import majorize
+    from textreg.solvers.groups import majorize
 
     problem = sentences(ground, name, weighting, tol)
 
@@ -217,7 +217,7 @@ def one_sentence_fit(ground: Ground) -> Mapping[str, Side]:
     """One point beside ADMM."""
     from benchmarks.performance import plain
     from textreg.penalties import GroupNorms
-    from textreg.solvers.majorize import majorize
+    from textreg.solvers.groups import majorize
 
     problem = sentences(ground, "science", "count", 1e-3)
     penalty = GroupNorms(problem.groups, 0.5, 0.2)

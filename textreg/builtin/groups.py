@@ -20,15 +20,12 @@ from textreg.records import Floats, Groups, Int64s, MultiSolution, Problem, Solu
 from textreg.records.arrays import row_of
 from textreg.records.design import BlockGroups
 from textreg.records.problem import Support
-from textreg.solvers.admm import AdmmOptions, admm
-from textreg.solvers.algorithm_1 import Algorithm1Options, algorithm_1
+from textreg.solvers.admm import AdmmOptions, Algorithm1Options, admm, algorithm_1
 from textreg.solvers.certificate import provable, support_of_groups
-from textreg.solvers.classes import SeparableStep
-from textreg.solvers.group_ascent import group_ascents
-from textreg.solvers.majorize import majorize
+from textreg.solvers.groups import group_ascents, majorize
 from textreg.solvers.out_of_core import over_blocks, over_features
-from textreg.solvers.softmax import multinomial, multinomial_groups, softmax_loss
-from textreg.solvers.working_set import SMALL
+from textreg.solvers.reduce import SMALL
+from textreg.solvers.softmax import SeparableStep, multinomial, multinomial_groups, softmax_loss
 
 
 class Solver(NamedTuple):

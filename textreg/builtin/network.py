@@ -13,10 +13,9 @@ from textreg.kinds import Regularizer
 from textreg.params import AUTO, LogGrid, check_decided, param
 from textreg.penalties import Links, Quadratic
 from textreg.records import Floats, Graph, Int64s, MultiSolution, Problem, Solution
-from textreg.solvers.classes import QuadraticStep
-from textreg.solvers.parallel_columns import MergedColumns, merge_linked_columns
-from textreg.solvers.quadratic import quadratic
-from textreg.solvers.softmax import multinomial
+from textreg.solvers.newton import quadratic
+from textreg.solvers.reduce import MergedColumns, merge_linked_columns
+from textreg.solvers.softmax import QuadraticStep, multinomial
 from textreg.structure.linking import scaled_rows
 
 if TYPE_CHECKING:

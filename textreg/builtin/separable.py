@@ -20,13 +20,12 @@ from textreg.records import Floats, Int64s, MultiSolution, Problem, Solution, St
 from textreg.records.design import BlockDesign
 from textreg.records.problem import Support
 from textreg.solvers.certificate import provable, support_of_features
-from textreg.solvers.classes import SeparableStep
 from textreg.solvers.dual_ascent import ascends, ridges
 from textreg.solvers.newton import newton, newtons, unpenalized
 from textreg.solvers.out_of_core import merged_blocks, over_blocks
-from textreg.solvers.parallel_columns import merge_parallel_columns
+from textreg.solvers.reduce import merge_parallel_columns
 from textreg.solvers.ridge_in_blocks import ridge_in_blocks
-from textreg.solvers.softmax import multinomial
+from textreg.solvers.softmax import SeparableStep, multinomial
 
 
 class SeparableRegularizer(Penalized):

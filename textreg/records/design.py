@@ -269,7 +269,7 @@ class Design:
                 out = _dots(_arrays(self.X_csc[:, features].tocsr()), w)
             return out + intercept if intercept else out
         if features is None:
-            features = np.flatnonzero(w).astype(np.int32)
+            features = np.flatnonzero(w != 0.0).astype(np.int32)
             if DENSE * len(w) < len(features) and len(w) <= CACHED and not intercept:
                 # Either way sums run over the features in order: the result is the same.
                 dense: Floats = self.X @ w

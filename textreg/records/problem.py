@@ -519,6 +519,20 @@ class Problem:
         gradient = self.gradient_at_zero()
         return float(np.abs(gradient).max()) if len(gradient) else 0.0
 
+    def over(self, X: Any, start: tuple[Any, float] | None, **changes: Any) -> Problem:
+        """The same over other columns, without what belongs to those of this problem.
+
+        Parameters
+        ----------
+        X, start, **changes
+            Fields and their new values.
+
+        Returns
+        -------
+        Problem
+        """
+        return self.replace(X=X, start=start, groups=None, graph=None, validation=None, **changes)
+
     def unsmoothed(self, w: Floats, b: float, objective: float, gap: float) -> Unsmoothed | None:
         """The same fit under the loss that this one smooths.
 

@@ -33,17 +33,12 @@ from textreg.losses import Logistic, Loss, SmoothedHinge, SquaredHinge
 from textreg.penalties import Separable
 from textreg.records import Floats, Int32s, Problem, Solution, Step
 from textreg.solvers.certificate import relative_gap
-from textreg.solvers.compact_rows import CompactRows, compact_rows
-from textreg.solvers.engine import document_norm
 from textreg.solvers.newton import newtons
-from textreg.solvers.outcome import checks_overflow, finish
-from textreg.solvers.parallel_columns import over_merged_columns
+from textreg.solvers.reduce import SMALL, CompactRows, compact_rows, over_merged_columns
+from textreg.solvers.state import checks_overflow, document_norm, finish
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-# Values of a matrix up to which Newton's steps are quick enough, and solve more exactly than asked.
-SMALL = 100_000
 
 # Columns that a kernel takes in one go.
 LARGEST = 16

@@ -1,11 +1,13 @@
-"""Conjugate gradients, and the search along a direction."""
+"""Conjugate gradients, the search along a direction, and sets of features."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
-from textreg.records import Floats
+import numpy as np
+
+from textreg.records import Floats, Int32s
 
 
 class Direction(NamedTuple):
@@ -149,3 +151,11 @@ def step_with_fallback(
         use_curvature_bound()
         fall += step().fall
     return fall
+
+
+def union(*sets: Int32s) -> Int32s:
+    """What is in any of these sets of features, ascending."""
+    every = np.concatenate(sets)
+    held = np.zeros(int(every.max(initial=-1)) + 1, dtype=bool)
+    held[every] = True
+    return np.flatnonzero(held).astype(np.int32)

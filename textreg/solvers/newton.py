@@ -4,38 +4,67 @@
 
 Each round determines the active set, the features that are in the model or would enter it, and
 makes a step of the engine over it, or several while far from the optimum. The method is that of
-Yuan, Ho & Lin (2012) for the l1 part, with a working set in place of their shrinking, and conjugate
-gradients for the nonzero weights.
+Yuan, Ho & Lin (2012) for the l1 part, with conjugate gradients for the nonzero weights, and over
+working sets in place of their shrinking where every weight has an l1 penalty.
+
+And Newton's method with conjugate gradients, for quadratic penalties that tie weights together:
+
+    min  sum_i c_i l(y_i, x_i w + b) + w.M w,    M = strength R'R + l2 I
+
+as the penalties of a graph are (sandler2008, eq. (1)). M is never formed: a step needs products
+with X, X', R and R' alone. The equations of a step are solved only as exactly as the next step can
+make use of (dembo1982), preconditioned by an incomplete Cholesky factor: the links of words make
+chains, along which a diagonal preconditioner carries information one link per iteration, and a pass
+through a triangular factor all the way.
+
+For any alpha with sum_i alpha_i = 0, with t = X'alpha and any w,
+
+    sum_i -c_i l*(-alpha_i / c_i) - (t.w - w.M w) - sum_j (t - 2 M w)_j^2 / (4 m_j)
+
+is a lower bound of the minimum. For sup_v t.v - v.M v, the conjugate of the penalty, is at most the
+sum of the last two terms if v.M v >= sum_j m_j v_j^2: expand it at w and bound the quadratic part.
+m_j is l2 and what rows of R add that hold feature j alone.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 import numpy as np
 
-from textreg.penalties import Separable
-from textreg.records import Floats, Int32s, Problem, Solution, Step
+from textreg._core.cholesky import solve_normal
+from textreg.penalties import Links, Quadratic, Separable
+from textreg.records import Design, Floats, Int32s, Problem, Solution, Step
 from textreg.solvers.certificate import (
     Bound,
+    bound_by,
     conjugate_bound,
     dual_scores,
+    dual_value,
     relative_gap,
     separable_bound,
     value_of,
 )
-from textreg.solvers.engine import IDLE, NOISE, Engine, document_norm, slope_of_intercept
-from textreg.solvers.outcome import (
+from textreg.solvers.linear_algebra import Advance, Direction, conjugate_gradients, union
+from textreg.solvers.reduce import MOST, NEAR, SMALL, merge_parallel_columns
+from textreg.solvers.state import (
+    IDLE,
+    NOISE,
     Approached,
+    Engine,
+    Parabola,
     approach,
     checks_overflow,
+    document_norm,
     finish,
+    go_along,
+    slope_of_intercept,
+    smooth_step,
     strongest_l1,
     strongest_ridge,
 )
-from textreg.solvers.parallel_columns import merge_parallel_columns
 
 # Most rounds of coordinate descent and iterations of conjugate gradients in a step.
 PASSES, POLISH = 5, 10
@@ -46,8 +75,14 @@ SMOOTH_PASSES, SMOOTH_POLISH = 1, 60
 # Most steps over one active set, as long as each lowers the objective by this share.
 STEPS, FAR = 4, 0.03
 
-# A fall below NEAR of the objective and above SLOW of the last one doubles the effort, to MOST.
-NEAR, SLOW, MOST = 1e-3, 0.03, 8
+# A fall below LITTLE of the objective and above SLOW of the last one doubles the effort, to EFFORT.
+LITTLE, SLOW, EFFORT = 1e-3, 0.03, 8
+
+# Values that may join a working set: a share of those of the matrix, or times those of the set.
+FIRST, GROWTH = 0.05, 3.0
+
+# Share of the gap over all features to which a working set is fitted next.
+ACCURACY = 0.3
 
 
 def newton(problem: Problem, penalty: Separable) -> Solution:
@@ -69,7 +104,7 @@ def newton(problem: Problem, penalty: Separable) -> Solution:
 
     References
     ----------
-    yuan2012; friedman2010 for coordinate descent.
+    yuan2012; friedman2010 for coordinate descent; massias2018 for working sets.
     """
     return newtons([problem], penalty)[0]
 
@@ -92,13 +127,10 @@ def newtons(problems: Sequence[Problem], penalty: Separable) -> list[Solution]:
     """
     near = [_approached(problem, penalty) for problem in problems]
     fits = _fitted([one.problem for one in near], penalty)
-    solutions = []
-    for problem, before, fit in zip(problems, near, fits, strict=True):
-        found = fit.solution()
-        found = replace(found, iterations=before.iterations + found.iterations)
-        stopped = fit.stopped or before.stopped
-        solutions.append(finish(problem, found, "Newton steps", stopped=stopped))
-    return solutions
+    return [
+        finish(problem, fit.solution(), "Newton steps", stopped=fit.stopped, before=before)
+        for problem, before, fit in zip(problems, near, fits, strict=True)
+    ]
 
 
 def unpenalized(problem: Problem) -> Solution:
@@ -129,21 +161,138 @@ def _approached(problem: Problem, penalty: Separable) -> Approached:
     )
 
 
-def _fitted(problems: Sequence[Problem], penalty: Separable) -> list[NewtonFit]:
+def _fitted(problems: Sequence[Problem], penalty: Separable) -> Sequence[NewtonFit | SparseFit]:
     """The fits of problems from where they say, after their last step."""
+    design = problems[0].design
+    if design.values > SMALL and penalty.lam.all() and not penalty.mu.any():
+        return _sparse_fits(problems, penalty)
     fits = [NewtonFit(problem, penalty) for problem in problems]
     while left := [fit for fit in fits if not fit.ended]:
         r = np.stack([fit.engine.r for fit in left], axis=1)
-        gradients = left[0].engine.design.transposed_product(r)
+        gradients = design.transposed_product(r)
         for fit, gradient in zip(left, gradients.T, strict=True):
             fit.step(np.ascontiguousarray(gradient))
     return fits
 
 
+def _sparse_fits(problems: Sequence[Problem], penalty: Separable) -> list[SparseFit]:
+    """The same by working sets: a look at all features is one product of the labels that are left.
+
+    The features that it finds are few, so nothing else has the size of a matrix of weights.
+    """
+    fits, least = [SparseFit(problem, penalty) for problem in problems], NEAR * penalty.lam
+    while left := [fit for fit in fits if not fit.ended]:
+        alphas = np.stack([fit.alpha for fit in left], axis=1)
+        products = problems[0].design.transposed_product(alphas)
+        columns, features = np.nonzero((np.abs(products) > least[:, None]).T)
+        ends = np.searchsorted(columns, np.arange(len(left) + 1))
+        for k, (fit, (begin, end)) in enumerate(zip(left, pairwise(ends), strict=True)):
+            near = features[begin:end].astype(np.int32)
+            fit.look(near, products[near, k])
+    return fits
+
+
+class SparseFit:
+    """The fit of one label over its working set, where lam > 0 keeps all other weights at zero.
+
+    The working set grows by the features with the largest |x_j.alpha| / lam_j (massias2018) until
+    the gap over all features is within the tolerance.
+
+    alpha: (n,) dual variables at the weights of the working set. ended, stopped: as of NewtonFit.
+    """
+
+    def __init__(self, problem: Problem, penalty: Separable) -> None:
+        self._problem, self._penalty = problem, penalty
+        self._features, start = np.empty(0, dtype=np.int32), None
+        if problem.start is not None:
+            w, b = problem.start
+            self._features = np.flatnonzero(w != 0.0).astype(np.int32)
+            start = w[self._features], b
+        self._history, self._bound = list[Step](), Bound(-np.inf, np.empty(0))
+        self._iterations, self._violation = 0, 0.0
+        self.ended = self.stopped = self._converged = False
+        self._minimize(start, ACCURACY)
+
+    def _minimize(self, start: tuple[Floats, float] | None, tol: float) -> None:
+        """Fit the working set, to a gap ``tol`` over its features alone."""
+        self._tol = tol
+        problem, part, features = self._problem, self._penalty, self._features
+        design = problem.design
+        if len(features) < design.shape[1]:
+            design = Design.of_columns(design.shape[0], *design.take_columns(features))
+            part = part.select(features)
+        left = problem.max_iter - self._iterations
+        fit = self._fit = NewtonFit(
+            problem.over(design, start, callback=None, tol=tol, max_iter=left), part
+        )
+        while not fit.ended:
+            fit.step(fit.engine.gradient())
+        self._iterations += fit.iterations
+        self.alpha = dual_scores(fit.engine)
+
+    def look(self, features: Int32s, products: Floats) -> None:
+        """Look at the gap over all features, and go on with a larger working set.
+
+        features: ascending, at least those with |x_j.alpha| > lam_j. products: their x_j.alpha.
+        """
+        problem, engine = self._problem, self._fit.engine
+        t, part = np.abs(products), self._penalty.select(features)
+        outside = ~np.isin(features, self._features, assume_unique=True)
+        self._violation = float((t - part.lam)[outside].max(initial=0.0))
+        self._bound = max(self._bound, bound_by(engine, self.alpha, part, t), key=value_of)
+        objective = self._fit.objective
+        gap = relative_gap(objective, self._bound.value)
+        self._history.append(Step(self._iterations, objective, gap))
+        self.stopped = bool(problem.callback and problem.callback(self._history[-1]))
+        self._converged = gap <= problem.tol
+        # Where nothing is left to add, more is to be gained only from more accuracy.
+        whole = not outside.any()
+        exact = whole and self._tol <= problem.tol / 2.0 and not self._fit.iterations
+        over = self._iterations >= problem.max_iter or exact
+        self.ended = self._converged or self.stopped or over
+        if not self.ended:
+            start = self._grow(features[outside], (t / part.lam)[outside])
+            rough = min(self._tol, gap) if whole else min(1.0, gap)
+            self._minimize(start, max(ACCURACY * rough, problem.tol / 2.0))
+
+    def _grow(self, features: Int32s, ratios: Floats) -> tuple[Floats, float]:
+        """Add those with the largest ratios to the working set; the start over it."""
+        design, engine = self._problem.design, self._fit.engine
+        sizes, order = design.sizes, np.argsort(-ratios, kind="stable")
+        room = max(GROWTH * int(sizes[self._features].sum()), FIRST * design.values)
+        fitting = np.cumsum(sizes[features[order]]) <= room
+        fitting[:1] = True
+        added = features[order][fitting]
+        grown = union(self._features, added)
+        if sizes[grown].sum() > MOST * design.values:
+            grown = design.features
+        w = np.zeros(len(grown))
+        w[np.searchsorted(grown, self._features)] = engine.w
+        self._features = grown
+        return w, engine.b
+
+    def solution(self) -> Solution:
+        """What the steps have come to."""
+        end, w = self._history[-1], np.zeros(len(self._penalty.lam))
+        w[self._features] = self._fit.engine.w
+        return Solution(
+            w=w,
+            b=self._fit.engine.b,
+            objective=end.objective,
+            gap=end.gap,
+            residual=max(self._fit.residual, self._violation),
+            iterations=self._iterations,
+            converged=self._converged,
+            history=tuple(self._history),
+            alpha=self._bound.alpha,
+        )
+
+
 class NewtonFit:
     """The fit of one label, its intercept at its optimum.
 
-    ended, stopped: whether no step is next, and whether the caller wanted that.
+    ended, stopped: whether no step is next, and whether the caller wanted that. objective,
+    residual: at the last look. iterations: number of steps.
     """
 
     def __init__(self, problem: Problem, penalty: Separable) -> None:
@@ -156,23 +305,24 @@ class NewtonFit:
         self._scale = problem.largest_gradient_at_zero() if self._free else 0.0
         self._norm = document_norm(problem.design)
         self._history, self._bound = list[Step](), Bound(-np.inf, engine.r)
-        self._residual, self._fall, self._effort = 0.0, math.inf, 1
-        self._iteration = self._idle = 0
+        self._fall, self._effort = math.inf, 1
+        self.objective, self.residual = math.inf, 0.0
+        self.iterations = self._idle = 0
         self.ended = self.stopped = self._converged = False
 
     def step(self, gradient: Floats) -> None:
         """Look at the gap, and take the next steps. gradient: (p,) that of the loss."""
         problem, penalty, engine = self._problem, self._penalty, self.engine
         active = engine.active(penalty, gradient)
-        objective = engine.value + penalty.of(active, engine.w[active])
-        self._residual = max(
+        objective = self.objective = engine.value + penalty.of(active, engine.w[active])
+        self.residual = max(
             violation(engine, penalty, gradient, active), self._norm * slope_of_intercept(engine)
         )
         gap = self._gap(objective, gradient, active)
-        self._history.append(Step(self._iteration, objective, gap))
+        self._history.append(Step(self.iterations, objective, gap))
         self.stopped = bool(problem.callback and problem.callback(self._history[-1]))
         self._idle = self._idle + 1 if self._fall <= NOISE * objective else 0
-        over = self._iteration >= problem.max_iter or self._idle > IDLE
+        over = self.iterations >= problem.max_iter or self._idle > IDLE
         self.ended = self._converged or self.stopped or over
         if not self.ended:
             self._descend(active, objective)
@@ -181,8 +331,8 @@ class NewtonFit:
         """The relative gap, NaN where there is no bound; and whether the fit has converged."""
         problem, penalty, engine = self._problem, self._penalty, self.engine
         if self._free:
-            self._scale = max(self._scale, self._residual)
-            self._converged = self._residual <= problem.tol * self._scale
+            self._scale = max(self._scale, self.residual)
+            self._converged = self.residual <= problem.tol * self._scale
             return math.nan
         if penalty.mu.any():
             found = Bound(conjugate_bound(engine, penalty.conjugate), dual_scores(engine))
@@ -199,17 +349,17 @@ class NewtonFit:
         smooth = not penalty.lam.any()
         passes, polish = (SMOOTH_PASSES, SMOOTH_POLISH) if smooth else (PASSES, POLISH)
         for _ in range(STEPS):
-            self._iteration += 1
+            self.iterations += 1
             before = self._fall
             fall = self._fall = engine.step(
                 active, penalty, passes=passes, polish=polish, effort=self._effort
             )
             engine.optimize_intercept()
-            if fall < FAR * objective or self._iteration >= most:
+            if fall < FAR * objective or self.iterations >= most:
                 break
         # Near the optimum Newton's method converges fast, unless the model is solved too loosely.
-        slow = SLOW * before < fall < NEAR * objective
-        self._effort = min(2 * self._effort, MOST) if slow else max(self._effort // 2, 1)
+        slow = SLOW * before < fall < LITTLE * objective
+        self._effort = min(2 * self._effort, EFFORT) if slow else max(self._effort // 2, 1)
 
     def solution(self) -> Solution:
         """What the steps have come to."""
@@ -219,8 +369,8 @@ class NewtonFit:
             b=self.engine.b,
             objective=end.objective,
             gap=end.gap,
-            residual=self._residual,
-            iterations=self._iteration,
+            residual=self.residual,
+            iterations=self.iterations,
             converged=self._converged,
             history=tuple(self._history),
             alpha=None if self._free else self._bound.alpha,
@@ -236,3 +386,227 @@ def violation(engine: Engine, penalty: Separable, gradient: Floats, active: Int3
     smooth = gradient[active] + penalty.q[active] * (w - penalty.mu[active])
     off = np.where(w == 0.0, np.abs(smooth) - lam, np.abs(smooth + lam * np.sign(w)))
     return float(off.max(initial=0.0))
+
+
+class IncompleteCholesky:
+    """Upper triangular T with T'T near A = strength R'R + diag(d), for any strength and d.
+
+    Parameters
+    ----------
+    links : Links
+        R, over features and virtual features.
+
+    Notes
+    -----
+    Variables are ordered by the number of rows of R they occur in, virtual features last. The
+    pivot of a row r of R is its largest entry in absolute value, the first of these in that order;
+    entries before the pivot are dropped. With U the part of sum_k r_k,pivot r_k to the right of the
+    diagonal, and D the diagonal of A,
+
+        T = D^(-1/2) (D + strength U)        (docs/networks.md, N4)
+
+    Where every row of R holds a pair of linked features, R'R is a Laplacian and A = D + U' + U, so
+    T'T = (D + U') D^-1 (D + U) is the symmetric Gauss-Seidel preconditioner. Where a row holds a
+    feature with all its neighbors, T is most of R itself.
+    """
+
+    def __init__(self, links: Links) -> None:
+        from scipy.sparse import csr_array
+
+        rows, self.p = links.rows, links.p
+        size = rows.shape[1]
+        variables = np.arange(size)
+        occurrences = np.bincount(rows.indices, minlength=size)
+        self._order = np.lexsort((variables, occurrences, variables >= self.p))
+        position = np.empty_like(variables)
+        position[self._order] = variables
+        column, value = position[rows.indices], rows.data
+        self._squares = np.bincount(column, value**2, size)
+
+        nonempty = np.flatnonzero(np.diff(rows.indptr))
+        begin, length = rows.indptr[nonempty], np.diff(rows.indptr)[nonempty]
+        largest = np.repeat(np.maximum.reduceat(np.abs(value), begin), length)
+        candidates = np.where(np.abs(value) == largest, column, size)
+        pivot = np.repeat(np.minimum.reduceat(candidates, begin), length)
+        factor = np.repeat(value[column == pivot], length)
+        right = column > pivot
+        # Zeros on the diagonal reserve the first entry of every row for it.
+        entries = np.append(np.zeros(size), (factor * value)[right])
+        where = np.append(variables, pivot[right]), np.append(variables, column[right])
+        U = csr_array((entries, where), shape=(size, size))
+        U.sum_duplicates()
+        self._indptr, self._indices = U.indptr.astype(np.int64), U.indices.astype(np.int32)
+        self._entries, self._length = U.data, np.diff(U.indptr)
+
+    def inverse(self, strength: float, d: Floats) -> Callable[[Floats], Floats]:
+        """Multiplication of a vector (p,) by (T'T)^-1; d: (p,), 0 or more."""
+        diagonal = self._ordered(d) + strength * self._squares
+        diagonal[diagonal <= 0.0] = 1.0  # a variable in no row and without curvature
+        root = np.sqrt(diagonal)
+        data = strength * self._entries / np.repeat(root, self._length)
+        data[self._indptr[:-1]] = root
+
+        def multiply(values: Floats) -> Floats:
+            x = self._ordered(values)
+            solve_normal(self._indptr, self._indices, data, x)
+            solved = np.empty_like(x)
+            solved[self._order] = x
+            return solved[: self.p]
+
+        return multiply
+
+    def _ordered(self, values: Floats) -> Floats:
+        """Values of the features (p,) in the order of the variables.
+
+        Virtual features get zeros: they are at their optimum, so their gradient is zero.
+        """
+        padded = np.zeros(len(self._order))
+        padded[: self.p] = values
+        return padded[self._order]
+
+
+# Most iterations of conjugate gradients in a step.
+ROUNDS = 200
+
+# Largest and smallest share of the gradient that a step may leave.
+ROUGH, FINE = 0.3, 1e-3
+
+
+@checks_overflow
+def quadratic(problem: Problem, penalty: Quadratic) -> Solution:
+    """Minimize loss + penalty for a quadratic penalty.
+
+    Parameters
+    ----------
+    problem : Problem
+        What to fit; ``tol`` is the relative duality gap to stop at.
+    penalty : Quadratic
+        w.M w.
+
+    Returns
+    -------
+    Solution
+        Without a ridge there is no lower bound: the gap is NaN, and the solver stops when the
+        largest entry of the gradient is ``tol`` times the largest at the start.
+
+    References
+    ----------
+    sandler2008; dembo1982, for the accuracy of a step.
+    """
+    newton = NewtonSteps(problem, penalty)
+    engine, norm = newton.engine, document_norm(problem.design)
+    history: list[Step] = []
+    bound, gap, first, iteration, idle = -np.inf, math.inf, 0.0, 0, 0
+    while True:
+        engine.optimize_intercept()
+        gradient, objective = newton.gradient_and_objective()
+        slope_b = slope_of_intercept(engine)
+        residual = max(float(np.abs(gradient).max(initial=0.0)), norm * slope_b)
+        first = max(first, residual)
+        if penalty.l2 > 0.0:
+            bound = max(bound, newton.bound())
+            gap = relative_gap(objective, bound)
+            converged = gap <= problem.tol
+        else:
+            gap, converged = math.nan, residual <= problem.tol * first
+        history.append(Step(iteration, objective, gap))
+        stopped = bool(problem.callback and problem.callback(history[-1]))
+        if converged or stopped or iteration >= problem.max_iter or idle >= IDLE:
+            break
+        iteration += 1
+        share = min(ROUGH, max(FINE, math.sqrt(residual / first)))
+        idle = idle + 1 if newton.step(share) <= NOISE * objective else 0
+
+    solution = Solution(
+        w=engine.w,
+        b=engine.b,
+        objective=objective,
+        gap=gap,
+        residual=residual,
+        iterations=iteration,
+        converged=converged,
+        history=tuple(history),
+    )
+    return finish(problem, solution, "Newton steps", stopped=stopped)
+
+
+class NewtonSteps:
+    """An engine, the penalty at its weights, and steps that lower the sum of both.
+
+    product: M w at the engine's weights w. Code that moves these must update it.
+    """
+
+    def __init__(self, problem: Problem, penalty: Quadratic) -> None:
+        engine = self.engine = Engine(problem, penalty.value)
+        self.penalty = penalty
+        self.preconditioner = penalty.links.cache.get(
+            "incomplete Cholesky", lambda: IncompleteCholesky(penalty.links)
+        )
+        if problem.start is None:
+            engine.restart(engine.w, problem.intercept_at_zero())
+        self.product = penalty.product(engine.w)
+
+    def gradient_and_objective(self) -> tuple[Floats, float]:
+        """Both at the present weights; the gradient (p,) is that in w."""
+        penalty = max(float(self.engine.w @ self.product), 0.0)  # below it by rounding alone
+        return self.engine.gradient() + 2.0 * self.product, self.engine.value + penalty
+
+    def bound(self) -> float:
+        """A lower bound of the optimum from the present scores and weights."""
+        engine, w = self.engine, self.engine.w
+        alpha = dual_scores(engine)
+        t = engine.design.transposed_product(alpha)
+        rest = t - 2.0 * self.product
+        excess = float((rest / self.penalty.floor) @ rest) / 4.0
+        conjugate = float(t @ w) - float(w @ self.product) + excess  # an upper bound of it
+        return dual_value(engine, alpha) - conjugate
+
+    def step(self, share: float) -> float:
+        """One step, the model solved down to ``share`` of its gradient; the objective's fall."""
+        return smooth_step(self.engine, lambda: self.engine.bent(lambda: self._step(share)))
+
+    def _step(self, share: float) -> Advance:
+        """The step for the second derivatives as they stand."""
+        engine = self.engine
+        model, (gradient, _) = _NewtonModel(self), self.gradient_and_objective()
+        residual = -gradient, -float(engine.r.sum()) if engine.fit_intercept else 0.0
+        zero = Direction(np.zeros(len(gradient)), 0.0, np.zeros(len(engine.z)))
+        change = conjugate_gradients(model, residual, zero, rounds=ROUNDS, accuracy=share)
+        slope = -(float(residual[0] @ change.w) + residual[1] * change.b)
+        return self._advance(change.w, change.b, slope)
+
+    def _advance(self, change: Floats, change_b: float, slope: float) -> Advance:
+        """Go along the change while it helps; ``slope`` is that of the objective."""
+        engine, product = self.engine, self.penalty.product(change)
+        penalty = Parabola(
+            value=float(engine.w @ self.product),
+            linear=2.0 * float(self.product @ change),
+            square=float(change @ product),
+        )
+        move = engine.design.product(change) + change_b
+        advance = go_along(engine, Direction(change, change_b, move), slope, penalty)
+        if advance.length:
+            self.product = self.product + advance.length * product
+        return advance
+
+
+class _NewtonModel:
+    """The Hessian of loss and penalty at the present weights, and its preconditioner."""
+
+    def __init__(self, newton: NewtonSteps) -> None:
+        engine, penalty = newton.engine, newton.penalty
+        self._design, self._penalty, self._h = engine.design, penalty, engine.h
+        self._intercept, self._h_sum = float(engine.fit_intercept), float(engine.h.sum())
+        diagonal = engine.design.curvature(engine.h) + 2.0 * penalty.l2
+        self._inverse = newton.preconditioner.inverse(2.0 * penalty.strength, diagonal)
+
+    def product(self, w: Floats, b: float) -> tuple[Floats, float, Floats]:
+        """The Hessian times (w, b), and the scores."""
+        z = self._design.product(w) + self._intercept * b
+        weighted = self._h * z
+        product = self._design.transposed_product(weighted) + 2.0 * self._penalty.product(w)
+        return product, self._intercept * float(weighted.sum()), z
+
+    def precondition(self, w: Floats, b: float) -> tuple[Floats, float]:
+        """By the incomplete Cholesky factor of the weights, and the curvature of the intercept."""
+        return self._inverse(w), b / self._h_sum

@@ -1,6 +1,6 @@
 """Penalties of sparsity over a matrix in blocks: screening, working sets, merged columns.
 
-Parallel columns of a matrix in blocks, merged (see :mod:`.parallel_columns`).
+Parallel columns of a matrix in blocks, merged (see :mod:`.reduce`).
 
 Most features of text occur in a document or two. Those that occur in one block alone are compared
 there, and parallel ones become one. The columns that are left are numbered so that those of several
@@ -46,11 +46,9 @@ from textreg.records.design import (
     RowBlock,
 )
 from textreg.solvers.certificate import KAPPAS, relative_gap
-from textreg.solvers.compact_rows import rows_of_columns
-from textreg.solvers.engine import Engine
-from textreg.solvers.outcome import checks_overflow, finish
-from textreg.solvers.parallel_columns import parallel_columns
-from textreg.solvers.working_set import RARE, rarest, union
+from textreg.solvers.linear_algebra import union
+from textreg.solvers.reduce import MOST, RARE, parallel_columns, rarest, rows_of_columns
+from textreg.solvers.state import Engine, checks_overflow, finish
 from textreg.text import CsrArrays
 
 
@@ -131,7 +129,7 @@ class MergedBlocks:
         start = problem.start
         if start is not None:
             start = sums(self.column, self.share * start[0], self.design.shape[1]), start[1]
-        return problem.replace(X=self.design, groups=None, start=start)
+        return problem.over(self.design, start)
 
     def expand_solution(self, solution: Solution) -> Solution:
         """A solution of the smaller problem as a solution of the larger one."""
@@ -191,10 +189,6 @@ def _in_several(design: BlockDesign) -> Int64s:
     several = np.flatnonzero(blocks > 1)
     order: Int64s = several[np.argsort(-design.blocks.sizes[several], kind="stable")]
     return order
-
-
-# Largest share of the values of all features that those which are left may hold.
-MOST = 0.6
 
 
 def left_by_groups(

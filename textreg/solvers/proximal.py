@@ -21,8 +21,7 @@ from textreg.errors import PluginError
 from textreg.penalties import Penalty
 from textreg.records import Floats, Problem, Solution, Step
 from textreg.solvers.certificate import conjugate_bound, relative_gap
-from textreg.solvers.engine import Engine, document_norm, slope_of_intercept
-from textreg.solvers.outcome import checks_overflow, finish
+from textreg.solvers.state import Engine, checks_overflow, document_norm, finish, slope_of_intercept
 
 # Factors of the step s: when backtracking, and after every iteration.
 SHRINK, GROW = 0.5, 1.1

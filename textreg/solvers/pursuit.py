@@ -54,7 +54,7 @@ from textreg.solvers.linear_algebra import (
     step_with_fallback,
 )
 from textreg.solvers.newton import newton
-from textreg.solvers.outcome import check_finite, checks_overflow
+from textreg.solvers.state import check_finite, checks_overflow
 
 # What a pursuit may select from: columns of norm one, or those of the problem.
 COLUMNS = ("unit", "given")

@@ -20,7 +20,7 @@ majorization-minimization fast:
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -35,64 +35,24 @@ from textreg.solvers.certificate import (
     relative_gap,
     value_of,
 )
-from textreg.solvers.engine import IDLE, Engine
-from textreg.solvers.outcome import has_kinks
+from textreg.solvers.state import IDLE, Engine, has_kinks
 
 # Most rounds of coordinate descent in a step.
 PASSES = 3
 
 # Weights below this, in the problem's unit of weights, may be set to zero.
-SMALL = 2e-5
+SPARSE = 2e-5
 
 # Where the loss has kinks, and there is l1, a step is short and another one follows: so many at
 # most, until one falls by less than this share of all before; each is finer by this factor.
 STEPS, ENOUGH, FINER = 10, 0.1, 3
 
 
-class GroupFit(Protocol):
-    """Where a solver for overlapping groups stands, and how it moves on."""
-
-    @property
-    def w(self) -> Floats:
-        """Weights (p,), or (classes, p)."""
-
-    @property
-    def unit(self) -> float:
-        """The unit of weights, as in :class:`textreg.solvers.engine.Scales`."""
-
-    def improve(self, inner: Separable, polish: int, effort: int) -> float:
-        """Lower the loss and the penalty ``inner``; returns the fall of their sum.
-
-        polish, effort: as in :meth:`textreg.solvers.engine.Engine.step`.
-        """
-
-    def intercept(self) -> Floats | float:
-        """The intercept, or a copy of those of all classes."""
-
-    def size(self) -> Floats:
-        """(p,) |w_j|, or the norm of the weights of feature j in all classes."""
-
-    def value(self, norms: Floats) -> float:
-        """The objective at the present weights, whose groups have these norms."""
-
-    def value_at(self, w: Floats) -> float:
-        """The objective at other weights, the intercept unchanged."""
-
-    def curvature(self) -> Floats:
-        """(p,) The curvature of the loss in every feature, or an upper bound of it."""
-
-    def duals(self, rates: Floats, out: Floats) -> None:
-        """Dual variables of the groups, ragged: rates_g w_g, or rates_g times the sizes (M3).
-
-        Written to ``out``.
-        """
-
-    def dual(self) -> DualPoint:
-        """Dual variables of the loss at the present weights."""
-
-
 class VectorFit:
-    """The fit of one weight vector: an engine and the penalty."""
+    """The fit of one weight vector: where a solver for groups stands, and how it moves on.
+
+    unit: that of weights, as in :class:`.state.Scales`.
+    """
 
     def __init__(self, engine: Engine, penalty: GroupNorms, unit: float) -> None:
         self.engine, self._penalty, self.unit = engine, penalty, unit
@@ -103,7 +63,10 @@ class VectorFit:
         return self.engine.w
 
     def improve(self, inner: Separable, polish: int, effort: int) -> float:
-        """One proximal Newton step."""
+        """Lower the loss and the penalty ``inner`` by a step; returns the fall of their sum.
+
+        polish, effort: as in :meth:`.state.Engine.step`.
+        """
         engine = self.engine
         steps, finer = (STEPS, FINER) if has_kinks(engine.loss) and inner.lam.any() else (1, 1)
         passes, polish, total = finer * PASSES, finer * polish, 0.0
@@ -115,8 +78,8 @@ class VectorFit:
                 break
         return total
 
-    def intercept(self) -> float:
-        """The intercept."""
+    def intercept(self) -> Any:
+        """The intercept, or a copy of those of all classes."""
         return self.engine.b
 
     def size(self) -> Floats:
@@ -124,7 +87,7 @@ class VectorFit:
         return np.abs(self.engine.w)
 
     def value(self, norms: Floats | None = None) -> float:
-        """The objective at the present weights."""
+        """The objective at the present weights, whose groups have these norms."""
         return self.engine.value + self._penalty.value(self.engine.w, norms)
 
     def value_at(self, w: Floats) -> float:
@@ -139,18 +102,18 @@ class VectorFit:
         """Dual variables of the groups, ragged: rates_g w_g; written to ``out``."""
         self._penalty.duals(rates, self.engine.w, out)
 
-    def dual(self) -> EngineDual:
+    def dual(self) -> DualPoint:
         """Dual variables of the loss at the present weights."""
         return EngineDual(self.engine, self._penalty.lam)
 
 
-def rounded(fit: GroupFit, objective: float, tol: float) -> tuple[Floats, float]:
+def rounded(fit: VectorFit, objective: float, tol: float) -> tuple[Floats, float]:
     """A copy of the weights, small ones set to zero; and its objective.
 
     If that raised their ``objective`` by a relative ``tol`` / 10 or more, they stay as they are.
     """
     w = fit.w
-    sparse: Floats = np.where(np.abs(w) < SMALL * fit.unit, 0.0, w)
+    sparse: Floats = np.where(np.abs(w) < SPARSE * fit.unit, 0.0, w)
     if np.array_equal(sparse, w):
         return sparse, objective
     found = fit.value_at(sparse)
@@ -261,7 +224,7 @@ class GrowingGroups:
     other groups make of its features is not known.
     """
 
-    def __init__(self, penalty: GroupNorms, fit: GroupFit) -> None:
+    def __init__(self, penalty: GroupNorms, fit: VectorFit) -> None:
         self._penalty, self._fit = penalty, fit
         self._grew = np.zeros(len(penalty.strengths), dtype=bool)
         self._moved = self._grew.copy()
@@ -341,7 +304,7 @@ class Schedule(NamedTuple):
 LATER = Schedule(rough=0, first_check=4)
 
 
-def touching_points(penalty: GroupNorms, fit: GroupFit, *, warm: bool) -> Floats:
+def touching_points(penalty: GroupNorms, fit: VectorFit, *, warm: bool) -> Floats:
     """Where s starts: above the norms of the fit's weights, if it is ``warm``, at a given start."""
     if not warm:
         return np.full(len(penalty.strengths), S_START * fit.unit)
@@ -352,7 +315,7 @@ def touching_points(penalty: GroupNorms, fit: GroupFit, *, warm: bool) -> Floats
 def reweight(
     problem: Problem,
     penalty: GroupNorms,
-    fit: GroupFit,
+    fit: VectorFit,
     s: Floats,
     schedule: Schedule,
 ) -> Reweighted:
@@ -420,7 +383,7 @@ def reweight(
 
 
 def continued(
-    problem: Problem, penalty: GroupNorms, fit: GroupFit, found: Reweighted
+    problem: Problem, penalty: GroupNorms, fit: VectorFit, found: Reweighted
 ) -> Reweighted:
     """The rounds after sweeps that ended at ``found``, and both together.
 

@@ -45,17 +45,18 @@ from textreg.records.arrays import take_lines
 from textreg.records.design import BlockDesign, CompressedArrays, RowBlock, joined_rows, renumbered
 from textreg.solvers.certificate import balance, dual_value, relative_gap, ridge_bound
 from textreg.solvers.dual_ascent import HINGES, ascends, in_range, shuffled, slope_of
-from textreg.solvers.engine import (
+from textreg.solvers.linear_algebra import Advance, Direction, conjugate_gradients
+from textreg.solvers.state import (
     IDLE,
     NOISE,
     Engine,
     Parabola,
+    checks_overflow,
+    finish,
     go_along,
     slope_of_intercept,
     smooth_step,
 )
-from textreg.solvers.linear_algebra import Advance, Direction, conjugate_gradients
-from textreg.solvers.outcome import checks_overflow, finish
 
 # Most iterations of conjugate gradients in a step.
 ROUNDS = 100

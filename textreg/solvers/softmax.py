@@ -1,6 +1,4 @@
-"""The multinomial loss: its fits under separable penalties, and under groups.
-
-Several classes at once: the softmax, or multinomial logistic, loss.
+"""Several classes at once: the softmax, or multinomial logistic, loss.
 
     min  sum_i c_i (log sum_k exp(z_ik) - z_i,y_i) + sum_k penalty(w_k),    z_k = X w_k + b_k
 
@@ -16,7 +14,7 @@ class, alpha_k = c y_k - S_k is a dual point, y_k being 1 in the documents of cl
 
 is a lower bound of the minimum (docs/maths.md, S2). At the optimum S_i / c_i are the probabilities.
 
-Overlapping groups over words and classes: the norms of (S3), by reweighting class after class.
+With overlapping groups over words and classes it has the norms of (S3), by reweighting:
 
     min  sum_i c_i (log sum_k exp(z_ik) - z_i,y_i)
          + sum_g lambda_g ||W_g||_F + l1 sum |W_kj| + l2 sum W_kj^2
@@ -28,24 +26,62 @@ in the place of |w_j|; only a step is one over all classes in turn.
 The certificate needs no dual variables of every class, either (docs/maths.md, S4): what l1 leaves
 of X'alpha in feature j, a vector over the classes, is best removed along its own direction. So its
 length is all that counts, and the u of a group are numbers, as for one weight vector.
+
+Classes that take turns follow each other slowly where the penalty is weak: what one gives up, the
+others have to take. So a round over the classes, which finds the weights that are not zero and
+their signs, ends with a step for all of them at once, by conjugate gradients on
+
+    r . d + 1/2 sum_i c_i (sum_k p_ik d_ik^2 - (sum_k p_ik d_ik)^2),    d_k = X dw_k + db_k
+
+and the penalty. This is the second-order model of the softmax loss with its derivatives r and
+probabilities p (docs/maths.md, S1). Weights with an l1 penalty that would change sign become zero.
+Without l1 there is nothing to find, and a step alone is Newton's method (:func:`ridge_together`):
+in float32 and compact rows, as loss, gradient and gap are computed in float64.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from textreg._core.blocks import block_dots
 from textreg._core.columns import column_damping
+from textreg._core.softmax import softmax_product
+from textreg.errors import UsageError
 from textreg.losses import Logistic
-from textreg.penalties import GroupNorms, Separable, soft
+from textreg.penalties import GroupNorms, Quadratic, Separable, soft
 from textreg.records import Floats, Int32s, Int64s, MultiSolution, Problem, Step
+from textreg.records.arrays import as_finite
+from textreg.records.problem import checked_codes
 from textreg.solvers.certificate import Excess, relative_gap
-from textreg.solvers.classes import Classes, ClassStep, SeparableStep, take_turns
-from textreg.solvers.engine import NOISE, scales_at
-from textreg.solvers.outcome import check_finite, checks_overflow, warn_unless_converged
-from textreg.solvers.reweighting import UNIT, Schedule, reweight, touching_points
+from textreg.solvers.linear_algebra import Direction, conjugate_gradients
+from textreg.solvers.newton import NewtonSteps
+from textreg.solvers.reduce import compact_rows
+from textreg.solvers.reweighting import UNIT, Schedule, VectorFit, reweight, touching_points
+from textreg.solvers.state import (
+    HOPELESS,
+    NOISE,
+    Engine,
+    check_finite,
+    checks_overflow,
+    scales_at,
+    warn_unless_converged,
+)
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from numpy.typing import NDArray
+
+    from textreg.records import Floats
+
+    Singles = NDArray[np.float32]
+
 
 # Rounds over all classes without progress, after which the tolerance is beyond floating point.
 IDLE = 3
@@ -200,8 +236,8 @@ def multinomial_groups(
     return finish_classes(problem, solution, UNIT, stopped=found.ended)
 
 
-class ClassesFit:
-    """The fit of one weight vector for every class; a :class:`~.reweighting.GroupFit`."""
+class ClassesFit(VectorFit):
+    """The fit of one weight vector for every class."""
 
     def __init__(self, classes: Classes, penalty: GroupNorms, step: SeparableStep) -> None:
         self._classes, self._penalty, self._step = classes, penalty, step
@@ -232,17 +268,16 @@ class ClassesFit:
         self._sum_up()
         return max(before - value(), 0.0)
 
-    def intercept(self) -> Floats:
+    def intercept(self) -> Any:
         """A copy of the intercepts (classes,)."""
-        b: Floats = self._classes.b.copy()
-        return b
+        return self._classes.b.copy()
 
     def size(self) -> Floats:
         """(p,) The norm of the weights of every feature."""
         size: Floats = np.sqrt(self._squares)
         return size
 
-    def value(self, norms: Floats) -> float:
+    def value(self, norms: Floats | None = None) -> float:
         """The objective at the present weights."""
         return self._loss + self._penalty.value_of_sums(self._squares, self._absolutes, norms)
 
@@ -329,3 +364,521 @@ class ClassesDual:
 
 # Smallest length that is divided by.
 TINY = np.finfo(np.float64).tiny
+
+
+# Probability above which the sum over the other classes is not taken from that over all.
+LARGE = 0.5
+
+
+class Classes:
+    """The point of a fit of all classes together.
+
+    Attributes
+    ----------
+    W, b, Z : ndarray, shapes (classes, p), (classes,) and (classes, n)
+        Weights, intercepts and scores of all classes.
+    y : ndarray, shape (classes, n)
+        1 for the documents of a class, -1 for the others.
+    gap : float
+        The relative gap at the last check, by which a step is as exact as it needs to be.
+    design, c, has_intercept
+        The problem: matrix, weights of the documents, whether there are intercepts.
+
+    Raises
+    ------
+    UsageError
+        The loss is not the logistic one, which softmax extends.
+    RecordError
+        ``codes`` or ``start`` do not fit the problem.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        codes: Int64s,
+        penalty: Callable[[Floats], float],
+        start: tuple[Floats, Floats] | None,
+    ) -> None:
+        """penalty: its value at weights (classes, p), which tells whether the start is of use."""
+        if not isinstance(problem.loss, Logistic):
+            raise UsageError(
+                f"softmax extends the logistic loss and cannot be used with {problem.loss.label()}"
+                ": leave out the loss, or multiclass."
+            )
+        codes = checked_codes(codes, len(problem.y))
+        k, (n, p) = int(codes.max()) + 1, problem.design.shape
+        self.design, self.c = problem.design, problem.sample_weight
+        self.has_intercept, self.gap = problem.fit_intercept, 1.0
+        self._own = (codes, np.arange(n))
+        self.y = np.where(codes == np.arange(k)[:, None], 1.0, -1.0)  # one row per class
+        self.W, self.b = np.zeros((k, p)), np.zeros(k)
+        self._class_weights = np.bincount(codes, weights=self.c, minlength=k).astype(np.float64)
+        if self.has_intercept:
+            self.b = np.log(self._class_weights / self._class_weights.sum())
+        self.Z = np.repeat(self.b[:, None], n, axis=1)
+        if start is not None:
+            zero, at_zero = (self.W, self.b, self.Z), self.loss() + penalty(self.W)
+            self.W = as_finite("the weights of start", start[0], (k, p)).copy()
+            self.b = as_finite("the intercepts of start", start[1], (k,)) * float(
+                self.has_intercept
+            )
+            self.Z = self._scores(self.W) + self.b[:, None]
+            if not self.loss() + penalty(self.W) <= HOPELESS * at_zero:  # also where it overflowed
+                self.W, self.b, self.Z = zero
+
+    def rest(self, k: int, total: Floats) -> Floats:
+        """o_k (n,): log sum_{l != k} exp(z_l), where ``total`` is the same over all classes."""
+        from scipy.special import logsumexp
+
+        share = np.exp(self.Z[k] - total)
+        large = np.flatnonzero(share > LARGE)  # where the difference would lose digits
+        share[large] = 0.0
+        rest: Floats = total + np.log1p(-share)
+        others = self.Z[:, large]
+        others[k] = -np.inf
+        rest[large] = logsumexp(others, axis=0)
+        return rest
+
+    def _scores(self, W: Floats) -> Floats:
+        """X w_k for every row of W (classes, p)."""
+        return np.array([self.design.product(w) for w in W])
+
+    def targets(self) -> Floats:
+        """(classes, n) The weight of every document, in the row of its class."""
+        return self._turned(np.zeros_like(self.Z))
+
+    def loss(self) -> float:
+        """The loss of all classes."""
+        return self.loss_of(self.Z)
+
+    def loss_at(self, W: Floats) -> float:
+        """The loss at other weights (classes, p), the intercepts unchanged."""
+        return self.loss_of(self.Z + self._scores(W - self.W))
+
+    def loss_of(self, Z: Floats) -> float:
+        """The loss at scores (classes, n)."""
+        from scipy.special import logsumexp
+
+        return float(self.c @ (logsumexp(Z, axis=0) - Z[self._own]))
+
+    def alpha(self) -> Floats:
+        """The dual point c y_k - S_k (classes, n) at the present probabilities."""
+        from scipy.special import softmax
+
+        return self.balanced(self._turned(softmax(self.Z, axis=0) * self.c))
+
+    def balanced(self, alpha: Floats) -> Floats:
+        """A dual point that the intercepts, if there are any, allow."""
+        if not self.has_intercept:
+            return alpha
+        S = self._turned(alpha)
+        _balance(S, self._class_weights)
+        return self._turned(S)
+
+    def dual_value(self, alpha: Floats) -> float:
+        """The part of the dual value (S2) that is due to the loss, the entropy."""
+        from scipy.special import xlogy
+
+        S = self._turned(alpha)
+        shares = np.divide(S, self.c, out=np.zeros_like(S), where=self.c > 0.0)
+        entropy = -xlogy(shares, np.maximum(shares, 0.0)).sum(axis=0)
+        return float(entropy @ self.c)
+
+    def _turned(self, S: Floats) -> Floats:
+        """c y - S, which takes S to alpha and alpha to S."""
+        turned = -S
+        turned[self._own] += self.c
+        return turned
+
+
+def _balance(S: Floats, totals: Floats) -> None:
+    """Make the rows of S (classes, n) sum to ``totals`` in place, and keep the sums of columns.
+
+    Classes with a larger sum are scaled down; what they lose goes to the others, in proportion to
+    what these lack.
+    """
+    lack = totals - S.sum(axis=1)
+    larger = lack < 0.0
+    if not (larger.any() and (lack > 0.0).any()):
+        return  # they differ by rounding alone
+    factor = totals[larger] / (totals[larger] - lack[larger])
+    lost = ((1.0 - factor)[:, None] * S[larger]).sum(axis=0)
+    S[larger] *= factor[:, None]
+    lack = np.maximum(lack, 0.0)
+    S += np.outer(lack / lack.sum(), lost)
+
+
+# Most iterations of conjugate gradients in a step.
+ROUNDS = 100
+
+# Largest and smallest share of the residual that a step may leave.
+ROUGH, FINE = 0.3, 0.01
+
+# Steps are halved until they are shorter than this; then there is none.
+SHORTEST = 0.1
+
+
+def ridge_together(classes: Classes, q: Floats) -> bool:
+    """Lower the loss and 1/2 sum_j q_j w_j^2, the same for every class; whether a step did."""
+    from scipy.special import softmax
+
+    P = np.ascontiguousarray(softmax(classes.Z, axis=0).T)
+    R = classes.c[:, None] * P - np.ascontiguousarray(classes.targets().T)
+    model = _CompactModel(classes, P, q)
+    slope = np.vstack([classes.design.transposed_product(R) + q[:, None] * classes.W.T, R.sum(0)])
+    residual = model.compact(-slope).ravel()
+    change, _, _ = conjugate_gradients(
+        model,
+        (residual, 0.0),  # type: ignore[arg-type]  # of float32, and so is all that is made of it
+        Direction(np.zeros_like(residual), 0.0, np.empty(0)),
+        rounds=ROUNDS,
+        accuracy=min(ROUGH, max(FINE, classes.gap**0.25)),
+    )
+    V = model.expand(change)
+    move, W = np.ascontiguousarray((classes.design.product(V[:-1]) + V[-1]).T), V[:-1].T
+
+    def value(Z: Floats, W: Floats) -> float:
+        return classes.loss_of(Z) + 0.5 * float(np.einsum("kj,kj,j->", W, W, q))
+
+    before, length = value(classes.Z, classes.W), 1.0
+    while length >= SHORTEST:
+        Z, trial = classes.Z + length * move, classes.W + length * W
+        if value(Z, trial) < before:
+            classes.Z, classes.W, classes.b = Z, trial, classes.b + length * V[-1]
+            return True
+        length *= 0.5
+    return False
+
+
+class _CompactModel:
+    """The model's Hessian in weights (columns + 1, classes), flat; the last are the intercepts."""
+
+    def __init__(self, classes: Classes, P: Floats, q: Floats) -> None:
+        """P: (n, classes), probabilities."""
+        design = classes.design
+        rows = compact_rows(design)
+        indptr, indices, values = rows.arrays
+        self._place, self._intercept = rows.place, float(classes.has_intercept)
+        self._arrays = indptr, indices, values.astype(np.float32, copy=False)
+        self._c, self._P = classes.c.astype(np.float32), P.astype(np.float32)
+        self._q = np.zeros(rows.size + 1, dtype=np.float32)
+        self._q[self._place] = q
+        H = classes.c[:, None] * P * (1.0 - P)
+        diagonal = np.empty((rows.size, P.shape[1]))
+        block_dots(*design.columns[:2], design.squares, H, diagonal)
+        diagonal = np.vstack([diagonal + q[:, None], H.sum(axis=0)])
+        diagonal[diagonal <= 0.0] = 1.0  # nothing depends on such a weight
+        self._inverse = self.compact(1.0 / diagonal).ravel()
+
+    def compact(self, V: Floats) -> Singles:
+        """V (p + 1, classes) in the order of compact rows; without an intercept its row is zero."""
+        out = np.empty(V.shape, dtype=np.float32)
+        out[self._place], out[-1] = V[:-1], self._intercept * V[-1]
+        return out
+
+    def expand(self, flat: Any) -> Floats:
+        """The weights of all features and the intercepts (p + 1, classes)."""
+        V = flat.reshape(len(self._q), -1).astype(np.float64)
+        expanded: Floats = np.vstack([V[self._place], V[-1:]])
+        return expanded
+
+    def product(self, flat: Any, b: float) -> tuple[Any, float, Any]:
+        """The Hessian times the weights; the scores are left out."""
+        V = flat.reshape(len(self._q), -1)
+        out = self._q[:, None] * V
+        softmax_product(*self._arrays, self._c, self._P, V, out, np.empty(V.shape[1], np.float32))
+        out[-1] *= self._intercept
+        return out.ravel(), b, np.empty(0)
+
+    def precondition(self, flat: Any, b: float) -> tuple[Any, float]:
+        """Divide by the diagonal."""
+        return flat * self._inverse, b
+
+
+# Most iterations of conjugate gradients, and the share of the residual at which they stop.
+SUPPORT_ROUNDS, SUPPORT_ACCURACY = 20, 0.1
+
+
+def newton_together(classes: Classes, penalty: Separable) -> bool:
+    """Lower the loss and the penalty, the same for every class; whether a step did."""
+    if not penalty.lam.any():
+        return ridge_together(classes, penalty.q)
+    model = _SupportModel(classes, penalty)
+    start, sign, zero = model.start, np.sign(model.start), np.zeros_like(model.start)
+    gradient = model.adjoint(model.P * model.c - classes.targets()) + model.lam * sign
+    gradient += model.q * start
+    change = conjugate_gradients(
+        model,
+        (-gradient, 0.0),
+        Direction(zero, 0.0, np.zeros_like(classes.Z)),
+        rounds=SUPPORT_ROUNDS,
+        accuracy=SUPPORT_ACCURACY,
+    )
+
+    def value(Z: Floats, w: Floats) -> float:
+        return classes.loss_of(Z) + float(w @ (0.5 * model.q * w + model.lam * sign))
+
+    before, length = value(classes.Z, start), 1.0
+    while length >= SHORTEST:
+        w, Z = start + length * change.w, classes.Z + length * change.z
+        crossing = (w * sign < 0.0) & (model.lam > 0.0)
+        if crossing.any():
+            Z -= model.scores(np.where(crossing, w, 0.0))
+            w[crossing] = 0.0
+        if value(Z, w) < before:
+            model.put(classes, w)
+            classes.Z = Z
+            return True
+        length *= 0.5
+    return False
+
+
+class _SupportModel:
+    """The model in the weights that are not zero, class after class, and then the intercepts.
+
+    Without l1 all weights are meant.
+
+    Attributes
+    ----------
+    start, q, lam : ndarray, shape (weights,)
+        Their present values and penalties; intercepts have none.
+    P : ndarray, shape (classes, n)
+        Probabilities.
+    c : ndarray, shape (n,)
+        Weights of the documents.
+    """
+
+    def __init__(self, classes: Classes, penalty: Separable) -> None:
+        from scipy.special import softmax
+
+        self._design, k = classes.design, len(classes.b)
+        free_of_l1 = np.broadcast_to(penalty.lam == 0.0, classes.W.shape)
+        self._rows, places = np.nonzero((classes.W != 0.0) | free_of_l1)
+        self._places = places.astype(np.int32)
+        self._ends = np.searchsorted(self._rows, np.arange(k + 1))
+        self._has_intercept = classes.has_intercept
+        self.P, self.c = softmax(classes.Z, axis=0), classes.c
+        free = np.zeros(k if self._has_intercept else 0)
+        own = classes.W[self._rows, self._places]
+        self.start = np.append(own, classes.b if self._has_intercept else free)
+        self.q = np.append(penalty.q[self._places], free)
+        self.lam = np.append(penalty.lam[self._places], free)
+        h = self.c * self.P * (1.0 - self.P)
+        parts = [self._design.curvature(row, at) for row, at in zip(h, self._parts(), strict=True)]
+        if self._has_intercept:
+            parts.append(h.sum(axis=1))
+        self._diagonal = np.concatenate(parts) + self.q
+        self._diagonal[self._diagonal <= 0.0] = 1.0  # nothing depends on such a weight
+
+    def _parts(self) -> list[Int32s]:
+        """The features of every class."""
+        return [self._places[a:b] for a, b in pairwise(self._ends)]
+
+    def scores(self, w: Floats) -> Floats:
+        """(classes, n) The change of the scores by changes w (weights,)."""
+        b = w[self._ends[-1] :] if self._has_intercept else np.zeros(len(self.P))
+        parts = zip(self._parts(), pairwise(self._ends), b.tolist(), strict=True)
+        return np.array(
+            [self._design.product(w[begin:end], at, own) for at, (begin, end), own in parts]
+        )
+
+    def adjoint(self, Z: Floats) -> Floats:
+        """(weights,) Derivatives in the weights, from those in the scores (classes, n)."""
+        pairs = zip(Z, self._parts(), strict=True)
+        parts = [self._design.transposed_product(row, at) for row, at in pairs]
+        return np.concatenate([*parts, Z.sum(axis=1)] if self._has_intercept else parts)
+
+    def product(self, w: Floats, b: float) -> tuple[Floats, float, Floats]:
+        """The Hessian times w, and the scores."""
+        Z = self.scores(w)
+        weighted = self.P * Z
+        weighted -= self.P * weighted.sum(axis=0)
+        weighted *= self.c
+        return self.adjoint(weighted) + self.q * w, 0.0, Z
+
+    def precondition(self, w: Floats, b: float) -> tuple[Floats, float]:
+        """Divide by the diagonal."""
+        return w / self._diagonal, b
+
+    def put(self, classes: Classes, w: Floats) -> None:
+        """Give the classes these weights and intercepts."""
+        size = self._ends[-1]
+        classes.W[self._rows, self._places] = w[:size]
+        if self._has_intercept:
+            classes.b = w[size:].copy()
+
+
+# Rounds of coordinate descent and of conjugate gradients in a step over one class.
+PASSES, POLISH = 3, 10
+
+# Share of its gradient that a step over one class leaves, where the penalty is quadratic.
+SHARE = 0.1
+
+
+class ClassStep(Protocol):
+    """A solver for two classes that makes single steps, and what is to know of its penalty."""
+
+    engine: Engine
+
+    def step(self) -> None:
+        """Improve the weights of the engine."""
+
+    def value(self, w: Floats) -> float:
+        """The penalty at w (p,)."""
+
+    def smooth(self) -> bool:
+        """Whether :meth:`together` needs no turns before it."""
+
+    def together(self, classes: Classes) -> bool:
+        """Improve all classes at once, if that is of use; whether it did."""
+
+    def shared(self, ws: Floats) -> Floats:
+        """The t (p,) that minimizes the penalty of ws - t, which has the same probabilities."""
+
+    def conjugate(self, ts: Floats, ws: Floats) -> tuple[float, float]:
+        """An upper bound of sum_k penalty*(scale t_k), and the scale in [0, 1] that it is for.
+
+        ts: (classes, p). ws: (classes, p), the present weights, where the bound is tight.
+        """
+
+
+def take_turns(classes: Classes, step: ClassStep) -> None:
+    """Improve every class once, then what all have in common, then all of them at once.
+
+    Smooth penalties need no turns, except far from the optimum, where Newton's method may fail.
+    """
+    from scipy.special import logsumexp
+
+    if step.smooth() and step.together(classes):
+        return
+    engine, total = step.engine, logsumexp(classes.Z, axis=0)
+    for k, y in enumerate(classes.y):
+        rest = classes.rest(k, total)
+        engine.move_to(classes.W[k].copy(), float(classes.b[k]), classes.Z[k] - rest, y)
+        step.step()
+        classes.W[k], classes.b[k], classes.Z[k] = engine.w, engine.b, engine.z + rest
+        total = np.logaddexp(rest, classes.Z[k])
+    shared = step.shared(classes.W)
+    classes.W -= shared
+    classes.Z -= classes.design.product(shared)
+    step.together(classes)
+
+
+class SeparableStep:
+    """For penalties that are sums over single weights.
+
+    Attributes
+    ----------
+    penalty : Separable
+        The same for every class; it may be exchanged between two rounds.
+    polish, effort : int
+        As in :meth:`Engine.step`.
+    """
+
+    def __init__(self, problem: Problem, penalty: Separable) -> None:
+        self.engine, self.penalty = Engine(problem.replace(start=None)), penalty
+        self.polish, self.effort = POLISH, 1
+
+    def step(self) -> None:
+        """One proximal Newton step over the active set."""
+        engine, penalty = self.engine, self.penalty
+        engine.optimize_intercept()
+        active = engine.active(penalty, engine.gradient())
+        passes = PASSES if penalty.lam.any() else 1  # conjugate gradients do the work without
+        engine.step(active, penalty, passes=passes, polish=self.polish, effort=self.effort)
+
+    def smooth(self) -> bool:
+        """Whether there is no l1 penalty."""
+        return not self.penalty.lam.any()
+
+    def together(self, classes: Classes) -> bool:
+        """One Newton step over the weights that are not zero."""
+        return newton_together(classes, self.penalty)
+
+    def value(self, w: Floats) -> float:
+        """The penalty."""
+        return self.penalty.value(w)
+
+    def shared(self, ws: Floats) -> Floats:
+        """Between the median and the mean of every feature's weights."""
+        penalty, t = self.penalty, np.zeros(ws.shape[1])
+        # Where most classes have a weight of zero, the median is zero.
+        if self.smooth():
+            return np.asarray(ws.mean(axis=0))
+        features = np.flatnonzero(np.count_nonzero(ws, axis=0) > len(ws) // 2)
+        t[features] = best_shift(ws[:, features], penalty.lam[features], penalty.q[features])
+        return t
+
+    def conjugate(self, ts: Floats, ws: Floats) -> tuple[float, float]:
+        """Exact; scaled until |t_j| <= lam_j where there is no ridge, as for two classes."""
+        penalty, scale = self.penalty, 1.0
+        for t in ts:
+            # What is not a number certifies nothing.
+            over = ~(np.abs(t) <= penalty.lam) & (penalty.q == 0.0)
+            scale = float((penalty.lam[over] / np.abs(t[over])).min(initial=scale))
+        total, has_ridge = 0.0, penalty.q > 0.0
+        for t in ts:
+            excess = np.maximum(scale * np.abs(t) - penalty.lam, 0.0)[has_ridge]
+            total += 0.5 * float((excess * excess / penalty.q[has_ridge]).sum())
+        return total, scale
+
+
+class QuadraticStep:
+    """For quadratic penalties that couple features."""
+
+    def __init__(self, problem: Problem, penalty: Quadratic) -> None:
+        self._newton, self._penalty = NewtonSteps(problem.replace(start=None), penalty), penalty
+        self.engine = self._newton.engine
+
+    def step(self) -> None:
+        """One Newton step."""
+        newton = self._newton
+        self.engine.optimize_intercept()
+        newton.product = self._penalty.product(self.engine.w)
+        newton.step(SHARE)
+
+    def smooth(self) -> bool:
+        """No, as nothing is done together."""
+        return False
+
+    def together(self, classes: Classes) -> bool:
+        """Nothing more than taking turns."""
+        return False
+
+    def value(self, w: Floats) -> float:
+        """The penalty."""
+        return self._penalty.value(w)
+
+    def shared(self, ws: Floats) -> Floats:
+        """The mean."""
+        return np.asarray(ws.mean(axis=0))
+
+    def conjugate(self, ts: Floats, ws: Floats) -> tuple[float, float]:
+        """t.w - w.Mw + ||t - 2 M w||^2 / (4 l2) for every class; see :mod:`.newton`."""
+        total = 0.0
+        for t, w in zip(ts, ws, strict=True):
+            product, l2 = self._penalty.product(w), self._penalty.l2
+            rest = t - 2.0 * product
+            total += float(t @ w) - float(w @ product) + float(rest @ rest) / (4.0 * l2)
+        return total, 1.0
+
+
+def best_shift(ws: Floats, lam: Floats, q: Floats) -> Floats:
+    """argmin_t sum_k lam |w_k - t| + q/2 (w_k - t)^2 for every column of ws (classes, p).
+
+    lam, q: (p,). Between two consecutive weights, in sorted order, the sum is a parabola: its
+    minimum there is the clipped vertex, or the median where q is 0.
+    """
+    ws = np.sort(ws, axis=0)
+    k, total = len(ws), ws.sum(axis=0)
+    best = np.zeros(ws.shape[1])  # unless another is better by more than rounding
+    least = (lam * np.abs(ws).sum(axis=0) + 0.5 * q * (ws * ws).sum(axis=0)) * (1.0 - NOISE)
+    divisor = np.where(q > 0.0, q, 1.0)
+    for below in range(1, k):  # so many weights lie below t
+        t = (total + lam * (k - 2 * below) / divisor) / k
+        t = np.clip(np.where(q > 0.0, t, ws[k // 2]), ws[below - 1], ws[below])
+        shifted = ws - t
+        value = lam * np.abs(shifted).sum(axis=0) + 0.5 * q * (shifted * shifted).sum(axis=0)
+        better = value < least
+        best[better], least[better] = t[better], value[better]
+    return best

@@ -39,9 +39,8 @@ from textreg.errors import DataError, UsageError
 from textreg.losses import Squared
 from textreg.records import Design, Floats, Int32s, Int64s, Problem, Solution, Step
 from textreg.records.arrays import row_of, take_rows
-from textreg.solvers.engine import INTERCEPT_SLOPE, Engine
-from textreg.solvers.outcome import check_finite, checks_overflow
 from textreg.solvers.stagewise_rules import GramCacheUse, StagewisePath, StagewiseReport, StepRules
+from textreg.solvers.state import INTERCEPT_SLOPE, Engine, check_finite, checks_overflow
 
 # Features lie in blocks of 2^SHIFT, each with bounds on its derivatives.
 SHIFT = 7

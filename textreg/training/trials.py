@@ -237,10 +237,11 @@ def solve_chunk(chunk: Chunk, run: Run) -> Trials:
 
 
 def _trial(X_held: csr_array, w: Floats, b: float, seconds: float) -> Trial:
-    indices, start = np.flatnonzero(w).astype(np.int32), None
+    nonzero = w != 0.0
+    indices, start = np.flatnonzero(nonzero).astype(np.int32), None
     if len(indices) <= MAX_START:
         start = Start(indices, w[indices].astype(np.float32), b)
-    return Trial(X_held @ w + b, np.packbits(w != 0.0), start, seconds)
+    return Trial(X_held @ w + b, np.packbits(nonzero), start, seconds)
 
 
 def solve_chain(

@@ -24,7 +24,7 @@ from textreg._core.groups import group_norms, group_spread
 from textreg.penalties import check_strengths, soft
 from textreg.records import Floats, Groups, Int32s, Int64s
 from textreg.records.arrays import row_of, take_rows
-from textreg.solvers.engine import NOISE
+from textreg.solvers.state import NOISE
 
 # Relative gap of the sum at which it is exact.
 EXACT = 1e-12

@@ -27,9 +27,8 @@ from textreg.records import Design, Floats, Int32s, Int64s, Problem, Solution, S
 from textreg.records.arrays import row_of, sums
 from textreg.records.problem import PartsReport
 from textreg.solvers.certificate import dual_scores, dual_value, relative_gap
-from textreg.solvers.engine import HOPELESS, IDLE, NOISE, Engine
 from textreg.solvers.linear_algebra import Direction, conjugate_gradients
-from textreg.solvers.outcome import checks_overflow, finish
+from textreg.solvers.state import HOPELESS, IDLE, NOISE, Engine, checks_overflow, finish
 from textreg_latent.certificate import LatentBound, latent_bound, projected
 from textreg_latent.penalty import LatentPenalty, latent_parts, settled
 

@@ -25,7 +25,7 @@ from textreg.records import (
     Solution,
     Step,
 )
-from textreg.solvers.majorize import majorize
+from textreg.solvers.groups import majorize
 from textreg.solvers.newton import newton
 from textreg_testing import check_regularizer
 

@@ -1,11 +1,17 @@
-"""Dual coordinate ascent for overlapping groups: of several labels, and under an l1 penalty.
+"""Overlapping groups by reweighted quadratics, over the features that matter.
 
-Without l1 there may be several labels side by side. With touching points s fixed a group is a ridge
-of its features (docs/maths.md, M2). A sweep of dual coordinate ascent comes as near to the optimum
-under it as s is to the norms, so s moves after every sweep (M5); and a row of X that is read for
-one label is there for sixteen. That holds where the penalty's own ridge is weak, too: the groups'
-is stronger. The certificate is that of :mod:`.reweighting`, whose rounds by Newton steps take over
-where sweeps are slow.
+The rounds are those of :mod:`.reweighting`. Where there is an l1 penalty most features of text have
+no weight: l1 alone keeps it at zero. So rounds run over a working set of the other features, and
+over what these leave of the groups (docs/maths.md, W1). The certificate is that of all features:
+one product with the whole matrix shows which ones were left out wrongly.
+
+Or dual coordinate ascent, of several labels, and under an l1 penalty. Without l1 there may be
+several labels side by side. With touching points s fixed a group is a ridge of its features
+(docs/maths.md, M2). A sweep of dual coordinate ascent comes as near to the optimum under it as s is
+to the norms, so s moves after every sweep (M5); and a row of X that is read for one label is there
+for sixteen. That holds where the penalty's own ridge is weak, too: the groups' is stronger. The
+certificate is that of :mod:`.reweighting`, whose rounds by Newton steps take over where sweeps are
+slow.
 
 Under an l1 penalty, too, with touching points s fixed a group is a ridge of its features, and s
 moves after every sweep. Features whose product with the dual variables is below l1 have no weight
@@ -36,25 +42,153 @@ from textreg.solvers.certificate import (
     relative_gap,
     value_of,
 )
-from textreg.solvers.compact_rows import CompactRows, compact_rows
 from textreg.solvers.dual_ascent import shuffled, single, width
-from textreg.solvers.engine import Engine, scales_of
-from textreg.solvers.outcome import checks_overflow, finish
-from textreg.solvers.parallel_columns import over_merged_features
+from textreg.solvers.reduce import (
+    Beginning,
+    CompactRows,
+    WorkingSet,
+    compact_rows,
+    first_working_set,
+    over_merged_features,
+)
 from textreg.solvers.reweighting import (
+    LATER,
     S_LEAST,
     S_START,
     UNIT,
     Reweighted,
+    Schedule,
     VectorFit,
     continued,
     grown,
+    reweight,
     rounded,
     touching_points,
+)
+from textreg.solvers.state import (
+    Engine,
+    Scales,
+    approach,
+    checks_overflow,
+    finish,
+    scales_of,
+    strongest_l1,
+    watching,
 )
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+
+# Rounds over the first working set, where there is no start.
+ROUNDS = 8
+
+# Most working sets; the next one holds all features.
+SETS = 12
+
+
+@checks_overflow
+def majorize(problem: Problem, penalty: GroupNorms) -> Solution:
+    """Minimize loss + penalty over overlapping groups by majorization-minimization.
+
+    Parameters
+    ----------
+    problem : Problem
+        What to fit; ``tol`` is the relative duality gap to stop at, ``max_iter`` the most rounds.
+    penalty : GroupNorms
+        The sparse overlapping group lasso.
+
+    Returns
+    -------
+    Solution
+        ``group_norms`` are those of the copies of the groups, exactly zero where a group is not
+        selected.
+
+    Notes
+    -----
+    Equations (M1) to (M4) of docs/maths.md; anderson1965 and walker2011 for the acceleration.
+    """
+
+    def solve(one: Sequence[Problem], norms: GroupNorms) -> list[Solution]:
+        return [watching(lambda watched: _approached(watched, norms), one[0], norms)]
+
+    return over_merged_features([problem], penalty, solve)[0]
+
+
+def _approached(problem: Problem, penalty: GroupNorms) -> Solution:
+    """The same, a weak l1 penalty from stronger ones."""
+    near = approach(
+        problem,
+        lambda part: strongest_l1(part, penalty.with_l1),
+        lambda part, k: _majorize(part, penalty.times(k))[0],
+    )
+    solution, stopped = _majorize(near.problem, penalty)
+    return finish(problem, solution, UNIT, stopped=stopped, before=near)
+
+
+def _majorize(problem: Problem, penalty: GroupNorms) -> tuple[Solution, bool]:
+    """The same from where the problem says; and whether the caller has stopped it."""
+    begin, scales = first_working_set(problem, penalty), scales_of(problem)
+    if begin is not None:
+        found, norms = _over_working_sets(problem, penalty, begin, scales)
+    else:
+        engine = Engine(problem, penalty.value)
+        fit = VectorFit(engine, penalty, scales.weight)
+        s = touching_points(penalty, fit, warm=problem.start is not None)
+        found = _over_all_features(problem, penalty, fit, s)
+        norms = penalty.copies(found.w, found.u, scales.curvature)
+    room = penalty.room_of_originals(found.used) if len(found.used) else None
+    return found.solution(problem, norms, room), found.ended
+
+
+def _over_all_features(
+    problem: Problem, penalty: GroupNorms, fit: VectorFit, s: Floats
+) -> Reweighted:
+    """Sweeps, and the rounds where these are slow; from touching points s (groups,)."""
+    if not sweeps_suit(problem, penalty):
+        return reweight(problem, penalty, fit, s, Schedule())
+    sweeps = SparseAscent(problem, penalty, fit, s)
+    found = sweeps.run()
+    return continued(problem, penalty, fit, found) if sweeps.slow else found
+
+
+def _over_working_sets(
+    problem: Problem, penalty: GroupNorms, begin: Beginning, scales: Scales
+) -> tuple[Reweighted, Floats]:
+    """The rounds over one working set after the other, and the norms of the groups."""
+    features, w, b = begin
+    s = np.full(len(penalty.strengths), np.nan)  # of groups that no set had yet
+    history: list[Step] = []
+    rounds, sets, stopped, first = 0, 1, False, problem.start is None
+
+    def callback(step: Step) -> bool:
+        nonlocal stopped
+        history.append(step._replace(iteration=rounds + step.iteration))
+        stopped = bool(problem.callback and problem.callback(history[-1]))
+        return stopped or (step.gap > problem.tol and len(fit.missing) > 0)
+
+    while True:
+        part = WorkingSet(problem, penalty, features, scales)
+        fit = part.fit(w, b)
+        most = min(problem.max_iter - rounds, ROUNDS if first else problem.max_iter)
+        options = part.problem.replace(callback=callback, max_iter=most)
+        known = s[part.kept]
+        fresh = touching_points(part.penalty, fit, warm=not first)
+        start = np.where(np.isnan(known), fresh, known)
+        found = reweight(options, part.penalty, fit, start, Schedule() if first else LATER)
+        s[part.kept] = found.s
+        rounds += found.iterations
+        ended = found.gap <= problem.tol or stopped or rounds >= problem.max_iter
+        if ended or not (first or len(fit.missing)):
+            w, norms = part.expand(found.w), part.norms(found.w, found.u)
+            kept = tuple(history)
+            return found._replace(w=w, iterations=rounds, history=kept, ended=stopped), norms
+        w, b = part.expand(fit.w), fit.intercept()
+        features, first, sets = fit.shrunk() if first else fit.grown(), False, sets + 1
+        del part, fit, options, found  # makes room for the next ones
+        if sets > SETS:
+            features = problem.design.features
+
 
 # What the intercept adds to the diagonal of X X' / q, as a share of its mean.
 LAG = 0.2
@@ -260,7 +394,44 @@ def sweeps_suit(problem: Problem, penalty: GroupNorms) -> bool:
     return int(design.sizes[w != 0.0].sum()) >= SUPPORT * design.values
 
 
-class SparseAscent:
+class _Sweeps:
+    """The best point of a run of sweeps, its bound, and what it has reported.
+
+    problem, penalty: of the fit. fit: where it stands. s: (groups,) touching points to begin at.
+    """
+
+    def __init__(self, problem: Problem, penalty: GroupNorms, fit: VectorFit, s: Floats) -> None:
+        self._problem, self._penalty, self._fit, self._s = problem, penalty, fit, s
+        self._best, self._best_s = _Best(fit.w, fit.intercept(), np.inf), s
+        self._bound, self._gap = Bound(-np.inf, np.empty(0)), np.inf
+        self._history, self._stopped = list[Step](), False
+
+    def _report(self, sweeps: int) -> None:
+        """Tell the caller the gap of the best point after so many sweeps."""
+        problem, objective = self._problem, self._best.objective
+        self._gap = relative_gap(objective, self._bound.value)
+        self._history.append(Step(sweeps, objective, self._gap))
+        self._stopped = bool(problem.callback and problem.callback(self._history[-1]))
+
+    def _found(self, sweeps: int, u: Floats) -> Reweighted:
+        """The best point. u: ragged, the dual variables of the groups."""
+        best, bound = self._best, self._bound
+        return Reweighted(
+            w=best.w,
+            b=best.b,
+            objective=best.objective,
+            gap=self._gap,
+            iterations=sweeps,
+            history=tuple(self._history),
+            u=u,
+            s=self._s,
+            alpha=bound.alpha,
+            used=bound.used,
+            ended=self._stopped,
+        )
+
+
+class SparseAscent(_Sweeps):
     """Sweeps for a problem, from where ``fit`` stands and from touching points s (groups,).
 
     Attributes
@@ -270,10 +441,8 @@ class SparseAscent:
     """
 
     def __init__(self, problem: Problem, penalty: GroupNorms, fit: VectorFit, s: Floats) -> None:
-        self._problem, self._penalty, self._fit, self._s = problem, penalty, fit, s
-        self._best = _Best(fit.w, fit.intercept(), np.inf)
-        self._bound, self._u = Bound(-np.inf, np.empty(0)), np.empty(0)
-        self._gap, self._history, self._stopped, self._failures = np.inf, list[Step](), False, 0
+        super().__init__(problem, penalty, fit, s)
+        self._u, self._failures = np.empty(0), 0
         self._looks = [(0, np.inf)]  # the sweeps before each, and the distance that it found
         self.slow = False
 
@@ -314,7 +483,7 @@ class SparseAscent:
             engine.restart(w.copy(), b)
             warm = near or problem.start is not None
             self._s = touching_points(self._penalty, fit, warm=warm)
-        return self._found(sweeps)
+        return self._found(sweeps, self._u)
 
     @property
     def _ended(self) -> bool:
@@ -355,31 +524,12 @@ class SparseAscent:
             EngineDual(fit.engine, penalty.lam, alpha), penalty, fit.size(), self._u, target
         )
         self._bound = max(self._bound, found, key=value_of)
-        self._gap = relative_gap(self._best.objective, self._bound.value)
-        self._history.append(Step(sweeps, self._best.objective, self._gap))
-        callback = self._problem.callback
-        self._stopped = bool(callback and callback(self._history[-1]))
+        self._report(sweeps)
 
     def _take(self, point: _Best) -> None:
         """Keep it if it is no worse than the best before."""
         if point.objective <= self._best.objective:
             self._best = point
-
-    def _found(self, sweeps: int) -> Reweighted:
-        best, bound = self._best, self._bound
-        return Reweighted(
-            w=best.w,
-            b=best.b,
-            objective=best.objective,
-            gap=self._gap,
-            iterations=sweeps,
-            history=tuple(self._history),
-            u=self._u,
-            s=self._s,
-            alpha=bound.alpha,
-            used=bound.used,
-            ended=self._stopped,
-        )
 
 
 # Sweeps before the first look at the gap, from a given start and without.
@@ -391,7 +541,7 @@ NEXT = 6
 
 # Looks at the gap before the rate counts, and the largest share of it that a sweep may leave; else
 # Newton steps are quicker, though each takes as long as six sweeps or more.
-PATIENCE, RATE = 2, 0.95
+LOOKS, RATE = 2, 0.95
 
 
 @checks_overflow
@@ -409,7 +559,7 @@ def group_ascents(problems: Sequence[Problem], penalty: GroupNorms) -> list[Solu
     -------
     list of Solution
         One for each; ``group_norms`` are those of the copies of the groups, as of
-        :func:`.majorize.majorize`.
+        :func:`majorize`.
     """
     return over_merged_features(problems, penalty, _solve)
 
@@ -432,23 +582,21 @@ def _solve(problems: Sequence[Problem], penalty: GroupNorms) -> list[Solution]:
     return [fit.solution() for fit in fits]
 
 
-class GroupFit:
+class GroupFit(_Sweeps):
     """The fit of one label by sweeps.
 
     sweeps_on: whether another one is next.
     """
 
     def __init__(self, problem: Problem, penalty: GroupNorms) -> None:
-        self._problem, self._penalty, self._scales = problem, penalty, scales_of(problem)
+        self._scales = scales_of(problem)
         engine = self.engine = Engine(problem, penalty.value)
         if problem.start is None:
             engine.restart(engine.w, problem.intercept_at_zero())
         engine.optimize_intercept()
-        self._fit = VectorFit(engine, penalty, self._scales.weight)
-        self._s = touching_points(penalty, self._fit, warm=problem.start is not None)
-        self._best, self._best_s = _Best(engine.w, engine.b, np.inf), self._s
-        self._bound, self._gap = Bound(-np.inf, np.empty(0)), np.inf
-        self._history, self._stopped = list[Step](), False
+        fit = VectorFit(engine, penalty, self._scales.weight)
+        s = touching_points(penalty, fit, warm=problem.start is not None)
+        super().__init__(problem, penalty, fit, s)
         self._next_look = COLD if problem.start is None else WARM
         rows = compact_rows(problem.design)
         self.sweeps_on = single(problem, rows, 2.0 * penalty.l2)
@@ -479,11 +627,9 @@ class GroupFit:
         if objective < self._best.objective:
             self._best, self._best_s = _Best(w, engine.b, objective), closer
         since = sweeps - (self._history[-1].iteration if self._history else 0)
-        self._gap = relative_gap(self._best.objective, self._bound.value)
         self._next_look = sweeps + -(-sweeps // NEXT)
-        self._history.append(Step(sweeps, self._best.objective, self._gap))
-        self._stopped = bool(problem.callback and problem.callback(self._history[-1]))
-        quick = len(self._history) < PATIENCE or self._gap <= RATE**since * last
+        self._report(sweeps)
+        quick = len(self._history) < LOOKS or self._gap <= RATE**since * last
         ended = self._stopped or self._gap <= problem.tol or sweeps >= problem.max_iter
         self.sweeps_on = quick and not ended
 
@@ -494,20 +640,9 @@ class GroupFit:
 
     def solution(self) -> Solution:
         """What the sweeps have come to, or the rounds that go on where they were slow."""
-        problem, penalty, best, bound = self._problem, self._penalty, self._best, self._bound
-        found = Reweighted(
-            w=best.w,
-            b=best.b,
-            objective=best.objective,
-            gap=self._gap,
-            iterations=self.ascent.sweeps if self._history else 0,
-            history=tuple(self._history),
-            u=penalty.duals(penalty.strengths / self._best_s, best.w),
-            s=self._s,
-            alpha=bound.alpha,
-            used=bound.used,
-            ended=self._stopped,
-        )
+        problem, penalty = self._problem, self._penalty
+        u = penalty.duals(penalty.strengths / self._best_s, self._best.w)
+        found = self._found(self.ascent.sweeps if self._history else 0, u)
         if not (found.gap <= problem.tol or found.ended or found.iterations >= problem.max_iter):
             found = continued(problem, penalty, self._fit, found)
         norms = penalty.copies(found.w, found.u, self._scales.curvature)

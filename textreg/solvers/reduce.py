@@ -1,0 +1,604 @@
+"""Smaller problems with the same solution: merged columns, compact rows, working sets.
+
+Parallel columns are merged into one feature where the penalty cannot tell them apart.
+
+Documents quote each other, and most pairs of words occur once: there are far more features than
+ways to occur in documents. Let the columns x_j = c_j x of some features be parallel, and their
+penalty be the same q w_j^2 and nothing else. The scores depend on t = sum_j c_j w_j alone, and the
+weights of least penalty for any t are w_j = u c_j / ||c|| with u = t / ||c||, whose penalty is
+q u^2 (docs/maths.md, F1). So one feature with the column ||c|| x and the weight u takes their
+place: same scores, same penalty, same minimum, and every bound on it holds for both.
+
+Under groups those with parallel columns in the same groups are one. Of the words and pairs of a
+corpus most occur once, and all that occur in one sentence alone have parallel columns and are in
+the same groups. Without an l1 penalty these cannot be told apart by anything but the factor between
+their columns, so one feature does for all of them (docs/maths.md, F2): same scores, same norms of
+all groups, same minimum, and every bound on it holds for both.
+
+Compact rows are some columns of a matrix in few bytes, as dual ascent reads them many times.
+Columns are sorted by their number of documents, so that the weights of the words that make up most
+of a text lie together in the nearest cache. Values are float32 where they have the range: only the
+way to the solution depends on them, as the loss and its gradient are computed from the matrix
+itself.
+
+A working set holds the features that may have a weight (docs/maths.md, W1). Where the product of a
+column with the dual variables of the loss is at most lam_j, l1 alone keeps the weight of the
+feature at zero. Beyond that, groups of which nothing is in the working set are free to keep it
+there (W2): words that are everywhere are in thousands of them. Without all these features the rest
+of the problem is the same. The dual point of a fit over a working set looks at what was left out
+too, so that its bound holds for the problem over all features: there groups of the working set help
+by what its dual variables leave of them (W5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from textreg._core.ragged import hash_rows, scatter_rows
+from textreg.penalties import GroupNorms, Links
+from textreg.records import Design, Floats, Groups, Int32s, Int64s, MultiSolution, Problem, Solution
+from textreg.records.arrays import (
+    Cache,
+    as_finite,
+    derived,
+    distinct_rows,
+    first_equal,
+    hash_entries,
+    pieces,
+    squared_norms,
+)
+from textreg.records.design import ScaledColumns
+from textreg.records.structure import holders_of
+from textreg.solvers.certificate import EngineDual, Excess
+from textreg.solvers.linear_algebra import union
+from textreg.solvers.reweighting import VectorFit
+from textreg.solvers.state import Engine, Scales
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from scipy.sparse import csc_array
+
+    from textreg.records import Design
+
+
+AnySolution = TypeVar("AnySolution", Solution, MultiSolution)
+
+# Decimals of the ratios of their entries by which candidates are found.
+DIGITS = 9
+
+# Relative difference of these ratios that is due to rounding.
+SAME = 1e-13
+
+# A problem is much smaller where at most this share of all values, or of columns, is left.
+VALUES, COLUMNS = 0.95, 0.5
+
+# What a matrix keeps one variant of for each thread: all of them would take too much memory.
+MERGED = "merged matrix"
+
+# Most values that are copied, for the sake of solvers that need their arrays.
+COPIED = 1 << 22
+
+
+class MergedColumns:
+    """A problem over fewer features, and the way back to the weights of all.
+
+    Parameters
+    ----------
+    design : Design
+        The matrix of all p features.
+    kind : ndarray, shape (p,)
+        Features are merged only if these numbers are equal: the curvature q of their penalty, or
+        which groups they are in.
+    mergeable : bool ndarray, shape (p,)
+        Features with the penalty q w_j^2 and no other, or in the same groups.
+
+    Attributes
+    ----------
+    representatives : ndarray
+        The first feature of every set of parallel ones, ascending: the features of the smaller
+        problem.
+    column : ndarray, shape (p,)
+        The feature of the smaller problem that each feature is part of.
+    share : ndarray, shape (p,)
+        c_j / ||c||; 0 for features that occur in no document, except the first.
+    worth_it : bool
+        Whether the smaller problem is much smaller.
+    """
+
+    def __init__(self, design: Design, kind: Floats, mergeable: NDArray[np.bool_]) -> None:
+        X = design.X_csc
+        if not X.data.all():
+            X = X.copy()
+            X.eliminate_zeros()
+        first = _first_parallel(X, kind, mergeable)
+        factor, occurs = np.ones(len(first)), np.diff(X.indptr) > 0
+        factor[occurs] = X.data[X.indptr[:-1][occurs]]
+        factor /= factor[first]
+        if len(empty := np.flatnonzero(mergeable & ~occurs)):
+            first[empty], factor[empty[1:]] = empty[0], 0.0
+        own = first == np.arange(len(first))
+        self.representatives = np.flatnonzero(own)
+        self.column = (np.cumsum(own, dtype=np.int32) - np.int32(1))[first]
+        length = np.sqrt(np.bincount(self.column, factor**2, len(self.representatives)))
+        self.share = factor / length[self.column]
+        self._length = length
+        sizes = np.diff(X.indptr)
+        left = sizes[self.representatives]
+        self.worth_it = bool(
+            left.sum() <= VALUES * sizes.sum() or len(left) <= COLUMNS * len(sizes)
+        )
+
+    def merge_problem(self, problem: Problem) -> Problem:
+        """The smaller problem, with the labels and options of ``problem``.
+
+        A matrix keeps the smaller one that was asked for last.
+        """
+        whole = problem.design
+        design = whole.cache.last(MERGED, self, lambda: self._design(whole))
+        start = problem.start and (self.merge(problem.start[0]), problem.start[1])
+        return problem.over(design, start)
+
+    def _design(self, whole: Design) -> Design:
+        """The matrix of the smaller problem. whole: that of all features."""
+        merged = ScaledColumns(whole, self.representatives, self._length)
+        if merged.values > COPIED:
+            return merged
+        return Design.of_columns(merged.shape[0], *merged.take_columns(merged.features))
+
+    def merge(self, w: Floats) -> Any:
+        """Weights of the smaller problem that give the scores of w (..., p)."""
+        if w.ndim == 1:
+            return np.bincount(self.column, self.share * w, len(self.representatives))
+        return np.array([self.merge(row) for row in w])
+
+    def merge_start(self, start: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
+        """The same of a start of several classes; RecordError unless its weights are (any, p)."""
+        w = as_finite("the weights of start", start[0], (None, len(self.column)))
+        return self.merge(w), start[1]
+
+    def expand(self, u: Floats) -> Floats:
+        """The weights (..., p) of least penalty that give the scores of u (..., features)."""
+        w: Floats = u[..., self.column] * self.share
+        return w
+
+    def expand_solution(self, solution: AnySolution) -> AnySolution:
+        """A solution of the smaller problem as a solution of the larger one."""
+        return replace(solution, w=self.expand(solution.w))
+
+    def solve(
+        self, problems: Sequence[Problem], solve: Callable[[Sequence[Problem]], list[Solution]]
+    ) -> list[Solution]:
+        """Solutions of larger problems, by ``solve``, which gives those of smaller ones."""
+        smaller = [self.merge_problem(problem) for problem in problems]
+        return [self.expand_solution(found) for found in solve(smaller)]
+
+
+def merge_parallel_columns(problem: Problem) -> MergedColumns:
+    """For penalties that are the same square of every weight, or zero; made once per matrix."""
+    return parallel_columns(problem.design)
+
+
+def parallel_columns(design: Design) -> MergedColumns:
+    """The same of a matrix."""
+    p = design.shape[1]
+    return design.cache.get(
+        "merged columns", lambda: MergedColumns(design, np.zeros(p), np.ones(p, dtype=bool))
+    )
+
+
+def over_merged_columns(
+    problems: Sequence[Problem], solve: Callable[[Sequence[Problem]], list[Solution]]
+) -> list[Solution]:
+    """Solutions of problems that share their matrix, by ``solve`` over fewer columns if it pays.
+
+    Their penalty is the same square of every weight.
+    """
+    if not problems:
+        return []
+    merged = parallel_columns(problems[0].design)
+    if not merged.worth_it:
+        return solve(problems)
+    return merged.solve(problems, solve)
+
+
+def merge_linked_columns(problem: Problem, links: Links) -> tuple[MergedColumns, Links]:
+    """For the quadratic form of a graph beside a ridge; and that form over fewer features.
+
+    Only features that are coupled to no other are merged. Made once per matrix and graph.
+    """
+
+    def make() -> tuple[MergedColumns, Links]:
+        merged = MergedColumns(problem.design, links.diagonal, ~links.coupled)
+        return merged, links.select(merged.representatives)
+
+    return problem.design.cache.get(links, make)
+
+
+def _first_parallel(X: csc_array, kind: Floats, mergeable: NDArray[np.bool_]) -> Int64s:
+    """(p,) The first feature that each is parallel to; itself where there is none before."""
+    first, sizes = np.arange(X.shape[1]), np.diff(X.indptr)
+    candidates = np.flatnonzero(sizes > 0)
+    left = mergeable[candidates]
+    # Most words and pairs of words occur once: all those of a document are parallel.
+    once = candidates[left & (sizes[candidates] == 1)]
+    if len(once):
+        places = X.indices[X.indptr[once]].astype(np.int64)
+        if np.ptp(kind[once]) > 0.0:
+            kinds, of = np.unique(kind[once], return_inverse=True)
+            _, places = np.unique(len(kinds) * places + of, return_inverse=True)
+        head = np.empty(int(places.max()) + 1, dtype=first.dtype)
+        head[places[::-1]] = once[::-1]  # what is written last, the first of them, stays
+        first[once] = head[places]
+        left &= sizes[candidates] > 1
+    # A hash of the documents alone shows of most columns that they are parallel to no other.
+    candidates = candidates[left]
+    hashes = np.empty(len(candidates), dtype=np.uint64)
+    indptr, documents = X.indptr.astype(np.int64, copy=False), X.indices
+    hash_rows(indptr, documents.astype(np.int32, copy=False), candidates, hashes)
+    _, group, count = np.unique(hashes, return_inverse=True, return_counts=True)
+    candidates = candidates[count[group] > 1]
+    X = X[:, candidates]
+    indptr, documents = X.indptr, X.indices
+    # Divided by their first entries, parallel columns are equal.
+    ratios = X.data / np.repeat(X.data[indptr[:-1]], np.diff(indptr))
+    numbers = hash_entries(documents, np.round(ratios, DIGITS))
+
+    def equal(one: Int64s, two: Int64s) -> NDArray[np.bool_]:
+        near = np.abs(ratios[one] - ratios[two]) <= SAME * np.abs(ratios[two])
+        same: NDArray[np.bool_] = near & (documents[one] == documents[two])
+        return same
+
+    first[candidates] = candidates[first_equal(indptr, numbers, equal, kind[candidates])]
+    return first
+
+
+# Entries of the groups above which it would take too much memory to compare those of features.
+LARGE = 1 << 25
+
+# Features are merged where at most this share of them is left.
+SHARE = 0.5
+
+
+class MergedFeatures(NamedTuple):
+    """Which columns are one. groups: what that holds for; here, their id stays their own."""
+
+    columns: MergedColumns
+    groups: Groups
+
+    @property
+    def worth_it(self) -> bool:
+        """Whether there are much fewer features."""
+        return len(self.columns.representatives) <= SHARE * len(self.columns.column)
+
+
+def over_merged_features(
+    problems: Sequence[Problem],
+    penalty: GroupNorms,
+    solve: Callable[[Sequence[Problem], GroupNorms], list[Solution]],
+) -> list[Solution]:
+    """Solutions of problems that share their matrix, by ``solve`` over fewer features if it pays.
+
+    It is called with problems and their penalty.
+    """
+    merged = merged_features(problems[0].design, penalty) if problems else None
+    if merged is None:
+        return solve(problems, penalty)
+    smaller = penalty.standing_for_all(merged.columns.representatives)
+    return merged.columns.solve(problems, lambda some: solve(some, smaller))
+
+
+def merged_features(design: Design, penalty: GroupNorms) -> MergedFeatures | None:
+    """Which features are one; None where that is not worth it, or there is an l1 penalty.
+
+    Made once for a matrix and its groups.
+    """
+    groups = penalty.distinct
+    if groups is None or penalty.lam.any() or len(groups.indices) > LARGE:
+        return None
+
+    def make(groups: Groups = groups) -> MergedFeatures:
+        design.cache.make_room(MERGED)  # to compare columns takes as much as a matrix
+        every = np.ones(design.shape[1], dtype=bool)
+        return MergedFeatures(MergedColumns(design, kinds_of(groups), every), groups)
+
+    made = design.cache.get(("merged features", id(groups)), make)
+    return made if made.worth_it else None
+
+
+def kinds_of(groups: Groups) -> Floats:
+    """(p,) A number for every feature, the same for those in the same groups."""
+    ptr, holders = holders_of(groups)
+    kinds = np.zeros(groups.n_features)
+    held = np.flatnonzero(np.diff(ptr))
+    kinds[held] = 1.0 + distinct_rows(ptr, holders, held)[1]
+    return kinds
+
+
+# Values that are copied at a time.
+BLOCK = 1 << 20
+
+# Values between this and its inverse are kept as float32.
+RANGE = 1e30
+
+
+def rows_of_columns(
+    design: Design,
+    chosen: NDArray[np.intp],
+    divisors: Floats | None = None,
+    kind: type[np.floating[Any]] = np.float32,
+) -> tuple[Int64s, Int32s, Floats]:
+    """Some columns of a matrix by rows: column k of them is ``chosen[k]``.
+
+    Parameters
+    ----------
+    design : Design
+        The matrix.
+    chosen : ndarray of int
+        The columns, in any order.
+    divisors : ndarray, shape (p,), optional
+        What the values of every column are divided by.
+    kind : type, default float32
+        That of the values, unless float32 would lose more than digits.
+
+    Returns
+    -------
+    indptr, indices, data : ndarray
+        As of a CSR matrix whose columns are in order.
+    """
+    counts = np.zeros(design.shape[0], dtype=np.int64)
+    least = largest = 1.0
+    for _, _, rows, values in _blocks(design, chosen, divisors):
+        counts += np.bincount(rows, minlength=len(counts))
+        sizes = np.abs(values)
+        least, largest = min(least, float(sizes.min())), max(largest, float(sizes.max()))
+    indptr = np.append(0, np.cumsum(counts))
+    if largest > RANGE or least < 1.0 / RANGE:
+        kind = np.float64
+    indices, data = np.empty(indptr[-1], dtype=np.int32), np.empty(indptr[-1], dtype=kind)
+    place = indptr[:-1].copy()
+    for first, ends, rows, values in _blocks(design, chosen, divisors):
+        scatter_rows(ends, rows, values, first, place, indices, data)
+    return indptr, indices, data
+
+
+def _blocks(
+    design: Design, chosen: NDArray[np.intp], divisors: Floats | None
+) -> Iterator[tuple[int, Int64s, Int32s, Floats]]:
+    """Values, not none, at a time: their first column, offsets, rows, and the values themselves."""
+    for piece in pieces(design.sizes[chosen], BLOCK):
+        some = chosen[piece]
+        begins, rows, values = design.take_columns(some)
+        if divisors is not None:
+            values /= np.repeat(divisors[some], np.diff(begins))
+        if len(values):
+            yield piece.start, begins, rows, values
+
+
+class CompactRows:
+    """See above.
+
+    Parameters
+    ----------
+    design : Design
+        The matrix.
+
+    Attributes
+    ----------
+    size : int
+        Number of columns.
+    arrays : tuple of ndarray
+        Offsets, columns and values by rows.
+    place : int32 ndarray, shape (p,)
+        The column of every feature.
+    """
+
+    def __init__(self, design: Design) -> None:
+        sizes = design.sizes
+        self.size = len(sizes)
+        order = np.argsort(-sizes, kind="stable")
+        self.place = np.empty(self.size, dtype=np.int32)
+        self.place[order] = np.arange(self.size, dtype=np.int32)
+        self.arrays = rows_of_columns(design, order)
+        self.cache = Cache()
+
+    @derived
+    def norms(self) -> Floats:
+        """(n,) the sum of the squared values of every row."""
+        indptr, _, data = self.arrays
+        return squared_norms(indptr, data)
+
+    @derived
+    def squares(self) -> Floats:
+        """(size,) the sum of the squared values of every column."""
+        _, indices, data = self.arrays
+        squares = np.square(data, dtype=np.float64)
+        return np.bincount(indices, squares, self.size).astype(np.float64, copy=False)
+
+    def collapse(self, v: Floats) -> Floats:
+        """Weights, or a gradient, (p,) of the features in the order of the columns."""
+        u = np.empty(self.size)
+        u[self.place] = v
+        return u
+
+    def expand(self, u: Floats) -> Floats:
+        """The same back in the order of the features."""
+        w: Floats = u[self.place]
+        return w
+
+
+def compact_rows(design: Design) -> CompactRows:
+    """Made once for a matrix."""
+    return design.cache.get("compact rows", lambda: CompactRows(design))
+
+
+# Values of a matrix up to which Newton's steps are quick enough over all features.
+SMALL = 100_000
+
+# Largest share of the values of a matrix that a working set may hold.
+MOST = 0.6
+
+# Share of lam above which a product may bring its feature into the next working set.
+NEAR = 0.9
+
+
+# Entries of the rarest features that join a set, as a share of those of the set.
+RARE = 0.4
+
+
+class Beginning(NamedTuple):
+    """The first working set, and the weights (p,) and the intercept to begin at."""
+
+    features: Int32s
+    w: Floats
+    b: float
+
+
+def first_working_set(problem: Problem, penalty: GroupNorms) -> Beginning | None:
+    """The features that nothing keeps at zero, at the given start or without any weight.
+
+    None where working sets are not worth their cost.
+    """
+    design = problem.design
+    values, entries = design.values, len(penalty.indices)
+    if values <= SMALL or entries > LARGE or not penalty.lam.all():
+        return None
+    engine = Engine(problem, penalty.value)
+    engine.optimize_intercept()
+    sizes = np.abs(engine.gradient())
+    above = np.flatnonzero(sizes > penalty.lam).astype(np.int32)
+    kept = penalty.keep_at_zero(above, sizes[above] - penalty.lam[above])
+    features = union(np.flatnonzero(engine.w).astype(np.int32), above[~kept])
+    if design.sizes[features].sum() > MOST * values:
+        return None
+    return Beginning(features, engine.w, engine.b)
+
+
+def rarest(features: Int32s, entries: Int64s, most: int) -> Int32s:
+    """Those with the fewest entries each, which have so many at most together."""
+    order = np.argsort(entries, kind="stable")
+    return features[order[: np.searchsorted(np.cumsum(entries[order]), most, side="right")]]
+
+
+class WorkingSet:
+    """A problem over some features, and its penalty: groups are what these leave of them.
+
+    features: ascending. problem, penalty: over them alone. kept: the groups of which two features
+    or more are left. whole, lam: the matrix and the l1 strengths of all features. every: the
+    penalty over all features.
+    """
+
+    def __init__(
+        self, problem: Problem, penalty: GroupNorms, features: Int32s, scales: Scales
+    ) -> None:
+        """problem, penalty, scales: over all features."""
+        self.features, self.whole, self.lam = features, problem.design, penalty.lam
+        self.every, self.scales = penalty, scales
+        self.penalty = penalty.select(features)
+        self.problem = problem.over(Design.by_columns(problem.X_csc[:, features]), None)
+        self.kept: Int64s = np.flatnonzero(self.penalty.origin >= 0)
+
+    def fit(self, w: Floats, b: float) -> WorkingFit:
+        """A fit that begins at weights (p,) of all features, and an intercept."""
+        return WorkingFit(self, Engine(self.problem.replace(start=(w[self.features], b))))
+
+    def expand(self, w: Floats) -> Floats:
+        """The weights of all features (p,)."""
+        whole = np.zeros(len(self.lam))
+        whole[self.features] = w
+        return whole
+
+    def norms(self, w: Floats, u: Floats) -> Floats:
+        """Those of the copies of all groups as they were given, see :meth:`GroupNorms.copies`.
+
+        w: of the features here. u: ragged, dual variables of the groups here.
+        """
+        copies = self.penalty.copies(w, u, self.scales.curvature)
+        return self.every.original_norms(copies, self.expand(w))
+
+
+class WorkingFit(VectorFit):
+    """A fit over a working set."""
+
+    def __init__(self, part: WorkingSet, engine: Engine) -> None:
+        super().__init__(engine, part.penalty, part.scales.weight)
+        self._part = part
+
+    def dual(self) -> WorkingDual:
+        """Dual variables of the loss, with what they say of the features left out."""
+        self._dual = WorkingDual(self.engine, self._part)
+        return self._dual
+
+    @property
+    def missing(self) -> Int32s:
+        """See :class:`WorkingDual`."""
+        return self._dual.missing
+
+    def shrunk(self) -> Int32s:
+        """The next set: features with a weight, and those that the last dual point is near to.
+
+        As if all groups were free: those that are not hold little of such a set.
+        """
+        weighted = self._part.features[self.engine.w != 0.0]
+        return union(weighted, self._dual.near())
+
+    def grown(self) -> Int32s:
+        """The next set: this one, what is missing, and what may be next."""
+        return union(self._part.features, self.missing, self._dual.rare)
+
+
+class WorkingDual(EngineDual):
+    """Dual variables of the documents, and what they say of all features.
+
+    missing: those that are not in the working set and should be. rare: others beyond l1, the
+    rarest, for which there are few groups to keep them at zero.
+    """
+
+    def __init__(self, engine: Engine, part: WorkingSet) -> None:
+        self._part = part
+        self.missing = self.rare = np.empty(0, dtype=np.int32)
+        super().__init__(engine, part.penalty.lam)
+
+    def _multiply(self) -> None:
+        part = self._part
+        products = part.whole.transposed_product(self.alpha)
+        self.products = products[part.features]
+        np.abs(products, out=products)
+        self._near = np.flatnonzero(products > NEAR * part.lam).astype(np.int32)
+        self._sizes = products[self._near]
+
+    def leave_out(self, penalty: GroupNorms, u: Floats) -> Floats | None:
+        """See DualPoint: the groups keep others at zero by what u leaves of their strengths."""
+        part = self._part
+        # Those in the working set have no excess here.
+        others = ~np.isin(self._near, part.features, assume_unique=True)
+        features, sizes = self._near[others], self._sizes[others]
+        lam = part.lam[features]
+        free = part.every.free_of(penalty, u)
+        held, taken = part.every.hold(features, sizes - NEAR * lam, sizes - lam, free)
+        above = sizes - lam > held
+        self.missing = features[above]
+        beyond, every = features[sizes > lam], part.every
+        self.rare = rarest(beyond, every.degrees(beyond), int(RARE * len(penalty.indices)))
+        # sum_j m_j |w_j| <= penalty(w), with the m of the working set and lam of the others (D3).
+        self.left_out = Excess((sizes - lam - held)[above], lam[above])
+        self._taken = taken**2
+        return np.sqrt(np.maximum(penalty.strengths**2 - self._taken[part.kept], 0.0))
+
+    def used(self, penalty: GroupNorms, u: Floats) -> Floats:
+        """See DualPoint; of groups with one feature here all is used."""
+        used = np.where(penalty.origin <= -2, self._part.every.strengths**2, self._taken)
+        used[self._part.kept] += squared_norms(penalty.indptr, u)
+        return used
+
+    def near(self) -> Int32s:
+        """The features whose products are near what keeps them at zero, or above.
+
+        As if no group had anything else to take.
+        """
+        near, every = self._near, self._part.every
+        kept = every.keep_at_zero(near, self._sizes - NEAR * every.lam[near])
+        return near[~kept]
