@@ -493,13 +493,17 @@ class Problem:
         """The best intercept when every weight is zero."""
         return self.loss.constant(self.y, self.sample_weight) if self.fit_intercept else 0.0
 
-    def gradient_at_zero(self) -> Floats:
-        """d loss / d w at w = 0 and the best intercept, (p,)."""
+    def slopes_at_zero(self) -> Floats:
+        """(n,) Derivatives of the loss in the scores, at w = 0 and the best intercept."""
         n = len(self.y)
         r, h = np.empty(n), np.empty(n)
         z = np.full(n, self.intercept_at_zero())
         self.loss.derivatives(z, self.y, self.sample_weight, r, h)
-        return self.design.transposed_product(r)
+        return r
+
+    def gradient_at_zero(self) -> Floats:
+        """d loss / d w at w = 0 and the best intercept, (p,)."""
+        return self.design.transposed_product(self.slopes_at_zero())
 
     def gradient_sizes_at_zero(self) -> Floats:
         """(p,) |d loss / d w_j| there; with ``codes`` the norms over the classes under softmax."""

@@ -184,7 +184,8 @@ def _sparse_fits(problems: Sequence[Problem], penalty: Separable) -> list[Sparse
     while left := [fit for fit in fits if not fit.ended]:
         alphas = np.stack([fit.alpha for fit in left], axis=1)
         products = problems[0].design.transposed_product(alphas)
-        columns, features = np.nonzero((np.abs(products) > least[:, None]).T)
+        np.abs(products, out=products)
+        columns, features = np.nonzero((products > least[:, None]).T)
         ends = np.searchsorted(columns, np.arange(len(left) + 1))
         for k, (fit, (begin, end)) in enumerate(zip(left, pairwise(ends), strict=True)):
             near = features[begin:end].astype(np.int32)
@@ -230,13 +231,13 @@ class SparseFit:
         self._iterations += fit.iterations
         self.alpha = dual_scores(fit.engine)
 
-    def look(self, features: Int32s, products: Floats) -> None:
+    def look(self, features: Int32s, t: Floats) -> None:
         """Look at the gap over all features, and go on with a larger working set.
 
-        features: ascending, at least those with |x_j.alpha| > lam_j. products: their x_j.alpha.
+        features: ascending, at least those with |x_j.alpha| > lam_j. t: their |x_j.alpha|.
         """
         problem, engine = self._problem, self._fit.engine
-        t, part = np.abs(products), self._penalty.select(features)
+        part = self._penalty.select(features)
         outside = ~np.isin(features, self._features, assume_unique=True)
         self._violation = float((t - part.lam)[outside].max(initial=0.0))
         self._bound = max(self._bound, bound_by(engine, self.alpha, part, t), key=value_of)
