@@ -20,7 +20,7 @@ from textreg.params import AUTO
 from textreg.records import Groups, Problem
 from textreg.training.settings import TrainingSettings
 
-STRENGTHS: list[tuple[Regularizer, Regularizer | None]] = [
+STRENGTHS: list[tuple[Elastic | Group | Sentence, Regularizer | None]] = [
     (Sentence(group=0.0, l1=0.2, l2=0.1), Elastic(l1=0.2, l2=0.1)),
     (Sentence(group=0.0, l1=0.0, l2=0.1), Ridge(l2=0.1)),
     (Group(group=0.0, l1=0.2, l2=0.0), Lasso(l1=0.2)),
@@ -33,12 +33,13 @@ STRENGTHS: list[tuple[Regularizer, Regularizer | None]] = [
     (Elastic(), None),
     (Elastic(l1=AUTO, l2=0.1), None),
     (Sentence(), None),
-    (Ridge(l2=0.0), None),
 ]
 
 
 @pytest.mark.parametrize(("full", "simple"), STRENGTHS, ids=str)
-def test_the_simpler_one_minimizes_the_same(full: Regularizer, simple: Regularizer | None) -> None:
+def test_the_simpler_one_minimizes_the_same(
+    full: Elastic | Group | Sentence, simple: Regularizer | None
+) -> None:
     assert full.reduced() == simple
     if simple is None or isinstance(simple, NoRegularizer):
         return

@@ -35,7 +35,6 @@ SIGNATURES = {
     "GraphBuilder.build_from": "(self, tokens, groups)",
     "Regularizer.solve": "(self, problem)",
     "Regularizer.solve_softmax": "(self, problem, codes, start=None)",
-    "Regularizer.gains_from_start": "(self, loss, *, softmax)",
     "Regularizer.objective_softmax": "(self, problem, codes, w, b)",
     "Regularizer.scale": "(self, problem, parameter)",
     "Regularizer.candidates": "(self, problem)",

@@ -13,7 +13,7 @@ import pytest
 from conftest import Cli
 
 import textreg
-from textreg import Corpus, Lasso, Model, Ridge, Sentence, TextregError, load, loss, train, update
+from textreg import Corpus, Model, TextregError, load, train, update
 from textreg.errors import DataError, DataWarning, ModelError, UsageError
 from textreg.records.text import Names
 from textreg.training.update import find_names, initial_weights
@@ -320,13 +320,3 @@ def test_other_columns_can_be_named(trained: Path, cli: Cli) -> None:
     words = ["update", "old.textreg", "other.csv", "--old", "older.csv", "-o", "new.textreg"]
     assert cli(*words, "--label-col", "sentiment").code == 0
     assert textreg.load("new.textreg").summary is not None
-
-
-def test_regularizers_say_where_a_start_helps() -> None:
-    ridge, lasso = Ridge(l2=1.0), Lasso(l1=1.0)
-    logistic, squared_hinge = loss("logistic"), loss("squared-hinge")
-    assert not ridge.gains_from_start(logistic, softmax=False)
-    assert ridge.gains_from_start(logistic, softmax=True)
-    assert not ridge.gains_from_start(squared_hinge, softmax=False)
-    assert lasso.gains_from_start(logistic, softmax=False)
-    assert not Sentence(group=1.0, l1=0.0, l2=1.0).gains_from_start(logistic, softmax=False)

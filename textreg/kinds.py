@@ -332,25 +332,6 @@ class Regularizer(Plugin):
         """
         return False
 
-    def gains_from_start(self, loss: Loss, *, softmax: bool) -> bool:
-        """Whether a fit from weights that are near the optimum is quicker than one from zero.
-
-        Where it is False, an update with new documents starts from zero.
-
-        Parameters
-        ----------
-        loss : Loss
-            That of the problem.
-        softmax : bool
-            Whether it is :meth:`solve_softmax` that is called.
-
-        Returns
-        -------
-        bool
-            The default is True.
-        """
-        return True
-
     def objective(self, problem: Problem, w: Floats, b: float) -> float:
         """What :meth:`solve` minimizes, and states as ``Solution.objective``, at any weights.
 
@@ -443,17 +424,6 @@ class Regularizer(Plugin):
             that do not overlap: all weights of its features.
         """
         return [w[groups.members(g)] for g in selected]
-
-    def reduced(self) -> Regularizer | None:
-        """A simpler regularizer that minimizes the same, as strengths of this one are zero.
-
-        Returns
-        -------
-        Regularizer or None
-            Such as a ridge for an elastic net whose ``l1`` is 0. The default is None: there is
-            none.
-        """
-        return None
 
     def rivals(self) -> Sequence[str]:
         """Names of further regularizers whose candidates a search tries; none by default."""

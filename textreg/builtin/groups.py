@@ -13,7 +13,7 @@ from textreg.builtin.separable import Elastic
 from textreg.errors import UsageError
 from textreg.hookspecs import hookimpl
 from textreg.kinds import Regularizer
-from textreg.losses import Logistic, Loss
+from textreg.losses import Logistic
 from textreg.params import AUTO, LogGrid, Parametrized, check_decided, param
 from textreg.penalties import GroupNorms, Separable
 from textreg.records import Floats, Groups, Int64s, MultiSolution, Problem, Solution
@@ -102,10 +102,6 @@ class Group(Regularizer):
         super().__init__(**params)
         if self.undecided() == ["l2"]:
             self.__dict__["l2"] = 0.0
-
-    def gains_from_start(self, loss: Loss, *, softmax: bool) -> bool:
-        """No: the working sets of groups grow from zero."""
-        return False
 
     def reduced(self) -> Regularizer | None:
         """The elastic net, or what that reduces to, where ``group`` is zero."""

@@ -13,7 +13,6 @@ import numpy as np
 from textreg.errors import UsageError
 from textreg.hookspecs import hookimpl
 from textreg.kinds import Penalized, Regularizer
-from textreg.losses import Loss
 from textreg.params import AUTO, LogGrid, check_decided, param
 from textreg.penalties import Separable
 from textreg.records import Floats, Int64s, MultiSolution, Problem, Solution, Step
@@ -92,10 +91,6 @@ class SeparableRegularizer(Penalized):
     def fits_blocks(self) -> bool:
         """Whether some strength is not zero."""
         return any(value is AUTO or value > 0.0 for value in self.strengths().values())
-
-    def gains_from_start(self, loss: Loss, *, softmax: bool) -> bool:
-        """Not for a ridge by dual ascent, which begins at zero."""
-        return bool(self.strengths().get("l1")) or softmax or not ascends(loss)
 
     def penalty(self, problem: Problem) -> Separable:
         """The penalty for the features of ``problem``; UsageError if a strength is not chosen."""

@@ -560,10 +560,8 @@ def update_corpus(  # noqa: PLR0913  # its options are its interface
         def initial(data: Prepared) -> list[Start]:
             return initial_weights(model, data.encoder, data.task)
 
-        # The optimum is the same from anywhere: a start is worth its place only if it is quicker.
-        quicker = settings.reg.gains_from_start(settings.loss, softmax=model.task.joint)
-        corpus, start = joined(old, new, held_out=holds_out(model)), initial if quicker else None
-        newer = train_corpus(corpus, settings, progress, partial=False, initial=start)
+        corpus = joined(old, new, held_out=holds_out(model))
+        newer = train_corpus(corpus, settings, progress, partial=False, initial=initial)
     after = summary_of(newer)
     noted = UpdateSummary(
         date=date,

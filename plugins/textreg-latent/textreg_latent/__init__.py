@@ -12,7 +12,6 @@ from textreg.builtin.separable import Elastic
 from textreg.errors import UsageError
 from textreg.hookspecs import hookimpl
 from textreg.kinds import Regularizer
-from textreg.losses import Loss
 from textreg.params import AUTO, LogGrid, check_decided, param
 from textreg.records import Floats, Groups, Problem, Solution
 from textreg.records.problem import Support
@@ -49,10 +48,6 @@ class Latent(Regularizer):
     l2: float = param(
         default=AUTO, min=0, search=LogGrid(2e-4, 5e-3, 3), help="l2 penalty strength"
     )
-
-    def gains_from_start(self, loss: Loss, *, softmax: bool) -> bool:
-        """No: the working sets of groups grow from zero."""
-        return False
 
     def reduced(self) -> Regularizer | None:
         """The elastic net, or what that reduces to, where ``group`` is zero."""
