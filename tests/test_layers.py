@@ -188,7 +188,7 @@ BUDGETS = {
     "textreg/plugins": 1_210,
     "textreg/reading": 1_845,
     "textreg/records": 2_460,
-    "textreg/solvers": 5_460,
+    "textreg/solvers": 5_430,
     "textreg/tasks": 1_320,
     "textreg/training": 4_025,
     "plugins": 12_220,

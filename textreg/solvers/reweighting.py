@@ -11,8 +11,7 @@ majorization-minimization fast:
   max(s_g, ||w_g||) stays inside its ball (M3), and it is dual feasible as soon as the inner problem
   is solved: the bound is tight long before w is;
 - a group that grows nevertheless grows slowly, by the factor ||w_g|| / s_g per round, so its s is
-  multiplied by that factor once more, and once, if it goes on, moves to where the group would
-  grow to, were its features independent of each other (M6);
+  multiplied by that factor once more;
 - s -> ||w_g|| is a fixed-point iteration with a few slow directions, which Anderson acceleration
   from the last rounds removes (M4).
 """
@@ -94,10 +93,6 @@ class VectorFit:
         """The objective at other weights, the intercept unchanged."""
         return self.engine.loss_at(w) + self._penalty.value(w)
 
-    def curvature(self) -> Floats:
-        """(p,) The curvature of the loss in every feature."""
-        return self.engine.curvature
-
     def duals(self, rates: Floats, out: Floats) -> None:
         """Dual variables of the groups, ragged: rates_g w_g; written to ``out``."""
         self._penalty.duals(rates, self.engine.w, out)
@@ -131,9 +126,6 @@ S_LEAST = 5e-7
 
 # Largest extra factor of s for a growing group in a round.
 LARGEST_GROWTH = 2.0
-
-# ||w_g|| / s_g above which a group grows, rather than settles.
-GROWING = 1.01
 
 # Most iterations of conjugate gradients in a step.
 POLISH = 10
@@ -215,36 +207,6 @@ class AndersonAcceleration:
             return image
         stepped: Floats = np.clip(mixed, image - STRIDE, image + STRIDE)
         return stepped
-
-
-class GrowingGroups:
-    """Groups that grow in two rounds in a row move once to where they would come to (M6).
-
-    A group that had nearly vanished would else need a round for every doubling. Only once, as what
-    other groups make of its features is not known.
-    """
-
-    def __init__(self, penalty: GroupNorms, fit: VectorFit) -> None:
-        self._penalty, self._fit = penalty, fit
-        self._grew = np.zeros(len(penalty.strengths), dtype=bool)
-        self._moved = self._grew.copy()
-
-    def raise_points(self, s: Floats, last: Floats, norms: Floats) -> None:
-        """Raise s where groups grow.
-
-        last: s of the round that gave the norms; all (groups,).
-        """
-        grew, self._grew = self._grew, norms > GROWING * last
-        chosen = np.flatnonzero(self._grew & grew & ~self._moved)
-        if not len(chosen):
-            return
-        self._moved[chosen] = True
-        most = S_START * self._fit.unit
-        scaled = np.sqrt(self._fit.curvature()) * self._fit.size()
-        squares, norms = self._penalty.norms(scaled)[chosen] ** 2, norms[chosen]
-        rises = self._penalty.strengths[chosen] * (norms / last[chosen] - 1.0) * norms**2
-        goals = np.divide(rises, squares, out=np.full(len(chosen), most), where=squares > 0.0)
-        s[chosen] = np.maximum(s[chosen], np.minimum(norms + goals, most))
 
 
 class Reweighted(NamedTuple):
@@ -330,7 +292,7 @@ def reweight(
     acceleration = AndersonAcceleration()
     iteration, effort, next_effort, idle, ended, stuck = 0, 1, 1, 0, False, False
     lowest = S_LEAST * fit.unit
-    growing, last_fall, careful = GrowingGroups(penalty, fit), math.inf, 1
+    last_fall, careful = math.inf, 1
 
     while not gap <= problem.tol and iteration < problem.max_iter and not ended and not stuck:
         iteration += 1
@@ -371,8 +333,7 @@ def reweight(
             acceleration.restart()
         least = min(least, value)
         if iteration > FIRST_CHECK:
-            last, s = s, _accelerated(acceleration, s, norms, penalty, lowest)
-            growing.raise_points(s, last, norms)
+            s = _accelerated(acceleration, s, norms, penalty, lowest)
         else:
             s = grown(s, norms, lowest)
 

@@ -43,7 +43,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Protocol
 
@@ -284,14 +283,6 @@ class ClassesFit(VectorFit):
     def value_at(self, w: Floats) -> float:
         """The objective at other weights, the intercepts unchanged."""
         return self._classes.loss_at(w) + self._penalty.value_over_classes(w)
-
-    def curvature(self) -> Floats:
-        """(p,) An upper bound in every class, as no probability q has q (1 - q) above 1/4."""
-        return self._bound
-
-    @cached_property
-    def _bound(self) -> Floats:
-        return self._classes.design.curvature(0.25 * self._classes.c)
 
     def duals(self, rates: Floats, out: Floats) -> None:
         """Dual variables of the groups, ragged: rates_g times row norms; written to ``out``."""
