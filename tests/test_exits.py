@@ -149,7 +149,7 @@ def test_a_fault_of_textreg(
     def fail(*args: object, **options: object) -> None:
         raise raised
 
-    monkeypatch.setattr("textreg.cli.show.load_model", fail)
+    monkeypatch.setattr("textreg.model.storage.load_model", fail)
     done = cli("show", model)
     assert (done.code, done.out) == (70, "")
     said = f"Error: {type(raised).__name__}"
@@ -166,7 +166,7 @@ def test_advice_on_memory_is_that_of_the_command(
     def fail(*args: object, **options: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("textreg.cli.show.load_model", fail)
+    monkeypatch.setattr("textreg.model.storage.load_model", fail)
     monkeypatch.setattr("textreg.reading.corpus.read_corpus", fail)
     shown, trained = cli("show", model), cli("train", model.parent)
     assert (shown.code, trained.code) == (1, 1)

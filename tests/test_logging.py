@@ -36,7 +36,7 @@ def test_a_search_tells_how_it_goes_and_why(caplog: pytest.LogCaptureFixture) ->
         r"INFO setting 2 of 2: Lasso\(l1=0.1\): calibrated-log-loss [\d.e-]+, \d", told
     )
     assert re.search(r"INFO search: 2 of 2 settings in \d", told)
-    assert re.search(r"INFO chosen: Lasso\(l1=0\.\d\): it has the best calibrated-log-loss", told)
+    assert re.search(r"INFO chosen: Lasso\(l1=0\.\d\): select best by calibrated-log-loss", told)
     assert re.search(r"INFO fit: 12 documents, \d+ of \d+ features, .* converged, \d", told)
     assert "DEBUG" not in told
 
@@ -47,7 +47,7 @@ def test_every_fit_and_the_reason_of_a_small_model(caplog: pytest.LogCaptureFixt
     told = lines(caplog)
     assert "DEBUG search: 2 of 2 fits" in told
     assert "DEBUG fit: 1 of 1 fits" in told
-    assert "the smallest model within one standard error of the best" in told
+    assert "select 1se by " in told
     assert "INFO threshold of 'good': " in told
 
 

@@ -13,15 +13,12 @@ import numpy as np
 from click.core import ParameterSource
 
 from textreg import explain as explaining
-from textreg.cli import shared
-from textreg.cli.inputs import Reading, check_named, reading
+from textreg.cli import inputs, shared
 from textreg.cli.output import SHOWN, percent, print_json, print_table
 from textreg.errors import UsageError
 from textreg.explain.contributions import headline, strongest, text_parts
-from textreg.model.container import is_container
+from textreg.model import container, storage, summary
 from textreg.model.model import Model
-from textreg.model.storage import load_model
-from textreg.model.summary import SupportCounts
 from textreg.reading.source import exists, meant_as_path
 from textreg.records.documents import check_texts
 from textreg.terminal import json_line, printable, single_line, visible
@@ -29,7 +26,7 @@ from textreg.terminal import json_line, printable, single_line, visible
 
 def split_sources(sources: Sequence[str]) -> tuple[list[str], str | None]:
     """Further models, and what is to be explained, if it is named."""
-    models = [path for path in sources if exists(path) and is_container(Path(path))]
+    models = [path for path in sources if exists(path) and container.is_container(Path(path))]
     others = [source for source in sources if source not in models]
     if len(others) > 1:
         raise UsageError(
@@ -47,7 +44,7 @@ def load_by_name(paths: Sequence[str]) -> dict[str, Model]:
         name = path if stems.count(stem) > 1 else stem
         if name in models:
             raise UsageError(f"the model {path} is named twice: leave one out.")
-        models[name] = load_model(path)
+        models[name] = storage.load_model(path)
     return models
 
 
@@ -78,7 +75,7 @@ def print_selection(selection: explaining.Selection) -> None:
     if (proven := selection.proven) is not None:
         for name, counts in (("features", proven.features), (selection.builder, proven.groups)):
             # Over all weight vectors.
-            total = SupportCounts.total(counts) if counts else None
+            total = summary.SupportCounts.total(counts) if counts else None
             if total is not None:
                 click.echo(
                     f"proven of {name} at the optimum: {total.zero:,} surely zero, "
@@ -206,7 +203,7 @@ class Request(NamedTuple):
 @click.command(cls=shared.Command, name="explain")
 @click.argument("model")
 @click.argument("sources", nargs=-1, metavar="[MODEL ...] [TEXT | FILE | -]")
-@reading("label", trained=True)
+@inputs.reading("label", trained=True)
 @shared.training_corpus(
     "Show what training selected in this corpus, which the model was trained on."
 )
@@ -214,7 +211,7 @@ class Request(NamedTuple):
 def command(
     model: str,
     sources: tuple[str, ...],
-    how: Reading,
+    how: inputs.Reading,
     training: shared.TrainingCorpus,
     asked: Request,
 ) -> None:
@@ -242,7 +239,7 @@ def command(
         return
     if asked.form in explaining.sentences.FORMATS:
         raise UsageError(f"--format {asked.form} compares several models: name another model.")
-    loaded = load_model(model)
+    loaded = storage.load_model(model)
     if training.corpus:
         if source is not None or asked.texts or asked.of or asked.form != "text":
             raise UsageError(
@@ -271,7 +268,7 @@ def command(
 def _compare(
     paths: Sequence[str],
     source: str | None,
-    how: Reading,
+    how: inputs.Reading,
     training: shared.TrainingCorpus,
     asked: Request,
 ) -> None:
@@ -298,7 +295,7 @@ def _compare(
 
 
 def _check_texts(
-    source: str | None, how: Reading, training: shared.TrainingCorpus, asked: Request
+    source: str | None, how: inputs.Reading, training: shared.TrainingCorpus, asked: Request
 ) -> None:
     """UsageError for what does not belong to the explanation of texts."""
     if source is not None and asked.texts:
@@ -316,7 +313,7 @@ def _check_texts(
         raise UsageError("texts to explain have no labels: leave out --label-col and --label-sep.")
 
 
-def _texts(source: str | None, texts: Sequence[str], how: Reading) -> Iterator[str]:
+def _texts(source: str | None, texts: Sequence[str], how: inputs.Reading) -> Iterator[str]:
     """The texts to explain: those given, those of a file, or the argument itself."""
     if source is not None and not meant_as_path(source):
         texts = [source]
@@ -324,7 +321,7 @@ def _texts(source: str | None, texts: Sequence[str], how: Reading) -> Iterator[s
         how.check_text()
         return iter(texts)
     path = source or "-"
-    check_named([path], "explain")
+    inputs.check_named([path], "explain")
     batches = how.records([path])
     return (text for batch in batches for text in check_texts(batch.documents.texts))
 

@@ -13,9 +13,8 @@ from textreg.cli.shared import F, choice, gathered, option, repeated
 from textreg.errors import DataError, UsageError
 from textreg.features.fields import FIELD_OPTIONS
 from textreg.reading import corpus as readers
+from textreg.reading import formats, source
 from textreg.reading.columns import ColumnNames, Likely, NoColumnsError
-from textreg.reading.formats import titles
-from textreg.reading.source import exists, listed
 from textreg.records import Corpus
 from textreg.records.documents import Field, as_fields
 from textreg.tasks import Task
@@ -263,7 +262,7 @@ def reading(
     options += _ANSWERS if answers else _STOPS if stops else []
 
     def decorate(command: F) -> F:
-        command.__doc__ = (command.__doc__ or "").replace("{formats}", titles())
+        command.__doc__ = (command.__doc__ or "").replace("{formats}", formats.titles())
 
         @functools.wraps(command)
         def called(*args: Any, how: Reading, **given: Any) -> Any:
@@ -379,10 +378,10 @@ def _tell_guess(corpus: Corpus, told: str) -> str:
 def check_named(files: Sequence[str], purpose: str) -> None:
     """UsageError for files that do not exist, which says how to ``purpose`` a text itself."""
     for path in files:
-        if path == "-" or exists(path):
+        if path == "-" or source.exists(path):
             continue
         try:
-            listed(path)
+            source.listed(path)
         except UsageError as error:
             raise UsageError(f"{error} To {purpose} a text itself, pass it with --text.") from None
 

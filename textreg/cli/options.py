@@ -16,19 +16,15 @@ from typing import Any, NamedTuple
 import click
 from click.core import ParameterSource
 
-from textreg.cli import shared
-from textreg.cli.inputs import Reading
+from textreg.cli import inputs, shared
 from textreg.cli.shared import Command, CommandLine, F, refuse_repeated, scan
 from textreg.errors import ModelError, PluginError, TextregError, UsageError, did_you_mean
 from textreg.features.vectorize import Vectorizer
 from textreg.files import read_toml
 from textreg.measure.decisions import parse_unknown_rule
-from textreg.model.container import is_container
-from textreg.model.saved_encoder import installed_version
-from textreg.model.storage import load_model
+from textreg.model import container, saved_encoder, storage
 from textreg.params import AUTO, Param, Parametrized
-from textreg.plugins import registry
-from textreg.plugins.loading import title
+from textreg.plugins import loading, registry
 from textreg.training import recipe
 from textreg.training.settings import PREFIXES, as_named, declared_settings, default_builder
 from textreg.training.space import parse_space
@@ -393,10 +389,10 @@ class RecipeCommand(PartsCommand):
             line["search_space"] = Given(space, "")
         given: Options = {}
         source = line.get("config")
-        if source is not None and not is_container(Path(source.value)):
+        if source is not None and not container.is_container(Path(source.value)):
             given = _of_file(source.value)
             source = given.pop("config", None)
-            if source is not None and not is_container(Path(str(source.value))):
+            if source is not None and not container.is_container(Path(str(source.value))):
                 raise UsageError(
                     f"{source.file}: config is a model whose options come beneath those of this "
                     f"file, and {source.value} is none."
@@ -495,15 +491,16 @@ class Like:
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self.model = load_model(path, tokenizer=False)
+        self.model = storage.load_model(path, tokenizer=False)
         if self.model.summary is None:
             raise ModelError(
                 f"{path} does not hold its settings: name another model with --config."
             )
         self.summary = self.model.summary
-        self.source = self.summary.source
+        source = self.summary.source
         wrong = [key for key in self.summary.options if not recipe.may_be_kept(key)]
-        wrong += [key for key in self._reading() if key not in Reading._fields]
+        reading = source.reading if source else {}
+        wrong += [key for key in reading if key not in inputs.Reading._fields]
         if wrong:
             raise ModelError(
                 f"{path} holds the option '{wrong[0]}' of its training, which no model of this "
@@ -512,20 +509,17 @@ class Like:
 
     def options(self) -> dict[str, Any]:
         """The options of the training that are no defaults, but its documents."""
-        files = {}
-        if self.source is None:
+        options, source = self.summary.options, self.summary.source
+        if source is None:
             click.echo(
                 f"{self.path} was trained in Python: columns, weights and what else its program "
                 "made of the documents are not in it.",
                 err=True,
             )
-        else:
-            files = {"dev": self.source.dev, "unlabeled": self.source.unlabeled}
+            return recipe.joined(options)
+        files = {"dev": source.dev, "unlabeled": source.unlabeled}
         listed = {key: value for key, value in files.items() if value}
-        return recipe.joined({**self._reading(), **self.summary.options, **listed})
-
-    def _reading(self) -> dict[str, Any]:
-        return {} if self.source is None else self.source.reading
+        return recipe.joined({**source.reading, **options, **listed})
 
     def ready(self, given: Options, above: Options) -> Options:
         """Options with the parts of this model by names that nothing else has.
@@ -553,11 +547,11 @@ class Like:
         """The name of a part by which just that of the training is found."""
         kind = PREFIXES[key]
         for part in self.summary.plugins:
-            missing = part.distribution and not installed_version(part.distribution)
+            missing = part.distribution and not saved_encoder.installed_version(part.distribution)
             if part.kind == kind and part.name in name.split(",") and missing:
                 package = shlex.quote(f"{part.distribution}=={part.version}".removesuffix("=="))
                 raise ModelError(
-                    f"{self.path} was trained with the {title(kind)} '{part.name}' of "
+                    f"{self.path} was trained with the {loading.title(kind)} '{part.name}' of "
                     f"{part.distribution} {part.version}, which is not installed: pip install "
                     f"{package}. Or choose another one with --{key}."
                 )

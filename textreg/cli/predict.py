@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from textreg.blocks.backends import DEFAULT, check_backend, open_workers
-from textreg.cli import shared
-from textreg.cli.inputs import Reading, check_named, describe, reading
+from textreg.cli import inputs, shared
 from textreg.cli.output import check_target, measures, print_json, print_table
 from textreg.cli.tables import FORMS, Answers, Document, form_of, opened
 from textreg.errors import UsageError, first_few
 from textreg.jobs import check_jobs
-from textreg.measure import evaluation
-from textreg.measure.decisions import Reliability, Selective, ThresholdLine
+from textreg.measure import decisions, evaluation
 from textreg.model.storage import load_model
 from textreg.reading.corpus import RecordBatch
 from textreg.records import Corpus
@@ -102,14 +100,14 @@ class Output(NamedTuple):
 @click.argument("model")
 @click.argument("files", nargs=-1)
 @shared.repeated("--text", "TEXT", "Predict the label of this text, in place of files.", "texts")
-@reading(answers=True, trained=True)
+@inputs.reading(answers=True, trained=True)
 @on_workers
 @shared.gathered(Output, "output")
 def command(
     model: str,
     files: tuple[str, ...],
     texts: tuple[str, ...],
-    how: Reading,
+    how: inputs.Reading,
     workers: Workers,
     output: Output,
 ) -> int:
@@ -133,7 +131,7 @@ def command(
     if how.on_error is None:
         how = how._replace(on_error="skip" if output.tabular else "stop")
     if files:
-        check_named(files, "predict")
+        inputs.check_named(files, "predict")
     loaded = load_model(model)
     answers = Answers(loaded, proba=output.proba, top=output.top or 0, jobs=output.jobs)
     if output.out is not None:
@@ -209,11 +207,11 @@ class Tables(NamedTuple):
 @click.command(cls=shared.Command, name="evaluate")
 @click.argument("model")
 @click.argument("files", nargs=-1, required=True)
-@reading("label", trained=True)
+@inputs.reading("label", trained=True)
 @on_workers
 @shared.gathered(Tables, "tables")
 def evaluate(
-    model: str, files: tuple[str, ...], how: Reading, workers: Workers, tables: Tables
+    model: str, files: tuple[str, ...], how: inputs.Reading, workers: Workers, tables: Tables
 ) -> None:
     """Measure a model on labeled texts.
 
@@ -247,7 +245,7 @@ def evaluate(
             }
         )
         return
-    describe(files, corpus)
+    inputs.describe(files, corpus)
     _tell_evaluation(result)
     if tables.reliability and bins is not None:
         _tell_reliability(bins)
@@ -256,7 +254,7 @@ def evaluate(
             _tell_thresholds(label, lines)
 
 
-def _tell_reliability(reliability: Reliability) -> None:
+def _tell_reliability(reliability: decisions.Reliability) -> None:
     what = f"of {reliability.of}" if reliability.of else "of the predicted label"
     click.echo(f"\nprobability {what} and observed frequency")
     rows: list[Sequence[Any]] = [("probability", "documents", "mean", "observed", "95 % CI")]
@@ -268,7 +266,7 @@ def _tell_reliability(reliability: Reliability) -> None:
     click.echo(f"mean difference (expected calibration error): {reliability.error:.3f}")
 
 
-def _tell_thresholds(label: str, lines: Sequence[ThresholdLine]) -> None:
+def _tell_thresholds(label: str, lines: Sequence[decisions.ThresholdLine]) -> None:
     click.echo(f"\nthresholds of {label}")
     rows: list[Sequence[Any]] = [("rule", "threshold", "documents", "precision", "recall", "F1")]
     for line in lines:
@@ -311,7 +309,7 @@ def _tell_evaluation(
         print_table([("", *names), *((name, *counts) for name, counts in lines)])
 
 
-def _tell_selective(selective: Selective) -> None:
+def _tell_selective(selective: decisions.Selective) -> None:
     click.echo("\ncoverage (share of documents answered) and risk (share of errors among them)")
     heads = ("coverage", "threshold", "risk", "accuracy inside", "recall of unknown")
     rows: list[Sequence[Any]] = [("", *heads)]

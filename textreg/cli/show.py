@@ -9,16 +9,13 @@ from typing import Any, NamedTuple
 
 import click
 
-from textreg.cli import shared
-from textreg.cli.output import added_text, print_json, print_table, shift_text, size
+from textreg.cli import output, shared
 from textreg.errors import UsageError
 from textreg.explain import path_sentences
 from textreg.features.encoder import AnyEncoder, Encoder
-from textreg.model.container import file_digest
+from textreg.model import container, saved_encoder, storage
 from textreg.model.model import Model
 from textreg.model.regularization_path import PathTable, SentencePath, SolutionPath
-from textreg.model.saved_encoder import TokenizerOrigin, missing_tokenizer
-from textreg.model.storage import load_model
 from textreg.model.summary import PartOrigin
 from textreg.structure.joining import joint_names
 from textreg.terminal import shell_line, single_line, visible
@@ -77,7 +74,7 @@ def path_or_table(
 def show_path(name: str, shown: SolutionPath | PathTable, file: str, as_json: bool) -> None:
     """Print a path, or a table of one, called ``name`` in JSON."""
     if as_json:
-        print_json({"model": file, name: shown.to_dict()})
+        output.print_json({"model": file, name: shown.to_dict()})
     elif isinstance(shown, SentencePath):
         # Each sentence with the values of the parameter where it is selected.
         click.echo(f"selected sentences along {shown.parameter} (* is the model)")
@@ -85,14 +82,14 @@ def show_path(name: str, shown: SolutionPath | PathTable, file: str, as_json: bo
         for column, sentence in zip(shown.selected.T.tolist(), shown.sentences, strict=True):
             at = [number for number, is_selected in enumerate(column) if is_selected]
             rows.append(["*" * column[shown.chosen], _runs(shown, at) or "none", sentence])
-        print_table(rows, right=[False] * 3)
+        output.print_table(rows, right=[False] * 3)
     elif isinstance(shown, PathTable):
         click.echo(f"{shown.quantity} along {shown.parameter} (* is the model)")
         rows = [[shown.parameter, *map(visible, shown.names)]]
         for number, (value, row) in enumerate(zip(shown.values, shown.array, strict=True)):
             mark = "*" * (number == shown.chosen)
             rows.append([f"{value:.3g}{mark}", *(f"{weight:.3f}" for weight in row)])
-        print_table(rows, right=[False] + [True] * len(shown.names))
+        output.print_table(rows, right=[False] + [True] * len(shown.names))
     else:
         names = list(shown.points[0].metrics)
         rows = [["", shown.parameter, "features", *names, "gap"]]
@@ -103,7 +100,7 @@ def show_path(name: str, shown: SolutionPath | PathTable, file: str, as_json: bo
             figures = [f"{point.metrics[name]:.3f}" for name in names]
             mark = "chosen" if number == shown.chosen else ""
             rows.append([mark, at_strength, f"{point.nonzero:,}", *figures, gap])
-        print_table(rows, right=[False] + [True] * (len(rows[0]) - 1))
+        output.print_table(rows, right=[False] + [True] * (len(rows[0]) - 1))
 
 
 def _document(file: str) -> str:
@@ -164,13 +161,13 @@ def command(model: str, top: int, what: What, as_json: bool) -> None:
     with --coefficients, --errors or --sentences how these change along it.
     """
     if what.digest:
-        found = file_digest(Path(model))
+        found = container.file_digest(Path(model))
         if as_json:
-            print_json({"model": model, "sha256": found})
+            output.print_json({"model": model, "sha256": found})
         else:
             click.echo(f"{found}  {model}")
         return
-    loaded = load_model(model, tokenizer=what.sentences is not None)
+    loaded = storage.load_model(model, tokenizer=what.sentences is not None)
     if what.command:
         _show_command(loaded, model, as_json)
         return
@@ -182,14 +179,14 @@ def command(model: str, top: int, what: What, as_json: bool) -> None:
     features = loaded.top_features(top)
     if as_json:
         summary = None if loaded.summary is None else loaded.summary.to_json()
-        print_json({**facts, "summary": summary, "top": features})
+        output.print_json({**facts, "summary": summary, "top": features})
         return
     shown = {key: value for key, value in facts.items() if value != []}  # a regression: no labels
-    print_table([(_title(key), _text(value, key)) for key, value in shown.items()])
+    output.print_table([(_title(key), _text(value, key)) for key, value in shown.items()])
     for label, weighted in features.items():
         click.echo(f"\n{single_line(label)}")
         if weighted:
-            print_table([(visible(name), weight) for name, weight in weighted], indent="  ")
+            output.print_table([(visible(name), weight) for name, weight in weighted], indent="  ")
         else:
             click.echo("  (no feature supports it)")
 
@@ -199,7 +196,7 @@ def _show_command(model: Model, file: str, as_json: bool) -> None:
 
     words = train_command(model, file)
     if as_json:
-        print_json({"model": file, "command": words})
+        output.print_json({"model": file, "command": words})
         return
     if model.summary is not None and model.summary.source is None:
         click.echo("The model was trained in Python: CORPUS stands for its documents.", err=True)
@@ -226,8 +223,8 @@ def _facts(model: Model, path: str) -> dict[str, Any]:
     plugins = () if summary is None else summary.plugins
     if external := [part for part in plugins if part.distribution != "textreg"]:
         facts["plugins"] = [_origin(part) for part in external]
-    origins = [TokenizerOrigin.of(part.tokenizer) for part in encoder.parts]
-    if missing := " and ".join(filter(None, map(missing_tokenizer, origins))):
+    origins = [saved_encoder.TokenizerOrigin.of(part.tokenizer) for part in encoder.parts]
+    if missing := " and ".join(filter(None, map(saved_encoder.missing_tokenizer, origins))):
         facts["needs"] = missing
     if summary is not None:
         plain = summary.to_json()
@@ -237,7 +234,7 @@ def _facts(model: Model, path: str) -> dict[str, Any]:
         if summary.unsmoothed is not None:
             facts["unsmoothed"] = plain["unsmoothed"]
         if summary.updates:
-            facts["updates"] = [added_text(one) for one in summary.updates]
+            facts["updates"] = [output.added_text(one) for one in summary.updates]
     return facts
 
 
@@ -246,7 +243,7 @@ def _left_out_facts(model: Model) -> dict[str, Any]:
     facts: dict[str, Any] = {}
     if model.summary is not None and (shift := model.summary.shift) is not None:
         before = "" if shift.kind == "none" else "; objective and gap are of the fit before that"
-        facts["intercept"] = shift_text(shift) + before
+        facts["intercept"] = output.shift_text(shift) + before
     if model.calibration is not None:
         facts["calibration"] = {"method": model.calibration.method}
         if model.calibration.method == "temperature":
@@ -292,7 +289,7 @@ def _text(value: Any, key: str = "") -> str:
     if isinstance(value, dict):
         return ", ".join(f"{_title(key)} {_text(item, key)}" for key, item in value.items())
     if key == "bytes":
-        return size(value)
+        return output.size(value)
     if isinstance(value, list):
         return ", ".join(map(_text, value))
     if isinstance(value, float):

@@ -18,17 +18,14 @@ from textreg.cli.options import MODEL, RecipeCommand, given_by, settings
 from textreg.errors import UsageError, first_few
 from textreg.features.vectorize import Vectorizer
 from textreg.measure.metrics import SMALLER
+from textreg.model import container, json_records, storage
 from textreg.model import summary as summaries
-from textreg.model.container import is_container
-from textreg.model.json_records import to_json
 from textreg.model.model import Model
-from textreg.model.storage import load_model
 from textreg.model.summary import SourceSummary
 from textreg.tasks import TASKS, Task
 from textreg.terminal import shell_line, single_line
-from textreg.training.recipe import JOINED, words_of
+from textreg.training import recipe, space
 from textreg.training.settings import TrainingSettings, declared_settings
-from textreg.training.space import WITHIN
 from textreg.training.update import as_date, holds_out, summary_of, update_corpus
 
 if TYPE_CHECKING:
@@ -53,7 +50,7 @@ class TrainOutput(NamedTuple):
 
 _ELSEWHERE = {
     *Vectorizer.declared(),  # PartsCommand adds them
-    *JOINED.values(),
+    *recipe.JOINED.values(),
     *("fields", "scratch"),
 }
 # The settings that are options of their own.
@@ -121,7 +118,7 @@ def command(
     with ExitStack() as stack:
         scratch, texts = _scratch(training, stack)
         if like and out.talk:
-            click.echo(f"like {like}: {shell_line(words_of(theirs)) or 'all defaults'}")
+            click.echo(f"like {like}: {shell_line(recipe.words_of(theirs)) or 'all defaults'}")
         columns = {key for key in theirs if key.endswith("_col")}
         corpus = read_as(how, columns, like or "", files, tell=out.talk, texts=texts)
         readers = {"dev": (dev, how.training), "unlabeled": (unlabeled, how.unlabeled)}
@@ -192,7 +189,7 @@ def _scratch(
 def _check_outputs(target: Path, inputs: Sequence[str]) -> None:
     """UsageError if inputs are models, or the model to write would overwrite another file."""
     for documents in inputs:
-        if is_container(Path(documents)):
+        if container.is_container(Path(documents)):
             raise UsageError(
                 f"{documents} is a model, and holds no documents: name files of documents. To "
                 f"train as this model was trained, pass --config {documents}."
@@ -203,7 +200,7 @@ def _check_outputs(target: Path, inputs: Sequence[str]) -> None:
 def _check_model(target: Path, inputs: Sequence[str]) -> None:
     """UsageError if no model can be written there, or another file would be lost."""
     output.check_target(target, inputs)
-    if target.exists() and target.stat().st_size and not is_container(target):
+    if target.exists() and target.stat().st_size and not container.is_container(target):
         raise UsageError(
             f"{target} exists and is not a model: name another file with -o FILE, or remove it "
             "first."
@@ -265,7 +262,7 @@ def update(  # noqa: PLR0913  # its options are its interface
     assert out.output is not None  # -o is required
     target = Path(out.output)
     _check_model(target, [*new, *old, *unlabeled])
-    date, loaded = as_date(out.date), load_model(model)
+    date, loaded = as_date(out.date), storage.load_model(model)
     summary_of(loaded)  # refused before anything is read
     started = time.monotonic()
     how, theirs = _columns(how, loaded)
@@ -449,7 +446,7 @@ def _search_lines(
         yield f"chosen: {line.removeprefix('reg ')}" + (f" ({others})" if others else "")
     if choice.rule != "best":
         yield _choice_line(choice, metric, summary.search, split, dev)
-    yield f"{split.kind}: {output.measures(to_json(dev))}"
+    yield f"{split.kind}: {output.measures(json_records.to_json(dev))}"
 
 
 def _best_of_each(
@@ -476,7 +473,7 @@ def _choice_line(
         over = "parts" if split.parts > 1 else "documents"
         slack = f"one standard error, {best.error or 0.0:.3f} over the {over}"
     else:
-        slack = f"{WITHIN if choice.within is None else choice.within:g}"
+        slack = f"{space.WITHIN if choice.within is None else choice.within:g}"
     return (
         f"select {choice.rule}: {metric} {dev.metrics[metric]:.3f} where "
         f"{best.nonzero:,.0f} features reach {best.metrics[metric]:.3f}; within {slack}"

@@ -25,8 +25,7 @@ from textreg.features.vectorize import Vectorizer
 from textreg.kinds import Tokenizer
 from textreg.model import container
 from textreg.model.container import FaultError
-from textreg.plugins import registry
-from textreg.plugins.distributions import PART_NAME
+from textreg.plugins import distributions, registry
 from textreg.records.documents import KINDS, MISSING, Field
 from textreg.records.text import Names
 from textreg.structure.joining import CallableTokenizer, Pretokenized, is_function
@@ -47,7 +46,7 @@ OWN = "textreg"
 _ONE_LINE = re.compile(r"[^\x00-\x1f\x7f-\x9f\u2028\u2029]*")
 # They are printed as parts of commands, so they must mean nothing else to a shell or to pip.
 _PATTERNS = {
-    "name": PART_NAME,
+    "name": distributions.PART_NAME,
     "distribution": re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)?"),
     "version": re.compile(r"[A-Za-z0-9._+!-]*"),
     "file": _ONE_LINE,
@@ -118,7 +117,7 @@ class TokenizerOrigin:
         if isinstance(tokenizer, (CallableTokenizer, Pretokenized)):
             source = "callable" if isinstance(tokenizer, CallableTokenizer) else "tokens"
             return cls(tokenizer.name, {}, "", "", tokenizer.api, True, source=source)
-        if not PART_NAME.fullmatch(tokenizer.name):
+        if not distributions.PART_NAME.fullmatch(tokenizer.name):
             raise UsageError(
                 f"a model with the tokenizer {tokenizer!r} cannot be saved, because no plugin can "
                 f"have the name {tokenizer.name!r}: give its class a name."

@@ -78,12 +78,10 @@ import numpy as np
 
 from textreg.files import write_atomically
 from textreg.measure.decisions import Calibration
-from textreg.model import container, saved_encoder
+from textreg.model import container, json_records, saved_encoder, summary
 from textreg.model.container import FaultError
-from textreg.model.json_records import from_json, to_json
 from textreg.model.model import Model
 from textreg.model.saved_encoder import ENCODER_ARRAYS, SavedPart
-from textreg.model.summary import History
 from textreg.records.arrays import row_of
 from textreg.records.text import Names
 from textreg.tasks import task_of_header
@@ -217,7 +215,7 @@ def save_model(model: Model, path: str | os.PathLike[str]) -> None:
         parts=saved_encoder.saved_parts(encoder),
         vectorizer=encoder.vectorizer.params(),
     )
-    history = History(model.summary, None if model.path is None else model.path.header)
+    history = summary.History(model.summary, None if model.path is None else model.path.header)
     rows, columns = np.nonzero(model.weights)
     arrays: dict[str, NDArray[Any]] = {
         **saved_encoder.encoder_arrays(encoder),
@@ -236,7 +234,7 @@ def save_model(model: Model, path: str | os.PathLike[str]) -> None:
             "path_columns": weights.indices.astype(np.int32),
             "path_intercepts": regularization.intercepts.ravel(),
         }
-    data = container.pack(to_json(header) | to_json(history), arrays)
+    data = container.pack(json_records.to_json(header) | json_records.to_json(history), arrays)
     write_atomically(Path(path), data)
 
 
@@ -292,8 +290,8 @@ def load_model(
     path = Path(path)
     with container.opened(path, ARRAYS, sha256) as stored:
         header, history = (
-            from_json(Header, stored.header, ""),
-            from_json(History, stored.header, ""),
+            json_records.from_json(Header, stored.header, ""),
+            json_records.from_json(summary.History, stored.header, ""),
         )
         task = task_of_header(stored.header)
         rows = task.n_rows

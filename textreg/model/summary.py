@@ -7,9 +7,8 @@ from dataclasses import astuple, dataclass, field
 from typing import Any
 
 from textreg.errors import RecordError
-from textreg.model import json_records
+from textreg.model import json_records, regularization_path
 from textreg.model.json_records import INLINE
-from textreg.model.regularization_path import PathHeader
 from textreg.plugins import registry
 
 
@@ -682,4 +681,4 @@ class History:
     """The members of the JSON header about the training: see :mod:`textreg.model.storage`."""
 
     summary: TrainingSummary | None
-    path: PathHeader | None
+    path: regularization_path.PathHeader | None

@@ -23,9 +23,8 @@ from textreg.errors import BrokenPluginError
 from textreg.isolation import blaming, shown
 from textreg.plugins import registry
 from textreg.plugins.registry import ours
-from textreg.records.design import BlockDesign
+from textreg.records import design, plain_model
 from textreg.records.documents import check_texts
-from textreg.records.plain_model import PlainModel
 from textreg.structure.joining import JoinedBuilder, Pretokenized
 
 if TYPE_CHECKING:
@@ -101,7 +100,7 @@ def build_graph(
     return graph
 
 
-def export(exporter: kinds.Exporter, model: PlainModel) -> bytes:
+def export(exporter: kinds.Exporter, model: plain_model.PlainModel) -> bytes:
     """``exporter.export``: the content of a file."""
     made: bytes = _called(exporter, "export", model)
     whole = isinstance(made, bytes) and bool(made)
@@ -325,7 +324,7 @@ def _handed(part: kinds.Plugin, value: Any) -> Any:
     """An argument for a part: the same, but read-only unless the part is textreg's own."""
     if ours(part):
         return value
-    if isinstance(value, records.Problem) and not isinstance(value.design, BlockDesign):
+    if isinstance(value, records.Problem) and not isinstance(value.design, design.BlockDesign):
         _ = value.X  # by rows, once: what a sealed copy derives is lost with it
     return sealed(value)
 

@@ -31,14 +31,13 @@ from textreg.records.design import BlockDesign, BlockGroups, GroupBlocks, RowBlo
 from textreg.records.documents import TextsElsewhere
 from textreg.records.store import ArrayStore, release_memory
 from textreg.tasks import Target
-from textreg.training import fit
+from textreg.training import fit, trials
 from textreg.training.fit import Learned
 from textreg.training.prepare import Prepared, Training, own_weights, split_corpus
 from textreg.training.running import Clock, Work
 from textreg.training.search import SearchContext, SearchResult, drawn, run_search, stages_of
 from textreg.training.settings import TrainingSettings
 from textreg.training.splits import splits_of
-from textreg.training.trials import Problems
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -164,7 +163,7 @@ def _scales(reg: Regularizer, problem: Problem) -> dict[str, float]:
 
 
 def carry_over(
-    chosen: Regularizer, reg: Regularizer, scales: dict[str, float], problems: Problems
+    chosen: Regularizer, reg: Regularizer, scales: dict[str, float], problems: trials.Problems
 ) -> Regularizer:
     """What was chosen on the part, for all documents."""
     if not scales:
@@ -276,7 +275,7 @@ def learn_in_blocks(
             max_iter=settings.max_iter,
         )
         factors = prepared.row_factors
-        problems = Problems(problem, prepared.task, prepared.y, row_factors=factors)
+        problems = trials.Problems(problem, prepared.task, prepared.y, row_factors=factors)
         chosen = result.best.regularizer if result.best else settings.reg
         regularizer = carry_over(chosen, settings.reg, scales, problems)
         fitted, stopped = fit.fit_rows(regularizer, problems, None, work)

@@ -14,14 +14,12 @@ import numpy as np
 from textreg.blocks.scratch import sparse_zeros
 from textreg.errors import ConvergenceWarning, UsageError, first_few
 from textreg.kinds import Regularizer
-from textreg.measure.decisions import Calibration, Threshold, Unknown
-from textreg.measure.intercept import Shift
+from textreg.measure import decisions, intercept
 from textreg.model.regularization_path import PathPoint, SolutionPath
 from textreg.model.summary import PruneSummary
 from textreg.params import AUTO, Choices, LogGrid
 from textreg.plugins import calls
-from textreg.records import Floats, MultiSolution, Problem, Solution, Step, Unsmoothed
-from textreg.records.store import release_memory
+from textreg.records import Floats, MultiSolution, Problem, Solution, Step, Unsmoothed, store
 from textreg.solvers.certificate import relative_gap
 from textreg.tasks.base import Held
 from textreg.terminal import logger
@@ -30,7 +28,6 @@ from textreg.training.prepare import FEW, Prepared, left_out_splits
 from textreg.training.running import ALONE, Run, Work
 from textreg.training.search import SearchContext, SearchResult
 from textreg.training.settings import TrainingSettings
-from textreg.training.space import WITHIN
 from textreg.training.splits import Split
 
 if TYPE_CHECKING:
@@ -41,10 +38,10 @@ if TYPE_CHECKING:
 class FromHeld(NamedTuple):
     """What is learned from held-out documents; nothing unless it was asked for."""
 
-    shift: Shift | None = None
-    calibration: Calibration | None = None
-    thresholds: Mapping[str, Threshold] = MappingProxyType({})
-    unknown: Unknown | None = None
+    shift: intercept.Shift | None = None
+    calibration: decisions.Calibration | None = None
+    thresholds: Mapping[str, decisions.Threshold] = MappingProxyType({})
+    unknown: decisions.Unknown | None = None
 
 
 class FinalFit(NamedTuple):
@@ -171,12 +168,12 @@ def _fit_one(
             # Nothing needs the folds any more, whose matrices are as large as those to come.
             context.release()
             data, folds = replace(data), []
-            release_memory()
+            store.release_memory()
         problems = data.problems(rows, settings.tol)
     if initial is not None and not any(starts or ()):
         starts = initial(data)
     fitted, stopped = fit_rows(regularizer, problems, starts, work, prove=True)
-    release_memory()
+    store.release_memory()
     if fitted.converged:
         stopped = None
     if splits and not of_search and not stopped:
@@ -580,11 +577,7 @@ def report_search(context: SearchContext, result: SearchResult, seconds: float) 
     if best is None:
         LOG.info("nothing to search: all hyperparameters are given")
         return
-    why = {
-        "best": f"it has the best {metric}",
-        "1se": f"the smallest model within one standard error of the best {metric}",
-        "sparsest": f"the smallest model within {tuning.within or WITHIN:g} of the best {metric}",
-    }[tuning.select]
+    why = f"select {tuning.select} by {metric}"
     if tuning.max_nonzero is not None:
         why += f", of those with at most {tuning.max_nonzero} features"
     stopped = f", stopped: {result.stopped}" if result.stopped else ""

@@ -14,8 +14,7 @@ import numpy as np
 from textreg.errors import DataError, DataWarning, UsageError
 from textreg.features.fields import AUTO_TOKENIZER, fit_fields, plan_fields, tokenizer_of
 from textreg.features.vectorize import DocumentRows, Features, MatrixRows
-from textreg.plugins import calls
-from textreg.plugins.registry import ours
+from textreg.plugins import calls, registry
 from textreg.records import Corpus, Floats, Graph, Groups, Problem, Tokens
 from textreg.structure.joining import Pretokenized
 from textreg.tasks import Target, Task, read_target
@@ -180,7 +179,7 @@ class Prepared:
             groups = groups.widened(columns)
             _ = groups.merged  # made once, here: all weight vectors and threads share it
             # Plugins may read all arrays of the groups, built-in parts only the merged ones.
-            groups = groups.compact() if ours(settings.reg) else groups
+            groups = groups.compact() if registry.ours(settings.reg) else groups
         problem = Problem(
             X=self.rows.design(None if len(rows) == self.rows.shape[0] else rows),
             y=self.task.rows(self.y[rows])[0],

@@ -33,11 +33,9 @@ from textreg.measure.metrics import SMALLER
 from textreg.records.store import release_memory
 from textreg.tasks.classification import Multiclass
 from textreg.terminal import logger
-from textreg.training import trials
-from textreg.training.prepare import FEW, Prepared, SplitDocuments, left_out_splits
+from textreg.training import prepare, space, trials
 from textreg.training.running import Run, Work
 from textreg.training.settings import TrainingSettings
-from textreg.training.space import BEST, WITHIN, Tuning, changed, combinations
 from textreg.training.splits import Split
 from textreg.training.trials import MeasuredSetting, Results
 
@@ -117,7 +115,7 @@ class SearchContext:
 
     def __init__(
         self,
-        documents: SplitDocuments,
+        documents: prepare.SplitDocuments,
         settings: TrainingSettings,
         features: Features | None = None,
     ) -> None:
@@ -134,7 +132,7 @@ class SearchContext:
         self._fits_before: int | None = None
         if features is not None:
             self._features[settings.tokenizer, settings.vectorizer] = features
-        self._prepared: OrderedDict[FeatureValues, Prepared] = OrderedDict()
+        self._prepared: OrderedDict[FeatureValues, prepare.Prepared] = OrderedDict()
         self._grids: dict[FeatureValues, list[Regularizer]] = {}
         self._trials: dict[tuple[FeatureValues, Regularizer], Results] = {}
         self._nearest: dict[FeatureValues, MeasuredSetting] = {}
@@ -163,12 +161,12 @@ class SearchContext:
         """The values that are tried first."""
         return tuple(dimension.values[0] for dimension in self.space)
 
-    def prepared(self, values: FeatureValues) -> Prepared:
+    def prepared(self, values: FeatureValues) -> prepare.Prepared:
         """Documents under these values of :attr:`space`; those used last stay, and the best."""
         if values not in self._prepared:
-            parts = changed(self.settings.parts(), self.space, values)
+            parts = space.changed(self.settings.parts(), self.space, values)
             searched = {dimension.part: parts[dimension.part] for dimension in self.space}
-            settings = self.settings.replace(tuning=BEST, **searched)
+            settings = self.settings.replace(tuning=space.BEST, **searched)
             data = self.documents.prepare(settings, self._features)
             self._prepared[values] = replace(data, splits=self.documents.splits)
         self._prepared.move_to_end(values)
@@ -177,7 +175,7 @@ class SearchContext:
             del self._prepared[next(it for it in self._prepared if it not in (values, *best))]
         return self._prepared[values]
 
-    def prepared_for(self, setting: MeasuredSetting | None) -> Prepared:
+    def prepared_for(self, setting: MeasuredSetting | None) -> prepare.Prepared:
         """Documents as a setting has them; without one, as the settings are."""
         return self.prepared(self.first if setting is None else self.values_of(setting))
 
@@ -218,9 +216,9 @@ class SearchContext:
             reg = self.settings.reg
             grid = [
                 regularizer
-                for chosen in combinations(self.hyperparameters)
+                for chosen in space.combinations(self.hyperparameters)
                 for regularizer in trials.grid_of(
-                    changed({"reg": reg}, self.hyperparameters, chosen)["reg"], first
+                    space.changed({"reg": reg}, self.hyperparameters, chosen)["reg"], first
                 )
             ]
             if self.hyperparameters:
@@ -351,7 +349,7 @@ def _in_order(grid: Sequence[Regularizer]) -> list[Regularizer]:
     )
 
 
-def choose(points: Sequence[MeasuredSetting], metric: str, rule: Tuning = BEST) -> int:
+def choose(points: Sequence[MeasuredSetting], metric: str, rule: space.Tuning = space.BEST) -> int:
     """Index of the chosen setting; among equals the smallest model, then the first.
 
     "1se" needs ``MeasuredSetting.error``. Raises UsageError if no setting is small enough.
@@ -372,7 +370,7 @@ def choose(points: Sequence[MeasuredSetting], metric: str, rule: Tuning = BEST) 
     if rule.select == "1se":
         tolerance = points[best].error or 0.0  # SearchContext.measure asks for it
     else:
-        tolerance = WITHIN if rule.within is None else rule.within
+        tolerance = space.WITHIN if rule.within is None else rule.within
         # A squared error has the unit of the labels, squared: a fraction of the best has none.
         tolerance *= abs(cost[best]) if metric == "mse" else 1.0
     # Sums of rounded costs: a difference of exactly the tolerance must count as near.
@@ -381,7 +379,7 @@ def choose(points: Sequence[MeasuredSetting], metric: str, rule: Tuning = BEST) 
 
 
 def promising(
-    points: Sequence[MeasuredSetting], metric: str, rule: Tuning, number: int
+    points: Sequence[MeasuredSetting], metric: str, rule: space.Tuning, number: int
 ) -> list[int]:
     """Indices of the points to refine the grid around.
 
@@ -405,7 +403,7 @@ def costs(points: Sequence[MeasuredSetting], metric: str) -> list[float]:
     return [round(sign * point.metrics[metric], 12) for point in points]
 
 
-def _small_enough(points: Sequence[MeasuredSetting], rule: Tuning) -> list[int]:
+def _small_enough(points: Sequence[MeasuredSetting], rule: space.Tuning) -> list[int]:
     """Indices of the points that the rule's ``max_nonzero`` allows."""
     most = inf if rule.max_nonzero is None else rule.max_nonzero
     return [index for index, point in enumerate(points) if point.nonzero <= most]
@@ -416,7 +414,7 @@ def narrowed(context: SearchContext, run: Run) -> None:
 
     Where regularizers compete, each follows when the best setting of those before it is found.
     """
-    combined, turn, turns = list(combinations(context.space)), 0, 1
+    combined, turn, turns = list(space.combinations(context.space)), 0, 1
     while turn < turns:
         for number, values in enumerate(combined, start=1):
             lattices = context.lattices(values)
@@ -515,7 +513,7 @@ def stages_of(context: SearchContext, *, by_documents: bool = True) -> list[Sear
     return stages
 
 
-def fewer_documents(context: SearchContext, data: Prepared) -> list[Split] | None:
+def fewer_documents(context: SearchContext, data: prepare.Prepared) -> list[Split] | None:
     """The splits with a part of the documents to fit; None where that is not worth it."""
     splits, rows = context.documents.splits, data.rows
     fewest = min(len(split.train) for split in splits)
@@ -546,7 +544,7 @@ def drawn(target: Target, rows: NDArray[np.intp], number: int, seed: int) -> NDA
     return np.sort(order[chosen])
 
 
-def few_labels(data: Prepared, splits: Sequence[Split]) -> Int64s | None:
+def few_labels(data: prepare.Prepared, splits: Sequence[Split]) -> Int64s | None:
     """The weight vectors of some labels, ascending, from the most frequent to the rarest.
 
     They are at least :data:`LABELS`, or half of all labels, with :data:`HELD_OUT` documents held
@@ -567,7 +565,7 @@ def few_labels(data: Prepared, splits: Sequence[Split]) -> Int64s | None:
     return None
 
 
-def label_stages(data: Prepared, few: Int64s) -> list[list[int]]:
+def label_stages(data: prepare.Prepared, few: Int64s) -> list[list[int]]:
     """A few labels, then twice as many, as long as more than one setting is left for them."""
     stages, others = [few], np.setdiff1d(np.arange(data.task.n_rows), few)
     while len(others) > len(few) and KEPT_BY_LABELS >> len(stages):
@@ -683,8 +681,8 @@ def _final_fit_seconds(
     # The final fit: all weight vectors once, on all documents, to a tighter tolerance.
     rounds = TIGHTER * growth * work.rounds(len(prepared.folds[0].rows))
     if context.documents.target.task.learns_from_held_out(settings):
-        splits, first = left_out_splits(prepared, context.documents), prepared.folds[0]
-        few = prepared.rows.shape[0] <= FEW
+        splits, first = prepare.left_out_splits(prepared, context.documents), prepared.folds[0]
+        few = prepared.rows.shape[0] <= prepare.FEW
         if few or first.normed or context.documents.outside is not None:
             rounds += len(splits) * work.rounds(len(first.rows))
     return lambda slowest: growth * prepared.seconds + rounds * slowest

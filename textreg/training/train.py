@@ -23,20 +23,15 @@ from textreg.measure.metrics import wilson
 from textreg.model import summary as records
 from textreg.model.model import Model
 from textreg.model.summary import PartOrigin, SupportCounts, TrainingSummary
-from textreg.records import Corpus, Documents, Floats, SelectionReport
+from textreg.records import Corpus, Documents, Floats, SelectionReport, arrays
 from textreg.records import documents as inputs
-from textreg.records.arrays import row_of
 from textreg.records.design import BlockDesign, BlockGroups
 from textreg.records.problem import NONZERO, ZERO, PartsReport, Support
 from textreg.training import fit as fitting
-from textreg.training import search
-from textreg.training.prepare import CUT_ALREADY, for_documents, read_training, split_corpus
-from textreg.training.recipe import options_of
-from textreg.training.running import Clock, Progress, Work, one_thread_in_blas
+from textreg.training import prepare, recipe, running, search, trials
 from textreg.training.search import SearchContext, SearchResult
 from textreg.training.settings import TrainingSettings
 from textreg.training.splits import group_names, splits_of
-from textreg.training.trials import MeasuredSetting
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -154,14 +149,14 @@ def _of_groups(fit: fitting.FinalFit) -> records.GroupsSummary | None:
             if norms is None:
                 # There are no copies: those with a feature that has a weight.
                 used = np.any(fit.fitted.w, axis=0)[groups.indices]
-                selected = len(np.unique(row_of(groups.indptr)[used]))
+                selected = len(np.unique(arrays.row_of(groups.indptr)[used]))
             else:
                 selected = int(np.count_nonzero(norms))
     return records.GroupsSummary(builder.label(), builder.params(), len(groups), after, selected)
 
 
 def _of_search(
-    context: SearchContext, result: SearchResult, best: MeasuredSetting | None
+    context: SearchContext, result: SearchResult, best: trials.MeasuredSetting | None
 ) -> dict[str, Any]:
     """What a summary tells of the search; of none where nothing was measured."""
     settings, splits, metric = context.settings, context.documents.splits, context.metric
@@ -315,7 +310,7 @@ def train(  # noqa: PLR0913  # its options are its interface
     )
     # Here, as the default is not told from a given one any more later.
     if corpus.tokenized and "tokenizer" in settings:
-        raise UsageError(CUT_ALREADY)
+        raise UsageError(prepare.CUT_ALREADY)
     options = TrainingSettings.from_options(reg=reg, dev=dev, unlabeled=unlabeled, **settings)
     return train_corpus(corpus, options)
 
@@ -323,7 +318,7 @@ def train(  # noqa: PLR0913  # its options are its interface
 def train_corpus(  # noqa: PLR0913  # its options are its interface
     corpus: Corpus,
     settings: TrainingSettings,
-    progress: Progress | None = None,
+    progress: running.Progress | None = None,
     features: Features | None = None,
     *,
     started: float | None = None,
@@ -367,14 +362,14 @@ def train_corpus(  # noqa: PLR0913  # its options are its interface
     UsageError
         If settings contradict the documents.
     """
-    options = options_of(settings)
-    settings = for_documents(settings, corpus)
+    options = recipe.options_of(settings)
+    settings = prepare.for_documents(settings, corpus)
     started = time.monotonic() if started is None else started
     seconds = settings.tuning.seconds
     # The budget began before the files were read.
     deadline = math.inf if seconds is None else started + seconds
-    work = Work(settings.jobs, progress, deadline, partial=partial)
-    training = read_training(corpus, settings)
+    work = running.Work(settings.jobs, progress, deadline, partial=partial)
+    training = prepare.read_training(corpus, settings)
     corpus, settings, target = training.corpus, training.settings, training.target
     target.task.check_thresholds(settings.threshold or {})
     if settings.path:
@@ -387,7 +382,7 @@ def train_corpus(  # noqa: PLR0913  # its options are its interface
         check_settings(settings)
         with nullcontext(scratch) if scratch is not None else Scratch(settings.scratch) as folder:
             return _model(learn_in_blocks(training, settings, folder, work), options)
-    documents = split_corpus(training, splits_of(corpus, target, settings))
+    documents = prepare.split_corpus(training, splits_of(corpus, target, settings))
     context = SearchContext(documents, settings, features)
     fitting.log_begun(context, len(corpus))
     return _model(learn(context, work, initial), options)
@@ -411,7 +406,7 @@ def _model(learned: fitting.Learned, options: dict[str, Any]) -> Model:
 
 
 def learn(
-    context: SearchContext, work: Work, initial: fitting.InitialWeights | None = None
+    context: SearchContext, work: running.Work, initial: fitting.InitialWeights | None = None
 ) -> fitting.Learned:
     """Search, fit the best setting on all documents, and its path if that is asked for.
 
@@ -423,11 +418,11 @@ def learn(
     n = len(documents.target.y)
     tuning = settings.tuning
     searched = open_workers(tuning.backend, tuning.address, [settings.reg])
-    clock = Clock()
+    clock = running.Clock()
     with (
         searched if documents.splits else nullcontext() as workers,
         allowing(work.threads),
-        one_thread_in_blas(),  # which waits for others where the machine is busy
+        running.one_thread_in_blas(),  # which waits for others where the machine is busy
     ):
         work.report("features", 0, n)
         # The first stage is prepared here, so that its time counts as that of the features.
@@ -438,7 +433,7 @@ def learn(
         fitting.LOG.info("%d features in %.2f s", n_features, clock.stop("features"))
         result = search.run_search(stages, replace(work, workers=workers))
     fitting.report_search(context, result, clock.stop("search"))
-    with allowing(work.threads), one_thread_in_blas():
+    with allowing(work.threads), running.one_thread_in_blas():
         fit = fitting.fit_best(context, result, work, initial)
     fitting.report_fit(fit, settings, clock.stop("fit"))
     path = None

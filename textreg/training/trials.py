@@ -25,8 +25,7 @@ from textreg.errors import ConvergenceWarning
 from textreg.kinds import Regularizer
 from textreg.measure.metrics import standard_error
 from textreg.plugins import calls
-from textreg.records import Floats, Int32s, Problem, Solution, Step
-from textreg.records.arrays import row_of
+from textreg.records import Floats, Int32s, Problem, Solution, Step, arrays
 from textreg.tasks import Task
 from textreg.tasks.classification import Multiclass
 from textreg.training.running import ALONE, Run, Work, one_thread_in_blas
@@ -148,7 +147,7 @@ class Fold(Problems):
         known[self.problem.design.sizes > own] = True
         X = (self.X_held if rows is None else rows).copy()
         X.data[~known[X.indices]] = 0.0
-        document = row_of(X.indptr)
+        document = arrays.row_of(X.indptr)
         for start, end in self.normed:
             block = (X.indices >= start) & (X.indices < end)
             # sum_j x_ij^2 of every document, over the columns of one tokenizer

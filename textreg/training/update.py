@@ -40,14 +40,10 @@ from textreg.plugins import calls
 from textreg.records import Corpus, Documents, Floats, Int64s, Problem, Solution
 from textreg.records.documents import as_column
 from textreg.solvers.newton import newton
+from textreg.training import prepare, recipe, running, train, trials
 from textreg.training.fit import LEAST as PRUNED
 from textreg.training.fit import join, leave_out
-from textreg.training.prepare import Prepared, own_weights
-from textreg.training.recipe import settings_of
-from textreg.training.running import Clock, Progress, Work
 from textreg.training.splits import HOLDOUT
-from textreg.training.train import train_corpus
-from textreg.training.trials import Problems, Start
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -64,7 +60,7 @@ LEAST = 1e-9
 
 
 def approximate(
-    model: Model, new: Corpus, settings: TrainingSettings, progress: Progress | None = None
+    model: Model, new: Corpus, settings: TrainingSettings, progress: running.Progress | None = None
 ) -> Model:
     """The model with new documents, without the old ones; its calibration and thresholds stay.
 
@@ -89,7 +85,7 @@ def approximate(
     # The old documents stand in the objective as sum_j 1/2 (d_j + 2 l2) (w_j - v_j)^2.
     l1, l2 = strengths_of(settings.reg)
     y = task.targets(new)
-    work, clock = Work(settings.jobs, progress, partial=False), Clock()
+    work, clock = running.Work(settings.jobs, progress, partial=False), running.Clock()
     work.report("features", 0, len(new))
     with allowing(work.threads):
         widened = widen(model.encoder, new.texts, summary.documents)
@@ -98,12 +94,12 @@ def approximate(
     problem = Problem(
         X=widened.X,
         y=task.rows(y)[0],
-        sample_weight=own_weights(new),
+        sample_weight=prepare.own_weights(new),
         loss=calls.guarded(settings.loss),
         tol=settings.tol,
         max_iter=settings.max_iter,
     )
-    problems = Problems(problem, task, y)
+    problems = trials.Problems(problem, task, y)
     # The shift for new texts is not of the fit.
     shift = 0.0 if summary.shift is None else np.array(summary.shift.values)
     intercepts = model.intercepts - shift
@@ -399,7 +395,7 @@ def _encoder(part: Encoder, names: Sequence[str], idf: Floats) -> Encoder:
     return Encoder(part.tokenizer, vectorizer, names, idf, stop_words=part.stop_words)
 
 
-def initial_weights(model: Model, encoder: AnyEncoder, task: Task) -> list[Start]:
+def initial_weights(model: Model, encoder: AnyEncoder, task: Task) -> list[trials.Start]:
     """The weights of a model as solutions to start the weight vectors of a task from.
 
     Parameters
@@ -431,7 +427,7 @@ def initial_weights(model: Model, encoder: AnyEncoder, task: Task) -> list[Start
         if side in sides:
             w, b = rows[sides[side]], float(intercepts[sides[side]])
         used = np.flatnonzero(w)
-        starts.append(Start(columns[used].astype(np.int32), w[used].astype(np.float32), b))
+        starts.append(trials.Start(columns[used].astype(np.int32), w[used].astype(np.float32), b))
     return starts
 
 
@@ -539,7 +535,7 @@ def update_corpus(  # noqa: PLR0913  # its options are its interface
     *,
     jobs: int = 1,
     unlabeled: Corpus | None = None,
-    progress: Progress | None = None,
+    progress: running.Progress | None = None,
 ) -> Model:
     """A model of the old and the new documents: see :func:`update`. files: of the new ones."""
     before = summary_of(model)
@@ -557,11 +553,11 @@ def update_corpus(  # noqa: PLR0913  # its options are its interface
             )
         settings = settings_to_update(model, jobs=jobs, unlabeled=unlabeled)
 
-        def initial(data: Prepared) -> list[Start]:
+        def initial(data: prepare.Prepared) -> list[trials.Start]:
             return initial_weights(model, data.encoder, data.task)
 
         corpus = joined(old, new, held_out=holds_out(model))
-        newer = train_corpus(corpus, settings, progress, partial=False, initial=initial)
+        newer = train.train_corpus(corpus, settings, progress, partial=False, initial=initial)
     after = summary_of(newer)
     noted = UpdateSummary(
         date=date,
@@ -592,7 +588,7 @@ def settings_to_update(
             "the model was trained with unlabeled documents as well, which its graph needs: give "
             f"them again (--unlabeled {source.unlabeled[0]})."
         )
-    settings = settings_of(model, unlabeled)
+    settings = recipe.settings_of(model, unlabeled)
     # Only rules that a user gave: that of the task comes by itself.
     rules = {
         label: chosen.rule
