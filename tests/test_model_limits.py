@@ -295,10 +295,6 @@ def test_times_are_those_of_a_training(path: Path) -> None:
             lambda h, a: h.update(task="regression", labels=[], summary=None),
             "a regression has no probabilities",
         ),
-        (
-            lambda h, a: h["summary"]["reg"]["params"].update(l2=[[[[[[[[[[1]]]]]]]]]]),
-            "must be a parameter",
-        ),
     ],
 )
 def test_what_would_fail_later_is_refused(path: Path, edit: Any, words: str) -> None:

@@ -21,7 +21,6 @@ from textreg.measure.metrics import SMALLER
 from textreg.model import container, json_records, storage
 from textreg.model import summary as summaries
 from textreg.model.model import Model
-from textreg.model.summary import SourceSummary
 from textreg.tasks import TASKS, Task
 from textreg.terminal import shell_line, single_line
 from textreg.training import recipe, space
@@ -134,7 +133,7 @@ def command(
         seconds = round(time.monotonic() - started, 3)
         with output.progress_bar(quiet=out.quiet) as progress:
             model = train_corpus(corpus, training, progress, started=started, scratch=scratch)
-    source = SourceSummary(files, dev, unlabeled, how.kept(corpus))
+    source = summaries.SourceSummary(files, dev, unlabeled, how.kept(corpus))
     _save(model, target, source, seconds, len(corpus.skipped), out)
     if not model.n_features:
         (answer,) = model.predict([""])
@@ -147,7 +146,12 @@ def command(
 
 
 def _save(
-    model: Model, target: Path, source: SourceSummary, read: float, skipped: int, out: TrainOutput
+    model: Model,
+    target: Path,
+    source: summaries.SourceSummary,
+    read: float,
+    skipped: int,
+    out: TrainOutput,
 ) -> None:
     """Save a model that was trained or updated, and print its summary.
 
@@ -277,7 +281,7 @@ def update(  # noqa: PLR0913  # its options are its interface
         )
     before = summary_of(loaded).source
     trained = old if old or before is None else before.files
-    source = SourceSummary((*trained, *new), (), unlabeled, how.kept(of_new))
+    source = summaries.SourceSummary((*trained, *new), (), unlabeled, how.kept(of_new))
     skipped = sum(len(corpus.skipped) for corpus in (of_old, of_new) if corpus is not None)
     _save(newer, target, source, seconds, skipped, out)
 

@@ -22,14 +22,12 @@ from textreg.kinds import Regularizer
 from textreg.measure.metrics import wilson
 from textreg.model import summary as records
 from textreg.model.model import Model
-from textreg.model.summary import PartOrigin, SupportCounts, TrainingSummary
 from textreg.records import Corpus, Documents, Floats, SelectionReport, arrays
 from textreg.records import documents as inputs
 from textreg.records.design import BlockDesign, BlockGroups
 from textreg.records.problem import NONZERO, ZERO, PartsReport, Support
 from textreg.training import fit as fitting
 from textreg.training import prepare, recipe, running, search, trials
-from textreg.training.search import SearchContext, SearchResult
 from textreg.training.settings import TrainingSettings
 from textreg.training.splits import group_names, splits_of
 
@@ -45,7 +43,7 @@ if TYPE_CHECKING:
 MAX_ORDER = 100
 
 
-def training_summary(learned: fitting.Learned, options: dict[str, Any]) -> TrainingSummary:
+def training_summary(learned: fitting.Learned, options: dict[str, Any]) -> records.TrainingSummary:
     """The summary of a search and its final fit; ``options`` are those that were given."""
     context, result, fit, path, _ = learned
     settings, task = context.settings, context.documents.target.task
@@ -61,7 +59,7 @@ def training_summary(learned: fitting.Learned, options: dict[str, Any]) -> Train
         searched = None if fit.best is None else len(context.documents.target.y)
         number = len(design.blocks.starts) - 1
         blocks = records.BlocksSummary(number, round(design.passes), searched)
-    return TrainingSummary(
+    return records.TrainingSummary(
         task=task.name,
         loss=problem.loss.label(),
         loss_params=problem.loss.params(),
@@ -98,7 +96,7 @@ def training_summary(learned: fitting.Learned, options: dict[str, Any]) -> Train
             label: records.ThresholdSummary(rules.get(label, task.threshold_rule), *threshold)
             for label, threshold in of_held.thresholds.items()
         },
-        plugins=tuple(PartOrigin(**origin) for origin in settings.plugins(fit.regularizer)),
+        plugins=tuple(records.PartOrigin(**origin) for origin in settings.plugins(fit.regularizer)),
         options=options,
         path=None if path is None else records.PathSummary(path.parameter, len(path)),
         pruned=fit.pruned,
@@ -130,10 +128,10 @@ def _support(supports: Sequence[Support | None]) -> records.SupportSummary | Non
     )
 
 
-def _counts(states: NDArray[np.int8]) -> SupportCounts:
+def _counts(states: NDArray[np.int8]) -> records.SupportCounts:
     # What is neither is undecided: the gap is too wide to tell.
     zero, nonzero = (int(np.count_nonzero(states == state)) for state in (ZERO, NONZERO))
-    return SupportCounts(zero, nonzero, len(states) - zero - nonzero)
+    return records.SupportCounts(zero, nonzero, len(states) - zero - nonzero)
 
 
 def _of_groups(fit: fitting.FinalFit) -> records.GroupsSummary | None:
@@ -156,7 +154,7 @@ def _of_groups(fit: fitting.FinalFit) -> records.GroupsSummary | None:
 
 
 def _of_search(
-    context: SearchContext, result: SearchResult, best: trials.MeasuredSetting | None
+    context: search.SearchContext, result: search.SearchResult, best: trials.MeasuredSetting | None
 ) -> dict[str, Any]:
     """What a summary tells of the search; of none where nothing was measured."""
     settings, splits, metric = context.settings, context.documents.splits, context.metric
@@ -383,7 +381,7 @@ def train_corpus(  # noqa: PLR0913  # its options are its interface
         with nullcontext(scratch) if scratch is not None else Scratch(settings.scratch) as folder:
             return _model(learn_in_blocks(training, settings, folder, work), options)
     documents = prepare.split_corpus(training, splits_of(corpus, target, settings))
-    context = SearchContext(documents, settings, features)
+    context = search.SearchContext(documents, settings, features)
     fitting.log_begun(context, len(corpus))
     return _model(learn(context, work, initial), options)
 
@@ -406,7 +404,7 @@ def _model(learned: fitting.Learned, options: dict[str, Any]) -> Model:
 
 
 def learn(
-    context: SearchContext, work: running.Work, initial: fitting.InitialWeights | None = None
+    context: search.SearchContext, work: running.Work, initial: fitting.InitialWeights | None = None
 ) -> fitting.Learned:
     """Search, fit the best setting on all documents, and its path if that is asked for.
 

@@ -33,23 +33,21 @@ from textreg.errors import ConvergenceWarning, DataError, DataWarning, ModelErro
 from textreg.features.encoder import AnyEncoder, Encoder, JoinedEncoder
 from textreg.features.vectorize import Vectorizer
 from textreg.kinds import Loss, Penalized, Regularizer
+from textreg.model import summary as records
 from textreg.model.model import Model
-from textreg.model.summary import UpdateSummary
 from textreg.penalties import Separable
 from textreg.plugins import calls
 from textreg.records import Corpus, Documents, Floats, Int64s, Problem, Solution
 from textreg.records.documents import as_column
 from textreg.solvers.newton import newton
+from textreg.training import fit as fitting
 from textreg.training import prepare, recipe, running, train, trials
-from textreg.training.fit import LEAST as PRUNED
-from textreg.training.fit import join, leave_out
 from textreg.training.splits import HOLDOUT
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
-    from textreg.model.summary import TrainingSummary
     from textreg.tasks import Task
     from textreg.tasks.base import Targets
     from textreg.training.settings import TrainingSettings
@@ -117,10 +115,10 @@ def approximate(
     run = work.run("fit", task.n_rows)
     solutions: list[Solution] = run.map(fit_row, [(row,) for row in range(task.n_rows)])
     w = np.array([solution.w for solution in solutions])
-    fitted = join(solutions, w)
+    fitted = fitting.join(solutions, w)
     # As after a training: l2 leaves no weight at zero.
-    if settings.prune and np.count_nonzero(w) > PRUNED:
-        leave_out(w, widened.squares(), settings.prune)
+    if settings.prune and np.count_nonzero(w) > fitting.LEAST:
+        fitting.leave_out(w, widened.squares(), settings.prune)
     newer = replace(
         _unmeasured(summary),
         labels=_described(summary, task, y),
@@ -154,7 +152,7 @@ def approximate(
     return result
 
 
-def _unmeasured(summary: TrainingSummary) -> TrainingSummary:
+def _unmeasured(summary: records.TrainingSummary) -> records.TrainingSummary:
     """The same without what was measured of the model before, and what its fit alone tells."""
     unknown = summary.unknown
     if unknown is not None:
@@ -191,7 +189,7 @@ def _of_labels(new: Corpus, model: Model) -> Corpus:
     return new
 
 
-def _described(summary: TrainingSummary, task: Task, y: Targets) -> dict[str, float]:
+def _described(summary: records.TrainingSummary, task: Task, y: Targets) -> dict[str, float]:
     """What is told of the labels of all documents."""
     old, new = summary.labels, task.describe(y)
     if task.discrete:
@@ -559,7 +557,7 @@ def update_corpus(  # noqa: PLR0913  # its options are its interface
         corpus = joined(old, new, held_out=holds_out(model))
         newer = train.train_corpus(corpus, settings, progress, partial=False, initial=initial)
     after = summary_of(newer)
-    noted = UpdateSummary(
+    noted = records.UpdateSummary(
         date=date,
         documents=len(new),
         old=None if old is None else len(old),
@@ -614,7 +612,7 @@ def holds_out(model: Model) -> bool:
     return shifted or bool(model.thresholds) or model.calibration is not None
 
 
-def summary_of(model: Model) -> TrainingSummary:
+def summary_of(model: Model) -> records.TrainingSummary:
     """The summary of a model; ModelError if it has none."""
     if model.summary is None:
         raise ModelError(
