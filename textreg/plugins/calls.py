@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import fields, is_dataclass, replace
 from functools import cache
 from math import inf, isinf, isnan
@@ -305,12 +305,10 @@ def _advice(part: Part) -> str:
     )
 
 
-@contextmanager
-def _blaming(part: Part, doing: str, *, often: bool = False) -> Iterator[None]:
+def _blaming(part: Part, doing: str, *, often: bool = False) -> AbstractContextManager[None]:
     """BrokenPluginErrors for what a part raises; ``often`` where a solver calls it in a loop."""
     who, advice = (lambda: registry.who(part)), (lambda: _advice(part))
-    with blaming(who, doing, advice, own=ours(part), often=often):
-        yield
+    return blaming(who, doing, advice, own=ours(part), often=often)
 
 
 def _called(part: kinds.Plugin, doing: str, *arguments: Any) -> Any:

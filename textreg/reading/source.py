@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import codecs
 import glob
-import io
 import math
 import os
 import re
 import select
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cached_property
 from itertools import chain
 from pathlib import PurePath
@@ -623,19 +622,14 @@ def name_of(path: str) -> str:
     return "<stdin>" if path == "-" else path
 
 
-@contextmanager
-def opened(path: str) -> Iterator[IO[bytes]]:
+def opened(path: str) -> AbstractContextManager[IO[bytes]]:
     """The bytes of a file, or of standard input for ``-``; DataError if it cannot be opened."""
     if path == "-":
-        yield sys.stdin.buffer
-        return
+        return nullcontext(sys.stdin.buffer)
     try:
-        # Unbuffered, because Source asks for large pieces itself.
-        stream = io.FileIO(path)
+        return open(path, "rb", buffering=0)  # because Source asks for large pieces itself
     except OSError as error:
         raise DataError(f"{path}: cannot be opened: {error.strerror}. Check the path.") from None
-    with stream:
-        yield stream
 
 
 def meant_as_path(source: str) -> bool:

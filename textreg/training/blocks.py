@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -291,26 +290,19 @@ def learn_in_blocks(
     return Learned(context, result, final_fit, None, clock.seconds)
 
 
-@contextmanager
 def workers_for(
     settings: TrainingSettings, store: ArrayStore, texts: Documents = ()
-) -> Iterator[Workers]:
+) -> AbstractContextManager[Workers]:
     """The workers that have the texts, or else those of the backend in the settings.
 
     store: see :func:`store_in`.
     """
     if isinstance(texts, TextsElsewhere) and texts.workers is not None:
-        yield texts.workers
-        return
-    tuning, parts = settings.tuning, (settings.reg, settings.loss, settings.any_tokenizer)
-    with open_workers(
-        tuning.backend,
-        tuning.address,
-        (*parts, settings.groups),
-        memory=settings.bytes,
-        store=store,
-    ) as workers:
-        yield workers
+        return nullcontext(texts.workers)
+    tuning = settings.tuning
+    parts = settings.reg, settings.loss, settings.any_tokenizer, settings.groups
+    memory = settings.bytes
+    return open_workers(tuning.backend, tuning.address, parts, memory=memory, store=store)
 
 
 def store_in(scratch: Scratch, settings: TrainingSettings) -> Budget:

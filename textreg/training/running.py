@@ -7,7 +7,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import copy_context
 from dataclasses import dataclass, field
 from typing import Any
@@ -124,11 +124,9 @@ class Run:
         """For ``Problem.callback``: True to stop."""
         return self.stopped is not None
 
-    @contextmanager
-    def listening(self) -> Iterator[None]:
+    def listening(self) -> AbstractContextManager[None]:
         """Handle Ctrl-C in the main thread, unless somebody else handles it already."""
-        with stopping(self.interrupt) if self.work.partial else nullcontext():
-            yield
+        return stopping(self.interrupt) if self.work.partial else nullcontext()
 
     def interrupt(self) -> None:
         """Stop, as Ctrl-C does."""
