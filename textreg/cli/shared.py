@@ -392,14 +392,9 @@ _FILES = {"files", "model", "source", "sources"}
 _FILE_VALUES = {"FILE", "CORPUS", "MODEL"}
 # The kinds of the parts that options name.
 _KINDS = {
-    "reg": "regularizer",
-    "baseline": "regularizer",
-    "tokenizer": "tokenizer",
-    "groups": "groups",
-    "graph": "graph",
-    "loss": "loss",
+    **dict.fromkeys(("reg", "baseline"), "regularizer"),
+    **{kind: kind for kind in ("tokenizer", "groups", "graph", "loss", "backend")},
     "to": "exporter",
-    "backend": "backend",
 }
 
 

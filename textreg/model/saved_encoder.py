@@ -248,18 +248,6 @@ class UnloadedTokenizer(Tokenizer):
         )
 
 
-# Types of the arrays of an encoder.
-ENCODER_ARRAYS = {
-    "names": "uint8",
-    "name_ptr": "int64",
-    "children": "int32",
-    "last": "int32",
-    "kept": "uint8",
-    "idf": "float64",
-    "columns": "int64",
-}
-
-
 @dataclass(frozen=True)
 class SavedField:
     """What the header says of the field that a part reads, where documents have several.

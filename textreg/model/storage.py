@@ -81,7 +81,8 @@ from textreg.measure.decisions import Calibration
 from textreg.model import container, json_records, saved_encoder, summary
 from textreg.model.container import FaultError
 from textreg.model.model import Model
-from textreg.model.saved_encoder import ENCODER_ARRAYS, SavedPart
+from textreg.model.regularization_path import PathHeader, SolutionPath
+from textreg.model.saved_encoder import SavedPart
 from textreg.records.arrays import row_of
 from textreg.records.text import Names
 from textreg.tasks import task_of_header
@@ -91,29 +92,29 @@ if TYPE_CHECKING:
 
     from textreg.features.encoder import AnyEncoder
     from textreg.model.container import Arrays
-    from textreg.model.regularization_path import PathHeader, SolutionPath
     from textreg.records import Floats, Int32s, Int64s
 
 
-#: Types of the arrays of a path.
-PATH_ARRAYS = {
-    "path_names": "uint8",
-    "path_name_ptr": "int64",
+#: Types of the arrays that are read.
+ARRAYS = {
+    **dict.fromkeys(("names", "kept", "path_names"), "uint8"),
+    **dict.fromkeys(("children", "last", "weight_columns", "path_columns"), "int32"),
+    **dict.fromkeys(("name_ptr", "columns", "weight_ptr", "path_name_ptr", "path_ptr"), "int64"),
+    **dict.fromkeys(("idf", "weights", "intercepts", "path_intercepts"), "float64"),
     "path_weights": "float32",
-    "path_ptr": "int64",
-    "path_columns": "int32",
-    "path_intercepts": "float64",
 }
+_OF_PATHS = {name for name in ARRAYS if name.startswith("path_")}
+_OPTIONAL = {"children", "last", "kept", "idf", "columns", *_OF_PATHS}
 
 
 def check_path_lengths(header: PathHeader | None, lengths: Mapping[str, int], rows: int) -> None:
     """FaultError if arrays of these lengths cannot be a path with ``rows`` rows for each point."""
-    present = PATH_ARRAYS.keys() & lengths.keys()
+    present = _OF_PATHS & lengths.keys()
     if header is None:
         if present:
             raise FaultError(f"it has no path but the array '{min(present)}'")
         return
-    if missing := PATH_ARRAYS.keys() - present:
+    if missing := _OF_PATHS - present:
         raise FaultError(f"it has a path but no array '{min(missing)}'")
     container.check_name_lengths(lengths, "path_names", "path_name_ptr")
     total = rows * len(header)
@@ -132,34 +133,16 @@ def read_path(header: PathHeader | None, arrays: Arrays, rows: int) -> SolutionP
         return None
     from scipy.sparse import csr_array
 
-    from textreg.model.regularization_path import SolutionPath
-
     names = container.unpack_names(arrays, "path_names", "path_name_ptr")
     container.check_distinct(names)
     total = rows * len(header)
-    parts = container.unpack_rows(
-        arrays, ("path_weights", "path_columns", "path_ptr"), total, len(names)
-    )
-    return SolutionPath(
-        parameter=header.parameter,
-        chosen=header.chosen,
-        metric=header.metric,
-        points=header.points,
-        names=names,
-        weights=csr_array(parts, shape=(total, len(names))),
-        intercepts=arrays["path_intercepts"].reshape(len(header), rows),
-    )
+    columns = "path_weights", "path_columns", "path_ptr"
+    parts = container.unpack_rows(arrays, columns, total, len(names))
+    weights = csr_array(parts, shape=(total, len(names)))
+    intercepts = arrays["path_intercepts"].reshape(len(header), rows)
+    of_header = header.parameter, header.chosen, header.metric, header.points
+    return SolutionPath(*of_header, names, weights, intercepts)
 
-
-#: Types of the arrays that are read.
-ARRAYS = {
-    **ENCODER_ARRAYS,
-    "weights": "float64",
-    "weight_ptr": "int64",
-    "weight_columns": "int32",
-    "intercepts": "float64",
-    **PATH_ARRAYS,
-}
 
 #: A model takes at most this many times the bytes of its file for weights, most of them zero, or
 #: SMALL_WEIGHTS: only one of many hundreds of labels, with few features each, needs more.
@@ -167,8 +150,6 @@ SPREAD = 500
 
 #: Bytes of weights that a model may have in any file.
 SMALL_WEIGHTS = 256_000_000
-
-_OPTIONAL = {"children", "last", "kept", "idf", "columns", *PATH_ARRAYS}
 
 
 @dataclass(frozen=True)

@@ -250,7 +250,8 @@ def guarded(loss: kinds.Loss) -> kinds.Loss:
 @cache
 def _guarded_class(cls: type[kinds.Loss]) -> type[kinds.Loss]:
     """A subclass with the class's own methods guarded, so that ``isinstance`` still holds."""
-    own = (name for name in _WRITTEN if getattr(cls, name) is not getattr(kinds.Loss, name))
+    names = (*_OF_LOSSES, "unsmoothed_value")
+    own = (name for name in names if getattr(cls, name) is not getattr(kinds.Loss, name))
     body: dict[str, Any] = {name: _guarded(cls, name) for name in own}
     # pickle looks classes up by their names, and this one has none of its own.
     body["__reduce__"] = lambda self: (guarded, (cls(**self.params()),))
@@ -258,20 +259,13 @@ def _guarded_class(cls: type[kinds.Loss]) -> type[kinds.Loss]:
 
 
 # The methods of a loss, and which of their arguments they write to.
-_WRITTEN: dict[str, tuple[int, ...]] = {
-    "value": (),
-    "derivatives": (3, 4),
-    "curvature_bound": (),
-    "dual_value": (),
-    "balance": (0,),
-    "constant": (),
-    "unsmoothed_value": (),
-}
+_OF_LOSSES = ("value", "derivatives", "curvature_bound", "dual_value", "balance", "constant")
+_WRITTEN: dict[str, tuple[int, ...]] = {"derivatives": (3, 4), "balance": (0,)}
 
 
 def _guarded(cls: type[kinds.Loss], name: str) -> Callable[..., Any]:
     """A method of a loss; arrays that it must not write to are sealed, and results are numbers."""
-    method, written = getattr(cls, name), _WRITTEN[name]
+    method, written = getattr(cls, name), _WRITTEN.get(name, ())
 
     def call(self: kinds.Loss, *arrays: Floats) -> Any:
         given = [array if at in written else sealed(array) for at, array in enumerate(arrays)]

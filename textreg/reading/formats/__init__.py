@@ -12,15 +12,7 @@ from textreg.reading.source import Source, keeps_ascii, likely_utf16
 PLAIN = PlainText()
 # All formats, in the order in which their first line is looked at.
 FORMATS: tuple[Format, ...] = (
-    FastText(),
-    PLAIN,
-    JsonLines(),
-    JsonArray(),
-    Csv(),
-    Tsv(),
-    Parquet(),
-    Arrow(),
-    ArrowStream(),
+    *(FastText(), PLAIN, JsonLines(), JsonArray(), Csv(), Tsv(), Parquet(), Arrow(), ArrowStream()),
 )
 
 _UNREADABLE = {

@@ -107,11 +107,9 @@ class Csv(Format):
                     )
                     problem.record = dict(zip(columns.names, fields, strict=False))
                     raise problem
-                row = columns.row(start, dict(zip(columns.names, fields, strict=True)))
+                yield columns.row(start, dict(zip(columns.names, fields, strict=True)))
             except UnusableRow as problem:
                 yield problem.at(start)
-                continue
-            yield row
 
     def delimiter(self, header: str) -> str:
         """What stands between the fields: the character that cuts the header into most."""
@@ -323,11 +321,10 @@ class LineFormat(Format):
                 if damage := lines.damage():
                     raise damage
                 row = self.document(line.removesuffix("\r"), columns, lines.number)
+                if row is not None:
+                    yield row
             except UnusableRow as problem:
                 yield problem.at(lines.number)
-                continue
-            if row is not None:
-                yield row
 
     @abstractmethod
     def document(self, line: str, columns: TableColumns, number: int) -> Row | None:

@@ -197,11 +197,9 @@ class JsonLines(Format):
             try:
                 if damage := lines.damage():
                     raise damage
-                row = objects.row(lines.number, line, _value(line, decode))
+                yield objects.row(lines.number, line, _value(line, decode))
             except UnusableRow as problem:
                 yield problem.at(lines.number)
-                continue
-            yield row
         objects.end()
 
 
@@ -241,22 +239,20 @@ class Objects:
 
 
 def _value(line: str, decode: Callable[[str], Any]) -> Any:
-    problem: UnusableRow | None = None
-    value = None
+    what, reason = "JSON with a number of thousands of digits, or nested too deep.", ""
     try:
-        value = decode(line)
+        if not isinstance(value := decode(line), list):
+            return value
     except json.JSONDecodeError as error:
         what = f"not valid JSON ({error.msg}, character {error.colno})."
-        problem = UnusableRow(what, reason="not valid JSON")
+        reason = "not valid JSON"
     except (ValueError, RecursionError):
-        problem = UnusableRow("JSON with a number of thousands of digits, or nested too deep.")
-    if isinstance(value, list) or (problem is not None and line.lstrip().startswith("[")):
+        pass
+    if line.lstrip().startswith("["):
         what = "a JSON array, where every line should be one object."
         remedy = "Give the file a name that ends in .json, or write one object a line (jq -c '.[]')"
-        problem = UnusableRow(what, remedy)
-    if problem is not None:
-        raise problem
-    return value
+        raise UnusableRow(what, remedy)
+    raise UnusableRow(what, reason=reason)
 
 
 def _paired(row: Row) -> Row:
@@ -310,11 +306,9 @@ class JsonArray(Format):
             try:
                 if _ESCAPED.search(raw):
                     raise _undecodable(raw, source.encoding, number)
-                row = objects.row(number, raw, value)
+                yield objects.row(number, raw, value)
             except UnusableRow as problem:
                 yield problem.at(number)
-                continue
-            yield row
         text.expect("]")
         text.end()
         objects.end()
