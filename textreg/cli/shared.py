@@ -15,9 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TextIO, TypeVar, ca
 
 import click
 
-from textreg.errors import TextregError, did_you_mean
-from textreg.isolation import is_inside
-from textreg.terminal import single_line
+from textreg import errors, isolation, terminal
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -88,7 +86,7 @@ class Results:
         self._owner = os.getpid(), threading.get_ident()
 
     def __getattr__(self, name: str) -> Any:
-        mine = self._owner == (os.getpid(), threading.get_ident()) and not is_inside()
+        mine = self._owner == (os.getpid(), threading.get_ident()) and not isolation.is_inside()
         return getattr(self._out if mine else sys.stderr, name)
 
     def close(self) -> None:
@@ -146,11 +144,9 @@ def logging_to_stderr(verbosity: int) -> Iterator[None]:
     """Write what textreg logs to standard error: INFO, and DEBUG with a verbosity above 1."""
     import logging
 
-    from textreg.terminal import single_line
-
     class Lines(logging.Formatter):
         def format(self, record: logging.LogRecord) -> str:
-            return single_line(super().format(record))
+            return terminal.single_line(super().format(record))
 
     logger, handler = logging.getLogger("textreg"), logging.StreamHandler(sys.stderr)
     handler.setFormatter(Lines("%(asctime)s %(message)s", "%H:%M:%S"))
@@ -184,7 +180,7 @@ def tell(error: BaseException, line: CommandLine) -> int:
     with suppress(OSError):  # nobody can be told
         if line.debug:
             click.echo("".join(traceback.format_exception(error)), err=True, nl=False)
-        click.echo(single_line(message), err=True)
+        click.echo(terminal.single_line(message), err=True)
     if sys.stderr is not None:
         _discard(sys.stderr)
     return code
@@ -194,7 +190,7 @@ def _explain(error: BaseException, line: CommandLine) -> tuple[str, int]:
     """An error as one paragraph, and its exit code."""
     if isinstance(error, (click.Abort, KeyboardInterrupt)):
         return "Interrupted. No file was left incomplete.", INTERRUPTED
-    if isinstance(error, TextregError):
+    if isinstance(error, errors.TextregError):
         return f"Error: {error}", error.exit_code
     if isinstance(error, click.ClickException):
         return f"Error: {_usage(error, line)}", 2
@@ -275,7 +271,7 @@ class ShownOnce:
         if str(message) not in self._before:
             self._before.add(str(message))
             with suppress(OSError):
-                click.echo(f"Warning: {single_line(str(message))}", err=True)
+                click.echo(f"Warning: {terminal.single_line(str(message))}", err=True)
 
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -487,7 +483,7 @@ class OpenGroup(Command, click.Group):
         elif name not in known:
             there = ", ".join(known)
             raise click.UsageError(
-                f"no command '{name}'.{did_you_mean(name, known)} There are: {there}.", ctx
+                f"no command '{name}'.{errors.did_you_mean(name, known)} There are: {there}.", ctx
             )
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from textreg import errors, kinds, terminal
 from textreg.blocks.scratch import sparse_zeros
-from textreg.errors import ConvergenceWarning, UsageError, first_few
-from textreg.kinds import Regularizer
 from textreg.measure import decisions, intercept
 from textreg.model.regularization_path import PathPoint, SolutionPath
 from textreg.model.summary import PruneSummary
@@ -22,7 +21,6 @@ from textreg.plugins import calls
 from textreg.records import Floats, MultiSolution, Problem, Solution, Step, Unsmoothed, store
 from textreg.solvers.certificate import relative_gap
 from textreg.tasks.base import Held
-from textreg.terminal import logger
 from textreg.training import trials
 from textreg.training.prepare import FEW, Prepared, left_out_splits
 from textreg.training.running import ALONE, Run, Work
@@ -53,7 +51,7 @@ class FinalFit(NamedTuple):
     """
 
     best: trials.MeasuredSetting | None
-    regularizer: Regularizer
+    regularizer: kinds.Regularizer
     data: Prepared
     folds: Sequence[trials.Fold]
     rows: NDArray[np.intp]
@@ -127,7 +125,7 @@ def fit_best(
             return fit
         measured.remove(best)
         if not any(setting.nonzero <= most for setting in measured):
-            raise UsageError(
+            raise errors.UsageError(
                 f"no setting has at most {most:,} features: fitted on all documents, the last one "
                 f"has {fit.nonzero:,}. Allow more (--max-nonzero), or name larger penalty "
                 "strengths to search."
@@ -244,7 +242,7 @@ def learn_from_held(  # noqa: PLR0913  # the fits, and what is known of them
 
 
 def fit_rows(
-    regularizer: Regularizer,
+    regularizer: kinds.Regularizer,
     problems: trials.Problems,
     starts: Sequence[trials.Start | Weights | None] | None,
     work: Work = ALONE,
@@ -300,7 +298,7 @@ class SideBySide(trials.Problems):
 
 
 def held_out(
-    regularizer: Regularizer,
+    regularizer: kinds.Regularizer,
     folds: Sequence[trials.Fold],
     work: Work,
     outside: csr_array,
@@ -355,7 +353,7 @@ TIGHTER = 0.01
 
 
 def _fit(  # noqa: PLR0913  # one piece of work
-    regularizer: Regularizer,
+    regularizer: kinds.Regularizer,
     problems: trials.Problems,
     rows: Sequence[int | None],
     starts: Sequence[trials.Start | Weights | None],
@@ -375,7 +373,7 @@ def _fit(  # noqa: PLR0913  # one piece of work
     separate = [row for row in rows if row is not None]
     goal, n = problems.problem.tol, problems.problem.design.shape[0]
     from_ = [None if (start := starts[row]) is None else start.dense(p) for row in separate]
-    proves = prove and type(regularizer).support is not Regularizer.support
+    proves = prove and type(regularizer).support is not kinds.Regularizer.support
     if proves and regularizer.needs == "groups" and n <= FEW:
         problems = replace(problems, problem=problems.problem.replace(tol=goal * TIGHTER))
         solutions = [
@@ -442,7 +440,7 @@ BITS = 12
 
 
 def prune(
-    fitted: MultiSolution, regularizer: Regularizer, problems: trials.Problems, share: float
+    fitted: MultiSolution, regularizer: kinds.Regularizer, problems: trials.Problems, share: float
 ) -> tuple[MultiSolution, PruneSummary | None]:
     """Leave out the smallest weights, and shorten the others.
 
@@ -519,7 +517,7 @@ def _variance(weights: Floats, squares: NDArray[np.float32]) -> NDArray[np.float
 
 
 def _gap(
-    pruned: MultiSolution, regularizer: Regularizer, problems: trials.Problems
+    pruned: MultiSolution, regularizer: kinds.Regularizer, problems: trials.Problems
 ) -> float | None:
     """The gap at the weights that are left, by the bound of the fit; None without a bound.
 
@@ -538,7 +536,7 @@ def _gap(
     return None if np.isnan(gap) else gap
 
 
-LOG = logger("training")
+LOG = terminal.logger("training")
 
 # Labels that are named.
 _LABELS = 8
@@ -552,7 +550,7 @@ def log_begun(context: SearchContext, count: int) -> None:
         "%s of %d documents%s; %s, loss %s, tokenizer %s",
         task.name,
         count,
-        f", labels {first_few(task.labels, _LABELS)}" if task.labels else "",
+        f", labels {errors.first_few(task.labels, _LABELS)}" if task.labels else "",
         settings.reg,
         settings.loss.label(),
         settings.any_tokenizer.label(),
@@ -571,7 +569,7 @@ def report_search(context: SearchContext, result: SearchResult, seconds: float) 
         warnings.warn(
             f"{_why(result.stopped, tuning.seconds)}: the best of {len(result.measured)} of "
             f"{result.planned} settings was chosen, and fitted.",
-            ConvergenceWarning,
+            errors.ConvergenceWarning,
             stacklevel=4,
         )
     if best is None:
@@ -610,7 +608,7 @@ def report_fit(fit: FinalFit, settings: TrainingSettings, seconds: float) -> Non
         if fit.stopped is not None:
             why = _why(fit.stopped, settings.tuning.seconds)
             message = f"{why}: the model is the best so far, and not the optimum."
-        warnings.warn(message, ConvergenceWarning, stacklevel=4)
+        warnings.warn(message, errors.ConvergenceWarning, stacklevel=4)
 
 
 def _why(stopped: str, budget: float | None) -> str:
@@ -622,7 +620,7 @@ def _why(stopped: str, budget: float | None) -> str:
 POINTS = 20
 
 
-def path_parameter(regularizer: Regularizer | type[Regularizer]) -> str:
+def path_parameter(regularizer: kinds.Regularizer | type[kinds.Regularizer]) -> str:
     """The parameter that changes along the path: ``l1``, or the last that is searched.
 
     That is a penalty strength with a grid of several values, or a whole number. UsageError if there
@@ -635,13 +633,13 @@ def path_parameter(regularizer: Regularizer | type[Regularizer]) -> str:
         strength = isinstance(grid, LogGrid) and grid.points > 1 and declared.type is float
         if strength or (isinstance(grid, Choices) and declared.type is int):
             return name
-    raise UsageError(
+    raise errors.UsageError(
         f"{regularizer.label()} has no path: none of its parameters makes the model larger step by "
         "step. Leave out path, or take a regularizer such as elastic."
     )
 
 
-def path_settings(regularizer: Regularizer, problem: Problem) -> list[Regularizer]:
+def path_settings(regularizer: kinds.Regularizer, problem: Problem) -> list[kinds.Regularizer]:
     """Versions of a regularizer along its path, the emptiest model first, itself among them.
 
     Penalty strengths fall from the smallest that empties the model of ``problem`` to the least that
@@ -686,7 +684,7 @@ def fit_path(fit: FinalFit, *, metric: str, work: Work = ALONE) -> SolutionPath 
     if run.stopped:
         warnings.warn(
             "interrupted: the model is complete, but its path is left out.",
-            ConvergenceWarning,
+            errors.ConvergenceWarning,
             stacklevel=3,
         )
         return None
@@ -733,7 +731,7 @@ def fit_path(fit: FinalFit, *, metric: str, work: Work = ALONE) -> SolutionPath 
 
 
 def _fit_along(
-    settings: Sequence[Regularizer],
+    settings: Sequence[kinds.Regularizer],
     problems: trials.Problems,
     row: int | None,
     X: csr_array | None,

@@ -13,15 +13,12 @@ from dataclasses import dataclass, field
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from textreg import errors, interrupts, kinds, terminal
 from textreg._core.threads import allowed, allowing
-from textreg.errors import ConvergenceWarning, TextregError
-from textreg.interrupts import stopping
 from textreg.jobs import check_jobs, threads_of
-from textreg.kinds import Workers
 from textreg.records import Step
-from textreg.terminal import logger
 
-LOG = logger("training")
+LOG = terminal.logger("training")
 
 # Called as `progress(stage, done, total)`, from any thread but never from two at once.
 Progress = Callable[[str, int, int], None]
@@ -41,7 +38,7 @@ class Work:
     jobs: int = 1
     progress: Progress | None = None
     deadline: float = math.inf
-    workers: Workers | None = None
+    workers: kinds.Workers | None = None
     partial: bool = True
     sent: WeakKeyDictionary[Any, Any] = field(default_factory=WeakKeyDictionary, repr=False)
 
@@ -126,7 +123,7 @@ class Run:
 
     def listening(self) -> AbstractContextManager[None]:
         """Handle Ctrl-C in the main thread, unless somebody else handles it already."""
-        return stopping(self.interrupt) if self.work.partial else nullcontext()
+        return interrupts.stopping(self.interrupt) if self.work.partial else nullcontext()
 
     def interrupt(self) -> None:
         """Stop, as Ctrl-C does."""
@@ -147,12 +144,12 @@ def in_threads(call: Callable[..., Any], pieces: Sequence[tuple[Any, ...]], jobs
 
     A ConvergenceWarning is left to the caller, who knows which of the fits matter.
     """
-    causes: dict[TextregError, BaseException | None] = {}
+    causes: dict[errors.TextregError, BaseException | None] = {}
 
     def keeping_cause(*piece: Any) -> Any:
         try:
             return call(*piece)
-        except TextregError as error:
+        except errors.TextregError as error:
             causes[error] = error.__cause__
             raise
 
@@ -162,7 +159,7 @@ def in_threads(call: Callable[..., Any], pieces: Sequence[tuple[Any, ...]], jobs
     try:
         # One thread a piece: BLAS adds in another order when it has several.
         with warnings.catch_warnings(), one_thread_in_blas():
-            warnings.simplefilter("ignore", ConvergenceWarning)
+            warnings.simplefilter("ignore", errors.ConvergenceWarning)
             # No thread without work.
             threads = min(threads_of(jobs), len(calls))
             if threads < 2:
@@ -171,7 +168,7 @@ def in_threads(call: Callable[..., Any], pieces: Sequence[tuple[Any, ...]], jobs
 
             parallel = Parallel(n_jobs=threads, prefer="threads")
             return list(parallel(delayed(run)(keeping_cause, *piece) for run, piece in calls))
-    except TextregError as error:
+    except errors.TextregError as error:
         # With several threads joblib replaces the cause by a text.
         error.__cause__ = causes.get(error, error.__cause__)
         raise

@@ -28,14 +28,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from textreg import errors, kinds, penalties
 from textreg._core.threads import allowing
-from textreg.errors import ConvergenceWarning, DataError, DataWarning, ModelError, UsageError
 from textreg.features.encoder import AnyEncoder, Encoder, JoinedEncoder
 from textreg.features.vectorize import Vectorizer
-from textreg.kinds import Loss, Penalized, Regularizer
 from textreg.model import summary as records
 from textreg.model.model import Model
-from textreg.penalties import Separable
 from textreg.plugins import calls
 from textreg.records import Corpus, Documents, Floats, Int64s, Problem, Solution
 from textreg.records.documents import as_column
@@ -71,11 +69,11 @@ def approximate(
     task, summary = model.task, model.summary
     assert summary is not None
     if task.joint:
-        raise UsageError(
+        raise errors.UsageError(
             "a softmax cannot be updated without the old documents: give them (--old)."
         )
     if settings.class_weight is not None:
-        raise UsageError(
+        raise errors.UsageError(
             "class weights follow the labels of all documents, so a model that has some cannot be "
             "updated without the old documents: give them (--old)."
         )
@@ -146,7 +144,7 @@ def approximate(
         warnings.warn(
             f"the update stopped before its tolerance: {reached}, where {settings.tol:g} was asked "
             f"for, after {newer.iterations:,} iterations.",
-            ConvergenceWarning,
+            errors.ConvergenceWarning,
             stacklevel=4,
         )
     return result
@@ -182,7 +180,7 @@ def _of_labels(new: Corpus, model: Model) -> Corpus:
     if task.labels and task.rare_label is None:
         unseen = sorted({*new.label_names()} - {*task.labels})
         if unseen:
-            raise UsageError(
+            raise errors.UsageError(
                 f"the model has no label '{unseen[0]}', and a new one needs the old documents, "
                 "which do not have it: give them (--old)."
             )
@@ -205,7 +203,7 @@ def _described(summary: records.TrainingSummary, task: Task, y: Targets) -> dict
     return {"mean": mean, "standard_deviation": deviation}
 
 
-def anchors(loss: Loss, b: float, db: float) -> tuple[Floats, Floats]:
+def anchors(loss: kinds.Loss, b: float, db: float) -> tuple[Floats, Floats]:
     """Empty documents whose loss has its minimum at the intercept b, and there the curvature db.
 
     Returns their ``y`` and their weights.
@@ -225,17 +223,17 @@ def anchors(loss: Loss, b: float, db: float) -> tuple[Floats, Floats]:
     return y, shares * (db / curvature if curvature > 0.0 else 0.0)
 
 
-def strengths_of(reg: Regularizer) -> tuple[float, float]:
+def strengths_of(reg: kinds.Regularizer) -> tuple[float, float]:
     """l1 and l2 for new features. The norm of a group of one feature is an absolute value.
 
     UsageError for regularizers without strengths of this kind.
     """
-    params = reg.params() if "l1" in reg.declared() or isinstance(reg, Penalized) else {}
+    params = reg.params() if "l1" in reg.declared() or isinstance(reg, kinds.Penalized) else {}
     l1, l2 = (float(params.get(key, 0.0) or 0.0) for key in ("l1", "l2"))
     if l1 == 0.0 and l2 == 0.0:
         l1 = float(params.get("group", 0.0) or 0.0)
     if l1 == 0.0 and l2 == 0.0:
-        raise UsageError(
+        raise errors.UsageError(
             f"{reg.label()} has no penalty for single features, so a model of it cannot be updated "
             "without the old documents: give them (--old)."
         )
@@ -266,7 +264,7 @@ def fit(
     d = widened.before * np.maximum(widened.mean_squares(h), LEAST)
     # 1/2 q_j (w_j - v_j)^2 + lam_j |w_j|: weights that the model has are held by the quadratic,
     # l1 is for the others alone.
-    penalty = Separable(q=d + 2.0 * l2, mu=v, lam=np.where(v != 0.0, 0.0, l1))
+    penalty = penalties.Separable(q=d + 2.0 * l2, mu=v, lam=np.where(v != 0.0, 0.0, l1))
     y, c = anchors(of.loss, b, max(float(h.mean()), LEAST) * old)
     # Empty rows at the end of X.
     indptr = np.concatenate([X.indptr, np.full(len(y), X.indptr[-1])])
@@ -340,7 +338,7 @@ def widen(model_encoder: AnyEncoder, texts: Documents, old: int) -> Widened:
     """
     parts = model_encoder.parts
     if model_encoder.fields or any(part.vectorizer.weighting != WEIGHTING for part in parts):
-        raise UsageError(
+        raise errors.UsageError(
             "without the old documents a model can be updated only if its documents are single "
             f"texts and its weighting is {WEIGHTING}, which tells how frequent features are: give "
             "the old documents (--old)."
@@ -546,7 +544,7 @@ def update_corpus(  # noqa: PLR0913  # its options are its interface
             warnings.warn(
                 f"the old documents are {len(old):,}, and the model was fitted on "
                 f"{before.documents:,}: what is left out is forgotten.",
-                DataWarning,
+                errors.DataWarning,
                 stacklevel=3,
             )
         settings = settings_to_update(model, jobs=jobs, unlabeled=unlabeled)
@@ -582,7 +580,7 @@ def settings_to_update(
     summary = summary_of(model)
     source = summary.source
     if source is not None and source.unlabeled and unlabeled is None:
-        raise UsageError(
+        raise errors.UsageError(
             "the model was trained with unlabeled documents as well, which its graph needs: give "
             f"them again (--unlabeled {source.unlabeled[0]})."
         )
@@ -615,7 +613,7 @@ def holds_out(model: Model) -> bool:
 def summary_of(model: Model) -> records.TrainingSummary:
     """The summary of a model; ModelError if it has none."""
     if model.summary is None:
-        raise ModelError(
+        raise errors.ModelError(
             "the model does not hold the settings of its training, so it cannot be updated: train "
             "one with textreg train."
         )
@@ -625,14 +623,14 @@ def summary_of(model: Model) -> records.TrainingSummary:
 def _check(model: Model, corpus: Corpus, what: str) -> None:
     """DataError for documents of another task."""
     if not len(corpus):
-        raise DataError(f"{what} are missing: give some.")
+        raise errors.DataError(f"{what} are missing: give some.")
     if corpus.labels is None:
-        raise DataError(f"{what} have no labels: give a label for each.")
+        raise errors.DataError(f"{what} have no labels: give a label for each.")
     if corpus.multilabel != model.task.multilabel:
         have, take = "one label each", "lists of labels"
         if corpus.multilabel:
             have, take = take, have
-        raise DataError(
+        raise errors.DataError(
             f"{what} have {have}, and those of the model have {take}: give such documents, or "
             "train another model."
         )
@@ -645,7 +643,7 @@ def as_date(date: str | None) -> str:
     try:
         return datetime.date.fromisoformat(date).isoformat()
     except ValueError:
-        raise UsageError(f"'{date}' is not a date: write it as 2026-01-31.") from None
+        raise errors.UsageError(f"'{date}' is not a date: write it as 2026-01-31.") from None
 
 
 def joined(old: Corpus, new: Corpus, *, held_out: bool) -> Corpus:
@@ -656,7 +654,7 @@ def joined(old: Corpus, new: Corpus, *, held_out: bool) -> Corpus:
     """
     # One encoder cannot read both.
     if old.tokenized != new.tokenized:
-        raise DataError(
+        raise errors.DataError(
             "the old documents and the new ones must all be texts, or all be lists of tokens."
         )
     weights = None
@@ -683,7 +681,7 @@ def _both(what: str, old: Sequence[Any] | None, new: Sequence[Any] | None) -> li
     """What each document has, if all have it."""
     if (old is None) != (new is None):
         there, missing = ("new", "old") if old is None else ("old", "new")
-        raise DataError(
+        raise errors.DataError(
             f"the {there} documents have {what} and the {missing} ones have none: give them to "
             "all, or to none."
         )
