@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -26,6 +24,7 @@ from textreg.structure.grouping import group_lines
 from textreg.tasks import TASKS
 from textreg.terminal import single_line, visible
 from textreg.training.prepare import for_documents
+from textreg.training.running import Clock
 from textreg.training.settings import TrainingSettings
 
 ANY = "any"
@@ -176,17 +175,27 @@ def groups(
     training = TrainingSettings.from_options(reg="textreg:group", **given)
     corpus = how.unlabeled(files, tell=not as_json)
     training = for_documents(training, corpus)
-    clock = [time.perf_counter()]
+    clock = Clock()
     tokens = training.vectorizer.fit(training.any_tokenizer, corpus.texts).tokens
-    clock.append(time.perf_counter())
+    clock.stop("features")
     assert training.groups is not None
     groups = calls.build_groups(training.groups, tokens)
-    clock.append(time.perf_counter())
+    clock.stop("groups")
 
-    facts = {"builder": training.groups.label(), "params": training.groups.params()}
-    facts |= _facts(groups)
-    seconds = [round(after - before, 3) for before, after in itertools.pairwise(clock)]
-    facts["seconds"] = dict(zip(("features", "groups"), seconds, strict=True))
+    sizes = np.diff(groups.indptr)
+    facts: dict[str, Any] = {
+        "builder": training.groups.label(),
+        "params": training.groups.params(),
+        "groups": len(groups),
+        "distinct": len(groups.merged.groups),
+        "empty": int((sizes == 0).sum()),
+        "single": int((sizes == 1).sum()),
+        "sizes": [int(q) for q in np.percentile(sizes, (0, 50, 100))] if len(sizes) else [],
+        "entries": len(groups.indices),
+        "features": groups.n_features,
+        "covered": len(np.unique(groups.indices)),
+        "seconds": clock.seconds,
+    }
     shown = range(min(top, len(groups)))
     if output is not None:
         lines = group_lines(groups, tokens.vocabulary)
@@ -203,22 +212,6 @@ def groups(
         if rows:
             click.echo()
             print_table([("GROUP", "SIZE", "WEIGHT", "FEATURES"), *rows])
-
-
-def _facts(groups: Groups) -> dict[str, Any]:
-    """Counts of groups and of their features."""
-    sizes = np.diff(groups.indptr)
-    covered = len(np.unique(groups.indices))
-    return {
-        "groups": len(groups),
-        "distinct": len(groups.merged.groups),
-        "empty": int((sizes == 0).sum()),
-        "single": int((sizes == 1).sum()),
-        "sizes": [int(q) for q in np.percentile(sizes, (0, 50, 100))] if len(sizes) else [],
-        "entries": len(groups.indices),
-        "features": groups.n_features,
-        "covered": covered,
-    }
 
 
 def _group_row(groups: Groups, tokens: Tokens, g: int) -> dict[str, Any]:

@@ -157,8 +157,7 @@ def _save(
 
     read, skipped: the seconds that reading took, and the number of rows left out.
     """
-    assert model.summary is not None
-    model.summary = summary = replace(model.summary, source=source)
+    model.summary = summary = replace(summary_of(model), source=source)
     model.seconds = {"read": read, **model.seconds}
     model.save(target)
     if out.as_json:
@@ -310,8 +309,7 @@ SPLIT_TITLES = {"dev": "--dev", "holdout": "documents held out", "cv": "cross-va
 
 def print_summary(model: Model, saved: Path) -> None:
     """Print how a model was trained, and which files were written."""
-    summary, seconds = model.summary, model.seconds
-    assert summary is not None
+    summary, seconds = summary_of(model), model.seconds
     for line in (
         *_data_lines(summary, model.task, seconds),
         *_search_lines(summary, seconds),

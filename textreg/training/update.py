@@ -66,8 +66,7 @@ def approximate(
     weightings than unit-idf, documents of several fields, and regularizers without strengths for
     single features. Warns with a ConvergenceWarning where the fit misses its tolerance.
     """
-    task, summary = model.task, model.summary
-    assert summary is not None
+    task, summary = model.task, summary_of(model)
     if task.joint:
         raise errors.UsageError(
             "a softmax cannot be updated without the old documents: give them (--old)."
@@ -295,8 +294,6 @@ class Widened(NamedTuple):
         By what their weights are multiplied, as idf changes.
     before : ndarray of float64, shape (p,)
         The number of old documents with each feature, zero for those that the model does not have.
-    starts : ndarray of int64
-        Where the columns of each tokenizer begin, and their number.
     """
 
     encoder: AnyEncoder
@@ -304,7 +301,6 @@ class Widened(NamedTuple):
     columns: Int64s
     scale: Floats
     before: Floats
-    starts: Int64s
 
     def mean_squares(self, c: Floats) -> Floats:
         """(p,) the mean of c_i x_ij^2 over the occurrences of features, but for idf.
@@ -316,7 +312,9 @@ class Widened(NamedTuple):
         # c_i (x_ij / idf_j)^2 of every occurrence
         values = (X.data / idf[X.indices]) ** 2 * np.repeat(c, np.diff(X.indptr))
         known = self.before[X.indices] > 0.0
-        for start, end in pairwise(self.starts.tolist()):
+        # The columns of each tokenizer follow those of the one before it.
+        ends = np.cumsum([0, *(len(part.vocabulary) for part in self.encoder.parts)])
+        for start, end in pairwise(ends.tolist()):
             inside = known & (X.indices >= start) & (X.indices < end)
             mean = values[inside].mean() if inside.any() else c.mean()
             means[start:end] = mean * idf[start:end] ** 2
@@ -367,11 +365,9 @@ def widen(model_encoder: AnyEncoder, texts: Documents, old: int) -> Widened:
 
     X = hstack(blocks, format="csr")
     X.sort_indices()
-    starts = np.cumsum([0, *(len(part.vocabulary) for part in encoders)])
     encoder = encoders[0] if len(encoders) == 1 else JoinedEncoder(encoders)
-    return Widened(
-        encoder, X, np.concatenate(columns), np.concatenate(scales), np.concatenate(before), starts
-    )
+    place, counts = np.concatenate(columns), np.concatenate(before)
+    return Widened(encoder, X, place, np.concatenate(scales), counts)
 
 
 def _joined(old: Encoder, new: Encoder) -> tuple[Sequence[str], Int64s]:
