@@ -104,11 +104,6 @@ def command(
     _check_outputs(target, [*files, *dev, *unlabeled])
     given = {key: value for key, value in options.items() if value is not None}
     training = TrainingSettings.from_options(fields=how.fields or None, **given)
-    if training.memory is not None:  # refused before anything is read
-        from textreg.training.blocks import check_settings
-
-        check_settings(training)
-
     # Late, so that --help and refusals do not wait for them.
     from textreg.training.train import train_corpus
 
@@ -174,16 +169,19 @@ def _scratch(
 ) -> tuple[Scratch | None, StoredTexts | Workers | None]:
     """A folder for blocks, and where texts go, where not all is to be in memory.
 
-    That is a file there, or the workers of a backend that read files themselves.
+    That is a file there, or the workers of a backend that read files themselves. UsageError for
+    settings that need all of it in memory.
     """
     if training.memory is None:
         return None, None
     from textreg.blocks.scratch import Scratch
     from textreg.records.documents import StoredTexts
-    from textreg.training.blocks import store_in, workers_for
+    from textreg.training import blocks
 
+    blocks.check_settings(training)
     scratch = stack.enter_context(Scratch(training.scratch))
-    workers = stack.enter_context(workers_for(training, store_in(scratch, training)))
+    store = blocks.store_in(scratch, training)
+    workers = stack.enter_context(blocks.workers_for(training, store))
     if workers.reads:
         return scratch, workers
     return scratch, stack.enter_context(StoredTexts(scratch.folder / "texts"))
