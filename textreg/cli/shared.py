@@ -106,7 +106,11 @@ def results_only(*, to_the_end: bool) -> Iterator[None]:
         given.flush()
         kept = os.dup(1)
         os.dup2(2, 1)
-    out = given if kept is None else _opened(kept, given)
+    out = given
+    if kept is not None:  # as a stream that is buffered and encoded as the other one
+        by_line = getattr(given, "line_buffering", False) or getattr(given, "write_through", False)
+        how: dict[str, Any] = {"encoding": given.encoding, "errors": given.errors}
+        out = open(kept, "w", buffering=1 if by_line else -1, **how)  # noqa: SIM115  # closed below
     if given is not None and sys.stderr is not None:
         sys.stdout = Results(out)
     try:
@@ -129,14 +133,6 @@ def _is_descriptor(stream: TextIO | None, number: int) -> bool:
         return stream is not None and stream.fileno() == number
     except (AttributeError, OSError, ValueError):
         return False  # a stand-in of a program that calls us
-
-
-def _opened(descriptor: int, like: TextIO) -> TextIO:
-    """A file descriptor as a stream that is buffered and encoded as another one."""
-    by_line = getattr(like, "line_buffering", False) or getattr(like, "write_through", False)
-    return open(
-        descriptor, "w", buffering=1 if by_line else -1, encoding=like.encoding, errors=like.errors
-    )
 
 
 @contextmanager
