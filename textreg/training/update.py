@@ -662,6 +662,13 @@ def joined(old: Corpus, new: Corpus, *, held_out: bool) -> Corpus:
                 for it in (old, new)
             ]
         )
+    # The file and the line of each document, where all are of files.
+    places: dict[str, Any] = {}
+    if old.source_of is not None and new.source_of is not None:
+        # Sources are numbered on: those of the new documents come after the old ones.
+        places["source_of"] = np.concatenate([old.source_of, new.source_of + len(old.sources)])
+        if old.line_of is not None and new.line_of is not None:
+            places["line_of"] = np.concatenate([old.line_of, new.line_of])
     return Corpus(
         texts=[*old.texts, *new.texts],
         labels=[*(old.labels or ()), *(new.labels or ())],
@@ -669,7 +676,7 @@ def joined(old: Corpus, new: Corpus, *, held_out: bool) -> Corpus:
         group_of=_both("groups", old.group_of, new.group_of) if held_out else None,
         time_of=_both("times", old.time_of, new.time_of) if held_out else None,
         sources=[*old.sources, *new.sources],
-        **_places(old, new),
+        **places,
     )
 
 
@@ -682,16 +689,3 @@ def _both(what: str, old: Sequence[Any] | None, new: Sequence[Any] | None) -> li
             "all, or to none."
         )
     return None if old is None or new is None else [*old, *new]
-
-
-def _places(old: Corpus, new: Corpus) -> dict[str, Any]:
-    """The file and the line of each document, where all are of files."""
-    if old.source_of is None or new.source_of is None:
-        return {}
-    places: dict[str, Any] = {
-        # Sources are numbered on: those of the new documents come after the old ones.
-        "source_of": np.concatenate([old.source_of, new.source_of + len(old.sources)])
-    }
-    if old.line_of is not None and new.line_of is not None:
-        places["line_of"] = np.concatenate([old.line_of, new.line_of])
-    return places
