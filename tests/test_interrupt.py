@@ -258,7 +258,7 @@ def test_in_the_loop_of_a_plugin(tmp_path: Path, jobs: str, options: list[str]) 
     running.press()
     assert running.acknowledged()
     running.press()
-    said = "Interrupted. No file was left incomplete"
+    said = "Interrupted in solve of regularizer 'endless' of plugin.py. No file was left incomplete"
     assert running.ended().startswith(said)
     assert not (tmp_path / "model.textreg").exists()
 
@@ -296,7 +296,7 @@ def test_in_compiled_code(tmp_path: Path) -> None:
 def test_at_once_where_nothing_can_be_kept(tmp_path: Path, command: list[str]) -> None:
     running = Running(tmp_path, *command)
     running.press()
-    assert running.ended().startswith("Interrupted. ")
+    assert running.ended().startswith("Interrupted in ")
 
 
 def test_the_first_is_acknowledged_in_a_program(

@@ -125,6 +125,15 @@ def test_a_file_that_is_larger_than_its_table_says(path: Path) -> None:
         load_model(path)
 
 
+@pytest.mark.parametrize("names", [2 * 10**9, 10**10])
+def test_a_hole_in_a_file(path: Path, names: int) -> None:
+    header, arrays = content(path)
+    lengths = {name: len(array) for name, array in arrays.items()}
+    sparse(path, header, {**lengths, "names": names})
+    with at_most(5), pytest.raises(ModelError, match=r"was never written, from byte [\d,]+ on"):
+        load_model(path)
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -295,6 +304,10 @@ def test_times_are_those_of_a_training(path: Path) -> None:
             lambda h, a: h.update(task="regression", labels=[], summary=None),
             "a regression has no probabilities",
         ),
+        (
+            lambda h, a: h["summary"]["reg"]["params"].update(l2=[[[[[[[[[[1]]]]]]]]]]),
+            "must be a parameter",
+        ),
     ],
 )
 def test_what_would_fail_later_is_refused(path: Path, edit: Any, words: str) -> None:
@@ -307,7 +320,9 @@ def test_what_would_fail_later_is_refused(path: Path, edit: Any, words: str) -> 
     ("text", "words"),
     [
         ('"loss":[null],', "'loss' must be text, not .None."),
-        ('"loss":1e999,', "'loss' must be text, not inf"),
+        ('"loss":"a","loss":"b",', "two members of the same name"),
+        (f'"loss":{"9" * 5000},', "which is too large"),
+        ('"loss":1e999,', "which is too large"),
         (f'"loss":{"[" * 100_000}{"]" * 100_000},', "not a textreg model file"),
     ],
 )

@@ -7,8 +7,10 @@ import re
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from importlib import metadata
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
+from typing import NoReturn
 
 import pytest
 
@@ -288,6 +290,23 @@ def test_damaged_metadata_hurts_nobody_else(
     assert damaged.startswith(says)
     with pytest.raises(PluginError, match=f"no regularizer 'bad'.* Left out as damaged: {says}"):
         registry.find("regularizer", "bad")
+
+
+def test_where_a_distribution_is_named_the_metadata_of_no_other_is_read(
+    install: Install, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install("acme-slope", {"regularizer.slope": "acme_slope"})
+
+    def refuse(**group: str) -> NoReturn:
+        raise AssertionError(group)
+
+    monkeypatch.setattr(metadata, "entry_points", refuse)
+    monkeypatch.setattr(metadata, "distributions", refuse)
+    registry = Registry()
+    found = registry.find("regularizer", "Acme_Slope:slope")
+    assert (found.name, found.__module__) == ("slope", "acme_slope")
+    with pytest.raises(AssertionError):
+        registry.find("regularizer", "slope")
 
 
 def test_what_is_left_of_a_distribution(install: Install, tmp_path: Path) -> None:

@@ -185,7 +185,10 @@ def tell(error: BaseException, line: CommandLine) -> int:
 def _explain(error: BaseException, line: CommandLine) -> tuple[str, int]:
     """An error as one paragraph, and its exit code."""
     if isinstance(error, (click.Abort, KeyboardInterrupt)):
-        return "Interrupted. No file was left incomplete.", INTERRUPTED
+        calls = sys.modules.get("textreg.plugins.calls")
+        place = calls.interrupted() if calls is not None else ""
+        where = f" in {place}" if place else ""
+        return f"Interrupted{where}. No file was left incomplete.", INTERRUPTED
     if isinstance(error, errors.TextregError):
         return f"Error: {error}", error.exit_code
     if isinstance(error, click.ClickException):

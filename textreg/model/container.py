@@ -28,6 +28,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import re
 import stat
@@ -35,7 +36,7 @@ import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar
 
 import numpy as np
 
@@ -87,9 +88,46 @@ def shown(value: object) -> str:
     return shortened(repr(value))
 
 
+_LONGEST_NUMBER = 300  # digits: all such are finite as floats
+
+
 def canonical(header: Mapping[str, Any]) -> str:
     """The canonical JSON text of a header."""
     return json.dumps(header, sort_keys=True, allow_nan=False, separators=(",", ":"))
+
+
+def parse(text: str | bytes) -> Any:
+    """JSON without what Python adds to it, and with finite numbers only."""
+    return json.loads(
+        text,
+        parse_constant=_refused,
+        parse_int=_whole,
+        parse_float=_finite,
+        object_pairs_hook=_object,
+    )
+
+
+def _refused(word: str) -> NoReturn:
+    raise ValueError(word)
+
+
+def _whole(digits: str) -> int:
+    if len(digits) > _LONGEST_NUMBER:
+        raise FaultError(f"its header has the number {digits[:20]}..., which is too large")
+    return int(digits)
+
+
+def _finite(digits: str) -> float:
+    if not math.isfinite(number := float(digits)):
+        raise FaultError(f"its header has the number {shown(digits)}, which is too large")
+    return number
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        raise FaultError("its header has two members of the same name")
+    return members
 
 
 # An array is deflated if that leaves less than this share of its bytes.
@@ -429,6 +467,7 @@ class Container:
 
         Raises FaultError if they are not what the checksum says.
         """
+        _check_written(self._file, self.size)
         digest = hashlib.sha256(self._text)
         stored = {}
         for entry in self._entries:
@@ -574,7 +613,9 @@ def _read_table(path: Path, file: IO[bytes], size: int) -> dict[str, Any]:
 def _parsed(path: Path, text: str | bytes) -> dict[str, Any]:
     """What a JSON object says; ModelError for other texts."""
     try:
-        parsed = json.loads(text.encode() if isinstance(text, str) else text)
+        parsed = parse(text.encode() if isinstance(text, str) else text)
+    except FaultError:
+        raise
     except (ValueError, RecursionError):
         raise _not_a_model(path) from None
     if type(parsed) is not dict:
@@ -587,3 +628,18 @@ def _not_a_model(path: Path) -> ModelError:
         f"{path} is not a textreg model file, or is cut off. "
         "Models are made by: textreg train FILE -o MODEL"
     )
+
+
+def _check_written(file: IO[bytes], size: int) -> None:
+    """FaultError for a file with a hole, such as a download that was cut off leaves.
+
+    A hole is no bytes on the disk and any number of zeros when it is read. :func:`pack` deflates
+    zeros, so its files have none.
+    """
+    if not hasattr(os, "SEEK_HOLE"):
+        return
+    at = os.lseek(file.fileno(), 0, os.SEEK_CUR)
+    hole = os.lseek(file.fileno(), 0, os.SEEK_HOLE)
+    if hole < size and not any(os.pread(file.fileno(), 512, hole)):  # some systems err here
+        raise FaultError(f"a part of it was never written, from byte {hole:,} on")
+    os.lseek(file.fileno(), at, os.SEEK_SET)

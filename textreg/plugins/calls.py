@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import fields, is_dataclass, replace
 from functools import cache
 from math import inf, isinf, isnan
+from threading import get_ident
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
@@ -35,6 +36,8 @@ T = TypeVar("T")
 _END: Any = object()
 # A plugin for messages: an instance or its class.
 Part = kinds.Plugin | type[kinds.Plugin]
+# The third-party part that is called in each thread, and for what.
+_running: dict[int, tuple[Part, str]] = {}
 
 
 def encode(
@@ -299,10 +302,30 @@ def _advice(part: Part) -> str:
     )
 
 
-def _blaming(part: Part, doing: str, *, often: bool = False) -> AbstractContextManager[None]:
+@contextmanager
+def _blaming(part: Part, doing: str, *, often: bool = False) -> Iterator[None]:
     """BrokenPluginErrors for what a part raises; ``often`` where a solver calls it in a loop."""
-    who, advice = (lambda: registry.who(part)), (lambda: _advice(part))
-    return blaming(who, doing, advice, own=ours(part), often=often)
+    own = ours(part)
+    here = get_ident()
+    if not (own or often):
+        _running[here] = part, doing
+    try:
+        who, advice = (lambda: registry.who(part)), (lambda: _advice(part))
+        with blaming(who, doing, advice, own=own, often=often):
+            yield
+    except KeyboardInterrupt:
+        raise  # and leave its name for the message
+    except BaseException:
+        _running.pop(here, None)
+        raise
+    _running.pop(here, None)
+
+
+def interrupted() -> str:
+    """Which third-party part was running in some thread when Ctrl-C came; empty if none was."""
+    running = [f"{doing} of {registry.who(part)}" for part, doing in _running.values()]
+    _running.clear()
+    return running[0] if running else ""
 
 
 def _called(part: kinds.Plugin, doing: str, *arguments: Any) -> Any:

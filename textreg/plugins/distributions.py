@@ -25,7 +25,7 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -90,35 +90,37 @@ class Entry(NamedTuple):
         return self.distribution, self.point.value
 
 
-def scan() -> tuple[list[Entry], list[str]]:
-    """All entry points of the group, in the order of discovery; of two of one name the first.
+class Scan(NamedTuple):
+    """Entry points, and descriptions of distributions whose metadata is damaged."""
 
-    Also descriptions of distributions whose metadata is damaged.
-    """
+    entries: list[Entry]
+    damaged: list[str]
+
+
+def scan() -> Scan:
+    """All entry points of the group, in the order of discovery; of two of one name the first."""
+    found = Scan([], [])
+    names = {""}
+    for dist in _declaring(found.damaged):
+        if (name := _name_of(dist)) not in names:
+            names.add(name)
+            found.entries.extend(_entries(dist, name))
+        elif not name:
+            found.damaged.extend(
+                f"what is left in {dist.locate_file('')} of a distribution with '{point.name}'"
+                for point in dist.entry_points.select(group=GROUP)
+            )
+    return found
+
+
+def scan_one(distribution: str) -> list[Entry]:
+    """Those of one distribution, which takes a fraction of the time; none where it is damaged."""
     from importlib import metadata
 
-    entries, damaged, names = list[Entry](), list[str](), set[str]()
-    for dist in metadata.distributions():
-        name = _name_of(dist)
-        try:
-            if f"[{GROUP}" not in (dist.read_text("entry_points.txt") or ""):
-                continue
-            points = dist.entry_points
-        except Exception as error:  # noqa: BLE001  # whatever its files may hold
-            what = name or f"a distribution in {dist.locate_file('')}"
-            damaged.append(f"{what}, whose metadata gives {type(error).__name__}: {error}")
-            continue
-        apis = tuple(sorted(point.name for point in points.select(group=API_GROUP)))
-        for point in points.select(group=GROUP) if name not in names else ():
-            if not name:
-                place = dist.locate_file("")
-                damaged.append(f"what is left in {place} of a distribution with '{point.name}'")
-                continue
-            kind, dot, part = point.name.partition(".")
-            kind, part = (kind, part) if dot else ("", kind)
-            entries.append(Entry(kind, part, name, dist.version or "", point, apis))
-        names |= {name} - {""}
-    return entries, damaged
+    try:
+        return list(_entries(metadata.distribution(distribution), distribution))
+    except Exception:  # noqa: BLE001  # a scan of all says what is wrong
+        return []
 
 
 def commands_of_all() -> dict[str, str]:
@@ -141,6 +143,32 @@ def commands_of_all() -> dict[str, str]:
                 command, _, line = name.partition(" ")
                 described[command] = line.strip()
     return {name: described.get(name, "") for name in sorted(names)}
+
+
+def _declaring(damaged: list[str]) -> Iterator[metadata.Distribution]:
+    """Distributions with entry points of textreg; what cannot be read is added to ``damaged``."""
+    from importlib import metadata
+
+    for dist in metadata.distributions():
+        try:
+            if f"[{GROUP}" not in (dist.read_text("entry_points.txt") or ""):
+                continue
+            _ = dist.entry_points
+        except Exception as error:  # noqa: BLE001  # whatever its files may hold
+            name = _name_of(dist) or f"a distribution in {dist.locate_file('')}"
+            damaged.append(f"{name}, whose metadata gives {type(error).__name__}: {error}")
+        else:
+            yield dist
+
+
+def _entries(dist: metadata.Distribution, name: str) -> Iterator[Entry]:
+    """Its entry points of the group."""
+    points = dist.entry_points
+    apis = tuple(sorted(point.name for point in points.select(group=API_GROUP)))
+    for point in points.select(group=GROUP):
+        kind, dot, part = point.name.partition(".")
+        kind, part = (kind, part) if dot else ("", kind)
+        yield Entry(kind, part, name, dist.version or "", point, apis)
 
 
 def _name_of(dist: metadata.Distribution) -> str:

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 from textreg.errors import BrokenPluginError, PluginError, UsageError, did_you_mean, first_few
 from textreg.isolation import blaming, shown
 from textreg.plugins import distributions, loading
-from textreg.plugins.distributions import KIND_NAMES, Blocks, Entry, is_among, normal
+from textreg.plugins.distributions import KIND_NAMES, Blocks, Entry, Scan, is_among, normal
 from textreg.plugins.loading import Parts, PluginFile, title
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ class Registry:
         self.blocks = Blocks()
         self.added: dict[tuple[str, str], Added] = {}
         self.waiting: list[PluginFile] = []
-        self._scanned: tuple[list[Entry], list[str]] | None = None
+        self._scanned: Scan | None = None
         self._loaded: dict[tuple[str, str], Parts] = {}
         self._seconds: dict[tuple[str, str], float] = {}
         self._failures: dict[tuple[str, str, str], BrokenPluginError] = {}
@@ -122,20 +122,22 @@ class Registry:
         """All entry points, read once."""
         if self._scanned is None:
             self._scanned = distributions.scan()
-            for entry in self._scanned[0]:
+            for entry in self._scanned.entries:
                 if not entry.fits:
                     self._failures[entry.part] = loading.other_interface(entry)
-        return self._scanned[0]
+        return self._scanned.entries
 
     def entries_of(self, distribution: str) -> list[Entry]:
-        """Those of one distribution."""
+        """Those of one distribution, of which alone the metadata is read where that is enough."""
         name = normal(distribution)
+        if self._scanned is None and (own := distributions.scan_one(name)):
+            return own
         return [entry for entry in self.entries() if entry.distribution == name]
 
     def damaged(self) -> list[str]:
         """Descriptions of distributions with damaged metadata."""
         self.entries()
-        return [] if self._scanned is None else self._scanned[1]
+        return [] if self._scanned is None else self._scanned.damaged
 
     def undeclared(self) -> list[str]:
         """The providers that declare no version of the interface in their metadata, each once."""

@@ -68,6 +68,8 @@ def read_document(
         return Row(_text(file, encoding, otherwise), name, 1.0, 0)
     except sources.UnusableRow as problem:
         return problem
+    except sources.FileChangedError:
+        raise
     except DataError as error:
         what = str(error).removeprefix(f"{file}: ")
         row = sources.UnusableRow(what, reason="not a text file")
@@ -356,6 +358,8 @@ class CorpusReader:
                 self.guessed.append(self.source.encoding.replace("_", "-"))
             self.columns.append(columns)
             for row in format.rows(self.source, columns):
+                if isinstance(row, sources.UnusableRow):
+                    sources.refuse_change(stream)  # a row may be cut short by it
                 yield name, row
 
     def _folder(self, folder: str) -> Iterator[tuple[str, Row | sources.UnusableRow]]:
@@ -463,7 +467,7 @@ def read_corpus(  # noqa: PLR0913  # its options are its interface
         If a file is missing or a column has another name, or there is no room for ``texts``.
     DataError
         If the contents of a file cannot be used; the message names file and line. If more rows
-        than ``max_skipped`` cannot be used.
+        than ``max_skipped`` cannot be used. If a file changes while it is read.
 
     Warns
     -----

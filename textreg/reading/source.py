@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import codecs
 import glob
+import io
 import math
 import os
 import re
 import select
+import stat
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from functools import cached_property
 from itertools import chain
 from pathlib import PurePath
@@ -622,14 +624,64 @@ def name_of(path: str) -> str:
     return "<stdin>" if path == "-" else path
 
 
-def opened(path: str) -> AbstractContextManager[IO[bytes]]:
-    """The bytes of a file, or of standard input for ``-``; DataError if it cannot be opened."""
+class FileChangedError(DataError):
+    """A file was written to or removed while it was read."""
+
+
+class _OpenFile(io.FileIO):
+    """A file as it is now: :meth:`refuse_change` tells whether it still is."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(path, "rb")
+        self._path = path
+        self._opened = os.fstat(self.fileno())
+
+    def refuse_change(self) -> None:
+        """Raise FileChangedError if others wrote to a regular file since, or removed it."""
+        before = self._opened
+        if not stat.S_ISREG(before.st_mode):
+            return
+        try:
+            now = os.stat(self._path)
+        except OSError:
+            how = "removed"
+        else:
+            if (now.st_size, now.st_mtime_ns) == (before.st_size, before.st_mtime_ns):
+                return
+            sizes = f", from {before.st_size:,} to {now.st_size:,} bytes,"
+            how = f"changed{sizes if now.st_size != before.st_size else ''}"
+        raise FileChangedError(
+            f"{self._path}: this file was {how} while it was read. Read it again when nothing "
+            "writes to it."
+        )
+
+
+@contextmanager
+def opened(path: str) -> Iterator[IO[bytes]]:
+    """The bytes of a file, or of standard input for ``-``.
+
+    Raises DataError if it cannot be opened, and FileChangedError if it changes before the end.
+    """
     if path == "-":
-        return nullcontext(sys.stdin.buffer)
+        yield sys.stdin.buffer
+        return
     try:
-        return open(path, "rb", buffering=0)  # because Source asks for large pieces itself
+        stream = _OpenFile(path)  # unbuffered, because Source asks for large pieces itself
     except OSError as error:
         raise DataError(f"{path}: cannot be opened: {error.strerror}. Check the path.") from None
+    with stream:
+        try:
+            yield stream
+        except (DataError, UnusableRow):  # which may come of the change
+            stream.refuse_change()
+            raise
+        stream.refuse_change()
+
+
+def refuse_change(stream: IO[bytes]) -> None:
+    """Raise FileChangedError if a file that was :func:`opened` has changed since."""
+    if isinstance(stream, _OpenFile):
+        stream.refuse_change()
 
 
 def meant_as_path(source: str) -> bool:
