@@ -175,14 +175,13 @@ def command(model: str, top: int, what: What, as_json: bool) -> None:
     if what.path or tables != (None, False, None):
         show_path(*path_or_table(loaded, model, *tables), model, as_json)
         return
-    facts = _facts(loaded, model)
+    facts = {"model": model, "bytes": os.path.getsize(model), **facts_of(loaded)}
     features = loaded.top_features(top)
     if as_json:
         summary = None if loaded.summary is None else loaded.summary.to_json()
         output.print_json({**facts, "summary": summary, "top": features})
         return
-    shown = {key: value for key, value in facts.items() if value != []}  # a regression: no labels
-    output.print_table([(_title(key), _text(value, key)) for key, value in shown.items()])
+    output.print_table(told(facts))
     for label, weighted in features.items():
         click.echo(f"\n{single_line(label)}")
         if weighted:
@@ -203,12 +202,10 @@ def _show_command(model: Model, file: str, as_json: bool) -> None:
     click.echo(shell_line(words))
 
 
-def _facts(model: Model, path: str) -> dict[str, Any]:
-    """Facts about the model as a whole, by title."""
+def facts_of(model: Model) -> dict[str, Any]:
+    """Facts about a model as a whole, as JSON values."""
     summary, encoder = model.summary, model.encoder
     facts: dict[str, Any] = {
-        "model": path,
-        "bytes": os.path.getsize(path),
         "task": model.task.name,
         "loss": model.loss,
         "labels": list(model.labels),
@@ -279,6 +276,11 @@ def _tokenizer(encoders: Sequence[Encoder]) -> dict[str, Any]:
     for names, (_, params) in zip(joint_names(parts), parts, strict=True):
         facts |= {names[key]: value for key, value in params.items()}
     return facts
+
+
+def told(facts: dict[str, Any]) -> list[tuple[str, str]]:
+    """Facts as titles and texts, without empty ones, as the labels of a regression."""
+    return [(_title(key), _text(value, key)) for key, value in facts.items() if value != []]
 
 
 def _title(key: str) -> str:

@@ -126,7 +126,7 @@ def test_regressions() -> None:
         textreg.train(texts, labels, reg="ridge", reg_l2=l2, **options) for l2 in (0.01, 1e4)
     )
     corpus = Corpus(texts=texts, labels=labels)
-    for one, other, words in ((good, poor, "Better than it in sq"), (poor, good, "Worse than it")):
+    for one, other, words in ((good, poor, "Better than it in R²"), (poor, good, "Worse than it")):
         assert report(one, corpus, against={"it": other}).verdict.quality[-1].startswith(words)
     classification = textreg.train(["a b", "c d"] * 5, ["x", "y"] * 5, reg="ridge", reg_l2=1.0)
     with pytest.raises(UsageError, match="it is a classification and the model a regression"):

@@ -13,8 +13,8 @@ from textreg.model.model import Model
 from textreg.records import Corpus
 from textreg_report import report
 from textreg_report.documents import certainty, confusions_of
-from textreg_report.page import Estimate, Section, Versus, share, share_of
-from textreg_report.predictions import Predictions, scores_of, versus_constant
+from textreg_report.page import Estimate, Section, Versus
+from textreg_report.predictions import Predictions, scores_of
 from textreg_report.verdict import (
     errors_in_words,
     least_sure,
@@ -22,7 +22,10 @@ from textreg_report.verdict import (
     of_lengths,
     of_probabilities,
     quality,
+    share,
+    share_of,
     verdict_of,
+    versus_constant,
 )
 
 
@@ -289,7 +292,7 @@ def test_lengths() -> None:
 def test_beside_another_model(binary: Model, won: int, lost: int, p: float, words: str) -> None:
     scores = scores_of(of_binary(binary, right=90, wrong=10, pos=50))
     other = Versus("last", "accuracy", 0.88, Estimate("difference", 0.02, 0.01, 0.03), won, lost, p)
-    told = plain(quality(scores, None, [other])[-1])
+    told = plain(list(quality(scores, None, [other]))[-1])
     assert told.startswith(words)
     assert f"right on {won} documents that the other one gets wrong" in told
     assert ("keep the other one" in told) == (won < lost)

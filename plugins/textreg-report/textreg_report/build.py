@@ -2,45 +2,35 @@
 
 from __future__ import annotations
 
+import itertools
 import shlex
 from collections.abc import Mapping, Sequence
-from itertools import islice
 
 import numpy as np
 
+from textreg.cli import show
 from textreg.errors import UsageError, named_errors
 from textreg.explain import RemovalTable, find_selection, gives_offsets, removal_tables
 from textreg.features.vectorize import Features
 from textreg.measure.evaluation import Evaluation
-from textreg.measure.metrics import Answers, bootstrap, sign_test
 from textreg.model.model import Model
 from textreg.records import Corpus, Floats, Int64s
 from textreg.records.documents import check_texts
-from textreg.tasks import Regression
 from textreg.training.recipe import fit_command, settings_of, with_choices
 from textreg.training.running import Progress, Work
 from textreg.training.settings import TrainingSettings
-from textreg_report import facts
+from textreg_report import documents, facts
 from textreg_report.agreement import MarkedDocument, rationale_scores
 from textreg_report.benchmark import Benchmark, compare
-from textreg_report.documents import (
-    certainty,
-    confusions_of,
-    document_of,
-    documents_of,
-    selected_documents,
-    suspected_of,
-    take,
-)
 from textreg_report.page import Estimate, PairReport, Report, Section, Suggestion, Versus
 from textreg_report.predictions import (
     BASELINE,
     Predictions,
     Refits,
+    beside,
     predict_on,
     refit,
     scores_of,
-    squared_errors,
 )
 from textreg_report.verdict import suggestions_of, verdict_of
 
@@ -132,15 +122,22 @@ def report(  # noqa: PLR0913  # its options are its interface
         raise UsageError(
             "to compare with other models, give documents that none of them has seen (corpus)."
         )
-    work = Work(jobs, progress, partial=False)
     predictions = None if corpus is None else predict_on(model, corpus)
-    refits = None
+    refits = baseline = shadow = suspected = stability = selection = None
     if train is not None:
-        if settings is None:
-            settings = settings_of(model, unlabeled)
-        else:
-            settings = with_choices(settings, model)
-        refits = refit(model, train, settings, work)
+        given = settings_of(model, unlabeled) if settings is None else with_choices(settings, model)
+        refits = refit(model, train, given, Work(jobs, progress, partial=False))
+        suspected = documents.suspected_of(model, refits)
+        baseline = facts.baseline_of(refits, refits.baseline, BASELINE)
+        shadow = facts.baseline_of(refits, refits.shadow, "its shadow")
+        stability = facts.stability_of(model, refits)
+        data = refits.data
+        selection = find_selection(
+            model,
+            refits.corpus,
+            unlabeled=data.settings.unlabeled,
+            features=Features(data.rows, data.tokens, data.encoder),
+        )
     if predictions is None:
         assert refits is not None
         predictions = _out_of_fold(model, refits)
@@ -149,51 +146,34 @@ def report(  # noqa: PLR0913  # its options are its interface
         X = model.encoder.transform(predictions.corpus.texts)
     both = {"measured on": corpus, "trained on": None if refits is None else refits.corpus}
     corpora = {name: one for name, one in both.items() if one is not None}
-    others = dict(against or {})
-    summary = model.summary
-    skipped = sum(len(one.skipped) for one in corpora.values())
-    explained = gives_offsets(model)
+    others, summary, explained = dict(against or {}), model.summary, gives_offsets(model)
     search, path = facts.search_section(model), facts.path_section(model)
+    skipped = sum(len(one.skipped) for one in corpora.values())
     unknown = int(np.count_nonzero(np.diff(X.indptr) == 0))  # documents without a feature
     words, words_left_out = facts.label_words(model, X, predictions.y_true)
-    scores, sure = scores_of(predictions), certainty(predictions)
-    confusions, examples = confusions_of(predictions, scores, sure)
-    baseline = shadow = suspected = None
-    selection = None
-    if refits is not None:
-        suspected = suspected_of(model, refits)
-        baseline = facts.baseline_of(model, refits, refits.baseline, BASELINE)
-        shadow = facts.baseline_of(model, refits, refits.shadow, "its shadow")
-        data = refits.data
-        selection = find_selection(
-            model,
-            refits.corpus,
-            unlabeled=data.settings.unlabeled,
-            features=Features(data.rows, data.tokens, data.encoder),
-        )
+    scores, sure = scores_of(predictions), documents.certainty(predictions)
+    confusions, examples = documents.confusions_of(predictions, scores, sure)
     count = 0 if suspected is None else suspected.count
     suggestions = [*suggestions_of(predictions, refits, baseline, count), *advice]
-    missing = []
+    evidence = evidence_of(model, marked, others) if marked else None
+    passages = {one.text: one.passages for one in marked} if marked else None
+    tables, missing = _tables({title: model, **others}, texts, predictions, sure)
     if refits is None:
         missing.append(NO_TRAIN)
     elif refits.baseline is None:
         missing.append(f"The model is an {BASELINE} net itself, so it is compared with no other.")
     if search is None and path is None:
         missing.append("Training tried only one setting and kept no regularization path (--path).")
-    versus = versus_models(predictions, others)
-    evidence = evidence_of(model, marked, others) if marked else None
-    passages = {one.text: one.passages for one in marked} if marked else None
-    tables, why = _tables({title: model, **others}, texts, predictions, sure)
-    missing += why
     if not explained:
         missing.append("The tokenizer gives no character offsets, so no document is explained.")
+    versus = versus_models(predictions, others)
     return Report(
         title=title,
         task=model.task.name,
         discrete=model.task.discrete,
         labels=model.labels,
         facts=facts.data_facts(model),
-        settings=facts.settings_facts(model),
+        settings=show.told(show.facts_of(model)),
         n_features=model.n_features,
         converged=None if summary is None else summary.converged,
         gap=None if summary is None else summary.gap,
@@ -206,12 +186,14 @@ def report(  # noqa: PLR0913  # its options are its interface
         words=words,
         words_left_out=words_left_out,
         selection=selection,
-        selected_documents=() if refits is None else selected_documents(model, refits),
+        selected_documents=() if refits is None else documents.selected_documents(model, refits),
         dropped=facts.dropped_of(model, refits, skipped, unknown),
-        stability=None if refits is None else facts.stability_of(model, refits),
+        stability=stability,
         baseline=baseline,
         shadow=shadow,
-        documents=documents_of(predictions, sure, examples, passages) if explained else (),
+        documents=documents.documents_of(predictions, sure, examples, passages)
+        if explained
+        else (),
         evidence=evidence,
         tables=tables,
         suspected=suspected,
@@ -237,16 +219,15 @@ def _out_of_fold(model: Model, refits: Refits) -> Predictions:
             calibration=model.calibration,
             thresholds=model.thresholds,
         )
-        for fit in refits.solutions
+        for fit in refits.own.fits
     ]
-    scores = refits.own.scores
-    timed = corpus.time_of is not None
+    timed, scores = corpus.time_of is not None, model.task.as_scores(refits.own.scores)
     how = (
         f"{'the latest ' if timed else 'its '}{len(corpus):,} training "
         f"documents, each predicted by one of {len(models)} further fits with the same "
         f"hyperparameters, which has seen {'only earlier ones' if timed else 'only the others'}"
     )
-    return Predictions(corpus, model.task.as_scores(scores), models, refits.fit_of, how)
+    return Predictions(corpus, scores, models, refits.fit_of, how)
 
 
 def _tables(
@@ -315,12 +296,13 @@ def versus_models(predictions: Predictions, against: Mapping[str, Model]) -> tup
             )
     if not against:
         return ()
-    if isinstance(model.task, Regression):
+    if not model.task.discrete:
         found = []
         for name, other in against.items():
             with named_errors(name):
                 numbers = other.decision_function(corpus.texts)
-            found.append(squared_errors(name, predictions, numbers))
+            pair = predictions.y_pred, numbers
+            found.append(beside(name, model.task, predictions.y_true, *pair))
         return tuple(found)
     own = "this model"
     while own in against:
@@ -371,10 +353,10 @@ def tables_of_documents(
     tables = (
         table
         for at in order.tolist()
-        for table in islice(removal_tables(models, [some[at]]), 1)
+        for table in itertools.islice(removal_tables(models, [some[at]]), 1)
         if least <= len(table.spans) <= most
     )
-    return tuple(islice(tables, TABLES))
+    return tuple(itertools.islice(tables, TABLES))
 
 
 # Documents of each kind; if one has fewer, the following kinds get more.
@@ -426,29 +408,25 @@ def report_pair(
                 "compare, without --report."
             )
     both = predict_on(first, corpus), predict_on(second, corpus)
-    labels = tuple(sorted({*first.labels, *second.labels, *(corpus.labels or ())}))
+    given = [list(corpus.labels or ()), *(each.model.task.answers(each.y_pred) for each in both)]
+    labels = tuple(sorted({*first.labels, *second.labels, *itertools.chain(*given)}))
     place = {label: code for code, label in enumerate(labels)}
-    y_true = np.array([place[label] for label in corpus.labels or ()], dtype=np.int64)
-    one, two = (_answers(each, place) for each in both)
-    answers = Answers(y_true, two, one)
-    interval, _ = bootstrap([answers])
+    y_true, one, two = (np.array([place[it] for it in some], dtype=np.int64) for some in given)
+    versus = beside(names[0], first.task, y_true, two, one)
     explained = gives_offsets(first) and gives_offsets(second)
     added, removed, relabeled, common = _compare_features(first, second)
     missing = "A tokenizer gives no character offsets, so no document is shown."
-    first_side, second_side = (_side(*pair) for pair in zip(names, both, strict=True))
     return PairReport(
         title=f"{names[0]} and {names[1]}",
         names=names,
         labels=labels,
         how=both[0].how,
         documents=len(corpus),
-        sides=(first_side, second_side),
-        difference=Estimate(
-            "difference", float(np.mean(two == y_true) - np.mean(one == y_true)), *interval
-        ),
-        gained=answers.won,
-        lost=answers.lost,
-        p=sign_test(answers.won, answers.lost),
+        sides=tuple(_side(*pair) for pair in zip(names, both, strict=True)),
+        difference=versus.difference,
+        gained=versus.won,
+        lost=versus.lost,
+        p=versus.p,
         flips=int(np.count_nonzero(one != two)),
         shown=_flips(both, y_true, one, two) if explained else (),
         common=common,
@@ -463,32 +441,24 @@ def report_pair(
     )
 
 
-def _answers(predictions: Predictions, place: dict[str, int]) -> Int64s:
-    """(n,) predictions of a model as indices into the labels of both."""
-    codes = np.array([place[label] for label in predictions.model.labels], dtype=np.int64)
-    return codes[predictions.y_pred.astype(np.int64)]
-
-
 def _side(name: str, predictions: Predictions) -> Section:
     """Scores of one model."""
-    scores = scores_of(predictions)
-    result, summary = scores.result, predictions.model.summary
-    assert isinstance(result, Evaluation)
+    scores, summary = scores_of(predictions), predictions.model.summary
+    assert isinstance(scores.result, Evaluation)
     return Section(
         name=name,
         regularizer="unknown" if summary is None else summary.reg.name,
         accuracy=scores.figures[0],
-        macro_f1=result.macro_f1,
-        log_loss=result.log_loss,
+        macro_f1=scores.result.macro_f1,
+        log_loss=scores.result.log_loss,
         features=predictions.model.n_features,
         gap=None if summary is None else summary.gap,
     )
 
 
-_Changes = list[Section]
-
-
-def _compare_features(first: Model, second: Model) -> tuple[_Changes, _Changes, _Changes, int]:
+def _compare_features(
+    first: Model, second: Model
+) -> tuple[list[Section], list[Section], list[Section], int]:
     """Features added, removed and relabeled, the strongest first, and the number in common.
 
     The scales of two models' weights differ, so weights are divided by the model's largest.
@@ -500,18 +470,14 @@ def _compare_features(first: Model, second: Model) -> tuple[_Changes, _Changes, 
         sides = zip((change.first, change.second), scales, strict=True)
         return -sum(side[1] / scale for side, scale in sides if side is not None), change.feature
 
-    every = [
-        Section(feature=name, first=one.get(name), second=two.get(name)) for name in {**one, **two}
-    ]
+    names = {**one, **two}
+    every = [Section(feature=it, first=one.get(it), second=two.get(it)) for it in names]
     ranked = sorted(every, key=strength)
     added = [change for change in ranked if change.first is None]
     removed = [change for change in ranked if change.second is None]
-    relabeled = [
-        change
-        for change in ranked
-        if change.first and change.second and change.first[0] != change.second[0]
-    ]
-    return added, removed, relabeled, len(ranked) - len(added) - len(removed)
+    shared = [change for change in ranked if change.first and change.second]
+    relabeled = [change for change in shared if change.first[0] != change.second[0]]
+    return added, removed, relabeled, len(shared)
 
 
 def _main_labels(model: Model) -> dict[str, tuple[str, float]]:
@@ -529,7 +495,7 @@ def _flips(
 ) -> tuple[Section, ...]:
     """Documents with different predictions, those with the most certain ones first."""
     # Where both models are sure and disagree, one of them has learned something wrong.
-    certainties = [certainty(each) for each in both]
+    certainties = [documents.certainty(each) for each in both]
     order = np.argsort(-(certainties[0] + certainties[1]), kind="stable")
     order = order[(one != two)[order]]
     kinds = {
@@ -538,14 +504,14 @@ def _flips(
         "neither": order[((one != y_true) & (two != y_true))[order]],
     }
     corpus = both[0].corpus
-    chosen = take(kinds, FLIPS, y_true, check_texts(corpus.texts))
+    chosen = documents.take(kinds, FLIPS, y_true, check_texts(corpus.texts))
     texts = check_texts([corpus.texts[row] for row in chosen])
     pairs = [[each.model.explain(text) for each in both] for text in texts]
     return tuple(
         Section(
             kind=kind,
             **{
-                side: document_of(each, row, kind, float(certain[row]), explanation)
+                side: documents.document_of(each, row, kind, float(certain[row]), explanation)
                 for side, each, certain, explanation in zip(
                     ("first", "second"), both, certainties, pair, strict=True
                 )

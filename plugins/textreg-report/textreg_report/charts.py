@@ -533,12 +533,8 @@ def search_path(section: Section, joined: bool = False) -> Markup:
     sizes = [one.features for one in section.tried]
     values = [one.value for one in section.tried]
     best = section.tried[section.chosen]
-    chart = Chart(counts(sizes), padded([*values, *(section.interval or ())]))
+    chart = Chart(counts(sizes), padded(values))
     chart.axes(FEATURES, f"{section.metric}, held out")
-    if section.interval is not None:
-        low, high = (chart.y(end) for end in section.interval)
-        tooltip = "95 % interval of the chosen setting"
-        chart.rectangle((chart.LEFT, high), (chart.right, low), "band", tooltip)
     points = chart.points(sizes, values)
     if joined:
         chart.line(points, "curve thin")

@@ -15,11 +15,12 @@ from numpy.typing import NDArray
 
 from textreg._core.text_ranges import MARKS, SPACELESS
 from textreg._core.text_rules import runs
-from textreg.explain import Explanation, Word, explain, gives_offsets
+from textreg.explain import Explanation, SentenceScore, explain, gives_offsets
 from textreg.explain.contributions import strongest
 from textreg.measure.evaluation import suspects
 from textreg.model.model import Model
 from textreg.records import Corpus, Floats, Int64s
+from textreg.records.arrays import row_of, sums
 from textreg.records.documents import check_texts
 from textreg_report.page import Section, clip
 from textreg_report.predictions import Predictions, Refits
@@ -68,32 +69,28 @@ def lines_of(
     for show, run in itertools.groupby(range(len(sentences)), key=chosen.__contains__):
         numbers = list(run)
         if not show:
+            value = sum(sentences[number].value for number in numbers)
             plural = "s" if len(numbers) > 1 else ""
-            hidden = Section(
-                marks=(),
-                value=sum(sentences[number].value for number in numbers),
-                removal=None,
-                evidence=0.0,
-                field="",
-                marked=False,
-                hidden=f"{len(numbers):,} more sentence{plural}",
-            )
-            lines.append(hidden)
+            lines.append(_line(value, hidden=f"{len(numbers):,} more sentence{plural}"))
             continue
         for number in numbers:
             sentence, first = sentences[number], firsts[number]
             last = min(first + counts[number], first + longest // PART)
             end = min(sentence.start + longest, parts[last - 1].end)
             sentence.marks = [
-                Section(
-                    text=text[start : min(stop, end)], value=value, level=_level(value, largest)
-                )
-                for start, stop, value in parts[first:last]
+                Section(text=text[start : min(stop, end)], value=it, level=_level(it, largest))
+                for start, stop, it in parts[first:last]
             ]
-            rest = sentence.end - end
-            sentence.hidden = f"{rest:,} more characters" if rest else ""
+            if sentence.end > end:
+                sentence.hidden = f"{sentence.end - end:,} more characters"
             lines.append(sentence)
     return tuple(lines)
+
+
+def _line(value: float, **values: Any) -> Section:
+    """A line of a document, a sentence or what stands for those that are not shown."""
+    usual = {"marks": (), "removal": None, "evidence": 0.0, "field": "", "marked": False}
+    return Section(**{**usual, "hidden": "", "value": value, **values})
 
 
 def telling_words(explanation: Explanation, top: int) -> tuple[tuple[str, float], ...]:
@@ -102,9 +99,8 @@ def telling_words(explanation: Explanation, top: int) -> tuple[tuple[str, float]
     Where there is none, by what the characters in every word add to the score.
     """
     text, inside = explanation.text, _word_around(explanation.text)
-    whole = [it for it in explanation.words if not (inside(it.start) or inside(it.end))]
-    found: Sequence[Word | _Part] = whole
-    if not any(word.value > 0 for word in whole):
+    found: Any = [it for it in explanation.words if not (inside(it.start) or inside(it.end))]
+    if not any(word.value > 0 for word in found):
         found = _parts(explanation, ())
     sums: dict[str, float] = {}
     for one in found:
@@ -134,15 +130,16 @@ def _sentences(explanation: Explanation, passages: Int64s | None) -> list[Sectio
     text, scores = explanation.text, explanation.sentences
     spans = [] if passages is None else passages.tolist()
     if not scores:
-        whole = {"start": 0, "end": len(text), "value": 0.0, "removal": None, "evidence": 0.0}
-        return [Section(**whole, field="", marked=bool(spans))]
+        return [_line(0.0, start=0, end=len(text), marked=bool(spans))]
     boundaries = [0, *(sentence.start for sentence in scores[1:]), len(text)]
-    sentences = []
-    for one, (start, end) in zip(scores, itertools.pairwise(boundaries), strict=True):
-        marked = any(first < one.end and one.start < last for first, last in spans)
-        values = {**one._asdict(), "start": start, "end": end}
-        sentences.append(Section(**values, marked=marked))
-    return sentences
+    return [
+        _line(**{**one._asdict(), "start": start, "end": end}, marked=_touches(one, spans))
+        for one, (start, end) in zip(scores, itertools.pairwise(boundaries), strict=True)
+    ]
+
+
+def _touches(sentence: SentenceScore, spans: Sequence[tuple[int, int]]) -> bool:
+    return any(start < sentence.end and sentence.start < end for start, end in spans)
 
 
 def _within_budget(
@@ -203,8 +200,8 @@ SHOWN = {"wrong": 7, "unsure": 7, "right": 6}
 # Wrong predictions beside those, and characters shown of each.
 ERRORS, BRIEF = 30, 800
 
-# Characters of the preview of a closed document.
-PREVIEW = 140
+# Characters of the preview of a closed document, a wrong answer or a doubtful label.
+PREVIEW = 160
 
 
 def documents_of(
@@ -229,34 +226,35 @@ def documents_of(
     passages : mapping of str to ndarray, optional
         The marked passages of texts.
     """
-    chosen, brief = _choose(predictions, sure), _further(predictions, sure, more)
+    # Stable, so that equally certain documents keep the order of the corpus on every machine.
+    by_certainty = np.argsort(-sure, kind="stable")
+    task, every = predictions.model.task, check_texts(predictions.corpus.texts)
+    strata, _ = task.strata(predictions.y_true)
+    orders = {"unsure": by_certainty[::-1], "right": by_certainty}
+    brief: list[int] = []
+    if task.discrete:
+        right = task.right(predictions.y_true, predictions.y_pred)[by_certainty]
+        orders |= {"wrong": by_certainty[~right], "right": by_certainty[right]}
+        ranked = itertools.islice(_by_turns(orders["wrong"].tolist(), strata), ERRORS)
+        brief = list(dict.fromkeys([*more, *ranked]))[:ERRORS]
+    else:  # largest, medium and smallest errors
+        middle = np.argsort(np.abs(sure - np.median(sure)), kind="stable")
+        orders |= {"wrong": by_certainty[::-1], "unsure": middle}
+    chosen = take(orders, SHOWN, strata, every)
     wrong = {row: kind for row, kind in chosen.items() if kind == "wrong"}
     kinds = wrong | {row: "wrong" for row in brief if row not in chosen} | chosen
-    texts = check_texts([predictions.corpus.texts[row] for row in kinds])
     return tuple(
         document_of(
             predictions,
             row,
             kind,
             float(sure[row]),
-            predictions.models[predictions.model_of[row]].explain(text),
-            None if passages is None else passages.get(str(text)),
+            predictions.models[predictions.model_of[row]].explain(every[row]),
+            None if passages is None else passages.get(str(every[row])),
             CHARACTERS if row in chosen else BRIEF,
         )
-        for (row, kind), text in zip(kinds.items(), texts, strict=True)
+        for row, kind in kinds.items()
     )
-
-
-def _further(predictions: Predictions, sure: Floats, more: Sequence[int]) -> list[int]:
-    """Rows of further errors: those given, and the most certain ones of every label in turn."""
-    task = predictions.model.task
-    if not task.discrete:
-        return []
-    order = np.argsort(-sure, kind="stable")
-    wrong = order[~task.right(predictions.y_true, predictions.y_pred)[order]]
-    strata, _ = task.strata(predictions.y_true)
-    ranked = _by_turns(wrong.tolist(), strata)
-    return list(dict.fromkeys([*more, *itertools.islice(ranked, ERRORS)]))[:ERRORS]
 
 
 def certainty(predictions: Predictions) -> Floats:
@@ -266,25 +264,6 @@ def certainty(predictions: Predictions) -> Floats:
     """
     model = predictions.model
     return model.task.certainty(predictions.scores, predictions.y_true, model.thresholds)
-
-
-def _choose(predictions: Predictions, sure: Floats) -> dict[int, str]:
-    """Rows and their kinds, wrong ones first."""
-    # Stable, so that equally certain documents keep the order of the corpus on every machine.
-    by_certainty = np.argsort(-sure, kind="stable")
-    task = predictions.model.task
-    strata, _ = task.strata(predictions.y_true)
-    if not task.discrete:  # largest, medium and smallest errors
-        middle = np.argsort(np.abs(sure - np.median(sure)), kind="stable")
-        orders = {"wrong": by_certainty[::-1], "unsure": middle, "right": by_certainty}
-    else:
-        right = task.right(predictions.y_true, predictions.y_pred)
-        orders = {
-            "wrong": by_certainty[~right[by_certainty]],
-            "unsure": by_certainty[::-1],
-            "right": by_certainty[right[by_certainty]],
-        }
-    return take(orders, SHOWN, strata, check_texts(predictions.corpus.texts))
 
 
 def take(
@@ -325,9 +304,9 @@ def place_of(corpus: Corpus, row: int) -> str:
     return os.path.basename(corpus.where(row)) if corpus.source_of is not None else ""
 
 
-def _told(label: Any) -> str:
-    """The label of a document, or its labels."""
-    return ", ".join(label) or "no label" if isinstance(label, tuple) else str(label)
+def preview(text: str) -> str:
+    """The beginning of a text, on one line."""
+    return clip(" ".join(text[: 2 * PREVIEW].split()), PREVIEW)
 
 
 def document_of(  # noqa: PLR0913  # what a page shows of it
@@ -345,17 +324,15 @@ def document_of(  # noqa: PLR0913  # what a page shows of it
     """
     lines = lines_of(explanation, passages, characters)
     best = max(explanation.sentences, key=lambda it: it.evidence, default=None)
-    found = None
-    if passages is not None and best is not None:
-        found = any(start < best.end and best.start < end for start, end in passages.tolist())
-    corpus = predictions.corpus
-    task = predictions.model.task
+    found = None if passages is None or best is None else _touches(best, passages.tolist())
+    corpus, task = predictions.corpus, predictions.model.task
     (answer,) = task.answers(predictions.y_pred[row : row + 1])
+    label = "" if corpus.labels is None else corpus.labels[row]
     return Section(
         number=row + 1,
         where=place_of(corpus, row),
         kind=kind,
-        y_true="" if corpus.labels is None else _told(corpus.labels[row]),
+        y_true=", ".join(label) or "no label" if isinstance(label, tuple) else str(label),
         predicted=task.text(answer),
         probability=explanation.probabilities.get(
             explanation.of if task.multilabel else explanation.label
@@ -367,20 +344,11 @@ def document_of(  # noqa: PLR0913  # what a page shows of it
         lines=lines,
         words=tuple(strongest(explanation)),
         characters=len(explanation.text),
-        preview=" ".join(explanation.text[: 2 * PREVIEW].split())[:PREVIEW],
+        preview=preview(explanation.text),
         evidence=0.0 if best is None else best.evidence,
         found=found,
         fields=tuple(explanation.fields.items()),
     )
-
-
-# Characters of a wrong answer, and of a document whose label may be wrong.
-CLIPPED = 160
-
-
-def _preview(text: str) -> str:
-    """The beginning of a text, on one line."""
-    return clip(" ".join(text[: 2 * CLIPPED].split()), CLIPPED)
 
 
 # Pairs of labels that the verdict names, and documents of each.
@@ -399,24 +367,16 @@ def confusions_of(
     errors.
     """
     support = {one.label: one.support for one in getattr(scores.result, "classes", ())}
-    answerable = list(support)
-    explained = gives_offsets(predictions.model)
-    found, rows = [], []
+    answerable, explained = list(support), gives_offsets(predictions.model)
+    pairs, rows = [], dict[int, None]()
     for pair in scores.confused[:CONFUSED]:
         codes = answerable.index(pair.y_true), answerable.index(pair.predicted)
         own = _examples(predictions, *codes, sure) if explained else []
         examples = tuple(_example(predictions, row, pair.predicted) for row in own)
-        found.append(
-            Section(
-                y_true=pair.y_true,
-                predicted=pair.predicted,
-                documents=pair.documents,
-                support=support[pair.y_true],
-                examples=examples,
-            )
-        )
-        rows += own
-    return tuple(found), tuple(dict.fromkeys(rows))
+        more = {"support": support[pair.y_true], "examples": examples}
+        pairs.append(Section(**vars(pair), **more))
+        rows |= dict.fromkeys(own)
+    return tuple(pairs), tuple(rows)
 
 
 def _examples(predictions: Predictions, y_true: int, predicted: int, sure: Floats) -> list[int]:
@@ -438,22 +398,15 @@ def _examples(predictions: Predictions, y_true: int, predicted: int, sure: Float
 
 def _example(predictions: Predictions, row: int, predicted: str) -> Section:
     """A wrong answer with the words that spoke for it."""
-    corpus = predictions.corpus
-    (text,) = check_texts([corpus.texts[row]])
-    words: tuple[tuple[str, float], ...] = ()
-    model = predictions.models[predictions.model_of[row]]
+    (text,) = check_texts([predictions.corpus.texts[row]])
+    model, words = predictions.models[predictions.model_of[row]], tuple[tuple[str, float], ...]()
     if predicted in model.task.sides:
-        (explanation,) = explain(model, [corpus.texts[row]], of=predicted)
+        (explanation,) = explain(model, [text], of=predicted)
         words = telling_words(explanation, EXAMPLE_WORDS)
-    return Section(
-        number=row + 1,
-        where=place_of(corpus, row),
-        preview=_preview(text),
-        words=words,
-    )
+    where = place_of(predictions.corpus, row)
+    return Section(number=row + 1, where=where, preview=preview(text), words=words)
 
 
-# Documents that are listed.
 # Documents of a label, and labels, that are shown.
 DOCUMENTS, LABELS = 2, 4
 
@@ -470,11 +423,13 @@ def selected_documents(model: Model, refits: Refits) -> tuple[Section, ...]:
     task = model.task
     if not (task.discrete and gives_offsets(model)):
         return ()
-    document_ptr, holds = refits.sentences
-    starts, ends = document_ptr[:-1], document_ptr[1:]
-    counts = ends - starts
+    tokens = refits.data.tokens.select(np.arange(len(refits.corpus)))  # without the unlabeled ones
+    ours = refits.selected[tokens.ids].astype(np.float64)
+    # Which sentences have a feature of the model, and the share of these in every document.
+    holds = sums(row_of(tokens.sentence_ptr), ours, tokens.n_sentences) > 0
     total = np.concatenate([[0], np.cumsum(holds)])
-    shares = (total[ends] - total[starts]) / np.maximum(counts, 1)
+    counts = np.diff(tokens.document_ptr)
+    shares = np.diff(total[tokens.document_ptr]) / np.maximum(counts, 1)
     fits = (counts >= LENGTHS[0]) & (counts <= LENGTHS[1])
     fits &= np.array([len(text) <= LONGEST for text in refits.corpus.texts])
     selected = []
@@ -482,26 +437,19 @@ def selected_documents(model: Model, refits: Refits) -> tuple[Section, ...]:
         mine = np.flatnonzero(fits & task.documents_of(refits.data.y, code))
         chosen = mine[np.argsort(np.abs(shares[mine] - 0.5), kind="stable")][:DOCUMENTS].tolist()
         texts = [refits.corpus.texts[row] for row in chosen]
-        for row, explanation in zip(chosen, explain(model, texts, of=label), strict=True):
-            sentences = tuple(_selected_sentences(explanation))
-            if len({sentence.selected for sentence in sentences}) > 1:
-                where = refits.corpus.where(row)
-                selected.append(
-                    Section(
-                        where=where,
-                        label=label,
-                        predicted=explanation.label,
-                        sentences=sentences,
-                    )
+        for row, it in zip(chosen, explain(model, texts, of=label), strict=True):
+            sentences = [
+                Section(
+                    text=" ".join(it.text[one.start : one.end].split()),
+                    selected=any(one.start <= word.start < one.end for word in it.words),
+                    removal=one.removal,
                 )
+                for one in it.sentences
+            ]
+            if len({sentence.selected for sentence in sentences}) > 1:
+                told = {"where": refits.corpus.where(row), "label": label, "predicted": it.label}
+                selected.append(Section(**told, sentences=sentences))
     return tuple(selected)
-
-
-def _selected_sentences(explanation: Explanation) -> Iterator[Section]:
-    for start, end, _, removal, *_ in explanation.sentences:
-        selected = any(start <= word.start < end for word in explanation.words)
-        text = " ".join(explanation.text[start:end].split())
-        yield Section(text=text, selected=selected, removal=removal)
 
 
 SUSPECTS_SHOWN = 20
@@ -527,7 +475,6 @@ def suspected_of(model: Model, refits: Refits) -> Section | None:
         text = refits.corpus.texts[row]
         if not isinstance(text, str):
             return None
-        (text,) = check_texts([text])
         where = place_of(refits.corpus, row) or f"document {row + 1}"
-        listed.append(Section(where=where, told=told[at], preview=_preview(text)))
+        listed.append(Section(where=where, told=told[at], preview=preview(text)))
     return Section(count=len(told), total=len(refits.rows), listed=listed)

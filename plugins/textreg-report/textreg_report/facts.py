@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import platform
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import metadata
 from typing import Any
 
@@ -13,16 +13,13 @@ import numpy as np
 
 from textreg.errors import first_few
 from textreg.explain.selection import path_profiles
-from textreg.features.encoder import AnyEncoder
-from textreg.features.fields import fields_of
-from textreg.measure.metrics import measure_numbers
 from textreg.model.model import Model
-from textreg.model.summary import GraphSummary, GroupsSummary, RegularizerSummary, TrainingSummary
+from textreg.model.summary import TrainingSummary
 from textreg.records import Corpus, Floats, Int64s
-from textreg.tasks import Multilabel
-from textreg.training.recipe import changed, changed_options
-from textreg_report.page import Estimate, Facts, Section, Versus, signed
-from textreg_report.predictions import LABELS, OutOfFold, Refits, Targets, beside, resampled
+from textreg.tasks import Multilabel, Task
+from textreg.training.recipe import changed
+from textreg_report.page import Facts, Section
+from textreg_report.predictions import LABELS, OutOfFold, Refits, Targets, beside
 
 LIBRARIES = ("textreg", "numpy", "scipy", "scikit-learn")
 
@@ -30,50 +27,26 @@ LIBRARIES = ("textreg", "numpy", "scipy", "scikit-learn")
 # Labels listed with their counts.
 LISTED = 12
 
-# Steps of a training, in order.
-STEPS = ("read", "features", "search", "fit", "path")
 
-# Parameters of the vectorizer that are written in words.
-IN_TITLE = ("ngrams", "weighting")
-
-
-def number(value: Any) -> str:
-    """A value for people: thousands separated, four digits, no quotes."""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, int):
-        return f"{value:,}"
-    if isinstance(value, float):
-        return f"{value:.4g}"
-    return "none" if value is None else str(value)
+def _told(params: Mapping[str, Any]) -> str:
+    """Parameters and their values, of four digits."""
+    values = {key: f"{it:.4g}" if isinstance(it, float) else it for key, it in params.items()}
+    return ", ".join(f"{key.replace('_', ' ')} {it}" for key, it in values.items())
 
 
-def parameter_facts(params: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Parameters and their values."""
-    return [(name.replace("_", " "), number(value)) for name, value in params.items()]
-
-
-def _named(name: str, params: Mapping[str, Any]) -> str:
-    listed = ", ".join(f"{key} {value}" for key, value in parameter_facts(params))
-    return f"{name} ({listed})" if listed else name
-
-
-def _part(
-    summary: TrainingSummary, kind: str, part: RegularizerSummary | GroupsSummary | GraphSummary
-) -> str:
+def _part(summary: TrainingSummary, kind: str, part: Any) -> str:
     """Name of a part, and its parameters that differ from their defaults."""
-    return _named(part.name, changed(summary, kind, part.name, part.params))
+    params = _told(changed(summary, kind, part.name, part.params))
+    return f"{part.name} ({params})" if params else str(part.name)
 
 
 def data_facts(model: Model) -> Facts:
     """What the model was trained on."""
-    summary = model.summary
-    title, shown = model.task.label_lines({} if summary is None else summary.labels)
-    more = f" and {len(shown) - LISTED:,} more" if len(shown) > LISTED else ""
-    labels = [(title, ", ".join(shown[:LISTED]) + more)] if shown else []
-    weights = ("features with a weight", f"{model.n_features:,}")
+    summary, weights = model.summary, ("features with a weight", f"{model.n_features:,}")
     if summary is None:
-        return (*labels, weights)
+        return (weights,)
+    title, shown = model.task.label_lines(summary.labels)
+    labels = [(title, first_few(shown, LISTED))] if shown else []
     facts = [("trained on", f"{summary.documents:,} documents"), *labels]
     if rare := summary.rare:
         told = first_few([f"{label} {count:,}" for label, count in rare.labels.items()], LISTED)
@@ -89,56 +62,6 @@ def data_facts(model: Model) -> Facts:
     if graph := summary.graph:
         facts.append(("links", f"{graph.links:,} of {_part(summary, 'graph', graph)}"))
     return tuple(facts)
-
-
-def settings_facts(model: Model) -> Facts:
-    """How it was trained; parameters only where they differ from their defaults."""
-    summary, encoder = model.summary, model.encoder
-    facts = []
-    if summary is not None:
-        facts.append(("regularizer", _part(summary, "regularizer", summary.reg)))
-        searched = [*summary.chosen, *summary.reg.searched]
-        names = ", ".join(name.replace("_", " ") for name in searched)
-        facts.append(("chosen by search", names or "nothing"))
-    facts.append(("loss", model.loss))
-    if summary is not None and summary.multiclass:
-        facts.append(("several labels", summary.multiclass))
-    if summary is not None and (given := summary.class_weight):
-        if not isinstance(given, str):
-            given = ", ".join(f"{label} {number(factor)}" for label, factor in given.items())
-        facts.append(("weights of labels", given))
-    facts += _feature_facts(encoder)
-    if model.calibration is not None:
-        facts.append(("calibration", model.calibration.method))
-    for label, value in model.thresholds.items():
-        chosen = None if summary is None else summary.thresholds.get(label)
-        rule = "given" if chosen is None else chosen.rule
-        if label == model.task.unknown and summary is not None and summary.unknown is not None:
-            rule = summary.unknown.rule
-        facts.append((f"threshold of {label}", f"{signed(value)} ({rule})"))
-    if summary is not None:
-        facts.append(("tolerance of the gap", number(summary.tol)))
-        facts.append(("iterations", number(summary.iterations)))
-    if seconds := model.seconds:
-        times = ", ".join(f"{key} {seconds[key]:.1f} s" for key in STEPS if key in seconds)
-        facts.append(("time", times))
-    return tuple(facts)
-
-
-def _feature_facts(encoder: AnyEncoder) -> list[tuple[str, str]]:
-    """How documents become features; of several fields, each of them."""
-    if encoder.fields:
-        return [
-            (f"field {field.name}", _named(field.kind, changed_options(field)))
-            for field in fields_of(encoder)
-        ]
-    tokenizer, vectorizer = encoder.tokenizer, encoder.vectorizer
-    named = {key: it for key, it in vectorizer.changed().items() if key not in IN_TITLE}
-    runs = "single words" if vectorizer.ngrams == 1 else f"1 to {vectorizer.ngrams} words in a row"
-    return [
-        ("tokenizer", _named(tokenizer.name, tokenizer.changed())),
-        ("features", _named(f"{vectorizer.weighting} of {runs}", named)),
-    ]
 
 
 # Settings of a search that are shown at most.
@@ -157,40 +80,20 @@ SPLITS = {
 def search_section(model: Model) -> Section | None:
     """The search, from the model's summary; None if there was none.
 
-    tried: settings in words, number of features and metric of each; chosen: index of one. interval:
-    95 % Wilson interval of the chosen one, if the metric is the accuracy.
+    tried: settings in words, number of features and metric of each; chosen: index of one.
     """
     summary = model.summary
     if summary is None or len(summary.search) < 2 or summary.metric is None or summary.dev is None:
         return None
-    rows, metric, dev = summary.search, summary.metric, summary.dev
+    rows = summary.search
     params = {key: summary.reg.params.get(key) for key in rows[0].params}
-    chosen = params, summary.chosen
     settings = [(row.params, row.settings) for row in rows]
-    if chosen not in settings:
+    if (params, summary.chosen) not in settings:
         return None
-    chosen_row = settings.index(chosen)
-    shown = sorted({*range(0, len(rows), -(-len(rows) // TRIED)), chosen_row})
-    tried = []
-    for number in shown:
-        facts = parameter_facts({**settings[number][1], **settings[number][0]})
-        what = ", ".join(f"{name} {value}" for name, value in facts)
-        tried.append(_trial(what, rows[number], metric))
-    interval = dev.accuracy_interval if metric == "accuracy" else None
-    at = shown.index(chosen_row)
-    return Section(
-        metric=metric,
-        documents=dev.documents,
-        how=_how(model),
-        tried=tried,
-        chosen=at,
-        interval=interval,
-    )
-
-
-def _trial(settings: str, row: Any, metric: str) -> Section:
-    """A point of a search, or of a path."""
-    return Section(settings=settings, features=row.nonzero, value=row.metrics[metric])
+    chosen = settings.index((params, summary.chosen))
+    shown = sorted({*range(0, len(rows), -(-len(rows) // TRIED)), chosen})
+    told = [_told({**rows[at].settings, **rows[at].params}) for at in shown]
+    return _trials(model, summary.metric, told, [rows[at] for at in shown], shown.index(chosen))
 
 
 def path_section(model: Model) -> Section | None:
@@ -203,36 +106,34 @@ def path_section(model: Model) -> Section | None:
     path = model.path
     if path is None:
         return None
-    dev = None if model.summary is None else model.summary.dev
-    curve = Section(
-        metric=path.metric,
-        documents=0 if dev is None else dev.documents,
-        how=_how(model),
-        tried=[
-            _trial(f"{path.parameter} {value:.4g}", point, path.metric)
-            for value, point in zip(path.values, path.points, strict=True)
-        ],
-        chosen=path.chosen,
-        interval=None,
-    )
     along = path_profiles(model, PROFILES)
     assert along is not None
-    whole = all(isinstance(value, int) for value in path.values)
+    told = [f"{path.parameter} {value:.4g}" for value in path.values]
     return Section(
-        curve=curve,
+        curve=_trials(model, path.metric, told, path.points, path.chosen),
         parameter=path.parameter,
         values=along.values,
-        whole=whole,
+        whole=all(isinstance(value, int) for value in path.values),
         profiles=along.profiles,
     )
 
 
-def _how(model: Model) -> str:
-    split = None if model.summary is None else model.summary.split
-    if split is None:
-        return "documents held out"
-    how = SPLITS.get(split.kind, "documents held out")
-    return f"{how} in {split.parts} parts" if split.kind == "cv" else how
+def _trials(
+    model: Model, metric: str, told: Sequence[str], rows: Sequence[Any], chosen: int
+) -> Section:
+    """Points of a search or a path, told in words, and which documents they are measured on."""
+    dev, split = (None, None) if model.summary is None else (model.summary.dev, model.summary.split)
+    how = SPLITS["holdout"] if split is None else SPLITS.get(split.kind, SPLITS["holdout"])
+    return Section(
+        metric=metric,
+        documents=0 if dev is None else dev.documents,
+        how=f"{how} in {split.parts} parts" if split and split.kind == "cv" else how,
+        tried=[
+            Section(settings=words, features=row.nonzero, value=row.metrics[metric])
+            for words, row in zip(told, rows, strict=True)
+        ],
+        chosen=chosen,
+    )
 
 
 def versions() -> Facts:
@@ -323,32 +224,25 @@ def _informative(model: Model, refits: Refits) -> list[Section]:
         return []
     X, y_true = refits.data.X, refits.data.y
     totals = np.bincount(X.indices, minlength=X.shape[1])
-    best = np.zeros(X.shape[1])
-    label, inside, outside = (np.zeros(X.shape[1]) for _ in range(3))
+    best, label = np.zeros(X.shape[1]), np.zeros(X.shape[1], dtype=np.int64)
     for c in range(len(task.sides)):
         mine = task.documents_of(y_true, c)
         size = int(np.count_nonzero(mine))
-        if not 0 < size < len(y_true):  # of several labels one may be everywhere
-            continue
-        count = np.bincount(X[mine].indices, minlength=X.shape[1])
-        share, others = count / size, (totals - count) / (len(y_true) - size)
-        # P(feature | label) - P(feature | others), for the label where it is largest.
-        better = share - others > best
-        best[better] = (share - others)[better]
-        for array, value in ((label, np.full(len(best), c)), (inside, share), (outside, others)):
-            array[better] = value[better]
+        if 0 < size < len(y_true):  # of several labels one may be everywhere
+            count = np.bincount(X[mine].indices, minlength=X.shape[1])
+            # P(feature | label) - P(feature | others), for the label where it is largest.
+            apart = count / size - (totals - count) / (len(y_true) - size)
+            label[apart > best] = c
+            best = np.maximum(apart, best)
     best[refits.selected] = 0.0
-    names = refits.data.encoder.names
-    order = [j for j in np.argsort(-best, kind="stable")[:UNUSED] if best[j] > 0]
-    return [
-        Section(
-            feature=names[j],
-            label=task.sides[int(label[j])],
-            inside=float(inside[j]),
-            outside=float(outside[j]),
-        )
-        for j in order
-    ]
+    rows = []
+    for j in np.argsort(-best, kind="stable")[:UNUSED].tolist():
+        if best[j] > 0:
+            mine, holds = task.documents_of(y_true, label[j]), X[:, [j]].toarray()[:, 0] != 0
+            row = {"feature": refits.data.encoder.names[j], "label": task.sides[label[j]]}
+            shares = {"inside": float(holds[mine].mean()), "outside": float(holds[~mine].mean())}
+            rows.append(Section(**row, **shares))
+    return rows
 
 
 def stability_of(model: Model, refits: Refits) -> Section:
@@ -359,7 +253,7 @@ def stability_of(model: Model, refits: Refits) -> Section:
     features with the largest weights, the number of fits that selected each (parts), and the mean
     and the deviation of its weights there.
     """
-    fits = refits.solutions
+    fits = refits.own.fits
     columns = refits.columns
     present = columns >= 0
     used = np.array([fit.w.any(axis=0) for fit in fits])
@@ -397,42 +291,30 @@ def stability_of(model: Model, refits: Refits) -> Section:
     )
 
 
-def baseline_of(model: Model, refits: Refits, other: OutOfFold | None, name: str) -> Section | None:
+def baseline_of(refits: Refits, other: OutOfFold | None, name: str) -> Section | None:
     """The model beside another one, each document predicted by fits that have not seen it.
 
-    own: the model's metric; versus: the comparison; features_own, features_other: mean number of
-    features over the fits. Predictions go by the highest score, without thresholds; those of
-    several labels are of the other half each time. None if there is no other one.
+    versus: the comparison; features_own, features_other: mean number of features over the fits.
+    Predictions go by the highest score, without thresholds; those of several labels are of the
+    other half each time. None if there is no other one.
     """
     if other is None:
         return None
-    own, y_true, task = refits.own, refits.y_true, model.task
-    scores = own.scores, other.scores
-    facts = parameter_facts(other.part.params())
-    if not task.discrete:
-        measured, versus = _r2_beside(name, y_true.astype(np.float64), *(it[:, 0] for it in scores))
-    elif isinstance(task, Multilabel):
-        answers = (task.decide_by_halves(it, y_true.astype(bool)) for it in scores)
-        measured, versus = beside(name, task, y_true, *answers)
-    else:
-        measured, versus = beside(name, task, y_true, *map(task.decide, scores))
+    own, y_true = refits.own, refits.y_true
+    answers = answers_of(refits.data.task, y_true, own.scores, other.scores)
     return Section(
         documents=len(y_true),
-        hyperparameters=", ".join(f"{name} {value}" for name, value in facts),
-        own=measured,
-        versus=versus,
+        hyperparameters=_told(other.part.params()),
+        versus=beside(name, refits.data.task, y_true, *answers),
         features_own=float(np.mean(own.sizes)),
         features_other=float(np.mean(other.sizes)),
     )
 
 
-def _r2_beside(name: str, y_true: Floats, own: Floats, other: Floats) -> tuple[float, Versus]:
-    """R² of both, and the difference with a percentile bootstrap interval over documents."""
-    first, second = (measure_numbers(scores, y_true)["r2"] for scores in (own, other))
-
-    def gain(rows: Int64s) -> float:
-        one, two = (measure_numbers(scores[rows], y_true[rows])["r2"] for scores in (own, other))
-        return one - two
-
-    interval = resampled(gain, len(y_true))
-    return first, Versus(name, "R²", second, Estimate("difference", first - second, *interval))
+def answers_of(task: Task, y_true: Targets, *scores: Floats) -> list[Targets]:
+    """Predictions by the highest of scores (n, k); of several labels by those of the other half."""
+    if not task.discrete:
+        return [table[:, 0] for table in scores]
+    if isinstance(task, Multilabel):
+        return [task.decide_by_halves(table, y_true.astype(bool)) for table in scores]
+    return [task.decide(table) for table in scores]

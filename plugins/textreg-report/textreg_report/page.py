@@ -1,7 +1,4 @@
-"""Pages as one self-contained HTML file without network requests, and what they show.
-
-At the end figures and texts as they stand in sentences.
-"""
+"""Pages as one self-contained HTML file without network requests, and what they show."""
 
 from __future__ import annotations
 
@@ -21,7 +18,7 @@ from markupsafe import Markup, escape
 
 from textreg.checking import CheckResult
 from textreg.files import write_atomically
-from textreg.measure.metrics import ALPHA, holm, p_text, share_test, wilson
+from textreg.measure.metrics import ALPHA, p_text
 
 FOLDER = "templates"
 
@@ -92,7 +89,7 @@ def _environment() -> Any:
     environment.globals["chart"] = charts
     environment.globals["alpha"] = ALPHA
     environment.globals["titles"] = TITLES
-    figures = (clip, fixed, percent, short, signed, small, telling, thirds)
+    figures = (clip, fixed, percent, short, signed, telling, thirds)
     environment.filters.update(
         {figure.__name__: figure for figure in figures},
         count=lambda value: f"{value:,.0f}",
@@ -102,6 +99,7 @@ def _environment() -> Any:
         notes_of=notes_of,
         title_of=title_of,
         p_value=p_text,
+        small=lambda value: minus(f"{value:.1e}"),
     )
     return environment
 
@@ -149,7 +147,7 @@ class Versus(NamedTuple):
     other : float
         The metric of the other one.
     difference : Estimate
-        The model's metric minus ``other``, with its interval.
+        The model's metric, ``own``, minus ``other``, with its interval.
     won, lost : int or None
         Documents that only the model, or only the other one, has right; None in a regression.
     p : float or None
@@ -167,6 +165,11 @@ class Versus(NamedTuple):
     lost: int | None = None
     p: float | None = None
     comparisons: int = 1
+
+    @property
+    def own(self) -> float:
+        """The metric of the model."""
+        return self.other + self.difference.value
 
     @property
     def verdict(self) -> str:
@@ -317,11 +320,6 @@ def short(value: float) -> str:
     return minus(f"{value:,.4g}")
 
 
-def small(value: float) -> str:
-    """A power of ten."""
-    return minus(f"{value:.1e}")
-
-
 def signed(value: float, digits: int = 3) -> str:
     """With its sign; without one where all digits are zeros."""
     if not value:
@@ -379,67 +377,3 @@ def thirds(values: Sequence[float]) -> tuple[float, float] | None:
         return None
     first, second = (ordered[(len(ordered) - 1) * part // 3] for part in (1, 2))
     return (first, second) if first < second < ordered[-1] else None
-
-
-# Characters of a label in a sentence.
-LONGEST_LABEL = 40
-
-
-def quoted(label: str) -> str:
-    """A label in quotation marks, not too long."""
-    return f"“{clip(label, LONGEST_LABEL)}”"
-
-
-def listed(items: Sequence[str]) -> str:
-    """One, two and three."""
-    return " and ".join(filter(None, (", ".join(items[:-1]), *items[-1:])))
-
-
-def documents(count: int) -> str:
-    """1 document, 2 documents."""
-    return f"{count:,} document{'' if count == 1 else 's'}"
-
-
-def share(value: float, digits: int = 0) -> str:
-    """A share in percent; with another digit where all of them would be 0 or 100."""
-    text = fixed(100 * value, digits)
-    if 0 < value < 1 and float(text) in (0.0, 100.0) and digits < 3:
-        return share(value, digits + 1)
-    return f"{text}\N{NO-BREAK SPACE}%"
-
-
-def share_of(count: int, total: int) -> str:
-    """A share of documents with its 95 % interval (Wilson 1927)."""
-    low, high = wilson(count, total)
-    return f"{share(count / total)} of {total:,} ({fixed(100 * low, 0)} to {fixed(100 * high, 0)})"
-
-
-def often(counts: Sequence[tuple[int, int]], overall: float) -> list[int]:
-    """Places of the counts (some, of) that are measurably above a share of ``overall``.
-
-    By exact binomial tests, adjusted for all of them (Holm 1979).
-    """
-    # Under the hypothesis, some is Binomial(of, overall).
-    p = holm([share_test(some, of, overall) for some, of in counts])
-    above = [some > overall * of for some, of in counts]
-    return [at for at, value in enumerate(p) if value <= ALPHA and above[at]]
-
-
-def points(difference: Estimate) -> str:
-    """A difference in points of percent with its interval."""
-    value = signed(100 * difference.value, 1)
-    if difference.low is None or difference.high is None:
-        return f"{value} points"
-    low, high = (signed(100 * end, 1) for end in (difference.low, difference.high))
-    return f"{value} points, 95\N{NO-BREAK SPACE}% interval {low} to {high}"
-
-
-def number(figure: Estimate) -> str:
-    """A number with its interval."""
-    if figure.low is None or figure.high is None:
-        return _number(figure.value)
-    return f"{_number(figure.value)} ({_number(figure.low)} to {_number(figure.high)})"
-
-
-def _number(value: float) -> str:
-    return fixed(value) if abs(value) < 10 else short(value)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,25 +15,11 @@ from numpy.typing import NDArray
 from textreg.errors import DataError, first_few
 from textreg.explain.selection import places
 from textreg.kinds import Regularizer
-from textreg.measure.evaluation import (
-    Evaluation,
-    MultilabelEvaluation,
-    RegressionEvaluation,
-    f1_scores,
-)
-from textreg.measure.metrics import (
-    Answers,
-    Interval,
-    SetAnswers,
-    bootstrap,
-    measure_numbers,
-    sign_test,
-    wilson,
-)
+from textreg.measure import evaluation, metrics
+from textreg.measure.metrics import Answers, Interval, SetAnswers, bootstrap
 from textreg.model.model import Model
 from textreg.plugins import registry
 from textreg.records import Bools, Corpus, Floats, Int64s, MultiSolution, SkippedRowsBuilder
-from textreg.records.arrays import row_of, sums
 from textreg.structure.shuffling import shadow_of
 from textreg.tasks import Target, Task
 from textreg.training.fit import fit_rows
@@ -44,10 +31,9 @@ from textreg.training.space import Tuning
 from textreg.training.splits import splits_of
 from textreg.training.trials import Fold, Start, search
 from textreg.training.update import joined
-from textreg_report.page import Estimate, Section, Versus, quoted, short
+from textreg_report.page import Estimate, Section, Versus
 
 Targets = Int64s | Floats | Bools
-Ends = tuple[float, float] | tuple[None, None]
 
 # Labels listed one by one; of more, those with the most documents.
 LABELS = 30
@@ -121,6 +107,7 @@ def scores_of(predictions: Predictions) -> Section:
         how=predictions.how,
         documents=len(predictions.y_true),
         result=result,
+        figures=_figures(result, predictions),
         labels=[],
         left_out=0,
         matrix=None,
@@ -128,8 +115,7 @@ def scores_of(predictions: Predictions) -> Section:
         reliability=None,
         thresholds=[],
     )
-    if isinstance(result, RegressionEvaluation):
-        scores.figures = _of_numbers(result, predictions)
+    if isinstance(result, evaluation.RegressionEvaluation):
         return scores
     names = [one.label for one in result.classes]
     order = np.argsort([-one.support for one in result.classes], kind="stable")
@@ -141,35 +127,21 @@ def scores_of(predictions: Predictions) -> Section:
     scores.thresholds = [
         (names[code], table[names[code]]) for code in shown if names[code] in table
     ]
-    if isinstance(result, MultilabelEvaluation):
+    if isinstance(result, evaluation.MultilabelEvaluation):
         y_pred = predictions.y_pred.astype(bool)
         # One label missed and another one given in its place: (missed' added) counts such pairs.
         missed, added = (it.astype(np.int64) for it in (y_true & ~y_pred, y_pred & ~y_true))
         scores.confused = _confused(missed.T @ added, model.labels)
-        intervals: list[tuple[Ends, Ends]] = [
-            (it.precision_interval, it.recall_interval) for it in result.classes
-        ]
-        scores.figures = [
-            Estimate("micro-F1", result.micro_f1, *result.micro_f1_interval),
-            Estimate("macro-F1", result.macro_f1, *result.macro_f1_interval),
-            Estimate("subset accuracy", result.subset_accuracy, *result.subset_accuracy_interval),
-        ]
-        if result.log_loss is not None:
-            scores.figures.append(Estimate("log-loss", result.log_loss))
+        ends: list[Any] = [(it.precision_interval, it.recall_interval) for it in result.classes]
     else:
         matrix, most = result.confusion, np.sort(order[:MATRIX])
         scores.matrix = matrix[np.ix_(most, most)]
         scores.matrix_labels = [names[code] for code in most.tolist()]
         scores.confused = _confused(matrix, names)
-        right, called = np.diag(matrix).tolist(), matrix.sum(axis=0).tolist()
-        intervals = [
-            (_wilson(right[code], called[code]), _wilson(right[code], one.support))
-            for code, one in enumerate(result.classes)
-        ]
-        y_pred = predictions.y_pred.astype(np.int64)
-        scores.figures = _figures(result, y_true, y_pred, predictions)
+        counts = np.stack([np.diag(matrix), matrix.sum(axis=0), matrix.sum(axis=1)], axis=1)
+        ends = [[metrics.wilson(hits, n) if n else () for n in of] for hits, *of in counts.tolist()]
     for code in shown:
-        one, (precision, recall) = result.classes[code], intervals[code]
+        one, (precision, recall) = result.classes[code], ends[code]
         scores.labels.append(
             Section(
                 label=one.label,
@@ -182,110 +154,80 @@ def scores_of(predictions: Predictions) -> Section:
     return scores
 
 
-def _wilson(right: int, total: int) -> Ends:
-    """The interval of a share; none of no documents."""
-    return wilson(right, total) if total else (None, None)
-
-
-def _figures(
-    result: Evaluation, y_true: Int64s, predicted: Int64s, predictions: Predictions
-) -> list[Estimate]:
+def _figures(result: Any, predictions: Predictions) -> list[Estimate]:
+    """The most important scores, the first one above all."""
+    if isinstance(result, evaluation.RegressionEvaluation):
+        y_true, y_pred = predictions.y_true.astype(float), predictions.y_pred.astype(float)
+        errors = y_true - y_pred
+        return [
+            Estimate("R²", result.r2, *resampled(partial(_r2, y_true, y_pred), len(errors))),
+            mean_of("mean squared error", errors**2),
+            mean_of("mean absolute error", np.abs(errors)),
+        ]
+    if isinstance(result, evaluation.MultilabelEvaluation):
+        figures = [
+            Estimate("micro-F1", result.micro_f1, *result.micro_f1_interval),
+            Estimate("macro-F1", result.macro_f1, *result.macro_f1_interval),
+            Estimate("subset accuracy", result.subset_accuracy, *result.subset_accuracy_interval),
+        ]
+        return [*figures, *(Estimate("log-loss", it) for it in [result.log_loss] if it is not None)]
+    codes = predictions.y_true.astype(np.int64)
     figures = [Estimate("accuracy", result.accuracy, *result.accuracy_interval)]
-    macro: Ends = (None, None)
+    macro: Sequence[float] = ()
     if len(result.classes) <= RESAMPLED:
         # The difference from predictions that are always wrong is the score itself.
-        never = np.full(len(y_true), len(result.classes))
-        macro = bootstrap([Answers(y_true, predicted, never)], resamples=RESAMPLES)[1]
+        never = np.full(len(codes), len(result.classes))
+        answers = Answers(codes, predictions.y_pred.astype(np.int64), never)
+        macro = bootstrap([answers], resamples=RESAMPLES)[1]
     figures.append(Estimate("macro-F1", result.macro_f1, *macro))
     if predictions.proba is not None and result.log_loss is not None:
-        known = np.flatnonzero(predictions.model.task.known(y_true))
-        probability = predictions.proba[known, y_true[known]]
+        known = np.flatnonzero(predictions.model.task.known(codes))
+        probability = predictions.proba[known, codes[known]]
         losses = -np.log(np.maximum(probability, np.finfo(float).tiny))
-        figures.append(Estimate("log-loss", result.log_loss, *mean_interval(losses)))
+        figures.append(mean_of("log-loss", losses))
     return figures
 
 
-def beside(
-    name: str, task: Task, y_true: Targets, first: Targets, second: Targets
-) -> tuple[float, Versus]:
-    """The metric of the first answers, and how they compare with the second to the same documents.
+def beside(name: str, task: Task, y_true: Targets, first: Targets, second: Targets) -> Versus:
+    """How the first answers compare with the second to the same documents.
 
-    The metric is the accuracy, of several labels micro-F1; the difference has a bootstrap interval,
-    and p is that of the exact McNemar test, of several labels on documents with a higher F1.
+    The metric is the accuracy, of several labels micro-F1, of numbers R²; the difference has a
+    bootstrap interval. p is that of the exact McNemar test, of several labels on documents with a
+    higher F1; numbers have none.
     """
+    if not task.discrete:
+        y, one, two = (it.astype(np.float64) for it in (y_true, first, second))
+        own, other = _r2(y, one), _r2(y, two)
+        ends = resampled(lambda rows: _r2(y, one, rows) - _r2(y, two, rows), len(y))
+        return Versus(name, "R²", other, Estimate("difference", own - other, *ends))
     answers: Answers | SetAnswers
     if task.multilabel:
         answers = SetAnswers(*(it.astype(bool) for it in (y_true, first, second)))
-        own, other = (f1_scores(answers.y_true, it)[0] for it in answers[1:])
+        own, other = (evaluation.f1_scores(answers.y_true, it)[0] for it in answers[1:])
     else:
         answers = Answers(*(it.astype(np.int64) for it in (y_true, first, second)))
         own, other = (float(np.mean(it == answers.y_true)) for it in answers[1:])
-    interval = bootstrap([answers], resamples=RESAMPLES)[2 if task.multilabel else 0]
-    return own, Versus(
+    ends = bootstrap([answers], resamples=RESAMPLES)[2 if task.multilabel else 0]
+    return Versus(
         name=name,
         metric="micro-F1" if task.multilabel else "accuracy",
         other=other,
-        difference=Estimate("difference", own - other, *interval),
+        difference=Estimate("difference", own - other, *ends),
         won=answers.won,
         lost=answers.lost,
-        p=sign_test(answers.won, answers.lost),
+        p=metrics.sign_test(answers.won, answers.lost),
     )
 
 
-def squared_errors(name: str, predictions: Predictions, other: Floats | float) -> Versus:
-    """The squared errors of other numbers, less those of the model."""
-    y_true, y_pred = (it.astype(np.float64) for it in (predictions.y_true, predictions.y_pred))
-    own, others = (y_true - y_pred) ** 2, (y_true - other) ** 2
-    gain = Estimate("difference", float((others - own).mean()), *mean_interval(others - own))
-    return Versus(name, "squared error", float(others.mean()), gain)
+def _r2(y_true: Floats, y_pred: Floats, rows: Int64s | slice = slice(None)) -> float:
+    return metrics.measure_numbers(y_pred[rows], y_true[rows])["r2"]
 
 
-def versus_constant(predictions: Predictions, trained: Mapping[str, float]) -> Versus | None:
-    """The model beside one that always gives the most frequent label, or the mean number.
-
-    Parameters
-    ----------
-    predictions : Predictions
-        The answers of the model.
-    trained : mapping of str to float
-        Training documents of every label, or the ``mean`` of the numbers; if it is empty, it is
-        taken of the documents of ``predictions``.
-
-    Returns
-    -------
-    Versus or None
-        None where all documents have one label, which the comparison would know beforehand.
-    """
-    task = predictions.model.task
-    if not task.discrete:
-        mean = trained.get("mean", float(predictions.y_true.mean()))
-        name = f"always answering the mean, {short(mean)}"
-        return squared_errors(name, predictions, mean)
-    kind = bool if task.multilabel else np.int64
-    y, y_pred = (it.astype(kind) for it in (predictions.y_true, predictions.y_pred))
-    if task.multilabel:
-        counts = y.sum(axis=0)
-    else:
-        counts = np.bincount(y, minlength=len(task.labels))
-        if len(np.unique(y)) < 2:
-            return None
-    if trained:
-        counts = np.array([trained.get(label, 0) for label in task.labels])
-    most = int(np.argmax(counts[: len(task.labels)]))
-    name = f"always answering {quoted(task.labels[most])}"
-    if task.multilabel:
-        constant = np.zeros_like(y)
-        constant[:, most] = True
-    else:
-        constant = np.full(len(y), most)
-    return beside(name, task, y, y_pred, constant)[1]
-
-
-def mean_interval(values: Floats) -> Interval:
-    """Normal 95 % interval of a mean."""
+def mean_of(name: str, values: Floats) -> Estimate:
+    """A mean with its normal 95 % interval."""
     # mean ± 1.96 s / √n; of 50 documents and more, close to Student's interval.
-    spread = 1.96 * float(values.std()) / math.sqrt(len(values))
-    return Interval(float(values.mean()) - spread, float(values.mean()) + spread)
+    mean, spread = float(values.mean()), 1.96 * float(values.std()) / math.sqrt(len(values))
+    return Estimate(name, mean, mean - spread, mean + spread)
 
 
 def resampled(statistic: Callable[[Int64s], float], n: int) -> Interval:
@@ -307,21 +249,6 @@ def _confused(matrix: Int64s, names: Sequence[str]) -> list[Section]:
         Section(y_true=names[t], predicted=names[p], documents=int(wrong[t, p]))
         for t, p in pairs
         if wrong[t, p]
-    ]
-
-
-def _of_numbers(result: RegressionEvaluation, predictions: Predictions) -> list[Estimate]:
-    """Scores of a regression."""
-    y_true, predicted = predictions.y_true.astype(np.float64), predictions.y_pred.astype(np.float64)
-    errors = y_true - predicted
-
-    def r2(rows: Int64s) -> float:
-        return measure_numbers(predicted[rows], y_true[rows])["r2"]
-
-    return [
-        Estimate("R²", result.r2, *resampled(r2, len(y_true))),
-        Estimate("mean squared error", result.mse, *mean_interval(errors**2)),
-        Estimate("mean absolute error", result.mae, *mean_interval(np.abs(errors))),
     ]
 
 
@@ -350,13 +277,18 @@ LABELS_LISTED = 5
 class OutOfFold:
     """A regularizer fitted without each part.
 
-    part: the regularizer with its hyperparameters. sizes: number of features of every fit. scores:
-    (rows, k) of every document of ``Refits.rows``, by the fit that has not seen it.
+    part: the regularizer with its hyperparameters. fits: their solutions. scores: (rows, k) of
+    every document of ``Refits.rows``, by the fit that has not seen it.
     """
 
     part: Regularizer
-    sizes: tuple[int, ...]
+    fits: tuple[MultiSolution, ...]
     scores: Floats
+
+    @property
+    def sizes(self) -> list[int]:
+        """Number of features of every fit."""
+        return [int(np.count_nonzero(fit.w.any(axis=0))) for fit in self.fits]
 
 
 @dataclass(frozen=True, eq=False)
@@ -366,10 +298,10 @@ class Refits:
     corpus: all documents of the training. columns: index of each feature of the model among those
     of ``data``, -1 if it is not there. rows: documents that some fit has not seen, ascending: all,
     or with times all but the earliest. fit_of: (rows,) index of that fit. own: of the model's
-    regularizer with its hyperparameters; solutions: these fits. baseline: of ``elastic`` with
-    hyperparameters of its own; None if the model is an elastic net. shadow: of the model's
-    regularizer on shuffled groups or links; None without any. halved: of the model's regularizer,
-    each fit with half of its documents; sizes: features of these fits.
+    regularizer with its hyperparameters. baseline: of ``elastic`` with hyperparameters of its own;
+    None if the model is an elastic net. shadow: of the model's regularizer on shuffled groups or
+    links; None without any. halved: of the model's regularizer, each fit with half of its
+    documents.
     """
 
     corpus: Corpus
@@ -378,25 +310,16 @@ class Refits:
     rows: Int64s
     fit_of: Int64s
     own: OutOfFold
-    solutions: tuple[MultiSolution, ...]
     baseline: OutOfFold | None
     shadow: OutOfFold | None
     halved: OutOfFold
 
     @cached_property
-    def selected(self) -> NDArray[np.bool_]:
+    def selected(self) -> Bools:
         """Which features of ``data`` the model has."""
         selected = np.zeros(len(self.data.encoder.names), dtype=bool)
         selected[self.columns[self.columns >= 0]] = True
         return selected
-
-    @cached_property
-    def sentences(self) -> tuple[Int64s, NDArray[np.bool_]]:
-        """Where documents begin among all sentences, and which have a feature of the model."""
-        tokens = self.data.tokens.select(np.arange(len(self.corpus)))  # without the unlabeled ones
-        ours = self.selected[tokens.ids].astype(np.float64)
-        holds = sums(row_of(tokens.sentence_ptr), ours, tokens.n_sentences)
-        return tokens.document_ptr, holds > 0
 
     @property
     def y_true(self) -> Targets:
@@ -437,14 +360,13 @@ def refit(model: Model, corpus: Corpus, settings: TrainingSettings, work: Work =
     )
     splits = splits_of(corpus, target, plain)
     data = prepare(corpus, target, plain)
-    compared, kind = settings.reg.name != BASELINE, settings.reg.needs
-    run = work.run("report", len(splits) * (2 + compared + bool(kind)))
+    compared, kind, k = settings.reg.name != BASELINE, settings.reg.needs, len(splits)
+    run = work.run("report", k * (2 + compared + bool(kind)))
     folds: list[Fold] = run.map(data.fold, [(split,) for split in splits])
     shadows: list[Fold] = []
     if kind:
-        made = shadow_of(getattr(plain, kind))
-        shuffled = replace(data, settings=plain.replace(**{kind: made}))
-        shadows = run.map(shuffled.fold, [(split,) for split in splits])
+        shuffled = plain.replace(**{kind: shadow_of(getattr(plain, kind))})
+        shadows = run.map(replace(data, settings=shuffled).fold, [(split,) for split in splits])
     if run.stopped:
         raise KeyboardInterrupt
     strata = target.task.strata(target.y)[0]
@@ -453,27 +375,36 @@ def refit(model: Model, corpus: Corpus, settings: TrainingSettings, work: Work =
         part = data.problems(half_of(split.train, strata), max(settings.tol, SEARCH_TOL))
         halves.append(replace(fold, problem=part.problem, y=part.y))
     jobs: list[_Job] = [(settings.reg, fold, None, run) for fold in (*folds, *halves, *shadows)]
-    if compared:
-        jobs += _baseline_jobs(folds, settings, work, run)
-    fits = run.map(_fit_without, jobs)
+    if compared:  # the baseline, with the hyperparameters that a search finds best
+        bare = [replace(it, problem=it.problem.replace(groups=None, graph=None)) for it in folds]
+        reg = registry.create("regularizer", f"textreg:{BASELINE}")
+        points = search(reg, bare if settings.cv else bare[:1], work)
+        best = points[choose(points, settings.metric or target.task.default_metric)]
+        starts = [best.starts, *[None] * (k - 1)]  # those of the first split
+        jobs += [(best.regularizer, *pair, run) for pair in zip(bare, starts, strict=True)]
+    done = run.map(_fit_without, jobs)
     if run.stopped:
         raise KeyboardInterrupt
 
     held = np.concatenate([split.held for split in splits])
     # Documents come split by split: bring them into the order of the corpus.
     order = np.argsort(held)
-    k = len(splits)
+
+    def collected(at: int) -> OutOfFold:
+        """The fits of all parts from a job on."""
+        fits, scores = zip(*done[at : at + k], strict=True)
+        return OutOfFold(jobs[at][0], fits, np.vstack(scores)[order])
+
     return Refits(
         corpus=corpus,
         data=data,
         columns=places(model.encoder.names, data.encoder.names),
         rows=held[order],
         fit_of=np.repeat(np.arange(k), [len(split.held) for split in splits])[order],
-        own=_collect(jobs[0][0], fits[:k], order),
-        solutions=tuple(fit for fit, _ in fits[:k]),
-        baseline=_collect(jobs[-1][0], fits[-k:], order) if compared else None,
-        shadow=_collect(jobs[0][0], fits[2 * k : 3 * k], order) if shadows else None,
-        halved=_collect(jobs[0][0], fits[k : 2 * k], order),
+        own=collected(0),
+        baseline=collected(len(jobs) - k) if compared else None,
+        shadow=collected(2 * k) if shadows else None,
+        halved=collected(k),
     )
 
 
@@ -503,47 +434,21 @@ def _learned(corpus: Corpus, settings: TrainingSettings) -> tuple[Corpus, Target
     if task.rare_label is not None:
         dev = replace(dev, labels=task.answers(y))
     skipped = SkippedRowsBuilder()
-    for row in corpus.skipped:
-        skipped.add(row)
-    for row in dev.skipped:
-        skipped.add(row._replace(position=row.position + len(corpus)))
+    for one, before in ((corpus, 0), (dev, len(corpus))):
+        for row in one.skipped:
+            skipped.add(row._replace(position=row.position + before))
     corpus = replace(joined(corpus, dev, held_out=False), skipped=skipped.rows())
     return corpus, Target(task, task.targets(corpus))
 
 
-def _baseline_jobs(
-    folds: Sequence[Fold], settings: TrainingSettings, work: Work, run: Run
-) -> list[_Job]:
-    """Fits of the baseline, with the hyperparameters that a search finds best."""
-    simple = [
-        replace(fold, problem=fold.problem.replace(groups=None, graph=None)) for fold in folds
-    ]
-    reg = registry.create("regularizer", f"textreg:{BASELINE}")
-    points = search(reg, simple if settings.cv else simple[:1], work)
-    best = points[choose(points, settings.metric or folds[0].task.default_metric)]
-    starts = [best.starts, *[None] * (len(simple) - 1)]  # those of the first split
-    return [
-        (best.regularizer, fold, start, run) for fold, start in zip(simple, starts, strict=True)
-    ]
-
-
-def _collect(
-    part: Regularizer, fits: Sequence[tuple[MultiSolution, Floats]], order: Int64s
-) -> OutOfFold:
-    """Collect fits; order: sorts the held-out documents, which come part by part."""
-    sizes = tuple(int(np.count_nonzero(fit.w.any(axis=0))) for fit, _ in fits)
-    return OutOfFold(part, sizes, np.vstack([scores for _, scores in fits])[order])
-
-
 def _parts(corpus: Corpus) -> int:
     """Number of parts to leave out in turn."""
-    wanted = FEWER_PARTS if len(corpus) > MANY else PARTS
     units = len(corpus)
     if corpus.group_of is not None:
         units = len(set(corpus.group_of))
     elif corpus.time_of is not None:
         units = len(set(corpus.time_of)) - 1  # the earliest documents are never held out
-    return max(2, min(wanted, units))
+    return max(2, min(FEWER_PARTS if len(corpus) > MANY else PARTS, units))
 
 
 def _fit_without(

@@ -10,46 +10,84 @@ import numpy as np
 from textreg.checking.check import check_corpus
 from textreg.checking.documents import KINDS, CheckResult, CheckSettings
 from textreg.explain import gives_offsets
+from textreg.measure import metrics
 from textreg.measure.decisions import RiskCurve, Selective, halves
 from textreg.measure.evaluation import Evaluation
-from textreg.measure.metrics import (
-    ALPHA,
-    Answers,
-    bootstrap,
-    holm,
-    measure_labels,
-    p_text,
-    sign_test,
-    wilson,
-)
+from textreg.measure.metrics import ALPHA, p_text, wilson
 from textreg.records import Bools, Corpus, Floats, Int64s
 from textreg.records.documents import FieldedText, check_texts
-from textreg.tasks import Classification, Multilabel, Task
-from textreg_report.page import (
-    Estimate,
-    Section,
-    Suggestion,
-    Versus,
-    documents,
-    fixed,
-    listed,
-    number,
-    often,
-    points,
-    quoted,
-    share,
-    share_of,
-)
-from textreg_report.predictions import (
-    RESAMPLED,
-    RESAMPLES,
-    Predictions,
-    Refits,
-    Targets,
-    beside,
-    mean_interval,
-    versus_constant,
-)
+from textreg.tasks import Classification, Task
+from textreg_report.facts import answers_of
+from textreg_report.page import Estimate, Section, Suggestion, Versus, clip, fixed, short, signed
+from textreg_report.predictions import RESAMPLED, RESAMPLES, Predictions, Refits, beside, mean_of
+
+# Characters of a label in a sentence.
+LONGEST_LABEL = 40
+
+
+def quoted(label: str) -> str:
+    """A label in quotation marks, not too long."""
+    return f"“{clip(label, LONGEST_LABEL)}”"
+
+
+def listed(items: Sequence[str]) -> str:
+    """One, two and three."""
+    return " and ".join(filter(None, (", ".join(items[:-1]), *items[-1:])))
+
+
+def documents(count: int) -> str:
+    """1 document, 2 documents."""
+    return f"{count:,} document{'' if count == 1 else 's'}"
+
+
+def share(value: float, digits: int = 0) -> str:
+    """A share in percent; with another digit where all of them would be 0 or 100."""
+    text = fixed(100 * value, digits)
+    if 0 < value < 1 and float(text) in (0.0, 100.0) and digits < 3:
+        return share(value, digits + 1)
+    return f"{text}\N{NO-BREAK SPACE}%"
+
+
+def share_of(count: int, total: int) -> str:
+    """A share of documents with its 95 % interval (Wilson 1927)."""
+    low, high = wilson(count, total)
+    return f"{share(count / total)} of {total:,} ({fixed(100 * low, 0)} to {fixed(100 * high, 0)})"
+
+
+def often(
+    counts: Mapping[str, tuple[int, int]], overall: float
+) -> list[tuple[str, tuple[int, int]]]:
+    """The items whose count (some, of) is measurably above a share of ``overall``, most first.
+
+    By exact binomial tests, adjusted for all of them (Holm 1979).
+    """
+    # Under the hypothesis, some is Binomial(of, overall).
+    p = metrics.holm([metrics.share_test(*pair, overall) for pair in counts.values()])
+    above = [
+        (name, (some, of))
+        for (name, (some, of)), value in zip(counts.items(), p, strict=True)
+        if value <= ALPHA and some > overall * of
+    ]
+    return sorted(above, key=lambda item: (-item[1][0], item[0]))
+
+
+def often_wrong(parts: Mapping[str, Bools], wrong: Bools) -> list[tuple[str, tuple[int, int]]]:
+    """The parts (n,) of documents that are wrong measurably more often than all."""
+    counts = {name: (int(wrong[part].sum()), int(part.sum())) for name, part in parts.items()}
+    return often(counts, float(wrong.mean()))
+
+
+def points(difference: Estimate) -> str:
+    """A difference in points of percent with its interval."""
+    value, low, high = (signed(100 * (it or 0.0), 1) for it in difference[1:])
+    return f"{value} points, 95\N{NO-BREAK SPACE}% interval {low} to {high}"
+
+
+def number(figure: Estimate) -> str:
+    """A number with its interval, if there is one."""
+    value, *ends = (fixed(it) if abs(it) < 10 else short(it) for it in figure[1:] if it is not None)
+    return f"{value} ({ends[0]} to {ends[1]})" if ends else value
+
 
 # An accuracy with a wider interval than this says little.
 WIDE = 0.2
@@ -60,86 +98,63 @@ MANY_LABELS = 3
 
 def quality(
     scores: Section, constant: Versus | None, against: Sequence[Versus] = ()
-) -> tuple[str, ...]:
-    """How good a model is.
+) -> Iterator[str]:
+    """How good a model is, in sentences, the most important first.
 
-    Parameters
-    ----------
-    scores : Scores
-        As of the report.
-    constant : Versus or None
-        As :func:`versus_constant` gives it.
-    against : sequence of Versus
-        Comparisons with other models.
-
-    Returns
-    -------
-    tuple of str
-        Sentences, the most important first.
+    scores: as of the report. constant: as of :func:`versus_constant`. against: other models.
     """
-    return (*_alone(scores), *_beside_constant(scores, constant), *map(_beside_other, against))
-
-
-def _alone(scores: Section) -> Iterator[str]:
     by_name = {figure.name: figure for figure in scores.figures}
-    main = scores.figures[0]
-    low, high = (0.0 if end is None else end for end in (main.low, main.high))
+    main, known = scores.figures[0], documents(scores.documents)
     if main.name == "R²":
-        yield (
-            f"Its numbers are off by {number(by_name['mean absolute error'])} on average, over "
-            f"{documents(scores.documents)}."
-        )
-        return
-    ends = f"95\N{NO-BREAK SPACE}% interval {share(low, 1)} to {share(high, 1)}"
-    if main.name == "accuracy":
-        yield f"Right on {share(main.value, 1)} of {documents(scores.documents)} ({ends})."
-        if len(scores.labels) >= MANY_LABELS:
-            yield f"With every label counted alike, its F1 is {number(by_name['macro-F1'])}."
+        error = number(by_name["mean absolute error"])
+        yield f"Its numbers are off by {error} on average, over {known}."
     else:
-        exact = by_name["subset accuracy"].value
-        yield (
-            f"Its labels and the true ones agree by {share(main.value, 1)} (micro-F1; {ends}), "
-            f"over {documents(scores.documents)}; {share(exact)} of these got exactly their labels."
-        )
-        yield f"With every label counted alike, its F1 is {number(by_name['macro-F1'])}."
-    if high - low > WIDE:
-        yield (
-            f"{documents(scores.documents).capitalize()} are too few for more than a first "
-            "impression: measure it on others as well."
-        )
-
-
-def _beside_constant(scores: Section, constant: Versus | None) -> Iterator[str]:
-    main = scores.figures[0]
+        interval = f"95\N{NO-BREAK SPACE}% interval {share(main.low, 1)} to {share(main.high, 1)}"
+        if main.name == "accuracy":
+            yield f"Right on {share(main.value, 1)} of {known} ({interval})."
+        else:
+            exact = by_name["subset accuracy"].value
+            yield (
+                f"Its labels and the true ones agree by {share(main.value, 1)} (micro-F1; "
+                f"{interval}), over {known}; {share(exact)} of these got exactly their labels."
+            )
+        if main.name != "accuracy" or len(scores.labels) >= MANY_LABELS:
+            yield f"With every label counted alike, its F1 is {number(by_name['macro-F1'])}."
+        if main.high - main.low > WIDE:
+            yield (
+                f"{known.capitalize()} are too few for more than a first impression: measure it on "
+                "others as well."
+            )
     if constant is None:
         yield (
             "All of these documents have the same label, so they say nothing about how well labels "
             "are told apart: measure it on documents of all labels."
         )
-        return
+    else:
+        yield _beside_constant(main, constant)
+    yield from map(_beside_other, against)
+
+
+def _beside_constant(main: Estimate, constant: Versus) -> str:
+    """The model and the simplest answer."""
     known = f"{constant.name}, which reaches {share(constant.other, 1)}"
     figures = points(constant.difference)
     if main.name == "R²":
         known, figures = constant.name, f"R² {number(main)}"
-        if constant.verdict == "better":
-            less = share(constant.difference.value / constant.other)
+        if constant.verdict == "better":  # R² = 1 - mean squared error / variance
+            less = share(constant.difference.value / (1 - constant.other))
             known += f": its squared errors are {less} smaller"
-    if constant.verdict == "better":
-        yield f"That is better than {known} ({figures})."
-    elif constant.verdict == "worse":
-        yield f"That is worse than {known} ({figures}): do not use it."
-    else:
-        yield (
-            f"That is not measurably better than {known} ({figures}): nothing shows yet that the "
-            "model is of use."
-        )
+    return {
+        "better": f"That is better than {known} ({figures}).",
+        "worse": f"That is worse than {known} ({figures}): do not use it.",
+        "level": f"That is not measurably better than {known} ({figures}): nothing shows yet that "
+        "the model is of use.",
+    }[constant.verdict]
 
 
 def _beside_other(other: Versus) -> str:
     """The model and another one."""
-    figures = points(other.difference)
-    if other.metric == "squared error":
-        figures = f"the other one's is higher by {number(other.difference)}"
+    figures = number(other.difference) if other.metric == "R²" else points(other.difference)
     if other.won is not None and other.lost is not None and other.p is not None:
         adjusted = "adjusted p" if other.comparisons > 1 else "p"
         figures += (
@@ -157,6 +172,34 @@ def _beside_other(other: Versus) -> str:
     return f"{told} in {other.metric} ({figures}){rest}."
 
 
+def versus_constant(predictions: Predictions, trained: Mapping[str, float]) -> Versus | None:
+    """The model beside one that always gives the most frequent label, or the mean number.
+
+    trained: training documents of every label, or the ``mean`` of the numbers; if it is empty, it
+    is taken of the documents of ``predictions``. None where all documents have one label, which
+    the comparison would know beforehand.
+    """
+    task, y, y_pred = predictions.model.task, predictions.y_true, predictions.y_pred
+    if not task.discrete:
+        mean = trained.get("mean", float(y.mean()))
+        name = f"always answering the mean, {short(mean)}"
+        return beside(name, task, y, y_pred, np.full(len(y), mean))
+    codes = y.astype(np.int64)
+    if task.multilabel:
+        counts = codes.sum(axis=0)
+    else:
+        counts = np.bincount(codes, minlength=len(task.labels))
+        if np.count_nonzero(counts) < 2:
+            return None
+    if trained:
+        counts = np.array([trained.get(label, 0) for label in task.labels])
+    most = int(np.argmax(counts[: len(task.labels)]))
+    constant = np.full(len(y), most)
+    if task.multilabel:
+        constant = np.tile(np.arange(y.shape[1]) == most, (len(y), 1))
+    return beside(f"always answering {quoted(task.labels[most])}", task, y, y_pred, constant)
+
+
 # Labels found least of that a sentence names.
 WEAK = 3
 
@@ -166,17 +209,13 @@ def errors_in_words(scores: Section) -> str:
     classes = [one for one in getattr(scores.result, "classes", ()) if one.support]
     if len(classes) < 2:
         return ""
-    missed = [(one.support - round(one.recall * one.support), one.support) for one in classes]
-    overall = sum(count for count, _ in missed) / sum(support for _, support in missed)
-    weak = sorted(often(missed, overall), key=lambda at: (-missed[at][0], classes[at].label))
+    missed = {it.label: (it.support - round(it.recall * it.support), it.support) for it in classes}
+    overall = sum(count for count, _ in missed.values()) / sum(of for _, of in missed.values())
+    weak = often(missed, overall)
     if not weak:
         return "It misses no label measurably more often than the others."
-    told = []
-    for at in weak[:WEAK]:
-        count, support = missed[at]
-        told.append(f"{quoted(classes[at].label)}, found {share_of(support - count, support)}")
-    more = len(weak) - len(told)
-    rest = f"; and {more:,} more labels" if more > 0 else ""
+    told = [f"{quoted(it)}, found {share_of(of - count, of)}" for it, (count, of) in weak[:WEAK]]
+    rest = f"; and {len(weak) - WEAK:,} more labels" if len(weak) > WEAK else ""
     return f"Labels that it misses most: {'; '.join(told)}{rest}."
 
 
@@ -186,69 +225,49 @@ LEAST_SURE = 0.2
 # Fewer documents do not show where a model is unsure.
 FEW = 50
 
-# Parts of the documents by their lengths, or by predicted numbers.
+# Parts of the documents by their lengths.
 PARTS = 3
 
 
 def unsure(
     predictions: Predictions, sure: Floats, unknown: int, selective: Selective | None
-) -> tuple[str, ...]:
-    """Where the answers of a model are unsure.
+) -> Iterator[str]:
+    """Where the answers of a model are unsure, in sentences.
 
-    Parameters
-    ----------
-    predictions : Predictions
-        Its answers.
-    sure : ndarray of shape (n,)
-        As of ``textreg_report.documents.certainty``.
-    unknown : int
-        Documents without a feature of the model.
-    selective : Selective or None
-        Coverage against risk, of models that do not answer every text.
-
-    Returns
-    -------
-    tuple of str
-        Sentences.
+    sure: (n,) as of ``textreg_report.documents.certainty``. unknown: documents without a feature of
+    the model. selective: coverage against risk, of models that do not answer every text.
     """
     task = predictions.model.task
-    told = list(_not_answered(selective))
+    if selective is not None:
+        now = selective.now
+        yield (
+            f"It answers {share(now.coverage)} of the documents, and calls the others "
+            f"{quoted(selective.label)}; {share(now.risk, 1)} of its answers are wrong."
+        )
+        if now.recall is not None:
+            held = share_of(round(now.recall * selective.unknown), selective.unknown)
+            yield f"Of the documents that belong to no label it holds back {held}."
     if unknown:
-        told.append(
+        yield (
             f"{documents(unknown).capitalize()} {'has' if unknown == 1 else 'have'} no word that "
             "the model knows: it answers by the intercept alone."
         )
     if len(sure) < FEW:
-        return (*told, f"{documents(len(sure)).capitalize()} are too few to tell more.")
-    if not task.discrete:
-        return tuple(told)
+        yield f"{documents(len(sure)).capitalize()} are too few to tell more."
+    if len(sure) < FEW or not task.discrete:
+        return
     right = task.right(predictions.y_true, predictions.y_pred)
-    told += least_sure(sure, right)
+    yield from least_sure(sure, right)
     if not task.multilabel:
-        names = [*task.labels, *filter(None, [task.unknown])]
-        told += of_labels(sure, predictions.y_pred.astype(np.int64), names)
-        told += _of_probabilities(predictions, right)
+        codes, proba = predictions.y_pred.astype(np.int64), predictions.proba
+        yield from of_labels(sure, codes, [*task.labels, *filter(None, [task.unknown])])
+        if proba is not None:
+            answered = np.flatnonzero(codes < proba.shape[1])
+            if len(answered) >= FEW:
+                yield of_probabilities(proba[answered, codes[answered]], right[answered])
     if gives_offsets(predictions.model):  # so that documents are texts
         lengths = np.array([len(text) for text in check_texts(predictions.corpus.texts)])
-        told += of_lengths(lengths, right)
-    return tuple(told)
-
-
-def _not_answered(selective: Selective | None) -> Iterator[str]:
-    """Of a model with an unknown label."""
-    if selective is None:
-        return
-    now = selective.now
-    yield (
-        f"It answers {share(now.coverage)} of the documents, and calls the others "
-        f"{quoted(selective.label)}; {share(now.risk, 1)} of its answers are wrong."
-    )
-    if now.recall is not None:
-        held = round(now.recall * selective.unknown)
-        yield (
-            f"Of the documents that belong to no label it holds back "
-            f"{share_of(held, selective.unknown)}."
-        )
+        yield from of_lengths(lengths, right)
 
 
 def least_places(sure: Floats) -> Bools:
@@ -272,8 +291,7 @@ def least_sure(sure: Floats, right: Bools) -> Iterator[str]:
     )
     # Two 95 % intervals apart: a stricter test than one of the difference, so few false claims.
     if wilson(of_least, count)[1] < wilson(of_others, others)[0]:
-        wrong = int(np.count_nonzero(~right))
-        there = count - of_least
+        wrong, there = int(np.count_nonzero(~right)), count - of_least
         knows = "knows when it is unsure" if 2 * there >= wrong else "errs more where it is unsure"
         yield (
             f"It {knows}: {share(there / wrong)} of its errors are among the "
@@ -289,40 +307,23 @@ def least_sure(sure: Floats, right: Bools) -> Iterator[str]:
 def of_labels(sure: Floats, y_pred: Int64s, names: Sequence[str]) -> Iterator[str]:
     """The answers that are measurably often among the least sure."""
     least = least_places(sure)
-    totals = np.bincount(y_pred, minlength=len(names)).tolist()
-    counts = np.bincount(y_pred[least], minlength=len(names)).tolist()
-    codes = often(list(zip(counts, totals, strict=True)), float(least.mean()))
-    codes.sort(key=lambda code: (-counts[code], code))
-    told = [f"{quoted(names[code])} ({counts[code]:,} of {totals[code]:,})" for code in codes[:3]]
+    parts = {name: y_pred == code for code, name in enumerate(names)}
+    told = [f"{quoted(it)} ({some:,} of {of:,})" for it, (some, of) in often_wrong(parts, least)]
     if told:
-        yield f"It is most often unsure where it answers {listed(told)}."
-
-
-def _of_probabilities(predictions: Predictions, right: Bools) -> Iterator[str]:
-    proba = predictions.proba
-    if proba is None:
-        return
-    answered = np.flatnonzero(predictions.y_pred < proba.shape[1])
-    if len(answered) < FEW:
-        return
-    own = proba[answered, predictions.y_pred.astype(np.int64)[answered]]
-    yield of_probabilities(own, right[answered])
+        yield f"It is most often unsure where it answers {listed(told[:3])}."
 
 
 def of_probabilities(own: Floats, right: Bools) -> str:
     """Whether probabilities of answers agree, on average, with the share of right ones."""
     mean, observed = float(own.mean()), int(right.sum())
     low, high = wilson(observed, len(right))
-    figures = (
-        f"{share(mean, 1)} on average, where {share(observed / len(right), 1)} are right "
-        f"({fixed(100 * low, 1)} to {fixed(100 * high, 1)})"
-    )
     # Calibrated on average if the mean probability is in the interval of the share observed.
-    if mean > high:
-        return f"Its probabilities are too high: {figures}."
-    if mean < low:
-        return f"Its probabilities are too low: {figures}."
-    return f"Its probabilities are neither measurably too high nor too low: {figures}."
+    told = "too high" if mean > high else "too low" if mean < low else ""
+    return (
+        f"Its probabilities are {told or 'neither measurably too high nor too low'}: "
+        f"{share(mean, 1)} on average, where {share(observed / len(right), 1)} are right "
+        f"({fixed(100 * low, 1)} to {fixed(100 * high, 1)})."
+    )
 
 
 def of_lengths(lengths: Int64s, right: Bools) -> Iterator[str]:
@@ -332,14 +333,9 @@ def of_lengths(lengths: Int64s, right: Bools) -> Iterator[str]:
         f"short texts, of up to {low:,} characters": lengths <= low,
         f"long texts, of {high:,} characters or more": lengths >= high,
     }
-    overall = float(np.mean(~right))
-    counts = [(int((~right)[part].sum()), int(part.sum())) for part in parts.values()]
-    names = list(parts)
-    for at in often(counts, overall):
-        yield (
-            f"It errs more often on {names[at]}: on {share_of(*counts[at])}, and on "
-            f"{share(overall)} of all."
-        )
+    for name, counts in often_wrong(parts, ~right):
+        overall = share(float(np.mean(~right)))
+        yield f"It errs more often on {name}: on {share_of(*counts)}, and on {overall} of all."
 
 
 NOT_CONVERGED = (
@@ -389,43 +385,34 @@ def verdict_of(  # noqa: PLR0913  # what it is made from
     model, result = predictions.model, scores.result
     # Training documents of every label, or the mean number, from the model file.
     constant = versus_constant(predictions, {} if model.summary is None else model.summary.labels)
-    told = quality(scores, constant, against)
+    told = list(quality(scores, constant, against))
     if evidence is not None:
-        told = (*told, evidence_in_words(evidence))
+        told.append(evidence_in_words(evidence))
     if model.summary is not None and not model.summary.converged:
-        told = (*told, NOT_CONVERGED)
+        told.append(NOT_CONVERGED)
     selective = result.selective if isinstance(result, Evaluation) else None
     return Section(
         tone="unclear" if constant is None else constant.verdict,
         quality=told,
         errors=errors_in_words(scores),
         confusions=tuple(confusions),
-        unsure=unsure(predictions, sure, unknown, selective),
+        unsure=list(unsure(predictions, sure, unknown, selective)),
         suggestions=tuple(sorted(suggestions, key=lambda one: (not one.first, -one.gain))),
     )
 
 
 def evidence_in_words(evidence: Section) -> str:
     """Whether the sentence with the most evidence is a marked one more often than by chance."""
-    top = evidence.means["top_1"]
-    chance = share(evidence.marked_sentences)
-    figures = (
-        f"{share(top.value)} of {documents(evidence.documents)} ({share(top.low)} to "
-        f"{share(top.high)})"
-    )
-    if top.low > evidence.marked_sentences:
-        return (
-            f"Its reasons agree with those of people: its strongest sentence is one that they "
-            f"marked in {figures}, where chance would give {chance}."
-        )
-    if top.high < evidence.marked_sentences:
-        return (
-            f"Its reasons are not those of people: its strongest sentence is one that they marked "
-            f"in {figures}, less often than chance would give, {chance}."
-        )
+    top, chance = evidence.means["top_1"], evidence.marked_sentences
+    told, beside = "do not measurably agree with", "and chance would give"
+    if top.low > chance:
+        told, beside = "agree with", "where chance would give"
+    elif top.high < chance:
+        told, beside = "are not", "less often than chance would give,"
     return (
-        f"Its reasons do not measurably agree with those of people: its strongest sentence is one "
-        f"that they marked in {figures}, and chance would give {chance}."
+        f"Its reasons {told} those of people: its strongest sentence is one that they marked in "
+        f"{share(top.value)} of {documents(evidence.documents)} ({share(top.low)} to "
+        f"{share(top.high)}), {beside} {share(chance)}."
     )
 
 
@@ -435,48 +422,30 @@ ENOUGH_TO_HALVE = 100
 
 def suggestions_of(
     predictions: Predictions, refits: Refits | None, baseline: Section | None, suspected: int
-) -> list[Suggestion]:
+) -> Iterator[Suggestion]:
     """What may help, where a figure speaks for it.
 
-    Parameters
-    ----------
-    predictions : Predictions
-        The answers of the model.
-    refits : Refits or None
-        Further fits, of the training documents.
-    baseline : Section or None
-        The comparison with the elastic net.
-    suspected : int
-        Training documents whose labels are probably wrong.
-
-    Returns
-    -------
-    list of Suggestion
+    refits: further fits, of the training documents. baseline: the comparison with the elastic net.
+    suspected: training documents whose labels are probably wrong.
     """
     n = len(predictions.y_true)
-    found = [*other_thresholds(predictions), *calibrated(predictions), *fuller_fields(predictions)]
+    yield from other_thresholds(predictions)
+    yield from calibrated(predictions)
+    yield from fuller_fields(predictions)
     if refits is not None:
-        found += more_documents(refits, n)
-        if suspected:
-            total = len(refits.corpus)
-            found.append(
-                Suggestion(
-                    "Read the training documents whose labels may be wrong.",
-                    f"Fits that have not seen them contradict the labels of "
-                    f"{documents(suspected)}, {share(suspected / total, 1)} of all; they are "
-                    "listed below.",
-                )
-            )
+        yield from more_documents(refits, n)
+    if refits is not None and suspected:
+        yield Suggestion(
+            "Read the training documents whose labels may be wrong.",
+            f"Fits that have not seen them contradict the labels of {documents(suspected)}, "
+            f"{share(suspected / len(refits.corpus), 1)} of all; they are listed below.",
+        )
     if baseline is not None:
-        found += simpler(baseline, n)
-    return found
+        yield from simpler(baseline, n)
 
 
 def other_thresholds(predictions: Predictions) -> Iterator[Suggestion]:
-    """Thresholds chosen on one half of the documents, measured on the other.
-
-    Of several labels those of all labels are chosen together, so the comparison is one.
-    """
+    """Thresholds chosen on one half of the documents, measured on the other."""
     model, task = predictions.model, predictions.model.task
     n = len(predictions.y_true)
     if n < ENOUGH_TO_HALVE or len(task.labels) > RESAMPLED:
@@ -485,20 +454,20 @@ def other_thresholds(predictions: Predictions) -> Iterator[Suggestion]:
         return
     y_true, before = (it.astype(np.int64) for it in (predictions.y_true, predictions.y_pred))
     chosen = task.labels[1:] if len(task.labels) == 2 else task.labels
-    kept = {label: it for label, it in model.thresholds.items() if label == task.unknown}
+    unknown = {label: it for label, it in model.thresholds.items() if label == task.unknown}
     after = before.copy()
     # Chosen on one half and measured on the other, in turn: no document judges its own threshold.
     for choosing, rows in halves(n):
-        found = task.choose_thresholds(
+        rules = task.choose_thresholds(
             dict.fromkeys(chosen, "f1"), predictions.scores[choosing], predictions.y_true[choosing]
         )
-        thresholds = {**{label: it.value for label, it in found.items()}, **kept}
+        thresholds = {**{label: it.value for label, it in rules.items()}, **unknown}
         after[rows] = task.decide(predictions.scores[rows], thresholds)
-    answers = Answers(y_true, after, before)
-    interval = bootstrap([answers], resamples=RESAMPLES)[1]
+    answers = metrics.Answers(y_true, after, before)
+    interval = metrics.bootstrap([answers], resamples=RESAMPLES)[1]
     if interval.low <= 0:
         return
-    new, old = (measure_labels(y_true, it, len(task.labels)) for it in (after, before))
+    new, old = (metrics.measure_labels(y_true, it, len(task.labels)) for it in (after, before))
     gain = Estimate("gain", new["macro-f1"] - old["macro-f1"], *interval)
     option = f"--threshold '{chosen[0]}=f1'" if len(chosen) == 1 else "--threshold LABEL=f1"
     yield Suggestion(
@@ -516,19 +485,17 @@ def calibrated(predictions: Predictions) -> Iterator[Suggestion]:
     if task.multilabel or not (task.discrete and model.has_probabilities):
         return
     known = np.flatnonzero(task.known(predictions.y_true))
-    if len(known) < ENOUGH_TO_HALVE:
+    n = len(known)
+    if n < ENOUGH_TO_HALVE:
         return
     scores, y = predictions.scores[known], predictions.y_true[known]
-    own = y.astype(np.int64)
-    now = task.log_probabilities(scores, model.calibration)[np.arange(len(y)), own]
-    then = np.empty(len(y))
+    own = np.arange(n), y.astype(np.int64)
+    now, then = task.log_probabilities(scores, model.calibration)[own], np.empty(n)
     # As above: the gain in log-likelihood is of documents that the temperature has not seen.
-    for choosing, rows in halves(len(y)):
+    for choosing, rows in halves(n):
         calibration = task.calibrate("temperature", scores[choosing], y[choosing])
-        then[rows] = task.log_probabilities(scores[rows], calibration)[
-            np.arange(len(rows)), own[rows]
-        ]
-    gain = Estimate("gain", float((then - now).mean()), *mean_interval(then - now))
+        then[rows] = task.log_probabilities(scores, calibration)[own][rows]
+    gain = mean_of("gain", then - now)
     if gain.low is not None and gain.low > 0:
         yield Suggestion(
             "Calibrate its probabilities (--calibrate temperature).",
@@ -543,27 +510,23 @@ def simpler(baseline: Section, n: int) -> Iterator[Suggestion]:
     if versus.p is None or versus.verdict != "worse":
         return
     value, low, high = (it and -it for it in versus.difference[1:])
-    gain = Estimate("gain", value or 0.0, high, low)
     yield Suggestion(
         "Use the elastic net (--reg elastic).",
-        f"On the same documents its {versus.metric} is higher by {points(gain)}, "
-        f"p = {p_text(versus.p)}.",
+        f"On the same documents its {versus.metric} is higher by "
+        f"{points(Estimate('gain', value or 0.0, high, low))}, p = {p_text(versus.p)}.",
         n * (versus.lost - versus.won) / baseline.documents,
     )
 
 
 def fuller_fields(predictions: Predictions) -> Iterator[Suggestion]:
     """Columns that are empty where the model errs measurably more often."""
-    task, texts = predictions.model.task, predictions.corpus.texts
-    if not task.discrete or not isinstance(texts[0], FieldedText):
-        return
-    wrong = ~task.right(predictions.y_true, predictions.y_pred)
-    empty = {name: np.zeros(len(wrong), dtype=bool) for name in texts[0].spans}
-    for row, text in enumerate(texts):
-        assert isinstance(text, FieldedText)
-        for name, (start, end) in text.spans.items():
-            empty[name][row] = text[start:end].strip() in {"", "missing"}
-    yield from emptier(empty, wrong)
+    task, columns = predictions.model.task, _columns(predictions.corpus)
+    if task.discrete and columns:
+        empty = {
+            name: np.array([value.strip() in {"", "missing"} for value in values])
+            for name, values in columns.items()
+        }
+        yield from emptier(empty, ~task.right(predictions.y_true, predictions.y_pred))
 
 
 def emptier(empty: Mapping[str, Bools], wrong: Bools) -> Iterator[Suggestion]:
@@ -572,12 +535,9 @@ def emptier(empty: Mapping[str, Bools], wrong: Bools) -> Iterator[Suggestion]:
     empty: by column, (n,) which documents have none. wrong: (n,).
     """
     overall = float(wrong.mean())
-    names = list(empty)
-    counts = [(int(wrong[rows].sum()), int(rows.sum())) for rows in empty.values()]
-    for at in often(counts, overall):
-        errors, total = counts[at]
+    for name, (errors, total) in often_wrong(empty, wrong):
         yield Suggestion(
-            f"Fill the column {quoted(names[at])}.",
+            f"Fill the column {quoted(name)}.",
             f"Where it is empty, {share_of(errors, total)} are wrong, and {share(overall)} of all.",
             errors - overall * total,
         )
@@ -622,16 +582,15 @@ def corpus_advice(task: Task, measured: Corpus | None, train: Corpus | None) -> 
 def _advice(result: CheckResult, which: str, out_of_fold: bool) -> Iterator[Suggestion]:
     """A suggestion for each finding. which: documents it is about."""
     for finding in result.findings:
-        counted = f"{documents(finding.count)} ({share(finding.share, 1)})"
+        counted = f"documents {documents(finding.count)} ({share(finding.share, 1)})"
         where = [os.path.basename(one.where) for one in finding.examples[:LISTED] if one.where]
         places = f", such as {listed(where)}" if where else ""
         nearly = "nearly " if finding.name.startswith("near-") else ""
         if finding.name.endswith("overlap"):
             yield Suggestion(
                 "Measure on documents that are not in the training corpus.",
-                f"Of the measured documents {counted} have {nearly}the text of a training "
-                f"document{places}. The model has seen their labels, so the figures of this page "
-                "are too good.",
+                f"Of the measured {counted} have {nearly}the text of a training document{places}. "
+                "The model has seen their labels, so the figures of this page are too good.",
                 first=True,
             )
         elif finding.name == "giveaway-columns":
@@ -645,18 +604,18 @@ def _advice(result: CheckResult, which: str, out_of_fold: bool) -> Iterator[Sugg
         elif finding.name == "conflicting-labels":
             yield Suggestion(
                 "Decide on one label for equal texts.",
-                f"Of the {which} documents {counted} have the text of another one and a different "
-                f"label{places}.",
+                f"Of the {which} {counted} have the text of another one and a different label"
+                f"{places}.",
             )
         elif finding.name.endswith("duplicates"):
-            parts = (
+            seen = (
                 " The fits that predict them may have seen the copies, so the figures of this "
                 "page are too good."
             )
             yield Suggestion(
                 f"Keep one of the documents that are {nearly}the same.",
-                f"Of the {which} documents {counted} are {nearly}the same as another one"
-                f"{places}.{parts if out_of_fold else ''}",
+                f"Of the {which} {counted} are {nearly}the same as another one{places}."
+                f"{seen if out_of_fold else ''}",
                 first=out_of_fold,
             )
 
@@ -683,22 +642,16 @@ def more_documents(refits: Refits, n: int) -> Iterator[Suggestion]:
     task, y = refits.data.task, refits.y_true
     if not task.discrete:
         return
-    scores = refits.own.scores, refits.halved.scores
-    answers: list[Targets]
-    if isinstance(task, Multilabel):
-        answers = [task.decide_by_halves(it, y) for it in scores]
-        of_labels = [y[:, c].astype(bool) for c in range(len(task.labels))]
-        right = [list(it.T.astype(bool)) for it in answers]
-    else:
-        answers = [task.decide(it) for it in scores]
-        of_labels = [y == c for c in range(len(task.labels))]
-        right = [[np.asarray(it == y)] * len(task.labels) for it in answers]
-    _, versus = beside("half of them", task, y, *answers)
-    gains = {
-        label: (int((own & first & ~second).sum()), int((own & ~first & second).sum()))
-        for label, own, first, second in zip(task.labels, of_labels, *right, strict=True)
-    }
-    yield from learning_still(gains, versus, n / len(y))
+    answers = answers_of(task, y, refits.own.scores, refits.halved.scores)
+    gains = {}
+    for code, label in enumerate(task.labels):
+        if task.multilabel:
+            own, first, second = (it[:, code].astype(bool) for it in (y, *answers))
+        else:
+            own, (first, second) = y == code, (it == y for it in answers)
+        won, lost = own & first & ~second, own & ~first & second
+        gains[label] = int(won.sum()), int(lost.sum())
+    yield from learning_still(gains, beside("half of them", task, y, *answers), n / len(y))
 
 
 def learning_still(
@@ -712,18 +665,18 @@ def learning_still(
     won, lost, p = versus.won, versus.lost, versus.p
     if won is None or lost is None or p is None or versus.verdict != "better":
         return
-    adjusted = holm([sign_test(*gain) for gain in gains.values()])
-    more = {label: first - second for label, (first, second) in gains.items()}
-    measured = zip(gains, adjusted, strict=True)
-    clear = [label for label, value in measured if value <= ALPHA and more[label] > 0]
-    clear.sort(key=lambda label: (-more[label], label))
-    told = [f"{quoted(label)} (+{more[label]:,})" for label in clear[:LABELS_GAINING]]
-    of = "of all labels"
-    if 0 < len(clear) < len(gains):
-        of = f"above all of {listed([quoted(label) for label in clear[:LABELS_GAINING]])}"
+    adjusted = metrics.holm([metrics.sign_test(*gain) for gain in gains.values()])
+    more = {
+        label: first - second
+        for (label, (first, second)), value in zip(gains.items(), adjusted, strict=True)
+        if value <= ALPHA and first > second
+    }
+    clear = sorted(more, key=lambda label: (-more[label], label))[:LABELS_GAINING]
+    told = [f"{quoted(label)} (+{more[label]:,})" for label in clear]
     most = f", most for {listed(told)}" if told else ", for no label measurably more than others"
+    above = f"above all of {listed([quoted(label) for label in clear])}"
     yield Suggestion(
-        f"Add training documents, {of}.",
+        f"Add training documents, {above if 0 < len(more) < len(gains) else 'of all labels'}.",
         f"Fitted to all of them rather than half, the {versus.metric} is higher by "
         f"{points(versus.difference)}, p = {p_text(p)}{most}: so more should help, if less.",
         scale * (won - lost),
