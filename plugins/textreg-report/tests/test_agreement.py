@@ -17,7 +17,6 @@ from textreg_report.agreement import (
     AGREEMENT,
     BINS,
     MarkedDocument,
-    marked_document,
     rationale_scores,
 )
 
@@ -79,12 +78,12 @@ def test_given_sentences() -> None:
 
 def test_the_values_of_columns() -> None:
     row = {"evidence": [[0, 4], [2, 6]], "parts": "[[0, 4], [4, 9]]"}
-    found = marked_document("good film", row, "evidence", "parts", "a.csv:2")
+    found = MarkedDocument.of_row("good film", row, "evidence", "parts", "a.csv:2")
     assert found.passages.tolist() == row["evidence"]
     assert found.sentences is not None
     assert found.sentences.tolist() == [[0, 4], [4, 9]]
     for empty in (None, "", " ", [], "[]"):
-        none = marked_document("good", {"evidence": empty}, "evidence", None, "a.csv:2")
+        none = MarkedDocument.of_row("good", {"evidence": empty}, "evidence", None, "a.csv:2")
         assert none.passages.shape == (0, 2)
         assert none.sentences is None
 
@@ -107,13 +106,13 @@ def test_the_values_of_columns() -> None:
 )
 def test_wrong_values(value: object, message: str) -> None:
     with pytest.raises(DataError, match=message):
-        marked_document("good", {"evidence": value}, "evidence", None, "a.csv:2")
+        MarkedDocument.of_row("good", {"evidence": value}, "evidence", None, "a.csv:2")
 
 
 def test_sentences_that_overlap() -> None:
     row = {"evidence": [], "parts": [[0, 3], [2, 4]]}
     with pytest.raises(DataError, match=r"'parts' has \[2, 4\] after \[0, 3\]"):
-        marked_document("good", row, "evidence", "parts", "a.csv:2")
+        MarkedDocument.of_row("good", row, "evidence", "parts", "a.csv:2")
 
 
 def test_what_cannot_be_compared() -> None:

@@ -26,8 +26,9 @@ from textreg.training.prepare import make_features
 from textreg_report import Benchmark, learn_curve
 from textreg_report import learning_curve as curves
 from textreg_report.charts import short_names
-from textreg_report.learning_curve import DRAWS, CurveCell, LearningCurve, check_sizes, draw_order
+from textreg_report.learning_curve import CurveCell, LearningCurve, check_sizes, draw_order
 
+DRAWS = ("stratified", "equal", "random")
 RIDGE = {"reg": "ridge", "reg_l2": 1.0}
 LASSO = {"reg": "lasso", "reg_l1": 0.2}
 NETWORK = {"reg": "network", "reg_alpha": 1.0, "reg_beta": 0.1, "graph_min_df": 2}
@@ -296,7 +297,7 @@ def test_a_measure_that_a_candidate_lacks(benchmark: Benchmark) -> None:
         ({"by": "words"}, UsageError, "by must be one of documents, labels, not 'words'"),
         ({"draw": "equals"}, UsageError, "draw must be one of stratified, equal, random"),
         ({"measure": "r2"}, UsageError, "measure must be one of accuracy"),
-        ({"draws": 0}, UsageError, "draws must be 1 or more"),
+        ({"draws": 0}, UsageError, "draws must be at least 1"),
         ({"baseline": "rigde"}, UsageError, "not a candidate. Did you mean 'ridge'"),
         ({"unlabeled": {"films": Corpus(["a"])}}, UsageError, "no benchmark 'films'"),
         ({"unknown": "pos"}, UsageError, "takes no unknown"),

@@ -45,68 +45,63 @@ class MarkedDocument(NamedTuple):
         """The document with lists of pairs; DataError if they are no offsets in the text."""
         row = {"passages": passages, "sentences": sentences}
         named = None if sentences is None else "sentences"
-        return marked_document(text, row, "passages", named, "document")
+        return cls.of_row(text, row, "passages", named, "document")
 
+    @classmethod
+    def of_row(
+        cls, text: str, row: Mapping[str, Any], evidence: str, sentences: str | None, where: str
+    ) -> MarkedDocument:
+        """The document of a row of a file.
 
-def marked_document(
-    text: str, record: Mapping[str, Any], evidence: str, sentences: str | None, where: str
-) -> MarkedDocument:
-    """The document of a row of a file.
+        Parameters
+        ----------
+        text : str
+        row : mapping
+            The fields by the names of their columns. Passages and sentences are lists of pairs of
+            offsets, or texts with such a list as JSON; a missing or empty value stands for none.
+        evidence, sentences : str
+            The columns of passages and of sentences; the latter is None for those of the tokenizer.
+        where : str
+            ``file:line`` of the row, for messages.
 
-    Parameters
-    ----------
-    text : str
-    record : mapping
-        The fields of the row by the names of their columns. Passages and sentences are lists of
-        pairs of offsets, or texts with such a list as JSON; a missing or empty value stands for
-        none.
-    evidence, sentences : str
-        The columns of passages and of sentences; the latter is None for those of the tokenizer.
-    where : str
-        ``file:line`` of the row, for messages.
-
-    Returns
-    -------
-    MarkedDocument
-
-    Raises
-    ------
-    DataError
-        If a value is no list of pairs, an offset is not within the text, or sentences overlap.
-    """
-    passages = _spans(record.get(evidence), len(text), f"{where}: '{evidence}'")
-    if sentences is None:
-        return MarkedDocument(text, passages)
-    place = f"{where}: '{sentences}'"
-    spans = _spans(record.get(sentences), len(text), place)
-    if (wrong := np.flatnonzero(spans[1:, 0] < spans[:-1, 1])).size:
-        first, second = spans[wrong[0] : wrong[0] + 2].tolist()
-        raise DataError(
-            f"{place} has {second} after {first}: sentences stand in order and do not overlap. "
-            "Correct the row, or leave out the column: the tokenizer then finds the sentences."
-        )
-    return MarkedDocument(text, passages, spans)
+        Raises
+        ------
+        DataError
+            If a value is no list of pairs, an offset is not within the text, or sentences overlap.
+        """
+        passages = _spans(row.get(evidence), len(text), f"{where}: '{evidence}'")
+        if sentences is None:
+            return cls(text, passages)
+        place = f"{where}: '{sentences}'"
+        spans = _spans(row.get(sentences), len(text), place)
+        if (wrong := np.flatnonzero(spans[1:, 0] < spans[:-1, 1])).size:
+            first, second = spans[wrong[0] : wrong[0] + 2].tolist()
+            raise DataError(
+                f"{place} has {second} after {first}: sentences stand in order and do not overlap. "
+                "Correct the row, or leave out the column: the tokenizer then finds the sentences."
+            )
+        return cls(text, passages, spans)
 
 
 def _spans(value: Any, length: int, place: str) -> Int64s:
     """Pairs of offsets in a text of ``length`` characters."""
-    if isinstance(value, str) and value.strip():
+    wrong: list[Any] = []
+    if isinstance(value, str):
         try:
-            value = json.loads(value)
+            value = json.loads(value) if value.strip() else []
         except (ValueError, RecursionError):
-            raise _no_list(place, value) from None
-    if value is None or (isinstance(value, str) and not value.strip()):
-        value = []
-    if not isinstance(value, Sequence) or isinstance(value, str):
-        raise _no_list(place, value)
-    for pair in value:
-        if (
-            not isinstance(pair, Sequence)
-            or len(pair) != 2
-            or not all(isinstance(at, int) and not isinstance(at, bool) for at in pair)
-        ):
-            raise _no_list(place, pair)
-        start, end = pair
+            wrong = [value]
+    pairs = [] if value is None else value
+    if not isinstance(pairs, Sequence) or isinstance(pairs, str):
+        wrong = [pairs]
+    for pair in wrong or [pair for pair in pairs if not _is_pair(pair)]:
+        shown = shortened(pair if isinstance(pair, str) else json.dumps(pair, default=str))
+        raise DataError(
+            f"{place} has {shown}, not a list of pairs of offsets such as [[0, 12], [40, 55]]: the "
+            "first character of each passage, and the one after its last. Correct the row, or name "
+            "another column."
+        )
+    for start, end in pairs:
         if not 0 <= start < end <= length:
             raise DataError(
                 f"{place} has [{start}, {end}], but the text has the characters 0 to {length}, and "
@@ -114,16 +109,12 @@ def _spans(value: Any, length: int, place: str) -> Int64s:
                 "as it was read, and the end is the first character after the passage: correct the "
                 "row."
             )
-    return np.array(value, dtype=np.int64).reshape(-1, 2)
+    return np.array(pairs, dtype=np.int64).reshape(-1, 2)
 
 
-def _no_list(place: str, value: Any) -> DataError:
-    shown = shortened(value if isinstance(value, str) else json.dumps(value, default=str))
-    return DataError(
-        f"{place} has {shown}, not a list of pairs of offsets such as [[0, 12], [40, 55]]: the "
-        "first character of each passage, and the one after its last. Correct the row, or name "
-        "another column."
-    )
+def _is_pair(value: Any) -> bool:
+    is_list = isinstance(value, Sequence) and len(value) == 2
+    return is_list and all(isinstance(at, int) and not isinstance(at, bool) for at in value)
 
 
 # Intersection over union from which on a predicted passage counts as found.
@@ -415,10 +406,10 @@ class RationaleScores:
         resamples : int, default 10000
             Times that the documents are drawn with replacement (efron1993, chapter 13).
         """
-        means = _with_f1(self.table.mean(axis=0)[None], self.names)
-        drawn = _with_f1(_resampled(self.table, seed, resamples), self.names)
+        rows = np.vstack([self.table.mean(axis=0), _resampled(self.table, seed, resamples)])
         return {
-            name: MeanEstimate(float(means[name][0]), *_interval(drawn[name])) for name in means
+            name: MeanEstimate(float(means[0]), *_interval(means[1:]))
+            for name, means in _with_f1(rows, self.names).items()
         }
 
     def differences(
@@ -444,18 +435,19 @@ class RationaleScores:
                 f"{self.marked_sentences:.1%} and {other.marked_sentences:.1%} of them marked: "
                 "measure both by the same sentences, given as a column (--sentences-col)."
             )
-        names = self.names if len(self.names) < len(other.names) else other.names
+        names = min(self.names, other.names, key=len)
         both = np.hstack([self.table[:, : len(names)], other.table[:, : len(names)]])
-        means, drawn = both.mean(axis=0)[None], _resampled(both, seed, resamples)
-        first, second = (_with_f1(part, names) for part in np.split(means, 2, axis=1))
-        one, two = (_with_f1(part, names) for part in np.split(drawn, 2, axis=1))
-        found = {}
-        for name in first:
-            change = one[name] - two[name]
-            value = float(first[name][0] - second[name][0])
-            p = max(_p_value(change), 2.0 ** (1 - len(self)))
-            found[name] = Difference(value, *_interval(change), p)
-        return found
+        rows = np.vstack([both.mean(axis=0), _resampled(both, seed, resamples)])
+        first, second = (_with_f1(part, names) for part in np.split(rows, 2, axis=1))
+        changes = {name: first[name] - second[name] for name in first}
+        return {
+            name: Difference(
+                float(change[0]),
+                *_interval(change[1:]),
+                max(_p_value(change[1:]), 2.0 ** (1 - len(self))),
+            )
+            for name, change in changes.items()
+        }
 
 
 def _with_f1(means: Floats, names: tuple[str, ...]) -> dict[str, Floats]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import time
 from collections import defaultdict
@@ -32,6 +33,7 @@ from textreg.training.settings import TrainingSettings, declared_settings
 from textreg.training.splits import splits_of
 from textreg.training.train import train_corpus
 from textreg_report.comparison import Comparison, Contrast, Gain, Measurement, adjusted
+from textreg_report.page import mean_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -185,10 +187,8 @@ def warn_of_html_once(
     corpora: Iterable[Corpus | None], settings: Iterable[TrainingSettings]
 ) -> None:
     """DataWarning for each corpus with much HTML, if some candidate is trained on it as it is."""
-    if all(one.vectorizer.strip_html for one in settings):
-        return
-    for corpus in corpora:
-        if corpus is not None:
+    if not all(one.vectorizer.strip_html for one in settings):
+        for corpus in filter(None, corpora):
             warn_of_html(corpus)
 
 
@@ -215,78 +215,61 @@ def parse_candidate(text: str) -> dict[str, Any]:
                 "write options such as groups=lda or reg_l1=0.1 after the name, each once, not "
                 f"'{option}'."
             )
-        options[key] = _read(key, value)
-    return options
-
-
-def _read(key: str, value: str) -> Any:
-    """The value of an option in its type; parts convert their own parameters."""
-    declared = declared_settings().get(key)
-    if declared is None:
-        return _SWITCHES.get(value.lower(), value)
-    if declared.repeated:
-        raise UsageError(
-            f"{key} cannot be given as text. Leave it out, or use Python, where candidates may be "
-            "mappings."
-        )
-    return declared.read(value)
-
-
-def with_names(
-    candidates: Sequence[Candidate] | Mapping[str, Candidate],
-) -> Iterator[tuple[str, Candidate]]:
-    """Every candidate with its name; UsageError if two have the same name."""
-    if isinstance(candidates, Mapping):
-        yield from candidates.items()
-        return
-    if isinstance(candidates, (str, Model)):
-        raise UsageError("give a list of candidates, such as ['elastic', 'sentence'].")
-    seen: set[str] = set()
-    for one in candidates:
-        if isinstance(one, Mapping):
-            name = str(one.get("reg", "auto"))
-        elif isinstance(one, Model):
-            name = f"model {len(seen) + 1}"
-        else:
-            name = " ".join(one.split()) if isinstance(one, str) else one.label()
-        if name in seen:
+        declared = declared_settings().get(key)
+        if declared is None:  # a parameter of a part, which converts it
+            options[key] = _SWITCHES.get(value.lower(), value)
+        elif declared.repeated:
             raise UsageError(
-                f"two candidates are called '{name}': leave one out, or give a mapping of names "
-                "to candidates."
+                f"{key} cannot be given as text. Leave it out, or use Python, where candidates may "
+                "be mappings."
             )
-        seen.add(name)
-        yield name, one
-
-
-def make_ready(one: Candidate, shared: Mapping[str, Any]) -> TrainingSettings | Model:
-    """Checked settings of a candidate, or a model; UsageError if it cannot be compared.
-
-    shared: options of all candidates; a candidate's own options take precedence.
-    """
-    if isinstance(one, Model):
-        if not one.task.discrete:
-            raise UsageError(f"a {one.task.name} has no labels to compare: leave it out.")
-        return one
-    if isinstance(one, str):
-        if not one.strip():
-            raise UsageError("the name is empty: name a regularizer, such as elastic.")
-        one = parse_candidate(one)
-    own = dict(one) if isinstance(one, Mapping) else {"reg": one}
-    settings = TrainingSettings.from_options(**{**shared, **own})
-    if settings.task is not None and not TASKS[settings.task].discrete:
-        raise UsageError(f"a {settings.task} has no labels to compare: leave out task.")
-    return settings
+        else:
+            options[key] = declared.read(value)
+    return options
 
 
 def ready_candidates(
     candidates: Sequence[Candidate] | Mapping[str, Candidate], shared: Mapping[str, Any]
 ) -> dict[str, TrainingSettings | Model]:
-    """All candidates by name, as :func:`make_ready` gives them."""
-    ready = {}
-    for name, candidate in dict(with_names(candidates)).items():
+    """Checked settings of every candidate by its name, or a model.
+
+    UsageError if one cannot be compared, or two have the same name. shared: options of all
+    candidates; a candidate's own options take precedence.
+    """
+    if isinstance(candidates, (str, Model)):
+        raise UsageError("give a list of candidates, such as ['elastic', 'sentence'].")
+    named: dict[str, Candidate] = {}
+    for one in () if isinstance(candidates, Mapping) else candidates:
+        if isinstance(one, Mapping):
+            name = str(one.get("reg", "auto"))
+        elif isinstance(one, Model):
+            name = f"model {len(named) + 1}"
+        else:
+            name = " ".join(one.split()) if isinstance(one, str) else one.label()
+        if name in named:
+            raise UsageError(
+                f"two candidates are called '{name}': leave one out, or give a mapping of names "
+                "to candidates."
+            )
+        named[name] = one
+    ready: dict[str, TrainingSettings | Model] = {}
+    for name, one in candidates.items() if isinstance(candidates, Mapping) else named.items():
         with named_errors(name):
-            ready[name] = make_ready(candidate, shared)
+            ready[name] = one if isinstance(one, Model) else _settings_of(one, shared)
+            task = one.task if isinstance(one, Model) else TASKS.get(str(ready[name].task))
+            if task is not None and not task.discrete:
+                raise UsageError(f"a {task.name} has no labels to compare: leave it out.")
     return ready
+
+
+def _settings_of(one: Any, shared: Mapping[str, Any]) -> TrainingSettings:
+    """The settings of a candidate, with those of all."""
+    if isinstance(one, str):
+        if not one.strip():
+            raise UsageError("the name is empty: name a regularizer, such as elastic.")
+        one = parse_candidate(one)
+    own = dict(one) if isinstance(one, Mapping) else {"reg": one}
+    return TrainingSettings.from_options(**{**shared, **own})
 
 
 def baseline_of(names: Iterable[str], named: str | None, *, usual: str) -> str:
@@ -366,15 +349,10 @@ def compare(  # noqa: PLR0913  # its options are its interface
     1.0
     """
     ready = ready_candidates(candidates, {"seed": seed, **settings})
-    shadows = _shadows(ready) if control else {}
-    if control and not shadows:
-        raise UsageError(
-            "control is for candidates with groups or a graph, and none has any: name one, such as "
-            "sentence, or leave control out."
-        )
+    shadows: dict[str, str] = {}
     if control:
         elastic = TrainingSettings.from_options(reg="elastic", seed=seed, **settings)
-        ready = {"elastic": elastic, **ready, **dict(shadows.values())}
+        ready, shadows = with_shadows({"elastic": elastic, **ready})
     if len(ready) < 2:
         raise UsageError(
             "a comparison needs two or more candidates: name another one, such as "
@@ -402,70 +380,67 @@ def compare(  # noqa: PLR0913  # its options are its interface
             "corpora of one kind."
         )
     warn_of_html_once([one.train for one in checked], trained)
+    cells: dict[tuple[str, str], Measurement] = {}
     # Models come first: this is quick, and one that lacks a label stops before any training.
-    first = {
-        (benchmark.name, name): _measure(name, benchmark, one)
-        for benchmark in checked
-        for name, one in ready.items()
-        if isinstance(one, Model)
-    }
-    measured = []
+    for benchmark, (name, one) in itertools.product(checked, ready.items()):
+        if isinstance(one, Model):
+            cells[benchmark.name, name] = _measure(name, benchmark, one)
     for benchmark in checked:
         shared: dict[Any, tuple[Features, float]] = {}
         for name, one in ready.items():
-            if isinstance(one, Model):
-                measured.append(first[benchmark.name, name])
-            else:
-                measured.append(_train(name, benchmark, one, shared, progress))
+            if isinstance(one, TrainingSettings):
+                cells[benchmark.name, name] = _train(name, benchmark, one, shared, progress)
+    measured = [cells[benchmark.name, name] for benchmark in checked for name in ready]
     return Comparison(
         benchmarks=tuple(benchmark.name for benchmark in checked),
         candidates=tuple(ready),
         baseline=baseline,
         measured=tuple(measured),
-        contrasts=adjusted(list(_contrasts(checked, list(ready), baseline, measured, seed))),
+        contrasts=adjusted(list(_contrasts(checked, list(ready), baseline, cells, seed))),
         seed=seed,
         gains=tuple(
-            _gain(checked, name, over, measured, seed)
-            for name, (shadow, _) in shadows.items()
+            _gain(checked, name, over, cells, seed)
+            for name, shadow in shadows.items()
             for over in ("elastic", shadow)
         ),
     )
 
 
-def _shadows(
+def with_shadows(
     ready: Mapping[str, TrainingSettings | Model],
-) -> dict[str, tuple[str, TrainingSettings]]:
-    """The shadow of every candidate with a structure: its name and settings, by the candidate's."""
-    shadows = {}
+) -> tuple[dict[str, TrainingSettings | Model], dict[str, str]]:
+    """The candidates and the shadow of every one with a structure, and the names of these."""
+    every, shadows = dict(ready), {}
     for name, one in ready.items():
-        if isinstance(one, Model) or not one.reg.needs:
-            continue
-        kind = one.reg.needs
-        shadows[name] = f"{name}, shuffled", one.replace(**{kind: shadow_of(getattr(one, kind))})
-    return shadows
+        if isinstance(one, TrainingSettings) and (kind := one.reg.needs):
+            shadows[name] = f"{name}, shuffled"
+            every[shadows[name]] = one.replace(**{kind: shadow_of(getattr(one, kind))})
+    if not shadows:
+        raise UsageError(
+            "control is for candidates with groups or a graph, and none has any: name one, such as "
+            "sentence, or leave control out."
+        )
+    return every, shadows
 
 
 def _gain(
     benchmarks: Sequence[Checked],
     name: str,
     over: str,
-    measured: Sequence[Measurement],
+    cells: Mapping[tuple[str, str], Measurement],
     seed: int,
 ) -> Gain:
     """What a candidate gains over another, on all benchmarks together."""
-    contrast = list(_contrasts(benchmarks, [name], over, measured, seed))[-1]
-    value, interval = contrast.headline
-    losses = None
-    cell = {(one.benchmark, one.candidate): one.losses for one in measured}
-    pairs = [(cell[it.name, name], cell[it.name, over]) for it in benchmarks]
-    known = [mine - other for mine, other in pairs if mine is not None and other is not None]
-    if len(known) == len(pairs):
-        apart = np.concatenate(known)
-        # 95 % of a normal distribution
-        width = 1.96 * apart.std() / np.sqrt(len(apart))
-        losses = float(apart.mean()), Interval(apart.mean() - width, apart.mean() + width)
-    points = 100 * value, Interval(*(100 * end for end in interval))
-    return Gain(name, over, points, losses)
+    value, interval = list(_contrasts(benchmarks, [name], over, cells, seed))[-1].headline
+    losses, apart = None, []
+    for benchmark in benchmarks:
+        mine, other = (cells[benchmark.name, it].losses for it in (name, over))
+        if mine is not None and other is not None:
+            apart.append(mine - other)
+    if len(apart) == len(benchmarks):
+        mean: Any = mean_of("log-loss", np.concatenate(apart))
+        losses = mean.value, Interval(mean.low, mean.high)
+    return Gain(name, over, (100 * value, Interval(*(100 * end for end in interval))), losses)
 
 
 def _train(
@@ -515,7 +490,6 @@ def _measure(
             if codes.max(initial=0) < log_p.shape[1]:  # else some labels have no probability
                 losses = -log_p[np.arange(len(codes)), codes]
     summary = model.summary
-    dev = None if summary is None else summary.dev
     if seconds is None and model.seconds:
         seconds = sum(value for key, value in model.seconds.items() if key != "read")
     more: dict[str, Any] = {}
@@ -526,8 +500,12 @@ def _measure(
             "micro_f1_interval": Interval(*result.micro_f1_interval),
         }
     else:
-        assert isinstance(result, Evaluation)  # make_ready refuses regressions
+        assert isinstance(result, Evaluation)  # ready_candidates refuses regressions
         accuracy, interval = result.accuracy, result.accuracy_interval
+    if summary is not None:
+        dev = {} if summary.dev is None else summary.dev.metrics
+        more |= {"of": summary.features, "gap": summary.gap, "converged": summary.converged}
+        more |= {"held_out": dev.get("accuracy", dev.get("micro-f1")), "params": summary.reg.params}
     return Measurement(
         candidate=name,
         benchmark=benchmark.name,
@@ -536,12 +514,7 @@ def _measure(
         accuracy_interval=Interval(*interval),
         macro_f1=result.macro_f1,
         features=model.n_features,
-        of=None if summary is None else summary.features,
         seconds=None if seconds is None else round(seconds, 3),
-        gap=None if summary is None else summary.gap,
-        converged=None if summary is None else summary.converged,
-        held_out=None if dev is None else dev.metrics.get("accuracy", dev.metrics.get("micro-f1")),
-        params={} if summary is None else summary.reg.params,
         answers=answers,
         losses=losses,
         **more,
@@ -552,24 +525,20 @@ def _contrasts(
     benchmarks: Sequence[Checked],
     names: Sequence[str],
     baseline: str,
-    measured: Sequence[Measurement],
+    cells: Mapping[tuple[str, str], Measurement],
     seed: int,
 ) -> Iterator[Contrast]:
     """Each candidate compared with the baseline, on every benchmark and over all of them."""
-    cell = {(one.benchmark, one.candidate): one for one in measured}
-    for name in names:
-        if name == baseline:
-            continue
-        pairs = {}
+    for name in [name for name in names if name != baseline]:
+        pairs = []
         for benchmark in benchmarks:
-            mine, other = cell[benchmark.name, name], cell[benchmark.name, baseline]
+            mine, other = cells[benchmark.name, name], cells[benchmark.name, baseline]
             both: Any = (benchmark.targets(), mine.answers, other.answers)
             answers = SetAnswers(*both) if benchmark.test.multilabel else Answers(*both)
-            pairs[benchmark.name] = mine, other, answers
-        for place, pair in pairs.items():
-            yield _contrast(place, [pair], seed)
+            pairs.append((mine, other, answers))
+            yield _contrast(benchmark.name, pairs[-1:], seed)
         if len(benchmarks) > 1:
-            yield _contrast(None, list(pairs.values()), seed)
+            yield _contrast(None, pairs, seed)
 
 
 def _contrast(
@@ -578,19 +547,17 @@ def _contrast(
     seed: int,
 ) -> Contrast:
     def difference(what: str) -> float:
-        return float(
-            np.mean([getattr(mine, what) - getattr(other, what) for mine, other, _ in pairs])
-        )
+        apart = [getattr(mine, what) - getattr(other, what) for mine, other, _ in pairs]
+        return float(np.mean(apart))
 
     accuracy, macro_f1, *micro_f1 = bootstrap([answers for *_, answers in pairs], seed=seed)
     won = sum(answers.won for *_, answers in pairs)
     lost = sum(answers.lost for *_, answers in pairs)
     # McNemar's exact test is the sign test of the documents that only one has right.
     p = sign_test(won, lost)
-    higher = lower = 0
-    if len(pairs) > 1:
-        higher = sum(mine.headline[0] > other.headline[0] for mine, other, _ in pairs)
-        lower = sum(mine.headline[0] < other.headline[0] for mine, other, _ in pairs)
+    several = pairs if len(pairs) > 1 else []
+    higher = sum(mine.headline[0] > other.headline[0] for mine, other, _ in several)
+    lower = sum(mine.headline[0] < other.headline[0] for mine, other, _ in several)
     return Contrast(
         candidate=pairs[0][0].candidate,
         baseline=pairs[0][1].candidate,

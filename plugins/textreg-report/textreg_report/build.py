@@ -522,16 +522,20 @@ def _flips(
 
 
 def evidence_of(
-    model: Model, marked: Sequence[MarkedDocument], against: Mapping[str, Model]
+    model: Model,
+    marked: Sequence[MarkedDocument],
+    against: Mapping[str, Model],
+    of: str | None = None,
 ) -> Section:
     """The measures of ``textreg agreement``, and their differences from other models.
 
-    Raises DataError and UsageError as :func:`textreg.explain.rationale_scores`.
+    of: the label to explain. Raises DataError and UsageError as
+    :func:`textreg_report.rationale_scores`.
     """
-    scores = rationale_scores(model, marked)
-    beside = []
+    scores = rationale_scores(model, marked, of)
+    others = []
     for name, other in against.items():
-        theirs = rationale_scores(other, marked, share=scores.rationale_share)
+        theirs = rationale_scores(other, marked, of, share=scores.rationale_share)
         differences = scores.differences(theirs)
-        beside.append(Section(name=name, means=theirs.measures(), differences=differences))
-    return Section(**scores.facts(), means=scores.measures(), beside=beside)
+        others.append(Section(name=name, means=theirs.measures(), differences=differences))
+    return Section(**scores.facts(), means=scores.measures(), beside=others)

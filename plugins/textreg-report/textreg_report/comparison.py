@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, NamedTuple
 
+from textreg.files import csv_lines
 from textreg.measure.metrics import ALPHA, Interval, holm, p_text
 from textreg.records import Bools, Floats, Int64s
 from textreg_report.charts import FEATURES, Series, draw_lines
@@ -142,13 +141,6 @@ def adjusted(contrasts: Sequence[Contrast]) -> tuple[Contrast, ...]:
     return tuple(result)
 
 
-def csv_text(rows: Iterable[Sequence[Any]]) -> str:
-    """Rows as lines with commas."""
-    file = io.StringIO()
-    csv.writer(file, lineterminator="\n").writerows(rows)
-    return file.getvalue()
-
-
 def markdown(tables: Iterable[tuple[str, list[list[str]]]], notes: Iterable[str]) -> str:
     """Tables with their titles, columns but the first aligned at the right, and a list of notes.
 
@@ -227,13 +219,13 @@ class Measurement(Headline):
     accuracy_interval: Interval
     macro_f1: float
     features: int
-    of: int | None
     seconds: float | None
-    gap: float | None
-    converged: bool | None
-    held_out: float | None
-    params: Mapping[str, Any]
     answers: Int64s | Bools = field(repr=False)
+    of: int | None = None
+    gap: float | None = None
+    converged: bool | None = None
+    held_out: float | None = None
+    params: Mapping[str, Any] = field(default_factory=dict)
     micro_f1: float | None = None
     micro_f1_interval: Interval | None = None
     losses: Floats | None = field(default=None, repr=False)
@@ -464,7 +456,7 @@ class Comparison:
                 row += [value, *interval, other.won, other.lost]
                 row += [other.p, other.p_adjusted, other.verdict]
             rows.append(row)
-        return csv_text(rows)
+        return "".join(csv_lines(rows))
 
     def tables(self) -> list[tuple[str, list[list[str]]]]:
         """Titles and cells of the tables: one for each benchmark, and one of means over several."""

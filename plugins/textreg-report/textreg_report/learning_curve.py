@@ -14,9 +14,10 @@ import numpy as np
 
 from textreg.errors import DataError, UsageError, first_few, named_errors
 from textreg.features.vectorize import Features, MatrixRows
+from textreg.files import csv_lines
 from textreg.kinds import GraphBuilder
-from textreg.measure.evaluation import Evaluation
 from textreg.model.model import Model
+from textreg.params import Parametrized, param
 from textreg.plugins import calls
 from textreg.records import Corpus, Floats, Graph, Groups, Int64s
 from textreg.records.arrays import Cache
@@ -36,7 +37,7 @@ from textreg_report.benchmark import (
     warn_of_html_once,
 )
 from textreg_report.charts import Series, draw_lines
-from textreg_report.comparison import csv_text, markdown
+from textreg_report.comparison import markdown
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -100,8 +101,7 @@ class Pool:
         model = train_corpus(sample, settings, None, features, partial=False)
         seconds = time.perf_counter() - start
         scores = model.decision_function(self.test.texts)
-        result = model.task.evaluate(self.test, scores, model.thresholds, model.calibration)
-        assert isinstance(result, Evaluation)
+        result: Any = model.task.evaluate(self.test, scores, model.thresholds, model.calibration)
         return CurveCell(
             benchmark=self.name,
             candidate=name,
@@ -128,8 +128,26 @@ def with_graphs(features: Features) -> Features:
     return replace(features, graphs=graph_of)
 
 
-# How documents are drawn: in the shares of the labels, as many of each, or whatever comes.
-DRAWS = ("stratified", "equal", "random")
+class Draws(Parametrized):
+    """What a learning curve draws, how, and what it shows."""
+
+    name = "learn-curve"
+    by: str = param(
+        default="documents",
+        choices=("documents", "labels"),
+        help="with labels, the training documents that are not drawn are known without their "
+        "labels",
+    )
+    draw: str = param(
+        default="stratified",
+        choices=("stratified", "equal", "random"),
+        help="draw labels in their shares, as many documents of each label, or at random",
+    )
+    draws: int = param(default=5, min=1, help="how often to draw documents")
+    measure: str = param(
+        default="accuracy", choices=("accuracy", "macro-f1", "log-loss"), help="what to show"
+    )
+
 
 # Documents that a sample must have of every label.
 LEAST = 2
@@ -166,19 +184,6 @@ def draw_order(codes: Int64s, draw: str, seed: Sequence[int]) -> Int64s:
     else:
         place = rank + rng.random(len(codes))
     return np.asarray(grouped[np.argsort(place, kind="stable")])
-
-
-def draw_samples(
-    corpus: Corpus, sizes: Sequence[int] | None, draw: str, draws: int, seed: int
-) -> tuple[tuple[int, ...], list[Int64s]]:
-    """The sizes, and an order of each draw; UsageError or DataError if they cannot be drawn."""
-    target = read_target(corpus)[1]
-    codes, labels = target.task.strata(target.y)
-    chosen = check_sizes(sizes, codes, labels)
-    orders = [draw_order(codes, draw, (seed, number)) for number in range(draws)]
-    for order in orders:
-        check_samples(order, chosen, codes, labels, draw)
-    return chosen, orders
 
 
 def check_sizes(
@@ -229,10 +234,6 @@ def check_samples(
             "larger sizes, draw as many of each label (--draw equal), or leave rare labels out "
             "(--min-label)."
         )
-
-
-# What curves may show, and the attribute of a cell with it.
-MEASURES = {"accuracy": "accuracy", "macro-f1": "macro_f1", "log-loss": "log_loss"}
 
 
 @dataclass(frozen=True)
@@ -346,10 +347,13 @@ class LearningCurve:
             If no draw has the measure, as a model without probabilities has no log-loss.
         """
         key = benchmark, candidate, size
-        found = [cell for cell in self.cells if (cell.benchmark, cell.candidate, cell.size) == key]
-        if not found:
+        values = [
+            getattr(cell, self.measure.replace("-", "_"))
+            for cell in self.cells
+            if (cell.benchmark, cell.candidate, cell.size) == key
+        ]
+        if not values:
             raise KeyError(key)
-        values = [getattr(cell, MEASURES[self.measure]) for cell in found]
         if None in values:
             raise UsageError(
                 f"{candidate} gives no probabilities, so it has no log-loss: show another measure, "
@@ -401,22 +405,19 @@ class LearningCurve:
         points = self.measure != "log-loss"
         scale, digits = (100.0, 1) if points else (1.0, 3)
         over = "points over" if points else "difference from"
-        others = [name for name in self.candidates if name != self.baseline]
         tables = []
         for benchmark in self.benchmarks:
             sizes = self.sizes[benchmark]
             head = [self.documents, *(f"{size:,}" for size in sizes)]
-            rows = [head]
+            means, gains = [head], [head]
             for name in self.candidates:
-                means = (self.point(benchmark, name, size) for size in sizes)
-                rows.append([name, *map(_text, means)])
-            tables.append((f"{benchmark}: {self.measure}", rows))
-            rows = [head]
-            for name in others:
-                gains = (self.difference(benchmark, name, size) for size in sizes)
-                rows.append([name, *(_text(gain, scale, digits, sign="+") for gain in gains)])
-            if others:
-                tables.append((f"{benchmark}: {over} {self.baseline}", rows))
+                means.append([name, *(_text(self.point(benchmark, name, it)) for it in sizes)])
+                if name != self.baseline:
+                    apart = (self.difference(benchmark, name, size) for size in sizes)
+                    gains.append([name, *(_text(it, scale, digits, sign="+") for it in apart)])
+            tables.append((f"{benchmark}: {self.measure}", means))
+            if len(gains) > 1:
+                tables.append((f"{benchmark}: {over} {self.baseline}", gains))
         return tables
 
     def notes(self) -> list[str]:
@@ -430,11 +431,14 @@ class LearningCurve:
 
     def to_dict(self) -> dict[str, Any]:
         """The same as plain values that JSON can hold."""
-        points = []
-        for benchmark, name, size in self._keys():
-            mean, difference = self._both(benchmark, name, size)
-            row = {"benchmark": benchmark, "candidate": name, "size": size, **mean._asdict()}
-            points.append({**row, "difference": difference and difference._asdict()})
+        points = [
+            {
+                **dict(zip(("benchmark", "candidate", "size"), key, strict=True)),
+                **mean._asdict(),
+                "difference": gain and gain._asdict(),
+            }
+            for key, mean, gain in self._points()
+        ]
         cells = [{**vars(cell), "params": dict(cell.params)} for cell in self.cells]
         return {**vars(self), "sizes": dict(self.sizes), "points": points, "cells": cells}
 
@@ -442,14 +446,13 @@ class LearningCurve:
         """A row for each benchmark, candidate and size."""
         ends = ("mean", "low", "high", "difference", "difference_low", "difference_high")
         rows: list[list[Any]] = [["benchmark", "candidate", "size", "draws", "measure", *ends]]
-        for benchmark, name, size in self._keys():
-            row: list[Any] = [benchmark, name, size, self.draws, self.measure]
-            for point in self._both(benchmark, name, size):
-                row += (
-                    [None] * 3 if point is None else [point.mean, *(point.interval or [None] * 2)]
-                )
+        for key, *points in self._points():
+            row = [*key, self.draws, self.measure]
+            for point in points:
+                mean, interval = point or (None, None)
+                row += [mean, *(interval or [None] * 2)]
             rows.append(row)
-        return csv_text(rows)
+        return "".join(csv_lines(rows))
 
     def to_markdown(self) -> str:
         """The tables, and what the intervals are."""
@@ -471,22 +474,17 @@ class LearningCurve:
         panels: dict[str, list[Series]] = {name: [] for name in self.benchmarks}
         for benchmark, name in itertools.product(self.benchmarks, self.candidates):
             sizes = self.sizes[benchmark]
-            points = [self.point(benchmark, name, size) for size in sizes]
-            means, intervals = zip(*points, strict=True)
+            means, intervals = zip(*(self.point(benchmark, name, it) for it in sizes), strict=True)
             panels[benchmark].append(Series(name, sizes, means, None, intervals))
         draw_lines(panels, path, (self.documents, self.measure))
 
-    def _keys(self) -> Iterator[tuple[str, str, int]]:
+    def _points(self) -> Iterator[tuple[tuple[str, str, int], CurvePoint, CurvePoint | None]]:
+        """Benchmark, candidate and size; the mean; the difference of others than the baseline."""
         for benchmark, name in itertools.product(self.benchmarks, self.candidates):
             for size in self.sizes[benchmark]:
-                yield benchmark, name, size
-
-    def _both(
-        self, benchmark: str, candidate: str, size: int
-    ) -> tuple[CurvePoint, CurvePoint | None]:
-        """The mean, and the difference of a candidate other than the baseline."""
-        key = benchmark, candidate, size
-        return self.point(*key), None if candidate == self.baseline else self.difference(*key)
+                key = benchmark, name, size
+                gain = None if name == self.baseline else self.difference(*key)
+                yield key, self.point(*key), gain
 
 
 def _point(values: Floats, least: float, most: float) -> CurvePoint:
@@ -507,10 +505,6 @@ def _text(point: CurvePoint, scale: float = 1.0, digits: int = 3, *, sign: str =
         return mean
     low, high = (f"{scale * end:.{digits}f}" for end in point.interval)
     return f"{mean} ({low} to {high})"
-
-
-# What sizes count: documents, of which no others are known; or labels, of known documents.
-BY = ("documents", "labels")
 
 
 def learn_curve(  # noqa: PLR0913  # its options are its interface
@@ -584,9 +578,9 @@ def learn_curve(  # noqa: PLR0913  # its options are its interface
     >>> curve.point("films", "ridge", 16).mean
     1.0
     """
+    drawing = Draws(by=by, draw=draw, draws=draws, measure=measure)
     ready = _ready(candidates, {"seed": seed, **settings})
     baseline = baseline_of(ready, baseline, usual="ridge")
-    _check_choices(by, draw, draws, measure)
     rare = next(iter(ready.values())).rare
     ready = {name: one.replace(min_label=None, rare_label=None) for name, one in ready.items()}
     several = listed(benchmarks, "a learning curve")
@@ -613,7 +607,12 @@ def learn_curve(  # noqa: PLR0913  # its options are its interface
                     "its documents have several labels each, and samples are drawn by one label: "
                     "give documents of one label."
                 )
-            chosen, orders = draw_samples(corpus, sizes, draw, draws, seed)
+            target = read_target(corpus)[1]
+            codes, labels = target.task.strata(target.y)
+            chosen = check_sizes(sizes, codes, labels)
+            orders = [draw_order(codes, draw, (seed, number)) for number in range(draws)]
+            for order in orders:
+                check_samples(order, chosen, codes, labels, draw)
         more = unlabeled.get(benchmark.name)
         pools.append(Pool(benchmark.name, corpus, test, more, chosen, orders, by == "labels"))
     warn_of_html_once([pool.corpus for pool in pools], ready.values())
@@ -628,30 +627,14 @@ def learn_curve(  # noqa: PLR0913  # its options are its interface
                 if progress is not None:
                     progress("cells", len(cells), total)
     return LearningCurve(
+        **drawing.params(),
         benchmarks=tuple(known),
         candidates=tuple(ready),
         sizes={pool.name: pool.sizes for pool in pools},
-        draws=draws,
-        by=by,
-        draw=draw,
         baseline=baseline,
-        measure=measure,
         seed=seed,
         cells=tuple(cells),
     )
-
-
-def _check_choices(by: str, draw: str, draws: int, measure: str) -> None:
-    """UsageError for values that do not exist."""
-    for name, value, known in (
-        ("by", by, BY),
-        ("draw", draw, DRAWS),
-        ("measure", measure, MEASURES),
-    ):
-        if value not in known:
-            raise UsageError(f"{name} must be one of {', '.join(known)}, not '{value}'.")
-    if draws < 1:
-        raise UsageError(f"draws must be 1 or more, not {draws}.")
 
 
 def _ready(

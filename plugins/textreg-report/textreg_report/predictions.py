@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -31,7 +30,7 @@ from textreg.training.space import Tuning
 from textreg.training.splits import splits_of
 from textreg.training.trials import Fold, Start, search
 from textreg.training.update import joined
-from textreg_report.page import Estimate, Section, Versus
+from textreg_report.page import Estimate, Section, Versus, mean_of
 
 Targets = Int64s | Floats | Bools
 
@@ -221,13 +220,6 @@ def beside(name: str, task: Task, y_true: Targets, first: Targets, second: Targe
 
 def _r2(y_true: Floats, y_pred: Floats, rows: Int64s | slice = slice(None)) -> float:
     return metrics.measure_numbers(y_pred[rows], y_true[rows])["r2"]
-
-
-def mean_of(name: str, values: Floats) -> Estimate:
-    """A mean with its normal 95 % interval."""
-    # mean ± 1.96 s / √n; of 50 documents and more, close to Student's interval.
-    mean, spread = float(values.mean()), 1.96 * float(values.std()) / math.sqrt(len(values))
-    return Estimate(name, mean, mean - spread, mean + spread)
 
 
 def resampled(statistic: Callable[[Int64s], float], n: int) -> Interval:

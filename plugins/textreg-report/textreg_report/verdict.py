@@ -18,8 +18,18 @@ from textreg.records import Bools, Corpus, Floats, Int64s
 from textreg.records.documents import FieldedText, check_texts
 from textreg.tasks import Classification, Task
 from textreg_report.facts import answers_of
-from textreg_report.page import Estimate, Section, Suggestion, Versus, clip, fixed, short, signed
-from textreg_report.predictions import RESAMPLED, RESAMPLES, Predictions, Refits, beside, mean_of
+from textreg_report.page import (
+    Estimate,
+    Section,
+    Suggestion,
+    Versus,
+    clip,
+    fixed,
+    mean_of,
+    short,
+    signed,
+)
+from textreg_report.predictions import RESAMPLED, RESAMPLES, Predictions, Refits, beside
 
 # Characters of a label in a sentence.
 LONGEST_LABEL = 40
