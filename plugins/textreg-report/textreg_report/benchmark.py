@@ -32,7 +32,7 @@ from textreg.training.running import Progress
 from textreg.training.settings import TrainingSettings, declared_settings
 from textreg.training.splits import splits_of
 from textreg.training.train import train_corpus
-from textreg_report.comparison import Comparison, Contrast, Gain, Measurement, adjusted
+from textreg_report.comparison import Comparison, Contrast, Measurement, adjusted
 from textreg_report.page import mean_of
 
 if TYPE_CHECKING:
@@ -399,7 +399,7 @@ def compare(  # noqa: PLR0913  # its options are its interface
         contrasts=adjusted(list(_contrasts(checked, list(ready), baseline, cells, seed))),
         seed=seed,
         gains=tuple(
-            _gain(checked, name, over, cells, seed)
+            list(_contrasts(checked, [name], over, cells, seed))[-1]
             for name, shadow in shadows.items()
             for over in ("elastic", shadow)
         ),
@@ -421,26 +421,6 @@ def with_shadows(
             "sentence, or leave control out."
         )
     return every, shadows
-
-
-def _gain(
-    benchmarks: Sequence[Checked],
-    name: str,
-    over: str,
-    cells: Mapping[tuple[str, str], Measurement],
-    seed: int,
-) -> Gain:
-    """What a candidate gains over another, on all benchmarks together."""
-    value, interval = list(_contrasts(benchmarks, [name], over, cells, seed))[-1].headline
-    losses, apart = None, []
-    for benchmark in benchmarks:
-        mine, other = (cells[benchmark.name, it].losses for it in (name, over))
-        if mine is not None and other is not None:
-            apart.append(mine - other)
-    if len(apart) == len(benchmarks):
-        mean: Any = mean_of("log-loss", np.concatenate(apart))
-        losses = mean.value, Interval(mean.low, mean.high)
-    return Gain(name, over, (100 * value, Interval(*(100 * end for end in interval))), losses)
 
 
 def _train(
@@ -556,6 +536,10 @@ def _contrast(
     # McNemar's exact test is the sign test of the documents that only one has right.
     p = sign_test(won, lost)
     several = pairs if len(pairs) > 1 else []
+    losses: Any = [(mine.losses, other.losses) for mine, other, _ in pairs]
+    apart = None
+    if all(it is not None for both in losses for it in both):
+        apart = mean_of("log-loss", np.concatenate([one - other for one, other in losses]))
     higher = sum(mine.headline[0] > other.headline[0] for mine, other, _ in several)
     lower = sum(mine.headline[0] < other.headline[0] for mine, other, _ in several)
     return Contrast(
@@ -575,4 +559,5 @@ def _contrast(
         benchmarks_p=sign_test(higher, lower),
         micro_f1=difference("micro_f1") if micro_f1 else None,
         micro_f1_interval=micro_f1[0] if micro_f1 else None,
+        log_loss=apart,
     )

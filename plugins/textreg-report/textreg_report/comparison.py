@@ -11,6 +11,7 @@ from textreg.files import csv_lines
 from textreg.measure.metrics import ALPHA, Interval, holm, p_text
 from textreg.records import Bools, Floats, Int64s
 from textreg_report.charts import FEATURES, Series, draw_lines
+from textreg_report.page import Estimate
 
 
 class Headline:
@@ -65,6 +66,9 @@ class Contrast(Headline):
         Difference where documents may have several labels.
     micro_f1_interval : Interval or None
         Its 95 % bootstrap interval.
+    log_loss : Estimate or None
+        Difference of the log-losses, below 0 where the candidate's is lower; None without
+        probabilities.
     """
 
     candidate: str
@@ -85,6 +89,7 @@ class Contrast(Headline):
     benchmarks_p_adjusted: float = 1.0
     micro_f1: float | None = None
     micro_f1_interval: Interval | None = None
+    log_loss: Estimate | None = None
 
     @property
     def verdict(self) -> str:
@@ -92,33 +97,6 @@ class Contrast(Headline):
         if self.p_adjusted > ALPHA:
             return "level"
         return "better" if self.won > self.lost else "worse"
-
-
-class Gain(NamedTuple):
-    """What a candidate gains over another without its structure: the elastic net, or its shadow.
-
-    accuracy: points of accuracy, with their 95 % interval. log_loss: difference of the log-losses,
-    below 0 where the candidate's is lower; None without probabilities.
-    """
-
-    candidate: str
-    over: str
-    accuracy: tuple[float, Interval]
-    log_loss: tuple[float, Interval] | None
-
-    @property
-    def clear(self) -> bool:
-        """Whether accuracy or log-loss is better, by an interval without 0."""
-        loss = self.log_loss
-        return self.accuracy[1][0] > 0.0 or (loss is not None and loss[1][1] < 0.0)
-
-    def __str__(self) -> str:
-        value, (low, high) = self.accuracy
-        text = f"{value:+.1f} points ({low:+.1f} to {high:+.1f}) over {self.over}"
-        if self.log_loss is not None:
-            value, (low, high) = self.log_loss
-            text += f", log-loss {value:+.3f} ({low:+.3f} to {high:+.3f})"
-        return text
 
 
 def adjusted(contrasts: Sequence[Contrast]) -> tuple[Contrast, ...]:
@@ -263,7 +241,7 @@ class Comparison:
         One for each other candidate and benchmark, and with several benchmarks one more over all.
     seed : int
         Seed of the splits and of the bootstrap.
-    gains : tuple of Gain
+    gains : tuple of Contrast
         Of every candidate with a structure what it gains by it, where that was asked for.
 
     Examples
@@ -282,7 +260,7 @@ class Comparison:
     measured: tuple[Measurement, ...]
     contrasts: tuple[Contrast, ...]
     seed: int
-    gains: tuple[Gain, ...] = ()
+    gains: tuple[Contrast, ...] = ()
 
     def cell(self, benchmark: str, candidate: str) -> Measurement:
         """The measurement of a candidate on a benchmark.
@@ -394,9 +372,20 @@ class Comparison:
         """The gain of each structure in words; one that its shadow has, too, is none."""
         lines = []
         for name in dict.fromkeys(gain.candidate for gain in self.gains):
-            own = [gain for gain in self.gains if gain.candidate == name]
-            gained = "" if all(gain.clear for gain in own) else "none "
-            lines.append(f"structure gain of {name}: {gained}({'; '.join(map(str, own))})")
+            clear, told = True, []
+            for gain in [gain for gain in self.gains if gain.candidate == name]:
+                value, (low, high) = gain.headline
+                text = f"{100 * value:+.1f} points ({100 * low:+.1f} to {100 * high:+.1f})"
+                told.append(f"{text} over {gain.baseline}")
+                better, loss = low > 0.0, gain.log_loss
+                if loss is not None and loss.low is not None and loss.high is not None:
+                    told[-1] += (
+                        f", log-loss {loss.value:+.3f} ({loss.low:+.3f} to {loss.high:+.3f})"
+                    )
+                    better |= loss.high < 0.0
+                clear &= better
+            gained = "" if clear else "none "
+            lines.append(f"structure gain of {name}: {gained}({'; '.join(told)})")
         return lines
 
     def adjustments(self) -> list[str]:
@@ -430,7 +419,7 @@ class Comparison:
             "contrasts": [{**_known(vars(one)), "verdict": one.verdict} for one in self.contrasts],
             "adjustment": "holm",
             "verdicts": self.verdicts(),
-            "gains": [gain._asdict() for gain in self.gains],
+            "gains": [_known(vars(gain)) for gain in self.gains],
         }
 
     def to_markdown(self) -> str:
@@ -515,7 +504,9 @@ class Comparison:
 
 def _known(values: Mapping[str, Any]) -> dict[str, Any]:
     """The values without those of several labels where documents have one."""
-    return {key: it for key, it in values.items() if it is not None or "micro_f1" not in key}
+    kept = {key: it for key, it in values.items() if it is not None or "micro_f1" not in key}
+    estimates = {key: it._asdict() for key, it in kept.items() if isinstance(it, Estimate)}
+    return {**kept, **estimates}
 
 
 def _figures(of: Measurement | Mean) -> list[str]:

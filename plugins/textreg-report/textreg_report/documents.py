@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 import os
-import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -13,8 +12,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from textreg._core.text_ranges import MARKS, SPACELESS
-from textreg._core.text_rules import runs
 from textreg.explain import Explanation, SentenceScore, explain, gives_offsets
 from textreg.explain.contributions import strongest
 from textreg.measure.evaluation import suspects
@@ -22,6 +19,7 @@ from textreg.model.model import Model
 from textreg.records import Corpus, Floats, Int64s
 from textreg.records.arrays import row_of, sums
 from textreg.records.documents import check_texts
+from textreg.text import scan_words
 from textreg_report.page import Section, clip
 from textreg_report.predictions import Predictions, Refits
 
@@ -34,14 +32,6 @@ PART = 3
 LEVELS = 5
 # A part is colored if its value is at least this share of the largest.
 MIN_SHARE = 0.02
-
-
-def _class(ranges: str) -> str:
-    return "".join(f"{chr(first)}-{chr(last)}" for first, last in runs(ranges))
-
-
-# Letters and digits of one word, in scripts that put spaces between words.
-_WORD = re.compile(rf"(?:[^\W{_class(SPACELESS)}]|[{_class(MARKS)}])+")
 
 
 class _Part(NamedTuple):
@@ -112,7 +102,8 @@ def telling_words(explanation: Explanation, top: int) -> tuple[tuple[str, float]
 
 def _word_around(text: str) -> Callable[[int], tuple[int, int] | None]:
     """Gives the word around a place in a text, its start and end; None between words."""
-    words = [match.span() for match in _WORD.finditer(text)]
+    spans = scan_words([text], spans=True).spans
+    words = [] if spans is None else spans.tolist()
     starts = [start for start, _ in words]
 
     def around(place: int) -> tuple[int, int] | None:

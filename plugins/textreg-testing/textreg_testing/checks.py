@@ -22,9 +22,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar, copy_context
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from threading import Barrier
-from types import FrameType
 from typing import Any, NoReturn, TypeVar
 
 import click
@@ -59,24 +58,10 @@ class Skipped(Exception):  # noqa: N818  # it is no error
     """A check cannot ask this of a part; the message says why."""
 
 
-def always(part: Any) -> bool:
-    """Whether a check applies, as most do: to everything of its kind.
-
-    Parameters
-    ----------
-    part : Plugin or callable
-        A part of the kind that is checked.
-
-    Returns
-    -------
-    bool
-        True.
-    """
-    return True
-
-
 # The function of a check: of a part, and of what it is tried on.
 Run = Callable[..., None]
+# Whether a check is asked of a part.
+Applies = Callable[..., bool]
 
 
 @dataclass(frozen=True)
@@ -92,13 +77,13 @@ class Check:
     run : callable
         Called with the plugin; raises ContractError.
     applies : callable, optional
-        Called with the plugin; says whether this is asked of it. By default it is.
+        Called with the plugin; says whether this is asked of it. By default it is, of any part.
     """
 
     name: str
     promise: str
     run: Run
-    applies: Callable[[Any], bool] = always
+    applies: Applies = lambda part: True
 
     def __call__(self, part: Any) -> None:
         """Run the check, if it applies.
@@ -134,7 +119,7 @@ class Checks:
         self.prefix = prefix
         self._all: list[Check] = []
 
-    def add(self, name: str, applies: Callable[..., bool] = always) -> Callable[[Run], Run]:
+    def add(self, name: str, applies: Applies = lambda part: True) -> Callable[[Run], Run]:
         """Decorate the function of a check; its docstring is the promise."""
 
         def keep(run: Run) -> Run:
@@ -156,24 +141,27 @@ class Checks:
         -------
         list of Check
         """
-        return [self._ready(check, trial) for check in self._all]
+        return [
+            replace(
+                check,
+                run=partial(self._run, check, trial),
+                applies=lambda part, check=check: check.applies(self._instance(part)),
+            )
+            for check in self._all
+        ]
 
-    def _ready(self, check: Check, trial: Sequence[Any]) -> Check:
-        def instance(part: Any) -> Any:
-            if self.kind == "command":
-                return registry.find("command", part) if isinstance(part, str) else part
-            return registry.create(self.kind, part) if self.kind else part
+    def _instance(self, part: Any) -> Any:
+        if self.kind == "command":
+            return registry.find("command", part) if isinstance(part, str) else part
+        return registry.create(self.kind, part) if self.kind else part
 
-        def named(part: Any) -> None:
-            try:
-                late = within_time(lambda: check.run(instance(part), *trial))
-                if late:
-                    raise TimeLimitError(f"expected an end, but got {late}.")
-            except ContractError as error:
-                error.args = (f"{check.name}: {error} See {PAGE}, '{check.name}'.",)
-                raise
-
-        return replace(check, run=named, applies=lambda part: check.applies(instance(part)))
+    def _run(self, check: Check, trial: Sequence[Any], part: Any) -> None:
+        try:
+            if late := within_time(lambda: check.run(self._instance(part), *trial)):
+                raise TimeLimitError(f"expected an end, but got {late}.")
+        except ContractError as error:
+            error.args = (f"{check.name}: {error} See {PAGE}, '{check.name}'.",)
+            raise
 
 
 def run_checks(
@@ -293,27 +281,20 @@ def within_time(run: Callable[[], None]) -> str:
     thread.start()
     thread.join(seconds)
     if thread.is_alive():
-        frame = sys._current_frames().get(thread.ident or 0)
-        return _told(seconds, [each for each, _ in traceback.walk_stack(frame)][::-1])
+        # Where time went: the innermost frame that is not one of textreg or of a library.
+        walked = traceback.walk_stack(sys._current_frames().get(thread.ident or 0))
+        frames = [frame for frame, _ in walked]
+        libraries = {"textreg", "numpy", "scipy", "threading"}
+        names = [frame.f_globals.get("__name__", "").partition(".")[0] for frame in frames]
+        own = [frame for frame, name in zip(frames, names, strict=True) if name not in libraries]
+        told = f"none within {seconds:g} s"
+        for place in (own or frames)[:1]:
+            code = place.f_code
+            told += f": it was in {code.co_name}, {code.co_filename}:{place.f_lineno}"
+        return told
     if errors:
         raise errors[0]
     return ""
-
-
-def _told(seconds: float, frames: list[FrameType]) -> str:
-    """Where time went: the innermost frame that is not one of textreg or of a library."""
-    own = [frame for frame in frames if not _is_library(frame)] or frames[-1:]
-    if not own:
-        return f"none within {seconds:g} s"
-    code: Any = own[-1].f_code
-    return f"none within {seconds:g} s: it was in {code.co_name}, {code.co_filename}:" + str(
-        own[-1].f_lineno
-    )
-
-
-def _is_library(frame: FrameType) -> bool:
-    root = frame.f_globals.get("__name__", "").partition(".")[0]
-    return root in ("textreg", "numpy", "scipy", "threading")
 
 
 _SEED = 271828
@@ -378,31 +359,26 @@ def elsewhere(run: Work, part: Any, tasks: Sequence[Any]) -> list[Any]:
 
     Raises Skipped where the class of the part is not found there, as that of a notebook.
     """
-    seed = os.environ.get("PYTHONHASHSEED", "random")
-    environment = {
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
-        "PYTHONHASHSEED": "2" if seed == "1" else "1",
-    }
+    seed = "2" if os.environ.get("PYTHONHASHSEED") == "1" else "1"
     try:
         sent = pickle.dumps((run, pickle.dumps(part), list(tasks)))
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         raise Skipped(f"its class cannot be sent to another process ({error})") from None
-    done = subprocess.run(
-        [sys.executable, "-c", _SERVE],
-        input=sent,
-        env=environment,
-        capture_output=True,
-        check=False,
-    )
+    done = _fresh(_SERVE, sent, PYTHONHASHSEED=seed)
     if done.returncode:
         told = done.stderr.decode(errors="replace").strip().splitlines()
         fail("the same in a fresh interpreter", told[-1] if told else f"exit {done.returncode}")
     state, answer = pickle.loads(done.stdout)
     if state == "absent":
         raise Skipped(f"a fresh interpreter does not find its class ({answer})")
-    results: list[Any] = answer
-    return results
+    return list(answer)
+
+
+def _fresh(program: str, sent: bytes = b"", **more: str) -> subprocess.CompletedProcess[bytes]:
+    """Run a program in a fresh interpreter that finds the same modules."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), **more}
+    command = [sys.executable, "-c", program]
+    return subprocess.run(command, input=sent, env=environment, capture_output=True, check=False)
 
 
 # Calls at one time, and how often: by chance they may not meet.
@@ -417,13 +393,12 @@ def in_threads(run: Work, part: Any, tasks: Sequence[Any]) -> list[list[Any]]:
         found = []
         for _ in range(ROUNDS):
             start.wait()  # together, each thread with another task
-            places = [(place + number) % count for place in range(count)]
             try:
-                made = {place: run(part, tasks[place]) for place in places}
+                made = [run(part, tasks[(place + number) % count]) for place in range(count)]
             except BaseException:
                 start.abort()  # the others would wait for ever
                 raise
-            found.append([made[place] for place in range(count)])
+            found.append([made[(place - number) % count] for place in range(count)])
         return found
 
     interval = sys.getswitchinterval()
@@ -546,15 +521,8 @@ def _described(part: Plugin) -> None:
 @lru_cache
 def _brought(module: str) -> tuple[str, ...]:
     """The modules that come with one in a fresh interpreter; none where it is not found there."""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    done = subprocess.run(
-        [sys.executable, "-c", _COUNT.format(module=module)],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return tuple(done.stdout.split()) if done.returncode == 0 else ()
+    done = _fresh(_COUNT.format(module=module))
+    return tuple(done.stdout.decode().split()) if done.returncode == 0 else ()
 
 
 @dataclass(frozen=True)
@@ -652,15 +620,10 @@ def check_settings(
     given = [key for key, it in part.declared().items() if it.type is str and it.choices is None]
     if any(getattr(part, key) for key in given):
         raise Skipped(f"what has an effect depends on the text given as {given[0]}")
-    usual: dict[int, Any] = {}
+    usual = lru_cache(lambda number: run(part, tasks[number]))
 
     def has_effect(other: Plugin) -> bool:
-        for number, task in enumerate(tasks):
-            if number not in usual:
-                usual[number] = run(part, task)
-            if not equal(usual[number], run(other, task)):
-                return True
-        return False
+        return any(not equal(usual(at), run(other, task)) for at, task in enumerate(tasks))
 
     for key, declared in part.declared().items():
         tried = []

@@ -25,10 +25,10 @@ from textreg.records import Floats
 from textreg.solvers.newton import newton
 from textreg_testing.checks import (
     SECONDS,
+    Applies,
     Checks,
     ContractError,
     Run,
-    always,
     at_least,
     at_most,
     common_checks,
@@ -42,13 +42,14 @@ from textreg_testing.regularizer import quiet, small
 
 
 class Point(NamedTuple):
-    """Scores, labels and weights of some documents, and the loss's derivatives there."""
+    """Scores, labels and weights of some documents, and the loss there with its derivatives."""
 
     z: Floats
     y: Floats
     c: Floats
     r: Floats
     h: Floats
+    value: float
 
 
 def variants(loss: Loss) -> Iterator[tuple[str, Loss]]:
@@ -78,7 +79,7 @@ def derivatives(loss: Loss, z: Floats, y: Floats, c: Floats) -> Point:
     # An array that is not written whole shows by its NaN.
     r, h = np.full(len(z), np.nan), np.full(len(z), np.nan)
     loss.derivatives(z, y, c, r, h)
-    return Point(z, y, c, r, h)
+    return Point(z, y, c, r, h, loss.value(z, y, c))
 
 
 def points(loss: Loss) -> Iterator[Point]:
@@ -112,60 +113,63 @@ loss_checks = checks.of
 check_loss = contract(loss_checks)
 
 
-def add(name: str, applies: Callable[..., bool] = always) -> Callable[[Run], Run]:
-    """Decorate a check that is made with other values of the parameters as well."""
+def add(name: str, *applies: Applies, at_points: bool = False) -> Callable[[Run], Run]:
+    """Decorate a check that is made with other values of the parameters as well.
+
+    at_points: whether it is asked at each of some points, and given it.
+    """
 
     def keep(run: Run) -> Run:
+        def once(loss: Loss) -> None:
+            for at in points(loss) if at_points else [()]:
+                run(loss, *[at][:at_points])
+
         @wraps(run)
         def every(loss: Loss) -> None:
-            run(loss)
+            once(loss)
             for key, other in variants(loss):
                 try:
-                    run(other)
+                    once(other)
                 except ContractError as error:
                     value = f"That is with {key}={getattr(other, key)!r}."
                     error.args = (f"{error} {value}",)
                     raise
 
-        checks.add(name, applies)(every)
+        checks.add(name, *applies)(every)
         return run
 
     return keep
 
 
-@add("value")
-def _value(loss: Loss) -> None:
+@add("value", at_points=True)
+def _value(loss: Loss, at: Point) -> None:
     """The value is a finite number, 0 or more, and a sum over documents."""
-    for at in points(loss):
-        value = loss.value(at.z, at.y, at.c)
-        good = np.ndim(value) == 0 and np.isfinite(value) and value >= 0.0
-        require(bool(good), "a finite number, 0 or more", value)
-        near("the sum over documents", each(loss, at).sum(), value, ROUNDING)
+    good = np.ndim(at.value) == 0 and np.isfinite(at.value) and at.value >= 0.0
+    require(bool(good), "a finite number, 0 or more", at.value)
+    near("the sum over documents", each(loss, at).sum(), at.value, ROUNDING)
 
 
-@add("weights")
-def _weights(loss: Loss) -> None:
+@add("weights", at_points=True)
+def _weights(loss: Loss, at: Point) -> None:
     """The weight of a document multiplies its value, its derivatives, their bound and its dual
     value."""
-    for at, factor in itertools.product(points(loss), (2.0, 1e-6, 1e6)):
-        z, y, c = at.z, at.y, factor * at.c
-        more = derivatives(loss, z, y, c)
+    for factor in (2.0, 1e-6, 1e6):
+        y, c = at.y, factor * at.c
+        more = derivatives(loss, at.z, y, c)
+        dual = loss.dual_value(-factor * at.r, y, c), loss.dual_value(-at.r, y, at.c)
         pairs = {
-            "value": (loss.value(z, y, c), loss.value(z, y, at.c)),
+            "value": (more.value, at.value),
             "r": (more.r, at.r),
             "h": (more.h, at.h),
             "curvature_bound": (loss.curvature_bound(c), loss.curvature_bound(at.c)),
-            "dual_value": (
-                loss.dual_value(-factor * at.r, y, c),
-                loss.dual_value(-at.r, y, at.c),
-            ),
+            "dual_value": dual,
         }
         for name, (one, other) in pairs.items():
             what = f"{name} {factor:g} times as large with weights {factor:g} times as large"
             near(what, one, factor * np.asarray(other), 1e-7)
 
 
-@add("parameters-matter", applies=lambda loss: any(True for _ in variants(loss)))
+@add("parameters-matter", lambda loss: any(True for _ in variants(loss)))
 def _parameters_matter(loss: Loss) -> None:
     """Another value of a parameter gives another loss."""
     same: dict[str, bool] = {}
@@ -176,81 +180,75 @@ def _parameters_matter(loss: Loss) -> None:
         require(not still, f"another loss with another {key}", "the same at all scores")
 
 
-@add("inputs")
-def _inputs(loss: Loss) -> None:
+@add("inputs", at_points=True)
+def _inputs(loss: Loss, at: Point) -> None:
     """No method modifies its inputs, the same inputs give the same outputs, and documents do not
     act on each other."""
-    for at in points(loss):
-        z, y, c, alpha = at.z.copy(), at.y.copy(), at.c.copy(), -at.r
-        for array in (z, y, c, alpha):
-            array.flags.writeable = False  # which would raise
-        first = derivatives(loss, z, y, c)
-        loss.value(z, y, c), loss.dual_value(alpha, y, c), loss.constant(y, c)
-        loss.unsmoothed_value(z, y, c)
-        bound = loss.curvature_bound(c)
-        require(bound is not c, "a new array as curvature_bound", "its input")
-        again = derivatives(loss, z, y, c)
-        for one, other in zip(first[3:], again[3:], strict=True):
-            require(np.array_equal(one, other), f"{one} again", other)
-        turned = derivatives(loss, z[::-1].copy(), y[::-1].copy(), c[::-1].copy())
-        for name, one, other in (("r", turned.r, first.r), ("h", turned.h, first.h)):
-            near(f"{name} of each document, whichever stand before it,", one[::-1], other, ROUNDING)
+    z, y, c, alpha = at.z.copy(), at.y.copy(), at.c.copy(), -at.r
+    for array in (z, y, c, alpha):
+        array.flags.writeable = False  # which would raise
+    first = derivatives(loss, z, y, c)
+    loss.value(z, y, c), loss.dual_value(alpha, y, c), loss.constant(y, c)
+    loss.unsmoothed_value(z, y, c)
+    bound = loss.curvature_bound(c)
+    require(bound is not c, "a new array as curvature_bound", "its input")
+    again = derivatives(loss, z, y, c)
+    turned = derivatives(loss, z[::-1].copy(), y[::-1].copy(), c[::-1].copy())
+    for name in ("r", "h"):
+        one, other, back = (getattr(it, name) for it in (first, again, turned))
+        require(np.array_equal(one, other), f"{one} again", other)
+        near(f"{name} of each document, whichever stand before it,", back[::-1], one, ROUNDING)
 
 
-@add("derivatives")
-def _derivatives_agree(loss: Loss) -> None:
+@add("derivatives", at_points=True)
+def _derivatives_agree(loss: Loss, at: Point) -> None:
     """derivatives fills r and h, which agree with finite differences, and returns the value."""
-    for at in points(loss):
-        r, h = np.empty(len(at.z)), np.empty(len(at.z))
-        returned = loss.derivatives(at.z, at.y, at.c, r, h)
-        near("the value", returned, loss.value(at.z, at.y, at.c), ROUNDING)
-        finite("numbers in all of r", at.r)
-        finite("numbers in all of h", at.h)
-        after = derivatives(loss, at.z + STEP, at.y, at.c)
-        before = derivatives(loss, at.z - STEP, at.y, at.c)
-        slope = (each(loss, after) - each(loss, before)) / (2.0 * STEP)
-        slack = SLOPE * (1.0 + np.abs(slope)) + STEP * (at.h + after.h + before.h)
-        wrong = np.abs(at.r - slope) > slack
-        require(not wrong.any(), f"r = {slope[wrong]}", at.r[wrong])
-        # Where second derivatives jump, the difference lies between those on both sides.
-        bend = (after.r - before.r) / (2.0 * STEP)
-        sides = np.array([before.h, at.h, after.h])
-        slack = SLOPE * (1.0 + np.abs(bend))
-        wrong = (bend > sides.max(axis=0) + slack) | (bend < sides.min(axis=0) - slack)
-        require(not wrong.any(), f"h = {bend[wrong]}", at.h[wrong])
+    r, h = np.empty(len(at.z)), np.empty(len(at.z))
+    near("the value", loss.derivatives(at.z, at.y, at.c, r, h), at.value, ROUNDING)
+    finite("numbers in all of r", at.r)
+    finite("numbers in all of h", at.h)
+    after = derivatives(loss, at.z + STEP, at.y, at.c)
+    before = derivatives(loss, at.z - STEP, at.y, at.c)
+    slope = (each(loss, after) - each(loss, before)) / (2.0 * STEP)
+    slack = SLOPE * (1.0 + np.abs(slope)) + STEP * (at.h + after.h + before.h)
+    wrong = np.abs(at.r - slope) > slack
+    require(not wrong.any(), f"r = {slope[wrong]}", at.r[wrong])
+    # Where second derivatives jump, the difference lies between those on both sides.
+    bend = (after.r - before.r) / (2.0 * STEP)
+    sides = np.array([before.h, at.h, after.h])
+    slack = SLOPE * (1.0 + np.abs(bend))
+    wrong = (bend > sides.max(axis=0) + slack) | (bend < sides.min(axis=0) - slack)
+    require(not wrong.any(), f"h = {bend[wrong]}", at.h[wrong])
 
 
-@add("convex")
-def _convex(loss: Loss) -> None:
+@add("convex", at_points=True)
+def _convex(loss: Loss, at: Point) -> None:
     """The loss is convex: h is 0 or more, and r never falls as the score grows."""
-    for at in points(loss):
-        at_least("h", at.h.min(), 0.0)
-        for step in (1e-3, 0.1, 2.0):
-            further = derivatives(loss, at.z + step, at.y, at.c)
-            fall = float((at.r - further.r).max())
-            at_most(f"a fall of r {step:g} further", fall, 0.0, ROUNDING * np.abs(at.r).max())
+    at_least("h", at.h.min(), 0.0)
+    for step in (1e-3, 0.1, 2.0):
+        further = derivatives(loss, at.z + step, at.y, at.c)
+        fall = float((at.r - further.r).max())
+        at_most(f"a fall of r {step:g} further", fall, 0.0, ROUNDING * np.abs(at.r).max())
 
 
-@add("curvature")
-def _curvature(loss: Loss) -> None:
+@add("curvature", at_points=True)
+def _curvature(loss: Loss, at: Point) -> None:
     """No second derivative is above curvature_bound(c), (n,) finite numbers."""
-    for at in points(loss):
-        bound = loss.curvature_bound(at.c)
-        good = bound.shape == at.c.shape and bool(np.isfinite(bound).all())
-        require(good, f"{len(at.c)} finite numbers", bound)
-        at_most("h above the bound", float((at.h - bound * (1.0 + ROUNDING)).max()), 0.0)
+    bound = loss.curvature_bound(at.c)
+    good = bound.shape == at.c.shape and bool(np.isfinite(bound).all())
+    require(good, f"{len(at.c)} finite numbers", bound)
+    at_most("h above the bound", float((at.h - bound * (1.0 + ROUNDING)).max()), 0.0)
 
 
-@add("third-derivative", applies=lambda loss: loss.third_derivative_bound < np.inf)
-def _third_derivative(loss: Loss) -> None:
+@add("third-derivative", lambda loss: loss.third_derivative_bound < np.inf, at_points=True)
+def _third_derivative(loss: Loss, at: Point) -> None:
     """If third_derivative_bound is finite, h changes by at most that, times the weight, per unit
     of the score."""
-    for at in points(loss):
-        for step in (1e-2, 0.3, 3.0):
-            further = derivatives(loss, at.z + step, at.y, at.c)
-            most = loss.third_derivative_bound * at.c * step
-            over = float((np.abs(further.h - at.h) - most * (1.0 + ROUNDING)).max())
-            at_most("a change beyond it", over, 0.0, ROUNDING)
+    for step in (1e-2, 0.3, 3.0):
+        further = derivatives(loss, at.z + step, at.y, at.c)
+        most = loss.third_derivative_bound * at.c * step
+        over = float((np.abs(further.h - at.h) - most * (1.0 + ROUNDING)).max())
+        at_most("a change beyond it", over, 0.0, ROUNDING)
 
 
 # Scores far beyond those of any fit.
@@ -260,37 +258,33 @@ EXTREME = (1e3, 1e6, 1e9)
 TAIL = (0.0, 2.0, 6.0, 10.0, 15.0, 20.0, 25.0, 30.0, 36.0, 40.0, 100.0, 300.0, 700.0, 1e3, 1e6)
 
 
-@add("conjugate")
-def _conjugate(loss: Loss) -> None:
+@add("conjugate", at_points=True)
+def _conjugate(loss: Loss, at: Point) -> None:
     """By the Fenchel-Young inequality, dual_value(alpha) is at most value(z) + alpha.z at all
     scores, with equality at alpha = -r; it is finite between there and zero."""
-    for at in points(loss):
-        value = loss.value(at.z, at.y, at.c)
-        size = value + float(np.abs(at.r) @ np.abs(at.z)) + 1e-3
-        equal = loss.dual_value(-at.r, at.y, at.c)
-        gap = abs(value - float(at.r @ at.z) - equal) / size
-        require(gap <= 1e-7, "equality at alpha = -r", f"{gap:.2g} apart")
-        for share in (0.0, 0.3, 0.9, 1.0):
-            alpha = -share * at.r
-            dual = loss.dual_value(alpha, at.y, at.c)
-            finite("dual_value", dual)
-            for z in (at.z, at.z[::-1].copy(), np.zeros(len(at.z)), at.z + 1.0, 5.0 * at.z):
-                line = loss.value(z, at.y, at.c) + float(alpha @ z)
-                at_most("a dual_value", dual, line, 1e-7 * (size + abs(line)))
-
-
-@add("balance")
-def _balance(loss: Loss) -> None:
-    """balance makes alpha sum to zero in place, and dual_value stays a finite lower bound."""
-    for at in points(loss):
-        alpha = -at.r
-        loss.balance(alpha, at.c)
-        total, size = float(alpha.sum()), float(np.abs(at.r).sum()) + 1e-3
-        require(abs(total) <= ROUNDING * size, "a sum of 0", total)
-        dual, line = loss.dual_value(alpha, at.y, at.c), loss.value(at.z, at.y, at.c)
-        line += float(alpha @ at.z)
+    size = at.value + float(np.abs(at.r) @ np.abs(at.z)) + 1e-3
+    equal = loss.dual_value(-at.r, at.y, at.c)
+    gap = abs(at.value - float(at.r @ at.z) - equal) / size
+    require(gap <= 1e-7, "equality at alpha = -r", f"{gap:.2g} apart")
+    for share in (0.0, 0.3, 0.9, 1.0):
+        alpha = -share * at.r
+        dual = loss.dual_value(alpha, at.y, at.c)
         finite("dual_value", dual)
-        at_most("a dual_value", dual, line, 1e-7 * (size + abs(line)))
+        for z in (at.z, at.z[::-1].copy(), np.zeros(len(at.z)), at.z + 1.0, 5.0 * at.z):
+            line = loss.value(z, at.y, at.c) + float(alpha @ z)
+            at_most("a dual_value", dual, line, 1e-7 * (size + abs(line)))
+
+
+@add("balance", at_points=True)
+def _balance(loss: Loss, at: Point) -> None:
+    """balance makes alpha sum to zero in place, and dual_value stays a finite lower bound."""
+    alpha = -at.r
+    loss.balance(alpha, at.c)
+    total, size = float(alpha.sum()), float(np.abs(at.r).sum()) + 1e-3
+    require(abs(total) <= ROUNDING * size, "a sum of 0", total)
+    dual, line = loss.dual_value(alpha, at.y, at.c), at.value + float(alpha @ at.z)
+    finite("dual_value", dual)
+    at_most("a dual_value", dual, line, 1e-7 * (size + abs(line)))
 
 
 @add("constant")
@@ -314,7 +308,7 @@ def _constant(loss: Loss) -> None:
         require(bool(np.isfinite(alone)), f"a finite number where all labels are {label:g}", alone)
 
 
-@add("log-odds", applies=lambda loss: loss.log_odds)
+@add("log-odds", lambda loss: loss.log_odds)
 def _log_odds(loss: Loss) -> None:
     """If log_odds is True, the best score of documents that are +1 with a probability q is
     log(q / (1 - q))."""
@@ -335,8 +329,8 @@ def _extremes(loss: Loss) -> None:
         warnings.simplefilter("error")
         for size in EXTREME:
             for z in (np.full(8, -size), np.full(8, size)):
-                value, at = loss.value(z, y, c), derivatives(loss, z, y, c)
-                finite = np.isfinite([value, *at.r, *at.h]).all()
+                at = derivatives(loss, z, y, c)
+                finite = np.isfinite([at.value, *at.r, *at.h]).all()
                 require(finite, f"finite numbers at scores of {size:g}", at)
             require(bool((at.r >= last - ROUNDING).all()), f"{last} at least", at.r)
             last = at.r
@@ -354,18 +348,18 @@ def _extremes(loss: Loss) -> None:
         require(not wrong.any(), expected, rise[wrong])
 
 
-@add("unsmoothed", applies=lambda loss: loss.smoothed)
+@add("unsmoothed", lambda loss: loss.smoothed)
 def _unsmoothed(loss: Loss) -> None:
     """unsmoothed_value is at least the value, so that a lower bound on one holds for the other. It
     is a sum weighted by c, and stays near the value at large scores."""
     above: list[float] = []
     for at in points(loss):
-        value, unsmoothed = loss.value(at.z, at.y, at.c), loss.unsmoothed_value(at.z, at.y, at.c)
-        at_least("an unsmoothed value", unsmoothed, value, ROUNDING * value)
+        unsmoothed = loss.unsmoothed_value(at.z, at.y, at.c)
+        at_least("an unsmoothed value", unsmoothed, at.value, ROUNDING * at.value)
         for factor in (2.0, 1e-3):
             other = loss.unsmoothed_value(at.z, at.y, factor * at.c)
             near(f"{factor:g} times the weights: the value", other, factor * unsmoothed, ROUNDING)
-        above.append((unsmoothed - value) / float(at.c.sum()))
+        above.append((unsmoothed - at.value) / float(at.c.sum()))
     y, ones = labels(loss, 8), np.ones(8)
     for size in (1e2, 1e4):
         z = np.full(8, size)
@@ -397,6 +391,14 @@ class Sized(NamedTuple):
     penalty: Any
     size: int
 
+    def value(self, w: Floats) -> float:
+        """Its value as a float."""
+        return float(self.penalty.value(w))
+
+    def prox(self, w: Floats, step: float) -> Floats:
+        """What prox makes of a copy of the weights."""
+        return np.asarray(self.penalty.prox(w.copy(), step))
+
 
 def weights_to_try(size: int) -> list[Floats]:
     """Weights to look at: none, one, few, all, ties, large and small ones."""
@@ -419,7 +421,7 @@ def spreads(size: int) -> list[Floats]:
 def cases(part: Sized) -> Iterator[tuple[Floats, float, Floats]]:
     """w, step and prox(w, step)."""
     for w, step in itertools.product(weights_to_try(part.size), STEPS):
-        yield w, step, part.penalty.prox(w.copy(), step)
+        yield w, step, part.prox(w, step)
 
 
 def points_and_answers(part: Sized) -> list[Floats]:
@@ -536,8 +538,8 @@ def _determinism(part: Sized) -> None:
     """prox depends on w and the step alone, except for rounding; an iterative prox may start from
     its last result."""
     order = list(itertools.product(weights_to_try(part.size), STEPS))
-    first = [part.penalty.prox(w.copy(), step) for w, step in order]
-    again = [part.penalty.prox(w.copy(), step) for w, step in reversed(order)][::-1]
+    first = [part.prox(w, step) for w, step in order]
+    again = [part.prox(w, step) for w, step in reversed(order)][::-1]
     for (w, step), one, other in zip(order, first, again, strict=True):
         off = float(np.abs(one - other).max())
         same = off <= EXACT * (1.0 + float(np.abs(w).max()))
@@ -551,12 +553,12 @@ def _identity(part: Sized) -> None:
     value(x) + t.(u - x)."""
     others = points_and_answers(part)
     for w, step, x in cases(part):
-        t, value = (w - x) / step, float(part.penalty.value(x))
+        t, value = (w - x) / step, part.value(x)
         for u in [*others, *(x * (1.0 + move) for move in (-0.5, -1e-2, 1e-2, 0.5))]:
             line = value + float(t @ (u - x))
             slack = SLOPE * float(np.linalg.norm(t) * np.linalg.norm(u - x) + abs(value))
             what = f"a value at {short(u)}"
-            at_least(what, float(part.penalty.value(u)), line, slack + ROUNDING)
+            at_least(what, part.value(u), line, slack + ROUNDING)
 
 
 @_penalties.add("prox")
@@ -566,11 +568,11 @@ def _prox(part: Sized) -> None:
     others = [x for _, _, x in cases(part)]
 
     def cost(u: Floats, w: Floats, step: float) -> float:
-        return 0.5 * float((u - w) @ (u - w)) + step * float(part.penalty.value(u))
+        return 0.5 * float((u - w) @ (u - w)) + step * part.value(u)
 
     searched = []
     for w, step in itertools.product([*weights_to_try(part.size), *spreads(part.size)], STEPS):
-        x = part.penalty.prox(w.copy(), step)
+        x = part.prox(w, step)
         at = partial(cost, w=w, step=step)
         # One weight more or less at zero is what a threshold at the wrong place gives.
         single = [
@@ -597,8 +599,8 @@ def _require_least(
 def _convexity(part: Sized) -> None:
     """The value is convex, unless the class says convex = False."""
     for a, b in itertools.combinations(points_and_answers(part), 2):
-        mean = 0.5 * (float(part.penalty.value(a)) + float(part.penalty.value(b)))
-        halfway = float(part.penalty.value(0.5 * (a + b)))
+        mean = 0.5 * (part.value(a) + part.value(b))
+        halfway = part.value(0.5 * (a + b))
         at_most("a value halfway", halfway, mean, EXACT * mean + ROUNDING)
 
 
@@ -607,8 +609,8 @@ def _zero(part: Sized) -> None:
     """At a strength of zero nothing changes: with a tiny step prox leaves weights of finite
     value where they are."""
     for w in weights_to_try(part.size):
-        if math.isfinite(part.penalty.value(w)):
-            x = part.penalty.prox(w, TINY)
+        if math.isfinite(part.value(w)):
+            x = part.prox(w, TINY)
             off = float(np.abs(x - w).max())
             near = off <= EXACT * (1.0 + float(np.abs(w).max()))
             require(near, f"{short(w)} at a step of {TINY:g}", short(x))
@@ -618,9 +620,9 @@ def _zero(part: Sized) -> None:
 def _infinite(part: Sized) -> None:
     """At an unlimited strength only the penalty counts: with a huge step the value of prox is its
     minimum."""
-    least = min(float(part.penalty.value(u)) for u in points_and_answers(part))
+    least = min(part.value(u) for u in points_and_answers(part))
     for w in weights_to_try(part.size):
-        value = float(part.penalty.value(part.penalty.prox(w, BOUNDLESS)))
+        value = part.value(part.prox(w, BOUNDLESS))
         at_most("a value", value, least, EXACT * (1.0 + abs(least)))
 
 
@@ -634,17 +636,17 @@ def _penalty_conjugate(part: Sized) -> None:
         conjugate = float(part.penalty.conjugate(t))
         for u in others:
             _require_above(part, t, u, conjugate)
-        line = float(t @ x) - float(part.penalty.value(x))
-        slack = SLOPE * (1.0 + abs(line)) + EXACT * abs(float(part.penalty.value(x)))
+        line = float(t @ x) - part.value(x)
+        slack = SLOPE * (1.0 + abs(line)) + EXACT * abs(part.value(x))
         require(abs(conjugate - line) <= slack, f"{line:.8g} at {short(t)}", f"{conjugate:.8g}")
     for w, share in itertools.product(weights_to_try(part.size), (0.05, 0.3, 0.8, 3.0)):
         t = share * w
         conjugate = float(part.penalty.conjugate(t))
         # As the step T grows, t.x - value(x) at x = prox(T t, T) goes to the maximum.
-        ends = [part.penalty.prox(step * t, step) for step in (1.0, 1e2, 1e4, 1e6)]
+        ends = [part.prox(step * t, step) for step in (1.0, 1e2, 1e4, 1e6)]
         for u in ends:
             _require_above(part, t, u, conjugate)
-        lines = [float(t @ u) - float(part.penalty.value(u)) for u in ends]
+        lines = [float(t @ u) - part.value(u) for u in ends]
         if conjugate == math.inf:
             grows = lines[-1] > 2.0 * lines[-2] + EXACT
             told = f"{lines[-1]:.8g} at {short(t)}, where t.w - value(w) does not grow"
@@ -652,7 +654,7 @@ def _penalty_conjugate(part: Sized) -> None:
 
 
 def _require_above(part: Sized, t: Floats, u: Floats, conjugate: float) -> None:
-    value = float(part.penalty.value(u))
+    value = part.value(u)
     line = float(t @ u) - value
     slack = EXACT * (1.0 + abs(line)) + ROUNDING * (abs(value) + float(np.abs(t) @ np.abs(u)))
     at_least(f"a conjugate at {short(t)}", conjugate, line, slack)
@@ -666,8 +668,8 @@ def _gradient(part: Sized) -> None:
         require(gradient.shape == w.shape, f"the shape {w.shape}", gradient.shape)
         small = 1e-5 * float(np.abs(w).max())
         for move in moves(part.size):
-            rise = part.penalty.value(w + small * move) - part.penalty.value(w - small * move)
-            slope, expected = float(rise) / (2.0 * small), float(gradient @ move)
+            rise = part.value(w + small * move) - part.value(w - small * move)
+            slope, expected = rise / (2.0 * small), float(gradient @ move)
             slack = SLOPE * (abs(slope) + float(np.linalg.norm(gradient) * np.linalg.norm(move)))
             near = abs(slope - expected) <= slack + EXACT
             told = f"a slope of {slope:.6g} at {short(w)}"
