@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from textreg.cli import show
 from textreg.errors import UsageError, named_errors
 from textreg.explain import RemovalTable, find_selection, gives_offsets, removal_tables
 from textreg.features.vectorize import Features
@@ -172,8 +171,7 @@ def report(  # noqa: PLR0913  # its options are its interface
         task=model.task.name,
         discrete=model.task.discrete,
         labels=model.labels,
-        facts=facts.data_facts(model),
-        settings=show.told(show.facts_of(model)),
+        facts=facts.facts_of(model),
         n_features=model.n_features,
         converged=None if summary is None else summary.converged,
         gap=None if summary is None else summary.gap,
@@ -505,20 +503,15 @@ def _flips(
     }
     corpus = both[0].corpus
     chosen = documents.take(kinds, FLIPS, y_true, check_texts(corpus.texts))
-    texts = check_texts([corpus.texts[row] for row in chosen])
-    pairs = [[each.model.explain(text) for each in both] for text in texts]
-    return tuple(
-        Section(
-            kind=kind,
-            **{
-                side: documents.document_of(each, row, kind, float(certain[row]), explanation)
-                for side, each, certain, explanation in zip(
-                    ("first", "second"), both, certainties, pair, strict=True
-                )
-            },
+    flips = []
+    for row, kind in chosen.items():
+        (text,) = check_texts([corpus.texts[row]])
+        first, second = (
+            documents.document_of(each, row, kind, float(certain[row]), each.model.explain(text))
+            for each, certain in zip(both, certainties, strict=True)
         )
-        for (row, kind), pair in zip(chosen.items(), pairs, strict=True)
-    )
+        flips.append(Section(kind=kind, first=first, second=second))
+    return tuple(flips)
 
 
 def evidence_of(

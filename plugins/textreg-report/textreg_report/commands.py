@@ -60,6 +60,24 @@ def command_words() -> tuple[str, ...]:
     return ("textreg", *click.get_current_context().obj.words)
 
 
+def marked_columns(*, required: bool) -> Callable[[shared.F], shared.F]:
+    """The options that name the columns of marked passages and of sentences."""
+    return shared.options(
+        click.option(
+            "--evidence-col",
+            metavar="NAME",
+            required=required,
+            help="Column of the passages that people marked, lists of [start, end] offsets of "
+            "characters: measure the agreement with them.",
+        ),
+        click.option(
+            "--sentences-col",
+            metavar="NAME",
+            help="Column of the sentences, offsets too.  [default: those of the tokenizer]",
+        ),
+    )
+
+
 @click.command(cls=shared.Command, name="report")
 @click.argument("model")
 @click.argument("files", nargs=-1)
@@ -79,18 +97,7 @@ def command_words() -> tuple[str, ...]:
     help="Show what each sentence of this text is worth to the models. May be repeated.  "
     "[default: of some documents, with --against]",
 )
-@click.option(
-    "--evidence-col",
-    metavar="NAME",
-    help="Column of FILES with marked passages, lists of [start, end] offsets of characters: "
-    "measure the agreement with them.",
-)
-@click.option(
-    "--sentences-col",
-    metavar="NAME",
-    help="With --evidence-col: column of the sentences, offsets too.  [default: those of the "
-    "tokenizer]",
-)
+@marked_columns(required=False)
 @page_option("name of the model + .html")
 @settings("jobs", jobs=-1)
 @shared.quiet
@@ -177,17 +184,7 @@ FEW = 10
 @click.argument("model")
 @click.argument("file")
 @reading("label", trained=True)
-@click.option(
-    "--evidence-col",
-    metavar="NAME",
-    required=True,
-    help="Column of the marked passages, lists of [start, end] offsets of characters.",
-)
-@click.option(
-    "--sentences-col",
-    metavar="NAME",
-    help="Column of the sentences, offsets too.  [default: those of the tokenizer]",
-)
+@marked_columns(required=True)
 @click.option("--against", metavar="MODEL", help="Another model, to test the differences from it.")
 @click.option(
     "--of",

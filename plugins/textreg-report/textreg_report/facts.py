@@ -11,21 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from textreg.errors import first_few
+from textreg.cli import show
 from textreg.explain.selection import path_profiles
 from textreg.model.model import Model
-from textreg.model.summary import TrainingSummary
 from textreg.records import Corpus, Floats, Int64s
 from textreg.tasks import Multilabel, Task
-from textreg.training.recipe import changed
 from textreg_report.page import Facts, Section
 from textreg_report.predictions import LABELS, OutOfFold, Refits, Targets, beside
 
 LIBRARIES = ("textreg", "numpy", "scipy", "scikit-learn")
-
-
-# Labels listed with their counts.
-LISTED = 12
 
 
 def _told(params: Mapping[str, Any]) -> str:
@@ -34,34 +28,16 @@ def _told(params: Mapping[str, Any]) -> str:
     return ", ".join(f"{key.replace('_', ' ')} {it}" for key, it in values.items())
 
 
-def _part(summary: TrainingSummary, kind: str, part: Any) -> str:
-    """Name of a part, and its parameters that differ from their defaults."""
-    params = _told(changed(summary, kind, part.name, part.params))
-    return f"{part.name} ({params})" if params else str(part.name)
-
-
-def data_facts(model: Model) -> Facts:
-    """What the model was trained on."""
-    summary, weights = model.summary, ("features with a weight", f"{model.n_features:,}")
-    if summary is None:
-        return (weights,)
-    title, shown = model.task.label_lines(summary.labels)
-    labels = [(title, first_few(shown, LISTED))] if shown else []
-    facts = [("trained on", f"{summary.documents:,} documents"), *labels]
-    if rare := summary.rare:
-        told = first_few([f"{label} {count:,}" for label, count in rare.labels.items()], LISTED)
-        fate = "left out" if rare.label is None else f"joined into {rare.label}"
-        facts.append((f"labels of fewer than {rare.least:,} documents", f"{fate}: {told}"))
-    facts += [("features in training", f"{summary.features:,}"), weights]
-    if groups := summary.groups:
-        differ = "" if groups.after is None else f", {groups.after:,} differ"
-        made = f"{groups.before:,} {_part(summary, 'groups', groups)}"
-        facts.append(("groups", made + differ))
-        if summary.selected is not None:
-            facts.append(("groups selected", summary.selected))
-    if graph := summary.graph:
-        facts.append(("links", f"{graph.links:,} of {_part(summary, 'graph', graph)}"))
-    return tuple(facts)
+def facts_of(model: Model) -> Facts:
+    """What ``textreg show`` tells of a model, and the training documents of every label."""
+    facts, summary = show.facts_of(model), model.summary
+    if summary is not None:
+        _, facts["trained on"] = model.task.label_lines(summary.labels)
+        if rare := summary.rare:
+            fate = "left out" if rare.label is None else f"joined into {rare.label}"
+            told = [f"{label} {count:,}" for label, count in rare.labels.items()]
+            facts[f"labels of fewer than {rare.least:,} documents, {fate}"] = told
+    return tuple(show.told(facts))
 
 
 # Settings of a search that are shown at most.

@@ -223,7 +223,7 @@ class Report(Page):
         Whether the targets are labels; see :class:`textreg.tasks.Task`.
     labels : tuple of str
         The labels; empty in a regression.
-    facts, settings : tuple of (str, str)
+    facts : tuple of (str, str)
         About the training data, and the settings of the training.
     n_features : int
         Number of features with a weight.
