@@ -137,12 +137,19 @@ def test_groups_are_not_torn_apart(demo: Path, monkeypatch: pytest.MonkeyPatch) 
 
 def cell(candidate: str, benchmark: str, right: list[int], features: int) -> Measurement:
     accuracy = float(np.mean(right))
-    whole = Interval(0.0, 1.0)
-    answers = np.array(right)
     return Measurement(
-        candidate, benchmark, len(right), accuracy, whole, accuracy, features, 1000, 1.0, None,
-        True, None, {}, answers,
-    )  # fmt: skip
+        candidate=candidate,
+        benchmark=benchmark,
+        documents=len(right),
+        accuracy=accuracy,
+        accuracy_interval=Interval(0.0, 1.0),
+        macro_f1=accuracy,
+        features=features,
+        seconds=1.0,
+        answers=np.array(right),
+        of=1000,
+        converged=True,
+    )
 
 
 def contrast(points: float, won: int, lost: int, benchmark: str | None = "t") -> Contrast:

@@ -21,12 +21,14 @@ from textreg import Corpus
 from textreg.builtin.graph_builders import Cooccurrence
 from textreg.demo import write_demo
 from textreg.errors import DataError, DataWarning, TextregError, UsageError
+from textreg.measure.metrics import Interval
 from textreg.records import Graph, Tokens
 from textreg.training.prepare import make_features
 from textreg_report import Benchmark, learn_curve
 from textreg_report import learning_curve as curves
 from textreg_report.charts import short_names
-from textreg_report.learning_curve import CurveCell, LearningCurve, check_sizes, draw_order
+from textreg_report.comparison import Measurement
+from textreg_report.learning_curve import LearningCurve, check_sizes, draw_order
 
 DRAWS = ("stratified", "equal", "random")
 RIDGE = {"reg": "ridge", "reg_l2": 1.0}
@@ -139,10 +141,10 @@ def test_all_have_the_same_nested_samples(
 ) -> None:
     seen: list[tuple[str, int, int, set[str]]] = []
 
-    def noted(pool: Any, how: Any, name: str, draw: int, size: int, shared: Any) -> CurveCell:
-        texts = pool.training(how, pool.orders[draw][:size], shared)[0].texts
+    def noted(pool: Any, how: Any, name: str, draw: int, size: int) -> Measurement:
+        texts = pool.training(how, pool.orders[draw][:size])[0].texts
         seen.append((name, size, draw, set(texts)))
-        return CurveCell(pool.name, name, size, draw, 0.5, 0.5, None, 1, 0.0, {})
+        return cell_of(pool.benchmark.name, name, size, draw, 0.5)
 
     monkeypatch.setattr(curves.Pool, "measure", noted)
     learn_curve([RIDGE, LASSO], benchmark, sizes=[20, 40], draws=2, **OPTIONS)
@@ -203,17 +205,33 @@ def test_a_graph_of_groups_is_of_the_sample(benchmark: Benchmark) -> None:
 def test_the_numbers_do_not_depend_on_jobs(benchmark: Benchmark) -> None:
     options = {**OPTIONS, "sizes": [30], "draws": 1, "cv": 3}
     one, two = (learn_curve(["lasso"], benchmark, jobs=jobs, **options) for jobs in (1, 2))
-    assert [{**vars(it), "seconds": 0} for it in one.cells] == [
-        {**vars(it), "seconds": 0} for it in two.cells
+    assert [{**it.to_dict(), "seconds": 0} for it in one.cells] == [
+        {**it.to_dict(), "seconds": 0} for it in two.cells
     ]
 
 
 # The result
 
 
+def cell_of(benchmark: str, name: str, size: int, draw: int, value: float) -> Measurement:
+    return Measurement(
+        candidate=name,
+        benchmark=benchmark,
+        documents=1,
+        accuracy=value,
+        accuracy_interval=Interval(0.0, 1.0),
+        macro_f1=value,
+        features=1,
+        seconds=0.0,
+        answers=np.zeros(1, dtype=np.int64),
+        size=size,
+        draw=draw,
+    )
+
+
 def curve_of(accuracies: dict[str, list[float]]) -> LearningCurve:
     cells = [
-        CurveCell("b", name, 10, draw, value, value, None, 1, 0.0, {})
+        cell_of("b", name, 10, draw, value)
         for name, values in accuracies.items()
         for draw, value in enumerate(values)
     ]

@@ -384,7 +384,7 @@ def compare(  # noqa: PLR0913  # its options are its interface
     # Models come first: this is quick, and one that lacks a label stops before any training.
     for benchmark, (name, one) in itertools.product(checked, ready.items()):
         if isinstance(one, Model):
-            cells[benchmark.name, name] = _measure(name, benchmark, one)
+            cells[benchmark.name, name] = measure(name, benchmark, one)
     for benchmark in checked:
         shared: dict[Any, tuple[Features, float]] = {}
         for name, one in ready.items():
@@ -447,10 +447,10 @@ def _train(
         start = time.perf_counter()
         model = train_corpus(benchmark.train, settings, progress, features, partial=False)
         seconds += time.perf_counter() - start
-        return _measure(name, benchmark, model, seconds)
+        return measure(name, benchmark, model, seconds)
 
 
-def _measure(
+def measure(
     name: str, benchmark: Checked, model: Model, seconds: float | None = None
 ) -> Measurement:
     """Measure a model on the test documents."""
@@ -496,6 +496,7 @@ def _measure(
         features=model.n_features,
         seconds=None if seconds is None else round(seconds, 3),
         answers=answers,
+        log_loss=result.log_loss,
         losses=losses,
         **more,
     )

@@ -186,8 +186,12 @@ class Measurement(Headline):
         F1 of all pairs of a document and a label; None where documents have one label.
     micro_f1_interval : Interval or None
         Its 95 % interval, from resampled documents.
+    log_loss : float or None
+        On the documents whose label the model knows; None without probabilities.
     losses : ndarray, shape (documents,), or None
         Log-loss of each document; None where there are no probabilities, or several labels.
+    size, draw : int or None
+        Of a learning curve, the number of training documents, and which draw they are, from 0 on.
     """
 
     candidate: str
@@ -206,12 +210,20 @@ class Measurement(Headline):
     params: Mapping[str, Any] = field(default_factory=dict)
     micro_f1: float | None = None
     micro_f1_interval: Interval | None = None
+    log_loss: float | None = None
     losses: Floats | None = field(default=None, repr=False)
+    size: int | None = None
+    draw: int | None = None
 
     @property
     def share(self) -> float | None:
         """Features with a weight, as a share of all."""
         return self.features / self.of if self.of else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as plain values that JSON can hold, without what single documents have."""
+        values = {key: it for key, it in vars(self).items() if key not in ("answers", "losses")}
+        return {**_known(values), "params": dict(self.params), "share": self.share}
 
 
 class Mean(NamedTuple):
@@ -403,18 +415,12 @@ class Comparison:
 
     def to_dict(self) -> dict[str, Any]:
         """The same as plain values that JSON can hold."""
-        measured = []
-        for one in self.measured:
-            values = {
-                key: value for key, value in vars(one).items() if key not in ("answers", "losses")
-            }
-            measured.append({**_known(values), "share": one.share})
         return {
             "benchmarks": list(self.benchmarks),
             "candidates": list(self.candidates),
             "baseline": self.baseline,
             "seed": self.seed,
-            "measured": measured,
+            "measured": [one.to_dict() for one in self.measured],
             "means": {name: _known(self.mean(name)._asdict()) for name in self.candidates},
             "contrasts": [{**_known(vars(one)), "verdict": one.verdict} for one in self.contrasts],
             "adjustment": "holm",
@@ -428,10 +434,9 @@ class Comparison:
 
     def to_csv(self) -> str:
         """A row for each benchmark and candidate, with its difference from the baseline."""
-        no_columns = {"accuracy_interval", "micro_f1_interval", "params", "answers", "losses"}
-        if not self.several:
-            no_columns.add("micro_f1")
-        keys = [item.name for item in fields(Measurement) if item.name not in no_columns]
+        left = {"accuracy_interval", "params", "answers", "losses", *OF_CURVES}
+        left |= set(OF_SEVERAL[1:] if self.several else OF_SEVERAL)
+        keys = [item.name for item in fields(Measurement) if item.name not in left]
         more = ["difference", "difference_low", "difference_high", "won", "lost"]
         more += ["p", "p_adjusted", "verdict"]
         rows: list[list[Any]] = [[*keys, "accuracy_low", "accuracy_high", *more]]
@@ -502,11 +507,15 @@ class Comparison:
         draw_lines(panels, path, (FEATURES, self.metric))
 
 
+# What only several labels have, and only learning curves.
+OF_SEVERAL, OF_CURVES = ("micro_f1", "micro_f1_interval"), ("size", "draw")
+
+
 def _known(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The values without those of several labels where documents have one."""
-    kept = {key: it for key, it in values.items() if it is not None or "micro_f1" not in key}
-    estimates = {key: it._asdict() for key, it in kept.items() if isinstance(it, Estimate)}
-    return {**kept, **estimates}
+    """The values without those of other kinds of documents and comparisons."""
+    left = {key for key in (*OF_SEVERAL, *OF_CURVES) if values.get(key) is None}
+    known = {key: it for key, it in values.items() if key not in left}
+    return {key: it._asdict() if isinstance(it, Estimate) else it for key, it in known.items()}
 
 
 def _figures(of: Measurement | Mean) -> list[str]:

@@ -30,14 +30,16 @@ from textreg.training.train import train_corpus
 from textreg_report.benchmark import (
     Benchmark,
     Candidate,
+    Checked,
     baseline_of,
     check_benchmark,
     listed,
+    measure,
     ready_candidates,
     warn_of_html_once,
 )
 from textreg_report.charts import Series, draw_lines
-from textreg_report.comparison import markdown
+from textreg_report.comparison import Measurement, markdown
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -48,12 +50,11 @@ class Pool:
     """Documents to draw from, and the features of samples.
 
     sizes: of the samples. orders: of the documents for every draw, which samples are the first of.
-    known: whether features and graphs are made once, of all documents; made: these features.
+    known: whether features and graphs are made once, of all documents; made: features, by what
+    they depend on, else those of one sample.
     """
 
-    name: str
-    corpus: Corpus
-    test: Corpus
+    benchmark: Checked
     unlabeled: Corpus | None
     sizes: tuple[int, ...]
     orders: list[Int64s]
@@ -61,59 +62,34 @@ class Pool:
     made: dict[Any, Features] = field(default_factory=dict)
 
     def training(
-        self, settings: TrainingSettings, rows: Int64s, shared: dict[Any, Features]
+        self, settings: TrainingSettings, rows: Int64s
     ) -> tuple[Corpus, TrainingSettings, Features]:
-        """What to train on and how, for some rows of the pool.
-
-        shared: features of the same sample, by what they depend on.
-        """
-        sample = self.corpus.select(rows)
+        """What to train on and how, for some rows of the pool."""
+        assert self.benchmark.train is not None
+        corpus, sample = self.benchmark.train, self.benchmark.train.select(rows)
         more = [] if self.unlabeled is None else list(self.unlabeled.texts)
-        settings = for_documents(settings, self.corpus if self.known else sample)
-        key = settings.vectorizer, settings.tokenizer, settings.fields
-        if self.known:
-            if key not in self.made:
-                every = Corpus(texts=[*self.corpus.texts, *more])
-                self.made[key] = with_graphs(make_features(every, settings))
-            made = self.made[key]
-            rows_of = MatrixRows(made.X[rows])
-            return sample, settings, replace(made, rows=rows_of, tokens=made.tokens.select(rows))
+        settings = for_documents(settings, corpus if self.known else sample)
         graph = settings.reg.needs == "graph"
+        key = settings.vectorizer, settings.tokenizer, settings.fields, graph and not self.known
+        if key not in self.made:
+            every = Corpus(texts=[*corpus.texts, *more]) if self.known else sample
+            features = make_features(every, settings)
+            self.made[key] = with_graphs(features) if self.known else features
+        made = self.made[key]
+        if self.known:
+            of_rows = MatrixRows(made.X[rows])
+            return sample, settings, replace(made, rows=of_rows, tokens=made.tokens.select(rows))
         if graph and more:
             settings = settings.replace(unlabeled=Corpus(texts=more))
-        own = *key, graph
-        if own not in shared:
-            shared[own] = make_features(sample, settings)
-        return sample, settings, shared[own]
+        return sample, settings, made
 
-    def measure(
-        self,
-        settings: TrainingSettings,
-        name: str,
-        draw: int,
-        size: int,
-        shared: dict[Any, Features],
-    ) -> CurveCell:
+    def measure(self, settings: TrainingSettings, name: str, draw: int, size: int) -> Measurement:
         """Train the candidate ``name`` on a sample, and measure it on the test documents."""
         start = time.perf_counter()
-        rows = self.orders[draw][:size]
-        sample, settings, features = self.training(settings, rows, shared)
+        sample, settings, features = self.training(settings, self.orders[draw][:size])
         model = train_corpus(sample, settings, None, features, partial=False)
         seconds = time.perf_counter() - start
-        scores = model.decision_function(self.test.texts)
-        result: Any = model.task.evaluate(self.test, scores, model.thresholds, model.calibration)
-        return CurveCell(
-            benchmark=self.name,
-            candidate=name,
-            size=size,
-            draw=draw,
-            accuracy=result.accuracy,
-            macro_f1=result.macro_f1,
-            log_loss=result.log_loss,
-            features=model.n_features,
-            seconds=round(seconds, 3),
-            params={} if model.summary is None else dict(model.summary.reg.params),
-        )
+        return replace(measure(name, self.benchmark, model, seconds), size=size, draw=draw)
 
 
 def with_graphs(features: Features) -> Features:
@@ -236,42 +212,6 @@ def check_samples(
         )
 
 
-@dataclass(frozen=True)
-class CurveCell:
-    """One training of one candidate.
-
-    Attributes
-    ----------
-    benchmark, candidate : str
-        Their names.
-    size : int
-        Number of documents that were drawn.
-    draw : int
-        Which draw of documents, from 0 on.
-    accuracy, macro_f1 : float
-        On the test documents.
-    log_loss : float or None
-        The same; None for models without probabilities.
-    features : int
-        Number of features with a weight.
-    seconds : float
-        Wall time of the training.
-    params : mapping
-        Parameters of the regularizer, as chosen.
-    """
-
-    benchmark: str
-    candidate: str
-    size: int
-    draw: int
-    accuracy: float
-    macro_f1: float
-    log_loss: float | None
-    features: int
-    seconds: float
-    params: Mapping[str, Any]
-
-
 class CurvePoint(NamedTuple):
     """A mean over the draws, and its 95 % interval; that is None of a single draw."""
 
@@ -301,7 +241,7 @@ class LearningCurve:
         What tables and pictures show: ``accuracy``, ``macro-f1`` or ``log-loss``.
     seed : int
         Seed of the draws and splits.
-    cells : tuple of CurveCell
+    cells : tuple of Measurement
         All trainings.
 
     Examples
@@ -323,7 +263,7 @@ class LearningCurve:
     baseline: str
     measure: str
     seed: int
-    cells: tuple[CurveCell, ...]
+    cells: tuple[Measurement, ...]
 
     def values(self, benchmark: str, candidate: str, size: int) -> Floats:
         """What was measured in every draw.
@@ -439,7 +379,7 @@ class LearningCurve:
             }
             for key, mean, gain in self._points()
         ]
-        cells = [{**vars(cell), "params": dict(cell.params)} for cell in self.cells]
+        cells = [cell.to_dict() for cell in self.cells]
         return {**vars(self), "sizes": dict(self.sizes), "points": points, "cells": cells}
 
     def to_csv(self) -> str:
@@ -600,7 +540,7 @@ def learn_curve(  # noqa: PLR0913  # its options are its interface
                     "hyperparameters are chosen on each sample. Leave them out."
                 )
             checked = check_benchmark(benchmark, True, test_share, seed, rare)
-            corpus, test = checked.train, checked.test
+            corpus = checked.train
             assert corpus is not None
             if corpus.multilabel:
                 raise DataError(
@@ -614,23 +554,24 @@ def learn_curve(  # noqa: PLR0913  # its options are its interface
             for order in orders:
                 check_samples(order, chosen, codes, labels, draw)
         more = unlabeled.get(benchmark.name)
-        pools.append(Pool(benchmark.name, corpus, test, more, chosen, orders, by == "labels"))
-    warn_of_html_once([pool.corpus for pool in pools], ready.values())
+        pools.append(Pool(checked, more, chosen, orders, by == "labels"))
+    warn_of_html_once([pool.benchmark.train for pool in pools], ready.values())
     total = sum(len(pool.sizes) for pool in pools) * draws * len(ready)
-    cells: list[CurveCell] = []
+    cells: list[Measurement] = []
     for pool in pools:
         for number, size in itertools.product(range(draws), pool.sizes):
-            shared: dict[Any, Features] = {}
+            if not pool.known:
+                pool.made.clear()
             for name, one in ready.items():
-                with named_errors(f"{pool.name}, {name}, {size:,} documents"):
-                    cells.append(pool.measure(one, name, number, size, shared))
+                with named_errors(f"{pool.benchmark.name}, {name}, {size:,} documents"):
+                    cells.append(pool.measure(one, name, number, size))
                 if progress is not None:
                     progress("cells", len(cells), total)
     return LearningCurve(
         **drawing.params(),
         benchmarks=tuple(known),
         candidates=tuple(ready),
-        sizes={pool.name: pool.sizes for pool in pools},
+        sizes={pool.benchmark.name: pool.sizes for pool in pools},
         baseline=baseline,
         seed=seed,
         cells=tuple(cells),
