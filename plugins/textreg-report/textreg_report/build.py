@@ -12,6 +12,7 @@ from textreg.errors import UsageError, named_errors
 from textreg.explain import RemovalTable, find_selection, gives_offsets, removal_tables
 from textreg.features.vectorize import Features
 from textreg.measure.evaluation import Evaluation
+from textreg.measure.metrics import holm
 from textreg.model.model import Model
 from textreg.records import Corpus, Floats, Int64s
 from textreg.records.documents import check_texts
@@ -20,8 +21,7 @@ from textreg.training.running import Progress, Work
 from textreg.training.settings import TrainingSettings
 from textreg_report import documents, facts
 from textreg_report.agreement import MarkedDocument, rationale_scores
-from textreg_report.benchmark import Benchmark, compare
-from textreg_report.page import Estimate, PairReport, Report, Section, Suggestion, Versus
+from textreg_report.page import PairReport, Report, Section, Suggestion, Versus
 from textreg_report.predictions import (
     BASELINE,
     Predictions,
@@ -30,6 +30,7 @@ from textreg_report.predictions import (
     predict_on,
     refit,
     scores_of,
+    side_by_side,
 )
 from textreg_report.verdict import suggestions_of, verdict_of
 
@@ -292,36 +293,16 @@ def versus_models(predictions: Predictions, against: Mapping[str, Model]) -> tup
                 f"{name} is a {other.task.name} and the model a {model.task.name}: compare models "
                 "of one task."
             )
-    if not against:
-        return ()
+    found = []
+    for name, other in against.items():
+        with named_errors(name):
+            theirs = predict_on(other, corpus)
+        found.append(beside(name, model.task, *side_by_side(predictions, theirs)))
     if not model.task.discrete:
-        found = []
-        for name, other in against.items():
-            with named_errors(name):
-                numbers = other.decision_function(corpus.texts)
-            pair = predictions.y_pred, numbers
-            found.append(beside(name, model.task, predictions.y_true, *pair))
         return tuple(found)
-    own = "this model"
-    while own in against:
-        own += "'"
-    measured = "the measured documents"
-    result = compare({own: model, **against}, Benchmark(measured, test=corpus), baseline=own)
-    return tuple(
-        Versus(
-            name=name,
-            metric=result.metric,
-            other=result.cell(measured, name).headline[0],
-            difference=Estimate("difference", -value, -interval.high, -interval.low),
-            won=contrast.lost,
-            lost=contrast.won,
-            p=contrast.p_adjusted,
-            comparisons=contrast.comparisons,
-        )
-        for name in against
-        for contrast in [result.contrast(name)]
-        for value, interval in [contrast.headline]
-    )
+    p = holm([one.p or 0.0 for one in found])
+    pairs = zip(found, p, strict=True)
+    return tuple(one._replace(p=value, comparisons=len(found)) for one, value in pairs)
 
 
 def tables_of_documents(
@@ -406,10 +387,7 @@ def report_pair(
                 "compare, without --report."
             )
     both = predict_on(first, corpus), predict_on(second, corpus)
-    given = [list(corpus.labels or ()), *(each.model.task.answers(each.y_pred) for each in both)]
-    labels = tuple(sorted({*first.labels, *second.labels, *itertools.chain(*given)}))
-    place = {label: code for code, label in enumerate(labels)}
-    y_true, one, two = (np.array([place[it] for it in some], dtype=np.int64) for some in given)
+    y_true, one, two = side_by_side(*both)
     versus = beside(names[0], first.task, y_true, two, one)
     explained = gives_offsets(first) and gives_offsets(second)
     added, removed, relabeled, common = _compare_features(first, second)
@@ -417,7 +395,7 @@ def report_pair(
     return PairReport(
         title=f"{names[0]} and {names[1]}",
         names=names,
-        labels=labels,
+        labels=tuple(sorted({*first.labels, *second.labels, *(corpus.labels or ())})),
         how=both[0].how,
         documents=len(corpus),
         sides=tuple(_side(*pair) for pair in zip(names, both, strict=True)),

@@ -218,6 +218,23 @@ def beside(name: str, task: Task, y_true: Targets, first: Targets, second: Targe
     )
 
 
+def side_by_side(first: Predictions, second: Predictions) -> Sequence[Any]:
+    """Targets of the same documents, and the answers of two models, in the same numbers."""
+    task, labels = first.model.task, first.corpus.labels or ()
+    if not task.discrete:
+        return first.y_true, first.y_pred, second.y_pred
+    rows: list[Any] = [labels, *(it.model.task.answers(it.y_pred) for it in (first, second))]
+    if task.multilabel:
+        names = sorted({label for answers in rows for own in answers for label in own})
+        return [evaluation.indicators(answers, names) for answers in rows]
+    for row, each in enumerate((first, second), 1):
+        # A label may count as another one, such as that of rare labels: right is what counts so.
+        right = each.model.task.right(each.y_true, each.y_pred)
+        rows[row] = np.where(right, labels, rows[row])
+    codes = np.unique(np.array(rows, dtype=str), return_inverse=True)[1]
+    return list(np.reshape(codes, (3, -1)))
+
+
 def _r2(y_true: Floats, y_pred: Floats, rows: Int64s | slice = slice(None)) -> float:
     return metrics.measure_numbers(y_pred[rows], y_true[rows])["r2"]
 

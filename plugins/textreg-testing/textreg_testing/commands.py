@@ -23,6 +23,7 @@ from textreg.plugins.distributions import DISABLE, is_among, normal, spellings
 from textreg.plugins.registry import PluginInfo
 from textreg_testing import Check
 from textreg_testing.exporter import plain_models
+from textreg_testing.scaffold import TEMPLATES, write_plugin
 from textreg_testing.texts import written
 
 
@@ -203,9 +204,7 @@ def _run_check(check: Check, part: Any, seconds: float) -> Checked | None:
 
 
 @click.command(name="plugins.new", cls=Command)
-@click.argument(
-    "kind", type=click.Choice([kind for kind in HOOK_OF_KIND if kind != "backend"]), metavar="KIND"
-)
+@click.argument("kind", type=click.Choice(list(TEMPLATES)), metavar="KIND")
 @click.argument("name")
 @click.option(
     "--into",
@@ -227,8 +226,6 @@ def new_plugin(kind: str, name: str, into: str, template: str, as_json: bool) ->
     KIND is tokenizer, groups (a group builder), graph (a graph builder), regularizer, loss,
     exporter or command. The folder textreg-NAME gets a small working example with its tests.
     """
-    from textreg_testing.scaffold import write_plugin
-
     written = write_plugin(kind, name, into, template)
     if as_json:
         files = [str(path) for path in written.files]

@@ -23,6 +23,12 @@ Exported = dict[str, bytes | str]
 _NAMES = ("bad", "bad film", "good", "good film", "straße", "</script>", '"', "\\", "ɡ\u0301", "😀")
 _CHARS = (" g", "goo", "oo", 'ad"', "中")
 
+# Models of two labels, but for what decides about answers.
+_DECISIVE = (
+    *("a threshold", "a temperature", "curves", "logarithms", "no probabilities", "HTML"),
+    *("the length of known features", "a field", "several fields", "lists of tokens"),
+)
+
 checks = common_checks("exporter", "exporter-")
 exporter_checks = checks.of
 check_exporter = contract(exporter_checks)
@@ -73,17 +79,10 @@ def _labels(exporter: Exporter) -> None:
     label, the calibration, whether there is always a label, the length of rows, the fields of a
     document, whether it is a list of tokens, and whether HTML is removed."""
     every = _all(exporter)
-    plain = every["two labels"]
-    for name in ("a threshold", "a temperature", "curves", "logarithms", "no probabilities"):
-        require(every[name] != plain, f"another file for {name}", "the same as without")
-    require(
-        every["the length of known features"] != plain, "the length of a row to count", "the same"
-    )
-    for name in ("a field", "several fields", "lists of tokens", "HTML"):
-        require(every[name] != plain, f"another file for {name}", "the same as for a text")
-    several = [every[name] for name in ("several labels", "softmax", "lists of labels")]
-    several.append(every["an unknown label"])
-    files = [made for made in several if isinstance(made, bytes)]
+    for name in _DECISIVE:
+        require(every[name] != every["two labels"], f"another file for {name}", "the same")
+    several = ("several labels", "softmax", "lists of labels", "an unknown label")
+    files = [made for name in several if isinstance(made := every[name], bytes)]
     require(len(set(files)) == len(files), "another file for every task", "the same for some")
 
 

@@ -67,11 +67,6 @@ def adds_penalty(part: Regularizer) -> bool:
     return callable(getattr(part, "penalty", None))
 
 
-def minimizes(part: Regularizer) -> bool:
-    """Whether a regularizer says that its weights minimize its objective."""
-    return part.minimizes
-
-
 @checks.add("objective")
 def _objective(part: Regularizer) -> None:
     """The objective of a solution is that of its w and b, also where it was stopped: the loss, and
@@ -101,7 +96,7 @@ def _objective(part: Regularizer) -> None:
             near("unsmoothed.objective", [solution.unsmoothed.objective], [smooth.objective], SAME)  # type: ignore[union-attr]
 
 
-@checks.add("optimality", applies=minimizes)
+@checks.add("optimality", applies=lambda part: part.minimizes)
 def _optimality(part: Regularizer) -> None:
     """No weights nearby have a lower objective, nor does another intercept: other weights of the
     same features, and where there is a penalty also of others, of which the proximal gradient is 0.
@@ -510,9 +505,7 @@ def _require_order(solution: Solution, report: SelectionReport, groups: Groups |
             require(not len(strangers), told, strangers)
 
 
-@checks.add(
-    "structure", applies=lambda part: bool(part.needs) and callable(getattr(part, "penalty", None))
-)
+@checks.add("structure", applies=lambda part: bool(part.needs) and adds_penalty(part))
 def _structure(part: Regularizer) -> None:
     """The groups or links that a penalty needs count, with their weights: with others its value is
     another."""
@@ -521,9 +514,8 @@ def _structure(part: Regularizer) -> None:
     w = np.random.default_rng(8).standard_normal(problem.X.shape[1])
     value = ready.objective(problem, w, 0.0)
     for told, other in _with_others(problem, part.needs).items():
-        require(
-            ready.objective(other, w, 0.0) != value, f"another objective with {told}", "the same"
-        )
+        same = ready.objective(other, w, 0.0) == value
+        require(not same, f"another objective with {told}", "the same")
 
 
 def _with_others(problem: Problem, needs: str) -> dict[str, Problem]:
@@ -531,20 +523,17 @@ def _with_others(problem: Problem, needs: str) -> dict[str, Problem]:
     groups, graph = problem.groups, problem.graph
     assert groups is not None
     assert graph is not None
+    cases = {}
     if needs == "groups":
         sizes = np.diff(groups.indptr)
-        cases = {}
-        for told, at in (
-            ("the largest group", int(np.argmax(sizes))),
-            ("the last group that is not empty", int(np.flatnonzero(sizes)[-1])),
-            ("the first group", 0),
-        ):
+        places = {"largest group": int(np.argmax(sizes)), "first group": 0}
+        places["last group that is not empty"] = int(np.flatnonzero(sizes)[-1])
+        for told, at in places.items():
             # Smaller: where weights are a sum of parts, groups that have none do not count.
             weights = np.where(np.arange(len(groups)) == at, 1e-2, 1.0) * groups.weights
-            more = Groups(groups.indptr, groups.indices, weights, groups.n_features)
-            cases[f"another weight of {told}"] = problem.replace(groups=more)
+            other = problem.replace(groups=replace(groups, weights=weights))
+            cases[f"another weight of the {told}"] = other
         return cases
-    cases = {}
     for told, at in (("first", 0), ("last", graph.similar.nnz - 1)):
         links = graph.similar.copy()
         links.data = np.where(np.arange(links.nnz) == at, 2.0, 1.0) * links.data

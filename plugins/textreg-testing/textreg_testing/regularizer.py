@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -110,8 +111,7 @@ def hard(seed: int = 0, **changes: Any) -> Problem:
 
 def weighted(groups: Groups, rng: np.random.Generator) -> Groups:
     """The same groups with unequal weights."""
-    weights = rng.uniform(0.3, 3.0, len(groups))
-    return Groups(groups.indptr, groups.indices, weights, groups.n_features)
+    return replace(groups, weights=rng.uniform(0.3, 3.0, len(groups)))
 
 
 def reordered(problem: Problem, order: Int64s) -> Problem:
@@ -121,7 +121,7 @@ def reordered(problem: Problem, order: Int64s) -> Problem:
     if (groups := problem.groups) is not None:
         rows = np.split(where[groups.indices], groups.indptr[1:-1])
         indices = np.concatenate([np.sort(row) for row in rows]).astype(np.int32)
-        changes["groups"] = Groups(groups.indptr, indices, groups.weights, groups.n_features)
+        changes["groups"] = replace(groups, indices=indices)
     if (graph := problem.graph) is not None:
         changes["graph"] = Graph(csr_array(graph.similar[order][:, order]))
     return problem.replace(**changes)

@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from textreg import API
 from textreg.errors import UsageError, did_you_mean
+from textreg.hookspecs import HOOK_OF_KIND
 from textreg.interrupts import tidying
 from textreg.plugins import registry
 from textreg.plugins.loading import title
@@ -26,15 +27,10 @@ _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 _LONGEST = 40
 
 # The templates of every kind, the usual one first.
-TEMPLATES = {
-    "tokenizer": ("tokenizer",),
-    "groups": ("groups",),
-    "graph": ("graph",),
-    "regularizer": ("penalty", "solve", "cython"),
-    "loss": ("loss",),
-    "exporter": ("exporter",),
-    "command": ("command",),
+TEMPLATES: dict[str, tuple[str, ...]] = {
+    kind: (kind,) for kind in HOOK_OF_KIND if kind != "backend"
 }
+TEMPLATES["regularizer"] = ("penalty", "solve", "cython")
 
 # Options with which `textreg train` uses a plugin of each kind, and `textreg export` one; a
 # command is used by its name.
@@ -48,15 +44,13 @@ _USE = {
     "command": "$name FILE",
 }
 
-# The checks of each kind, what they are given, and the keywords of a training that uses it.
-_TESTED = {
-    "tokenizer": ("tokenizer_checks", "TEXTS", '{"tokenizer": NAME, "reg": "lasso"}'),
-    "groups": ("group_builder_checks", "TEXTS", '{"groups": NAME, "reg": "group"}'),
-    "graph": ("graph_builder_checks", "TEXTS", '{"graph": NAME, "reg": "network"}'),
-    "regularizer": ("regularizer_checks", "", '{"reg": NAME}'),
-    "loss": ("loss_checks", "", '{"loss": NAME, "reg": "ridge"}'),
-    "exporter": ("exporter_checks", "", ""),
-    "command": ("command_checks", "", ""),
+# The keywords of a training that uses a plugin of each kind, where one does.
+_TRAINED = {
+    "tokenizer": '{"tokenizer": NAME, "reg": "lasso"}',
+    "groups": '{"groups": NAME, "reg": "group"}',
+    "graph": '{"graph": NAME, "reg": "network"}',
+    "regularizer": '{"reg": NAME}',
+    "loss": '{"loss": NAME, "reg": "ridge"}',
 }
 
 _COMMON = {
@@ -157,7 +151,8 @@ def _names(kind: str, name: str, template: str) -> dict[str, str]:
     short = name.replace("-", "_")
     module = f"textreg_{short}"
     compiled = template == "cython"
-    checks, given, options = _TESTED[kind]
+    built = kind in ("groups", "graph")
+    checks = f"{kind.removesuffix('s')}_builder_checks" if built else f"{kind}_checks"
     names = {
         "kind": kind,
         "name": name,
@@ -172,8 +167,8 @@ def _names(kind: str, name: str, template: str) -> dict[str, str]:
         "use": Template(_USE[kind]).substitute(name=name),
         "version": ".".join(metadata.version("textreg").split(".")[:2]),
         "checks": checks,
-        "given": given,
-        "options": options,
+        "given": "TEXTS" if built or kind == "tokenizer" else "",
+        "options": _TRAINED.get(kind, ""),
         "requires": '"setuptools>=77", "Cython>=3.1"' if compiled else '"setuptools>=77"',
         "packages": _PACKAGE.format(module) if compiled else f'py-modules = ["{module}"]\n',
         "more": _KERNEL if compiled else "",
