@@ -589,45 +589,28 @@ def corpus_advice(task: Task, measured: Corpus | None, train: Corpus | None) -> 
     return list(_advice(result, "measured" if train is None else "training", measured is None))
 
 
+# What the check calls texts of the first file in the second one.
+SEEN = {
+    "overlap": "the text of a training document",
+    "near-overlap": "nearly the text of a training document",
+}
+
+
 def _advice(result: CheckResult, which: str, out_of_fold: bool) -> Iterator[Suggestion]:
     """A suggestion for each finding. which: documents it is about."""
     for finding in result.findings:
-        counted = f"documents {documents(finding.count)} ({share(finding.share, 1)})"
         where = [os.path.basename(one.where) for one in finding.examples[:LISTED] if one.where]
         places = f", such as {listed(where)}" if where else ""
-        nearly = "nearly " if finding.name.startswith("near-") else ""
-        if finding.name.endswith("overlap"):
-            yield Suggestion(
-                "Measure on documents that are not in the training corpus.",
-                f"Of the measured {counted} have {nearly}the text of a training document{places}. "
-                "The model has seen their labels, so the figures of this page are too good.",
-                first=True,
-            )
-        elif finding.name == "giveaway-columns":
-            names = listed([quoted(name) for name, _, _ in finding.details["columns"]])
-            yield Suggestion(
-                f"Train without the column {names}.",
-                "It tells the label. If it is not known before the label is, the model fails on "
-                "new documents, and the figures of this page are too good.",
-                first=True,
-            )
-        elif finding.name == "conflicting-labels":
-            yield Suggestion(
-                "Decide on one label for equal texts.",
-                f"Of the {which} {counted} have the text of another one and a different label"
-                f"{places}.",
-            )
-        elif finding.name.endswith("duplicates"):
-            seen = (
-                " The fits that predict them may have seen the copies, so the figures of this "
-                "page are too good."
-            )
-            yield Suggestion(
-                f"Keep one of the documents that are {nearly}the same.",
-                f"Of the {which} {counted} are {nearly}the same as another one{places}."
-                f"{seen if out_of_fold else ''}",
-                first=out_of_fold,
-            )
+        copied = out_of_fold and finding.name.endswith("duplicates")
+        wrong = copied or finding.name in SEEN or finding.name == "giveaway-columns"
+        of, unit = "measured" if finding.name in SEEN else which, finding.unit.split()[0]
+        yield Suggestion(
+            finding.advice,
+            f"Of the {of} {unit} {finding.count:,} ({share(finding.share, 1)}): "
+            f"{SEEN.get(finding.name, finding.what)}{places}."
+            f"{' So the figures of this page are too good.' if wrong else ''}",
+            first=wrong,
+        )
 
 
 def _columns(corpus: Corpus) -> dict[str, list[str]]:
