@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from textreg.explain import Explanation, SentenceScore, Word
-from textreg_report.documents import lines_of
+from textreg_report.sections import lines_of
 
 
 def parts_of(text: str, words: list[tuple[int, int, float]]) -> list[tuple[str, float]]:

@@ -12,9 +12,9 @@ import textreg
 from textreg.model.model import Model
 from textreg.records import Corpus
 from textreg_report import report
-from textreg_report.documents import certainty, confusions_of
 from textreg_report.page import Estimate, Section, Versus
 from textreg_report.predictions import Predictions, scores_of
+from textreg_report.sections import certainty, confusions_of
 from textreg_report.verdict import (
     errors_in_words,
     least_sure,

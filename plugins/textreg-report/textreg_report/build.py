@@ -19,7 +19,7 @@ from textreg.records.documents import check_texts
 from textreg.training.recipe import fit_command, settings_of, with_choices
 from textreg.training.running import Progress, Work
 from textreg.training.settings import TrainingSettings
-from textreg_report import documents, facts
+from textreg_report import sections
 from textreg_report.agreement import MarkedDocument, rationale_scores
 from textreg_report.page import PairReport, Report, Section, Suggestion, Versus
 from textreg_report.predictions import (
@@ -127,10 +127,10 @@ def report(  # noqa: PLR0913  # its options are its interface
     if train is not None:
         given = settings_of(model, unlabeled) if settings is None else with_choices(settings, model)
         refits = refit(model, train, given, Work(jobs, progress, partial=False))
-        suspected = documents.suspected_of(model, refits)
-        baseline = facts.baseline_of(refits, refits.baseline, BASELINE)
-        shadow = facts.baseline_of(refits, refits.shadow, "its shadow")
-        stability = facts.stability_of(model, refits)
+        suspected = sections.suspected_of(model, refits)
+        baseline = sections.baseline_of(refits, refits.baseline, BASELINE)
+        shadow = sections.baseline_of(refits, refits.shadow, "its shadow")
+        stability = sections.stability_of(model, refits)
         data = refits.data
         selection = find_selection(
             model,
@@ -141,18 +141,18 @@ def report(  # noqa: PLR0913  # its options are its interface
     if predictions is None:
         assert refits is not None
         predictions = _out_of_fold(model, refits)
-        X = facts.columns_of(refits.data.rows.matrix(refits.rows), refits.columns)
+        X = refits.X
     else:
         X = model.encoder.transform(predictions.corpus.texts)
     both = {"measured on": corpus, "trained on": None if refits is None else refits.corpus}
     corpora = {name: one for name, one in both.items() if one is not None}
     others, summary, explained = dict(against or {}), model.summary, gives_offsets(model)
-    search, path = facts.search_section(model), facts.path_section(model)
+    search, path = sections.search_section(model), sections.path_section(model)
     skipped = sum(len(one.skipped) for one in corpora.values())
     unknown = int(np.count_nonzero(np.diff(X.indptr) == 0))  # documents without a feature
-    words, words_left_out = facts.label_words(model, X, predictions.y_true)
-    scores, sure = scores_of(predictions), documents.certainty(predictions)
-    confusions, examples = documents.confusions_of(predictions, scores, sure)
+    words, words_left_out = sections.label_words(model, X, predictions.y_true)
+    scores, sure = scores_of(predictions), sections.certainty(predictions)
+    confusions, examples = sections.confusions_of(predictions, scores, sure)
     count = 0 if suspected is None else suspected.count
     suggestions = [*suggestions_of(predictions, refits, baseline, count), *advice]
     evidence = evidence_of(model, marked, others) if marked else None
@@ -172,7 +172,7 @@ def report(  # noqa: PLR0913  # its options are its interface
         task=model.task.name,
         discrete=model.task.discrete,
         labels=model.labels,
-        facts=facts.facts_of(model),
+        facts=sections.facts_of(model),
         n_features=model.n_features,
         converged=None if summary is None else summary.converged,
         gap=None if summary is None else summary.gap,
@@ -185,14 +185,12 @@ def report(  # noqa: PLR0913  # its options are its interface
         words=words,
         words_left_out=words_left_out,
         selection=selection,
-        selected_documents=() if refits is None else documents.selected_documents(model, refits),
-        dropped=facts.dropped_of(model, refits, skipped, unknown),
+        selected_documents=() if refits is None else sections.selected_documents(model, refits),
+        dropped=sections.dropped_of(model, refits, skipped, unknown),
         stability=stability,
         baseline=baseline,
         shadow=shadow,
-        documents=documents.documents_of(predictions, sure, examples, passages)
-        if explained
-        else (),
+        documents=sections.documents_of(predictions, sure, examples, passages) if explained else (),
         evidence=evidence,
         tables=tables,
         suspected=suspected,
@@ -253,10 +251,10 @@ def _reproduce(
         commands.append(
             ("the same weights up to the tolerance, without a search", shlex.join(words))
         )
-    data = [(name, facts.fingerprint(one)) for name, one in corpora.items()]
+    data = [(name, sections.fingerprint(one)) for name, one in corpora.items()]
     split = None if model.summary is None else model.summary.split
     seed = None if split is None else split.seed
-    return Section(commands=commands, versions=facts.versions(), seed=seed, data=data)
+    return Section(commands=commands, versions=sections.versions(), seed=seed, data=data)
 
 
 # Documents whose sentences are shown beside each other, and documents looked at for them.
@@ -312,7 +310,7 @@ def tables_of_documents(
 
     Those that the models answer differently come first.
 
-    sure: (n,) as of ``textreg_report.documents.certainty``.
+    sure: (n,) as of ``textreg_report.sections.certainty``.
     """
     texts = predictions.corpus.texts
     fit = [row for row, text in enumerate(texts) if isinstance(text, str) and len(text) <= LONGEST]
@@ -411,8 +409,8 @@ def report_pair(
         relabeled=tuple(relabeled[:TOP]),
         counts=(len(added), len(removed), len(relabeled)),
         commands=() if command is None else (("this page", shlex.join(command)),),
-        versions=facts.versions(),
-        data=(("measured on", facts.fingerprint(corpus)),),
+        versions=sections.versions(),
+        data=(("measured on", sections.fingerprint(corpus)),),
         missing=() if explained else (missing,),
     )
 
@@ -471,7 +469,7 @@ def _flips(
 ) -> tuple[Section, ...]:
     """Documents with different predictions, those with the most certain ones first."""
     # Where both models are sure and disagree, one of them has learned something wrong.
-    certainties = [documents.certainty(each) for each in both]
+    certainties = [sections.certainty(each) for each in both]
     order = np.argsort(-(certainties[0] + certainties[1]), kind="stable")
     order = order[(one != two)[order]]
     kinds = {
@@ -480,12 +478,12 @@ def _flips(
         "neither": order[((one != y_true) & (two != y_true))[order]],
     }
     corpus = both[0].corpus
-    chosen = documents.take(kinds, FLIPS, y_true, check_texts(corpus.texts))
+    chosen = sections.take(kinds, FLIPS, y_true, check_texts(corpus.texts))
     flips = []
     for row, kind in chosen.items():
         (text,) = check_texts([corpus.texts[row]])
         first, second = (
-            documents.document_of(each, row, kind, float(certain[row]), each.model.explain(text))
+            sections.document_of(each, row, kind, float(certain[row]), each.model.explain(text))
             for each, certain in zip(both, certainties, strict=True)
         )
         flips.append(Section(kind=kind, first=first, second=second))

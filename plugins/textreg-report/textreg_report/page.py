@@ -236,9 +236,9 @@ class Report(Page):
     scores : Section
         How well the model predicts: see ``textreg_report.predictions.scores_of``.
     search : Section or None
-        The settings that training tried: see ``textreg_report.facts.search_section``.
+        The settings that training tried: see ``textreg_report.sections.search_section``.
     path : Section or None
-        The models along the regularization path: see ``textreg_report.facts.path_section``.
+        The models along the regularization path: see ``textreg_report.sections.path_section``.
     words : tuple of Section
         The strongest features of each label; ``words_left_out`` more labels are not listed.
     selection : Selection or None
@@ -246,15 +246,15 @@ class Report(Page):
     selected_documents : tuple of Section
         Training documents with their selected sentences.
     dropped : Section
-        What the model does not use: see ``textreg_report.facts.dropped_of``.
+        What the model does not use: see ``textreg_report.sections.dropped_of``.
     stability : Section or None
-        How stable the selection is: see ``textreg_report.facts.stability_of``.
+        How stable the selection is: see ``textreg_report.sections.stability_of``.
     baseline : Section or None
-        Comparison with the elastic net: see ``textreg_report.facts.baseline_of``.
+        Comparison with the elastic net: see ``textreg_report.sections.baseline_of``.
     shadow : Section or None
         In the same way with the model's regularizer on shuffled groups or links.
     documents : tuple of Section
-        Explained predictions: see ``textreg_report.documents.document_of``.
+        Explained predictions: see ``textreg_report.sections.document_of``.
     evidence : Section or None
         How well its evidence agrees with the passages that people marked.
     tables : tuple of RemovalTable

@@ -20,7 +20,7 @@ from textreg.model.model import Model
 from textreg.plugins import registry
 from textreg.records import Bools, Corpus, Floats, Int64s, MultiSolution, SkippedRowsBuilder
 from textreg.structure.shuffling import shadow_of
-from textreg.tasks import Target, Task
+from textreg.tasks import Multilabel, Target, Task
 from textreg.training.fit import fit_rows
 from textreg.training.prepare import SEARCH_TOL, Prepared, prepare, read_training
 from textreg.training.running import ALONE, Run, Work
@@ -261,6 +261,15 @@ def _confused(matrix: Int64s, names: Sequence[str]) -> list[Section]:
     ]
 
 
+def answers_of(task: Task, y_true: Targets, *scores: Floats) -> list[Targets]:
+    """Predictions by the highest of scores (n, k); of several labels by those of the other half."""
+    if not task.discrete:
+        return [table[:, 0] for table in scores]
+    if isinstance(task, Multilabel):
+        return [task.decide_by_halves(table, y_true.astype(bool)) for table in scores]
+    return [task.decide(table) for table in scores]
+
+
 def predict_on(model: Model, corpus: Corpus) -> Predictions:
     """The model's own predictions; DataError if no document has a label that it has."""
     model_of = np.zeros(len(corpus), dtype=np.int64)
@@ -331,6 +340,15 @@ class Refits:
         return selected
 
     @property
+    def X(self) -> Any:
+        """(rows, the model's features) of these documents; empty where a feature is not there."""
+        from scipy.sparse import csr_array
+
+        X, present = self.data.rows.matrix(self.rows), np.flatnonzero(self.columns >= 0)
+        choice = (np.ones(len(present)), (self.columns[present], present))
+        return X @ csr_array(choice, shape=(X.shape[1], len(self.columns)))
+
+    @property
     def y_true(self) -> Targets:
         """Targets of the documents of ``rows``."""
         return self.data.y[self.rows]
@@ -355,18 +373,11 @@ def refit(model: Model, corpus: Corpus, settings: TrainingSettings, work: Work =
             f"the model {first_few(model.labels, LABELS_LISTED)}: give the corpus that it was "
             "trained on (--train)."
         )
-    plain = settings.replace(
-        dev=None,
-        holdout=None,
-        cv=settings.cv or _parts(corpus),
-        calibrate=None,
-        threshold=None,
-        unknown=None,
-        unknown_rule=None,
-        path=False,
-        refit=True,
-        tuning=Tuning(),
-    )
+    # Nothing is learned from documents that are left out, but how good the fits are.
+    left = ("dev", "holdout", "calibrate", "threshold", "unknown", "unknown_rule")
+    usual: dict[str, Any] = {"path": False, "refit": True, "tuning": Tuning()}
+    cv = settings.cv or _parts(corpus)
+    plain = settings.replace(**dict.fromkeys(left), **usual, cv=cv)
     splits = splits_of(corpus, target, plain)
     data = prepare(corpus, target, plain)
     compared, kind, k = settings.reg.name != BASELINE, settings.reg.needs, len(splits)

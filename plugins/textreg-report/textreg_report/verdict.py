@@ -17,7 +17,6 @@ from textreg.measure.metrics import ALPHA, p_text, wilson
 from textreg.records import Bools, Corpus, Floats, Int64s
 from textreg.records.documents import FieldedText, check_texts
 from textreg.tasks import Classification, Task
-from textreg_report.facts import answers_of
 from textreg_report.page import (
     Estimate,
     Section,
@@ -29,7 +28,7 @@ from textreg_report.page import (
     short,
     signed,
 )
-from textreg_report.predictions import RESAMPLED, RESAMPLES, Predictions, Refits, beside
+from textreg_report.predictions import RESAMPLED, RESAMPLES, Predictions, Refits, answers_of, beside
 
 # Characters of a label in a sentence.
 LONGEST_LABEL = 40
@@ -244,7 +243,7 @@ def unsure(
 ) -> Iterator[str]:
     """Where the answers of a model are unsure, in sentences.
 
-    sure: (n,) as of ``textreg_report.documents.certainty``. unknown: documents without a feature of
+    sure: (n,) as of ``textreg_report.sections.certainty``. unknown: documents without a feature of
     the model. selective: coverage against risk, of models that do not answer every text.
     """
     task = predictions.model.task
@@ -373,7 +372,7 @@ def verdict_of(  # noqa: PLR0913  # what it is made from
     scores : Section
         How good they are.
     sure : ndarray of shape (n,)
-        As of ``textreg_report.documents.certainty``.
+        As of ``textreg_report.sections.certainty``.
     unknown : int
         Documents without a feature of the model.
     confusions : sequence of Section

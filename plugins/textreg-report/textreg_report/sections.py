@@ -1,27 +1,291 @@
-"""The documents that a report shows, in sentences colored by their shares of the score."""
+"""The sections of a report: facts, search, features, stability, and the documents it shows."""
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import math
 import os
+import platform
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib import metadata
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from textreg.cli import show
 from textreg.explain import Explanation, SentenceScore, explain, gives_offsets
 from textreg.explain.contributions import strongest
+from textreg.explain.selection import path_profiles
 from textreg.measure.evaluation import suspects
 from textreg.model.model import Model
 from textreg.records import Corpus, Floats, Int64s
 from textreg.records.arrays import row_of, sums
 from textreg.records.documents import check_texts
 from textreg.text import scan_words
-from textreg_report.page import Section, clip
-from textreg_report.predictions import Predictions, Refits
+from textreg_report.page import Facts, Section, clip
+from textreg_report.predictions import LABELS, OutOfFold, Predictions, Refits, answers_of, beside
+
+LIBRARIES = ("textreg", "numpy", "scipy", "scikit-learn")
+
+
+def _told(params: Mapping[str, Any]) -> str:
+    """Parameters and their values, of four digits."""
+    values = {key: f"{it:.4g}" if isinstance(it, float) else it for key, it in params.items()}
+    return ", ".join(f"{key.replace('_', ' ')} {it}" for key, it in values.items())
+
+
+def facts_of(model: Model) -> Facts:
+    """What ``textreg show`` tells of a model, and the training documents of every label."""
+    facts, summary = show.facts_of(model), model.summary
+    if summary is not None:
+        _, facts["trained on"] = model.task.label_lines(summary.labels)
+        if rare := summary.rare:
+            fate = "left out" if rare.label is None else f"joined into {rare.label}"
+            told = [f"{label} {count:,}" for label, count in rare.labels.items()]
+            facts[f"labels of fewer than {rare.least:,} documents, {fate}"] = told
+    return tuple(show.told(facts))
+
+
+# Settings of a search that are shown at most.
+TRIED = 300
+
+# Features whose weights are drawn along the path.
+PROFILES = 8
+
+SPLITS = {
+    "dev": "development documents",
+    "holdout": "documents held out",
+    "cv": "documents, by cross-validation",
+}
+
+
+def search_section(model: Model) -> Section | None:
+    """The search, from the model's summary; None if there was none.
+
+    tried: settings in words, number of features and metric of each; chosen: index of one.
+    """
+    summary = model.summary
+    if summary is None or len(summary.search) < 2 or summary.metric is None or summary.dev is None:
+        return None
+    rows = summary.search
+    params = {key: summary.reg.params.get(key) for key in rows[0].params}
+    settings = [(row.params, row.settings) for row in rows]
+    if (params, summary.chosen) not in settings:
+        return None
+    chosen = settings.index((params, summary.chosen))
+    shown = sorted({*range(0, len(rows), -(-len(rows) // TRIED)), chosen})
+    told = [_told({**rows[at].settings, **rows[at].params}) for at in shown]
+    return _trials(model, summary.metric, told, [rows[at] for at in shown], shown.index(chosen))
+
+
+def path_section(model: Model) -> Section | None:
+    """The regularization path of the model; None if it has none (``train --path``).
+
+    curve: size and metric of each model, measured on documents that its fit has not seen, as of
+    :func:`search_section`. values: of the parameter, the emptiest model first. whole: whether they
+    are whole numbers, otherwise penalty strengths. profiles: weights of the strongest features.
+    """
+    path = model.path
+    if path is None:
+        return None
+    along = path_profiles(model, PROFILES)
+    assert along is not None
+    told = [f"{path.parameter} {value:.4g}" for value in path.values]
+    return Section(
+        curve=_trials(model, path.metric, told, path.points, path.chosen),
+        parameter=path.parameter,
+        values=along.values,
+        whole=all(isinstance(value, int) for value in path.values),
+        profiles=along.profiles,
+    )
+
+
+def _trials(
+    model: Model, metric: str, told: Sequence[str], rows: Sequence[Any], chosen: int
+) -> Section:
+    """Points of a search or a path, told in words, and which documents they are measured on."""
+    dev, split = (None, None) if model.summary is None else (model.summary.dev, model.summary.split)
+    how = SPLITS["holdout"] if split is None else SPLITS.get(split.kind, SPLITS["holdout"])
+    return Section(
+        metric=metric,
+        documents=0 if dev is None else dev.documents,
+        how=f"{how} in {split.parts} parts" if split and split.kind == "cv" else how,
+        tried=[
+            Section(settings=words, features=row.nonzero, value=row.metrics[metric])
+            for words, row in zip(told, rows, strict=True)
+        ],
+        chosen=chosen,
+    )
+
+
+def versions() -> Facts:
+    """Versions of Python and of the numerical libraries."""
+    return (
+        ("Python", platform.python_version()),
+        *((name, metadata.version(name)) for name in LIBRARIES),
+    )
+
+
+def fingerprint(corpus: Corpus) -> str:
+    """SHA-256 of the labels and texts in order; it does not depend on the file format."""
+    digest = hashlib.sha256()
+    labels = corpus.labels or [""] * len(corpus)
+    for label, text in zip(labels, corpus.texts, strict=True):
+        digest.update(f"{label}\0{text}\0".encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()
+
+
+# Features shown for each label.
+TOP = 15
+
+# Features whose stability is shown, and features without a weight.
+STABLE, UNUSED = 25, 15
+
+
+def label_words(model: Model, X: Any, y_true: Any) -> tuple[tuple[Section, ...], int]:
+    """The strongest features of every label, and the number of labels that are not listed.
+
+    X: (documents, the model's features). y_true: (documents,) as ``Predictions.y_true``.
+    """
+    task = model.task
+    names, rows = task.sides, task.side_rows(model.weights)
+    totals = np.bincount(X.indices, minlength=X.shape[1])
+    sizes = np.array([np.count_nonzero(task.documents_of(y_true, c)) for c in range(len(names))])
+    shown = np.sort(np.argsort(-sizes, kind="stable")[:LABELS])
+    labels = []
+    for c in shown.tolist():
+        order = [j for j in np.argsort(-rows[c], kind="stable")[:TOP] if rows[c, j] > 0]
+        mine = task.documents_of(y_true, c)
+        inside = np.bincount(X[mine].indices, minlength=X.shape[1])
+        rows_shown = [
+            Section(
+                feature=model.encoder.names[j],
+                weight=float(rows[c, j]),
+                inside=int(inside[j]),
+                outside=int(totals[j] - inside[j]),
+            )
+            for j in order
+        ]
+        labels.append(Section(label=names[c], rows=rows_shown))
+    return tuple(labels), len(names) - len(labels)
+
+
+def dropped_of(model: Model, refits: Refits | None, skipped: int, unknown: int) -> Section:
+    """What training had and the model does not use; more of it from ``refits``.
+
+    skipped: rows of the files that could not be read. unknown: documents without any feature of the
+    model. features, selected: in training, and with a weight; informative: those without whose
+    frequency differs most between labels.
+    """
+    dropped = Section(
+        skipped=skipped,
+        unknown=unknown,
+        features=None if model.summary is None else model.summary.features,
+        selected=model.n_features,
+        informative=[],
+    )
+    if refits is not None:
+        dropped.features = len(refits.selected)
+        dropped.informative = _informative(model, refits)
+    return dropped
+
+
+def _informative(model: Model, refits: Refits) -> list[Section]:
+    """Features without a weight whose frequency differs most between labels."""
+    task = model.task
+    if not task.discrete:
+        return []
+    X, y_true = refits.data.X, refits.data.y
+    totals = np.bincount(X.indices, minlength=X.shape[1])
+    best, label = np.zeros(X.shape[1]), np.zeros(X.shape[1], dtype=np.int64)
+    for c in range(len(task.sides)):
+        mine = task.documents_of(y_true, c)
+        size = int(np.count_nonzero(mine))
+        if 0 < size < len(y_true):  # of several labels one may be everywhere
+            count = np.bincount(X[mine].indices, minlength=X.shape[1])
+            # P(feature | label) - P(feature | others), for the label where it is largest.
+            apart = count / size - (totals - count) / (len(y_true) - size)
+            label[apart > best] = c
+            best = np.maximum(apart, best)
+    best[refits.selected] = 0.0
+    rows = []
+    for j in np.argsort(-best, kind="stable")[:UNUSED].tolist():
+        if best[j] > 0:
+            mine, holds = task.documents_of(y_true, label[j]), X[:, [j]].toarray()[:, 0] != 0
+            row = {"feature": refits.data.encoder.names[j], "label": task.sides[label[j]]}
+            shares = {"inside": float(holds[mine].mean()), "outside": float(holds[~mine].mean())}
+            rows.append(Section(**row, **shares))
+    return rows
+
+
+def stability_of(model: Model, refits: Refits) -> Section:
+    """How often the model's features are selected by fits without a part of the corpus.
+
+    histogram: number of the model's features that were selected in 0, 1, ... of the fits. overlap:
+    mean Jaccard index of the features of two fits. sizes: features of every fit. strongest: the
+    features with the largest weights, the number of fits that selected each (parts), and the mean
+    and the deviation of its weights there.
+    """
+    fits = refits.own.fits
+    columns = refits.columns
+    present = columns >= 0
+    used = np.array([fit.w.any(axis=0) for fit in fits])
+    times = np.zeros(model.n_features, dtype=np.int64)
+    times[present] = used[:, columns[present]].sum(axis=0)
+    # Jaccard index |A ∩ B| / |A ∪ B| of the features of every two fits.
+    shares = [
+        int((one & other).sum()) / max(1, int((one | other).sum()))
+        for one, other in itertools.combinations(used, 2)
+    ]
+    task = model.task
+    names, rows = task.sides, task.side_rows(model.weights)
+    best, size = rows.argmax(axis=0), rows.max(axis=0, initial=0.0)
+    weights = np.zeros((len(fits), *rows.shape))
+    for fit, out in zip(fits, weights, strict=True):
+        out[:, present] = task.side_rows(fit.w[:, columns[present]])
+    order = np.argsort(-size, kind="stable")[:STABLE].tolist()
+    return Section(
+        parts=len(fits),
+        histogram=np.bincount(times, minlength=len(fits) + 1).tolist(),
+        overlap=float(np.mean(shares)) if shares else 1.0,
+        sizes=refits.own.sizes,
+        strongest=[
+            Section(
+                feature=model.encoder.names[j],
+                label=names[best[j]],
+                weight=float(size[j]),
+                parts=int(times[j]),
+                mean=float(weights[:, best[j], j].mean()),
+                deviation=float(weights[:, best[j], j].std()),
+            )
+            for j in order
+            if size[j] > 0
+        ],
+    )
+
+
+def baseline_of(refits: Refits, other: OutOfFold | None, name: str) -> Section | None:
+    """The model beside another one, each document predicted by fits that have not seen it.
+
+    versus: the comparison; features_own, features_other: mean number of features over the fits.
+    Predictions go by the highest score, without thresholds; those of several labels are of the
+    other half each time. None if there is no other one.
+    """
+    if other is None:
+        return None
+    own, y_true = refits.own, refits.y_true
+    answers = answers_of(refits.data.task, y_true, own.scores, other.scores)
+    return Section(
+        documents=len(y_true),
+        hyperparameters=_told(other.part.params()),
+        versus=beside(name, refits.data.task, y_true, *answers),
+        features_own=float(np.mean(own.sizes)),
+        features_other=float(np.mean(other.sizes)),
+    )
+
 
 # Characters shown of a document and of a sentence; the rest is counted and summed.
 CHARACTERS, LINE_CHARACTERS = 3000, 1200
@@ -56,9 +320,9 @@ def lines_of(
     chosen = _within_budget(sentences, counts, characters)
     longest = min(LINE_CHARACTERS, characters)
     lines: list[Section] = []
-    for show, run in itertools.groupby(range(len(sentences)), key=chosen.__contains__):
+    for whole, run in itertools.groupby(range(len(sentences)), key=chosen.__contains__):
         numbers = list(run)
-        if not show:
+        if not whole:
             value = sum(sentences[number].value for number in numbers)
             plural = "s" if len(numbers) > 1 else ""
             lines.append(_line(value, hidden=f"{len(numbers):,} more sentence{plural}"))
@@ -311,7 +575,7 @@ def document_of(  # noqa: PLR0913  # what a page shows of it
 ) -> Section:
     """A document as a page shows it, from its ``explanation``; sure: see :func:`certainty`.
 
-    passages, characters: see ``textreg_report.documents.lines_of``.
+    passages, characters: see ``textreg_report.sections.lines_of``.
     """
     lines = lines_of(explanation, passages, characters)
     best = max(explanation.sentences, key=lambda it: it.evidence, default=None)
@@ -399,7 +663,7 @@ def _example(predictions: Predictions, row: int, predicted: str) -> Section:
 
 
 # Documents of a label, and labels, that are shown.
-DOCUMENTS, LABELS = 2, 4
+DOCUMENTS, LABELS_SELECTED = 2, 4
 
 # Least and largest number of sentences of such a document, and of characters.
 LENGTHS, LONGEST = (4, 14), 2_500
@@ -424,7 +688,7 @@ def selected_documents(model: Model, refits: Refits) -> tuple[Section, ...]:
     fits = (counts >= LENGTHS[0]) & (counts <= LENGTHS[1])
     fits &= np.array([len(text) <= LONGEST for text in refits.corpus.texts])
     selected = []
-    for code, label in enumerate(task.sides[:LABELS]):
+    for code, label in enumerate(task.sides[:LABELS_SELECTED]):
         mine = np.flatnonzero(fits & task.documents_of(refits.data.y, code))
         chosen = mine[np.argsort(np.abs(shares[mine] - 0.5), kind="stable")][:DOCUMENTS].tolist()
         texts = [refits.corpus.texts[row] for row in chosen]
