@@ -169,7 +169,7 @@ class Answers(NamedTuple):
     def differences(self, random: np.random.Generator, resamples: int) -> Floats:
         """(resamples, 2) differences in accuracy and macro-F1, first less second."""
         cells, counts = np.unique(np.column_stack(self), axis=0, return_counts=True)
-        return _resampled(
+        return resampled(
             counts,
             resamples,
             random,
@@ -223,7 +223,7 @@ class SetAnswers(NamedTuple):
             return np.column_stack([right[:, 0] / counts.sum(), macro, micro])
 
         first, second = tables
-        return _resampled(
+        return resampled(
             counts, resamples, random, lambda it: scores(first, it) - scores(second, it)
         )
 
@@ -294,7 +294,7 @@ def bootstrap(
     return tuple(map(Interval, low, high))
 
 
-def _resampled(
+def resampled(
     counts: Int64s,
     resamples: int,
     random: np.random.Generator,

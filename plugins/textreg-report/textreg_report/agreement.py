@@ -18,7 +18,7 @@ import numpy as np
 from textreg.errors import DataError, RecordError, UsageError, shortened
 from textreg.explain.contributions import BATCH, explained_batch
 from textreg.explain.evidence import Sentences
-from textreg.measure.metrics import RESAMPLES
+from textreg.measure.metrics import RESAMPLES, resampled
 from textreg.model.model import Model
 from textreg.records import Bools, Floats, Int64s
 
@@ -335,9 +335,6 @@ AGREEMENT = (*list(TITLES)[:10], "iou_precision", "iou_recall")
 # What each document has beside it, if the model has probabilities.
 FAITHFULNESS = tuple(TITLES)[11:]
 
-# Resamples that are drawn at once.
-_BLOCK = 1_000
-
 
 class MeanEstimate(NamedTuple):
     """A mean over documents and its 95 % interval."""
@@ -406,7 +403,7 @@ class RationaleScores:
         resamples : int, default 10000
             Times that the documents are drawn with replacement (efron1993, chapter 13).
         """
-        rows = np.vstack([self.table.mean(axis=0), _resampled(self.table, seed, resamples)])
+        rows = _means(self.table, seed, resamples)
         return {
             name: MeanEstimate(float(means[0]), *_interval(means[1:]))
             for name, means in _with_f1(rows, self.names).items()
@@ -437,7 +434,7 @@ class RationaleScores:
             )
         names = min(self.names, other.names, key=len)
         both = np.hstack([self.table[:, : len(names)], other.table[:, : len(names)]])
-        rows = np.vstack([both.mean(axis=0), _resampled(both, seed, resamples)])
+        rows = _means(both, seed, resamples)
         first, second = (_with_f1(part, names) for part in np.split(rows, 2, axis=1))
         changes = {name: first[name] - second[name] for name in first}
         return {
@@ -459,13 +456,11 @@ def _with_f1(means: Floats, names: tuple[str, ...]) -> dict[str, Floats]:
     return {name: found[name] for name in TITLES if name in found}
 
 
-def _resampled(table: Floats, seed: int, resamples: int) -> Floats:
-    """(resamples, columns) means of rows drawn with replacement."""
-    random, n = np.random.default_rng(seed), len(table)
-    # How often each row is drawn is multinomial: one product in place of n look-ups.
-    sizes = [min(_BLOCK, resamples - start) for start in range(0, resamples, _BLOCK)]
-    every = np.full(n, 1.0 / n)
-    return np.vstack([random.multinomial(n, every, size=size) @ table / n for size in sizes])
+def _means(table: Floats, seed: int, resamples: int) -> Floats:
+    """(1 + resamples, columns) means of the rows, then of rows drawn with replacement."""
+    once, random = np.ones(len(table), dtype=np.int64), np.random.default_rng(seed)
+    drawn = resampled(once, resamples, random, lambda times: times @ table / len(table))
+    return np.vstack([table.mean(axis=0), drawn])
 
 
 def _interval(drawn: Floats) -> tuple[float, float]:

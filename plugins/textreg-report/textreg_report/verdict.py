@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -11,7 +12,7 @@ from textreg.checking.check import check_corpus
 from textreg.checking.documents import KINDS, CheckResult, CheckSettings
 from textreg.explain import gives_offsets
 from textreg.measure import metrics
-from textreg.measure.decisions import RiskCurve, Selective, halves
+from textreg.measure.decisions import Selective, halves
 from textreg.measure.evaluation import Evaluation
 from textreg.measure.metrics import ALPHA, p_text, wilson
 from textreg.records import Bools, Corpus, Floats, Int64s
@@ -281,10 +282,9 @@ def unsure(
 
 def least_places(sure: Floats) -> Bools:
     """(n,) which documents are the least sure, :data:`LEAST_SURE` of them; equal ones together."""
-    curve = RiskCurve.of(sure, np.ones(len(sure), dtype=bool), np.ones(len(sure), dtype=bool))
-    # The first point that answers 80 % of the documents; rounding must not skip it.
-    place = int(np.argmax(curve.coverage >= 1 - LEAST_SURE - 1e-9))
-    return np.asarray(sure < curve.threshold(place))
+    # The least sure one of the 80 % that are answered; rounding must not add one.
+    last = math.ceil((1 - LEAST_SURE) * len(sure) - 1e-9)
+    return np.asarray(sure < np.sort(sure)[len(sure) - last])
 
 
 def least_sure(sure: Floats, right: Bools) -> Iterator[str]:
