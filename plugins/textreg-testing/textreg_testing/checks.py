@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar, copy_context
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from threading import Barrier
 from typing import Any, NoReturn, TypeVar
@@ -83,7 +83,7 @@ class Check:
     name: str
     promise: str
     run: Run
-    applies: Applies = lambda part: True
+    applies: Applies = field(default_factory=lambda: lambda part: True)
 
     def __call__(self, part: Any) -> None:
         """Run the check, if it applies.
