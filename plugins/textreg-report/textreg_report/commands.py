@@ -142,13 +142,8 @@ def report_command(
     check_target(target, [model, *files, *train, *unlabeled, *against])
     check_page(target, "-o")
     loaded, others = load_model(model), load_by_name(against)
-    for name, other in others.items():
-        if fields_of(other) != fields_of(loaded):
-            raise UsageError(
-                f"the documents of {name} have other columns than those of the model: compare "
-                "models of the same columns."
-            )
     how = how.like(loaded)
+    require_fields(how, others)
 
     corpus = how.labeled(files, tell=not quiet) if files else None
     learned = how.training(train, tell=not quiet) if train else None
@@ -171,9 +166,18 @@ def report_command(
     save_page(page, target, tell=not quiet)
 
 
-def fields_of(model: Model) -> list[tuple[str, str]]:
-    """Names and kinds of the columns of a model's documents; none where they are one text."""
-    return [(field.name, field.kind) for field in model.encoder.fields]
+def require_fields(how: Reading, models: Mapping[str, Candidate]) -> None:
+    """UsageError unless documents that are read so have the fields of all of these models."""
+    read = [f"{field.name} {field.kind}" for field in how.fields or ()]
+    for name, model in models.items():
+        if not isinstance(model, Model):
+            continue
+        fields = [f"{field.name} {field.kind}" for field in model.encoder.fields]
+        if fields != read:
+            raise UsageError(
+                f"the documents of {name} have the fields {', '.join(fields) or 'of one text'}, "
+                "and those of the others do not: compare models of the same columns."
+            )
 
 
 # Documents of which a bootstrap says little.
@@ -517,19 +521,13 @@ def compare_command(
 
 def _as_trained(how: Reading, candidates: Mapping[str, Candidate]) -> Reading:
     """How to read documents for these models; UsageError if their fields differ."""
-    models = {name: one for name, one in candidates.items() if isinstance(one, Model)}
+    models = [one for one in candidates.values() if isinstance(one, Model)]
     first = next(iter(candidates.values()), None)
     if isinstance(first, Model) and first.encoder.fields and not how.fields:
         how = how.like(first)
-    for name, model in models.items():
-        if fields_of(model) != [(field.name, field.kind) for field in how.fields or ()]:
-            listed = ", ".join(" ".join(field) for field in fields_of(model))
-            raise UsageError(
-                f"the documents of {name} have the fields {listed or 'of one text'}, and those of "
-                "the others do not: compare models of the same columns."
-            )
-    alike = len({tuple(one.columns.items()) for one in models.values()}) == 1
-    return how.like(*list(models.values())[:1]) if alike and not how.fields else how
+    require_fields(how, candidates)
+    alike = len({tuple(one.columns.items()) for one in models}) == 1
+    return how.like(models[0]) if alike and not how.fields else how
 
 
 def _sizes(ctx: click.Context, option: click.Parameter, text: str | None) -> list[int] | None:
