@@ -529,14 +529,13 @@ def _brought(module: str) -> tuple[str, ...]:
 class Repeats:
     """How a part of one kind is run, again and again.
 
-    make: what a part makes of a task. plain: of that a copy, as plain values. equal: whether two of
-    these are the same. tasks: of a part and what it is tried on. various: more of them, among which
-    a parameter shows an effect.
+    make: what a part makes of a task. plain: of that a copy, as values that can be compared. tasks:
+    of a part and what it is tried on. various: more of them, among which a parameter shows an
+    effect.
     """
 
     make: Callable[[Any, Any], Any]
     plain: Callable[[Any], Any]
-    equal: Callable[[Any, Any], bool]
     tasks: Callable[..., Sequence[Any]]
     various: Callable[..., Sequence[Any]]
 
@@ -546,10 +545,6 @@ class Repeats:
     def all(self, part: Any, tasks: Sequence[Any]) -> list[Any]:
         """Of every task."""
         return [self(part, task) for task in tasks]
-
-    def same(self, wanted: Sequence[Any], got: Sequence[Any]) -> bool:
-        """Whether the results of all tasks are the same."""
-        return len(wanted) == len(got) and all(map(self.equal, wanted, got))
 
 
 def repeated_checks(checks: Checks, repeats: Repeats, *, threads: bool = True) -> None:
@@ -563,17 +558,17 @@ def repeated_checks(checks: Checks, repeats: Repeats, *, threads: bool = True) -
         with own_numbers("the same result of the same input"):
             first = repeats.make(part, tasks[0])
             wanted = [repeats.plain(first)]
-        require(repeats.same(wanted, [repeats(part, tasks[0])]), "the same result twice", "others")
+        require(wanted == [repeats(part, tasks[0])], "the same result twice", "others")
         wanted += repeats.all(part, tasks[1:])
         told = "another: later calls write to the arrays that it was given"
-        require(repeats.equal(wanted[0], repeats.plain(first)), "the first result as it was", told)
+        require(wanted[0] == repeats.plain(first), "the first result as it was", told)
         told = "another: something of the first call is kept"
         after = repeats.all(part, tasks)
-        require(repeats.same(wanted, after), "the same result after other input", told)
+        require(wanted == after, "the same result after other input", told)
         told = "another: something of it is not a parameter, or is kept from the first call"
         for what, copy in copies(part).items():
             again = repeats.all(copy, tasks[::-1])[::-1]
-            require(repeats.same(wanted, again), f"the same result by {what}", told)
+            require(wanted == again, f"the same result by {what}", told)
 
     def in_threads_too(part: Plugin, *trial: Any) -> None:
         """Calls at the same time, in threads, give the same results as alone."""
@@ -584,8 +579,7 @@ def repeated_checks(checks: Checks, repeats: Repeats, *, threads: bool = True) -
         except Exception as error:  # noqa: BLE001  # of a stranger's code, or what came of it
             fail("the same results in threads", f"{type(error).__name__}: {error}")
         told = "others: keep what belongs to one call in variables of its own, not in the part"
-        same = all(repeats.same(alone, turn) for turn in together)
-        require(same, "the same results in threads", told)
+        require(all(turn == alone for turn in together), "the same results in threads", told)
 
     if threads:
         checks.add("threads")(in_threads_too)
@@ -594,7 +588,7 @@ def repeated_checks(checks: Checks, repeats: Repeats, *, threads: bool = True) -
     def settings(part: Plugin, *trial: Any) -> None:
         """Every parameter has an effect: some other value of it gives another result. Not asked of
         seeds, nor of files and other texts."""
-        check_settings(part, repeats.various(part, *trial), repeats, repeats.equal)
+        check_settings(part, repeats.various(part, *trial), repeats)
 
     @checks.add("processes")
     def processes(part: Plugin, *trial: Any) -> None:
@@ -603,19 +597,14 @@ def repeated_checks(checks: Checks, repeats: Repeats, *, threads: bool = True) -
         tasks = repeats.tasks(part, *trial)
         there = elsewhere(repeats, part, tasks)
         told = "another: the order of a set of texts, hash() or id() may be used, none of which "
-        same = repeats.same(repeats.all(part, tasks), there)
+        same = repeats.all(part, tasks) == there
         require(same, "the same result in a fresh interpreter", f"{told}lasts")
 
 
-def check_settings(
-    part: Plugin,
-    tasks: Sequence[Any],
-    run: Callable[[Any, Any], Any],
-    equal: Callable[[Any, Any], bool],
-) -> None:
+def check_settings(part: Plugin, tasks: Sequence[Any], run: Callable[[Any, Any], Any]) -> None:
     """ContractError if a parameter changes nothing, whatever its value.
 
-    run: gives the result of a part for one of the tasks. equal: whether two results are the same.
+    run: gives the result of a part for one of the tasks.
     """
     given = [key for key, it in part.declared().items() if it.type is str and it.choices is None]
     if any(getattr(part, key) for key in given):
@@ -623,11 +612,11 @@ def check_settings(
     usual = lru_cache(lambda number: run(part, tasks[number]))
 
     def has_effect(other: Plugin) -> bool:
-        return any(not equal(usual(at), run(other, task)) for at, task in enumerate(tasks))
+        return any(usual(at) != run(other, task) for at, task in enumerate(tasks))
 
     for key, declared in part.declared().items():
         tried = []
-        for value in () if key in _NO_EFFECT else _others(declared, getattr(part, key)):
+        for value in () if key in _NO_EFFECT else others(declared, getattr(part, key)):
             try:
                 other = part.replace(**{key: value})
             except UsageError:  # not together with the other parameters
@@ -645,7 +634,7 @@ def check_settings(
                 )
 
 
-def _others(declared: Param, value: Any) -> Iterator[Any]:
+def others(declared: Param, value: Any) -> Iterator[Any]:
     """Other values of a parameter that it allows; none of a text that may be any."""
     if declared.choices is not None:
         yield from (choice for choice in declared.choices if choice != value)

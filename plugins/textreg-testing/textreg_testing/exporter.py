@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import operator
 from dataclasses import replace
 
 import numpy as np
@@ -90,7 +89,7 @@ def _tasks(exporter: Exporter) -> list[None]:
     return [None]
 
 
-repeated_checks(checks, Repeats(_all, dict, operator.eq, _tasks, _tasks), threads=False)
+repeated_checks(checks, Repeats(_all, dict, _tasks, _tasks), threads=False)
 
 
 def plain_models() -> dict[str, PlainModel]:

@@ -35,6 +35,7 @@ from textreg_testing.checks import (
     contract,
     finite,
     near,
+    others,
     require,
     run_checks,
 )
@@ -55,18 +56,12 @@ class Point(NamedTuple):
 def variants(loss: Loss) -> Iterator[tuple[str, Loss]]:
     """The loss with one parameter changed, each in turn, with its name."""
     for key, declared in loss.declared().items():
-        value = loss.params()[key]
-        others: list[Any] = [choice for choice in declared.choices or () if choice != value]
-        if isinstance(value, bool):
-            others = [not value]
-        elif isinstance(value, int | float) and not others:
-            low = -math.inf if declared.min is None else declared.min
-            high = math.inf if declared.max is None else declared.max
-            near = {min(max(type(value)(each), low), high) for each in (2 * value, 0.5 * value)}
-            others = sorted(near - {value})
-        for other in others:
-            with contextlib.suppress(UsageError):  # it may contradict the others
-                yield key, loss.replace(**{key: other})
+        value = getattr(loss, key) or 0
+        for other in others(declared, getattr(loss, key)):
+            named = isinstance(other, (bool, str))
+            if named or (other is not None and other / 2 <= value <= 2 * other):
+                with contextlib.suppress(UsageError):  # it may contradict the others
+                    yield key, loss.replace(**{key: other})
 
 
 def labels(loss: Loss, n: int) -> Floats:

@@ -25,7 +25,6 @@ from textreg.records import (
     Problem,
     SelectionReport,
     Solution,
-    Step,
 )
 from textreg.solvers.proximal import proximal
 from textreg.solvers.softmax import softmax_loss
@@ -48,6 +47,7 @@ from textreg_testing.regularizer import (
     repeated,
     require_honest,
     require_refusal,
+    require_stop,
     small,
     solved,
 )
@@ -395,16 +395,9 @@ def _softmax_honesty(part: Regularizer) -> None:
     for options in ({}, {"tol": 1e-13, "max_iter": 1}):
         problem, codes = labeled(**options)
         require_honest(prepared(part, problem).solve_softmax, problem, codes)
-    steps: list[Step] = []
-
-    def stop(step: Step) -> bool:
-        steps.append(step)
-        return True
-
-    problem, codes = labeled(callback=stop)
-    solution = together(prepared(part, problem), problem, codes)
-    require(len(steps) == 1, "one call of the callback", f"{len(steps)} calls")
-    finite("weights", solution.w)
+    problem, codes = labeled()
+    ready = prepared(part, problem)
+    require_stop(lambda stop: together(ready, problem.replace(callback=stop), codes))
 
 
 @checks.add("columns", applies=lambda part: not part.order_matters)

@@ -230,6 +230,21 @@ def require_honest(solve: Callable[..., S], problem: Problem, *more: Any) -> S:
     return solution
 
 
+def require_stop(solve: Callable[[Callable[[Step], bool]], Any]) -> None:
+    """A callback is called with one Step, where it returns True, and weights are finite then."""
+    steps: list[Any] = []
+
+    def stop(step: Step) -> bool:
+        steps.append(step)
+        return True
+
+    solution = solve(stop)
+    wrong = [step for step in steps if not isinstance(step, Step)]
+    require(not wrong, "Steps", wrong)
+    require(len(steps) == 1, "one call of a callback that returns True", f"{len(steps)} calls")
+    finite("weights", solution.w)
+
+
 def require_refusal(error: TextregError, name: str) -> None:
     """A refusal tells users what to change; RecordError is of wrong records, a fault in code."""
     refused = not isinstance(error, RecordError) and bool(str(error))
@@ -546,19 +561,8 @@ def _scale(part: Regularizer) -> None:
 def _callback(part: Regularizer) -> None:
     """The callback is called with Steps; when it returns True, the best solution so far is
     returned at once."""
-    steps: list[Any] = []
-
-    def stop(step: Step) -> bool:
-        steps.append(step)
-        return True
-
-    problem = small(tol=1e-12, callback=stop)
-    solution = solved(prepared(part), problem)
-    wrong = [step for step in steps if not isinstance(step, Step)]
-    require(not wrong, "Steps", wrong)
-    require(len(steps) >= 1, "a call at least", "none")
-    require(len(steps) == 1, "an end when it returned True", f"{len(steps)} calls")
-    finite("weights", solution.w)
+    ready = prepared(part)
+    require_stop(lambda stop: solved(ready, small(tol=1e-12, callback=stop)))
 
 
 def _weights_of(part: Regularizer, seed: int) -> list[float]:

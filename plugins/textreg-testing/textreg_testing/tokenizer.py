@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 import re
 import unicodedata
 from collections.abc import Sequence
@@ -256,7 +255,7 @@ def _tasks(tokenizer: Tokenizer, trial: Trial) -> list[list[str]]:
     return [list(trial.every), list(trial.plain), list(trial.every)[::-1]]
 
 
-repeated_checks(checks, Repeats(_made, _plain, operator.eq, _tasks, _tasks))
+repeated_checks(checks, Repeats(_made, _plain, _tasks, _tasks))
 
 
 def check_characters(tokenizer: Tokenizer, texts: Sequence[str], tokens: Tokens) -> None:
