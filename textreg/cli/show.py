@@ -280,20 +280,21 @@ def _tokenizer(encoders: Sequence[Encoder]) -> dict[str, Any]:
 
 def told(facts: dict[str, Any]) -> list[tuple[str, str]]:
     """Facts as titles and texts, without empty ones, as the labels of a regression."""
-    return [(_title(key), _text(value, key)) for key, value in facts.items() if value != []]
+    return [(_title(key), text_of(value, key)) for key, value in facts.items() if value != []]
 
 
 def _title(key: str) -> str:
     return "size" if key == "bytes" else key.replace("_", " ")
 
 
-def _text(value: Any, key: str = "") -> str:
+def text_of(value: Any, key: str = "") -> str:
+    """A JSON value as people read it; key: its name."""
     if isinstance(value, dict):
-        return ", ".join(f"{_title(key)} {_text(item, key)}" for key, item in value.items())
+        return ", ".join(f"{_title(key)} {text_of(item, key)}" for key, item in value.items())
     if key == "bytes":
         return output.size(value)
     if isinstance(value, list):
-        return ", ".join(map(_text, value))
+        return ", ".join(map(text_of, value))
     if isinstance(value, float):
         return f"{value:.4g}"
     return f"{value:,}" if type(value) is int else str(value)

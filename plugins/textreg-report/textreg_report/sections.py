@@ -31,12 +31,6 @@ from textreg_report.predictions import LABELS, OutOfFold, Predictions, Refits, a
 LIBRARIES = ("textreg", "numpy", "scipy", "scikit-learn")
 
 
-def _told(params: Mapping[str, Any]) -> str:
-    """Parameters and their values, of four digits."""
-    values = {key: f"{it:.4g}" if isinstance(it, float) else it for key, it in params.items()}
-    return ", ".join(f"{key.replace('_', ' ')} {it}" for key, it in values.items())
-
-
 def facts_of(model: Model) -> Facts:
     """What ``textreg show`` tells of a model, and the training documents of every label."""
     facts, summary = show.facts_of(model), model.summary
@@ -77,7 +71,7 @@ def search_section(model: Model) -> Section | None:
         return None
     chosen = settings.index((params, summary.chosen))
     shown = sorted({*range(0, len(rows), -(-len(rows) // TRIED)), chosen})
-    told = [_told({**rows[at].settings, **rows[at].params}) for at in shown]
+    told = [show.text_of({**rows[at].settings, **rows[at].params}) for at in shown]
     return _trials(model, summary.metric, told, [rows[at] for at in shown], shown.index(chosen))
 
 
@@ -280,7 +274,7 @@ def baseline_of(refits: Refits, other: OutOfFold | None, name: str) -> Section |
     answers = answers_of(refits.data.task, y_true, own.scores, other.scores)
     return Section(
         documents=len(y_true),
-        hyperparameters=_told(other.part.params()),
+        hyperparameters=show.text_of(other.part.params()),
         versus=beside(name, refits.data.task, y_true, *answers),
         features_own=float(np.mean(own.sizes)),
         features_other=float(np.mean(other.sizes)),
