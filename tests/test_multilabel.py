@@ -233,7 +233,7 @@ def test_a_label_of_all_documents_or_of_none(loss: Any) -> None:
     assert not always.w.any()
     if loss.log_odds:
         assert always.b == pytest.approx(np.log(7))
-    assert np.array_equal(problems.hardest().y, problems.targets[2])
+    assert np.array_equal(problems.hardest().y, problems.task.row(problems.y, 2))
 
 
 # Thresholds

@@ -210,7 +210,7 @@ def test_a_regularizer_may_bring_its_own_path() -> None:
 
 def test_classes_share_the_grid_of_the_one_hardest_to_empty() -> None:
     cut = fold(2, 3)
-    grids = [Shrunk().candidates(cut.problem.replace(y=y)) for y in cut.targets]
+    grids = [Shrunk().candidates(cut.problem.replace(y=y)) for y in cut.task.rows(cut.y)]
     grid = max(grids, key=lambda parts: parts[0].l1)
     assert [point.regularizer for point in search(Shrunk(), [cut])] == grid
 

@@ -105,9 +105,9 @@ if not TYPE_CHECKING:  # or a type checker would take any name
 
     def __getattr__(name: str) -> Any:
         if name == "__version__":
-            from importlib.metadata import version
+            from textreg.plugins.distributions import own_version
 
-            value: Any = version("textreg")
+            value: Any = own_version()
         elif name == "explain":
             value = import_module("textreg.explain")
         elif name in _HOME:

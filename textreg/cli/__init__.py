@@ -18,6 +18,7 @@ import click
 
 from textreg.cli import shared
 from textreg.errors import ConvergenceWarning, DataWarning, TextregError
+from textreg.plugins.distributions import own_version
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -98,7 +99,7 @@ def _add(ctx: click.Context, option: click.Parameter, files: tuple[str, ...]) ->
     'option: textreg explain MODEL -- "$TEXT". Exit codes: 0 success, 1 broken data or files, 2 '
     "wrong usage, 3 some rows could not be read, 70 a fault of textreg, 128 + n ended by signal n.",
 )
-@click.version_option(package_name="textreg", prog_name="textreg")
+@click.version_option(own_version(), prog_name="textreg")
 @click.option(
     "--plugin",
     metavar="FILE",

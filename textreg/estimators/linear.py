@@ -21,6 +21,7 @@ from textreg.features.encoder import Encoder
 from textreg.features.vectorize import MatrixRows, Vectorizer
 from textreg.losses import find_loss
 from textreg.records import Bools, Design, Floats, Tokens
+from textreg.records.design import as_design
 from textreg.records.documents import as_column
 from textreg.structure.joining import Pretokenized
 from textreg.tasks import Multilabel, Regression, Target, Task, classification
@@ -34,7 +35,6 @@ from textreg.training.train import learn
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
-    from scipy.sparse import csr_array
     from typing_extensions import Self, Unpack
 
     from textreg.kinds import Regularizer
@@ -58,7 +58,7 @@ USUAL = {"reg": "ridge", "fit_intercept": True}
 class Rows(NamedTuple):
     """Rows to fit: X (n, p), the names of its columns, and its tokens if it comes from texts."""
 
-    X: csr_array
+    X: Design
     names: Sequence[str]
     tokens: Tokens | None
 
@@ -70,7 +70,7 @@ class LinearEstimator(PartsEstimator):
 
     def _rows(self, X: Any) -> Rows:
         """The rows to fit, checked; their columns are counted and named."""
-        matrix = Design(validated(self, X, reset=True)).X
+        matrix = as_design(validated(self, X, reset=True))
         if isinstance(X, TextMatrix) and X.tokens is not None and X.names is not None:
             # Its texts would be those of other rows or columns.
             if X.shape != (X.tokens.n_documents, len(X.names)):
@@ -168,7 +168,7 @@ class LinearEstimator(PartsEstimator):
         return settings
 
     def _splits(
-        self, X: csr_array, target: Target, weights: Floats, group_of: Iterable[Any] | None
+        self, X: Design, target: Target, weights: Floats, group_of: Iterable[Any] | None
     ) -> list[Split]:
         """The splits of ``cv``; DataError where there is nothing to fit in one."""
         # As in scikit-learn: a number, a splitter, or the splits themselves.
@@ -180,7 +180,7 @@ class LinearEstimator(PartsEstimator):
         splitter = check_cv(cv, target.y, classifier=is_classifier(self))
         splits = [
             Split(_ascending(train), _ascending(held))
-            for train, held in splitter.split(X, target.y, groups)
+            for train, held in splitter.split(X.given, target.y, groups)
         ]
         for number, (train, _) in enumerate(splits, 1):
             some = weights[train] > 0.0

@@ -66,24 +66,20 @@ class MatrixRows(DocumentRows):
 
     Parameters
     ----------
-    X : csr_array
+    X : csr_array or Design
     """
 
-    def __init__(self, X: csr_array) -> None:
-        self._X = X
-        self.shape, self.size = X.shape, X.nnz
+    def __init__(self, X: csr_array | Design) -> None:
+        self._whole = X if isinstance(X, Design) else Design(X)
+        self.shape, self.size = self._whole.shape, self._whole.values
 
     def matrix(self, documents: NDArray[np.intp] | None = None) -> csr_array:
         """Rows of the matrix; all are the matrix itself."""
-        return self._X if documents is None else self._X[documents]
+        return self._whole.X if documents is None else self._whole.take_rows(documents).X
 
     def design(self, documents: NDArray[np.intp] | None = None) -> Design:
         """The same for solvers."""
-        return self._whole if documents is None else Design(self._X[documents])
-
-    @cached_property
-    def _whole(self) -> Design:
-        return Design(self._X)
+        return self._whole if documents is None else self._whole.take_rows(documents)
 
 
 class PartCounts(NamedTuple):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,10 +13,13 @@ from textreg._core import threads
 from textreg._core.blocks import block_dots
 from textreg.errors import UsageError, first_few
 from textreg.measure.decisions import Calibration
+from textreg.records.arrays import dense_rows, used_columns
 from textreg.records.documents import check_texts
 from textreg.tasks import Task
 
 if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
     from textreg.explain import Explanation
     from textreg.features.encoder import AnyEncoder
     from textreg.model.regularization_path import SolutionPath
@@ -26,6 +30,16 @@ if TYPE_CHECKING:
 
 #: The largest weight, intercept or threshold: no sum of them over a text overflows.
 LARGEST = 1e100
+
+#: Bytes of weights that any model may have as a table.
+SMALL_WEIGHTS = 256_000_000
+
+#: A larger table is sparse if it takes more bytes than this for every weight that is not zero:
+#: with twelve for each, that is a quarter of the memory, and texts are scored as fast.
+SPARSE = 48
+
+#: Of more bytes than this for every such weight no table is made, as it might not fit into memory.
+SPREAD = 6_000
 
 #: Characters of texts that are scored at once.
 BLOCK = 1 << 19
@@ -40,7 +54,7 @@ class Model:
         What is predicted, with its labels and its loss: see :mod:`textreg.tasks`.
     encoder : Encoder or JoinedEncoder
         Turns texts into features.
-    weights : ndarray of shape (k, p)
+    weights : ndarray or csr_array of shape (k, p)
         Weights of the encoder's p features; k is 1 for two labels or a regression, otherwise the
         number of labels. Features without any weight are dropped.
     intercepts : ndarray of shape (k,)
@@ -82,7 +96,7 @@ class Model:
         self,
         task: Task,
         encoder: AnyEncoder,
-        weights: Floats,
+        weights: Floats | csr_array,
         intercepts: Floats,
         summary: TrainingSummary | None = None,
         *,
@@ -90,11 +104,14 @@ class Model:
         thresholds: Mapping[str, float] | None = None,
         path: SolutionPath | None = None,
     ) -> None:
-        weights = np.asarray(weights, dtype=np.float64)
+        if not hasattr(weights, "indptr"):
+            weights = np.asarray(weights, dtype=np.float64)
         intercepts = np.ascontiguousarray(intercepts, dtype=np.float64)
         task.check_weights(weights, intercepts, encoder.n_columns)
         # Row by row, because a table of as many flags as weights may be large.
-        if not all((np.abs(row) <= LARGEST).all() for row in (*weights, intercepts)):
+        if not all(
+            (np.abs(row) <= LARGEST).all() for row in chain(dense_rows(weights), [intercepts])
+        ):
             raise UsageError(
                 "the weights and intercepts of a model must be finite numbers up to "
                 f"{LARGEST:g}, so that scores are."
@@ -107,14 +124,15 @@ class Model:
             raise UsageError(
                 f"its calibration has {len(calibration.curves)} curves, not {task.n_rows}."
             )
-        used = np.flatnonzero(weights.any(axis=0))
+        used = used_columns(weights)
         if len(used) < weights.shape[1]:
             encoder = encoder.restrict(used)
         self.task = task
         self.calibration = calibration
         self.thresholds = thresholds
         self.encoder = encoder
-        self.weights = _side_by_side(weights, used)
+        self.n_features = len(used)
+        self.by_feature = _by_feature(weights, used)
         self.intercepts = intercepts
         self.path = path
         self.summary = summary
@@ -148,9 +166,21 @@ class Model:
         return self.task.probabilistic
 
     @property
-    def n_features(self) -> int:
-        """Number of features with a weight for at least one label."""
-        return int(self.weights.shape[1])
+    def weights(self) -> Floats:
+        """(k, features) the weights; UsageError where that table has no room.
+
+        Where labels and features are many, it is made anew whenever it is asked for.
+        """
+        if isinstance(self.by_feature, np.ndarray):
+            return np.asarray(self.by_feature.T)
+        shape = len(self.intercepts), self.n_features
+        if table_bytes(shape) > SPREAD * self.by_feature.nnz:
+            raise UsageError(
+                f"{shape[0]:,} x {shape[1]:,} weights would take {table_bytes(shape):,} bytes, out "
+                "of proportion to those that are not zero: the model predicts, but to show or "
+                "explain it train on fewer features (--max-features) or labels (--min-label)."
+            )
+        return np.asarray(self.by_feature.toarray().T)
 
     def decision_function(self, texts: Documents) -> Floats:
         """Scores of texts.
@@ -194,14 +224,17 @@ class Model:
     def _scores(self, documents: Documents) -> Floats:
         """(n, k) what every weight vector gives."""
         rows = self.encoder.rows(documents)
-        scores = np.empty((len(rows.indptr) - 1, len(self.weights)))
-        block_dots(*rows, self.weights.T, scores)
+        if isinstance(self.by_feature, np.ndarray):
+            scores = np.empty((len(rows.indptr) - 1, len(self.intercepts)))
+            block_dots(*rows, self.by_feature, scores)
+        else:
+            scores = (rows.matrix(self.n_features) @ self.by_feature).toarray()
         scores += self.intercepts
         return scores
 
     def _scores_in_blocks(self, texts: Sequence[str]) -> Floats:
         """The same, a few texts at a time, whose rows fit into a cache."""
-        scores = np.empty((len(texts), len(self.weights)))
+        scores = np.empty((len(texts), len(self.intercepts)))
         start = size = 0
         for end, text in enumerate(texts, 1):
             size += len(text)
@@ -215,7 +248,7 @@ class Model:
         ptr = np.concatenate([[0], np.cumsum([len(text) for text in texts], dtype=np.int64)])
         # To score a character takes several times as long as what else is cut into pieces.
         cuts = threads.cuts_of(ptr, threads.pieces_of(8 * int(ptr[-1]))).tolist()
-        scores = np.empty((len(texts), len(self.weights)))
+        scores = np.empty((len(texts), len(self.intercepts)))
 
         def score(_: int, piece: int) -> None:
             start, end = cuts[piece : piece + 2]
@@ -388,15 +421,27 @@ class Model:
         return f"<Model: labels {labels}; {self.n_features:,} features>"
 
 
-def _side_by_side(weights: Floats, used: Int64s) -> Floats:
-    """Some columns of a table of weights, those of a feature next to each other in memory.
+def table_bytes(shape: tuple[int, int]) -> int:
+    """What a table of weights takes as a whole."""
+    return 8 * shape[0] * shape[1]
 
-    So a text is scored for all labels in one pass. They are copied row by row, as the table may be
-    the largest there is.
+
+def _by_feature(weights: Floats | csr_array, used: Int64s) -> Floats | csr_array:
+    """Some columns of a table of weights (k, p) by their features, (used, k).
+
+    So a text is scored for all labels in one pass. Large ones of few weights are sparse. Others are
+    copied row by row, as the table may be the largest there is.
     """
-    if len(used) == weights.shape[1]:
-        return np.asfortranarray(weights)
-    chosen = np.empty((len(weights), len(used)), order="F")
-    for row, own in zip(weights, chosen, strict=True):
+    shape = weights.shape[0], len(used)
+    if table_bytes(shape) > SMALL_WEIGHTS:
+        from scipy.sparse import csr_array
+
+        count = sum(map(np.count_nonzero, dense_rows(weights)))
+        if table_bytes(shape) > SPARSE * count:
+            return csr_array(csr_array(weights)[:, used].T)
+    if isinstance(weights, np.ndarray) and shape == weights.shape:
+        return np.asfortranarray(weights).T
+    chosen = np.empty(shape, order="F")
+    for row, own in zip(dense_rows(weights), chosen, strict=True):
         own[:] = row[used]
-    return chosen
+    return chosen.T

@@ -10,7 +10,6 @@ import shlex
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from importlib import metadata
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -223,6 +222,8 @@ def find_tokenizer(path: Path, origin: TokenizerOrigin) -> Tokenizer:
 
 def installed_version(distribution: str) -> str:
     """The installed version of a distribution; empty if it is not installed."""
+    from importlib import metadata
+
     try:
         return metadata.version(distribution)
     except metadata.PackageNotFoundError:

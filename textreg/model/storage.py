@@ -70,7 +70,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -80,7 +79,7 @@ from textreg.files import write_atomically
 from textreg.measure.decisions import Calibration
 from textreg.model import container, json_records, saved_encoder, summary
 from textreg.model.container import FaultError
-from textreg.model.model import Model
+from textreg.model.model import SMALL_WEIGHTS, Model, table_bytes
 from textreg.model.regularization_path import PathHeader, SolutionPath
 from textreg.model.saved_encoder import SavedPart
 from textreg.records.arrays import row_of
@@ -89,6 +88,7 @@ from textreg.tasks import task_of_header
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from scipy.sparse import csr_array
 
     from textreg.features.encoder import AnyEncoder
     from textreg.model.container import Arrays
@@ -144,14 +144,6 @@ def read_path(header: PathHeader | None, arrays: Arrays, rows: int) -> SolutionP
     return SolutionPath(*of_header, names, weights, intercepts)
 
 
-#: A model takes at most this many times the bytes of its file for weights, most of them zero, or
-#: SMALL_WEIGHTS: only one of many hundreds of labels, with few features each, needs more.
-SPREAD = 500
-
-#: Bytes of weights that a model may have in any file.
-SMALL_WEIGHTS = 256_000_000
-
-
 @dataclass(frozen=True)
 class Header:
     """What predictions need of the JSON header of a model file: see the table above."""
@@ -187,6 +179,10 @@ def save_model(model: Model, path: str | os.PathLike[str]) -> None:
     ModelError
         If the file cannot be written.
     """
+    from importlib import metadata  # not where a model is loaded: it takes time
+
+    from scipy.sparse import csr_array
+
     encoder = model.encoder
     header = Header(
         textreg=metadata.version("textreg"),
@@ -197,12 +193,13 @@ def save_model(model: Model, path: str | os.PathLike[str]) -> None:
         vectorizer=encoder.vectorizer.params(),
     )
     history = summary.History(model.summary, None if model.path is None else model.path.header)
-    rows, columns = np.nonzero(model.weights)
+    by_row = csr_array(model.by_feature.T)
+    by_row.sort_indices()
     arrays: dict[str, NDArray[Any]] = {
         **saved_encoder.encoder_arrays(encoder),
-        "weights": model.weights[rows, columns],
-        "weight_ptr": container.offsets_of(np.count_nonzero(model.weights, axis=1)),
-        "weight_columns": columns.astype(np.int32),
+        "weights": by_row.data,
+        "weight_ptr": by_row.indptr.astype(np.int64),
+        "weight_columns": by_row.indices.astype(np.int32),
         "intercepts": model.intercepts,
     }
     if (regularization := model.path) is not None:
@@ -255,8 +252,7 @@ def load_model(
         was trained without one.
     ModelError
         If the file is not a model, is damaged, has another digest, was made by a newer textreg,
-        needs a tokenizer that is not there, or does not fit into memory. With a ``sha256`` that
-        fits, weights may take memory out of proportion to the file.
+        needs a tokenizer that is not there, or does not fit into memory.
 
     Examples
     --------
@@ -281,8 +277,7 @@ def load_model(
         check_path_lengths(history.path, stored.lengths, rows)
         _check_lengths(stored.lengths, header, rows)
         arrays = stored.read()
-        most = None if sha256 is not None else max(SMALL_WEIGHTS, SPREAD * stored.size)
-        encoder, weights = _encoder_and_weights(header, arrays, rows, most)
+        encoder, weights = _encoder_and_weights(header, arrays, rows)
         model = Model(
             task,
             encoder,
@@ -314,9 +309,9 @@ def _check_lengths(lengths: Mapping[str, int], header: Header, rows: int) -> Non
 
 
 def _encoder_and_weights(
-    header: Header, arrays: Arrays, rows: int, most: int | None
-) -> tuple[AnyEncoder, Floats]:
-    """The encoder of the features with a weight, and their weights, at most so many bytes."""
+    header: Header, arrays: Arrays, rows: int
+) -> tuple[AnyEncoder, Floats | csr_array]:
+    """The encoder of the features with a weight, and their weights; many of them sparse."""
     encoder = saved_encoder.read_encoder(header.parts, header.vectorizer, arrays)
     names = "weights", "weight_columns", "weight_ptr"
     values, columns, ptr = container.unpack_rows(arrays, names, rows, encoder.n_columns)
@@ -326,12 +321,11 @@ def _encoder_and_weights(
     places: Int32s | Int64s = columns
     if len(used) < encoder.n_columns:
         encoder, places = encoder.restrict(used), np.searchsorted(used, columns)
-    if most is not None and 8 * rows * len(used) > most:
-        raise FaultError(
-            f"{rows:,} x {len(used):,} weights would take {8 * rows * len(used):,} bytes, out of "
-            "proportion to the file. If you know its SHA-256 digest from who made it, "
-            "textreg.load(path, sha256=...) loads it"
-        )
-    weights = np.zeros((rows, len(used)), order="F")
+    shape = rows, len(used)
+    if table_bytes(shape) > SMALL_WEIGHTS:
+        from scipy.sparse import csr_array
+
+        return encoder, csr_array((values, places, ptr), shape=shape)
+    weights = np.zeros(shape, order="F")
     weights[row_of(ptr), places] = values
     return encoder, weights

@@ -25,9 +25,12 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Iterable, Iterator, Set
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -40,7 +43,6 @@ if TYPE_CHECKING:
 GROUP = "textreg"
 # Entry points whose names are the versions of the interface that a distribution is made for.
 API_GROUP = "textreg.api"
-_FILES = "*-info/entry_points.txt"
 # Entry points whose names are those of commands, each followed by one line of help.
 HELP_GROUP = "textreg.help"
 # kinds.API and the keys of kinds.KINDS, which is not imported here: a list needs no numpy.
@@ -48,6 +50,23 @@ API = 1
 KIND_NAMES = tuple("tokenizer groups graph regularizer loss exporter backend command".split())
 # Pattern for the names of parts.
 PART_NAME = re.compile(r"\w[\w.+-]*")
+
+
+class Point(NamedTuple):
+    """The name of an entry point, and the module, or ``module:object``, that it names."""
+
+    name: str
+    value: str
+
+    @property
+    def module(self) -> str:
+        """The module."""
+        return self.value.partition(":")[0]
+
+    def load(self) -> Any:
+        """What it names, imported."""
+        attributes = self.value.partition(":")[2].split(".")
+        return reduce(getattr, filter(None, attributes), import_module(self.module))
 
 
 class Entry(NamedTuple):
@@ -60,7 +79,7 @@ class Entry(NamedTuple):
     name: str
     distribution: str
     version: str
-    point: metadata.EntryPoint
+    point: Point
     apis: tuple[str, ...] = ()
 
     @property
@@ -104,7 +123,11 @@ def scan() -> Scan:
     for dist in _declaring(found.damaged):
         if (name := _name_of(dist)) not in names:
             names.add(name)
-            found.entries.extend(_entries(dist, name))
+            points, apis = (
+                [Point(point.name, point.value) for point in dist.entry_points.select(group=group)]
+                for group in (GROUP, API_GROUP)
+            )
+            found.entries.extend(_entries(points, apis, name, dist.version or ""))
         elif not name:
             found.damaged.extend(
                 f"what is left in {dist.locate_file('')} of a distribution with '{point.name}'"
@@ -115,34 +138,56 @@ def scan() -> Scan:
 
 def scan_one(distribution: str) -> list[Entry]:
     """Those of one distribution, which takes a fraction of the time; none where it is damaged."""
+    stem = distribution.replace("-", "_")
+    for path in _found(f"{stem}-*.dist-info/entry_points.txt"):
+        points, version = _points(path), path.parent.name.split("-")[1].removesuffix(".dist")
+        return list(_entries(points[GROUP], points[API_GROUP], distribution, version))
+    return []
+
+
+def own_version() -> str:
+    """The version of textreg."""
+    for entry in scan_one("textreg"):
+        return entry.version
     from importlib import metadata
 
-    try:
-        return list(_entries(metadata.distribution(distribution), distribution))
-    except Exception:  # noqa: BLE001  # a scan of all says what is wrong
-        return []
+    return metadata.version("textreg")
 
 
 def commands_of_all() -> dict[str, str]:
-    """Names of commands of all distributions, each with its line of help.
-
-    It reads their files itself: importlib.metadata alone takes longer to import.
-    """
+    """Names of commands of all distributions, each with its line of help."""
     names: set[str] = set()
     described: dict[str, str] = {}
-    for path in (path for folder in sys.path for path in Path(folder).glob(_FILES)):
-        text = path.read_text("utf-8", "replace")
-        section = ""
-        for line in text.splitlines() if f"[{GROUP}" in text else ():
-            name = line.partition("=")[0].strip()
-            if line.startswith("["):
-                section = line.strip("[] ")
-            elif section == GROUP and name.startswith("command."):
-                names.add(name.removeprefix("command."))
-            elif section == HELP_GROUP:
-                command, _, line = name.partition(" ")
-                described[command] = line.strip()
+    for path in _found("*-info/entry_points.txt"):
+        points = _points(path)
+        every = (point.name.partition(".") for point in points[GROUP])
+        names |= {name for kind, _, name in every if kind == "command"}
+        split = (point.name.partition(" ") for point in points[HELP_GROUP])
+        described |= {command: line.strip() for command, _, line in split}
     return {name: described.get(name, "") for name in sorted(names)}
+
+
+def _found(pattern: str) -> Iterator[Path]:
+    """Files in folders that modules are imported from, in their order."""
+    for folder in sys.path:
+        with suppress(OSError):  # one that may not be read
+            yield from Path(folder).glob(pattern)
+
+
+def _points(path: Path) -> dict[str, list[Point]]:
+    """The entry points in a file, by group; none where textreg is not named.
+
+    It is read here: importlib.metadata alone takes longer to import than a text to be predicted.
+    """
+    found = defaultdict[str, list[Point]](list)
+    text = path.read_text("utf-8", "replace")
+    for line in text.splitlines() if f"[{GROUP}" in text else ():
+        name, _, value = map(str.strip, line.partition("="))
+        if line.startswith("["):
+            section = found[line.strip("[] ")]
+        elif value:
+            section.append(Point(name, value))
+    return found
 
 
 def _declaring(damaged: list[str]) -> Iterator[metadata.Distribution]:
@@ -161,14 +206,15 @@ def _declaring(damaged: list[str]) -> Iterator[metadata.Distribution]:
             yield dist
 
 
-def _entries(dist: metadata.Distribution, name: str) -> Iterator[Entry]:
-    """Its entry points of the group."""
-    points = dist.entry_points
-    apis = tuple(sorted(point.name for point in points.select(group=API_GROUP)))
-    for point in points.select(group=GROUP):
+def _entries(
+    points: Sequence[Point], apis: Sequence[Point], distribution: str, version: str
+) -> Iterator[Entry]:
+    """The entry points of a distribution."""
+    declared = tuple(sorted(point.name for point in apis))
+    for point in points:
         kind, dot, part = point.name.partition(".")
         kind, part = (kind, part) if dot else ("", kind)
-        yield Entry(kind, part, name, dist.version or "", point, apis)
+        yield Entry(kind, part, distribution, version, point, declared)
 
 
 def _name_of(dist: metadata.Distribution) -> str:

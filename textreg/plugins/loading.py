@@ -14,8 +14,6 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
-from importlib import metadata
-from importlib.metadata import EntryPoint
 from inspect import getattr_static
 from pathlib import Path
 from types import ModuleType
@@ -24,13 +22,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from textreg import errors
 from textreg.files import refuse_special
 from textreg.isolation import blaming, cause_of, contained, message_of, shown
-from textreg.plugins.distributions import PART_NAME, Entry
+from textreg.plugins.distributions import PART_NAME, Entry, Point
 
 if TYPE_CHECKING:
     from pluggy import PluginManager
 
 # What a part has from its base class, so that all others know what they get.
 _FIXED = ("kind", "label", "params", "declared", "replace", "undecided", "__eq__", "__hash__")
+
+# What an entry point names.
+_POINT = re.compile(r"[\w.]+(:[\w.]+)?")
 
 # Characters of a name at most.
 _LONGEST = 100
@@ -47,14 +48,14 @@ def title(kind: str) -> str:
     return _TITLES.get(kind, kind)
 
 
-def import_plugin(point: EntryPoint, distribution: str, version: str) -> Any:
+def import_plugin(point: Point, distribution: str, version: str) -> Any:
     """The module or object that an entry point names.
 
     Raises BrokenPluginError if the import raises anything. Warns with PluginWarning, naming the
     distribution, where it uses what will go away.
     """
     who = f"{distribution} {version}".strip()
-    if not point.pattern.match(point.value):
+    if not _POINT.fullmatch(point.value):
         cause = f"its entry point '{point.name}' names no module: '{point.value}'"
         raise errors.BrokenPluginError(
             f"{who} cannot be loaded: {cause}. Its author must fix it.", cause
@@ -74,7 +75,7 @@ def import_plugin(point: EntryPoint, distribution: str, version: str) -> Any:
         raise errors.BrokenPluginError(message, cause, remedy) from error
 
 
-def _what_is_missing(error: ImportError, point: EntryPoint, distribution: str) -> tuple[str, str]:
+def _what_is_missing(error: ImportError, point: Point, distribution: str) -> tuple[str, str]:
     """Why an import failed, and the command that may fix it."""
     missing, own = (str(name).partition(".")[0] for name in (error.name or "", point.module))
     if missing == "textreg" and own != "textreg":
@@ -98,6 +99,8 @@ def _requirement(distribution: str, module: str) -> str:
     Names differ, as those of sklearn and scikit-learn do, so a requirement that is declared without
     a condition and not installed is what is meant, if there is just one.
     """
+    from importlib import metadata
+
     missing = []
     for line in metadata.requires(distribution) or ():
         found = _REQUIREMENT.match(line)

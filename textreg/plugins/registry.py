@@ -114,6 +114,7 @@ class Registry:
         self.added: dict[tuple[str, str], Added] = {}
         self.waiting: list[PluginFile] = []
         self._scanned: Scan | None = None
+        self._own: dict[str, list[Entry]] = {}
         self._loaded: dict[tuple[str, str], Parts] = {}
         self._seconds: dict[tuple[str, str], float] = {}
         self._failures: dict[tuple[str, str, str], BrokenPluginError] = {}
@@ -130,8 +131,11 @@ class Registry:
     def entries_of(self, distribution: str) -> list[Entry]:
         """Those of one distribution, of which alone the metadata is read where that is enough."""
         name = normal(distribution)
-        if self._scanned is None and (own := distributions.scan_one(name)):
-            return own
+        if self._scanned is None:
+            if name not in self._own:
+                self._own[name] = distributions.scan_one(name)
+            if own := self._own[name]:
+                return own
         return [entry for entry in self.entries() if entry.distribution == name]
 
     def damaged(self) -> list[str]:

@@ -280,6 +280,24 @@ def row_of(ptr: NDArray[np.integer[Any]]) -> Int64s:
     return np.repeat(np.arange(len(ptr) - 1, dtype=np.int64), np.diff(ptr))
 
 
+def used_columns(table: Floats | csr_array) -> Int64s:
+    """The columns of a table, dense or sparse, that hold something else than zeros; ascending."""
+    if isinstance(table, np.ndarray):
+        return np.flatnonzero(table.any(axis=0))
+    return np.unique(table.indices).astype(np.int64)
+
+
+def dense_rows(table: Floats | csr_array) -> Iterator[Floats]:
+    """The rows of a table, dense or sparse, one after the other."""
+    if isinstance(table, np.ndarray):
+        yield from table
+        return
+    for start, end in pairwise(table.indptr.tolist()):
+        row = np.zeros(table.shape[1])
+        row[table.indices[start:end]] = table.data[start:end]
+        yield row
+
+
 def sums(bins: NDArray[Any], values: Floats, size: int) -> Floats:
     """The sum of ``values`` in each of ``size`` bins; bincount gives integers where it has none."""
     return np.bincount(bins, weights=values, minlength=size).astype(np.float64, copy=False)

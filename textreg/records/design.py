@@ -26,6 +26,7 @@ from textreg._core.ragged import scatter_rows
 from textreg.errors import RecordError, UsageError
 from textreg.records.arrays import (
     Cache,
+    as_finite,
     check_squares,
     checked_csr,
     derived,
@@ -92,6 +93,8 @@ class Design:
         The arrays of the matrix by columns and by rows, as compiled kernels take them.
     values : int
         Number of values.
+    full : bool
+        Whether products are as fast over all features as over a few of them.
     sizes : ndarray, shape (p,)
         Number of values of every column.
     squares : ndarray
@@ -109,6 +112,7 @@ class Design:
     X: csr_array
     name: InitVar[str] = "X"
     cache: Cache = field(default_factory=Cache, init=False, repr=False)
+    full: ClassVar[bool] = False
 
     def __post_init__(self, name: str) -> None:
         X = checked_csr(name, self.X)
@@ -180,6 +184,11 @@ class Design:
         return f"<{kind}: {n:,} documents, {p:,} features, {self.values:,} values>"
 
     @property
+    def given(self) -> Any:
+        """The matrix as it was given."""
+        return self._any
+
+    @property
     def _any(self) -> csr_array | csc_array:
         """The matrix as it is there, by rows or by columns."""
         return self.X if self.has_rows else self.X_csc
@@ -225,6 +234,20 @@ class Design:
     def features(self) -> Int32s:
         """The index of every feature, for kernels that take a choice of them."""
         return _read_only(np.arange(self.shape[1]), np.int32)
+
+    def take_rows(self, rows: NDArray[np.integer[Any]]) -> Design:
+        """The same of some rows.
+
+        Parameters
+        ----------
+        rows : ndarray of int
+            Their indices.
+
+        Returns
+        -------
+        Design
+        """
+        return Design(self.X[rows])
 
     def take_columns(self, features: NDArray[np.integer[Any]]) -> CompressedArrays:
         """Some columns, copied.
@@ -455,6 +478,108 @@ class ScaledColumns(Design):
         column_curvature(*self._columns, h, self._chosen[features], curvature)
         curvature *= self._factors[features] ** 2
         return curvature
+
+
+# A dense array of so many values is kept as one if at least this share of them is not zero: of a
+# smaller or emptier one the values alone take no more time.
+MANY_VALUES, FILLED = 1 << 18, 0.5
+
+
+def as_design(X: Any, name: str = "X") -> Design:
+    """A matrix as solvers take it, which shares a large dense array with the caller.
+
+    Parameters
+    ----------
+    X : sparse or dense matrix, shape (n, p)
+        Not to be changed from now on.
+    name : str, default "X"
+        What error messages call it.
+
+    Returns
+    -------
+    Design
+
+    Raises
+    ------
+    RecordError
+        As of :class:`Design`.
+    """
+    if not isinstance(X, np.ndarray) or X.ndim != 2 or X.size < MANY_VALUES:
+        return Design(X, name)
+    return DenseDesign(X, name) if np.count_nonzero(X) >= FILLED * X.size else Design(X, name)
+
+
+class DenseDesign(Design):
+    """A matrix in a dense array, with products by BLAS.
+
+    Vectors are multiplied one by one, so that no product depends on which others are asked for with
+    it; nor on the number of jobs, as trainings hold BLAS to one thread. What takes a few columns
+    gets the matrix as a sparse one.
+
+    Parameters
+    ----------
+    X : ndarray, shape (n, p)
+    name : str
+        What error messages call it.
+    """
+
+    _array: Floats
+    full = True
+
+    def __init__(self, X: NDArray[Any], name: str) -> None:
+        array = as_finite(name, X, (None, None))
+        check_squares(name, array.ravel())
+        vars(self).update(cache=Cache(), _array=_read_only(array, np.float64))
+
+    @property
+    def _any(self) -> Any:
+        """The array."""
+        return self._array
+
+    @property
+    def values(self) -> int:
+        """Number of values."""
+        return self._array.size
+
+    @derived
+    def X_csc(self) -> csc_array:
+        """The matrix by columns."""
+        from scipy.sparse import csc_array
+
+        return csc_array(self._array)
+
+    def take_rows(self, rows: NDArray[np.integer[Any]]) -> Design:
+        """The same of some rows."""
+        return DenseDesign(self._array[rows], "X")
+
+    def product(self, w: Floats, features: Int32s | None = None, intercept: float = 0.0) -> Floats:
+        """X w + intercept; see :meth:`Design.product`."""
+        self._check(w, self.shape[1] if features is None else len(features), features)
+        if features is not None:
+            some, w = w, np.zeros((self.shape[1], *w.shape[1:]))
+            w[features] = some
+        return _by_vector(self._array, w) + intercept
+
+    def transposed_product(self, r: Floats, features: Int32s | None = None) -> Floats:
+        """X'r; see :meth:`Design.transposed_product`."""
+        self._check(r, self.shape[0], features)
+        products = _by_vector(self._array.T, r)
+        return products if features is None else products[features]
+
+    def curvature(self, h: Floats, features: Int32s | None = None) -> Floats:
+        """sum_i h_i x_ij^2; see :meth:`Design.curvature`."""
+        self._check(h, self.shape[0], features)
+        curvature = np.zeros(self.shape[1])
+        for rows in pieces(np.full(len(h), self.shape[1]), PIECE):
+            curvature += h[rows] @ np.square(self._array[rows])
+        return curvature if features is None else curvature[features]
+
+
+def _by_vector(A: Floats, V: Floats) -> Floats:
+    """A V, for V (m,) or (m, k)."""
+    if V.ndim == 1:
+        return np.asarray(A @ V)
+    return np.stack([A @ v for v in np.ascontiguousarray(V.T)], axis=1)
 
 
 class RowBlock(NamedTuple):

@@ -20,8 +20,9 @@ from textreg.records.arrays import (
     as_whole,
     check_squares,
     check_weights,
+    used_columns,
 )
-from textreg.records.design import Design
+from textreg.records.design import Design, as_design
 from textreg.records.structure import Graph, Groups
 
 if TYPE_CHECKING:
@@ -240,8 +241,8 @@ class MultiSolution:
 
     Attributes
     ----------
-    w : array-like, shape (classes, p)
-        Weights. Kept as float64.
+    w : array-like or csr_array, shape (classes, p)
+        Weights. Kept as float64; sparse ones of training alone, which knows what they are.
     b : array-like, shape (classes,)
         Intercepts, which sum to zero.
     reports : tuple
@@ -267,14 +268,17 @@ class MultiSolution:
     group_norms: Floats | None = None
 
     def __post_init__(self) -> None:
-        w = as_array("w", self.w, np.float64, (None, None))
-        b = as_array("b", self.b, np.float64, (len(w),))
-        finite = all(bool(np.isfinite(row).all()) for row in (*w, b))
+        w: Any = self.w
+        if not hasattr(w, "indptr"):
+            w = as_array("w", w, np.float64, (None, None))
+        b = as_array("b", self.b, np.float64, w.shape[:1])
+        rows = (w.data, b) if hasattr(w, "indptr") else (*w, b)
+        finite = all(bool(np.isfinite(row).all()) for row in rows)
         _keep(self, {"w": w, "b": b}, finite=finite)
 
     def __repr__(self) -> str:
         classes, p = self.w.shape
-        used = np.count_nonzero(self.w.any(axis=0))
+        used = len(used_columns(self.w))
         return f"<MultiSolution: {classes} classes, {used:,} of {p:,} features, {_end(self)}>"
 
 
@@ -403,7 +407,7 @@ class Problem:
     design: Design = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        design = self.X if isinstance(self.X, Design) else Design(self.X)
+        design = self.X if isinstance(self.X, Design) else as_design(self.X)
         n, p = design.shape
         y = as_finite("y", self.y)
         if y.shape != (n,):

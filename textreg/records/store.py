@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import pickle
 from contextlib import suppress
 from itertools import count
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
+
+from textreg.errors import UsageError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -89,6 +92,19 @@ class Kept:
 def same(value: Any) -> Any:
     """What was given."""
     return value
+
+
+def check_room(needed: int, what: str, remedy: str) -> None:
+    """UsageError for what takes more bytes than the machine has, where it tells how many."""
+    try:
+        room = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):  # Windows has no such call
+        return
+    if needed > room:
+        raise UsageError(
+            f"{what} would take {needed:,} bytes of memory, and this machine has {room:,}: "
+            f"{remedy}."
+        )
 
 
 def release_memory() -> None:

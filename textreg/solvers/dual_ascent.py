@@ -79,8 +79,9 @@ def ascends(loss: Loss) -> bool:
 
 
 def suits(problem: Problem, q: float) -> bool:
-    """Whether the matrix is not small, and numbers have the range of float32."""
-    if not ascends(problem.loss) or problem.design.values <= SMALL:
+    """Whether the matrix is sparse and not small, and numbers have the range of float32."""
+    design = problem.design
+    if not ascends(problem.loss) or design.values <= SMALL or design.full:
         return False
     return single(problem, compact_rows(problem.design), q)
 

@@ -425,6 +425,11 @@ class Task(ABC):
     def rows(self, y: Targets) -> Floats:
         """(k, n) what each weight vector is fitted to: ``Problem.y`` of each."""
 
+    def row(self, y: Targets, number: int) -> Floats:
+        """(n,) the same of one of them; where labels are many, there is no room for all."""
+        row: Floats = self.rows(y)[number]
+        return row
+
     @abstractmethod
     def strata(self, y: Targets) -> tuple[Int64s, Sequence[str]]:
         """(n,) the stratum of each document, to be spread evenly over splits; and their names."""

@@ -167,8 +167,8 @@ class Classification(Task):
         return np.array([float(class_weight.get(label, 1.0)) for label in labels])
 
     def describe(self, y: Targets) -> dict[str, float]:
-        counts = np.bincount(y.astype(np.int64), minlength=len(self.labels)).tolist()
-        return dict(zip(self.labels, counts, strict=True))
+        counts = np.bincount(y.astype(np.int64), minlength=len(self.labels))
+        return dict(zip(self.labels, counts[: len(self.labels)].tolist(), strict=True))
 
     def label_lines(self, described: Mapping[str, float]) -> tuple[str, list[str]]:
         listed = [
@@ -516,7 +516,10 @@ class Multiclass(Classification):
     """One weight vector for each label; the highest score wins."""
 
     def rows(self, y: Targets) -> Floats:
-        return np.array([np.where(y == code, 1.0, -1.0) for code in range(len(self.labels))])
+        return np.array([self.row(y, code) for code in range(len(self.labels))])
+
+    def row(self, y: Targets, number: int) -> Floats:
+        return np.where(y == number, 1.0, -1.0)
 
     @property
     def n_rows(self) -> int:

@@ -141,6 +141,9 @@ class Multilabel(Multiclass):
     def rows(self, y: Targets) -> Floats:
         return np.where(y.T, 1.0, -1.0)
 
+    def row(self, y: Targets, number: int) -> Floats:
+        return np.where(y[:, number], 1.0, -1.0)
+
     def strata(self, y: Targets) -> tuple[Int64s, Sequence[str]]:
         """The label of each document that the fewest have; the last stratum has none."""
         k = len(self.labels)

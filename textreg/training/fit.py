@@ -18,7 +18,9 @@ from textreg.model.regularization_path import PathPoint, SolutionPath
 from textreg.model.summary import PruneSummary
 from textreg.params import AUTO, Choices, LogGrid
 from textreg.plugins import calls
-from textreg.records import Floats, MultiSolution, Problem, Solution, Step, Unsmoothed, store
+from textreg.records import Floats, Int32s, MultiSolution, Problem, Solution, Step, Unsmoothed
+from textreg.records.arrays import dense_rows, used_columns
+from textreg.records.store import check_room, release_memory
 from textreg.solvers.certificate import relative_gap
 from textreg.tasks.base import Held
 from textreg.training import trials
@@ -78,7 +80,7 @@ class FinalFit(NamedTuple):
     @property
     def nonzero(self) -> int:
         """Number of features with a weight."""
-        return int(np.count_nonzero(self.fitted.w.any(axis=0)))
+        return len(used_columns(self.fitted.w))
 
     def shortfall(self, tol: float) -> str:
         """How a fit ended that missed its tolerance, for people."""
@@ -166,19 +168,24 @@ def _fit_one(
             # Nothing needs the folds any more, whose matrices are as large as those to come.
             context.release()
             data, folds = replace(data), []
-            store.release_memory()
+            release_memory()
         problems = data.problems(rows, settings.tol)
     if initial is not None and not any(starts or ()):
         starts = initial(data)
-    fitted, stopped = fit_rows(regularizer, problems, starts, work, prove=True)
-    store.release_memory()
+    large = 8 * data.task.n_rows * data.rows.shape[1] > LARGE and not data.task.joint
+    keep = PrunedRows(regularizer, problems, settings.prune) if large else None
+    fitted, stopped = fit_rows(regularizer, problems, starts, work, keep=keep, prove=not large)
+    release_memory()
     if fitted.converged:
         stopped = None
     if splits and not of_search and not stopped:
         without = {data.without(problems, rows, split): split for split in splits}
         learned = learn_from_held(context, data, best, work, without, near=fitted) or learned
         del without
-    fitted, pruned = prune(fitted, regularizer, problems, settings.prune)
+    if keep is None:
+        fitted, pruned = prune(fitted, regularizer, problems, settings.prune)
+    else:
+        pruned = keep.summary(fitted)
     return FinalFit(
         best, regularizer, data, folds, rows, problems, fitted, pruned, stopped, learned
     )
@@ -213,7 +220,9 @@ def learn_from_held(  # noqa: PLR0913  # the fits, and what is known of them
             None,
         )
     else:
-        starts = None if near is None else list(map(Weights, near.w, near.b.tolist()))
+        starts = None
+        if near is not None and isinstance(near.w, np.ndarray):
+            starts = list(map(Weights, near.w, near.b.tolist()))
         held, outside_scores, stopped = held_out(regularizer, folds, work, X, starts)
     if stopped and near is not None:
         return None
@@ -247,23 +256,128 @@ def fit_rows(
     starts: Sequence[trials.Start | Weights | None] | None,
     work: Work = ALONE,
     *,
+    keep: Table | None = None,
     prove: bool = False,
 ) -> tuple[MultiSolution, str | None]:
     """All weight vectors; and why they were stopped, if so: see :attr:`Run.stopped`.
 
-    starts: a solution for each weight vector to start from, or None for some or all. prove: whether
-    to find what is proven of the support of each.
+    starts: a solution for each weight vector to start from, or None for some or all. keep: what is
+    kept of the weights, all by default. prove: whether to find what is proven of their supports.
     """
     run = work.run("fit", len(problems.rows))
     rows = problems.rows
     starts = starts or [None] * max(problems.task.n_rows, len(rows))
     joint = problems.task.joint
-    # Each weight vector goes straight to its row: with many labels there is no room for two.
-    weights = None if joint else sparse_zeros(len(rows), problems.problem.design.shape[1])
     cut = trials.cut_rows(rows, [regularizer], problems, work.threads)
-    pieces = [(regularizer, problems, piece, starts, run, weights, prove) for piece in cut]
+    kept = Table(len(rows), problems.problem.design.shape[1]) if keep is None else keep
+    pieces = [(regularizer, problems, piece, starts, run, kept, prove) for piece in cut]
     fitted = [solution for piece in run.map(_fit, pieces) for solution in piece]
-    return fitted[0] if weights is None else join(fitted, weights), run.stopped
+    if not joint:
+        return join(fitted, kept.table()), run.stopped
+    if keep is not None:
+        for row, w in enumerate(fitted[0].w):
+            keep.take(row, w)
+    return fitted[0], run.stopped
+
+
+class Table:
+    """What is kept of the weights of every label, as they are fitted: by default all of them."""
+
+    def __init__(self, k: int, p: int) -> None:
+        self._weights = sparse_zeros(k, p)
+
+    def take(self, row: int, w: Floats) -> None:
+        """Keep the weights (p,) of a label; threads call this at once.
+
+        Those that are zero are not written: pages that stay untouched take no memory.
+        """
+        used = np.flatnonzero(w)
+        self._weights[row, used] = w[used]
+
+    def table(self) -> Any:
+        """What was kept as weights (k, p), dense or sparse."""
+        return self._weights
+
+
+class Scores(Table):
+    """Not the weights, but what they give for some documents.
+
+    Attributes
+    ----------
+    scores : list of ndarray
+        Without intercepts, (n, k) for each of the matrices.
+    """
+
+    def __init__(self, matrices: Sequence[csr_array], k: int) -> None:
+        super().__init__(k, 0)
+        self._matrices = matrices
+        self.scores = [np.empty((X.shape[0], k)) for X in matrices]
+
+    def take(self, row: int, w: Floats) -> None:
+        """Keep X w. One label at a time: for all of them SciPy copies the weights."""
+        for X, table in zip(self._matrices, self.scores, strict=True):
+            table[:, row] = X @ w
+
+
+# Bytes of a table of weights from which on they are pruned label by label, and kept sparse: a
+# threshold for all labels together keeps fewer, but needs the whole table.
+LARGE = 1 << 31
+
+
+class PrunedRows(Table):
+    """Those weights of every label that are left of it by :func:`leave_out`, sparse.
+
+    Parameters
+    ----------
+    regularizer, problems
+        What is fitted.
+    share : float
+        As of :func:`prune`, but of the variance of each label by itself.
+    """
+
+    def __init__(
+        self, regularizer: kinds.Regularizer, problems: trials.Problems, share: float
+    ) -> None:
+        design = problems.problem.design
+        ones = np.ones(design.shape[0])
+        self._squares = (design.curvature(ones) / len(ones)).astype(np.float32)
+        self._regularizer, self._problems, self._share = regularizer, problems, share
+        self._rows: dict[int, tuple[Floats, Int32s, int]] = {}
+        self._bytes = 0
+
+    def take(self, row: int, w: Floats) -> None:
+        """Keep some of them; UsageError where it can be told that all will not fit in memory."""
+        before = int(np.count_nonzero(w))
+        if self._share and before > 1:
+            w = w.copy()
+            leave_out(w[None], self._squares, self._share, 1)
+        used = np.flatnonzero(w).astype(np.int32)
+        self._rows[row] = w[used], used, before
+        self._bytes += 12 * len(used)
+        k = self._problems.task.n_rows
+        check_room(
+            self._bytes * k // len(self._rows),
+            f"the weights of {k:,} labels",
+            "take fewer features (--max-features, --min-df), a regularizer that selects some "
+            "(--reg lasso), or join rare labels (--min-label 5:other)",
+        )
+
+    def table(self) -> csr_array:
+        """The weights (k, p)."""
+        from scipy.sparse import csr_array
+
+        values, columns, _ = zip(*(self._rows[row] for row in sorted(self._rows)), strict=True)
+        ptr = np.cumsum([0, *map(len, values)])
+        shape = len(values), len(self._squares)
+        return csr_array((np.concatenate(values), np.concatenate(columns), ptr), shape=shape)
+
+    def summary(self, fitted: MultiSolution) -> PruneSummary | None:
+        """What was left out; None if nothing was to be."""
+        before = sum(before for _, _, before in self._rows.values())
+        if not self._share or before <= LEAST:
+            return None
+        gap = _gap(fitted, self._regularizer, self._problems)
+        return PruneSummary(self._share, before, self._bytes // 12, gap)
 
 
 class Weights(NamedTuple):
@@ -319,14 +433,16 @@ def held_out(
         near = None if starts is None else [*starts] * len(folds)
         fitted, stopped = fit_rows(regularizer, beside, near, quiet)
     for at, fold in enumerate(folds):
+        tables = Scores([fold.X_new(), fold.X_new(outside)], first.task.n_rows)
         if together:
-            weights, intercepts = fitted.w[at : at + 1], fitted.b[at : at + 1]
+            tables.take(0, fitted.w[at])
+            intercepts = fitted.b[at : at + 1]
         else:
-            fitted, ended = fit_rows(regularizer, fold, starts, quiet)
-            weights, intercepts, stopped = fitted.w, fitted.b, stopped or ended
-        for X, table in ((fold.X_new(), scores), (fold.X_new(outside), others)):
-            # One label at a time: for all of them SciPy copies the weights.
-            table.append(np.column_stack([X @ w for w in weights]) + intercepts)
+            fit, ended = fit_rows(regularizer, fold, starts, quiet, keep=tables)
+            intercepts, stopped = fit.b, stopped or ended
+        for table, found in zip(tables.scores, (scores, others), strict=True):
+            table += intercepts
+            found.append(table)
     y = np.concatenate([fold.y_held for fold in folds])
     return Held(np.vstack(scores), y, trials.held_weights(folds)), np.vstack(others), stopped
 
@@ -358,10 +474,10 @@ def _fit(  # noqa: PLR0913  # one piece of work
     rows: Sequence[int | None],
     starts: Sequence[trials.Start | Weights | None],
     run: Run,
-    weights: Floats | None,
+    keep: Table,
     prove: bool,
 ) -> list[Solution] | list[MultiSolution]:
-    """The fits of some of ``problems.rows``; ``weights`` (rows, p) is where theirs go, if given."""
+    """The fits of some of ``problems.rows``, whose weights ``keep`` takes."""
     callback, p = run.callback, problems.problem.design.shape[1]
     if rows[0] is None:
         problem, codes = problems.of(None).replace(callback=callback), problems.y.astype(np.int64)
@@ -387,19 +503,17 @@ def _fit(  # noqa: PLR0913  # one piece of work
         solutions = trials.solve_rows(regularizer, problems, separate, from_, callback)
     fitted = []
     for row, solution in zip(separate, solutions, strict=True):
-        if weights is not None:
-            # Zeros are not written: pages that stay untouched take no memory.
-            used = np.flatnonzero(solution.w)
-            weights[row, used] = solution.w[used]
-            problem = problems.of(row).replace(callback=callback)
-            support = regularizer.support(problem, solution) if prove else None
-            solution = replace(
-                solution,
-                w=weights[row],
-                alpha=None,
-                support=support,
-                converged=solution.converged or solution.gap <= goal,
-            )
+        support = None
+        if prove:
+            support = regularizer.support(problems.of(row).replace(callback=callback), solution)
+        keep.take(row, solution.w)
+        solution = replace(
+            solution,
+            w=np.empty(0),  # with many labels there is no room for two
+            alpha=None,
+            support=support,
+            converged=solution.converged or solution.gap <= goal,
+        )
         fitted.append(solution)
         run.advance()
     return fitted
@@ -481,10 +595,13 @@ def prune(
     return pruned, PruneSummary(share, before, int(np.count_nonzero(w)), gap)
 
 
-def leave_out(w: Floats, squares: NDArray[np.float32], share: float) -> None:
+def leave_out(
+    w: Floats, squares: NDArray[np.float32], share: float, fewest: int | None = None
+) -> None:
     """Leave out the smallest weights of a table (k, p), in place, and shorten the others.
 
     squares: (p,) the mean square of each feature. share: that of the variance that may be left out.
+    fewest: how many stay in any case, by default :data:`LEAST`.
     """
     before = int(np.count_nonzero(w))
     ascending = np.empty(before, dtype=np.float32)
@@ -498,7 +615,7 @@ def leave_out(w: Floats, squares: NDArray[np.float32], share: float) -> None:
     # The largest number of weights whose variances sum to share * total at most.
     out = int(np.searchsorted(ascending.cumsum(dtype=np.float64), share * total, side="right"))
     # Equal ones all stay or all go, so that the order of features decides nothing.
-    least = ascending[min(out, before - LEAST)]
+    least = ascending[min(out, before - (LEAST if fewest is None else fewest))]
     del ascending
     for weights in w:
         there = weights != 0.0  # what is zero is not written: it takes no memory
@@ -528,7 +645,7 @@ def _gap(
     # bound = P (1 - gap) is below the minimum still; the gap of the pruned weights is from there.
     objective = sum(
         calls.objective(regularizer, problems.of(row), w, float(b))
-        for row, w, b in zip(problems.rows, pruned.w, pruned.b, strict=True)
+        for row, w, b in zip(problems.rows, dense_rows(pruned.w), pruned.b, strict=True)
     )
     if np.isinf(objective):
         return None
@@ -677,7 +794,7 @@ def fit_path(fit: FinalFit, *, metric: str, work: Work = ALONE) -> SolutionPath 
 
     problems, folds = fit.problems, fit.folds
     settings = path_settings(fit.regularizer, problems.hardest())
-    run = work.run("path", len(settings) * len(problems.targets) * (1 + len(folds)))
+    run = work.run("path", len(settings) * problems.task.n_rows * (1 + len(folds)))
     pieces: list[tuple[Any, ...]] = [(settings, problems, row, None, run) for row in problems.rows]
     pieces += [(settings, fold, row, fold.X_held, run) for fold in folds for row in fold.rows]
     results = run.map(_fit_along, pieces)

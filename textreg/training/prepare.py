@@ -182,7 +182,7 @@ class Prepared:
             groups = groups.compact() if registry.ours(settings.reg) else groups
         problem = Problem(
             X=self.rows.design(None if len(rows) == self.rows.shape[0] else rows),
-            y=self.task.rows(self.y[rows])[0],
+            y=self.task.row(self.y[rows], 0),
             sample_weight=self.sample_weight[rows],
             loss=calls.guarded(settings.loss),
             groups=groups,
@@ -191,7 +191,8 @@ class Prepared:
             max_iter=settings.max_iter,
             fit_intercept=self.fit_intercept,
         )
-        _ = problem.X_csc  # likewise
+        if not problem.design.full:
+            _ = problem.X_csc  # likewise
         return problem
 
     def _graph(self, builder: GraphBuilder, rows: NDArray[np.intp], groups: Groups | None) -> Graph:

@@ -554,8 +554,8 @@ def few_labels(data: prepare.Prepared, splits: Sequence[Split]) -> Int64s | None
     task, k = data.task, data.task.n_rows
     if task.joint or not isinstance(task, Multiclass):
         return None
-    held = np.sum([(task.rows(data.y[split.held]) > 0).sum(axis=1) for split in splits], axis=0)
-    counts = (task.rows(data.y[splits[0].train]) > 0).sum(axis=1)
+    held = np.sum([[*task.describe(data.y[split.held]).values()] for split in splits], axis=0)
+    counts = np.array([*task.describe(data.y[splits[0].train]).values()])
     # Evenly from the most frequent label to the rarest: strengths suit rare labels less.
     order, half = np.argsort(-counts, kind="stable"), k // 2
     for number in range(min(LABELS, half), half + 1) if half >= LEAST_LABELS else ():

@@ -26,6 +26,7 @@ from textreg.records import Corpus, Documents, Floats, SelectionReport, arrays
 from textreg.records import documents as inputs
 from textreg.records.design import BlockDesign, BlockGroups
 from textreg.records.problem import NONZERO, ZERO, PartsReport, Support
+from textreg.records.store import check_room
 from textreg.training import fit as fitting
 from textreg.training import prepare, recipe, running, search, trials
 from textreg.training.settings import TrainingSettings
@@ -146,7 +147,7 @@ def _of_groups(fit: fitting.FinalFit) -> records.GroupsSummary | None:
             norms = fit.fitted.group_norms
             if norms is None:
                 # There are no copies: those with a feature that has a weight.
-                used = np.any(fit.fitted.w, axis=0)[groups.indices]
+                used = np.isin(groups.indices, arrays.used_columns(fit.fitted.w))
                 selected = len(np.unique(arrays.row_of(groups.indptr)[used]))
             else:
                 selected = int(np.count_nonzero(norms))
@@ -403,6 +404,11 @@ def _model(learned: fitting.Learned, options: dict[str, Any]) -> Model:
     return model
 
 
+# Tables of the scores of all documents held out that there are at a time: those of the fits,
+# shifted ones, probabilities, and what an optimizer makes of them.
+TABLES = 8
+
+
 def learn(
     context: search.SearchContext, work: running.Work, initial: fitting.InitialWeights | None = None
 ) -> fitting.Learned:
@@ -413,8 +419,13 @@ def learn(
     Warns with a ConvergenceWarning where the search was stopped, or the fit misses its tolerance.
     """
     settings, documents = context.settings, context.documents
-    n = len(documents.target.y)
-    tuning = settings.tuning
+    n, k, tuning = len(documents.target.y), documents.target.task.n_rows, settings.tuning
+    held = sum(len(split.held) for split in documents.splits)
+    check_room(
+        8 * TABLES * held * k,
+        f"scores of {held:,} documents held out, by {k:,} labels,",
+        "join rare labels (--min-label 5:other), or name a few documents to choose by (--dev)",
+    )
     searched = open_workers(tuning.backend, tuning.address, [settings.reg])
     clock = running.Clock()
     with (

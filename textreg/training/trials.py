@@ -16,7 +16,6 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -62,11 +61,6 @@ class Problems:
     y: Targets
     row_factors: Floats | None = field(default=None, kw_only=True)
 
-    @cached_property
-    def targets(self) -> Floats:
-        """(k, n) the ``Problem.y`` of each weight vector."""
-        return self.task.rows(self.y)
-
     @property
     def rows(self) -> list[int | None]:
         """The weight vectors that are fitted by themselves; [None] if all are fitted together."""
@@ -76,7 +70,7 @@ class Problems:
         """The problem of one of :attr:`rows`; its ``y`` is unused if all are fitted together."""
         if row is None:
             return self.problem
-        y = self.targets[row]
+        y = self.task.row(self.y, row)
         if self.row_factors is None:
             return self.problem.replace(y=y)
         # c_i f(y_i): class weights differ by weight vector
@@ -92,7 +86,7 @@ class Problems:
         if row is None or not self.problem.loss.binary:
             return None
         counted = self.problem.sample_weight > 0.0
-        positive = self.targets[row][counted] > 0
+        positive = self.task.row(self.y, row)[counted] > 0
         if positive.any() and not positive.all():
             return None
         # Laplace's rule: (n + 1) to 1, and the intercept with these odds
@@ -107,9 +101,9 @@ class Problems:
 
         If all are fitted together, it also has the class of every document.
         """
-        codes = self.y.astype(np.int64) if self.task.joint else None
-        every = range(len(self.targets))
+        every = range(self.task.n_rows)
         varying = [row for row in every if self.constant(row) is None] or every
+        codes = self.y.astype(np.int64) if self.task.joint else None
         largest, design = list[float](), self.problem.design
         for at in range(0, len(varying), max(SIDE_BY_SIDE)):
             block = varying[at : at + max(SIDE_BY_SIDE)]

@@ -88,7 +88,7 @@ def approximate(
     clock.stop("features")
     problem = Problem(
         X=widened.X,
-        y=task.rows(y)[0],
+        y=task.row(y, 0),
         sample_weight=prepare.own_weights(new),
         loss=calls.guarded(settings.loss),
         tol=settings.tol,
