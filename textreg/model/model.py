@@ -39,7 +39,7 @@ SMALL_WEIGHTS = 256_000_000
 SPARSE = 48
 
 #: Of more bytes than this for every such weight no table is made, as it might not fit into memory.
-SPREAD = 6_000
+SPREAD = 1_000
 
 #: Characters of texts that are scored at once.
 BLOCK = 1 << 19
