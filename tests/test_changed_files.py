@@ -13,7 +13,7 @@ import pytest
 
 from textreg.errors import DataError
 from textreg.reading import corpus as reader
-from textreg.reading.corpus import read_corpus, stream_documents
+from textreg.reading.corpus import read_corpus, stream_records
 from textreg.records.documents import StoredTexts
 
 ROW = '{"text": "a", "label": "x"}\n'
@@ -104,13 +104,13 @@ def test_a_file_of_a_folder(
 def test_documents_to_be_classified(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_text("one\ntwo\nthree\n")
-    batches = stream_documents(path, 2)
-    assert list(next(batches).texts) == ["one", "two"]
+    batches = stream_records(path, 2)
+    assert list(next(batches).documents.texts) == ["one", "two"]
     grow(path)
-    assert list(next(batches).texts) == ["three", ""]
+    assert list(next(batches).documents.texts) == ["three", ""]
     with pytest.raises(DataError, match=r"a\.txt: this file was changed, from 14 to 15 bytes"):
         next(batches)
-    batches = stream_documents(path, 1)
+    batches = stream_records(path, 1)
     next(batches)
     path.unlink()
     batches.close()  # whoever stops early does not care  # type: ignore[attr-defined]

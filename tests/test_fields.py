@@ -361,7 +361,7 @@ def test_from_the_command_line(cli: Cli, tmp_path: Path) -> None:
     assert "accuracy 1.000" in cli("evaluate", model, table, "--label-col", "queue")[1]
     page = tmp_path / "page.html"
     assert cli("report", model, table, "--label-col", "queue", "-o", page, "--quiet") == (0, "", "")
-    assert "field price" in page.read_text()
+    assert "subject text, body text, brand category, price number" in page.read_text()
     code, _, err = cli("predict", model, table, "--text-col", "body")
     assert code == 2
     assert "leave out --text-col" in err

@@ -165,7 +165,7 @@ def test_nothing_heavy_is_imported_early(code: str) -> None:
     assert (done.returncode, done.stdout.strip(), done.stderr) == (0, "", "")
 
 
-@pytest.mark.parametrize("module", ["textreg.cli.train", "textreg_report.comparison_commands"])
+@pytest.mark.parametrize("module", ["textreg.cli.train", "textreg_report.commands"])
 def test_a_command_imports_nothing_heavy_before_it_works(module: str) -> None:
     heavy = {"jinja2", "matplotlib", "scipy", "sklearn"}
     code = f"import sys, {module}; print(*sorted({heavy} & set(sys.modules)))"
@@ -174,7 +174,7 @@ def test_a_command_imports_nothing_heavy_before_it_works(module: str) -> None:
 
 
 BUDGETS = {
-    "textreg": 36_160,
+    "textreg": 36_165,
     "textreg/_core": 4_400,
     "textreg/blocks": 680,
     "textreg/builtin": 1_280,
@@ -188,8 +188,8 @@ BUDGETS = {
     "textreg/plugins": 1_270,
     "textreg/reading": 1_865,
     "textreg/records": 2_535,
-    "textreg/solvers": 5_440,
-    "textreg/tasks": 1_325,
+    "textreg/solvers": 5_450,
+    "textreg/tasks": 1_320,
     "textreg/training": 4_050,
     "plugins": 11_500,
     "plugins/textreg-dask": 585,

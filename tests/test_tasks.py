@@ -60,8 +60,8 @@ class Sets(Multiclass):
     def known(self, y: Any) -> Any:
         return np.ones(len(y), dtype=bool)
 
-    def rows(self, y: Any) -> Any:
-        return 2.0 * y.T - 1.0
+    def row(self, y: Any, number: int) -> Any:
+        return 2.0 * y[:, number] - 1.0
 
     def strata(self, y: Any) -> tuple[Any, Sequence[str]]:
         return np.zeros(len(y), dtype=np.int64), ("all",)

@@ -187,7 +187,8 @@ def _sparse_fits(problems: Sequence[Problem], penalty: Separable) -> list[Sparse
         alphas = np.stack([fit.alpha for fit in left], axis=1)
         products = problems[0].design.transposed_product(alphas)
         np.abs(products, out=products)
-        columns, features = np.nonzero((products > least[:, None]).T)
+        # What is not a number is near, too: it certifies nothing.
+        columns, features = np.nonzero(~(products <= least[:, None]).T)
         ends = np.searchsorted(columns, np.arange(len(left) + 1))
         for k, (fit, (begin, end)) in enumerate(zip(left, pairwise(ends), strict=True)):
             near = features[begin:end].astype(np.int32)
@@ -224,14 +225,26 @@ class SparseFit:
         if len(features) < design.shape[1]:
             design = Design.of_columns(design.shape[0], *design.take_columns(features))
             part = part.select(features)
-        left = problem.max_iter - self._iterations
+        before = self._iterations
+
+        def report(step: Step) -> bool:
+            self._report(before + step.iteration, step.objective)
+            return self.stopped
+
+        left = problem.max_iter - before
         fit = self._fit = NewtonFit(
-            problem.over(design, start, callback=None, tol=tol, max_iter=left), part
+            problem.over(design, start, callback=report, tol=tol, max_iter=left), part
         )
         while not fit.ended:
             fit.step(fit.engine.gradient())
         self._iterations += fit.iterations
         self.alpha = dual_scores(fit.engine)
+
+    def _report(self, iteration: int, objective: float) -> None:
+        """Tell the caller how far the objective is from the best bound over all features."""
+        callback, gap = self._problem.callback, relative_gap(objective, self._bound.value)
+        self._history.append(Step(iteration, objective, gap))
+        self.stopped = self.stopped or bool(callback and callback(self._history[-1]))
 
     def look(self, features: Int32s, t: Floats) -> None:
         """Look at the gap over all features, and go on with a larger working set.
@@ -243,10 +256,8 @@ class SparseFit:
         outside = ~np.isin(features, self._features, assume_unique=True)
         self._violation = float((t - part.lam)[outside].max(initial=0.0))
         self._bound = max(self._bound, bound_by(engine, self.alpha, part, t), key=value_of)
-        objective = self._fit.objective
-        gap = relative_gap(objective, self._bound.value)
-        self._history.append(Step(self._iterations, objective, gap))
-        self.stopped = bool(problem.callback and problem.callback(self._history[-1]))
+        self._report(self._iterations, self._fit.objective)
+        gap = self._history[-1].gap
         self._converged = gap <= problem.tol
         # Where nothing is left to add, more is to be gained only from more accuracy.
         whole = not outside.any()

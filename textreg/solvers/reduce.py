@@ -197,7 +197,9 @@ def over_merged_columns(
 
     Their penalty is the same square of every weight.
     """
-    if not problems or problems[0].design.full:  # where parallel columns are hardly to be found
+    if not problems:
+        return []
+    if problems[0].design.full:  # where parallel columns are hardly to be found
         return solve(problems)
     merged = parallel_columns(problems[0].design)
     if not merged.worth_it:

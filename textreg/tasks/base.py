@@ -422,13 +422,12 @@ class Task(ABC):
         return np.zeros(len(y), dtype=bool)
 
     @abstractmethod
-    def rows(self, y: Targets) -> Floats:
-        """(k, n) what each weight vector is fitted to: ``Problem.y`` of each."""
-
     def row(self, y: Targets, number: int) -> Floats:
-        """(n,) the same of one of them; where labels are many, there is no room for all."""
-        row: Floats = self.rows(y)[number]
-        return row
+        """(n,) what a weight vector is fitted to: its ``Problem.y``."""
+
+    def rows(self, y: Targets) -> Floats:
+        """(k, n) the same of all; where labels are many, there is no room for them."""
+        return np.array([self.row(y, number) for number in range(self.n_rows)])
 
     @abstractmethod
     def strata(self, y: Targets) -> tuple[Int64s, Sequence[str]]:

@@ -439,8 +439,8 @@ class Binary(Classification):
         if len(self.labels) != 2:
             raise UsageError(f"a binary model has two labels, not {list(self.labels)}.")
 
-    def rows(self, y: Targets) -> Floats:
-        return np.where(y == 1, 1.0, -1.0)[None]
+    def row(self, y: Targets, number: int) -> Floats:
+        return np.where(y == 1, 1.0, -1.0)
 
     def _best(self, scores: Floats, thresholds: ByLabel) -> Int64s:
         """The second label above its threshold, or up to minus that of the first."""
@@ -514,9 +514,6 @@ class Binary(Classification):
 @dataclass(frozen=True)
 class Multiclass(Classification):
     """One weight vector for each label; the highest score wins."""
-
-    def rows(self, y: Targets) -> Floats:
-        return np.array([self.row(y, code) for code in range(len(self.labels))])
 
     def row(self, y: Targets, number: int) -> Floats:
         return np.where(y == number, 1.0, -1.0)

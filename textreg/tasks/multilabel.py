@@ -138,9 +138,6 @@ class Multilabel(Multiclass):
         task = replace(self, labels=labels, rare_label=None)
         return task, np.ones(len(y), dtype=bool), y[:, rows]
 
-    def rows(self, y: Targets) -> Floats:
-        return np.where(y.T, 1.0, -1.0)
-
     def row(self, y: Targets, number: int) -> Floats:
         return np.where(y[:, number], 1.0, -1.0)
 

@@ -97,8 +97,8 @@ class Regression(Task):
     def known_targets(self, corpus: Corpus) -> Floats:
         return np.zeros(len(corpus))
 
-    def rows(self, y: Targets) -> Floats:
-        return np.asarray(y, dtype=np.float64)[None]
+    def row(self, y: Targets, number: int) -> Floats:
+        return np.asarray(y, dtype=np.float64)
 
     def strata(self, y: Targets) -> tuple[Int64s, Sequence[str]]:
         return np.zeros(len(y), dtype=np.int64), ("all",)

@@ -266,7 +266,7 @@ def learn_in_blocks(
         prepared = Prepared.of(training.target, weights, settings, encoder, _BlockRows(design))
         problem = Problem(
             X=design,
-            y=prepared.task.rows(prepared.y)[0],
+            y=prepared.task.row(prepared.y, 0),
             sample_weight=prepared.sample_weight,
             loss=calls.guarded(settings.loss),
             groups=None if settings.groups is None else BlockGroups(groups),
