@@ -18,7 +18,7 @@ from textreg.errors import ConvergenceWarning
 from textreg.kinds import Regularizer
 from textreg.penalties import Separable
 from textreg.records import Floats, Problem, Solution, Step
-from textreg.solvers.newton import newton, newtons
+from textreg.solvers.newton import _is_rare, newton, newtons
 
 PENALIZED = [Lasso(l1=0.7), Ridge(l2=0.3), Elastic(l1=0.4, l2=0.2)]
 ALL = [*PENALIZED, NoRegularizer()]
@@ -353,6 +353,7 @@ def test_path_is_the_same_as_one_by_one(reg: Regularizer) -> None:
 def over_working_sets(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("textreg.solvers.newton.SMALL", 0)
     monkeypatch.setattr("textreg.solvers.newton.FIRST", 0.02)
+    monkeypatch.setattr("textreg.solvers.newton._is_rare", lambda problem: True)
 
 
 @pytest.mark.usefixtures("over_working_sets")
@@ -398,3 +399,11 @@ def test_working_sets_stop_when_told() -> None:
     assert stopped.history[:1] == tuple(seen)  # and then the gap of where it stopped
     with pytest.warns(ConvergenceWarning, match="stopped after 2 Newton steps"):
         Lasso(l1=0.7).solve(problem(5, max_iter=2))
+
+
+def test_rare_labels_have_few_documents() -> None:
+    X = np.ones((100, 2))
+    for positive, rare in ((5, True), (6, False), (95, True), (50, False)):
+        y = np.where(np.arange(100) < positive, 1.0, -1.0)
+        assert _is_rare(Problem(X, y)) is rare
+        assert not _is_rare(Problem(X, y, loss="squared"))

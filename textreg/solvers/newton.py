@@ -48,7 +48,7 @@ from textreg.solvers.certificate import (
     value_of,
 )
 from textreg.solvers.linear_algebra import Advance, Direction, conjugate_gradients, union
-from textreg.solvers.reduce import MOST, NEAR, SMALL, merge_parallel_columns
+from textreg.solvers.reduce import NEAR, SMALL, merge_parallel_columns
 from textreg.solvers.state import (
     IDLE,
     NOISE,
@@ -78,8 +78,13 @@ STEPS, FAR = 4, 0.03
 # A fall below LITTLE of the objective and above SLOW of the last one doubles the effort, to EFFORT.
 LITTLE, SLOW, EFFORT = 1e-3, 0.03, 8
 
-# Values that may join a working set: a share of those of the matrix, or times those of the set.
-FIRST, GROWTH = 0.05, 3.0
+# Share of the documents that rare labels have at most: their weights are few, also beside many
+# that seem to enter the model at zero weights, so that working sets are worth their looks.
+RARE = 0.05
+
+# Values that may join a working set: a share of those of the matrix, or times those of the set. One
+# with more than LARGEST of the values is all of the matrix, of which there is no copy.
+FIRST, GROWTH, LARGEST = 0.05, 3.0, 0.25
 
 # Share of the gap over all features to which a working set is fitted next.
 ACCURACY = 0.3
@@ -163,37 +168,40 @@ def _approached(problem: Problem, penalty: Separable) -> Approached:
     )
 
 
-def _fitted(problems: Sequence[Problem], penalty: Separable) -> Sequence[NewtonFit | SparseFit]:
-    """The fits of problems from where they say, after their last step."""
-    design = problems[0].design
-    if design.values > SMALL and penalty.lam.all() and not penalty.mu.any():
-        return _sparse_fits(problems, penalty)
-    fits = [NewtonFit(problem, penalty) for problem in problems]
-    while left := [fit for fit in fits if not fit.ended]:
-        r = np.stack([fit.engine.r for fit in left], axis=1)
-        gradients = design.transposed_product(r)
-        for fit, gradient in zip(left, gradients.T, strict=True):
-            fit.step(np.ascontiguousarray(gradient))
-    return fits
+def _fitted(problems: Sequence[Problem], penalty: Separable) -> list[NewtonFit | SparseFit]:
+    """The fits of problems from where they say, after their last step.
 
-
-def _sparse_fits(problems: Sequence[Problem], penalty: Separable) -> list[SparseFit]:
-    """The same by working sets: a look at all features is one product of the labels that are left.
-
-    The features that it finds are few, so nothing else has the size of a matrix of weights.
+    Those of rare labels take looks at all features, and others gradients: either is one product
+    with the matrix for all labels that are left.
     """
-    fits, least = [SparseFit(problem, penalty) for problem in problems], NEAR * penalty.lam
-    while left := [fit for fit in fits if not fit.ended]:
-        alphas = np.stack([fit.alpha for fit in left], axis=1)
-        products = problems[0].design.transposed_product(alphas)
+    design, least = problems[0].design, NEAR * penalty.lam
+    suits = design.values > SMALL and penalty.lam.all() and not penalty.mu.any()
+    fits: list[NewtonFit | SparseFit] = [
+        (SparseFit if suits and _is_rare(problem) else NewtonFit)(problem, penalty)
+        for problem in problems
+    ]
+    while looking := [fit for fit in fits if isinstance(fit, SparseFit) and not fit.ended]:
+        products = design.transposed_product(np.stack([fit.alpha for fit in looking], axis=1))
         np.abs(products, out=products)
         # What is not a number is near, too: it certifies nothing.
         columns, features = np.nonzero(~(products <= least[:, None]).T)
-        ends = np.searchsorted(columns, np.arange(len(left) + 1))
-        for k, (fit, (begin, end)) in enumerate(zip(left, pairwise(ends), strict=True)):
+        ends = np.searchsorted(columns, np.arange(len(looking) + 1))
+        for k, (look, (begin, end)) in enumerate(zip(looking, pairwise(ends), strict=True)):
             near = features[begin:end].astype(np.int32)
-            fit.look(near, products[near, k])
+            look.look(near, products[near, k])
+    while stepping := [fit for fit in fits if isinstance(fit, NewtonFit) and not fit.ended]:
+        r = np.stack([fit.engine.r for fit in stepping], axis=1)
+        gradients = design.transposed_product(r)
+        for step, gradient in zip(stepping, gradients.T, strict=True):
+            step.step(np.ascontiguousarray(gradient))
     return fits
+
+
+def _is_rare(problem: Problem) -> bool:
+    """Whether one of two labels has a small share of the documents."""
+    c, positive = problem.sample_weight, problem.y > 0.0
+    count = float(c[positive].sum())
+    return problem.loss.binary and min(count, float(c.sum()) - count) <= RARE * float(c.sum())
 
 
 class SparseFit:
@@ -232,12 +240,12 @@ class SparseFit:
             return self.stopped
 
         left = problem.max_iter - before
-        fit = self._fit = NewtonFit(
-            problem.over(design, start, callback=report, tol=tol, max_iter=left), part
-        )
+        fit = NewtonFit(problem.over(design, start, callback=report, tol=tol, max_iter=left), part)
         while not fit.ended:
             fit.step(fit.engine.gradient())
-        self._iterations += fit.iterations
+        # Without the fit, whose problem holds on to this one.
+        self._engine, self._objective, self._residual = fit.engine, fit.objective, fit.residual
+        self._steps, self._iterations = fit.iterations, before + fit.iterations
         self.alpha = dual_scores(fit.engine)
 
     def _report(self, iteration: int, objective: float) -> None:
@@ -251,17 +259,17 @@ class SparseFit:
 
         features: ascending, at least those with |x_j.alpha| > lam_j. t: their |x_j.alpha|.
         """
-        problem, engine = self._problem, self._fit.engine
+        problem, engine = self._problem, self._engine
         part = self._penalty.select(features)
         outside = ~np.isin(features, self._features, assume_unique=True)
         self._violation = float((t - part.lam)[outside].max(initial=0.0))
         self._bound = max(self._bound, bound_by(engine, self.alpha, part, t), key=value_of)
-        self._report(self._iterations, self._fit.objective)
+        self._report(self._iterations, self._objective)
         gap = self._history[-1].gap
         self._converged = gap <= problem.tol
         # Where nothing is left to add, more is to be gained only from more accuracy.
         whole = not outside.any()
-        exact = whole and self._tol <= problem.tol / 2.0 and not self._fit.iterations
+        exact = whole and self._tol <= problem.tol / 2.0 and not self._steps
         over = self._iterations >= problem.max_iter or exact
         self.ended = self._converged or self.stopped or over
         if not self.ended:
@@ -271,30 +279,30 @@ class SparseFit:
 
     def _grow(self, features: Int32s, ratios: Floats) -> tuple[Floats, float]:
         """Add those with the largest ratios to the working set; the start over it."""
-        design, engine = self._problem.design, self._fit.engine
+        design, engine = self._problem.design, self._engine
         sizes, order = design.sizes, np.argsort(-ratios, kind="stable")
         room = max(GROWTH * int(sizes[self._features].sum()), FIRST * design.values)
         fitting = np.cumsum(sizes[features[order]]) <= room
         fitting[:1] = True
-        added = features[order][fitting]
-        grown = union(self._features, added)
-        if sizes[grown].sum() > MOST * design.values:
+        grown = union(self._features, features[order][fitting])
+        if sizes[grown].sum() > LARGEST * design.values:
             grown = design.features
         w = np.zeros(len(grown))
         w[np.searchsorted(grown, self._features)] = engine.w
         self._features = grown
+        del self._engine  # and its columns, before there are others
         return w, engine.b
 
     def solution(self) -> Solution:
         """What the steps have come to."""
         end, w = self._history[-1], np.zeros(len(self._penalty.lam))
-        w[self._features] = self._fit.engine.w
+        w[self._features] = self._engine.w
         return Solution(
             w=w,
-            b=self._fit.engine.b,
+            b=self._engine.b,
             objective=end.objective,
             gap=end.gap,
-            residual=max(self._fit.residual, self._violation),
+            residual=max(self._residual, self._violation),
             iterations=self._iterations,
             converged=self._converged,
             history=tuple(self._history),

@@ -45,7 +45,7 @@ CHUNK = 3
 
 # How many weight vectors are fitted side by side, which kernels take in one go, and how many
 # weights these may have together: every one takes a dozen vectors as long as that.
-SIDE_BY_SIDE = {16: 10_000_000, 4: 6_000_000}
+SIDE_BY_SIDE = {16: 3_000_000, 4: 6_000_000}
 
 
 @dataclass(frozen=True, eq=False)
