@@ -155,12 +155,20 @@ class Fold(Problems):
 class Start(NamedTuple):
     """A solution reduced to what a warm start needs, whose last digits do not matter.
 
-    indices: the features that have a weight, ascending.
+    place: the features that have a weight, ascending, or a bit for every feature where that takes
+    less memory.
     """
 
-    indices: Int32s
+    place: NDArray[Any]
     values: NDArray[np.float32]
     b: float
+
+    @property
+    def indices(self) -> Int32s:
+        """The features that have a weight, ascending."""
+        if self.place.dtype == np.uint8:
+            return np.flatnonzero(np.unpackbits(self.place)).astype(np.int32)
+        return self.place
 
     def dense(self, n_features: int) -> tuple[Floats, float]:
         """The form that ``Problem.start`` takes."""
@@ -236,10 +244,12 @@ def solve_chunk(chunk: Chunk, run: Run) -> Trials:
 
 def _trial(X_held: csr_array, w: Floats, b: float, seconds: float) -> Trial:
     nonzero = w != 0.0
-    indices, start = np.flatnonzero(nonzero).astype(np.int32), None
+    indices, used = np.flatnonzero(nonzero).astype(np.int32), np.packbits(nonzero)
+    start = None
     if len(indices) <= MAX_START:
-        start = Start(indices, w[indices].astype(np.float32), b)
-    return Trial(X_held @ w + b, np.packbits(nonzero), start, seconds)
+        place = used if used.nbytes < indices.nbytes else indices
+        start = Start(place, w[indices].astype(np.float32), b)
+    return Trial(X_held @ w + b, used, start, seconds)
 
 
 def solve_chain(
