@@ -269,10 +269,11 @@ class MultiSolution:
 
     def __post_init__(self) -> None:
         w: Any = self.w
-        if not hasattr(w, "indptr"):
+        sparse = hasattr(w, "indptr")
+        if not sparse:
             w = as_array("w", w, np.float64, (None, None))
         b = as_array("b", self.b, np.float64, w.shape[:1])
-        rows = (w.data, b) if hasattr(w, "indptr") else (*w, b)
+        rows = (w.data, b) if sparse else (*w, b)
         finite = all(bool(np.isfinite(row).all()) for row in rows)
         _keep(self, {"w": w, "b": b}, finite=finite)
 

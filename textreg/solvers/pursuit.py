@@ -778,13 +778,8 @@ class Pursuit:
             active = self.fit.features
             weights = dict(zip(active, self.fit.w / self.columns.norms[active], strict=True))
             w, b = np.array([weights[j] for j in order]), weights.get(self._bias, self.fit.b)
-        small = problem.replace(
-            X=problem.X_csc[:, features],
-            groups=None,
-            graph=None,
-            callback=None,
-            start=(np.append(w, b), 0.0) if has_bias else (w, b),
-        )
+        start = (np.append(w, b), 0.0) if has_bias else (w, b)
+        small = problem.over(problem.X_csc[:, features], start, callback=None)
         found = newton(small, Separable.constant(len(features), l2=self.l2))
         w, b = (found.w[:-1], float(found.w[-1])) if has_bias else (found.w, found.b)
         self._refits[len(order)] = w, b

@@ -184,9 +184,7 @@ class _Run:
         if len(features) < penalty.p:
             design = Design.by_columns(problem.X_csc[:, features])
         fit = LatentFit(
-            problem.replace(
-                X=design, groups=None, graph=None, validation=None, start=None, callback=None
-            ),
+            problem.over(design, None, callback=None),
             penalty.select(groups, features), self.w[features], self.engine.b, self.norms[groups],
         )  # fmt: skip
         # All new groups enter at once: where that made things worse, they enter with less.
