@@ -14,6 +14,7 @@ import numpy as np
 from textreg import errors, kinds, terminal
 from textreg.blocks.scratch import sparse_zeros
 from textreg.measure import decisions, intercept
+from textreg.model.model import table_bytes
 from textreg.model.regularization_path import PathPoint, SolutionPath
 from textreg.model.summary import PruneSummary
 from textreg.params import AUTO, Choices, LogGrid
@@ -172,7 +173,7 @@ def _fit_one(
         problems = data.problems(rows, settings.tol)
     if initial is not None and not any(starts or ()):
         starts = initial(data)
-    large = 8 * data.task.n_rows * data.rows.shape[1] > LARGE and not data.task.joint
+    large = table_bytes((task.n_rows, data.rows.shape[1])) > LARGE and not task.joint
     keep = PrunedRows(regularizer, problems, settings.prune) if large else None
     fitted, stopped = fit_rows(regularizer, problems, starts, work, keep=keep, prove=not large)
     release_memory()
@@ -214,11 +215,8 @@ def learn_from_held(  # noqa: PLR0913  # the fits, and what is known of them
     regularizer = best.regularizer if best else settings.reg
     if scores is not None and outside is None:
         y = np.concatenate([fold.y_held for fold in folds])
-        held, outside_scores, stopped = (
-            Held(scores, y, trials.held_weights(folds)),
-            scores[:0],
-            None,
-        )
+        held = Held(scores, y, trials.held_weights(folds))
+        outside_scores, stopped = scores[:0], None
     else:
         starts = None
         if near is not None and isinstance(near.w, np.ndarray):
@@ -267,12 +265,11 @@ def fit_rows(
     run = work.run("fit", len(problems.rows))
     rows = problems.rows
     starts = starts or [None] * max(problems.task.n_rows, len(rows))
-    joint = problems.task.joint
     cut = trials.cut_rows(rows, [regularizer], problems, work.threads)
     kept = Table(len(rows), problems.problem.design.shape[1]) if keep is None else keep
     pieces = [(regularizer, problems, piece, starts, run, kept, prove) for piece in cut]
     fitted = [solution for piece in run.map(_fit, pieces) for solution in piece]
-    if not joint:
+    if not problems.task.joint:
         return join(fitted, kept.table()), run.stopped
     if keep is not None:
         for row, w in enumerate(fitted[0].w):
@@ -549,6 +546,9 @@ def join(solutions: Sequence[Solution], weights: Floats) -> MultiSolution:
 # Weights that a model keeps in any case; one with no more of them is not pruned.
 LEAST = 20_000
 
+# Variances that are summed up at a time.
+BLOCK = 1 << 20
+
 # Significant bits of the weights of a pruned model: 3 bytes each instead of 8.
 BITS = 12
 
@@ -613,7 +613,7 @@ def leave_out(
         total += float(variance.sum(dtype=np.float64))
     ascending.sort()
     # The largest number of weights whose variances sum to share * total at most.
-    out = int(np.searchsorted(ascending.cumsum(dtype=np.float64), share * total, side="right"))
+    out = _first_above(ascending, share * total)
     # Equal ones all stay or all go, so that the order of features decides nothing.
     least = ascending[min(out, before - (LEAST if fewest is None else fewest))]
     del ascending
@@ -631,6 +631,17 @@ def _variance(weights: Floats, squares: NDArray[np.float32]) -> NDArray[np.float
     variance: NDArray[np.float32] = np.square(weights, dtype=np.float32, casting="same_kind")
     variance *= squares
     return variance
+
+
+def _first_above(values: NDArray[np.float32], limit: float) -> int:
+    """How many of the first values have a sum that is not above a limit."""
+    total = 0.0
+    for first in range(0, len(values), BLOCK):  # all sums at once would take twice the values
+        sums = np.cumsum(np.append(total, values[first : first + BLOCK]))[1:]
+        if sums[-1] > limit:
+            return first + int(np.searchsorted(sums, limit, side="right"))
+        total = float(sums[-1])
+    return len(values)
 
 
 def _gap(
