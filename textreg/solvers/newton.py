@@ -80,7 +80,7 @@ LITTLE, SLOW, EFFORT = 1e-3, 0.03, 8
 
 # Share of the documents that rare labels have at most: their weights are few, also beside many
 # that seem to enter the model at zero weights, so that working sets are worth their looks.
-RARE = 0.05
+RARE = 0.01
 
 # Values that may join a working set: a share of those of the matrix, or times those of the set. One
 # with more than LARGEST of the values is all of the matrix, of which there is no copy.
