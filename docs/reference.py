@@ -34,6 +34,7 @@ KINDS = {
     "loss": ("Losses", "loss"),
     "exporter": ("Exporters", "to"),
     "backend": ("Backends", "backend"),
+    "vectors": ("Word vectors", "vectors"),
 }
 HEAD = """% Written by docs/reference.py from the declarations in the code: `make reference`.
 

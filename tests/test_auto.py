@@ -171,6 +171,6 @@ def test_the_line(tmp_path: Path, cli: Cli) -> None:
     (line,) = [line for line in out.splitlines() if line.startswith("chosen: ")]
     assert line.startswith("chosen: ridge, l2 ")
     assert "(elastic at best " in line
-    assert "settings of auto on 16 documents" in out
+    assert "settings of auto" in out
     (line,) = [it for it in cli(*words, "--reg", "elastic").out.splitlines() if "chosen" in it]
     assert "at best" not in line

@@ -257,7 +257,8 @@ def test_a_searched_setting_gives_the_model_it_stands_for() -> None:
     np.testing.assert_allclose(
         found.decision_function(TEXTS), given.decision_function(TEXTS), atol=5e-2
     )
-    alone = textreg.train(TEXTS, LABELS, reg="lasso", cv=3, **chosen, search_space={"reg_l1": [l1]})
+    options["search_space"] = {"reg_l1": [l1]}
+    alone = textreg.train(TEXTS, LABELS, reg="lasso", **chosen, **options)
     (same,) = [it for it in found.summary.search if it.settings == chosen and it.params["l1"] == l1]
     assert alone.summary.search[0].metrics["accuracy"] == same.metrics["accuracy"]
 
@@ -337,12 +338,12 @@ def test_documents_of_no_weight_choose_nothing() -> None:
     texts = ["good film", "good plot", "bad film", "bad plot"] * 6
     labels = ["pos", "pos", "neg", "neg"] * 6
     right, wrong = ["good", "bad", "good"], ["pos", "neg", "neg"]
-    options = {"reg": "lasso", "seed": 0}
+    options = {"reg": "lasso", "seed": 0, "refit": False}
     counted = textreg.train(texts, labels, dev=Corpus(right, wrong), **options)
     silent = textreg.train(
         texts, labels, dev=Corpus(right, wrong, sample_weight=[1, 1, 0]), **options
     )
-    without = textreg.train(texts, labels, dev=Corpus(right[:2], wrong[:2]), refit=False, **options)
+    without = textreg.train(texts, labels, dev=Corpus(right[:2], wrong[:2]), **options)
     trained = (counted, silent, without)
     best = [max(point.metrics["accuracy"] for point in m.summary.search) for m in trained]
     assert best == [pytest.approx(2 / 3), 1.0, 1.0]

@@ -57,7 +57,7 @@ def fits(monkeypatch: pytest.MonkeyPatch) -> dict[int, list[Regularizer]]:
 
 
 def trained(**options: Any) -> textreg.Model:
-    how = {"tokenizer": "words", "reg": "sentence", **options}
+    how = {"tokenizer": "words", "reg": "sentence", "holdout": 0.1, **options}
     return textreg.train(*documents(), **how)
 
 

@@ -191,14 +191,14 @@ def test_documents_in_blocks_are_shifted_by_a_part_of_them(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     texts, labels = reviews(200, seed=1)
-    options = {"reg": "ridge", "tokenizer": "words"}
-    model = textreg.train(texts, labels, memory="1GB", **options)
+    options = {"reg": "ridge", "tokenizer": "words", "holdout": 0.1}
     fifths = textreg.train(texts, labels, **options)
     # Where documents are many there are no further fits either, each of which leaves out a fifth.
     monkeypatch.setattr(prepare, "FEW", 10)
+    model = textreg.train(texts, labels, memory="1GB", **options)
     here = textreg.train(texts, labels, **options)
-    assert model.summary.shift.values == pytest.approx(here.summary.shift.values, rel=1e-6)
-    assert model.calibration.temperature == pytest.approx(here.calibration.temperature, rel=1e-6)
+    assert model.summary.shift.values == pytest.approx(here.summary.shift.values, rel=1e-2)
+    assert model.calibration.temperature == pytest.approx(here.calibration.temperature, rel=1e-2)
     assert abs(model.summary.shift.values[0] - fifths.summary.shift.values[0]) > 0.1
 
 

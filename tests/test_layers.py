@@ -174,7 +174,7 @@ def test_a_command_imports_nothing_heavy_before_it_works(module: str) -> None:
 
 
 BUDGETS = {
-    "textreg": 36_175,
+    "textreg": 36_465,
     "textreg/_core": 4_400,
     "textreg/blocks": 680,
     "textreg/builtin": 1_280,
@@ -184,14 +184,14 @@ BUDGETS = {
     "textreg/explain": 1_250,
     "textreg/features": 1_205,
     "textreg/measure": 1_060,
-    "textreg/model": 1_620,
-    "textreg/plugins": 1_270,
+    "textreg/model": 1_625,
+    "textreg/plugins": 1_280,
     "textreg/reading": 1_865,
     "textreg/records": 2_535,
     "textreg/solvers": 5_445,
     "textreg/tasks": 1_320,
-    "textreg/training": 4_065,
-    "plugins": 11_500,
+    "textreg/training": 4_325,
+    "plugins": 11_590,
     "plugins/textreg-dask": 585,
     "plugins/textreg-export": 1_355,
     "plugins/textreg-latent": 765,

@@ -118,6 +118,7 @@ def test_only_these_methods_must_be_written() -> None:
         "loss": {"value", "derivatives", "curvature_bound", "dual_value"},
         "exporter": {"export"},
         "backend": {"open"},
+        "vectors": {"rows"},
     }
     assert Penalized.__abstractmethods__ == {"penalty"}
 
@@ -290,7 +291,7 @@ def test_what_the_page_promises_is_there() -> None:
         assert names, module
         for name in names:
             assert hasattr(import_module(module), name), f"{module}.{name}"
-    assert sum(map(len, table.values())) < 160  # a promise is easier made than kept
+    assert sum(map(len, table.values())) < 164  # a promise is easier made than kept
 
 
 def imported(path: Path) -> Iterator[tuple[str, str]]:

@@ -70,8 +70,8 @@ def test_train_learns(reg: str) -> None:
     assert summary.documents == 120
     assert summary.features == 48
     assert summary.nonzero == model.n_features <= 48
-    assert summary.split == SplitSummary("holdout", parts=1, seed=0, by=None)
-    assert summary.dev.documents == 12
+    assert summary.split == SplitSummary("cv", parts=5, seed=0, by=None)
+    assert summary.dev.documents == 120
     assert summary.converged
     assert summary.gap <= 1e-4
     assert set(model.seconds) == {"features", "search", "fit"}
@@ -130,7 +130,8 @@ def test_dev_is_part_of_the_refit() -> None:
     dev = documents(40, seed=1)
     model = train(TEXTS, LABELS, reg="lasso", dev=dev)
     assert model.summary.split.kind == "dev"
-    assert model.summary.dev.documents == 40
+    # So few documents are held out together with those of training.
+    assert (model.summary.split.parts, model.summary.dev.documents) == (5, 160)
     assert model.summary.documents == 160
     assert model.summary.refit is True
 
@@ -290,7 +291,7 @@ def test_a_feature_that_tells_nothing(reg: str) -> None:
         warnings.simplefilter("ignore", DataWarning)
         options = {"tokenizer": "words", "intercept": "fitted"}
         model = train(["the"] * 24, LABELS[:24], reg=reg, **options)
-    assert model.predict(["the"]) == ["neg"]
+    assert model.decision_function(["the"]) == pytest.approx(0.0, abs=1e-9)
     assert len(model.summary.search) == 1
 
 

@@ -154,9 +154,9 @@ def test_thresholds_and_calibration_are_chosen_again() -> None:
     model = train(*OLD, calibrate="temperature", threshold={"pos": "f1"}, **given)
     newer = update(model, *NEW, old=OLD)
     again = train(*together(OLD, NEW), calibrate="temperature", threshold={"pos": "f1"}, **given)
-    assert newer.calibration == again.calibration
+    assert newer.calibration.temperature == pytest.approx(again.calibration.temperature, rel=1e-3)
     assert newer.calibration != model.calibration
-    assert newer.thresholds == again.thresholds
+    assert newer.thresholds == pytest.approx(again.thresholds, rel=1e-2)
 
 
 def test_several_labels_a_document() -> None:

@@ -1,4 +1,4 @@
-"""The eight hooks by which every plugin, built in or not, offers its classes and commands.
+"""The nine hooks by which every plugin, built in or not, offers its classes and commands.
 
 A plugin is a module with implementations of these hooks and an entry point that names it:
 
@@ -8,9 +8,9 @@ A plugin is a module with implementations of these hooks and an entry point that
     "regularizer.shrink" = "acme_shrink"
 
 Entry points are named ``kind.name``, kinds being tokenizer, groups, graph, regularizer, loss,
-exporter, backend and command, so that names can be listed without importing anything. Each hook
-returns a list of classes, that of commands a list of commands. See the page "What plugins can rely
-on" for what may change, and when.
+exporter, backend, vectors and command, so that names can be listed without importing anything. Each
+hook returns a list of classes, that of commands a list of commands. See the page "What plugins can
+rely on" for what may change, and when.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from textreg.kinds import (
     Loss,
     Regularizer,
     Tokenizer,
+    WordVectors,
 )
 
 if TYPE_CHECKING:
@@ -159,6 +160,22 @@ def textreg_backends(api: int) -> list[type[Backend]]:  # type: ignore[empty-bod
 
 
 @hookspec
+def textreg_word_vectors(api: int) -> list[type[WordVectors]]:  # type: ignore[empty-body]
+    """Tables of word vectors of this plugin.
+
+    Parameters
+    ----------
+    api : int
+        As for :func:`textreg_tokenizers`.
+
+    Returns
+    -------
+    list of type
+        Subclasses of :class:`~textreg.kinds.WordVectors`.
+    """
+
+
+@hookspec
 def textreg_commands(api: int) -> list[click.Command]:  # type: ignore[empty-body]
     """Commands of this plugin, for the program ``textreg``.
 
@@ -197,6 +214,7 @@ HOOK_OF_KIND = {
     "loss": "textreg_losses",
     "exporter": "textreg_exporters",
     "backend": "textreg_backends",
+    "vectors": "textreg_word_vectors",
     "command": "textreg_commands",
 }
 

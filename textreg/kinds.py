@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -37,6 +37,7 @@ __all__ = [
     "Plugin",
     "Regularizer",
     "Tokenizer",
+    "WordVectors",
     "Workers",
 ]
 
@@ -622,7 +623,39 @@ class Backend(Plugin):
         """
 
 
+class WordVectors(Plugin):
+    """A table of word vectors, such as a file of one format."""
+
+    kind: ClassVar[str] = "vectors"
+
+    @abstractmethod
+    def rows(self, wanted: Callable[[int, str], bool]) -> tuple[list[str], Floats]:
+        """Some rows of the table, of which only these need be in memory.
+
+        Parameters
+        ----------
+        wanted : callable
+            Called with the number of each row, from 0 for that of the most frequent word, and its
+            word: whether it is one of them.
+
+        Returns
+        -------
+        tuple of list of str and ndarray of shape (words, dimensions)
+            In the order of the table.
+
+        Raises
+        ------
+        UsageError
+            For a file that cannot be opened.
+        DataError
+            For a damaged one.
+        """
+
+
 KINDS: dict[str, type[Any]] = {
     part.kind: part
-    for part in (Tokenizer, GroupBuilder, GraphBuilder, Regularizer, Loss, Exporter, Backend)
+    for part in (
+        *(Tokenizer, GroupBuilder, GraphBuilder, Regularizer, Loss, Exporter, Backend),
+        WordVectors,
+    )
 }

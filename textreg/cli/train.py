@@ -414,7 +414,7 @@ def _search_lines(
     dev, split, choice, metric = summary.dev, summary.split, summary.select, summary.metric
     if not summary.search or dev is None or split is None or choice is None or metric is None:
         return
-    name = SPLIT_TITLES[split.kind] + (f", {split.parts} parts" if split.kind == "cv" else "")
+    name = SPLIT_TITLES[split.kind] + (f", {split.parts} parts" if split.parts > 1 else "")
     name += f", by {split.by}" if split.by else ""
     settings = len(summary.search) + summary.ruled_out
     best = _best_of_each(summary.search, metric)

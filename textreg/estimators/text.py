@@ -175,6 +175,9 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
     fields : Sequence[str or Field] or Mapping[str, Any], optional
         Columns that a document consists of, where these are several: a list of the names of texts,
         or for each name 'text', 'number', 'category' or a dict of a text's own settings.
+    vectors : str, optional
+        Word vectors that weights of similar words lean on, also of words that no training text
+        holds: a file of GloVe, word2vec or fastText, or the name of a table.
     holdout : float, optional
         Fraction of the training documents to hold out for choosing hyperparameters; 0.1 if not
         given.
@@ -547,6 +550,9 @@ class TextRegressor(RegressorMixin, TextEstimator):  # type: ignore[misc]
     fields : Sequence[str or Field] or Mapping[str, Any], optional
         Columns that a document consists of, where these are several: a list of the names of texts,
         or for each name 'text', 'number', 'category' or a dict of a text's own settings.
+    vectors : str, optional
+        Word vectors that weights of similar words lean on, also of words that no training text
+        holds: a file of GloVe, word2vec or fastText, or the name of a table.
     holdout : float, optional
         Fraction of the training documents to hold out for choosing hyperparameters; 0.1 if not
         given.

@@ -367,6 +367,28 @@ class GraphSummary:
 
 
 @dataclass(frozen=True)
+class VectorsSummary:
+    """Word vectors that weights of words lean on.
+
+    Attributes
+    ----------
+    name : str
+        The file, or the name of the table.
+    scale : float
+        How much: the s of docs/vectors.md; 0 where the model is better without them.
+    known : float
+        Share of the words of the training texts that have a vector.
+    inferred : int
+        Number of words of the model that no training text holds.
+    """
+
+    name: str
+    scale: float
+    known: float
+    inferred: int
+
+
+@dataclass(frozen=True)
 class ShiftSummary:
     """What was added to the intercepts of a fit, so that they are right for new texts.
 
@@ -528,6 +550,8 @@ class TrainingSummary:
         Whether the model was fitted on all documents after the search.
     shift : ShiftSummary or None
         What was added to the intercepts of the fit; None where its own were kept.
+    vectors : VectorsSummary or None
+        The word vectors that weights of words lean on; None without any.
     calibration : str or None
         Method of the calibration.
     thresholds : dict of str to ThresholdSummary
@@ -612,6 +636,7 @@ class TrainingSummary:
     parts: tuple[tuple[int, ...], ...] = ()
     updates: tuple[UpdateSummary, ...] = ()
     shift: ShiftSummary | None = None
+    vectors: VectorsSummary | None = None
 
     def __post_init__(self) -> None:
         searched = (self.split, self.metric, self.select)

@@ -111,6 +111,17 @@ def export(exporter: kinds.Exporter, model: plain_model.PlainModel) -> bytes:
     return made
 
 
+def rows_of_vectors(
+    table: kinds.WordVectors, wanted: Callable[[int, str], bool]
+) -> tuple[list[str], Floats]:
+    """``table.rows``: words, and a finite vector of each."""
+    words, vectors = _called(table, "rows", wanted)
+    shape = np.shape(vectors)
+    right = len(shape) == 2 and shape[0] == len(words) and bool(np.isfinite(vectors).all())
+    _require(table, "rows", right, "a finite vector for each word", shape)
+    return words, vectors
+
+
 @contextmanager
 def workers(backend: kinds.Backend, *arguments: Any) -> Iterator[kinds.Workers]:
     """``backend.open``: the workers, as long as they are needed."""

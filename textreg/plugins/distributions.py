@@ -47,7 +47,9 @@ API_GROUP = "textreg.api"
 HELP_GROUP = "textreg.help"
 # kinds.API and the keys of kinds.KINDS, which is not imported here: a list needs no numpy.
 API = 1
-KIND_NAMES = tuple("tokenizer groups graph regularizer loss exporter backend command".split())
+KIND_NAMES = tuple(
+    "tokenizer groups graph regularizer loss exporter backend vectors command".split()
+)
 # Pattern for the names of parts.
 PART_NAME = re.compile(r"\w[\w.+-]*")
 
@@ -265,7 +267,7 @@ def spellings(kind: str, name: str, distribution: str) -> set[str]:
 # Names of entry points, as in the metadata of each distribution.
 SATELLITES = {
     "textreg-dask": ("backend.dask",),
-    "textreg-embeddings": ("groups.clusters", "groups.brown"),
+    "textreg-embeddings": ("groups.clusters", "groups.brown", "vectors.file", "vectors.glove"),
     "textreg-export": (
         "command.export",
         *(f"exporter.{name}" for name in ("json", "python", "javascript", "sklearn")),

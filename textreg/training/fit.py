@@ -14,9 +14,10 @@ import numpy as np
 from textreg import errors, kinds, terminal
 from textreg.blocks.scratch import sparse_zeros
 from textreg.measure import decisions, intercept
+from textreg.measure.metrics import SMALLER
 from textreg.model.model import table_bytes
 from textreg.model.regularization_path import PathPoint, SolutionPath
-from textreg.model.summary import PruneSummary
+from textreg.model.summary import PruneSummary, VectorsSummary
 from textreg.params import AUTO, Choices, LogGrid
 from textreg.plugins import calls
 from textreg.records import Floats, Int32s, MultiSolution, Problem, Solution, Step, Unsmoothed
@@ -25,11 +26,12 @@ from textreg.records.store import check_room, release_memory
 from textreg.solvers.certificate import relative_gap
 from textreg.tasks.base import Held
 from textreg.training import trials
-from textreg.training.prepare import FEW, Prepared, left_out_splits
+from textreg.training.prepare import SEARCH_TOL, Prepared, left_out_splits
 from textreg.training.running import ALONE, Run, Work
 from textreg.training.search import SearchContext, SearchResult
 from textreg.training.settings import TrainingSettings
-from textreg.training.splits import Split
+from textreg.training.splits import FEW, Split
+from textreg.training.vectors import NEAR, SCALES, beside
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -50,7 +52,8 @@ class FinalFit(NamedTuple):
 
     best: the setting, None if nothing was searched. folds: its splits, empty unless they are still
     needed. rows: the documents that were fitted, in ``problems``. pruned: what was left out after
-    the fit. stopped: why the fit ended before its tolerance, if it did.
+    the fit. stopped: why the fit ended before its tolerance, if it did. vectors: those that weights
+    of words lean on.
     """
 
     best: trials.MeasuredSetting | None
@@ -63,6 +66,7 @@ class FinalFit(NamedTuple):
     pruned: PruneSummary | None
     stopped: str | None
     learned: FromHeld
+    vectors: VectorsSummary | None = None
 
     @property
     def cuts(self) -> dict[str, float]:
@@ -149,21 +153,20 @@ def _fit_one(
     regularizer = best.regularizer if best else settings.reg
     starts: Sequence[trials.Start | None] | None = best.starts if best else None
     task, rows = data.task, np.flatnonzero(data.task.known(data.y))
-    splits: list[Split] = []
-    if task.learns_from_held_out(settings):
-        splits = left_out_splits(data, context.documents)
-    of_search, learned = len(splits) == len(data.splits), FromHeld()
-    # Where documents are few, fits anew come nearer to the optimum than those of the search.
-    scores = context.held_scores(best) if not of_search or len(rows) > FEW else None
+    learns, plain = task.learns_from_held_out(settings), data
+    splits = left_out_splits(data, context.documents) if learns else []
+    if data.vectors is not None:
+        data, regularizer = with_vectors(context, data, regularizer, work)
+    of_search, learned = len(splits) == len(data.splits) and not data.scale, FromHeld()
+    scores = context.held_scores(best)
     if splits and (of_search or scores is not None):
         # Thresholds and calibration first: they need the folds, which then may go.
         held_by = dict(zip(folds, data.splits, strict=True))
         learned = learn_from_held(context, data, best, work, held_by, scores=scores) or learned
     if folds and not settings.refit:
         rows = context.documents.splits[0].train
-        problems: trials.Problems = replace(
-            folds[0], problem=folds[0].problem.replace(tol=settings.tol)
-        )
+        first: trials.Problems = data.problems(rows, settings.tol) if data.scale else folds[0]
+        problems = replace(first, problem=first.problem.replace(tol=settings.tol))
     else:
         if settings.tuning.max_nonzero is None and not settings.path:
             # Nothing needs the folds any more, whose matrices are as large as those to come.
@@ -187,9 +190,64 @@ def _fit_one(
         fitted, pruned = prune(fitted, regularizer, problems, settings.prune)
     else:
         pruned = keep.summary(fitted)
+    regularizer = best.regularizer if best else settings.reg
+    plain, fitted, vectors = _folded_in(plain, data, fitted)
     return FinalFit(
-        best, regularizer, data, folds, rows, problems, fitted, pruned, stopped, learned
+        *(best, regularizer, plain, folds, rows, problems, fitted, pruned, stopped, learned),
+        vectors,
     )
+
+
+def _folded_in(
+    plain: Prepared, data: Prepared, fitted: MultiSolution
+) -> tuple[Prepared, MultiSolution, VectorsSummary | None]:
+    """A fit of ``data`` as one of words, with the documents that have these; ``plain`` has none."""
+    if data.vectors is None:
+        return plain, fitted, None
+    inferred = 0
+    if data.scale:
+        encoder, w, inferred = data.vectors.fold_in(plain.encoder, fitted.w, data.scale)
+        plain, fitted = replace(plain, encoder=encoder), replace(fitted, w=w)
+    name, known = str(data.settings.vectors), data.vectors.known
+    return plain, fitted, VectorsSummary(name, data.scale, known, inferred)
+
+
+def with_vectors(
+    context: SearchContext, data: Prepared, regularizer: kinds.Regularizer, work: Work
+) -> tuple[Prepared, kinds.Regularizer]:
+    """The documents with word vectors at the best scale, and the regularizer beside these.
+
+    The smallest scale is taken that is near to the best one by documents left out of the fit.
+    """
+    assert data.block is not None
+    task, splits, (p, d) = data.task, data.splits, (data.rows.shape[1], data.block.shape[1])
+    rows = np.flatnonzero(task.known(data.y))
+    if data.settings.refit:
+        splits = left_out_splits(data, context.documents)
+    else:
+        rows = splits[0].train
+    metric = context.metric
+    if task.probabilistic and "calibrated-log-loss" in task.metrics:
+        metric = "calibrated-log-loss"
+    scaled, costs = [data], list[float]()
+    scaled += [data.with_block(scale) for scale in SCALES[1:]]
+    fitted = [regularizer, *[beside(regularizer, p, d)] * len(SCALES[1:])]
+    for part, some in zip(fitted, scaled, strict=True):
+        problems = some.problems(rows, max(data.settings.tol, SEARCH_TOL))
+        folds = [some.without(problems, rows, split) for split in splits]
+        held, _, stopped = held_out(part, folds, work, some.rows.matrix(np.arange(0)), None)
+        if stopped:
+            break
+        weights = data.row_weights(np.concatenate([split.held for split in splits]))
+        shift = task.shift(held.scores, held.y, weights)
+        scores = held.scores if shift is None else held.scores + shift.values
+        value = task.measure(scores, held.y, held.weights)[metric]
+        costs.append(value if metric in SMALLER else -value)
+        LOG.info("word vectors times %g: %s %.4g", some.scale, metric, value)
+    least = min(costs, default=0.0)
+    near = (at for at, cost in enumerate(costs) if cost <= least + NEAR * abs(least))
+    at = next(near, 0)
+    return scaled[at], fitted[at]
 
 
 def learn_from_held(  # noqa: PLR0913  # the fits, and what is known of them
@@ -211,7 +269,7 @@ def learn_from_held(  # noqa: PLR0913  # the fits, and what is known of them
     """
     settings, outside = context.settings, context.documents.outside
     task, folds, splits = data.task, list(held_by), list(held_by.values())
-    X = data.rows.matrix(np.arange(0)) if outside is None else data.encoder.transform(outside.texts)
+    X = data.rows.matrix(np.arange(0)) if outside is None else data.transform(outside.texts)
     regularizer = best.regularizer if best else settings.reg
     if scores is not None and outside is None:
         y = np.concatenate([fold.y_held for fold in folds])

@@ -44,6 +44,7 @@ class TextSettings(FitSettings, total=False):
     weighting: Literal["count", "binary", "log", "unit", "unit-idf", "tfidf"]
     strip_html: bool
     fields: Sequence[str | Field] | Mapping[str, Any] | None
+    vectors: str | None
     holdout: float | None
     cv: int | None
     refit: bool

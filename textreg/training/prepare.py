@@ -20,8 +20,9 @@ from textreg.structure.joining import Pretokenized
 from textreg.tasks import Target, Task, read_target
 from textreg.tasks.base import parted
 from textreg.training.settings import TrainingSettings
-from textreg.training.splits import Split, left_out, split_by
+from textreg.training.splits import FEW, FOLDS, Split, left_out, split_by
 from textreg.training.trials import Fold, Problems
+from textreg.training.vectors import Vectors
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -104,6 +105,8 @@ class Prepared:
     alone. rows: of the documents, by features. graphs: as of :class:`Features`.
     task, y: what is learned, and its targets. row_factors: those of the task. unlabeled: number of
     documents at the end of ``tokens`` that are nowhere else. splits: those of :attr:`folds`.
+    vectors: of words, where there are some. block: what they give for all documents. scale: times
+    which that makes the last columns of ``rows``, unless it is 0.
     """
 
     encoder: AnyEncoder
@@ -119,6 +122,9 @@ class Prepared:
     fit_intercept: bool = True
     graphs: Graphs | None = None
     splits: Sequence[Split] = ()
+    vectors: Vectors | None = None
+    scale: float = 0.0
+    block: Floats | None = None
 
     @classmethod
     def of(  # what documents become
@@ -166,6 +172,23 @@ class Prepared:
     def X(self) -> csr_array:
         """The matrix of all documents, which no fit needs."""
         return self.rows.matrix()
+
+    def with_block(self, scale: float) -> Prepared:
+        """The same with the block of word vectors beside the features, times a scale above 0."""
+        from scipy.sparse import csr_array, hstack
+
+        assert self.block is not None
+        X = hstack([self.X, csr_array(scale * self.block)], format="csr")
+        return replace(self, rows=MatrixRows(X), scale=scale)
+
+    def transform(self, texts: Sequence[Any]) -> csr_array:
+        """The rows of other texts."""
+        from scipy.sparse import csr_array, hstack
+
+        X = self.encoder.transform(texts)
+        if not self.scale or self.vectors is None:
+            return X
+        return hstack([X, csr_array(self.scale * self.vectors.block(texts))], format="csr")
 
     def problem(self, rows: NDArray[np.intp], tol: float) -> Problem:
         """The fit of some documents, with the ``y`` of the first weight vector."""
@@ -219,7 +242,7 @@ class Prepared:
         return Problems(problem, self.task, self.y[rows], row_factors=self.row_factors)
 
     def fold(self, split: Split) -> Fold:
-        """A split made ready for the search."""
+        """A split made ready for the search, with a matrix of its own."""
         part = self.problems(split.train, max(self.settings.tol, SEARCH_TOL))
         return self._fold(part.problem, part.y, split.held)
 
@@ -228,6 +251,7 @@ class Prepared:
     ) -> Fold:
         """A fit, with the documents that it is measured on."""
         ends = np.cumsum([0, *(len(part.names) for part in self.encoder.parts)]).tolist()
+        shifts = self.settings.intercept != "fitted" and self.fit_intercept and len(self.y) <= FEW
         return Fold(
             problem=problem,
             task=self.task,
@@ -236,6 +260,7 @@ class Prepared:
             y_held=self.y[held],
             weights_held=self.counts(held),
             row_factors=self.row_factors,
+            shift_weights=self.row_weights(held) if shifts else None,
             # The columns of every tokenizer whose rows are scaled to length 1: they follow each
             # other.
             normed=tuple(
@@ -259,20 +284,25 @@ class Prepared:
     @cached_property
     def _timed_folds(self) -> tuple[list[Fold], float]:
         began = time.perf_counter()
-        folds = [self.fold(split) for split in self.splits]
+        rows = np.flatnonzero(self.task.known(self.y))
+        if len(self.splits) > 1:
+            whole = self.problems(rows, self.settings.tol)
+            folds = [self.without(whole, rows, split) for split in self.splits]
+        else:
+            folds = [self.fold(split) for split in self.splits]
         return folds, (time.perf_counter() - began) / max(1, len(folds))
 
     def without(self, problems: Problems, rows: NDArray[np.intp], split: Split) -> Fold:
-        """The fit of some documents, ``rows``, without those that a split holds out.
+        """The fit of those of some documents, ``rows``, that a split has to fit on.
 
-        Their weight in it is 0, so that no matrix is made for it. Groups and links from the
-        documents stay those of all.
+        The weight of all others in it is 0, so that no matrix is made for it. Groups and links from
+        the documents stay those of all.
         """
-        problem, held = problems.problem, split.held
-        weights = np.where(np.isin(rows, held), 0.0, problem.sample_weight)
+        problem = problems.problem
+        weights = np.where(np.isin(rows, split.train), problem.sample_weight, 0.0)
         tol = max(self.settings.tol, SEARCH_TOL)
         weighted = problem.replace(sample_weight=weights, tol=tol)
-        return self._fold(weighted, problems.y, held, within=True)
+        return self._fold(weighted, problems.y, split.held, within=True)
 
     def counts(self, rows: NDArray[np.intp]) -> Floats | None:
         """How much documents count where they are measured: by their own weights.
@@ -358,6 +388,11 @@ def prepare(
         # Without refit the features come from the corpus alone; dev meets them as new documents do.
         held = features.encoder.transform(dev.texts)
         rows = MatrixRows(vstack([rows.matrix(), held], format="csr"))
+    more: dict[str, Any] = {}
+    if settings.vectors is not None:
+        vectors = Vectors.read(settings.vectors, features.encoder, features.tokens.n_documents)
+        texts = [*corpus.texts, *(() if dev is None else dev.texts)]
+        more = {"vectors": vectors, "block": vectors.block(texts)}
     return Prepared.of(
         target,
         weights,
@@ -367,6 +402,7 @@ def prepare(
         features.tokens,
         unlabeled=unlabeled,
         graphs=features.graphs,
+        **more,
     )
 
 
@@ -414,14 +450,6 @@ def split_corpus(training: Training, splits: Sequence[Split]) -> SplitDocuments:
     return SplitDocuments(target, splits, prepare_corpus, training.rare, outside, split_by(corpus))
 
 
-# Folds of the documents, each scored by a fit of the others.
-LEFT_OUT = 5
-
-# Most documents that are cut into such folds. Of more, those that the search held out are enough:
-# a tenth of them tells a shift to within .1, and further fits would take longer than the search.
-FEW = 5_000
-
-
 def left_out_splits(data: Prepared, documents: SplitDocuments) -> list[Split]:
     """Splits that leave out each document once, where documents are few; else those of the search.
 
@@ -432,5 +460,5 @@ def left_out_splits(data: Prepared, documents: SplitDocuments) -> list[Split]:
     ruled = documents.by is not None or documents.outside is not None or not settings.refit
     if len(data.splits) != 1 or ruled or not 1 < len(rows) <= FEW:
         return list(data.splits)
-    splits = left_out(data.task.memberships(data.y[rows])[0], LEFT_OUT, settings.seed)
+    splits = left_out(data.task.memberships(data.y[rows])[0], FOLDS, settings.seed)
     return [Split(rows[part.train], rows[part.held]) for part in splits]

@@ -294,29 +294,33 @@ class SearchContext:
             dimension.key: value for dimension, value in zip(self.space, values, strict=True)
         }
         compete = len(trials.families(self.grid(values))) > 1
-        error_of = self.metric if self.settings.tuning.select == "1se" else None
         measured = [
             trials.measured_setting(
                 *(setting, folds, tried),
                 labels=self.labels,
                 changes=changes | ({"reg": setting.label()} if compete else {}),
-                error_of=error_of,
+                metric=self.metric,
+                error=self.settings.tuning.select == "1se",
             )
             for setting, tried in zip(grid, results, strict=True)
             if all((at, row) in tried for at in range(len(folds)) for row in rows)
         ]
         candidates = measured if nearest is None else [nearest, *measured]
         if candidates:
-            self._nearest[values] = best = self.promising(candidates, 1)[0]
+            self._nearest[values] = self.promising(candidates, 1)[0]
             if self.labels is None:  # nobody goes on from the others
-                for setting in {*grid, *(() if nearest is None else (nearest.regularizer,))}:
-                    if setting != best.regularizer:
-                        del self._trials[values, setting]
+                every = [it for it in self.measured if self.values_of(it) == values] + measured
+                going = {self._nearest[values].regularizer}
+                if self.settings.tuning.best_alone:
+                    going.add(self.best(every).regularizer)
+                for setting in {it.regularizer for it in every} - going:
+                    self._trials.pop((values, setting), None)
         return measured
 
     def best(self, measured: Sequence[MeasuredSetting]) -> MeasuredSetting:
         """The setting that the rule of the search chooses."""
-        return measured[choose(measured, self.metric, self.settings.tuning)]
+        families = list(dict.fromkeys(map(type, next(iter(self._grids.values())))))
+        return measured[choose(measured, self.metric, self.settings.tuning, families)]
 
     def promising(self, measured: Sequence[MeasuredSetting], number: int) -> list[MeasuredSetting]:
         """The best settings so far: see :func:`promising`."""
@@ -349,10 +353,18 @@ def _in_order(grid: Sequence[Regularizer]) -> list[Regularizer]:
     )
 
 
-def choose(points: Sequence[MeasuredSetting], metric: str, rule: space.Tuning = space.BEST) -> int:
+def choose(
+    points: Sequence[MeasuredSetting],
+    metric: str,
+    rule: space.Tuning = space.BEST,
+    families: Sequence[type[Regularizer]] = (),
+) -> int:
     """Index of the chosen setting; among equals the smallest model, then the first.
 
-    "1se" needs ``MeasuredSetting.error``. Raises UsageError if no setting is small enough.
+    families: classes of regularizers, the simplest first. The best setting of a class replaces that
+    of the classes before it where the mean of its losses is lower by more than the standard error
+    of the paired differences; else it was no more than lucky. "1se" needs
+    ``MeasuredSetting.error``. Raises UsageError if no setting is small enough.
     """
     # smaller is better, whatever the metric
     cost = costs(points, metric)
@@ -366,7 +378,14 @@ def choose(points: Sequence[MeasuredSetting], metric: str, rule: space.Tuning = 
         )
     best = min(small, key=lambda index: (cost[index], sizes[index], index))
     if rule.select == "best":
-        return best
+        # Of every class the best; nothing else where it is not said which of them is simpler.
+        ranked = sorted(small, key=lambda at: (cost[at], sizes[at], at))
+        classes = [type(points[at].regularizer) for at in ranked]
+        first, *later = [ranked[classes.index(it)] for it in families if it in classes] or [best]
+        for at in later:
+            if _is_better(points[at], points[first], metric):
+                first = at
+        return first
     if rule.select == "1se":
         tolerance = points[best].error or 0.0  # SearchContext.measure asks for it
     else:
@@ -376,6 +395,20 @@ def choose(points: Sequence[MeasuredSetting], metric: str, rule: space.Tuning = 
     # Sums of rounded costs: a difference of exactly the tolerance must count as near.
     near = [index for index in small if cost[index] <= cost[best] + tolerance + 1e-12]
     return min(near, key=lambda index: (sizes[index], cost[index], index))
+
+
+def _is_better(rival: MeasuredSetting, simpler: MeasuredSetting, metric: str) -> bool:
+    """Whether its losses are lower by more than the standard error of their paired differences.
+
+    Of equal ones whether the model is smaller.
+    """
+    lower, higher = costs([rival, simpler], metric)
+    if lower == higher:
+        return rival.nonzero < simpler.nonzero
+    if rival.losses is None or simpler.losses is None:
+        return lower < higher
+    gains = simpler.losses - rival.losses
+    return bool(gains.mean() > gains.std() / np.sqrt(len(gains)))
 
 
 def promising(
@@ -682,7 +715,7 @@ def _final_fit_seconds(
     rounds = TIGHTER * growth * work.rounds(len(prepared.folds[0].rows))
     if context.documents.target.task.learns_from_held_out(settings):
         splits, first = prepare.left_out_splits(prepared, context.documents), prepared.folds[0]
-        few = prepared.rows.shape[0] <= prepare.FEW
-        if few or first.normed or context.documents.outside is not None:
+        again = len(splits) != len(prepared.splits) or first.normed
+        if again or context.documents.outside is not None:
             rounds += len(splits) * work.rounds(len(first.rows))
     return lambda slowest: growth * prepared.seconds + rounds * slowest

@@ -171,6 +171,12 @@ class TrainingSettings(Parametrized):
         repeated=True,
         help="unlabeled documents that the graph learns from as well",
     )
+    vectors: str | None = param(
+        default=None,
+        metavar="FILE",
+        help="word vectors that weights of similar words lean on, also of words that no training "
+        "text holds: a file of GloVe, word2vec or fastText, or the name of a table",
+    )
     holdout: float | None = param(
         default=None,
         convert=check_fraction,
@@ -340,6 +346,10 @@ class TrainingSettings(Parametrized):
             )
         self._check_builders()
         self.rivals()
+        if self.vectors is not None:
+            from textreg.training.vectors import check_vectors  # few trainings have some
+
+            check_vectors(self)
         if self.fields is not None:
             plan_fields(self.fields, self.any_tokenizer, self.vectorizer)
         if self.path and self.tuning.budget is not None:

@@ -70,7 +70,7 @@ def training_summary(learned: fitting.Learned, options: dict[str, Any]) -> recor
             fit.regularizer.label(), fit.regularizer.params(), _searched(settings, fit.regularizer)
         ),
         documents=design.shape[0],
-        features=design.shape[1],
+        features=fit.data.rows.shape[1],
         nonzero=fit.nonzero,
         groups=_of_groups(fit),
         graph=None
@@ -91,6 +91,7 @@ def training_summary(learned: fitting.Learned, options: dict[str, Any]) -> recor
         ruled_out_by=result.labels,
         ruled_out_on=result.documents,
         **_of_search(context, result, fit.best),
+        vectors=fit.vectors,
         shift=shift and records.ShiftSummary(shift.kind, tuple(shift.values.tolist())),
         calibration=None if of_held.calibration is None else of_held.calibration.method,
         thresholds={
@@ -162,7 +163,7 @@ def _of_search(
     if best is None:
         none = dict.fromkeys(("split", "metric", "select", "dev"))
         return {**none, "chosen": {}, "search": (), "refit": False}
-    kind = "dev" if settings.dev is not None else "cv" if settings.cv is not None else "holdout"
+    kind = "dev" if settings.dev is not None else "cv" if len(splits) > 1 else "holdout"
     tuning = settings.tuning
     documents, interval = sum(len(split.held) for split in splits), None
     if "accuracy" in best.metrics:

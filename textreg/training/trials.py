@@ -118,14 +118,16 @@ class Fold(Problems):
     """One split, ready to be fitted and measured.
 
     X_held, y_held: the held-out documents and their targets. weights_held: how much each of them
-    counts when they are measured; None if all count the same. normed: the first and last columns,
-    and one beyond, of blocks of features whose rows are scaled to length 1. within: whether the
-    held-out documents are in the problem, with weight 0.
+    counts when they are measured; None if all count the same. shift_weights: (n, k) how much each
+    counts in the fit of every weight vector; None where intercepts are not shifted. normed: the
+    first and last columns, and one beyond, of blocks of features whose rows are scaled to length 1.
+    within: whether the held-out documents are in the problem, with weight 0.
     """
 
     X_held: csr_array
     y_held: Targets
     weights_held: Floats | None = None
+    shift_weights: Floats | None = field(default=None, kw_only=True)
     normed: tuple[tuple[int, int], ...] = field(default=(), kw_only=True)
     within: bool = field(default=False, kw_only=True)
 
@@ -359,7 +361,8 @@ class MeasuredSetting:
     regularizer: with all hyperparameters given. metrics: values by name. nonzero: features with a
     weight in any weight vector, mean over the splits. starts: solutions of the first split, one for
     each weight vector; None for those that are too large to keep. changes: other searched values,
-    by the names of their options. error: standard error of the metric that was asked for.
+    by the names of their options. error: standard error of the metric, where that was asked for.
+    losses: (n,) of the documents, of which the metric is the mean, where there are such.
     """
 
     regularizer: Regularizer
@@ -368,6 +371,7 @@ class MeasuredSetting:
     starts: tuple[Start | None, ...] = field(repr=False)
     changes: Mapping[str, Any] = field(default_factory=dict)
     error: float | None = None
+    losses: Floats | None = field(default=None, repr=False)
 
 
 def search(
@@ -472,19 +476,20 @@ def solve_chunks(chunks: Sequence[Chunk], run: Run) -> list[Trials]:
     return solved
 
 
-def measured_setting(
+def measured_setting(  # noqa: PLR0913  # what is measured, and how
     regularizer: Regularizer,
     folds: Sequence[Fold],
     results: Results,
     *,
     labels: Sequence[int] | None = None,
     changes: Mapping[str, Any] | None = None,
-    error_of: str | None = None,
+    metric: str | None = None,
+    error: bool = False,
 ) -> MeasuredSetting:
     """A setting measured, from its trials on all folds.
 
     labels: some of them, which are measured on their own documents as if there were no others.
-    error_of: the metric whose standard error is wanted, if any.
+    metric: what settings are compared by. error: whether its standard error is wanted.
     """
     task, rows = folds[0].task, folds[0].rows if labels is None else labels
     by_fold = [[trial for row in rows for trial in results[at, row]] for at in range(len(folds))]
@@ -499,18 +504,33 @@ def measured_setting(
         scores = [table[some] for table, (_, some, _) in zip(scores, parts, strict=True)]
         if weights is not None:
             weights = weights[np.concatenate([some for _, some, _ in parts])]
+    elif (shift := _shift(folds, scores)) is not None:
+        scores = [table + shift for table in scores]
     unions = [np.bitwise_or.reduce([trial.used for trial in trials]) for trials in by_fold]
-    error = None
-    if error_of is not None:
-        error = standard_error(task.measure, scores, y_true, error_of, counts, task.losses)
+    every, y = np.vstack(scores), np.concatenate(y_true)
+    losses = None if metric is None else task.losses(metric, every, y)
+    spread = None
+    if metric is not None and error:
+        spread = standard_error(task.measure, scores, y_true, metric, counts, task.losses)
     return MeasuredSetting(
         regularizer=regularizer,
-        metrics=task.measure(np.vstack(scores), np.concatenate(y_true), weights),
+        metrics=task.measure(every, y, weights),
         nonzero=float(np.mean([int(np.unpackbits(union).sum()) for union in unions])),
         starts=tuple(trial.start for trial in by_fold[0]),
         changes=changes or {},
-        error=error,
+        error=spread,
+        losses=losses if weights is None else None,
     )
+
+
+def _shift(folds: Sequence[Fold], scores: Sequence[Floats]) -> Floats | None:
+    """(k,) shifts of the intercepts, without which the best strengths are others; or None."""
+    weights = [fold.shift_weights for fold in folds if fold.shift_weights is not None]
+    if not weights:
+        return None
+    y = np.concatenate([fold.y_held for fold in folds])
+    shift = folds[0].task.shift(np.vstack(scores), y, np.concatenate(weights))
+    return None if shift is None else shift.values
 
 
 def held_weights(folds: Sequence[Fold]) -> Floats | None:

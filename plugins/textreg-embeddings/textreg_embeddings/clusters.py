@@ -73,7 +73,8 @@ class Clusters(WordGroupBuilder):
         kept = np.flatnonzero(np.bincount(counts.indices, minlength=counts.shape[1]) >= self.min_df)
         words = [tokens.vocabulary[feature] for feature in kept.tolist()]
         if self.vectors is not None:
-            words, vectors = read_vectors(self.vectors, set(words))
+            of_texts = set(words)
+            words, vectors = read_vectors(self.vectors, lambda _, word: word in of_texts)
             if not words:
                 raise DataError(
                     f"{self.vectors}: it has no vector for any word of the training texts. Check "

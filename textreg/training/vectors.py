@@ -1,0 +1,208 @@
+"""Word vectors as a prior on the weights of words, which they are folded into after the fit.
+
+T has the words of the documents, weighted as features are, and E their vectors. A ridge on the
+columns of [X, s T E] is one on X whose weights of words have the prior covariance I + s^2 E E':
+that of a network of similar words (sandler2008) in closed form. Its scores are linear in words,
+
+    f(x) = x b + s t E u,        w_j = b_j + s e_j u        for every word j of the table,
+
+so that the model is one of words as any other, also of words that no training text holds.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from textreg.errors import DataError, DataWarning, UsageError
+from textreg.features.encoder import AnyEncoder, Encoder, JoinedEncoder
+from textreg.plugins import calls, registry
+from textreg.records import Documents, Floats, Int64s
+
+if TYPE_CHECKING:
+    from textreg.kinds import WordVectors
+
+# Words that the model gets beside those of the training texts: the most frequent of the table,
+# fewer where labels are many, so that there are no more than so many inferred weights.
+MOST, WEIGHTS = 30_000, 600_000
+
+# Scales s that are tried: the first whose metric is within a share of the best is taken.
+SCALES, NEAR = (0.0, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0), 0.02
+
+# Share of the words of the training texts that a table of their language has at least.
+FEW_KNOWN = 0.2
+
+# Inferred weights are rounded to so many steps from zero to the largest of a label.
+STEPS = 127
+
+
+def find_vectors(name: str) -> WordVectors:
+    """The table of a name, or of a file; PluginError or UsageError if there is none."""
+    if name in registry.names("vectors"):
+        table: WordVectors = registry.create("vectors", name)
+    else:
+        table = registry.create("vectors", "file", path=name)
+    return table
+
+
+class Vectors(NamedTuple):
+    """Words of a table of vectors, and what they give for documents.
+
+    Attributes
+    ----------
+    encoder : Encoder
+        Makes T of texts. Its vocabulary are words of the training texts and the most frequent ones.
+    columns : ndarray of shape (words,)
+        Which feature each of them is; -1 for one that is none.
+    table : ndarray of shape (words, d)
+        E, with the mean 0 and the mean square length 1 over words as frequent as in text.
+    known : float
+        Share of the words of the training texts that have a vector.
+    """
+
+    encoder: Encoder
+    columns: Int64s
+    table: Floats
+    known: float
+
+    @classmethod
+    def read(cls, name: str, encoder: AnyEncoder, documents: int) -> Vectors:
+        """Those of a table for the features of training texts.
+
+        Parameters
+        ----------
+        name : str
+            As for :func:`find_vectors`.
+        encoder : Encoder or JoinedEncoder
+            Of the training texts; its first part has their words.
+        documents : int
+            How many there are.
+
+        Raises
+        ------
+        DataError
+            If the table is damaged, or has no word of the texts.
+        """
+        part = encoder.parts[0]
+        if part.ngrams == 1:
+            known = dict(zip(part.vocabulary, range(len(part.vocabulary)), strict=True))
+        else:
+            tree, numbers = part.tree
+            known = dict(zip(tree.words, numbers[0].tolist(), strict=True))
+        rows, table = calls.rows_of_vectors(
+            find_vectors(name),
+            lambda place, word: place < MOST or word in known or word.lower() in known,
+        )
+        table = _standardized(table)
+        # As the tokenizer writes them; a row that it cuts, or leaves out, is no word to it.
+        tokens = calls.encode_lines(part.tokenizer, rows)
+        whole = np.flatnonzero(np.diff(tokens.token_document_ptr) == 1)
+        ids = tokens.ids[tokens.token_document_ptr[whole]]
+        place: dict[str, int] = {}
+        for row, word in zip(whole.tolist(), map(tokens.vocabulary.__getitem__, ids), strict=True):
+            if row < MOST or word in known:
+                place.setdefault(word, row)
+        found = sum(word in place for word in known)
+        share = found / max(len(known), 1)
+        if not found:
+            raise DataError(
+                f"{name}: it has a vector for none of the words of the training texts. Give one of "
+                "their language, with words as the tokenizer writes them."
+            )
+        if share < FEW_KNOWN:
+            warnings.warn(
+                f"{name}: {share:.0%} of the words of the training texts are known. Give vectors "
+                "of their language, if these are not.",
+                DataWarning,
+                stacklevel=2,
+            )
+        words = sorted(place)
+        columns = np.array([known.get(word, -1) for word in words], dtype=np.int64)
+        assert part.idf is not None
+        # That of no document, as for the tokenizer's features of some.
+        idf = np.where(columns < 0, 1.0 + np.log(1.0 + documents), part.idf[columns])
+        settings = part.tokenizer, part.vectorizer
+        own = Encoder(*settings, words, idf, stop_words=part.stop_words)
+        return cls(own, columns, table[[place[word] for word in words]], share)
+
+    def block(self, texts: Documents) -> Floats:
+        """T E of texts, (n, d)."""
+        return np.asarray(self.encoder.transform(texts) @ self.table)
+
+    def fold_in(
+        self, encoder: AnyEncoder, w: Floats, scale: float
+    ) -> tuple[AnyEncoder, Floats, int]:
+        """The encoder and the weights (k, p) of all words, and how many no training text holds.
+
+        Parameters
+        ----------
+        encoder : Encoder or JoinedEncoder
+            Of the features.
+        w : ndarray of shape (k, p + d)
+            The weights of the features and of the block.
+        scale : float
+            The s of the block.
+        """
+        p, (first, *others) = encoder.n_columns, encoder.parts
+        weights = scale * (w[:, p:] @ self.table.T)
+        new = np.flatnonzero(self.columns < 0)[: WEIGHTS // len(w)]
+        inferred = weights[:, new]
+        step = np.abs(inferred).max(axis=1, initial=0.0, keepdims=True) / STEPS
+        inferred = np.round(inferred / np.where(step > 0.0, step, 1.0)) * step
+        own = self.columns >= 0
+        learned = w[:, :p].copy()
+        learned[:, self.columns[own]] += weights[:, own]
+        words, size = self.encoder.vocabulary, len(first.vocabulary)
+        names = [*first.vocabulary, *(words[at] for at in new.tolist())]
+        assert first.idf is not None
+        assert self.encoder.idf is not None
+        idf = np.concatenate([first.idf, self.encoder.idf[new]])
+        order = sorted(range(len(names)), key=lambda at: names[at].split(" "))
+        part = Encoder(
+            *(first.tokenizer, first.vectorizer, [names[at] for at in order], idf[order]),
+            stop_words=first.stop_words,
+        )
+        table = np.hstack([learned[:, :size], inferred])[:, order]
+        joined: AnyEncoder = JoinedEncoder([part, *others]) if others else part
+        return joined, np.hstack([table, learned[:, size:]]), len(new)
+
+
+def _standardized(table: Floats) -> Floats:
+    """With the mean 0 and the mean square length 1, rows weighted by Zipf's law: 1 / rank."""
+    share = 1.0 / np.arange(1.0, min(MOST, len(table)) + 1.0)
+    share /= share.sum()
+    table = table - share @ table[: len(share)]
+    length = np.sqrt(share @ (table[: len(share)] ** 2).sum(axis=1))
+    return table / (length if length > 0.0 else 1.0)
+
+
+def beside(regularizer: Any, features: int, dimensions: int) -> Any:
+    """The regularizer with a plain ridge on the last columns, those of a block of vectors."""
+    if regularizer.params().get("l1"):
+        weights = (1.0,) * features + (0.0,) * dimensions
+        return regularizer.replace(weights=weights)
+    return regularizer
+
+
+def check_vectors(settings: Any) -> None:
+    """UsageError for settings that a block of word vectors cannot be beside."""
+    kinds: Sequence[str] = ("ridge", "elastic", "auto")
+    needs = {
+        f"the regularizer {settings.reg.label()}": settings.reg.name not in kinds,
+        "weights of penalties": settings.reg.params().get("weights", "none") != "none",
+        f"the weighting {settings.vectorizer.weighting}": settings.vectorizer.weighting
+        != "unit-idf",
+        "fields": settings.fields is not None,
+        "memory": settings.memory is not None,
+        "path": settings.path,
+        "max_nonzero": settings.tuning.max_nonzero is not None,
+    }
+    for name, given in needs.items():
+        if given:
+            raise UsageError(
+                f"vectors do not go with {name}: leave it out. They are for ridge, elastic and "
+                "auto, and the weighting unit-idf."
+            )
