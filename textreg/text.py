@@ -16,6 +16,7 @@ from textreg.records.documents import check_texts
 from textreg.records.text import Names
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
     from scipy.sparse import csr_array
     from typing_extensions import Unpack
 
@@ -438,6 +439,45 @@ def cooccurrences(tokens: Tokens, window: int) -> csr_array:
         # One distance at a time, so that not all pairs are in memory at once.
         X = X + csr_array((np.ones(len(pairs[0])), pairs), shape=(p, p))
     return (X + X.T).tocsr()
+
+
+def word_vectors(
+    tokens: Tokens, kept: NDArray[np.intp], window: int, dimensions: int, seed: int = 0
+) -> Floats:
+    """Vectors of features from the company they keep.
+
+    The leading singular vectors, times the roots of their values, of positive pointwise mutual
+    information, contexts smoothed by the power 3/4 (Levy, Goldberg & Dagan 2015, sections 2 and 3).
+
+    Parameters
+    ----------
+    tokens : Tokens
+    kept : ndarray of int
+        The features, two at least.
+    window : int
+        As of :func:`cooccurrences`.
+    dimensions : int
+        Length of the vectors; fewer where fewer features are kept.
+    seed : int, default 0
+        Of the vector that the singular value decomposition starts from.
+
+    Returns
+    -------
+    ndarray of shape (kept, dimensions)
+    """
+    from scipy.sparse.linalg import svds
+
+    counts = cooccurrences(tokens, window)[kept][:, kept].tocoo()
+    row, context = np.asarray(counts.sum(axis=1)), np.asarray(counts.sum(axis=0)) ** 0.75
+    total = context.sum()
+    mutual = np.log(counts.data * total / (row[counts.row] * context[counts.col]))
+    counts.data = np.maximum(mutual, 0.0)
+    positive = counts.tocsr()
+    positive.eliminate_zeros()
+    dimensions = min(dimensions, len(kept) - 1)
+    start = np.random.default_rng(seed).standard_normal(len(kept))
+    U, s, _ = svds(positive, k=dimensions, v0=start)
+    return np.asarray(U[:, ::-1] * np.sqrt(s[::-1]))
 
 
 class Wanted(NamedTuple):

@@ -361,4 +361,8 @@ def _lines(explanation: explaining.Explanation, top: int, has_probabilities: boo
         shown = [f"{single_line(name)} {value:+.3f}" for name, value in fields.items()]
         yield f"  by field: {', '.join(shown)}"
     named = strongest(explanation, top)
-    yield "  " + ", ".join(f"{printable(visible(name))} {value:+.3f}" for name, value in named)
+    inferred = {word.feature for word in explanation.words if word.inferred}
+    yield "  " + ", ".join(
+        f"{printable(visible(name))} {value:+.3f}{' (inferred)' if name in inferred else ''}"
+        for name, value in named
+    )

@@ -15,7 +15,7 @@ from textreg.errors import UsageError, first_few
 from textreg.terminal import json_line, single_line
 
 if TYPE_CHECKING:
-    from textreg.model.summary import ShiftSummary, UpdateSummary
+    from textreg.model.summary import ShiftSummary, UpdateSummary, VectorsSummary
     from textreg.training.running import Progress
 
 # Number of features to show for a group.
@@ -142,6 +142,17 @@ def percent(part: float, whole: float) -> str:
         return "none"
     value = 100 * part / whole
     return f"{value:.0f} %" if value >= 10 else f"{value:.2g} %"
+
+
+def vectors_text(vectors: VectorsSummary) -> str:
+    """The word vectors that weights of words lean on, and how much."""
+    known = f"{vectors.known:.0%} of the words known"
+    if not vectors.scale:
+        return f"{single_line(vectors.name)}, {known}; better without them"
+    return (
+        f"{single_line(vectors.name)} times {vectors.scale:g}, {known}; weights of "
+        f"{vectors.inferred:,} further words are inferred"
+    )
 
 
 def shift_text(shift: ShiftSummary) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from itertools import compress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -182,10 +183,15 @@ def command(model: str, top: int, what: What, as_json: bool) -> None:
         output.print_json({**facts, "summary": summary, "top": features})
         return
     output.print_table(told(facts))
+    inferred = set(compress(loaded.encoder.names, loaded.inferred.tolist()))
     for label, weighted in features.items():
         click.echo(f"\n{single_line(label)}")
         if weighted:
-            output.print_table([(visible(name), weight) for name, weight in weighted], indent="  ")
+            marked = [
+                (visible(name) + (" (inferred)" if name in inferred else ""), weight)
+                for name, weight in weighted
+            ]
+            output.print_table(marked, indent="  ")
         else:
             click.echo("  (no feature supports it)")
 
@@ -241,6 +247,8 @@ def _left_out_facts(model: Model) -> dict[str, Any]:
     if model.summary is not None and (shift := model.summary.shift) is not None:
         before = "" if shift.kind == "none" else "; objective and gap are of the fit before that"
         facts["intercept"] = output.shift_text(shift) + before
+    if model.summary is not None and model.summary.vectors is not None:
+        facts["vectors"] = output.vectors_text(model.summary.vectors)
     if model.calibration is not None:
         facts["calibration"] = {"method": model.calibration.method}
         if model.calibration.method == "temperature":

@@ -346,10 +346,19 @@ def _data_lines(
 
 
 def _left_out_lines(summary: summaries.TrainingSummary) -> Iterator[str]:
+    if summary.vectors is not None:
+        yield f"vectors: {output.vectors_text(summary.vectors)}"
     if summary.shift is not None:
         yield f"intercept: {output.shift_text(summary.shift)}"
     if summary.calibration:
         yield f"calibration: {summary.calibration}, on documents left out of the fit"
+
+
+def _share(summary: summaries.TrainingSummary) -> str:
+    """The features of the model, of those of the texts."""
+    if (vectors := summary.vectors) is not None and vectors.inferred:
+        return f"{vectors.inferred:,} inferred"
+    return output.percent(summary.nonzero, summary.features)
 
 
 def _fit_lines(
@@ -385,9 +394,8 @@ def _fit_lines(
         )
     bound = "no bound on the gap" if summary.gap is None else f"gap {summary.gap:.1e}"
     end = "converged" if summary.converged else "NOT converged"
-    share = output.percent(summary.nonzero, summary.features)
     yield (
-        f"model: {summary.nonzero:,} features ({share}) from "
+        f"model: {summary.nonzero:,} features ({_share(summary)}) from "
         f"{summary.documents:,} documents, {bound}, {end} ({seconds['fit']:.1f} s)"
     )
     if (selected := summary.selected) is not None:

@@ -39,12 +39,15 @@ class Word(NamedTuple):
         The feature.
     value : float
         What the feature adds to the score, divided equally among its occurrences in the document.
+    inferred : bool, default False
+        Whether no training text holds it, so that word vectors alone gave it a weight.
     """
 
     start: int
     end: int
     feature: str
     value: float
+    inferred: bool = False
 
 
 class SentenceScore(NamedTuple):
@@ -151,7 +154,7 @@ def text_parts(explanation: Explanation) -> Iterator[tuple[int, int, float]]:
     """
     change: dict[int, float] = {0: 0.0, len(explanation.text): 0.0}
     open_at: dict[int, int] = {}
-    for start, end, _, value in explanation.words:
+    for start, end, _, value, _ in explanation.words:
         for place, sign in ((start, 1), (end, -1)):
             change[place] = change.get(place, 0.0) + sign * value
             open_at[place] = open_at.get(place, 0) + sign
@@ -420,7 +423,7 @@ def _words(
     model: Model, occurrences: Occurrences, values: Sequence[Floats]
 ) -> Iterator[tuple[Word, ...]]:
     """The occurrences of every document that contribute to the score, where they begin."""
-    names = model.encoder.names
+    names, inferred = model.encoder.names, model.inferred
     every: list[Word] = []
     documents: list[Int64s] = []
     for part, own in zip(occurrences.parts, values, strict=True):
@@ -429,7 +432,7 @@ def _words(
         ids = features.ids[shown]
         columns = ids if part.encoder.columns is None else part.encoder.column_of[ids]
         every += [
-            Word(start, end, names[column], value)
+            Word(start, end, names[column], value, bool(inferred[column]))
             for (start, end), column, value in zip(
                 features.spans[shown].tolist(),
                 (columns + part.first).tolist(),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from textreg.features.encoder import AnyEncoder
     from textreg.model.regularization_path import SolutionPath
     from textreg.model.summary import TrainingSummary
-    from textreg.records import Documents, Floats, Int64s
+    from textreg.records import Bools, Documents, Floats, Int64s
     from textreg.tasks.base import Targets
 
 
@@ -154,6 +155,16 @@ class Model:
         reading = {} if source is None else source.reading
         kept = {name: reading.get(name) for name in ("text_col", "label_col", "label_sep")}
         return {name: value for name, value in kept.items() if isinstance(value, str)}
+
+    @cached_property
+    def inferred(self) -> Bools:
+        """(features,) which ones no training text holds: word vectors alone gave them a weight."""
+        inferred = np.zeros(self.n_features, dtype=bool)
+        vectors = None if self.summary is None else self.summary.vectors
+        idf = self.encoder.parts[0].idf
+        if vectors is not None and vectors.inferred and idf is not None:
+            inferred[: len(idf)] = np.isclose(idf, vectors.unseen_idf)
+        return inferred
 
     @property
     def loss(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass, field
 from typing import Any
@@ -380,12 +381,20 @@ class VectorsSummary:
         Share of the words of the training texts that have a vector.
     inferred : int
         Number of words of the model that no training text holds.
+    documents : int
+        Number of documents that the idf of the features is of.
     """
 
     name: str
     scale: float
     known: float
     inferred: int
+    documents: int
+
+    @property
+    def unseen_idf(self) -> float:
+        """The idf of inferred words, by which these are told from others."""
+        return 1.0 + math.log(1.0 + self.documents)
 
 
 @dataclass(frozen=True)

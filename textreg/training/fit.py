@@ -31,7 +31,7 @@ from textreg.training.running import ALONE, Run, Work
 from textreg.training.search import SearchContext, SearchResult
 from textreg.training.settings import TrainingSettings
 from textreg.training.splits import FEW, Split
-from textreg.training.vectors import NEAR, SCALES, beside
+from textreg.training.vectors import PRIORS, SCALES, beside
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -156,7 +156,7 @@ def _fit_one(
     learns, plain = task.learns_from_held_out(settings), data
     splits = left_out_splits(data, context.documents) if learns else []
     if data.vectors is not None:
-        data, regularizer = with_vectors(context, data, regularizer, work)
+        data, regularizer, best = with_vectors(context, data, best, work)
     of_search, learned = len(splits) == len(data.splits) and not data.scale, FromHeld()
     scores = context.held_scores(best)
     if splits and (of_search or scores is not None):
@@ -208,46 +208,50 @@ def _folded_in(
     if data.scale:
         encoder, w, inferred = data.vectors.fold_in(plain.encoder, fitted.w, data.scale)
         plain, fitted = replace(plain, encoder=encoder), replace(fitted, w=w)
-    name, known = str(data.settings.vectors), data.vectors.known
-    return plain, fitted, VectorsSummary(name, data.scale, known, inferred)
+    name, known = data.settings.vectors or "unlabeled", data.vectors.known
+    of_idf = data.tokens.n_documents
+    return plain, fitted, VectorsSummary(name, data.scale, known, inferred, of_idf)
 
 
 def with_vectors(
-    context: SearchContext, data: Prepared, regularizer: kinds.Regularizer, work: Work
-) -> tuple[Prepared, kinds.Regularizer]:
-    """The documents with word vectors at the best scale, and the regularizer beside these.
+    context: SearchContext, data: Prepared, best: trials.MeasuredSetting | None, work: Work
+) -> tuple[Prepared, kinds.Regularizer, trials.MeasuredSetting | None]:
+    """The documents with word vectors at the best scale, the regularizer beside, and the setting.
 
-    The smallest scale is taken that is near to the best one by documents left out of the fit.
+    The scale s is the most probable one: n times the mean loss of the n documents held out, and its
+    distance from the middle of the prior, is smallest. The setting is measured with it.
     """
     assert data.block is not None
-    task, splits, (p, d) = data.task, data.splits, (data.rows.shape[1], data.block.shape[1])
-    rows = np.flatnonzero(task.known(data.y))
-    if data.settings.refit:
-        splits = left_out_splits(data, context.documents)
-    else:
-        rows = splits[0].train
+    regularizer = best.regularizer if best else data.settings.reg
+    task, splits = data.task, data.splits or left_out_splits(data, context.documents)
+    rows = np.flatnonzero(task.known(data.y)) if data.settings.refit else splits[0].train
     metric = context.metric
     if task.probabilistic and "calibrated-log-loss" in task.metrics:
         metric = "calibrated-log-loss"
-    scaled, costs = [data], list[float]()
-    scaled += [data.with_block(scale) for scale in SCALES[1:]]
-    fitted = [regularizer, *[beside(regularizer, p, d)] * len(SCALES[1:])]
-    for part, some in zip(fitted, scaled, strict=True):
-        problems = some.problems(rows, max(data.settings.tol, SEARCH_TOL))
-        folds = [some.without(problems, rows, split) for split in splits]
-        held, _, stopped = held_out(part, folds, work, some.rows.matrix(np.arange(0)), None)
+    elif not task.discrete:
+        metric = "mse"
+    chosen, least = (0.0, best), math.inf
+    for scale, prior in zip(SCALES, PRIORS, strict=True):
+        scaled = data.with_block(scale)
+        problems = scaled.problems(rows, max(data.settings.tol, SEARCH_TOL))
+        folds = [scaled.without(problems, rows, split) for split in splits]
+        held, _, stopped = held_out(
+            beside(regularizer, data, scale), folds, work, scaled.rows.matrix(np.arange(0)), None
+        )
         if stopped:
             break
         weights = data.row_weights(np.concatenate([split.held for split in splits]))
         shift = task.shift(held.scores, held.y, weights)
         scores = held.scores if shift is None else held.scores + shift.values
-        value = task.measure(scores, held.y, held.weights)[metric]
-        costs.append(value if metric in SMALLER else -value)
-        LOG.info("word vectors times %g: %s %.4g", some.scale, metric, value)
-    least = min(costs, default=0.0)
-    near = (at for at, cost in enumerate(costs) if cost <= least + NEAR * abs(least))
-    at = next(near, 0)
-    return scaled[at], fitted[at]
+        measured = task.measure(scores, held.y, held.weights)
+        LOG.info("word vectors times %g: %s %.4g", scale, metric, measured[metric])
+        cost = measured[metric] if metric in SMALLER else -measured[metric]
+        if metric == "mse":  # minus the log-likelihood of normal errors, up to a constant
+            cost = math.log(max(cost, 1e-300)) / 2
+        if (cost := len(held.y) * cost + prior) < least:
+            chosen, least = (scale, best and replace(best, metrics=measured)), cost
+    scale, best = chosen
+    return data.with_block(scale), beside(regularizer, data, scale), best
 
 
 def learn_from_held(  # noqa: PLR0913  # the fits, and what is known of them

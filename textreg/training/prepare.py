@@ -174,9 +174,11 @@ class Prepared:
         return self.rows.matrix()
 
     def with_block(self, scale: float) -> Prepared:
-        """The same with the block of word vectors beside the features, times a scale above 0."""
+        """The same with the block of word vectors beside the features, times a scale."""
         from scipy.sparse import csr_array, hstack
 
+        if not scale:
+            return self
         assert self.block is not None
         X = hstack([self.X, csr_array(scale * self.block)], format="csr")
         return replace(self, rows=MatrixRows(X), scale=scale)
@@ -359,7 +361,7 @@ def make_features(corpus: Corpus, settings: TrainingSettings) -> Features:
     texts: Sequence[Any] = corpus.texts
     if settings.dev is not None and settings.refit:
         texts = [*texts, *settings.dev.texts]
-    if settings.unlabeled is not None:
+    if settings.unlabeled is not None and not settings.leans_on_vectors:
         texts = [*texts, *settings.unlabeled.texts]
     if settings.fields is not None:
         tokenizer, vectorizer = settings.any_tokenizer, settings.vectorizer
@@ -379,7 +381,8 @@ def prepare(
     dev, weights = settings.dev, own_weights(corpus)
     if features is None:
         features = make_features(corpus, settings)
-    unlabeled = 0 if settings.unlabeled is None else len(settings.unlabeled)
+    leans = settings.leans_on_vectors
+    unlabeled = 0 if settings.unlabeled is None or leans else len(settings.unlabeled)
     rows = features.rows
     if unlabeled:
         # Unlabeled documents come last, and have no rows of their own.
@@ -389,9 +392,10 @@ def prepare(
         held = features.encoder.transform(dev.texts)
         rows = MatrixRows(vstack([rows.matrix(), held], format="csr"))
     more: dict[str, Any] = {}
-    if settings.vectors is not None:
-        vectors = Vectors.read(settings.vectors, features.encoder, features.tokens.n_documents)
+    if leans:
         texts = [*corpus.texts, *(() if dev is None else dev.texts)]
+        documents = features.tokens.n_documents
+        vectors = Vectors.of(settings, features.encoder, texts, documents)
         more = {"vectors": vectors, "block": vectors.block(texts)}
     return Prepared.of(
         target,

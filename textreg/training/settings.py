@@ -169,7 +169,8 @@ class TrainingSettings(Parametrized):
         convert=as_given,
         metavar="FILE",
         repeated=True,
-        help="unlabeled documents that the graph learns from as well",
+        help="unlabeled documents, whose words tell which ones are used alike: weights of similar "
+        "words lean on each other; a graph learns from them as well",
     )
     vectors: str | None = param(
         default=None,
@@ -339,17 +340,12 @@ class TrainingSettings(Parametrized):
                 f"'{self.unknown}' cannot be both the label of rare labels, which is learned, and "
                 "the unknown one, which is not: give two names (--min-label N:NAME, --unknown)."
             )
-        if self.unlabeled is not None and self.reg.needs != "graph":
-            raise UsageError(
-                f"{self.reg.label()} makes no use of unlabeled documents; regularizers with a "
-                "graph do, such as network."
-            )
-        self._check_builders()
-        self.rivals()
-        if self.vectors is not None:
+        if self.leans_on_vectors:
             from textreg.training.vectors import check_vectors  # few trainings have some
 
             check_vectors(self)
+        self._check_builders()
+        self.rivals()
         if self.fields is not None:
             plan_fields(self.fields, self.any_tokenizer, self.vectorizer)
         if self.path and self.tuning.budget is not None:
@@ -418,6 +414,12 @@ class TrainingSettings(Parametrized):
             # Every part of a cross-validation needs a document of each label.
             least = max(2, self.cv or 0)
         return Rare(least, self.rare_label)
+
+    @property
+    def leans_on_vectors(self) -> bool:
+        """Whether word vectors are given, or learned from unlabeled documents."""
+        of_texts = self.unlabeled is not None and self.reg.needs != "graph"
+        return self.vectors is not None or of_texts
 
     @property
     def searches(self) -> bool:

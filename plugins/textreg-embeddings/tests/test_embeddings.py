@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 from textreg_embeddings import Brown, Clusters
-from textreg_embeddings.vectors import read_vectors, train_vectors
+from textreg_embeddings.vectors import read_vectors
 
 import textreg
 from textreg.errors import DataError, UsageError
 from textreg.records import Groups, Tokens
-from textreg.text import scan_words
+from textreg.text import scan_words, word_vectors
 from textreg_testing import check_group_builder, with_pairs
 
 VECTORS = {"good": [1.0, 0.1], "great": [0.9, 0.2], "bad": [-1.0, 0.0], "poor": [-0.9, -0.1]}
@@ -125,7 +125,7 @@ def neighbors() -> list[str]:
 def test_vectors_made_from_the_text_know_company() -> None:
     tokens = scan_words(neighbors())
     place = {name: i for i, name in enumerate(tokens.vocabulary)}
-    made = train_vectors(tokens, np.arange(len(place)), window=5, dimensions=4, seed=0)
+    made = word_vectors(tokens, np.arange(len(place)), window=5, dimensions=4, seed=0)
     made /= np.linalg.norm(made, axis=1)[:, None]
     alike = made @ made.T
     assert alike[place["cat"], place["dog"]] > 0.9

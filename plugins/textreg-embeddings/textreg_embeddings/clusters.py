@@ -14,8 +14,8 @@ from textreg.files import numbered_lines
 from textreg.params import param
 from textreg.records import Tokens
 from textreg.structure.grouping import WordGroupBuilder
-from textreg.text import count
-from textreg_embeddings.vectors import Floats, read_vectors, train_vectors
+from textreg.text import count, word_vectors
+from textreg_embeddings.vectors import Floats, read_vectors
 
 # Clusters whose distances to all words are held at once.
 BLOCK = 1000
@@ -86,7 +86,7 @@ class Clusters(WordGroupBuilder):
                 "--groups-min-df."
             )
         else:
-            vectors = train_vectors(tokens, kept, self.window, self.dimensions, self.seed)
+            vectors = word_vectors(tokens, kept, self.window, self.dimensions, self.seed)
         lengths = np.linalg.norm(vectors, axis=1)
         some = lengths > 0  # a word that stands alone wherever it stands has none
         return [word for word, keep in zip(words, some, strict=True) if keep], (

@@ -14,8 +14,6 @@ from textreg.errors import DataError, UsageError
 from textreg.files import numbered_lines, open_binary
 from textreg.kinds import WordVectors
 from textreg.params import param
-from textreg.records import Tokens
-from textreg.text import cooccurrences
 
 Floats = NDArray[np.float64]
 
@@ -239,27 +237,3 @@ def _word(file: IO[bytes], where: str) -> str:
         if letter != b"\n":  # the end of the vector before
             letters += letter
     return letters.decode("utf-8", errors="replace")
-
-
-def train_vectors(
-    tokens: Tokens, kept: NDArray[np.intp], window: int, dimensions: int, seed: int
-) -> Floats:
-    """Vectors of the features ``kept`` from the company they keep: (kept, at most dimensions).
-
-    The leading singular vectors, times the roots of their values, of positive pointwise mutual
-    information within ``window`` words, contexts smoothed by the power 3/4 (Levy, Goldberg & Dagan
-    2015, sections 2 and 3). Fewer dimensions where fewer features are kept.
-    """
-    from scipy.sparse.linalg import svds
-
-    counts = cooccurrences(tokens, window)[kept][:, kept].tocoo()
-    row, context = np.asarray(counts.sum(axis=1)), np.asarray(counts.sum(axis=0)) ** 0.75
-    total = context.sum()
-    mutual = np.log(counts.data * total / (row[counts.row] * context[counts.col]))
-    counts.data = np.maximum(mutual, 0.0)
-    positive = counts.tocsr()
-    positive.eliminate_zeros()
-    dimensions = min(dimensions, len(kept) - 1)
-    start = np.random.default_rng(seed).standard_normal(len(kept))
-    U, s, _ = svds(positive, k=dimensions, v0=start)
-    return np.asarray(U[:, ::-1] * np.sqrt(s[::-1]))

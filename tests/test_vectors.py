@@ -1,0 +1,230 @@
+"""Word vectors as a prior on weights of words, folded into these (textreg.training.vectors)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import textreg
+from textreg.errors import DataError, DataWarning, UsageError
+from textreg.kinds import WordVectors
+from textreg.records import Floats, Problem
+from textreg.training.vectors import SCALES
+
+# Words of two kinds, of which the training texts have a half.
+KINDS = {"p": [f"up{i}" for i in range(20)], "n": [f"down{i}" for i in range(20)]}
+OTHERS = [f"word{i}" for i in range(40)]
+
+
+class Table(WordVectors):
+    """Vectors that tell the kinds apart, and some noise."""
+
+    name = "kinds"
+
+    def rows(self, wanted: Callable[[int, str], bool]) -> tuple[list[str], Floats]:
+        words = [*OTHERS, *KINDS["p"], *KINDS["n"]]
+        table = np.random.default_rng(0).normal(0.0, 0.3, (len(words), 6))
+        table[len(OTHERS) :, 0] += np.repeat([2.0, -2.0], 20)
+        kept = [at for at, word in enumerate(words) if wanted(at, word)]
+        return [words[at] for at in kept], table[kept]
+
+
+class Strange(Table):
+    """Of another language."""
+
+    name = "strange"
+
+    def rows(self, wanted: Callable[[int, str], bool]) -> tuple[list[str], Floats]:
+        words, table = super().rows(wanted)
+        return [f"étrange{i}" for i in range(len(words))], table
+
+
+class Nearly(Strange):
+    """Of another language, that has a word in common."""
+
+    name = "nearly"
+
+    def rows(self, wanted: Callable[[int, str], bool]) -> tuple[list[str], Floats]:
+        words, table = super().rows(wanted)
+        return [*words[:-1], "up0"], table
+
+
+class Broken(Table):
+    """With a value that is not finite."""
+
+    name = "broken"
+
+    def rows(self, wanted: Callable[[int, str], bool]) -> tuple[list[str], Floats]:
+        words, table = super().rows(wanted)
+        return words, table * np.inf
+
+
+@pytest.fixture(autouse=True)
+def tables() -> None:
+    for table in (Table, Strange, Nearly, Broken):
+        textreg.register(table)
+
+
+def corpus(n: int = 60, words: slice = slice(0, 10), seed: int = 0) -> tuple[list[str], list[str]]:
+    """Texts with two words of the kind of their label, and others."""
+    rng = np.random.default_rng(seed)
+    labels = ["p" if it else "n" for it in rng.permutation(np.arange(n) % 2)]
+    texts = [
+        " ".join([*rng.choice(KINDS[label][words], 2), *rng.choice(OTHERS, 6)]) for label in labels
+    ]
+    return texts, labels
+
+
+WORDS: dict[str, Any] = {"tokenizer": "words", "ngrams": 1, "prune": 0.0, "jobs": 1}
+
+
+def trained(**options: Any) -> textreg.Model:
+    return textreg.train(*corpus(), **{**WORDS, "vectors": "kinds", **options})
+
+
+def test_words_of_no_training_text_get_weights() -> None:
+    model = trained()
+    assert model.summary is not None
+    vectors = model.summary.vectors
+    assert vectors is not None
+    assert (vectors.name, vectors.inferred, vectors.known) == ("kinds", 20, 1.0)
+    assert vectors.scale in SCALES[1:]
+    unseen = corpus(200, slice(10, 20), 1)
+    right = np.mean(np.array(model.predict(unseen[0])) == unseen[1])
+    plain = textreg.train(*corpus(), **WORDS)
+    assert right > 0.95 > 0.7 > np.mean(np.array(plain.predict(unseen[0])) == unseen[1])
+    names = np.array(list(model.encoder.names))
+    assert set(names[model.inferred]) == {*KINDS["p"][10:], *KINDS["n"][10:]}
+    words = model.explain("up1 up15 down3").words
+    assert [(word.feature, word.inferred) for word in words] == [
+        *(("up1", False), ("up15", True), ("down3", False))
+    ]
+
+
+def test_the_scores_are_those_of_the_block() -> None:
+    """Another way to them: the columns of [X, s T E] beside each other, by a fit of their own."""
+    texts, labels = corpus()
+    model = trained(reg="ridge", reg_l2=0.3, tol=1e-10)
+    assert model.summary is not None
+    assert model.summary.vectors is not None
+    scale = model.summary.vectors.scale
+    assert scale > 0.0
+    plain = textreg.train(texts, labels, reg="ridge", reg_l2=0.3, **WORDS)
+    X = plain.encoder.transform(texts).toarray()
+    rows, table = Table().rows(lambda *_: True)
+    share = 1.0 / np.arange(1, len(rows) + 1)
+    share /= share.sum()
+    table = table - share @ table
+    table /= np.sqrt(share @ (table**2).sum(axis=1))
+    columns = [rows.index(name) for name in plain.encoder.names]
+    block = scale * X @ table[columns]
+    y = np.where(np.array(labels) == "p", 1.0, -1.0)
+    fitted = textreg.regularizer("ridge", l2=0.3).solve(
+        Problem(np.hstack([X, block]), y, tol=1e-10)
+    )
+    expected = np.hstack([X, block]) @ fitted.w
+    scores = model.decision_function(texts) - model.intercepts[0]
+    np.testing.assert_allclose(scores, expected, atol=1e-5)
+    # A word of no text: its idf is that of no document.
+    new = model.decision_function(["up15"]) - model.intercepts[0]
+    inferred = scale * (1.0 + np.log(61.0)) * table[rows.index("up15")] @ fitted.w[X.shape[1] :]
+    assert new == pytest.approx(inferred, rel=0.01)  # rounded to a 127th of the largest
+
+
+def test_the_file_and_jobs_change_nothing(tmp_path: Path) -> None:
+    model, again = trained(), trained(jobs=2)
+    model.save(tmp_path / "m")
+    loaded = textreg.load(tmp_path / "m")
+    texts = corpus(20, slice(0, 20), 3)[0]
+    for other in (again, loaded):
+        assert (other.decision_function(texts) == model.decision_function(texts)).all()
+        assert (other.inferred == model.inferred).all()
+        assert other.summary == model.summary
+
+
+@pytest.mark.parametrize("reg", ["elastic", "auto", "ridge"])
+def test_every_regularizer_with_a_ridge_has_room(reg: str) -> None:
+    model = trained(reg=reg, **({"reg_l1": 0.3, "reg_l2": 0.1} if reg == "elastic" else {}))
+    assert model.predict(["up15 up16", "down15 down16"]) == ["p", "n"]
+    assert model.summary is not None
+    assert model.summary.reg.params.get("weights") == "none"
+
+
+def test_more_labels_and_several_a_document() -> None:
+    texts, labels = corpus(90)
+    three = [label if at % 3 else "other" for at, label in enumerate(labels)]
+    model = textreg.train(texts, three, **WORDS, vectors="kinds")
+    assert len(model.intercepts) == 3
+    several = textreg.train(texts, [[label] for label in labels], **WORDS, vectors="kinds")
+    assert several.predict(["up15 up16 up17"]) == [["p"]]
+    numbers = textreg.train(
+        texts, [1.0 if label == "p" else -1.0 for label in labels],
+        **{**WORDS, "task": "regression", "loss": "squared"}, reg="ridge", vectors="kinds",
+    )  # fmt: skip
+    low, high = numbers.predict(["down15 down16", "up15 up16"])
+    assert low < 0.0 < high
+
+
+def test_unlabeled_texts_say_which_words_are_alike() -> None:
+    texts, labels = corpus()
+    more = [*corpus(600, slice(0, 20), 5)[0]]
+    model = textreg.train(texts, labels, **WORDS, unlabeled=more)
+    assert model.summary is not None
+    vectors = model.summary.vectors
+    assert vectors is not None
+    assert (vectors.name, vectors.inferred) == ("unlabeled", 20)
+    unseen = corpus(200, slice(10, 20), 1)
+    assert np.mean(np.array(model.predict(unseen[0])) == unseen[1]) > 0.85
+
+
+def test_a_shadow_of_the_table_does_no_harm() -> None:
+    """Its rows permuted among the words: what is left is no knowledge."""
+
+    class Shadow(Table):
+        name = "shadow"
+
+        def rows(self, wanted: Callable[[int, str], bool]) -> tuple[list[str], Floats]:
+            words, table = super().rows(wanted)
+            return words, np.random.default_rng(1).permutation(table)
+
+    textreg.register(Shadow)
+    model = textreg.train(*corpus(400), **WORDS, vectors="shadow")
+    plain = textreg.train(*corpus(400), **WORDS)
+    unseen = corpus(200, slice(0, 10), 1)
+    right = [np.mean(np.array(it.predict(unseen[0])) == unseen[1]) for it in (model, plain)]
+    assert right[0] >= right[1] - 0.01
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"reg": "sentence"}, "vectors do not go with the regularizer sentence"),
+        ({"reg": "lasso"}, "vectors do not go with the regularizer lasso"),
+        ({"reg_weights": "documents", "reg": "ridge"}, "do not go with weights of penalties"),
+        ({"weighting": "tfidf"}, "do not go with the weighting tfidf"),
+        ({"memory": "1GB"}, "do not go with memory"),
+        ({"path": True, "reg": "elastic"}, "do not go with path"),
+        ({"max_nonzero": 5}, "do not go with max_nonzero"),
+        ({"tokenizer": "chars"}, "word vectors need a tokenizer that gives words"),
+        ({"unlabeled": ["more"]}, "give vectors or unlabeled"),
+        ({"vectors": "nowhere.txt"}, "nowhere.txt cannot be read: No such file"),
+    ],
+)
+def test_what_they_do_not_go_with(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        trained(**options)
+
+
+def test_tables_that_do_not_fit() -> None:
+    with pytest.raises(DataError, match="strange: it has a vector for none of the words"):
+        trained(vectors="strange")
+    with pytest.warns(DataWarning, match="nearly: 2% of the words of the training texts are known"):
+        trained(vectors="nearly")
+    with pytest.raises(textreg.TextregError, match="a finite vector for each word"):
+        trained(vectors="broken")
+    with pytest.raises(DataError, match="fewer than two words in 5 documents"):
+        textreg.train(["a b", "c d"] * 2, ["p", "n"] * 2, unlabeled=["e f"], **WORDS)
