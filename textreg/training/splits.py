@@ -325,9 +325,9 @@ HOLDOUT = 0.1
 # Parts of few documents, each held out once.
 FOLDS = 5
 
-# So many documents, held out, choose as well: on 100 documents of five corpora parts of all were
-# worth .5 points, on 1,000 nothing.
-ENOUGH = 1_000
+# So many documents, or labels, choose as well by a part of them that is held out: on 100 documents
+# of five corpora parts of all were worth .5 points, on 1,000 nothing, nor on 385 of 77 labels.
+ENOUGH, LABELS = 1_000, 20
 
 # Most documents that are cut into parts. Of more, those that a search holds out are enough: a tenth
 # of them tells a shift to within .1, and further fits would take longer than the search.
@@ -347,7 +347,8 @@ def splits_of(corpus: Corpus, target: Target, settings: TrainingSettings) -> lis
     _check_order(corpus, settings)
     if settings.dev is not None:
         m = len(settings.dev)
-        if m >= ENOUGH or n > FEW or not settings.refit or settings.unknown is not None:
+        alone = m >= ENOUGH or n > FEW or len(labels) >= LABELS
+        if alone or not settings.refit or settings.unknown is not None:
             return [Split(np.arange(n), np.arange(n, n + m))]
         y = np.concatenate([target.y, task.dev_targets(settings.dev)])
         known = task.known(y)
@@ -375,7 +376,8 @@ def splits_of(corpus: Corpus, target: Target, settings: TrainingSettings) -> lis
                 "hyperparameters are given. Ask for it with holdout or cv, or leave them out."
             )
         return []
-    if settings.holdout is None and n <= ENOUGH and settings.refit and split_by(corpus) is None:
+    few = n <= ENOUGH and len(labels) < LABELS and split_by(corpus) is None
+    if settings.holdout is None and few and settings.refit:
         return folds(codes, labels, min(FOLDS, n), settings.seed)
     fraction = HOLDOUT if settings.holdout is None else settings.holdout
     if corpus.time_of is not None:
