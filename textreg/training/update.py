@@ -577,7 +577,7 @@ def settings_to_update(
     source = summary.source
     if source is not None and source.unlabeled and unlabeled is None:
         raise errors.UsageError(
-            "the model was trained with unlabeled documents as well, whose words it learned from: give "
+            "the model was trained with unlabeled documents as well, and learned from them: give "
             f"them again (--unlabeled {source.unlabeled[0]})."
         )
     settings = recipe.settings_of(model, unlabeled)
