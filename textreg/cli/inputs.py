@@ -49,6 +49,8 @@ _COLUMNS = {
     "weight": "Column of the documents' weights.",
     "group": "Column of the documents' groups, such as authors. Groups are held out as a whole.",
     "time": "Column of the documents' times. The latest documents are held out.",
+    "evidence": "Column of the passages that people marked as the reason of the label: lists of "
+    "passages, or of [start, end] offsets. Weights of what is marked are penalized less.",
 }
 MAX_SKIPPED = 0.05
 # Columns that only training uses.
@@ -79,6 +81,7 @@ class Reading(NamedTuple):
     weight_col: str | None
     group_col: str | None
     time_col: str | None
+    evidence_col: str | None
     label_sep: str | None
     encoding: str | None
     on_error: str | None
@@ -156,7 +159,7 @@ class Reading(NamedTuple):
         self, files: Sequence[str], *, tell: bool = False, texts: Workers | None = None
     ) -> Corpus:
         """Read labeled documents; texts: the workers that read them and keep them."""
-        how = self._replace(weight_col=None, group_col=None, time_col=None)
+        how = self._replace(weight_col=None, group_col=None, time_col=None, evidence_col=None)
         return how.training(files, tell=tell, texts=texts)
 
     def readable(self, files: Sequence[str], *, labeled: bool) -> readers.Readable:
@@ -177,7 +180,8 @@ class Reading(NamedTuple):
 
     def unlabeled(self, files: Sequence[str], *, tell: bool = False) -> Corpus:
         """Read documents without their labels."""
-        none = dict.fromkeys(("label_col", "weight_col", "group_col", "time_col", "label_sep"))
+        columns = ("label_col", "weight_col", "group_col", "time_col", "evidence_col")
+        none = dict.fromkeys((*columns, "label_sep"))
         how = self._replace(**none, multilabel=None).options()
         return _told(readers.read_corpus(files, labeled=False, **how), files, tell)
 

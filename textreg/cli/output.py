@@ -15,7 +15,7 @@ from textreg.errors import UsageError, first_few
 from textreg.terminal import json_line, single_line
 
 if TYPE_CHECKING:
-    from textreg.model.summary import ShiftSummary, UpdateSummary, VectorsSummary
+    from textreg.model.summary import MarksSummary, ShiftSummary, UpdateSummary, VectorsSummary
     from textreg.training.running import Progress
 
 # Number of features to show for a group.
@@ -153,6 +153,16 @@ def vectors_text(vectors: VectorsSummary) -> str:
         f"{single_line(vectors.name)} times {vectors.scale:g}, {known}; weights of "
         f"{vectors.inferred:,} further words are inferred"
     )
+
+
+def marks_text(marks: MarksSummary) -> str:
+    """The marked passages that penalties follow, and how much."""
+    how = (
+        f"penalties follow them, strength {marks.strength:g}"
+        if marks.strength
+        else ("better without them")
+    )
+    return f"passages of {marks.documents:,} documents; {how}"
 
 
 def shift_text(shift: ShiftSummary) -> str:

@@ -249,6 +249,8 @@ def _left_out_facts(model: Model) -> dict[str, Any]:
         facts["intercept"] = output.shift_text(shift) + before
     if model.summary is not None and model.summary.vectors is not None:
         facts["vectors"] = output.vectors_text(model.summary.vectors)
+    if model.summary is not None and model.summary.marks is not None:
+        facts["marks"] = output.marks_text(model.summary.marks)
     if model.calibration is not None:
         facts["calibration"] = {"method": model.calibration.method}
         if model.calibration.method == "temperature":

@@ -58,7 +58,7 @@ SETTINGS = [name for name in declared_settings() if name not in _ELSEWHERE]
 
 @click.command(cls=RecipeCommand, name="train")
 @click.argument("files", nargs=-1, required=True)
-@reading("label", *TRAINING, fields=True)
+@reading("label", *TRAINING, "evidence", fields=True)
 @settings(*SETTINGS, jobs=-1)
 @click.option(
     "--config",
@@ -227,7 +227,7 @@ def _stem(path: str) -> str:
 @shared.repeated(
     "--unlabeled", "FILE", "The unlabeled documents of the training, where there were some."
 )
-@reading("label", *TRAINING, trained=True)
+@reading("label", *TRAINING, "evidence", trained=True)
 @settings("jobs", jobs=-1)
 @shared.gathered(
     TrainOutput,
@@ -292,6 +292,7 @@ def _columns(how: Reading, model: Model) -> tuple[Reading, set[str]]:
     kept = {} if source is None else dict(source.reading)
     names = ["text_col", "label_col", "weight_col", "label_sep", "encoding"]
     names += ["group_col", "time_col"] if holds_out(model) else []
+    names += ["evidence_col"] if model.summary is not None and model.summary.marks else []
     own = {
         key: kept[key]
         for key in names
@@ -348,6 +349,8 @@ def _data_lines(
 def _left_out_lines(summary: summaries.TrainingSummary) -> Iterator[str]:
     if summary.vectors is not None:
         yield f"vectors: {output.vectors_text(summary.vectors)}"
+    if summary.marks is not None:
+        yield f"marks: {output.marks_text(summary.marks)}"
     if summary.shift is not None:
         yield f"intercept: {output.shift_text(summary.shift)}"
     if summary.calibration:

@@ -376,7 +376,7 @@ class VectorsSummary:
     name : str
         The file, or the name of the table.
     scale : float
-        How much: the s of docs/vectors.md; 0 where the model is better without them.
+        How much: the s of docs/few-labels.md; 0 where the model is better without them.
     known : float
         Share of the words of the training texts that have a vector.
     inferred : int
@@ -395,6 +395,22 @@ class VectorsSummary:
     def unseen_idf(self) -> float:
         """The idf of inferred words, by which these are told from others."""
         return 1.0 + math.log(1.0 + self.documents)
+
+
+@dataclass(frozen=True)
+class MarksSummary:
+    """Marked passages that the penalties of features follow.
+
+    Attributes
+    ----------
+    documents : int
+        Number of documents with a marked passage.
+    strength : float
+        How much: the t of docs/few-labels.md; 0 where the model is better without them.
+    """
+
+    documents: int
+    strength: float
 
 
 @dataclass(frozen=True)
@@ -561,6 +577,8 @@ class TrainingSummary:
         What was added to the intercepts of the fit; None where its own were kept.
     vectors : VectorsSummary or None
         The word vectors that weights of words lean on; None without any.
+    marks : MarksSummary or None
+        The marked passages that penalties follow; None without any.
     calibration : str or None
         Method of the calibration.
     thresholds : dict of str to ThresholdSummary
@@ -646,6 +664,7 @@ class TrainingSummary:
     updates: tuple[UpdateSummary, ...] = ()
     shift: ShiftSummary | None = None
     vectors: VectorsSummary | None = None
+    marks: MarksSummary | None = None
 
     def __post_init__(self) -> None:
         searched = (self.split, self.metric, self.select)

@@ -7,6 +7,7 @@ import math
 import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -162,6 +163,39 @@ def as_json(value: Any) -> str:
     return errors.shortened(json.dumps(value, default=str))
 
 
+def as_evidence(name: str, value: Any, text: str) -> list[tuple[int, int]]:
+    """The marked passages of a text: pairs of offsets, or the passages themselves, as JSON or not.
+
+    A text that is no list in JSON is one passage; nothing is none.
+    """
+    if isinstance(value, str):
+        with suppress(ValueError, RecursionError):
+            value = json.loads(value) if value.lstrip().startswith("[") else [value]
+    passages = [] if value in (None, "", [""]) else value
+    if not isinstance(passages, list):
+        passages = [passages]
+    spans = []
+    for passage in passages:
+        if isinstance(passage, str):
+            start = text.find(passage)
+            span = (start, start + len(passage))
+            wrong = "is not in its text, letter by letter" if start < 0 or not passage else ""
+        else:
+            pair = isinstance(passage, list) and list(map(type, passage)) == [int, int]
+            span = (passage[0], passage[1]) if pair else (0, 0)
+            inside = 0 <= span[0] < span[1] <= len(text)
+            wrong = "" if inside else f"is no passage of its {len(text):,} characters"
+        if wrong:
+            raise UnusableRow(
+                f"{as_json(passage)} in '{name}' {wrong}: give passages as they stand there, or "
+                "pairs of offsets such as [[0, 12], [40, 55]], the first character of each and the "
+                "one after its last.",
+                reason=f"'{name}' has no passages of the text",
+            )
+        spans.append(span)
+    return spans
+
+
 # In order of preference: of a title and a body, the body is the text.
 USUAL_NAMES = {
     "text": (
@@ -176,6 +210,7 @@ USUAL_NAMES = {
     "weight": (),  # never guessed: a column of that name may be about parcels
     "group": (),
     "time": (),
+    "evidence": (),
 }
 
 
@@ -194,6 +229,7 @@ class ColumnNames(NamedTuple):
     weight: str | None = None
     group: str | None = None
     time: str | None = None
+    evidence: str | None = None
 
 
 class Row(NamedTuple):
@@ -213,6 +249,8 @@ class Row(NamedTuple):
         Its group; empty where no column of groups was asked for.
     time : object
         Its time: a number or a date; None where no column of times was asked for.
+    evidence : list of pairs
+        Where its marked passages begin and end; empty where there are none.
     record : mapping
         All its fields by the names of their columns, where the table keeps them.
     """
@@ -223,6 +261,7 @@ class Row(NamedTuple):
     line: int
     group: str = ""
     time: Any = None
+    evidence: Sequence[tuple[int, int]] = ()
     record: Mapping[str, Any] = {}
 
 
@@ -425,7 +464,10 @@ class TableColumns:
         weight = as_weight(chosen["weight"], get(chosen["weight"])) if "weight" in chosen else 1.0
         group = as_group(chosen["group"], get(chosen["group"])) if "group" in chosen else ""
         time = as_time(get(chosen["time"])) if "time" in chosen else None
-        return Row(text, label, weight, line, group, time, record if self.keeps else {})
+        evidence: Sequence[tuple[int, int]] = ()
+        if "evidence" in chosen:
+            evidence = as_evidence(chosen["evidence"], get(chosen["evidence"]), text)
+        return Row(text, label, weight, line, group, time, evidence, record if self.keeps else {})
 
     def _text(self, record: Mapping[str, Any]) -> str:
         """The text of a record, or the values of its fields."""

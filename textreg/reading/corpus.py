@@ -125,7 +125,7 @@ class Collected:
     Parameters
     ----------
     wanted : set of str
-        Those of ``weight``, ``group`` and ``time`` to keep.
+        Those of ``weight``, ``group``, ``time`` and ``evidence`` to keep.
     labeled : bool
         Whether every document has a label. If not, they are kept only where all have one, and all
         of one kind: labels of texts to be classified are of no use else.
@@ -151,6 +151,7 @@ class Collected:
         self._source_of, self._line_of = array("i"), array("q")
         self._weights = array("d")
         self._groups, self._times = list[str](), list[Any]()
+        self._evidence: list[Any] = []
         self._known: dict[Any, Any] = {}
 
     def __len__(self) -> int:
@@ -172,6 +173,8 @@ class Collected:
             self._groups += [self._same(row.group) for _, row in documents]
         if "time" in self._wanted:
             self._times += [self._same(row.time) for _, row in documents]
+        if "evidence" in self._wanted:
+            self._evidence += [row.evidence for _, row in documents]
         self._line_of.extend([row.line for _, row in documents])
         last = self.sources[-1] if self.sources else None
         for name, _ in documents:
@@ -189,6 +192,7 @@ class Collected:
             "sample_weight": np.asarray(self._weights) if "weight" in wanted else None,
             "group_of": self._groups if "group" in wanted else None,
             "time_of": self._times if "time" in wanted else None,
+            "evidence_of": self._evidence if "evidence" in wanted else None,
             "sources": self.sources,
             "source_of": np.asarray(self._source_of, dtype=np.int32),
             "line_of": np.asarray(self._line_of, dtype=np.int64),
@@ -307,7 +311,8 @@ class CorpusReader:
             self._records.append(item.record or fields | text)
 
     def _collected(self, texts: StoredTexts | None = None) -> Collected:
-        wanted = [role for role in ("weight", "group", "time") if self.wanted[role] is not None]
+        roles = ("weight", "group", "time", "evidence")
+        wanted = [role for role in roles if self.wanted[role] is not None]
         return Collected(wanted, labeled=self.labeled, texts=texts)
 
     def _batch(self, documents: list[tuple[str, Row]]) -> Corpus:
@@ -409,6 +414,7 @@ def read_corpus(  # noqa: PLR0913  # its options are its interface
     weight_col: str | None = None,
     group_col: str | None = None,
     time_col: str | None = None,
+    evidence_col: str | None = None,
     on_error: str = "stop",
     max_skipped: float = 0.05,
     labeled: bool = True,
@@ -432,6 +438,8 @@ def read_corpus(  # noqa: PLR0913  # its options are its interface
         from well-known names; ``Corpus.columns`` holds what was chosen.
     weight_col, group_col, time_col : str, optional
         Columns of the documents' weights, groups (such as authors) and times.
+    evidence_col : str, optional
+        Column of the passages that people marked: lists of pairs of offsets, or of passages.
     on_error : {"stop", "skip"}, default "stop"
         What to do with unusable rows: raise DataError for the first one, or leave them out with a
         DataWarning that says how many, where and why. ``Corpus.skipped`` lists them.
@@ -484,7 +492,7 @@ def read_corpus(  # noqa: PLR0913  # its options are its interface
         raise UsageError(f"{texts.path} holds {len(texts):,} texts already: name another file.")
     reader = CorpusReader(
         paths,
-        ColumnNames(text_col, label_col, weight_col, group_col, time_col),
+        ColumnNames(text_col, label_col, weight_col, group_col, time_col, evidence_col),
         on_error=on_error,
         labeled=labeled,
         label_sep=label_sep,

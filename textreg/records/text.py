@@ -341,6 +341,8 @@ class Corpus:
         The group of every document, such as its author, for splits that keep groups whole.
     time_of : sequence, length n, optional
         When every document was written, a number or an ISO date, for splits in order of time.
+    evidence_of : sequence of lists of pairs, length n, optional
+        Where the passages begin and end that people marked in every document, in characters.
     sources : sequence of str, default ()
         Names of the files.
     source_of : ndarray of int32, shape (n,), optional
@@ -373,6 +375,7 @@ class Corpus:
     sample_weight: Floats | None = None
     group_of: Sequence[str] | None = None
     time_of: Sequence[Any] | None = None
+    evidence_of: Sequence[Sequence[tuple[int, int]]] | None = None
     sources: Sequence[str] = ()
     source_of: Int32s | None = None
     line_of: Int64s | None = None
@@ -387,7 +390,8 @@ class Corpus:
         for name, kind in _CORPUS_ARRAYS.items():
             if (given := getattr(self, name)) is not None:
                 object.__setattr__(self, name, as_array(name, given, kind))
-        for name in ("labels", "sample_weight", "group_of", "time_of", "source_of", "line_of"):
+        of_documents = ("labels", "sample_weight", "group_of", "time_of", "evidence_of")
+        for name in (*of_documents, "source_of", "line_of"):
             value = getattr(self, name)
             if value is not None and len(value) != len(self.texts):
                 raise DataError(
@@ -517,6 +521,7 @@ class Corpus:
             sample_weight=None if self.sample_weight is None else self.sample_weight[rows],
             group_of=None if self.group_of is None else [self.group_of[row] for row in rows],
             time_of=None if self.time_of is None else [self.time_of[row] for row in rows],
+            evidence_of=self.evidence_of and [self.evidence_of[row] for row in rows],
             source_of=None if self.source_of is None else self.source_of[rows],
             line_of=None if self.line_of is None else self.line_of[rows],
             skipped=SkippedRows(),

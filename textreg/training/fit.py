@@ -17,7 +17,7 @@ from textreg.measure import decisions, intercept
 from textreg.measure.metrics import SMALLER
 from textreg.model.model import table_bytes
 from textreg.model.regularization_path import PathPoint, SolutionPath
-from textreg.model.summary import PruneSummary, VectorsSummary
+from textreg.model.summary import MarksSummary, PruneSummary, VectorsSummary
 from textreg.params import AUTO, Choices, LogGrid
 from textreg.plugins import calls
 from textreg.records import Floats, Int32s, MultiSolution, Problem, Solution, Step, Unsmoothed
@@ -26,12 +26,12 @@ from textreg.records.store import check_room, release_memory
 from textreg.solvers.certificate import relative_gap
 from textreg.tasks.base import Held
 from textreg.training import trials
+from textreg.training.marks import Marks
 from textreg.training.prepare import SEARCH_TOL, Prepared, left_out_splits
 from textreg.training.running import ALONE, Run, Work
 from textreg.training.search import SearchContext, SearchResult
 from textreg.training.settings import TrainingSettings
 from textreg.training.splits import FEW, Split
-from textreg.training.vectors import PRIORS, SCALES, beside
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -52,8 +52,8 @@ class FinalFit(NamedTuple):
 
     best: the setting, None if nothing was searched. folds: its splits, empty unless they are still
     needed. rows: the documents that were fitted, in ``problems``. pruned: what was left out after
-    the fit. stopped: why the fit ended before its tolerance, if it did. vectors: those that weights
-    of words lean on.
+    the fit. stopped: why the fit ended before its tolerance, if it did. prior: what weights lean
+    on.
     """
 
     best: trials.MeasuredSetting | None
@@ -66,7 +66,7 @@ class FinalFit(NamedTuple):
     pruned: PruneSummary | None
     stopped: str | None
     learned: FromHeld
-    vectors: VectorsSummary | None = None
+    prior: VectorsSummary | MarksSummary | None = None
 
     @property
     def cuts(self) -> dict[str, float]:
@@ -155,9 +155,9 @@ def _fit_one(
     task, rows = data.task, np.flatnonzero(data.task.known(data.y))
     learns, plain = task.learns_from_held_out(settings), data
     splits = left_out_splits(data, context.documents) if learns else []
-    if data.vectors is not None:
-        data, regularizer, best = with_vectors(context, data, best, work)
-    of_search, learned = len(splits) == len(data.splits) and not data.scale, FromHeld()
+    if data.prior is not None:
+        data, regularizer, best = with_prior(context, data, best, work)
+    of_search, learned = len(splits) == len(data.splits) and not data.strength, FromHeld()
     scores = context.held_scores(best)
     if splits and (of_search or scores is not None):
         # Thresholds and calibration first: they need the folds, which then may go.
@@ -165,7 +165,7 @@ def _fit_one(
         learned = learn_from_held(context, data, best, work, held_by, scores=scores) or learned
     if folds and not settings.refit:
         rows = context.documents.splits[0].train
-        first: trials.Problems = data.problems(rows, settings.tol) if data.scale else folds[0]
+        first: trials.Problems = data.problems(rows, settings.tol) if data.strength else folds[0]
         problems = replace(first, problem=first.problem.replace(tol=settings.tol))
     else:
         if settings.tuning.max_nonzero is None and not settings.path:
@@ -191,37 +191,38 @@ def _fit_one(
     else:
         pruned = keep.summary(fitted)
     regularizer = best.regularizer if best else settings.reg
-    plain, fitted, vectors = _folded_in(plain, data, fitted)
+    plain, fitted, prior = _folded_in(plain, data, fitted)
     return FinalFit(
         *(best, regularizer, plain, folds, rows, problems, fitted, pruned, stopped, learned),
-        vectors,
+        prior,
     )
 
 
 def _folded_in(
     plain: Prepared, data: Prepared, fitted: MultiSolution
-) -> tuple[Prepared, MultiSolution, VectorsSummary | None]:
-    """A fit of ``data`` as one of words, with the documents that have these; ``plain`` has none."""
-    if data.vectors is None:
+) -> tuple[Prepared, MultiSolution, VectorsSummary | MarksSummary | None]:
+    """A fit of ``data`` as one of the documents as they are in ``plain``, or with more words."""
+    prior, strength, inferred = data.prior, data.strength, 0
+    if prior is None:
         return plain, fitted, None
-    inferred = 0
-    if data.scale:
-        encoder, w, inferred = data.vectors.fold_in(plain.encoder, fitted.w, data.scale)
+    if strength:
+        encoder, w, inferred = prior.fold_in(plain.encoder, fitted.w, strength)
         plain, fitted = replace(plain, encoder=encoder), replace(fitted, w=w)
-    name, known = data.settings.vectors or "unlabeled", data.vectors.known
-    of_idf = data.tokens.n_documents
-    return plain, fitted, VectorsSummary(name, data.scale, known, inferred, of_idf)
+    if isinstance(prior, Marks):
+        return plain, fitted, MarksSummary(prior.documents, strength)
+    name, of_idf = data.settings.vectors or "unlabeled", data.tokens.n_documents
+    return plain, fitted, VectorsSummary(name, strength, prior.known, inferred, of_idf)
 
 
-def with_vectors(
+def with_prior(
     context: SearchContext, data: Prepared, best: trials.MeasuredSetting | None, work: Work
 ) -> tuple[Prepared, kinds.Regularizer, trials.MeasuredSetting | None]:
-    """The documents with word vectors at the best scale, the regularizer beside, and the setting.
+    """The documents with a prior of the best strength, the regularizer for them, and the setting.
 
-    The scale s is the most probable one: n times the mean loss of the n documents held out, and its
-    distance from the middle of the prior, is smallest. The setting is measured with it.
+    The strength is the most probable one: n times the mean loss of the n documents held out, and
+    minus the logarithm of its own prior, is smallest. The setting is measured with it.
     """
-    assert data.block is not None
+    assert data.prior is not None
     regularizer = best.regularizer if best else data.settings.reg
     task, splits = data.task, data.splits or left_out_splits(data, context.documents)
     rows = np.flatnonzero(task.known(data.y)) if data.settings.refit else splits[0].train
@@ -230,28 +231,29 @@ def with_vectors(
         metric = "calibrated-log-loss"
     elif not task.discrete:
         metric = "mse"
-    chosen, least = (0.0, best), math.inf
-    for scale, prior in zip(SCALES, PRIORS, strict=True):
-        scaled = data.with_block(scale)
-        problems = scaled.problems(rows, max(data.settings.tol, SEARCH_TOL))
-        folds = [scaled.without(problems, rows, split) for split in splits]
-        held, _, stopped = held_out(
-            beside(regularizer, data, scale), folds, work, scaled.rows.matrix(np.arange(0)), None
-        )
+    chosen, least = (data, regularizer, best), math.inf
+    plain = data.problems(rows, max(data.settings.tol, SEARCH_TOL))
+    for strength, prior in zip(data.prior.strengths, data.prior.costs, strict=True):
+        leaning, problems, fitted = data.with_prior(strength), plain, regularizer
+        if strength:
+            problems = leaning.problems(rows, max(data.settings.tol, SEARCH_TOL))
+            fitted = data.prior.regularizer(regularizer, plain, problems)
+        folds = [leaning.without(problems, rows, split) for split in splits]
+        none = leaning.rows.matrix(np.arange(0))
+        held, _, stopped = held_out(fitted, folds, work, none, None)
         if stopped:
             break
         weights = data.row_weights(np.concatenate([split.held for split in splits]))
         shift = task.shift(held.scores, held.y, weights)
         scores = held.scores if shift is None else held.scores + shift.values
         measured = task.measure(scores, held.y, held.weights)
-        LOG.info("word vectors times %g: %s %.4g", scale, metric, measured[metric])
+        LOG.info("strength %g of the prior: %s %.4g", strength, metric, measured[metric])
         cost = measured[metric] if metric in SMALLER else -measured[metric]
         if metric == "mse":  # minus the log-likelihood of normal errors, up to a constant
             cost = math.log(max(cost, 1e-300)) / 2
         if (cost := len(held.y) * cost + prior) < least:
-            chosen, least = (scale, best and replace(best, metrics=measured)), cost
-    scale, best = chosen
-    return data.with_block(scale), beside(regularizer, data, scale), best
+            chosen, least = (leaning, fitted, best and replace(best, metrics=measured)), cost
+    return chosen
 
 
 def learn_from_held(  # noqa: PLR0913  # the fits, and what is known of them

@@ -19,6 +19,7 @@ from textreg.records import Corpus, Floats, Graph, Groups, Problem, Tokens
 from textreg.structure.joining import Pretokenized
 from textreg.tasks import Target, Task, read_target
 from textreg.tasks.base import parted
+from textreg.training.marks import Marks, check_marks, log_odds_of, marked_documents
 from textreg.training.settings import TrainingSettings
 from textreg.training.splits import FEW, FOLDS, Split, left_out, split_by
 from textreg.training.trials import Fold, Problems
@@ -105,8 +106,7 @@ class Prepared:
     alone. rows: of the documents, by features. graphs: as of :class:`Features`.
     task, y: what is learned, and its targets. row_factors: those of the task. unlabeled: number of
     documents at the end of ``tokens`` that are nowhere else. splits: those of :attr:`folds`.
-    vectors: of words, where there are some. block: what they give for all documents. scale: times
-    which that makes the last columns of ``rows``, unless it is 0.
+    prior: what weights lean on, where they do. strength: how much, which ``rows`` then show.
     """
 
     encoder: AnyEncoder
@@ -122,9 +122,8 @@ class Prepared:
     fit_intercept: bool = True
     graphs: Graphs | None = None
     splits: Sequence[Split] = ()
-    vectors: Vectors | None = None
-    scale: float = 0.0
-    block: Floats | None = None
+    prior: Vectors | Marks | None = None
+    strength: float = 0.0
 
     @classmethod
     def of(  # what documents become
@@ -173,24 +172,19 @@ class Prepared:
         """The matrix of all documents, which no fit needs."""
         return self.rows.matrix()
 
-    def with_block(self, scale: float) -> Prepared:
-        """The same with the block of word vectors beside the features, times a scale."""
-        from scipy.sparse import csr_array, hstack
-
-        if not scale:
+    def with_prior(self, strength: float) -> Prepared:
+        """The same with weights that lean on the prior; itself where the strength is 0."""
+        if not strength or self.prior is None:
             return self
-        assert self.block is not None
-        X = hstack([self.X, csr_array(scale * self.block)], format="csr")
-        return replace(self, rows=MatrixRows(X), scale=scale)
+        X = self.prior.applied(self.X, strength)
+        return replace(self, rows=MatrixRows(X), strength=strength)
 
     def transform(self, texts: Sequence[Any]) -> csr_array:
         """The rows of other texts."""
-        from scipy.sparse import csr_array, hstack
-
         X = self.encoder.transform(texts)
-        if not self.scale or self.vectors is None:
+        if not self.strength or self.prior is None:
             return X
-        return hstack([X, csr_array(self.scale * self.vectors.block(texts))], format="csr")
+        return self.prior.applied(X, self.strength, texts)
 
     def problem(self, rows: NDArray[np.intp], tol: float) -> Problem:
         """The fit of some documents, with the ``y`` of the first weight vector."""
@@ -391,12 +385,14 @@ def prepare(
         # Without refit the features come from the corpus alone; dev meets them as new documents do.
         held = features.encoder.transform(dev.texts)
         rows = MatrixRows(vstack([rows.matrix(), held], format="csr"))
-    more: dict[str, Any] = {}
+    prior: Vectors | Marks | None = None
+    if documents := marked_documents(corpus):
+        check_marks(settings.reg, settings)
+        prior = Marks(log_odds_of(features.encoder, corpus), documents)
     if leans:
         texts = [*corpus.texts, *(() if dev is None else dev.texts)]
-        documents = features.tokens.n_documents
-        vectors = Vectors.of(settings, features.encoder, texts, documents)
-        more = {"vectors": vectors, "block": vectors.block(texts)}
+        n = features.tokens.n_documents
+        prior = Vectors.of(settings, features.encoder, corpus.texts, texts, n)
     return Prepared.of(
         target,
         weights,
@@ -406,7 +402,7 @@ def prepare(
         features.tokens,
         unlabeled=unlabeled,
         graphs=features.graphs,
-        **more,
+        prior=prior,
     )
 
 

@@ -100,7 +100,7 @@ PREFIXES = {
 }
 
 # Keywords of `train` and `fit` with one value for each document; no settings.
-OF_DOCUMENTS = ("sample_weight", "group_of", "time_of")
+OF_DOCUMENTS = ("sample_weight", "group_of", "time_of", "evidence_of")
 
 # Keywords of other packages, and what they are called here.
 SYNONYMS = {"weights": "sample_weight", "weight": "sample_weight"}

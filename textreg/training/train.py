@@ -91,7 +91,8 @@ def training_summary(learned: fitting.Learned, options: dict[str, Any]) -> recor
         ruled_out_by=result.labels,
         ruled_out_on=result.documents,
         **_of_search(context, result, fit.best),
-        vectors=fit.vectors,
+        vectors=fit.prior if isinstance(fit.prior, records.VectorsSummary) else None,
+        marks=fit.prior if isinstance(fit.prior, records.MarksSummary) else None,
         shift=shift and records.ShiftSummary(shift.kind, tuple(shift.values.tolist())),
         calibration=None if of_held.calibration is None else of_held.calibration.method,
         thresholds={
@@ -238,6 +239,7 @@ def train(  # noqa: PLR0913  # its options are its interface
     sample_weight: Floats | Sequence[float] | None = None,
     group_of: Sequence[str] | None = None,
     time_of: Sequence[Any] | None = None,
+    evidence_of: Sequence[Sequence[tuple[int, int]]] | None = None,
     dev: Corpus | tuple[Documents, Sequence[Any]] | None = None,
     unlabeled: Corpus | Documents | None = None,
     **settings: Unpack[TrainKeywords],
@@ -260,6 +262,9 @@ def train(  # noqa: PLR0913  # its options are its interface
         The group of every document, such as its author: no group is both fitted and held out.
     time_of : sequence, optional
         When each document was written, a number or a date: the latest are held out.
+    evidence_of : sequence of lists of pairs, optional
+        Where the passages begin and end that people marked as the reason of the label: the weights
+        of what is marked are penalized less, of what was left more. No pairs: not looked at.
     dev : Corpus or (texts, labels), optional
         Documents to choose hyperparameters on, instead of held-out ones.
     unlabeled : Corpus or sequence of str, optional
@@ -307,6 +312,7 @@ def train(  # noqa: PLR0913  # its options are its interface
         sample_weight=sample_weight,  # type: ignore[arg-type]  # any array-like
         group_of=None if group_of is None else group_names(inputs.as_column(group_of, "group_of")),
         time_of=time_of,
+        evidence_of=evidence_of,
     )
     # Here, as the default is not told from a given one any more later.
     if corpus.tokenized and "tokenizer" in settings:

@@ -675,6 +675,7 @@ def joined(old: Corpus, new: Corpus, *, held_out: bool) -> Corpus:
         sample_weight=weights,
         group_of=_both("groups", old.group_of, new.group_of) if held_out else None,
         time_of=_both("times", old.time_of, new.time_of) if held_out else None,
+        evidence_of=_both("marked passages", old.evidence_of, new.evidence_of),
         sources=[*old.sources, *new.sources],
         **places,
     )

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -24,7 +25,10 @@ from textreg.records import Documents, Floats, Int64s
 from textreg.text import count, word_vectors
 
 if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
     from textreg.kinds import WordVectors
+    from textreg.training.trials import Problems
 
 # Words that the model gets beside those of the training texts: the most frequent of the table,
 # fewer where labels are many, so that there are no more than so many inferred weights.
@@ -54,7 +58,8 @@ def find_vectors(name: str) -> WordVectors:
     return table
 
 
-class Vectors(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Vectors:
     """Words of a table of vectors, and what they give for documents.
 
     Attributes
@@ -69,6 +74,8 @@ class Vectors(NamedTuple):
         E, with the mean 0 and the mean square length 1 over words as frequent as in text.
     known : float
         Share of the words of the training texts that have a vector.
+    block : ndarray of shape (n, d)
+        T E of all documents.
     """
 
     encoder: Encoder
@@ -76,10 +83,19 @@ class Vectors(NamedTuple):
     ranks: Int64s
     table: Floats
     known: float
+    block: Floats
+
+    strengths: ClassVar[tuple[float, ...]] = SCALES
+    costs: ClassVar[tuple[float, ...]] = PRIORS
 
     @classmethod
-    def of(
-        cls, settings: Any, encoder: AnyEncoder, texts: Sequence[Any], documents: int
+    def of(  # what there is, and what is wanted
+        cls,
+        settings: Any,
+        encoder: AnyEncoder,
+        texts: Sequence[Any],
+        documents: Sequence[Any],
+        n: int,
     ) -> Vectors:
         """Those that the settings name, or those of training texts and unlabeled ones.
 
@@ -91,7 +107,9 @@ class Vectors(NamedTuple):
             Of the training texts; its first part has their words.
         texts : sequence of str
             The training texts.
-        documents : int
+        documents : sequence of str
+            All documents, of ``dev`` too.
+        n : int
             How many documents the idf of the features is of.
 
         Raises
@@ -120,18 +138,34 @@ class Vectors(NamedTuple):
         columns = np.array([known.get(word, -1) for word in words], dtype=np.int64)
         assert part.idf is not None
         # That of no document, as for the tokenizer's features of some.
-        idf = np.where(columns < 0, 1.0 + np.log(1.0 + documents), part.idf[columns])
+        idf = np.where(columns < 0, 1.0 + np.log(1.0 + n), part.idf[columns])
         own = Encoder(part.tokenizer, part.vectorizer, words, idf, stop_words=part.stop_words)
         share = sum(word in place for word in known) / max(len(known), 1)
         rows = [place[word] for word in words]
-        return cls(own, columns, np.array(rows), table[rows], share)
+        table = table[rows]
+        block = np.asarray(own.transform(documents) @ table)
+        return cls(own, columns, np.array(rows), table, share, block)
 
-    def block(self, texts: Documents) -> Floats:
-        """T E of texts, (n, d)."""
-        return np.asarray(self.encoder.transform(texts) @ self.table)
+    def applied(self, X: csr_array, strength: float, texts: Documents | None = None) -> csr_array:
+        """The columns of features with those of the block beside them, of all documents or others.
+
+        strength: the scale s of the block.
+        """
+        from scipy.sparse import csr_array, hstack
+
+        block = self.block if texts is None else self.encoder.transform(texts) @ self.table
+        return hstack([X, csr_array(strength * block)], format="csr")
+
+    def regularizer(self, regularizer: Any, plain: Problems, applied: Problems) -> Any:
+        """The regularizer with a plain ridge on the block; problems without the block, and with."""
+        if not regularizer.params().get("l1"):
+            return regularizer
+        features = plain.problem.design.shape[1]
+        block = applied.problem.design.shape[1] - features
+        return regularizer.replace(weights=(1.0,) * features + (0.0,) * block)
 
     def fold_in(
-        self, encoder: AnyEncoder, w: Floats, scale: float
+        self, encoder: AnyEncoder, w: Floats, strength: float
     ) -> tuple[AnyEncoder, Floats, int]:
         """The encoder and the weights (k, p) of all words, and how many no training text holds.
 
@@ -141,11 +175,11 @@ class Vectors(NamedTuple):
             Of the features.
         w : ndarray of shape (k, p + d)
             The weights of the features and of the block.
-        scale : float
-            The s of the block.
+        strength : float
+            The scale s of the block.
         """
         p, (first, *others) = encoder.n_columns, encoder.parts
-        weights = scale * (w[:, p:] @ self.table.T)
+        weights = strength * (w[:, p:] @ self.table.T)
         new = np.flatnonzero(self.columns < 0)
         new = np.sort(new[np.argsort(self.ranks[new])[: WEIGHTS // len(w)]])
         inferred = weights[:, new]
@@ -223,14 +257,6 @@ def _standardized(table: Floats) -> Floats:
     table = table - share @ table[: len(share)]
     length = np.sqrt(share @ (table[: len(share)] ** 2).sum(axis=1))
     return table / (length if length > 0.0 else 1.0)
-
-
-def beside(regularizer: Any, data: Any, scale: float) -> Any:
-    """The regularizer with a plain ridge on the block of documents, where that has a scale."""
-    if not scale or not regularizer.params().get("l1"):
-        return regularizer
-    features, dimensions = data.rows.shape[1], data.block.shape[1]
-    return regularizer.replace(weights=(1.0,) * features + (0.0,) * dimensions)
 
 
 # Names of the regularizers that leave room for the ridge on a block.

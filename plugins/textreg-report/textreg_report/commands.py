@@ -122,7 +122,9 @@ def report_command(
     reasons are those that people marked.
     """
     train, unlabeled = training
-    against, columns = options["against"], [options["evidence_col"], options["sentences_col"]]
+    # Passages are of the documents to measure on, and not of the training corpus.
+    columns, how = [how.evidence_col, options["sentences_col"]], how._replace(evidence_col=None)
+    against = options["against"]
     if not files and not train:
         raise UsageError("name labeled documents to measure on, or the training corpus (--train).")
     given = {f"--{name}-col": getattr(how, f"{name}_col") for name in TRAINING}
@@ -200,7 +202,6 @@ def agreement_command(  # noqa: PLR0913  # what a command line gives
     model: str,
     file: str,
     how: Reading,
-    evidence_col: str,
     sentences_col: str | None,
     against: str | None,
     of: str | None,
@@ -220,7 +221,7 @@ def agreement_command(  # noqa: PLR0913  # what a command line gives
         require_alike({model: loaded, **others})
     for each in (loaded, *others.values()):
         how.like(each)
-    documents = read_marked([file], how, evidence_col, sentences_col)
+    documents = read_marked([file], how, str(how.evidence_col), sentences_col)
     evidence = evidence_of(loaded, documents, others, of)
     if as_json:
         facts = dict(vars(evidence))

@@ -1,0 +1,204 @@
+"""Marked passages as a prior on penalties (textreg.training.marks)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import Cli
+
+import textreg
+from textreg.errors import DataError, UsageError
+from textreg.features.vectorize import Vectorizer
+from textreg.reading.corpus import read_corpus
+from textreg.records import Corpus, Problem
+from textreg.training.marks import COUNT, STRENGTHS, Marks, log_odds_of
+
+REASONS = {"p": ["fine", "superb", "great"], "n": ["dull", "awful", "flat"]}
+OTHERS = [f"word{at}" for at in range(60)]
+
+
+def corpus(n: int = 80, seed: int = 0, share: float = 1.0) -> tuple[list[str], list[str], Any]:
+    """Texts with two reasons among other words, and where these are, in a share of the texts."""
+    rng = np.random.default_rng(seed)
+    texts, labels, evidence = [], [], []
+    for at in range(n):
+        label = "pn"[at % 2]
+        reason = " ".join(rng.choice(REASONS[label], 2))
+        before, after = (" ".join(rng.choice(OTHERS, 5)) for _ in range(2))
+        texts.append(f"{before} {reason} {after}")
+        labels.append(label)
+        marked = [(len(before) + 1, len(before) + 1 + len(reason))]
+        evidence.append(marked if rng.random() < share else [])
+    return texts, labels, evidence
+
+
+WORDS: dict[str, Any] = {"tokenizer": "words", "ngrams": 1, "jobs": 1}
+
+
+def trained(n: int = 80, share: float = 1.0, **options: Any) -> textreg.Model:
+    texts, labels, evidence = corpus(n, share=share)
+    return textreg.train(texts, labels, evidence_of=evidence, **{**WORDS, **options})
+
+
+def test_reasons_get_more_of_the_weight() -> None:
+    texts, labels, _ = corpus()
+    model, plain = trained(reg="ridge"), textreg.train(texts, labels, reg="ridge", **WORDS)
+    assert model.summary is not None
+    assert model.summary.marks is not None
+    assert model.summary.marks.documents == 80
+    assert model.summary.marks.strength in STRENGTHS[1:]
+    reasons = {word for some in REASONS.values() for word in some}
+
+    def share(one: textreg.Model) -> float:
+        own = [name in reasons for name in one.encoder.names]
+        return float((one.weights[0][own] ** 2).sum() / (one.weights**2).sum())
+
+    assert share(model) > share(plain)
+    new, answers, _ = corpus(200, seed=1)
+    right = [np.mean(np.array(one.predict(new)) == answers) for one in (model, plain)]
+    assert right[0] >= right[1]
+
+
+def test_log_odds_are_those_of_the_formula() -> None:
+    texts, labels, evidence = corpus(30, share=0.6)
+    encoder = Vectorizer(ngrams=1).fit(textreg.tokenizer("words"), texts).encoder
+    found = log_odds_of(encoder, Corpus(texts, labels, evidence_of=evidence))
+    a, b = dict.fromkeys(encoder.names, 0), dict.fromkeys(encoder.names, 0)
+    for text, spans in zip(texts, evidence, strict=True):
+        place = 0
+        for word in text.split():
+            start = text.index(word, place)
+            place = start + len(word)
+            for first, last in spans:
+                (a if first <= start and place <= last else b)[word] += 1
+    r = sum(a.values()) / (sum(a.values()) + sum(b.values()))
+    expected = [
+        np.log((a[word] + COUNT * r) / (b[word] + COUNT * (1 - r))) - np.log(r / (1 - r))
+        for word in encoder.names
+    ]
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+def test_columns_times_a_factor_are_penalties_by_a_factor() -> None:
+    rng = np.random.default_rng(0)
+    from scipy.sparse import csr_array
+
+    X, y = csr_array(rng.poisson(0.5, (40, 12)).astype(float)), rng.choice([-1.0, 1.0], 40)
+    marks, t = Marks(rng.normal(size=12), 40), 1.0
+    scaled = marks.applied(X, t)
+    for name, strengths, power in (("ridge", {"l2": 0.4}, 1.0), ("lasso", {"l1": 0.4}, 0.5)):
+        part = textreg.regularizer(name, **strengths)
+        fitted = part.solve(Problem(scaled, y, tol=1e-11))
+        _, w, _ = marks.fold_in(None, fitted.w[None], t)  # type: ignore[arg-type]  # unused
+        factors = np.exp(-t * power * marks.rho)
+        weighed = part.replace(weights=tuple(factors)).solve(Problem(X, y, tol=1e-11))
+        np.testing.assert_allclose(w[0], weighed.w, atol=1e-4)
+
+
+@pytest.mark.parametrize("reg", ["lasso", "elastic", "auto", "sentence", "group"])
+def test_other_regularizers(reg: str) -> None:
+    more = {"groups": "sentences"} if reg == "group" else {}
+    model = trained(reg=reg, **more)
+    assert model.summary is not None
+    assert model.summary.marks is not None
+    assert model.predict(["fine superb", "dull flat"]) == ["p", "n"]
+
+
+def test_no_marks_change_nothing() -> None:
+    texts, labels, _ = corpus()
+    plain = textreg.train(texts, labels, reg="ridge", **WORDS)
+    same = textreg.train(texts, labels, reg="ridge", evidence_of=[[]] * 80, **WORDS)
+    assert same.summary is not None
+    assert same.summary.marks is None
+    assert same.weights.tobytes() == plain.weights.tobytes()
+
+
+def test_marks_elsewhere_are_no_reasons() -> None:
+    """Their shadow: as many passages, as long, at other places."""
+    texts, labels, evidence = corpus(200)
+    moved = [[(0, end - start)] for ((start, end),) in evidence]
+    model = textreg.train(texts, labels, evidence_of=moved, reg="ridge", **WORDS)
+    plain = textreg.train(texts, labels, reg="ridge", **WORDS)
+    new, answers, _ = corpus(200, seed=1)
+    right = [np.mean(np.array(one.predict(new)) == answers) for one in (model, plain)]
+    assert right[0] >= right[1] - 0.01
+
+
+def write(path: Path, rows: list[dict[str, Any]]) -> Path:
+    path.write_text("\n".join(map(json.dumps, rows)))
+    return path
+
+
+@pytest.mark.parametrize(
+    "value",
+    [[[0, 4]], [[0, 4], [9, 13]], ["good"], "good", json.dumps([[0, 4]]), '["good", "plot"]'],
+)
+def test_passages_are_read(value: Any, tmp_path: Path) -> None:
+    rows = [{"text": "good and plot", "label": "p", "why": value}]
+    rows.append({"text": "bad", "label": "n", "why": None})
+    read = read_corpus(write(tmp_path / "a.jsonl", rows), evidence_col="why")
+    assert read.evidence_of is not None
+    assert list(read.evidence_of[1]) == []
+    assert next(iter(read.evidence_of[0])) == (0, 4)
+    chosen = read.select(np.array([1, 0])).evidence_of
+    assert chosen is not None
+    assert list(chosen[0]) == []
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ([[0, 40]], r"a.jsonl:1: \[0, 40\] in 'why' is no passage of its 13 characters"),
+        ([[4, 2]], "is no passage"),
+        ([["a", 2]], "is no passage"),
+        ([7], "is no passage"),
+        (["nowhere"], "\"nowhere\" in 'why' is not in its text, letter by letter"),
+    ],
+)
+def test_passages_that_are_none(value: Any, message: str, tmp_path: Path) -> None:
+    path = write(tmp_path / "a.jsonl", [{"text": "good and plot", "label": "p", "why": value}])
+    with pytest.raises(DataError, match=message):
+        read_corpus(path, evidence_col="why")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"reg": "omp"}, "marked passages do not go with the regularizer omp"),
+        ({"path": True, "reg": "elastic"}, "do not go with path"),
+        ({"refit": False}, "do not go with no-refit"),
+        ({"unlabeled": ["more"]}, "do not go with vectors or unlabeled documents"),
+    ],
+)
+def test_what_they_do_not_go_with(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        trained(**options)
+
+
+def test_marks_that_say_nothing() -> None:
+    texts, labels, _ = corpus(20)
+    with pytest.raises(DataError, match="all of the words of the documents with marks is marked"):
+        textreg.train(texts, labels, evidence_of=[[(0, len(text))] for text in texts], **WORDS)
+    with pytest.raises(DataError, match=r"document 1: \[0, 999\] is no passage of its"):
+        textreg.train(texts, labels, evidence_of=[[(0, 999)]] + [[]] * 19, **WORDS)
+    with pytest.raises(DataError, match="20 texts but 1 evidence_of"):
+        textreg.train(texts, labels, evidence_of=[[(0, 2)]], **WORDS)
+
+
+def test_the_command_says_so(tmp_path: Path, cli: Cli) -> None:
+    texts, labels, evidence = corpus()
+    rows = [
+        {"text": text, "label": label, "why": why}
+        for text, label, why in zip(texts, labels, evidence, strict=True)
+    ]
+    path = write(tmp_path / "a.jsonl", rows)
+    words = ["train", path, "--tokenizer", "words", "--evidence-col", "why", "-o", tmp_path / "m"]
+    assert "marks: passages of 80 documents; penalties follow them, strength" in cli(*words).out
+    assert "passages of 80 documents" in cli("show", tmp_path / "m").out
+    more = write(tmp_path / "b.jsonl", rows[:6])
+    out = cli("update", tmp_path / "m", more, "--old", path, "-o", tmp_path / "n").out
+    assert "marks: passages of 86 documents" in out
