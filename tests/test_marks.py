@@ -189,6 +189,26 @@ def test_marks_that_say_nothing() -> None:
         textreg.train(texts, labels, evidence_of=[[(0, 2)]], **WORDS)
 
 
+def test_words_that_are_listed(tmp_path: Path) -> None:
+    texts, labels, _ = corpus(40)
+    path = tmp_path / "reasons.txt"
+    path.write_text("\n".join([*REASONS["p"], *REASONS["n"], "-word1", "- word2", "unheard"]))
+    model = textreg.train(texts, labels, reg="ridge", evidence_words=str(path), **WORDS)
+    assert model.summary is not None
+    assert model.summary.marks is not None
+    assert model.summary.marks.documents == 0
+    assert model.summary.marks.strength > 0.0
+    new, answers, _ = corpus(200, seed=1)
+    plain = textreg.train(texts, labels, reg="ridge", **WORDS)
+    right = [np.mean(np.array(one.predict(new)) == answers) for one in (model, plain)]
+    assert right[0] >= right[1]
+    path.write_text("unheard\n")
+    with pytest.raises(DataError, match=r"reasons.txt: none of its words is in the training texts"):
+        textreg.train(texts, labels, reg="ridge", evidence_words=str(path), **WORDS)
+    with pytest.raises(UsageError, match="cannot be read"):
+        textreg.train(texts, labels, evidence_words=str(tmp_path / "none.txt"), **WORDS)
+
+
 def test_the_command_says_so(tmp_path: Path, cli: Cli) -> None:
     texts, labels, evidence = corpus()
     rows = [

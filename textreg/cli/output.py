@@ -162,7 +162,8 @@ def marks_text(marks: MarksSummary) -> str:
         if marks.strength
         else ("better without them")
     )
-    return f"passages of {marks.documents:,} documents; {how}"
+    what = f"passages of {marks.documents:,} documents" if marks.documents else "listed words"
+    return f"{what}; {how}"
 
 
 def shift_text(shift: ShiftSummary) -> str:

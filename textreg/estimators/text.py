@@ -178,6 +178,9 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
     vectors : str, optional
         Word vectors that weights of similar words lean on, also of words that no training text
         holds: a file of GloVe, word2vec or fastText, or the name of a table.
+    evidence_words : str, optional
+        Words that are reasons of labels, one on each line, or none of them, with a minus before;
+        the weights of reasons are penalized less.
     holdout : float, optional
         Fraction of the training documents to hold out for choosing hyperparameters; 0.1 if not
         given.
@@ -553,6 +556,9 @@ class TextRegressor(RegressorMixin, TextEstimator):  # type: ignore[misc]
     vectors : str, optional
         Word vectors that weights of similar words lean on, also of words that no training text
         holds: a file of GloVe, word2vec or fastText, or the name of a table.
+    evidence_words : str, optional
+        Words that are reasons of labels, one on each line, or none of them, with a minus before;
+        the weights of reasons are penalized less.
     holdout : float, optional
         Fraction of the training documents to hold out for choosing hyperparameters; 0.1 if not
         given.

@@ -45,6 +45,7 @@ class TextSettings(FitSettings, total=False):
     strip_html: bool
     fields: Sequence[str | Field] | Mapping[str, Any] | None
     vectors: str | None
+    evidence_words: str | None
     holdout: float | None
     cv: int | None
     refit: bool

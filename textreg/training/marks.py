@@ -20,6 +20,7 @@ import numpy as np
 
 from textreg.errors import DataError, UsageError
 from textreg.features.encoder import AnyEncoder
+from textreg.files import numbered_lines
 from textreg.kinds import Regularizer
 from textreg.params import LogGrid
 from textreg.plugins import calls
@@ -36,6 +37,9 @@ if TYPE_CHECKING:
 STRENGTHS = (0.0, 0.5, 1.0, 2.0)
 PRIORS = (4.0, 1.0, 0.0, 1.0)
 
+# rho of a word that is listed: its odds to be marked are those of others, times 8.
+LISTED = np.log(8.0)
+
 # Significant digits of strengths.
 DIGITS = 4
 
@@ -50,7 +54,10 @@ def marked_documents(corpus: Corpus) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Marks:
-    """The log-odds rho (p,) of features to be marked, and how many documents tell them."""
+    """The log-odds rho (p,) of features to be marked, and how many documents tell them.
+
+    None do where a list of words does.
+    """
 
     rho: Floats
     documents: int
@@ -125,6 +132,28 @@ def log_odds_of(encoder: AnyEncoder, corpus: Corpus) -> Floats:
     return np.asarray(np.log(odds) - np.log(share / (1.0 - share)))
 
 
+def log_odds_of_words(encoder: AnyEncoder, path: str) -> Floats:
+    """(p,) rho of features that a file lists: :data:`LISTED`, minus that, or 0.
+
+    Raises UsageError for a file that cannot be read, DataError if none of its words is a feature.
+    """
+    rho = np.zeros(encoder.n_columns)
+    column = {name: at for at, name in enumerate(encoder.names)}
+    known = 0
+    for _, line in numbered_lines(path):
+        word = line.strip()
+        sign, word = (-1.0, word[1:].strip()) if word.startswith("-") else (1.0, word)
+        if word in column:
+            rho[column[word]] = sign * LISTED
+            known += 1
+    if not known:
+        raise DataError(
+            f"{path}: none of its words is in the training texts. Check that there is one on each "
+            "line, as the tokenizer writes it, such as in small letters."
+        )
+    return rho
+
+
 def _inside(tokens: Tokens, evidence: Any) -> Bools:
     """Which occurrences lie in a marked passage of their document."""
     assert tokens.spans is not None
@@ -152,5 +181,5 @@ def check_marks(reg: Regularizer, settings: Any) -> None:
         if given:
             raise UsageError(
                 f"marked passages do not go with {name}: leave it out, or the passages "
-                "(--evidence-col)."
+                "(--evidence-col, --evidence-words)."
             )

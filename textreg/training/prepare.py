@@ -19,7 +19,13 @@ from textreg.records import Corpus, Floats, Graph, Groups, Problem, Tokens
 from textreg.structure.joining import Pretokenized
 from textreg.tasks import Target, Task, read_target
 from textreg.tasks.base import parted
-from textreg.training.marks import Marks, check_marks, log_odds_of, marked_documents
+from textreg.training.marks import (
+    Marks,
+    check_marks,
+    log_odds_of,
+    log_odds_of_words,
+    marked_documents,
+)
 from textreg.training.settings import TrainingSettings
 from textreg.training.splits import FEW, FOLDS, Split, left_out, split_by
 from textreg.training.trials import Fold, Problems
@@ -386,9 +392,13 @@ def prepare(
         held = features.encoder.transform(dev.texts)
         rows = MatrixRows(vstack([rows.matrix(), held], format="csr"))
     prior: Vectors | Marks | None = None
-    if documents := marked_documents(corpus):
+    documents, words = marked_documents(corpus), settings.evidence_words
+    if documents or words is not None:
         check_marks(settings.reg, settings)
-        prior = Marks(log_odds_of(features.encoder, corpus), documents)
+        rho = log_odds_of(features.encoder, corpus) if documents else np.zeros(rows.shape[1])
+        if words is not None:
+            rho += log_odds_of_words(features.encoder, words)
+        prior = Marks(rho, documents)
     if leans:
         texts = [*corpus.texts, *(() if dev is None else dev.texts)]
         n = features.tokens.n_documents

@@ -178,6 +178,12 @@ class TrainingSettings(Parametrized):
         help="word vectors that weights of similar words lean on, also of words that no training "
         "text holds: a file of GloVe, word2vec or fastText, or the name of a table",
     )
+    evidence_words: str | None = param(
+        default=None,
+        metavar="FILE",
+        help="words that are reasons of labels, one on each line, or none of them, with a minus "
+        "before; the weights of reasons are penalized less",
+    )
     holdout: float | None = param(
         default=None,
         convert=check_fraction,

@@ -368,7 +368,8 @@ def splits_of(corpus: Corpus, target: Target, settings: TrainingSettings) -> lis
         return folds(codes, labels, settings.cv, settings.seed, corpus.group_of)
     tuned = settings.threshold or settings.path or settings.unknown is not None
     tuned = tuned or settings.calibrate in METHODS or settings.intercept == "left-out"
-    tuned = tuned or settings.leans_on_vectors
+    tuned = tuned or settings.leans_on_vectors or settings.evidence_words is not None
+    tuned = tuned or any(corpus.evidence_of or ())
     if settings.holdout is None and not settings.searches and not tuned:
         if corpus.group_of is not None or corpus.time_of is not None:
             raise UsageError(
