@@ -182,9 +182,7 @@ class Request(NamedTuple):
     texts: tuple[str, ...] = declared.repeated(
         "--text", "TEXT", "Explain this text, in place of a file.", "texts"
     )
-    of: str | None = declared.option(
-        "--of", "LABEL", "Label to explain.  [default: the predicted one, of several the strongest]"
-    )
+    of: str | None = declared.of_label
     top: int = declared.top(
         "Number of features to list per text; with --train, of groups and features of each kind."
     )

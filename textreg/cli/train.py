@@ -60,13 +60,13 @@ SETTINGS = [name for name in declared_settings() if name not in _ELSEWHERE]
 @click.argument("files", nargs=-1, required=True)
 @reading("label", *TRAINING, fields=True)
 @settings(*SETTINGS, jobs=-1)
-@click.option(
+@shared.option(
     "--config",
-    metavar="FILE",
-    expose_value=False,
-    help='Take options from this TOML file: files = [...], reg = "lasso", reg-l1 = 0.1. Or from a '
+    "FILE",
+    'Take options from this TOML file: files = [...], reg = "lasso", reg-l1 = 0.1. Or from a '
     "model: train as it was trained, its search included, on other documents. Options of the "
     "command line replace them.",
+    expose_value=False,
 )
 @shared.gathered(
     TrainOutput,
@@ -217,12 +217,12 @@ def _stem(path: str) -> str:
 @click.command(cls=shared.Command, name="update")
 @click.argument("model")
 @click.argument("new", nargs=-1, required=True)
-@click.option(
+@shared.option(
     "--old",
-    metavar="FILE",
-    multiple=True,
-    help="The documents that the model was trained on, those of --dev included. May be repeated. "
+    "FILE",
+    "The documents that the model was trained on, those of --dev included. May be repeated. "
     "Without them the update is approximate.",
+    multiple=True,
 )
 @shared.repeated(
     "--unlabeled", "FILE", "The unlabeled documents of the training, where there were some."
