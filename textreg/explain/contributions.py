@@ -15,7 +15,6 @@ from textreg.explain.evidence import (
     Evidence,
     Occurrences,
     Part,
-    Sentences,
     evidence_of,
     scores_without,
 )
@@ -302,7 +301,7 @@ class ExplainedBatch(NamedTuple):
     signs: Floats
     values: Sequence[Floats]
 
-    def evidence(self, sentences: Sentences | None = None) -> Evidence:
+    def evidence(self, sentences: Occurrences | None = None) -> Evidence:
         """The evidence of tokens and sentences, or of other ``sentences`` of the same texts."""
         return evidence_of(self.texts, self.occurrences, self.values, sentences)
 

@@ -44,11 +44,7 @@ def parse_rule(text: str) -> tuple[str, tuple[float, ...]]:
     least P. ``costs:FP:FN`` minimizes the cost, FP for a false positive and FN for a false
     negative. Raises UsageError for any other text.
     """
-    name, *numbers = text.split(":")
-    try:
-        values = tuple(float(number) for number in numbers)
-    except ValueError:
-        values = (math.nan,)
+    name, values = _name_and_numbers(text)
     right = {
         "f1": not values,
         "precision": len(values) == 1 and 0 < values[0] <= 1,
@@ -60,6 +56,15 @@ def parse_rule(text: str) -> tuple[str, tuple[float, ...]]:
             f"precision:0.9, or costs:FP:FN with costs above 0, such as costs:1:5, not '{text}'."
         )
     return name, values
+
+
+def _name_and_numbers(text: str) -> tuple[str, tuple[float, ...]]:
+    """What stands before and between the colons of a rule; NaN for what is no number."""
+    name, *numbers = text.split(":")
+    try:
+        return name, tuple(float(number) for number in numbers)
+    except ValueError:
+        return name, (math.nan,)
 
 
 class Threshold(NamedTuple):
@@ -298,16 +303,12 @@ def parse_unknown_rule(text: str) -> tuple[str, float | None]:
     most R, allows. ``accuracy`` and ``f1`` maximize the accuracy over all texts, and the F1 of the
     unknown label. Raises UsageError for any other text.
     """
-    name, colon, number = text.partition(":")
-    try:
-        value = float(number) if colon else None
-    except ValueError:
-        value = math.nan
+    name, values = _name_and_numbers(text)
     right = {
-        "coverage": value is not None and 0 < value <= 1,
-        "risk": value is not None and 0 <= value < 1,
-        "accuracy": value is None,
-        "f1": value is None,
+        "coverage": len(values) == 1 and 0 < values[0] <= 1,
+        "risk": len(values) == 1 and 0 <= values[0] < 1,
+        "accuracy": not values,
+        "f1": not values,
     }
     if not right.get(name, False):
         raise UsageError(
@@ -315,7 +316,7 @@ def parse_unknown_rule(text: str) -> tuple[str, float | None]:
             "coverage:0.95, risk:R with R from 0 to 1, such as risk:0.05, accuracy or f1, not "
             f"'{text}'.{did_you_mean(name, right)}"
         )
-    return name, value
+    return name, next(iter(values), None)
 
 
 class Unknown(NamedTuple):

@@ -214,7 +214,7 @@ def evaluate_lists(
     own = {label for some in (*labels_true, *labels_pred) for label in some}
     unknown = tuple(sorted(own - set(labels)))
     every = (*labels, *unknown)
-    y_true, y_pred = (indicators(given, every) for given in (labels_true, labels_pred))
+    y_true, y_pred = (indicators(given, every)[:, :-1] for given in (labels_true, labels_pred))
     log_loss = scores = None
     if proba is not None:
         known = y_true[:, : len(labels)]
@@ -223,12 +223,17 @@ def evaluate_lists(
     return replace(evaluate_sets(y_true, y_pred, every, scores, log_loss), unknown=unknown)
 
 
-def indicators(given: Sequence[Any], labels: Sequence[str]) -> Bools:
-    """(n, labels) which labels the lists hold; all of these are among ``labels``."""
+def indicators(given: Sequence[Any], labels: Sequence[str], other: str | None = None) -> Bools:
+    """(n, labels + 1) which labels the lists hold.
+
+    Those that are not among ``labels`` count as the ``other`` one, or without it as the last
+    column.
+    """
     code_of = {label: code for code, label in enumerate(labels)}
-    y = np.zeros((len(given), len(labels)), dtype=bool)
+    rest = len(labels) if other is None else code_of[other]
+    y = np.zeros((len(given), len(labels) + 1), dtype=bool)
     for row, some in enumerate(given):
-        y[row, [code_of[label] for label in some]] = True
+        y[row, [code_of.get(label, rest) for label in some]] = True
     return y
 
 

@@ -220,10 +220,9 @@ class Solution:
     def __post_init__(self) -> None:
         w, b = as_array("w", self.w, np.float64), as_number("b", self.b)
         values = {"w": w, "b": b, "residual": as_number("residual", self.residual)}
-        if self.group_norms is not None:
-            values["group_norms"] = as_array("group_norms", self.group_norms, np.float64)
-        if self.alpha is not None:
-            values["alpha"] = as_array("alpha", self.alpha, np.float64)
+        for name in ("group_norms", "alpha"):
+            if (given := getattr(self, name)) is not None:
+                values[name] = as_array(name, given, np.float64)
         _keep(self, values, finite=bool(np.isfinite(w).all()) and isfinite(b))
 
     @property
@@ -309,10 +308,8 @@ def _keep(solution: Solution | MultiSolution, values: dict[str, Any], *, finite:
             "of NaN, or find out where the numbers overflowed."
         )
     values |= {"objective": objective, "gap": gap, "converged": bool(solution.converged)}
-    values |= {"iterations": as_whole("iterations", solution.iterations)}
-    values |= {"history": tuple(solution.history)}
-    for name, value in values.items():
-        object.__setattr__(solution, name, value)
+    iterations = as_whole("iterations", solution.iterations)
+    vars(solution).update(values, iterations=iterations, history=tuple(solution.history))
 
 
 def _end(solution: Solution | MultiSolution) -> str:
@@ -441,9 +438,7 @@ class Problem:
             object.__delattr__(self, "X")
         if self.codes is not None:
             values["codes"] = checked_codes(self.codes, n)
-        values["validation"] = _checked_validation(self.validation, p)
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
+        vars(self).update(values, validation=_checked_validation(self.validation, p))
         self._check_options()
         self._check_start()
 
@@ -472,8 +467,7 @@ class Problem:
             raise UsageError(
                 f"fit_intercept must be True or False, not {self.fit_intercept!r:.60}."
             )
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
+        vars(self).update(values)
 
     def _check_start(self) -> None:
         """Check the start, and keep it as an array and a float."""
@@ -487,7 +481,7 @@ class Problem:
         b = as_number("the intercept of start", b)
         if not isfinite(b):
             raise RecordError(f"the intercept of start is {b}, but must be finite: correct it.")
-        object.__setattr__(self, "start", (w, b))
+        vars(self)["start"] = w, b
 
     @property
     def X_csc(self) -> csc_array:
@@ -585,8 +579,7 @@ class Problem:
             if name not in {*vars(self), "X"}:
                 raise TypeError(f"a Problem has no field '{name}'.{did_you_mean(name, vars(self))}")
         other = object.__new__(Problem)
-        for name, value in {**vars(self), **changes}.items():
-            object.__setattr__(other, name, value)
+        vars(other).update({**vars(self), **changes})
         if changes.keys() - {"fit_intercept", "threads", "start", "callback"}:
             if "X" not in changes:
                 object.__setattr__(other, "X", self.design)  # checked already

@@ -78,18 +78,12 @@ class Groups:
     names: Sequence[str] | None = None
 
     def __post_init__(self) -> None:
-        kinds: dict[str, type[Any]] = {
-            "indptr": np.int64,
-            "indices": np.int32,
-            "weights": np.float64,
-        }
-        values: dict[str, Any] = {
-            name: as_array(f"groups.{name}", getattr(self, name), kind)
-            for name, kind in kinds.items()
-        }
-        values["n_features"] = as_whole("groups.n_features", self.n_features)
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
+        vars(self).update(
+            indptr=as_array("groups.indptr", self.indptr, np.int64),
+            indices=as_array("groups.indices", self.indices, np.int32),
+            weights=as_array("groups.weights", self.weights, np.float64),
+            n_features=as_whole("groups.n_features", self.n_features),
+        )
         offsets("groups.indptr", self.indptr, len(self.indices))
         if isinstance(self.names, str) or not hasattr(self.names or (), "__len__"):
             raise RecordError("groups.names must be a list with one name for each group, or None.")
@@ -113,8 +107,7 @@ class Groups:
                     f"{self.name(self._group_of(entry))} holds feature {self.indices[entry]}, but "
                     f"features run from 0 to {self.n_features - 1}."
                 )
-            rises = np.ones(len(self.indices), dtype=bool)
-            rises[1:] = self.indices[1:] > self.indices[:-1]
+            rises = np.append(True, self.indices[1:] > self.indices[:-1])
             starts = self.indptr[:-1]
             rises[starts[starts < len(self.indices)]] = True
             if not rises.all():

@@ -123,15 +123,9 @@ class Multilabel(Multiclass):
         return np.ones(len(y), dtype=bool)
 
     def known_targets(self, corpus: Corpus) -> Bools:
-        k = len(self.labels)
-        y = np.zeros((len(corpus), k + 1), dtype=bool)
-        if corpus.multilabel:
-            code_of = {label: code for code, label in enumerate(self.labels)}
-            # Labels that are not known count as the rare one, if there is one.
-            other = k if self.rare_label is None else code_of[self.rare_label]
-            for row, labels in enumerate(corpus.labels or ()):
-                y[row, [code_of.get(label, other) for label in labels]] = True
-        return y[:, :k]
+        lists = corpus.labels if corpus.multilabel else [()] * len(corpus)
+        # Labels that are not known count as the rare one, if there is one.
+        return evaluation.indicators(lists or (), self.labels, self.rare_label)[:, :-1]
 
     def part(self, rows: Int64s, y: Targets) -> tuple[Multilabel, Bools, Targets]:
         labels = tuple(self.labels[row] for row in rows.tolist())

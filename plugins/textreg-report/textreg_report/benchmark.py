@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import os
 import time
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +16,7 @@ from textreg.errors import DataError, UsageError, did_you_mean, named_errors
 from textreg.features.markup import warn_of_html
 from textreg.features.vectorize import Features
 from textreg.kinds import Regularizer
-from textreg.measure.evaluation import Evaluation, MultilabelEvaluation
+from textreg.measure.evaluation import Evaluation, MultilabelEvaluation, indicators
 from textreg.measure.metrics import Answers, Interval, SetAnswers, bootstrap, sign_test
 from textreg.model.model import Model
 from textreg.reading.corpus import read_corpus
@@ -129,13 +128,10 @@ class Checked:
         of_train = [] if self.train is None else self.train.label_names()
         known = sorted({*self.test.label_names(), *of_train})
         # A model may predict a label that no document here has; that is an error in any case.
-        code_of = defaultdict(lambda: len(known), zip(known, range(len(known)), strict=True))
-        if not self.test.multilabel:
-            return np.array([code_of[label] for label in given], dtype=np.int64)
-        y = np.zeros((len(given), len(known) + 1), dtype=bool)
-        for row, some in enumerate(given):
-            y[row, [code_of[label] for label in some]] = True
-        return y
+        if self.test.multilabel:
+            return indicators(given, known)
+        code_of = {label: code for code, label in enumerate(known)}
+        return np.array([code_of.get(label, len(known)) for label in given], dtype=np.int64)
 
 
 def check_benchmark(

@@ -226,7 +226,7 @@ def side_by_side(first: Predictions, second: Predictions) -> Sequence[Any]:
     rows: list[Any] = [labels, *(it.model.task.answers(it.y_pred) for it in (first, second))]
     if task.multilabel:
         names = sorted({label for answers in rows for own in answers for label in own})
-        return [evaluation.indicators(answers, names) for answers in rows]
+        return [evaluation.indicators(answers, names)[:, :-1] for answers in rows]
     for row, each in enumerate((first, second), 1):
         # A label may count as another one, such as that of rare labels: right is what counts so.
         right = each.model.task.right(each.y_true, each.y_pred)
