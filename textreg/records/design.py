@@ -52,6 +52,9 @@ DENSE = 0.25
 # Most weights for that: more do not fit into a processor's cache, and columns are faster again.
 CACHED = 1 << 18
 
+# Values that are copied at a time, for products with several vectors.
+PIECE = 1 << 20
+
 
 class CompressedArrays(NamedTuple):
     """A matrix by columns or by rows, as compiled kernels take it: ``indptr[j]:indptr[j + 1]`` are
@@ -282,14 +285,12 @@ class Design:
         """
         self._check(w, self.shape[1] if features is None else len(features), features)
         if w.ndim == 2:
-            if features is None and self.shape[0] <= self.shape[1]:
-                # By columns, which are there: the same sums in the same order.
-                out = np.zeros((self.shape[0], w.shape[1]))
-                block_sums(*self.columns, np.ascontiguousarray(w), out)
-            elif features is None:
-                out = _dots(self.rows, w)
-            else:
-                out = _dots(_arrays(self.X_csc[:, features].tocsr()), w)
+            out = np.zeros((self.shape[0], w.shape[1]))
+            if features is None and self.shape[0] > self.shape[1]:
+                block_dots(*self.rows, np.ascontiguousarray(w), out)
+            else:  # by columns, which are there: the same sums in the same order
+                for some, columns in self._pieces(features):
+                    block_sums(*columns, np.ascontiguousarray(w[some]), out)
             return out + intercept if intercept else out
         if features is None:
             features = np.flatnonzero(w != 0.0).astype(np.int32)
@@ -317,12 +318,14 @@ class Design:
         ndarray, shape (p,) or (p, k), or one row per chosen feature
         """
         self._check(r, self.shape[0], features)
+        r = np.ascontiguousarray(r)
+        size = self.shape[1] if features is None else len(features)
+        products = np.empty((size, *r.shape[1:]))
         if r.ndim == 2:
-            arrays = self.columns if features is None else _arrays(self.X_csc[:, features])
-            return _dots(arrays, r)
-        features = self.features if features is None else features
-        products = np.empty(len(features))
-        column_dots(*self.columns, np.ascontiguousarray(r), features, products)
+            for some, columns in self._pieces(features):
+                block_dots(*columns, r, products[some])
+        else:
+            column_dots(*self.columns, r, self.features if features is None else features, products)
         return products
 
     def curvature(self, h: Floats, features: Int32s | None = None) -> Floats:
@@ -346,6 +349,14 @@ class Design:
         column_curvature(*self.columns, h, features, curvature)
         return curvature
 
+    def _pieces(self, features: Int32s | None) -> Iterator[tuple[slice, CompressedArrays]]:
+        """All columns at once, or some of them a piece at a time, as they are copied."""
+        if features is None:
+            yield slice(None), self.columns
+            return
+        for some in pieces(self.sizes[features], PIECE):
+            yield some, self.take_columns(features[some])
+
     def _check(self, vector: Floats, size: int, features: Int32s | None) -> None:
         """Refuse what compiled code would read beyond its end for."""
         if len(vector) != size:
@@ -366,22 +377,11 @@ def _arrays(X: csr_array | csc_array) -> CompressedArrays:
     )
 
 
-def _dots(arrays: CompressedArrays, V: Floats) -> Floats:
-    """The products of all rows, or columns, with several vectors, the columns of V."""
-    out = np.empty((len(arrays.indptr) - 1, V.shape[1]))
-    block_dots(*arrays, np.ascontiguousarray(V), out)
-    return out
-
-
 def _read_only(array: NDArray[Any], dtype: type) -> NDArray[Any]:
     """A contiguous array of the type that cannot be written to; the given one stays as it is."""
     view: NDArray[Any] = np.ascontiguousarray(array, dtype=dtype).view()
     view.flags.writeable = False
     return view
-
-
-# Values that are copied at a time, for products with several vectors.
-PIECE = 1 << 20
 
 
 class ScaledColumns(Design):
@@ -400,25 +400,22 @@ class ScaledColumns(Design):
         Such that values and their squares stay finite.
     """
 
-    _documents: int
-    _columns: CompressedArrays
+    _whole: Design
     _chosen: Int32s
     _factors: Floats
 
     def __init__(self, whole: Design, chosen: NDArray[np.integer[Any]], factors: Floats) -> None:
         # Not the other matrix itself, which may keep this one: neither would be freed at once.
+        arrays = object.__new__(Design)
+        vars(arrays).update(cache=Cache(), X_csc=whole.X_csc, columns=whole.columns)
         vars(self).update(
-            cache=Cache(),
-            _documents=whole.shape[0],
-            _columns=whole.columns,
-            _chosen=chosen.astype(np.int32),
-            _factors=factors,
+            cache=Cache(), _whole=arrays, _chosen=chosen.astype(np.int32), _factors=factors
         )
 
     @property
     def shape(self) -> tuple[int, int]:
         """Number of documents and of features."""
-        return self._documents, len(self._chosen)
+        return self._whole.shape[0], len(self._chosen)
 
     @derived
     def values(self) -> int:
@@ -433,12 +430,11 @@ class ScaledColumns(Design):
     @property
     def sizes(self) -> Int64s:
         """(p,) Number of values of every column."""
-        indptr = self._columns.indptr
-        return indptr[self._chosen + 1] - indptr[self._chosen]
+        return self._whole.sizes[self._chosen]
 
     def take_columns(self, features: NDArray[np.integer[Any]]) -> CompressedArrays:
         """Some columns, copied."""
-        indptr, indices, data = take_lines(*self._columns, self._chosen[features])
+        indptr, indices, data = self._whole.take_columns(self._chosen[features])
         data *= np.repeat(self._factors[features], np.diff(indptr))
         return CompressedArrays(indptr, indices, data)
 
@@ -446,27 +442,14 @@ class ScaledColumns(Design):
         """X w + intercept, for w (p,) or (p, k)."""
         features = self.features if features is None else features
         self._check(w, len(features), features)
-        chosen, w = self._chosen[features], (w.T * self._factors[features]).T
-        scores = np.full((self.shape[0], *w.shape[1:]), float(intercept))
-        if w.ndim == 1:
-            column_sums(*self._columns, w, chosen, scores)
-        else:
-            for some in pieces(self.sizes[features], PIECE):
-                columns = take_lines(*self._columns, chosen[some])
-                block_sums(*columns, np.ascontiguousarray(w[some]), scores)
-        return scores
+        scaled = (w.T * self._factors[features]).T
+        return self._whole.product(scaled, self._chosen[features], intercept)
 
     def transposed_product(self, r: Floats, features: Int32s | None = None) -> Floats:
         """X'r for r (n,) or (n, k), or its entries for some features."""
         features = self.features if features is None else features
         self._check(r, self.shape[0], features)
-        chosen, r = self._chosen[features], np.ascontiguousarray(r)
-        products = np.empty((len(features), *r.shape[1:]))
-        if r.ndim == 1:
-            column_dots(*self._columns, r, chosen, products)
-        else:
-            for some in pieces(self.sizes[features], PIECE):
-                block_dots(*take_lines(*self._columns, chosen[some]), r, products[some])
+        products = self._whole.transposed_product(r, self._chosen[features])
         products.T[:] *= self._factors[features]
         return products
 
@@ -474,10 +457,8 @@ class ScaledColumns(Design):
         """sum_i h_i x_ij^2 for every feature j, or for some."""
         features = self.features if features is None else features
         self._check(h, self.shape[0], features)
-        curvature = np.empty(len(features))
-        column_curvature(*self._columns, h, self._chosen[features], curvature)
-        curvature *= self._factors[features] ** 2
-        return curvature
+        curvature = self._whole.curvature(h, self._chosen[features])
+        return curvature * self._factors[features] ** 2
 
 
 # A dense array of so many values is kept as one if at least this share of them is not zero: of a
