@@ -134,9 +134,7 @@ class Checked:
         return np.array([code_of.get(label, len(known)) for label in given], dtype=np.int64)
 
 
-def check_benchmark(
-    benchmark: Benchmark, trains: bool, test_share: float, seed: int, rare: Rare
-) -> Checked:
+def check_benchmark(benchmark: Benchmark, trains: bool, seed: int, rare: Rare) -> Checked:
     """The benchmark with test documents, held out if need be; DataError if it cannot be used.
 
     trains: whether any candidate will be trained on it. rare: what becomes of labels of few
@@ -160,7 +158,7 @@ def check_benchmark(
                     f"hold some out for the test. {REMEDY.format(least=3)}; or give test "
                     "documents of your own (--test FILE)."
                 )
-            held = TrainingSettings.from_options(reg="none", holdout=test_share, seed=seed)
+            held = TrainingSettings.from_options(reg="none", holdout=TEST_SHARE, seed=seed)
             (split,) = splits_of(train, target, held)
             train, test = train.select(split.train), train.select(split.held)
         for more in (test, dev):
@@ -288,12 +286,11 @@ def baseline_of(names: Iterable[str], named: str | None, *, usual: str) -> str:
 TEST_SHARE = 0.2
 
 
-def compare(  # noqa: PLR0913  # its options are its interface
+def compare(  # its options are its interface
     candidates: Sequence[Candidate] | Mapping[str, Candidate],
     benchmarks: Benchmark | Iterable[Benchmark],
     *,
     baseline: str | None = None,
-    test_share: float = TEST_SHARE,
     seed: int = 0,
     control: bool = False,
     progress: Progress | None = None,
@@ -315,8 +312,6 @@ def compare(  # noqa: PLR0913  # its options are its interface
     baseline : str, optional
         The candidate that the others are compared with. Default: ``elastic`` if it is one of them,
         else the first.
-    test_share : float, default 0.2
-        Share of the documents held out for testing where a benchmark has no test documents.
     seed : int, default 0
         Seed of the splits and of the bootstrap.
     control : bool, default False
@@ -369,7 +364,7 @@ def compare(  # noqa: PLR0913  # its options are its interface
     checked = []
     for given in benchmarks:
         with named_errors(given.name):
-            checked.append(check_benchmark(given, bool(trained), test_share, seed, rare))
+            checked.append(check_benchmark(given, bool(trained), seed, rare))
     if len({one.test.multilabel for one in checked}) > 1:
         raise UsageError(
             "documents of some corpora have one label, and those of others several: compare on "

@@ -29,7 +29,7 @@ from textreg.tasks import Classification, Multilabel
 from textreg.terminal import json_line, single_line
 from textreg.training.settings import declared_settings
 from textreg_report.agreement import TITLES, MarkedDocument
-from textreg_report.benchmark import TEST_SHARE, Benchmark, Candidate, compare
+from textreg_report.benchmark import Benchmark, Candidate, compare
 from textreg_report.build import evidence_of, report, report_pair
 from textreg_report.charts import check_picture, plot_path
 from textreg_report.comparison import Comparison
@@ -297,14 +297,6 @@ def naming(usual: str, *, required: bool) -> Callable[[shared.F], shared.F]:
         ),
         _files(
             "--test", "Test documents, one file for each corpus.  [default: a part is held out]"
-        ),
-        shared.option(
-            "--test-share",
-            "FRACTION",
-            "Fraction of the documents to test on, without --test.",
-            type=float,
-            default=TEST_SHARE,
-            show_default=True,
         ),
         shared.option(
             "--baseline",

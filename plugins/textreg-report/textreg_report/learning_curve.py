@@ -458,7 +458,6 @@ def learn_curve(  # noqa: PLR0913  # its options are its interface
     measure: str = "accuracy",
     unlabeled: Mapping[str, Corpus] | None = None,
     baseline: str | None = None,
-    test_share: float = 0.2,
     seed: int = 0,
     progress: Progress | None = None,
     **settings: Unpack[SettingsKeywords],
@@ -491,8 +490,6 @@ def learn_curve(  # noqa: PLR0913  # its options are its interface
     baseline : str, optional
         The candidate that the others are compared with. Default: ``ridge`` if it is one of them,
         else the first.
-    test_share : float, default 0.2
-        As for :func:`textreg_report.compare`.
     seed : int, default 0
         Seed of the draws, the splits and the test documents.
     progress : callable, optional
@@ -539,7 +536,7 @@ def learn_curve(  # noqa: PLR0913  # its options are its interface
                     "a learning curve takes no dev documents, which a small sample would not have: "
                     "hyperparameters are chosen on each sample. Leave them out."
                 )
-            checked = check_benchmark(benchmark, True, test_share, seed, rare)
+            checked = check_benchmark(benchmark, True, seed, rare)
             corpus = checked.train
             assert corpus is not None
             if corpus.multilabel:

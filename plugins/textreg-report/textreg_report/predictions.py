@@ -358,7 +358,7 @@ def refit(model: Model, corpus: Corpus, settings: TrainingSettings, work: Work =
     """Fit the regularizer of ``model`` and the baseline without each part of its training corpus.
 
     settings: those of the training, with the choices of its search: see
-    :func:`textreg.training.recipe.with_choices`. Documents of ``settings.dev`` belong to the
+    :func:`textreg.training.recipe.settings_of`. Documents of ``settings.dev`` belong to the
     corpus if the final model was fitted to them. The parts are those of the cross-validation, or
     PARTS of similar size. Groups of documents stay whole; with times, every fit has seen only
     earlier documents. Features come from the whole corpus, as in training. The hyperparameters of

@@ -165,13 +165,13 @@ def _beside_constant(main: Estimate, constant: Versus) -> str:
 def _beside_other(other: Versus) -> str:
     """The model and another one."""
     figures = number(other.difference) if other.metric == "R²" else points(other.difference)
-    if other.won is not None and other.lost is not None and other.p is not None:
+    if other.p is not None:
         adjusted = "adjusted p" if other.comparisons > 1 else "p"
         figures += (
             f"; right on {documents(other.won)} that the other one gets wrong, wrong on "
             f"{other.lost:,} that it gets right, {adjusted} = {p_text(other.p)}"
         )
-    if other.won == other.lost == 0:
+    if other.p is not None and other.won == other.lost == 0:
         return f"It is right on the same documents as {other.name}."
     told = {
         "better": f"Better than {other.name}",
@@ -654,8 +654,8 @@ def learning_still(
     gains: documents of every label that only the whole, or only the half, has right. versus: the
     whole beside the half. scale: measured documents per training document.
     """
-    won, lost, p = versus.won, versus.lost, versus.p
-    if won is None or lost is None or p is None or versus.verdict != "better":
+    p = versus.p
+    if p is None or versus.verdict != "better":
         return
     adjusted = metrics.holm([metrics.sign_test(*gain) for gain in gains.values()])
     more = {
@@ -671,5 +671,5 @@ def learning_still(
         f"Add training documents, {above if 0 < len(more) < len(gains) else 'of all labels'}.",
         f"Fitted to all of them rather than half, the {versus.metric} is higher by "
         f"{points(versus.difference)}, p = {p_text(p)}{most}: so more should help, if less.",
-        scale * (won - lost),
+        scale * (versus.won - versus.lost),
     )
