@@ -124,17 +124,9 @@ class Explanation:
         sentences = [sentence._asdict() for sentence in self.sentences]
         if not by_field:
             sentences = [{k: v for k, v in one.items() if k != "field"} for one in sentences]
-        return {
-            "text": str(self.text),
-            "label": self.label,
-            "probabilities": self.probabilities,
-            "of": self.of,
-            "intercept": self.intercept,
-            "score": self.score,
-            "sentences": sentences,
-            "words": [word._asdict() for word in self.words],
-            **by_field,
-        }
+        words = [word._asdict() for word in self.words]
+        plain = {**vars(self), "text": str(self.text), "sentences": sentences, "words": words}
+        return {**plain, **by_field}
 
     def _repr_html_(self) -> str:
         """The document for a notebook, its words colored by their contributions."""

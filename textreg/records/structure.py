@@ -231,8 +231,11 @@ class Groups:
         sizes = np.diff(self.indptr)
         filled = np.concatenate([np.flatnonzero(sizes > 1), np.flatnonzero(sizes == 1)])
         origin = np.full(len(self), -1, dtype=np.int64)
-        groups, origin[filled] = self._distinct(filled)
-        return MergedGroups(groups, origin)
+        first, same_as = distinct_rows(self.indptr, self.indices, filled)
+        origin[filled] = same_as
+        weights = sums(same_as, self.weights[filled], len(first))
+        indptr, indices = take_rows(self.indptr, self.indices, filled[first])
+        return MergedGroups(Groups(indptr, indices, weights, self.n_features), origin)
 
     @cached_property
     def separate(self) -> MergedGroups:
@@ -244,13 +247,6 @@ class Groups:
         indptr = np.append(0, np.cumsum(sizes[filled]))
         groups = Groups(indptr, self.indices, self.weights[filled], self.n_features)
         return MergedGroups(groups, origin)
-
-    def _distinct(self, chosen: Int64s) -> tuple[Groups, Int64s]:
-        """The chosen groups without duplicates; and where each of them went."""
-        first, same_as = distinct_rows(self.indptr, self.indices, chosen)
-        weights = sums(same_as, self.weights[chosen], len(first))
-        indptr, indices = take_rows(self.indptr, self.indices, chosen[first])
-        return Groups(indptr, indices, weights, self.n_features), same_as
 
 
 class Singles(NamedTuple):
