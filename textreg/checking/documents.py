@@ -295,11 +295,6 @@ class CheckResult:
         }
 
 
-def worst_first(findings: list[Finding]) -> tuple[Finding, ...]:
-    """Findings by level, and among those of one level by their share."""
-    return tuple(sorted(findings, key=lambda one: (LEVELS.index(one.level), -one.share, one.name)))
-
-
 def check_names(names: Any) -> frozenset[str]:
     """Names of kinds of findings; UsageError for any other."""
     if isinstance(names, str):
@@ -356,11 +351,6 @@ MISSING = frozenset(("", "n/a", "#n/a", "na", "<na>", "nan", "null", "none", "ni
 SHOWN = 80
 
 
-def label_text(label: Any) -> str:
-    """A label, or a list of labels, for people."""
-    return "; ".join(label) if isinstance(label, tuple) else str(label)
-
-
 def is_missing(text: str) -> bool:
     """Whether a text is empty, or stands for nothing, such as ``N/A``."""
     return len(text) < 1000 and text.strip().casefold() in MISSING
@@ -415,12 +405,12 @@ class Documents:
 
     def label(self, row: int) -> str:
         """The label of a document for people; empty without labels."""
-        return "" if self.labels is None else label_text(self.labels[row])
+        label = "" if self.labels is None else self.labels[row]
+        return "; ".join(label) if isinstance(label, tuple) else str(label)
 
-    def example(self, row: int, detail: str = "", text: str | None = None) -> Example:
-        """A document as an example; ``text`` is shown in place of its beginning."""
-        shown = opening(self.texts[row] if text is None else text)
-        return Example(self.corpus.where(row), shown, detail)
+    def example(self, row: int, detail: str) -> Example:
+        """A document as an example."""
+        return Example(self.corpus.where(row), opening(self.texts[row]), detail)
 
     def examples(
         self, rows: Iterable[int], detail: Callable[[int], str] | None = None

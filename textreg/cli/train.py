@@ -355,18 +355,15 @@ def _left_out_lines(summary: summaries.TrainingSummary) -> Iterator[str]:
 def _fit_lines(
     summary: summaries.TrainingSummary, task: Task, seconds: Mapping[str, float], saved: Path
 ) -> Iterator[str]:
-    joint = {
-        label: chosen
-        for label, chosen in summary.thresholds.items()
-        if chosen.rule == task.threshold_rule
-    }
+    chosen_by = summary.thresholds.items()
+    joint = {label: it for label, it in chosen_by if it.rule == task.threshold_rule}
     if joint:
         values = [chosen.value for chosen in joint.values()]
         yield (
             f"thresholds: {len(joint)} of {task.threshold_rule}, {min(values):+.3f} to "
             f"{max(values):+.3f}, chosen on the documents held out"
         )
-    for label, chosen in summary.thresholds.items():
+    for label, chosen in chosen_by:
         if label in joint:
             continue
         there = "chosen before the update"
@@ -436,7 +433,10 @@ def _search_lines(
     params = summary.reg.params
     chosen |= {key: params[key] for key in params if key in summary.reg.searched}
     if chosen:
-        line = ", ".join(f"{key} {_setting(it)}" for key, it in chosen.items())
+        line = ", ".join(
+            f"{key} {it:g}" if isinstance(it, float) else f"{key} {it}"
+            for key, it in chosen.items()
+        )
         others = "; ".join(
             f"{name} at best {point.metrics[metric]:.3f}"
             + (f", accuracy {point.metrics['accuracy']:.3f}" if "accuracy" in point.metrics else "")
@@ -478,7 +478,3 @@ def _choice_line(
         f"select {choice.rule}: {metric} {dev.metrics[metric]:.3f} where "
         f"{best.nonzero:,.0f} features reach {best.metrics[metric]:.3f}; within {slack}"
     )
-
-
-def _setting(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)

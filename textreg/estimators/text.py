@@ -24,7 +24,7 @@ from textreg.records.documents import (
     is_tokenized,
     tokenized,
 )
-from textreg.tasks import Classification, Regression
+from textreg.tasks import Regression
 from textreg.training.prepare import for_documents, make_features
 from textreg.training.settings import TrainingSettings, declared_settings
 from textreg.training.train import train
@@ -430,12 +430,13 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
             indicator matrix that is 0 for all texts of the training is -1000.
         """
         check_is_fitted(self)
-        task = self.model_.task
-        assert isinstance(task, Classification)
         scores = self._scores(X)
         if self._several:
-            return self._in_columns(task.as_table(scores), base.NEVER)
-        return task.arranged(scores, self._order)
+            return self._in_columns(self.model_.task.as_table(scores), base.NEVER)
+        if scores.ndim == 2:
+            return scores[:, self._order]
+        # The sign says which of both labels a score is for.
+        return scores if self._order[0] == 0 else -scores
 
     def predict(self, X: Iterable[Document]) -> NDArray[Any]:
         """Predict the labels of texts.

@@ -337,7 +337,10 @@ def find_selection(
     if len(corpus) < tokens.n_documents:
         tokens = tokens.select(np.arange(len(corpus)))
     weights, missing = _spread(model, names)
-    builder = _group_builder(summary)
+    if summary.groups is None:
+        builder = registry.create("groups", DEFAULT_GROUPS)
+    else:
+        builder = _again(summary, "groups", summary.groups)
     groups = calls.build_groups(builder, tokens)
     parts = None
     if _same_groups(summary, groups, len(corpus), missing):
@@ -345,7 +348,9 @@ def find_selection(
     group_weights = _GroupWeights(model, corpus, tokens, groups, weights, parts)
     selected = group_weights.norms > 0
     filled = np.diff(groups.indptr) > 0
-    document_of = _document_of(groups)
+    document_of = None  # unless each group is a part of one document
+    if isinstance(groups.names, SegmentNames):
+        document_of = row_of(groups.names.document_ptr)
     return Selection(
         regularizer=summary.reg.name,
         documents=len(corpus),
@@ -428,13 +433,6 @@ def places(names: Sequence[str], vocabulary: Sequence[str]) -> Int64s:
     return columns
 
 
-def _group_builder(summary: TrainingSummary) -> Any:
-    """The group builder of the training, or the default for regularizers without groups."""
-    if summary.groups is None:
-        return registry.create("groups", DEFAULT_GROUPS)
-    return _again(summary, "groups", summary.groups)
-
-
 def _again(
     summary: TrainingSummary, kind: str, built: GroupsSummary | GraphSummary | RegularizerSummary
 ) -> Any:
@@ -450,11 +448,6 @@ def _again(
 def _over_groups(groups: Groups, values: Floats) -> Floats:
     """The sum over the features of every group."""
     return sums(row_of(groups.indptr), values[groups.indices], len(groups))
-
-
-def _document_of(groups: Groups) -> Int64s | None:
-    """The document of every group; None unless each is a part of one document."""
-    return row_of(groups.names.document_ptr) if isinstance(groups.names, SegmentNames) else None
 
 
 def _shares(document_of: Int64s, filled: Bools, selected: Bools) -> tuple[float, ...]:

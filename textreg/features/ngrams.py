@@ -224,17 +224,13 @@ def take(new: Int32s, ids: Int32s) -> Int32s:
     return taken
 
 
-def where_wanted(ids: Int32s, wanted: Bools) -> Int32s:
-    """``ids`` with -1 for the n-grams that are not wanted."""
-    return take(np.where(wanted, np.arange(len(wanted)), -1).astype(np.int32), ids)
-
-
 def _without_rare(ids: Int32s, document_ptr: Int64s, n_features: int, least: float) -> Int32s:
     """``ids`` with -1 for the features of fewer documents than ``least``."""
     if least <= 1:
         return ids
     frequencies = text_counts.document_frequencies(ids, document_ptr, n_features)
-    return where_wanted(ids, frequencies >= least)
+    kept = np.where(frequencies >= least, np.arange(n_features), -1)
+    return take(kept.astype(np.int32), ids)
 
 
 @dataclass(frozen=True, eq=False)

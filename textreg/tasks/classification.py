@@ -239,10 +239,6 @@ class Classification(Task):
         label = str(self.unknown)
         return replace(result, selective=curve.table(label, thresholds[label]))
 
-    @abstractmethod
-    def arranged(self, scores: Floats, order: Int64s) -> Floats:
-        """Scores of the same labels in another order: ``labels[i] for i in order``."""
-
     # -- probabilities --------------------------------------------------------------------------
 
     def calibrate(self, method: str, scores: Floats, y: Targets) -> Calibration:
@@ -283,6 +279,16 @@ class Classification(Task):
         """The documents whose labels the model has."""
         known = self.known(y)
         return (scores, y) if known.all() else (scores[known], y[known])
+
+    def probabilities(self, scores: Floats, calibration: Calibration | None = None) -> Floats:
+        from scipy.special import expit
+
+        return np.asarray(expit(self.label_scores(self._calibrated(scores, calibration))))
+
+    def log_probabilities(self, scores: Floats, calibration: Calibration | None = None) -> Floats:
+        from scipy.special import log_expit
+
+        return np.asarray(log_expit(self.label_scores(self._calibrated(scores, calibration))))
 
     @abstractmethod
     def _log_losses(self, table: Floats, codes: Int64s) -> Floats:
@@ -465,20 +471,6 @@ class Binary(Classification):
     def confidence(self, scores: Floats, thresholds: ByLabel) -> Floats:
         return self.certainty(scores, np.zeros(0), thresholds)
 
-    def arranged(self, scores: Floats, order: Int64s) -> Floats:
-        # The sign says which of both labels a score is for.
-        return scores if order[0] == 0 else -scores
-
-    def probabilities(self, scores: Floats, calibration: Calibration | None = None) -> Floats:
-        from scipy.special import expit
-
-        return np.asarray(expit(self.label_scores(self._calibrated(scores, calibration))))
-
-    def log_probabilities(self, scores: Floats, calibration: Calibration | None = None) -> Floats:
-        from scipy.special import log_expit
-
-        return np.asarray(log_expit(self.label_scores(self._calibrated(scores, calibration))))
-
     def reliability(
         self, scores: Floats, y: Targets, calibration: Calibration | None = None
     ) -> Reliability | None:
@@ -544,9 +536,6 @@ class Multiclass(Classification):
     def certainty(self, scores: Floats, y_true: Targets, thresholds: ByLabel) -> Floats:
         ranked = np.sort(scores - self._offsets(thresholds), axis=1)
         return np.asarray(ranked[:, -1] - ranked[:, -2])
-
-    def arranged(self, scores: Floats, order: Int64s) -> Floats:
-        return scores[:, order]
 
     def _joint_shift(self, table: Floats, codes: Int64s) -> Floats:
         """The shifts of all labels together."""

@@ -16,7 +16,7 @@ from textreg.measure.decisions import Calibration, Reliability, Threshold, Thres
 from textreg.measure.evaluation import MultilabelEvaluation, f1_scores
 from textreg.measure.metrics import mean
 from textreg.tasks.base import Options, Task, check_class_weight, check_rare_label, warn_of_left_out
-from textreg.tasks.classification import Multiclass
+from textreg.tasks.classification import Classification, Multiclass
 
 if TYPE_CHECKING:
     from textreg.kinds import Loss
@@ -254,16 +254,9 @@ class Multilabel(Multiclass):
 
     # -- probabilities --------------------------------------------------------------------------
 
-    def probabilities(self, scores: Floats, calibration: Calibration | None = None) -> Floats:
-        """(n, labels) of each label by itself, so that they need not sum to one."""
-        from scipy.special import expit
-
-        return np.asarray(expit(self._calibrated(self.as_table(scores), calibration)))
-
-    def log_probabilities(self, scores: Floats, calibration: Calibration | None = None) -> Floats:
-        from scipy.special import log_expit
-
-        return np.asarray(log_expit(self._calibrated(self.as_table(scores), calibration)))
+    # Of each label by itself, so that they need not sum to one.
+    probabilities = Classification.probabilities
+    log_probabilities = Classification.log_probabilities
 
     def _log_losses(self, table: Floats, codes: Targets) -> Floats:
         """(n,) minus the log-probability of what is true of each label, mean over the labels."""
@@ -316,10 +309,6 @@ class Multilabel(Multiclass):
         return ThresholdCurve.of(self.as_table(scores)[:, c], y[:, c].astype(bool))
 
     # -- sides ----------------------------------------------------------------------------------
-
-    def explained(self, y_pred: Targets) -> Int64s:
-        """The first label of each answer; the first of all where there is none."""
-        return np.asarray(y_pred.argmax(axis=1), dtype=np.int64)
 
     def explained_of(self, scores: Floats, thresholds: ByLabel) -> tuple[Int64s, Int64s]:
         """Every predicted label, the one most above its threshold first; else the least below."""

@@ -102,18 +102,10 @@ def scores_of(predictions: Predictions) -> Section:
     result = task.evaluate(
         predictions.corpus, predictions.scores, model.thresholds, model.calibration
     )
-    scores = Section(
-        how=predictions.how,
-        documents=len(predictions.y_true),
-        result=result,
-        figures=_figures(result, predictions),
-        labels=[],
-        left_out=0,
-        matrix=None,
-        confused=[],
-        reliability=None,
-        thresholds=[],
-    )
+    known = {"how": predictions.how, "documents": len(predictions.y_true), "result": result}
+    of_labels: dict[str, Any] = {"labels": [], "left_out": 0, "confused": [], "thresholds": []}
+    none = {"matrix": None, "reliability": None}
+    scores = Section(**known, figures=_figures(result, predictions), **of_labels, **none)
     if isinstance(result, evaluation.RegressionEvaluation):
         return scores
     names = [one.label for one in result.classes]
