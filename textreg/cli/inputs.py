@@ -124,6 +124,13 @@ class Reading(NamedTuple):
                 "file with these columns."
             )
 
+    def refuse_labels(self) -> None:
+        """UsageError for options of labels, where texts are explained."""
+        if self.label_col is not None or self.label_sep is not None:
+            raise UsageError(
+                "texts to explain have no labels: leave out --label-col and --label-sep."
+            )
+
     def kept(self, corpus: Corpus) -> dict[str, Any]:
         """The options for reading that a model keeps: those given, and the columns of a corpus."""
         columns = {f"{role}_col": name for role, name in corpus.column_names.items()}

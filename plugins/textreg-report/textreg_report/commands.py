@@ -205,8 +205,7 @@ def agreement_command(  # noqa: PLR0913  # what a command line gives
     FILE has documents with marked passages; - is standard input. The measures are those of the
     ERASER benchmark, of agreement and of how faithful the evidence is to the model.
     """
-    if how.label_col is not None or how.label_sep is not None:
-        raise UsageError("texts to explain have no labels: leave out --label-col and --label-sep.")
+    how.refuse_labels()
     check_named([file], "agreement")
     loaded = load_model(model)
     others = {} if against is None else {against: load_model(against)}
@@ -426,13 +425,7 @@ def candidates_of(regs: Sequence[str], models: Sequence[str]) -> dict[str, Candi
                     f"--reg names '{name}' twice: leave one out, or name it otherwise."
                 )
             candidates[name] = options
-    stems = [Path(path).stem for path in models]
-    for path, stem in zip(models, stems, strict=True):
-        name = path if stems.count(stem) > 1 or stem in candidates else stem
-        if name in candidates:
-            raise UsageError(f"the model {path} is named twice: leave one out.")
-        candidates[name] = load_model(path)
-    return candidates
+    return candidates | load_by_name(models, candidates)
 
 
 @click.command(cls=ComparingCommand, name="compare")
