@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, NoReturn, TypeVar
+from typing import Any, Generic, NamedTuple, NoReturn, TypeVar
 
 import numpy as np
 
@@ -17,14 +17,10 @@ from textreg._core import text_grams
 from textreg.errors import DataError
 from textreg.features.ngrams import Counted, NGramCounts, NGrams, take
 from textreg.kinds import Tokenizer
-from textreg.records import Int32s, Int64s
+from textreg.records import Bools, Int32s, Int64s
 from textreg.records.arrays import MOST
 from textreg.records.store import ArrayStore, Kept
 from textreg.records.text import Names
-
-if TYPE_CHECKING:
-    from textreg.records import Bools
-
 
 R = TypeVar("R")
 

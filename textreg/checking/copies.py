@@ -12,16 +12,12 @@ import hashlib
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from textreg.checking.documents import Documents, Finding, is_missing
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from textreg.records import Int64s, Tokens
+from textreg.records import Int64s, Tokens
 
 
 def plain(text: str) -> str:

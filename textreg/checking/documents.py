@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -17,13 +17,9 @@ from textreg.errors import UsageError, did_you_mean, first_few
 from textreg.features.markup import find_html
 from textreg.jobs import check_jobs
 from textreg.params import Parametrized, param
-from textreg.records import Corpus, Tokens
+from textreg.records import Corpus, Int64s, Tokens
 from textreg.tasks import TASKS
 from textreg.text import WordRules, scan_words
-
-if TYPE_CHECKING:
-    from textreg.records import Int64s
-
 
 # How bad a finding is: it makes a model or its measured accuracy wrong; it costs accuracy, or
 # may; it is good to know.

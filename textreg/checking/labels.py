@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from textreg.checking.documents import LEAST, NAMED, Documents, Example, Finding
 from textreg.errors import first_few, shortened
 from textreg.losses import find_loss
 from textreg.measure.evaluation import suspects
-from textreg.records import Corpus
+from textreg.records import Corpus, Floats, Int64s
 from textreg.tasks import TASKS, Classification, Multilabel, Target
 from textreg.tasks.base import several_labels, sounds_like_ids
 from textreg.training.fit import fit_rows
@@ -25,9 +25,6 @@ from textreg.training.prepare import prepare
 from textreg.training.running import Progress, Work
 from textreg.training.settings import TrainingSettings
 from textreg.training.splits import Split, folds
-
-if TYPE_CHECKING:
-    from textreg.records import Floats, Int64s
 
 NO_LABELS = "not what labels look like"
 # The most frequent label has so many times the documents of another one: told.

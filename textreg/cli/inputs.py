@@ -16,13 +16,12 @@ from textreg.reading import corpus as readers
 from textreg.reading import formats, source
 from textreg.reading.columns import ColumnNames, Likely, NoColumnsError
 from textreg.records import Corpus
-from textreg.records.documents import Field, as_fields
+from textreg.records.documents import Field, StoredTexts, as_fields
 from textreg.tasks import Task
 
 if TYPE_CHECKING:
     from textreg.kinds import Workers
     from textreg.model.model import Model
-    from textreg.records.documents import StoredTexts
 
 
 # Options that name the columns that a document consists of, where these are several.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import click
 
@@ -14,14 +14,12 @@ from textreg.cli.output import check_target, measures, print_json, print_table
 from textreg.cli.tables import FORMS, Answers, Document, form_of, opened
 from textreg.errors import UsageError, first_few
 from textreg.jobs import check_jobs
+from textreg.kinds import Workers
 from textreg.measure import decisions, evaluation
 from textreg.model.storage import load_model
 from textreg.reading.corpus import RecordBatch
 from textreg.records import Corpus
 from textreg.terminal import single_line
-
-if TYPE_CHECKING:
-    from textreg.kinds import Workers
 
 
 def _opened(ctx: click.Context, option: click.Parameter, backend: str) -> Workers | None:

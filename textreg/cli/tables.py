@@ -14,7 +14,7 @@ from gzip import GzipFile
 from importlib import import_module
 from itertools import chain
 from pathlib import PurePath
-from typing import IO, TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import IO, Any, ClassVar, NamedTuple
 
 import click
 import numpy as np
@@ -26,11 +26,8 @@ from textreg.jobs import threads_of
 from textreg.model.model import Model
 from textreg.reading.corpus import RecordBatch
 from textreg.reading.formats.records import pyarrow
-from textreg.records import Corpus, SkippedRow
+from textreg.records import Corpus, Floats, SkippedRow
 from textreg.terminal import json_line, printable, single_line
-
-if TYPE_CHECKING:
-    from textreg.records import Floats
 
 PREDICTED, REASON = "predicted", "reason"
 

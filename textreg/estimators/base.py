@@ -21,7 +21,7 @@ from textreg.errors import DataError, RecordError, UsageError, did_you_mean
 from textreg.kinds import GraphBuilder, GroupBuilder
 from textreg.params import Parametrized
 from textreg.plugins import calls, registry
-from textreg.records import Graph, Groups, Int64s, Tokens
+from textreg.records import Floats, Graph, Groups, Int64s, Tokens
 from textreg.records.arrays import as_array, checked_csr
 from textreg.records.documents import as_column, first_missing
 from textreg.structure.grouping import LazyNames
@@ -31,8 +31,6 @@ from textreg.training.settings import PREFIXES, create_part, declared_settings
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
     from typing_extensions import Self
-
-    from textreg.records import Floats
 
 
 class ColumnNames(LazyNames):

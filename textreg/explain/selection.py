@@ -4,30 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from textreg.errors import DataError, ModelError, PluginError, UsageError
 from textreg.explain.contributions import gives_offsets, sentence_of
 from textreg.features.fields import fit_again
+from textreg.features.vectorize import Features
 from textreg.model.json_records import to_json
 from textreg.model.model import Model
-from textreg.model.summary import SupportSummary, TrainingSummary
+from textreg.model.summary import (
+    GraphSummary,
+    GroupsSummary,
+    RegularizerSummary,
+    SupportSummary,
+    TrainingSummary,
+)
 from textreg.plugins import calls, registry
-from textreg.records import Corpus, Floats, Groups, Int64s, Tokens
+from textreg.records import Bools, Corpus, Floats, Graph, Groups, Int64s, Tokens
 from textreg.records.arrays import row_of, sums
 from textreg.structure.grouping import SegmentNames
-
-if TYPE_CHECKING:
-    from textreg.features.vectorize import Features
-    from textreg.model.summary import (
-        GraphSummary,
-        GroupsSummary,
-        RegularizerSummary,
-        TrainingSummary,
-    )
-    from textreg.records import Bools, Graph
 
 
 @dataclass(frozen=True)

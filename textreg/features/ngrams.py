@@ -6,9 +6,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from textreg._core import text_counts, text_grams
 from textreg.errors import DataError
@@ -17,9 +17,6 @@ from textreg.plugins import calls
 from textreg.records import Bools, Documents, Int32s, Int64s, Tokens
 from textreg.records.text import Names
 from textreg.text import renumber
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,22 +19,17 @@ are answered.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from textreg.errors import DataError, UsageError, did_you_mean
 from textreg.measure.metrics import wilson
+from textreg.records import Bools, Floats, Int64s
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import TypeAlias
-
-    from textreg.records import Bools, Floats, Int64s
-
-    Transform: TypeAlias = Callable[[Floats], Floats]
+Transform: TypeAlias = Callable[[Floats], Floats]
 
 
 def parse_rule(text: str) -> tuple[str, tuple[float, ...]]:

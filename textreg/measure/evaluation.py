@@ -6,20 +6,16 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from textreg.errors import DataError, DataWarning, UsageError, did_you_mean, first_few
+from textreg.measure.decisions import Selective
 from textreg.measure.metrics import measure_numbers, wilson
+from textreg.records import Bools, Floats, Int64s
 from textreg.records.documents import as_column, is_missing, label_name
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from textreg.measure.decisions import Selective
-    from textreg.records import Bools, Floats, Int64s
-
 
 #: Bootstrap samples of documents for the intervals of F1.
 RESAMPLES = 1000

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from textreg.records import Bools, Floats, Int64s
+from textreg.records import Bools, Floats, Int64s
 
 #: Metrics of probabilities; the second is the first after temperature scaling.
 LOG_LOSSES = ("log-loss", "calibrated-log-loss")

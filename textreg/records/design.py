@@ -38,7 +38,6 @@ from textreg.records.store import ArrayStore, Kept, release_memory, same
 from textreg.records.structure import Groups
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
     from scipy.sparse import csc_array, csr_array
     from typing_extensions import Self
 

@@ -16,19 +16,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from operator import index as whole_number
-from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, overload
+from typing import Any, NoReturn, TypeAlias, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
+from textreg._core.arrays import Int64s
 from textreg.errors import DataError, RecordError, UsageError, did_you_mean, first_few
 from textreg.files import DISK_FULL
 from textreg.terminal import single_line
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from textreg._core.arrays import Int64s
-
 
 # About how many bytes are written or read at a time.
 PIECE = 1 << 20

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
+from typing import Any, NamedTuple, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,12 +24,6 @@ from textreg.records.documents import (
     label_name,
     tokenized,
 )
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from textreg._core.arrays import Int64s
-
 
 # Places of rows that a message names for every reason.
 PLACES = 4

@@ -8,33 +8,29 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
 from textreg.errors import DataError, DataWarning, UsageError, did_you_mean, first_few
+from textreg.kinds import Loss, Regularizer
 from textreg.losses import Logistic
+from textreg.measure.decisions import (
+    Calibration,
+    Reliability,
+    Threshold,
+    ThresholdLine,
+    Unknown,
+)
+from textreg.measure.evaluation import Evaluation, MultilabelEvaluation, RegressionEvaluation
+from textreg.measure.intercept import Shift
 from textreg.measure.metrics import LOG_LOSSES
+from textreg.records import Bools, Corpus, Floats, Int64s
 
-if TYPE_CHECKING:
-    from typing import TypeAlias
-
-    from textreg.kinds import Loss, Regularizer
-    from textreg.measure.decisions import (
-        Calibration,
-        Reliability,
-        Threshold,
-        ThresholdLine,
-        Unknown,
-    )
-    from textreg.measure.evaluation import Evaluation, MultilabelEvaluation, RegressionEvaluation
-    from textreg.measure.intercept import Shift
-    from textreg.records import Bools, Corpus, Floats, Int64s
-
-    Targets: TypeAlias = Int64s | Floats | Bools
-    ClassWeight: TypeAlias = str | Mapping[str, float] | None
-    ByLabel: TypeAlias = Mapping[str, float]
-    Metrics: TypeAlias = dict[str, float]
+Targets: TypeAlias = Int64s | Floats | Bools
+ClassWeight: TypeAlias = str | Mapping[str, float] | None
+ByLabel: TypeAlias = Mapping[str, float]
+Metrics: TypeAlias = dict[str, float]
 
 
 def labels_of(corpus: Corpus) -> tuple[str, ...]:

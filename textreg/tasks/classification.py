@@ -5,20 +5,26 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from textreg.errors import DataError, UsageError, did_you_mean
+from textreg.kinds import Loss
 from textreg.losses import find_loss
 from textreg.measure import decisions, evaluation
 from textreg.measure.decisions import Calibration, Reliability, Threshold, ThresholdCurve
 from textreg.measure.evaluation import Evaluation, MultilabelEvaluation
 from textreg.measure.intercept import Shift, balanced, choose_shift, joint, shifts_of_rows, sigmoid
 from textreg.measure.metrics import LOG_LOSSES, mean, measure_labels
+from textreg.records import Bools, Corpus, Floats, Int64s
 from textreg.tasks.base import (
+    ByLabel,
+    ClassWeight,
     Held,
+    Metrics,
     Options,
+    Targets,
     Task,
     check_class_weight,
     check_rare_label,
@@ -28,11 +34,6 @@ from textreg.tasks.base import (
     warn_of_column,
     warn_of_left_out,
 )
-
-if TYPE_CHECKING:
-    from textreg.kinds import Loss
-    from textreg.records import Bools, Corpus, Floats, Int64s
-    from textreg.tasks.base import ByLabel, ClassWeight, Metrics, Targets
 
 
 @dataclass(frozen=True)

@@ -5,23 +5,30 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from textreg.errors import DataError, DataWarning, UsageError, did_you_mean
+from textreg.kinds import Loss
 from textreg.losses import find_loss
 from textreg.measure import decisions, evaluation
 from textreg.measure.decisions import Calibration, Reliability, Threshold, ThresholdCurve
 from textreg.measure.evaluation import MultilabelEvaluation, f1_scores
 from textreg.measure.metrics import mean
-from textreg.tasks.base import Options, Task, check_class_weight, check_rare_label, warn_of_left_out
+from textreg.records import Bools, Corpus, Floats, Int64s
+from textreg.tasks.base import (
+    ByLabel,
+    ClassWeight,
+    Metrics,
+    Options,
+    Targets,
+    Task,
+    check_class_weight,
+    check_rare_label,
+    warn_of_left_out,
+)
 from textreg.tasks.classification import Classification, Multiclass
-
-if TYPE_CHECKING:
-    from textreg.kinds import Loss
-    from textreg.records import Bools, Corpus, Floats, Int64s
-    from textreg.tasks.base import ByLabel, ClassWeight, Metrics, Targets
 
 
 @dataclass(frozen=True)
