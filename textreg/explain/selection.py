@@ -12,15 +12,10 @@ from textreg.errors import DataError, ModelError, PluginError, UsageError
 from textreg.explain.contributions import gives_offsets, sentence_of
 from textreg.features.fields import fit_again
 from textreg.features.vectorize import Features
+from textreg.model import summary as summaries
 from textreg.model.json_records import to_json
 from textreg.model.model import Model
-from textreg.model.summary import (
-    GraphSummary,
-    GroupsSummary,
-    RegularizerSummary,
-    SupportSummary,
-    TrainingSummary,
-)
+from textreg.model.summary import SupportSummary, TrainingSummary
 from textreg.plugins import calls, registry
 from textreg.records import Bools, Corpus, Floats, Graph, Groups, Int64s, Tokens
 from textreg.records.arrays import row_of, sums
@@ -234,7 +229,10 @@ class Selection:
 
 
 def entry_steps(
-    summary: TrainingSummary, groups: Groups, text_of: Callable[[int], str | None], top: int
+    summary: TrainingSummary,
+    groups: Groups,
+    text_of: Callable[[int], str | None],
+    top: int,
 ) -> tuple[tuple[EntryStep, ...], ...]:
     """The first steps of a pursuit of groups, for every weight vector; nothing of other fits.
 
@@ -431,7 +429,9 @@ def places(names: Sequence[str], vocabulary: Sequence[str]) -> Int64s:
 
 
 def _again(
-    summary: TrainingSummary, kind: str, built: GroupsSummary | GraphSummary | RegularizerSummary
+    summary: TrainingSummary,
+    kind: str,
+    built: summaries.GroupsSummary | summaries.GraphSummary | summaries.RegularizerSummary,
 ) -> Any:
     try:
         return registry.create(kind, summary.spelled(kind, built.name), **built.params)

@@ -24,16 +24,7 @@ from textreg._core.columns import column_curvature, column_dots, column_sums
 from textreg._core.curvature import curvature_diagonal, row_scores, row_sums
 from textreg._core.ragged import scatter_rows
 from textreg.errors import RecordError, UsageError
-from textreg.records.arrays import (
-    Cache,
-    as_finite,
-    check_squares,
-    checked_csr,
-    derived,
-    entry_of,
-    pieces,
-    take_lines,
-)
+from textreg.records import arrays
 from textreg.records.store import ArrayStore, Kept, release_memory, same
 from textreg.records.structure import Groups
 
@@ -113,18 +104,18 @@ class Design:
 
     X: csr_array
     name: InitVar[str] = "X"
-    cache: Cache = field(default_factory=Cache, init=False, repr=False)
+    cache: arrays.Cache = field(default_factory=arrays.Cache, init=False, repr=False)
     full: ClassVar[bool] = False
 
     def __post_init__(self, name: str) -> None:
-        X = checked_csr(name, self.X)
+        X = arrays.checked_csr(name, self.X)
         if not np.isfinite(X.data).all():
             at = int(np.argmin(np.isfinite(X.data)))
             raise RecordError(
-                f"{name} has a value that is not finite in {entry_of(X, at)}: {X.data[at]}. "
+                f"{name} has a value that is not finite in {arrays.entry_of(X, at)}: {X.data[at]}. "
                 "Correct it, or leave out the document or the feature."
             )
-        check_squares(name, X)
+        arrays.check_squares(name, X)
         object.__setattr__(self, "X", X)
 
     @classmethod
@@ -140,9 +131,9 @@ class Design:
         -------
         Design
         """
-        check_squares("X", X)
+        arrays.check_squares("X", X)
         design = object.__new__(cls)
-        vars(design).update(cache=Cache(), X_csc=X)
+        vars(design).update(cache=arrays.Cache(), X_csc=X)
         return design
 
     @classmethod
@@ -163,8 +154,8 @@ class Design:
         from scipy.sparse import csc_array
 
         index = np.int32 if indptr[-1] < 2**31 else np.int64  # SciPy wants both in one type
-        arrays = data, indices.astype(index, copy=False), indptr.astype(index, copy=False)
-        X = csc_array(arrays, shape=(n, len(indptr) - 1))
+        whole = data, indices.astype(index, copy=False), indptr.astype(index, copy=False)
+        X = csc_array(whole, shape=(n, len(indptr) - 1))
         X.has_canonical_format = True  # spares SciPy a check
         return cls.by_columns(X)
 
@@ -201,17 +192,17 @@ class Design:
         n, p = self._any.shape
         return n, p
 
-    @derived
+    @arrays.derived
     def X_csc(self) -> csc_array:
         """The matrix by columns."""
         return self.X.tocsc()
 
-    @derived
+    @arrays.derived
     def columns(self) -> CompressedArrays:
         """The arrays of the matrix by columns."""
         return _arrays(self.X_csc)
 
-    @derived
+    @arrays.derived
     def rows(self) -> CompressedArrays:
         """The arrays of the matrix by rows."""
         return _arrays(self.X)
@@ -226,13 +217,13 @@ class Design:
         """(p,) Number of values of every column."""
         return np.diff(self.columns.indptr)
 
-    @derived
+    @arrays.derived
     def squares(self) -> Floats:
         """The squared values of ``columns``, for curvature of several vectors at once."""
         data = self.columns.data
         return _read_only(data * data, np.float64)
 
-    @derived
+    @arrays.derived
     def features(self) -> Int32s:
         """The index of every feature, for kernels that take a choice of them."""
         return _read_only(np.arange(self.shape[1]), np.int32)
@@ -264,7 +255,7 @@ class Design:
         CompressedArrays
             By columns; theirs to change.
         """
-        return CompressedArrays(*take_lines(*self.columns, features))
+        return CompressedArrays(*arrays.take_lines(*self.columns, features))
 
     def product(self, w: Floats, features: Int32s | None = None, intercept: float = 0.0) -> Floats:
         """X w + intercept.
@@ -353,7 +344,7 @@ class Design:
         if features is None:
             yield slice(None), self.columns
             return
-        for some in pieces(self.sizes[features], PIECE):
+        for some in arrays.pieces(self.sizes[features], PIECE):
             yield some, self.take_columns(features[some])
 
     def _check(self, vector: Floats, size: int, features: Int32s | None) -> None:
@@ -405,10 +396,10 @@ class ScaledColumns(Design):
 
     def __init__(self, whole: Design, chosen: NDArray[np.integer[Any]], factors: Floats) -> None:
         # Not the other matrix itself, which may keep this one: neither would be freed at once.
-        arrays = object.__new__(Design)
-        vars(arrays).update(cache=Cache(), X_csc=whole.X_csc, columns=whole.columns)
+        alone = object.__new__(Design)
+        vars(alone).update(cache=arrays.Cache(), X_csc=whole.X_csc, columns=whole.columns)
         vars(self).update(
-            cache=Cache(), _whole=arrays, _chosen=chosen.astype(np.int32), _factors=factors
+            cache=arrays.Cache(), _whole=alone, _chosen=chosen.astype(np.int32), _factors=factors
         )
 
     @property
@@ -416,12 +407,12 @@ class ScaledColumns(Design):
         """Number of documents and of features."""
         return self._whole.shape[0], len(self._chosen)
 
-    @derived
+    @arrays.derived
     def values(self) -> int:
         """Number of values."""
         return int(self.sizes.sum())
 
-    @derived
+    @arrays.derived
     def X_csc(self) -> csc_array:
         """The matrix by columns."""
         return Design.of_columns(self.shape[0], *self.take_columns(self.features)).X_csc
@@ -507,9 +498,9 @@ class DenseDesign(Design):
     full = True
 
     def __init__(self, X: NDArray[Any], name: str) -> None:
-        array = as_finite(name, X, (None, None))
-        check_squares(name, array.ravel())
-        vars(self).update(cache=Cache(), _array=_read_only(array, np.float64))
+        array = arrays.as_finite(name, X, (None, None))
+        arrays.check_squares(name, array.ravel())
+        vars(self).update(cache=arrays.Cache(), _array=_read_only(array, np.float64))
 
     @property
     def _any(self) -> Any:
@@ -521,7 +512,7 @@ class DenseDesign(Design):
         """Number of values."""
         return self._array.size
 
-    @derived
+    @arrays.derived
     def X_csc(self) -> csc_array:
         """The matrix by columns."""
         from scipy.sparse import csc_array
@@ -550,7 +541,7 @@ class DenseDesign(Design):
         """sum_i h_i x_ij^2; see :meth:`Design.curvature`."""
         self._check(h, self.shape[0], features)
         curvature = np.zeros(self.shape[1])
-        for rows in pieces(np.full(len(h), self.shape[1]), PIECE):
+        for rows in arrays.pieces(np.full(len(h), self.shape[1]), PIECE):
             curvature += h[rows] @ np.square(self._array[rows])
         return curvature if features is None else curvature[features]
 
@@ -878,8 +869,8 @@ def numbered_within(
     sizes = counts[features].astype(np.int32)
     place = counts  # the number of every feature in the block, from here on
     place[features] = np.arange(len(features))
-    arrays = CompressedArrays(indptr, place[indices].astype(np.int32), data)
-    return Block(RowBlock(start, start + len(indptr) - 1, features, arrays), groups, sizes)
+    numbered = CompressedArrays(indptr, place[indices].astype(np.int32), data)
+    return Block(RowBlock(start, start + len(indptr) - 1, features, numbered), groups, sizes)
 
 
 class Workers(ABC):
@@ -1055,7 +1046,7 @@ class BlockDesign(Design):
     _counted: _Passes
 
     def __init__(self, blocks: RowBlocks, memory: float = math.inf) -> None:
-        vars(self).update(blocks=blocks, memory=memory, cache=Cache(), _counted=_Passes())
+        vars(self).update(blocks=blocks, memory=memory, cache=arrays.Cache(), _counted=_Passes())
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(f"a BlockDesign has no attribute '{name}'.")

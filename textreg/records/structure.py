@@ -14,19 +14,7 @@ from textreg._core.arrays import Floats, Int32s, Int64s
 from textreg._core.groups import group_spread
 from textreg._core.ragged import copy_rows
 from textreg.errors import RecordError
-from textreg.records.arrays import (
-    Cache,
-    as_array,
-    as_whole,
-    check_squares,
-    check_weights,
-    checked_csr,
-    distinct_rows,
-    offsets,
-    row_of,
-    sums,
-    take_rows,
-)
+from textreg.records import arrays
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -79,12 +67,12 @@ class Groups:
 
     def __post_init__(self) -> None:
         vars(self).update(
-            indptr=as_array("groups.indptr", self.indptr, np.int64),
-            indices=as_array("groups.indices", self.indices, np.int32),
-            weights=as_array("groups.weights", self.weights, np.float64),
-            n_features=as_whole("groups.n_features", self.n_features),
+            indptr=arrays.as_array("groups.indptr", self.indptr, np.int64),
+            indices=arrays.as_array("groups.indices", self.indices, np.int32),
+            weights=arrays.as_array("groups.weights", self.weights, np.float64),
+            n_features=arrays.as_whole("groups.n_features", self.n_features),
         )
-        offsets("groups.indptr", self.indptr, len(self.indices))
+        arrays.offsets("groups.indptr", self.indptr, len(self.indices))
         if isinstance(self.names, str) or not hasattr(self.names or (), "__len__"):
             raise RecordError("groups.names must be a list with one name for each group, or None.")
         for name, given in (("weights", self.weights), ("names", self.names)):
@@ -98,7 +86,7 @@ class Groups:
                 f"{self.name(bad[0])} has the weight {self.weights[bad[0]]}: "
                 f"weights are finite, 0 or more."
             )
-        check_weights("groups.weights", self.weights)
+        arrays.check_weights("groups.weights", self.weights)
         if len(self.indices):
             wrong = (self.indices < 0) | (self.indices >= self.n_features)
             if wrong.any():
@@ -231,10 +219,10 @@ class Groups:
         sizes = np.diff(self.indptr)
         filled = np.concatenate([np.flatnonzero(sizes > 1), np.flatnonzero(sizes == 1)])
         origin = np.full(len(self), -1, dtype=np.int64)
-        first, same_as = distinct_rows(self.indptr, self.indices, filled)
+        first, same_as = arrays.distinct_rows(self.indptr, self.indices, filled)
         origin[filled] = same_as
-        weights = sums(same_as, self.weights[filled], len(first))
-        indptr, indices = take_rows(self.indptr, self.indices, filled[first])
+        weights = arrays.sums(same_as, self.weights[filled], len(first))
+        indptr, indices = arrays.take_rows(self.indptr, self.indices, filled[first])
         return MergedGroups(Groups(indptr, indices, weights, self.n_features), origin)
 
     @cached_property
@@ -296,7 +284,7 @@ class MergedGroups:
     def l1(self) -> Floats:
         """Made anew: it is as long as there are features, and a penalty needs it but once."""
         features, weights = self.singles
-        return sums(features, weights, self.groups.n_features)
+        return arrays.sums(features, weights, self.groups.n_features)
 
     @cached_property
     def holders(self) -> tuple[Int64s, Int32s]:
@@ -360,11 +348,11 @@ class Graph:
     similar: csr_array
     dissimilar: csr_array | None = None
     classes: int = 0
-    cache: Cache = field(default_factory=Cache, init=False, repr=False)
+    cache: arrays.Cache = field(default_factory=arrays.Cache, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "classes", as_whole("classes", self.classes))
-        similar = checked_csr("similar", self.similar)
+        object.__setattr__(self, "classes", arrays.as_whole("classes", self.classes))
+        similar = arrays.checked_csr("similar", self.similar)
         rows, columns = similar.shape
         if rows != columns:
             raise RecordError(f"a feature graph is square, not {rows} x {columns}.")
@@ -373,7 +361,7 @@ class Graph:
         for name in ("similar", "dissimilar"):
             if getattr(self, name) is None:
                 continue
-            links = checked_csr(name, getattr(self, name))
+            links = arrays.checked_csr(name, getattr(self, name))
             if links.shape != (rows, rows):
                 raise RecordError(
                     f"{name} is {links.shape[0]} x {links.shape[1]}, not {rows} x {rows}."
@@ -381,7 +369,7 @@ class Graph:
             if not links.data.all():
                 links = links.copy()
                 links.eliminate_zeros()
-            source = row_of(links.indptr)
+            source = arrays.row_of(links.indptr)
             bad = ~(np.isfinite(links.data) & (links.data >= LEAST)) | (source == links.indices)
             if bad.any():
                 at = int(np.argmax(bad))
@@ -390,7 +378,7 @@ class Graph:
                     f"weight {links.data[at]}; links join two features, with finite weights of 0, "
                     f"or {LEAST:g} or more."
                 )
-            check_squares(name, links)
+            arrays.check_squares(name, links)
             object.__setattr__(self, name, links)
 
     @property

@@ -15,13 +15,8 @@ import numpy as np
 from textreg.errors import DataError, DataWarning, UsageError, did_you_mean, first_few
 from textreg.kinds import Loss, Regularizer
 from textreg.losses import Logistic
-from textreg.measure.decisions import (
-    Calibration,
-    Reliability,
-    Threshold,
-    ThresholdLine,
-    Unknown,
-)
+from textreg.measure import decisions
+from textreg.measure.decisions import Calibration
 from textreg.measure.evaluation import Evaluation, MultilabelEvaluation, RegressionEvaluation
 from textreg.measure.intercept import Shift
 from textreg.measure.metrics import LOG_LOSSES
@@ -541,7 +536,11 @@ class Task(ABC):
 
     @abstractmethod
     def evaluate(
-        self, corpus: Corpus, scores: Floats, thresholds: ByLabel, calibration: Calibration | None
+        self,
+        corpus: Corpus,
+        scores: Floats,
+        thresholds: ByLabel,
+        calibration: Calibration | None,
     ) -> Evaluation | RegressionEvaluation | MultilabelEvaluation:
         """Compare predictions with the labels of a corpus.
 
@@ -582,7 +581,7 @@ class Task(ABC):
 
     def reliability(
         self, scores: Floats, y: Targets, calibration: Calibration | None = None
-    ) -> Reliability | None:
+    ) -> decisions.Reliability | None:
         """Predicted probabilities against observed frequencies; None if there are none."""
         return None
 
@@ -601,13 +600,13 @@ class Task(ABC):
 
     def choose_thresholds(
         self, rules: Mapping[str, str], scores: Floats, y: Targets
-    ) -> dict[str, Threshold]:
+    ) -> dict[str, decisions.Threshold]:
         """The threshold of every label that has a rule, from documents that no fit has seen."""
         return {}
 
     def choose_unknown(
         self, rule: str | None, held: Held, aside: Held, thresholds: ByLabel
-    ) -> Unknown:
+    ) -> decisions.Unknown:
         """The threshold of :attr:`unknown`, from documents that no fit has seen.
 
         aside: documents that belong to none of the labels. thresholds: those of the labels. Errors
@@ -617,7 +616,7 @@ class Task(ABC):
 
     def threshold_table(
         self, scores: Floats, y: Targets, thresholds: ByLabel
-    ) -> dict[str, tuple[ThresholdLine, ...]]:
+    ) -> dict[str, tuple[decisions.ThresholdLine, ...]]:
         """For every label the threshold in use, and what others would give."""
         return {}
 

@@ -18,22 +18,8 @@ from textreg.measure.evaluation import Evaluation, MultilabelEvaluation
 from textreg.measure.intercept import Shift, balanced, choose_shift, joint, shifts_of_rows, sigmoid
 from textreg.measure.metrics import LOG_LOSSES, mean, measure_labels
 from textreg.records import Bools, Corpus, Floats, Int64s
-from textreg.tasks.base import (
-    ByLabel,
-    ClassWeight,
-    Held,
-    Metrics,
-    Options,
-    Targets,
-    Task,
-    check_class_weight,
-    check_rare_label,
-    documents_of_labels,
-    labels_of,
-    rare_labels,
-    warn_of_column,
-    warn_of_left_out,
-)
+from textreg.tasks import base
+from textreg.tasks.base import ByLabel, ClassWeight, Held, Metrics, Options, Targets, Task
 
 
 @dataclass(frozen=True)
@@ -55,7 +41,7 @@ class Classification(Task):
     def __post_init__(self) -> None:
         if len(self.labels) < 2 or len(set(self.labels)) != len(self.labels):
             raise UsageError(f"a model needs two or more distinct labels, not {list(self.labels)}.")
-        check_rare_label(self.rare_label, self.labels)
+        base.check_rare_label(self.rare_label, self.labels)
         if self.unknown in self.labels:
             raise UsageError(
                 f"the unknown label '{self.unknown}' is a label of the model as well: give it "
@@ -81,23 +67,25 @@ class Classification(Task):
     ) -> tuple[Corpus, dict[str, int]]:
         if corpus.labels is None:
             return corpus, {}
-        counts = documents_of_labels(corpus)
+        counts = base.documents_of_labels(corpus)
         if all(isinstance(label, str) for label in counts):
             column = corpus.columns.get("label", "").partition(" (guessed")[0]
-            warn_of_column(corpus.labels, counts, column)
-        rare = rare_labels(counts, least, rare_label)
+            base.warn_of_column(corpus.labels, counts, column)
+        rare = base.rare_labels(counts, least, rare_label)
         if not rare:
             return corpus, {}
         if rare_label is not None:
             labels = [rare_label if label in rare else label for label in corpus.labels]
             return replace(corpus, labels=labels), rare
         rows = np.array([row for row, label in enumerate(corpus.labels) if label not in rare])
-        warn_of_left_out(rare, least, f"{len(corpus) - len(rows):,} of {len(corpus):,} documents")
+        base.warn_of_left_out(
+            rare, least, f"{len(corpus) - len(rows):,} of {len(corpus):,} documents"
+        )
         return replace(corpus.select(rows), skipped=corpus.skipped), rare
 
     @classmethod
     def of(cls, corpus: Corpus, loss: Loss, multiclass: str) -> Task:
-        return classification(labels_of(corpus), loss, multiclass)
+        return classification(base.labels_of(corpus), loss, multiclass)
 
     # -- targets --------------------------------------------------------------------------------
 
@@ -164,7 +152,7 @@ class Classification(Task):
             return np.ones(len(labels))
         if isinstance(class_weight, str):
             return np.asarray(total.sum() / (len(labels) * total))
-        check_class_weight(class_weight, labels)
+        base.check_class_weight(class_weight, labels)
         return np.array([float(class_weight.get(label, 1.0)) for label in labels])
 
     def describe(self, y: Targets) -> dict[str, float]:

@@ -17,17 +17,8 @@ from textreg.measure.decisions import Calibration, Reliability, Threshold, Thres
 from textreg.measure.evaluation import MultilabelEvaluation, f1_scores
 from textreg.measure.metrics import mean
 from textreg.records import Bools, Corpus, Floats, Int64s
-from textreg.tasks.base import (
-    ByLabel,
-    ClassWeight,
-    Metrics,
-    Options,
-    Targets,
-    Task,
-    check_class_weight,
-    check_rare_label,
-    warn_of_left_out,
-)
+from textreg.tasks import base
+from textreg.tasks.base import ByLabel, ClassWeight, Metrics, Options, Targets, Task
 from textreg.tasks.classification import Classification, Multiclass
 
 
@@ -57,7 +48,7 @@ class Multilabel(Multiclass):
     def __post_init__(self) -> None:
         if not self.labels or len(set(self.labels)) != len(self.labels):
             raise UsageError(f"a model needs one or more distinct labels, not {list(self.labels)}.")
-        check_rare_label(self.rare_label, self.labels)
+        base.check_rare_label(self.rare_label, self.labels)
 
     @classmethod
     def check_options(cls, options: Options) -> None:
@@ -87,7 +78,9 @@ class Multilabel(Multiclass):
         if not rare:
             return corpus, {}
         if rare_label is None:
-            warn_of_left_out(rare, least, f"of {len(counts):,}; their documents keep their others")
+            base.warn_of_left_out(
+                rare, least, f"of {len(counts):,}; their documents keep their others"
+            )
         kept = [
             tuple(rare_label if label in rare else label for label in labels)
             if rare_label is not None
@@ -162,7 +155,7 @@ class Multilabel(Multiclass):
         if class_weight is None:
             return None
         if not isinstance(class_weight, str):
-            check_class_weight(class_weight, self.labels)
+            base.check_class_weight(class_weight, self.labels)
             own = [float(class_weight.get(label, 1.0)) for label in self.labels]
             return np.column_stack([np.ones(len(own)), own])
         positive = sample_weight @ y
