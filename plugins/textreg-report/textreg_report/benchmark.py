@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -169,21 +169,29 @@ def check_benchmark(benchmark: Benchmark, trains: bool, seed: int, rare: Rare) -
     return Checked(benchmark.name, train, test, dev)
 
 
-def listed(benchmarks: Benchmark | Iterable[Benchmark], what: str) -> list[Benchmark]:
-    """The benchmarks of ``what`` in a list; UsageError if there are none, or names are the same."""
+def checked_benchmarks(
+    benchmarks: Benchmark | Iterable[Benchmark],
+    what: str,
+    trained: Collection[TrainingSettings],
+    seed: int,
+    rare: Rare,
+) -> list[Checked]:
+    """The benchmarks of ``what``, checked; UsageError if there are none, or names are the same.
+
+    trained: the candidates that are trained. DataWarning for each corpus with much HTML, if some
+    candidate is trained on it as it is.
+    """
     several = [benchmarks] if isinstance(benchmarks, Benchmark) else list(benchmarks)
     if not several or len({one.name for one in several}) < len(several):
         raise UsageError(f"{what} needs at least one benchmark, and different names for several.")
-    return several
-
-
-def warn_of_html_once(
-    corpora: Iterable[Corpus | None], settings: Iterable[TrainingSettings]
-) -> None:
-    """DataWarning for each corpus with much HTML, if some candidate is trained on it as it is."""
-    if not all(one.vectorizer.strip_html for one in settings):
-        for corpus in filter(None, corpora):
+    checked = []
+    for one in several:
+        with named_errors(one.name):
+            checked.append(check_benchmark(one, bool(trained), seed, rare))
+    if not all(one.vectorizer.strip_html for one in trained):
+        for corpus in filter(None, [one.train for one in checked]):
             warn_of_html(corpus)
+    return checked
 
 
 def _corpus(texts: Texts | None) -> Corpus | None:
@@ -350,7 +358,6 @@ def compare(  # its options are its interface
             "--reg elastic,sentence."
         )
     baseline = baseline_of(ready, baseline, usual="elastic")
-    benchmarks = listed(benchmarks, "a comparison")
     trained = [one for one in ready.values() if isinstance(one, TrainingSettings)]
     rares = {one.rare for one in trained}
     rare = Rare()
@@ -361,16 +368,12 @@ def compare(  # its options are its interface
             name: one if isinstance(one, Model) else one.replace(min_label=None)
             for name, one in ready.items()
         }
-    checked = []
-    for given in benchmarks:
-        with named_errors(given.name):
-            checked.append(check_benchmark(given, bool(trained), seed, rare))
+    checked = checked_benchmarks(benchmarks, "a comparison", trained, seed, rare)
     if len({one.test.multilabel for one in checked}) > 1:
         raise UsageError(
             "documents of some corpora have one label, and those of others several: compare on "
             "corpora of one kind."
         )
-    warn_of_html_once([one.train for one in checked], trained)
     cells: dict[tuple[str, str], Measurement] = {}
     # Models come first: this is quick, and one that lacks a label stops before any training.
     for benchmark, (name, one) in itertools.product(checked, ready.items()):

@@ -32,11 +32,9 @@ from textreg_report.benchmark import (
     Candidate,
     Checked,
     baseline_of,
-    check_benchmark,
-    listed,
+    checked_benchmarks,
     measure,
     ready_candidates,
-    warn_of_html_once,
 )
 from textreg_report.charts import Series, draw_lines
 from textreg_report.comparison import Measurement, markdown
@@ -520,8 +518,8 @@ def learn_curve(  # noqa: PLR0913  # its options are its interface
     baseline = baseline_of(ready, baseline, usual="ridge")
     rare = next(iter(ready.values())).rare
     ready = {name: one.replace(min_label=None, rare_label=None) for name, one in ready.items()}
-    several = listed(benchmarks, "a learning curve")
-    known = [one.name for one in several]
+    checked = checked_benchmarks(benchmarks, "a learning curve", ready.values(), seed, rare)
+    known = [one.name for one in checked]
     unlabeled = unlabeled or {}
     if others := set(unlabeled) - set(known):
         raise UsageError(
@@ -529,15 +527,14 @@ def learn_curve(  # noqa: PLR0913  # its options are its interface
             f"{', '.join(known)}."
         )
     pools = []
-    for benchmark in several:
+    for benchmark in checked:
         with named_errors(benchmark.name):
             if benchmark.dev is not None:
                 raise UsageError(
                     "a learning curve takes no dev documents, which a small sample would not have: "
                     "hyperparameters are chosen on each sample. Leave them out."
                 )
-            checked = check_benchmark(benchmark, True, seed, rare)
-            corpus = checked.train
+            corpus = benchmark.train
             assert corpus is not None
             if corpus.multilabel:
                 raise DataError(
@@ -551,8 +548,7 @@ def learn_curve(  # noqa: PLR0913  # its options are its interface
             for order in orders:
                 check_samples(order, chosen, codes, labels, draw)
         more = unlabeled.get(benchmark.name)
-        pools.append(Pool(checked, more, chosen, orders, by == "labels"))
-    warn_of_html_once([pool.benchmark.train for pool in pools], ready.values())
+        pools.append(Pool(benchmark, more, chosen, orders, by == "labels"))
     total = sum(len(pool.sizes) for pool in pools) * draws * len(ready)
     cells: list[Measurement] = []
     for pool in pools:
