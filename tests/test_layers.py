@@ -174,10 +174,10 @@ def test_a_command_imports_nothing_heavy_before_it_works(module: str) -> None:
 
 
 BUDGETS = {
-    "textreg": 35_985,
+    "textreg": 35_905,
     "textreg/_core": 4_400,
     "textreg/blocks": 655,
-    "textreg/builtin": 1_280,
+    "textreg/builtin": 1_245,
     "textreg/checking": 990,
     "textreg/cli": 3_175,
     "textreg/estimators": 890,
@@ -187,16 +187,16 @@ BUDGETS = {
     "textreg/model": 1_620,
     "textreg/plugins": 1_270,
     "textreg/reading": 1_865,
-    "textreg/records": 2_480,
+    "textreg/records": 2_455,
     "textreg/solvers": 5_445,
-    "textreg/tasks": 1_310,
+    "textreg/tasks": 1_290,
     "textreg/training": 4_055,
-    "plugins": 11_445,
+    "plugins": 11_435,
     "plugins/textreg-dask": 585,
     "plugins/textreg-export": 1_355,
-    "plugins/textreg-latent": 765,
+    "plugins/textreg-latent": 760,
     "plugins/textreg-papers": 975,
-    "plugins/textreg-report": 4_030,
+    "plugins/textreg-report": 4_025,
     "plugins/textreg-testing": 3_195,
 }
 """Lines of code that a folder may have, without docstrings, comments, blanks and tests.
