@@ -50,9 +50,7 @@ class Omp(Regularizer):
 
     name = "omp"
     l2: float = param(
-        min=0,
-        search=Choices((0.1, 0.01)),
-        help="strength of the ridge penalty in every fit",
+        min=0, search=Choices((0.1, 0.01)), help="strength of the ridge penalty in every fit"
     )
     budget: int = param(
         min=1, search=Choices(BUDGETS), help="maximum number of features in the model"
@@ -70,9 +68,7 @@ class Omp(Regularizer):
     )
     epsilon: float = param(default=0.0, min=0, help="stop when epsilon_of is not above this")
     epsilon_of: str = param(
-        default="score",
-        choices=EPSILON_OF,
-        help="the best score, or the norm of the residual",
+        default="score", choices=EPSILON_OF, help="the best score, or the norm of the residual"
     )
 
     def solve(self, problem: Problem) -> Solution:
@@ -203,9 +199,7 @@ class Stagewise(Regularizer):
     name = "stagewise"
     minimizes = False
     steps: int = param(
-        min=1,
-        search=Choices((50, 100, 200, 400, 800, 1600, 3200)),
-        help="maximum number of steps",
+        min=1, search=Choices((50, 100, 200, 400, 800, 1600, 3200)), help="maximum number of steps"
     )
     epsilon: float | None = param(
         default=None,

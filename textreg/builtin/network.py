@@ -85,11 +85,7 @@ class Network(Linked):
     """
 
     name = "network"
-    alpha: float = param(
-        min=0,
-        search=LogGrid(1e-3, 1.0, 4),
-        help="strength of ties to neighbors",
-    )
+    alpha: float = param(min=0, search=LogGrid(1e-3, 1.0, 4), help="strength of ties to neighbors")
 
     def links(self, graph: Graph) -> Links:
         """The rows of (N1)."""
@@ -108,9 +104,7 @@ class Laplacian(Linked):
 
     name = "laplacian"
     alpha: float = param(
-        min=0,
-        search=LogGrid(1e-4, 1e-1, 4),
-        help="strength of ties between linked features",
+        min=0, search=LogGrid(1e-4, 1e-1, 4), help="strength of ties between linked features"
     )
     normalized: bool = param(
         default=False, help="divide each weight by the square root of its feature's degree first"

@@ -90,8 +90,7 @@ KINDS = {
     "overlap": Kind("error", _REMOVE, "documents of the second file"),
     "near-overlap": Kind("warning", _REMOVE, "documents of the second file"),
     "single-label": Kind(
-        "error",
-        "Give documents of another label too, or name the right column with --label-col.",
+        "error", "Give documents of another label too, or name the right column with --label-col."
     ),
     "label-column": Kind("error", "", "labels"),  # the finding says why, and what to do
     "missing-labels": Kind(
@@ -331,9 +330,7 @@ class CheckSettings(Parametrized):
     examples: int = param(default=3, min=0, help="number of examples of every finding")
 
     jobs: int = param(
-        default=1,
-        convert=check_jobs,
-        help="number of fits to run in parallel; -1 for one per core",
+        default=1, convert=check_jobs, help="number of fits to run in parallel; -1 for one per core"
     )
 
     def wants(self, *names: str) -> bool:

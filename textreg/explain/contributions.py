@@ -11,13 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from textreg.errors import UsageError
-from textreg.explain.evidence import (
-    Evidence,
-    Occurrences,
-    Part,
-    evidence_of,
-    scores_without,
-)
+from textreg.explain.evidence import Evidence, Occurrences, Part, evidence_of, scores_without
 from textreg.features.fields import first_of_texts
 from textreg.model.model import Model
 from textreg.records import Documents, Floats, Int64s

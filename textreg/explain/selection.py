@@ -229,10 +229,7 @@ class Selection:
 
 
 def entry_steps(
-    summary: TrainingSummary,
-    groups: Groups,
-    text_of: Callable[[int], str | None],
-    top: int,
+    summary: TrainingSummary, groups: Groups, text_of: Callable[[int], str | None], top: int
 ) -> tuple[tuple[EntryStep, ...], ...]:
     """The first steps of a pursuit of groups, for every weight vector; nothing of other fits.
 

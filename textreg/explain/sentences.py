@@ -95,12 +95,7 @@ class RemovalTable:
             {"name": one.model, "label": one.predicted, "log_odds": one.log_odds}
             for one in self.columns
         ]
-        return {
-            "text": self.text,
-            "of": self.of,
-            "models": models,
-            "sentences": sentences,
-        }
+        return {"text": self.text, "of": self.of, "models": models, "sentences": sentences}
 
 
 def removal_tables(

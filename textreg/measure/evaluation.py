@@ -530,23 +530,15 @@ def warn_of_unknown(
     if not rows:
         return
     counts = Counter(str(labels_true[row]) for row in rows).most_common()
-    warnings.warn(
-        unknown_labels(
-            (where or _numbered)(rows[0]),
-            (len(rows), len(labels_true)),
-            [f"'{label}' ({count:,})" for label, count in counts],
-            did_you_mean(counts[0][0], labels),
-            count_as,
-        ),
-        DataWarning,
-        stacklevel=3,
-    )
+    listed = [f"'{label}' ({count:,})" for label, count in counts]
+    hint, some = did_you_mean(counts[0][0], labels), (len(rows), len(labels_true))
+    tell_unknown((where or _numbered)(rows[0]), some, listed, hint, count_as)
 
 
-def unknown_labels(
+def tell_unknown(
     where: str, documents: tuple[int, int], listed: Sequence[str], hint: str, count_as: str | None
-) -> str:
-    """The message about labels that are not known: where, which ones, and how they count.
+) -> None:
+    """DataWarning about labels that are not known: where, which ones, and how they count.
 
     documents: how many have some, and of how many. hint: what may be meant.
     """
@@ -556,9 +548,11 @@ def unknown_labels(
         if count_as is None
         else f"count as '{count_as}'."
     )
-    return (
+    warnings.warn(
         f"{where}: labels that the model does not know, in {some:,} of {all_of_them:,} documents: "
-        f"{first_few(listed, 5)}.{hint} They {fate}"
+        f"{first_few(listed, 5)}.{hint} They {fate}",
+        DataWarning,
+        stacklevel=4,
     )
 
 

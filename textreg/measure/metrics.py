@@ -293,10 +293,7 @@ def bootstrap(
 
 
 def resampled(
-    counts: Int64s,
-    resamples: int,
-    random: np.random.Generator,
-    measure: Callable[[Int64s], Floats],
+    counts: Int64s, resamples: int, random: np.random.Generator, measure: Callable[[Int64s], Floats]
 ) -> Floats:
     """What ``measure`` gives for (resamples, cells) occurrences of documents, block by block.
 

@@ -536,11 +536,7 @@ class Task(ABC):
 
     @abstractmethod
     def evaluate(
-        self,
-        corpus: Corpus,
-        scores: Floats,
-        thresholds: ByLabel,
-        calibration: Calibration | None,
+        self, corpus: Corpus, scores: Floats, thresholds: ByLabel, calibration: Calibration | None
     ) -> Evaluation | RegressionEvaluation | MultilabelEvaluation:
         """Compare predictions with the labels of a corpus.
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
-from textreg.errors import DataError, DataWarning, UsageError, did_you_mean
+from textreg.errors import DataError, UsageError, did_you_mean
 from textreg.kinds import Loss
 from textreg.losses import find_loss
 from textreg.measure import decisions, evaluation
@@ -172,17 +171,9 @@ class Multilabel(Multiclass):
         if unknown:
             known = {*self.labels}
             rows = [at for at, some in enumerate(corpus.labels or ()) if not known >= set(some)]
-            warnings.warn(
-                evaluation.unknown_labels(
-                    corpus.where(rows[0]),
-                    (len(rows), len(corpus)),
-                    [f"'{label}'" for label in unknown],
-                    did_you_mean(unknown[0], self.labels),
-                    self.rare_label,
-                ),
-                DataWarning,
-                stacklevel=4,
-            )
+            listed, some = [f"'{label}'" for label in unknown], (len(rows), len(corpus))
+            hint = did_you_mean(unknown[0], self.labels)
+            evaluation.tell_unknown(corpus.where(rows[0]), some, listed, hint, self.rare_label)
         return [] if self.rare_label is not None else unknown
 
     # -- scores ---------------------------------------------------------------------------------

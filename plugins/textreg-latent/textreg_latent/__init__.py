@@ -38,11 +38,7 @@ class Latent(Regularizer):
     name = "latent"
     needs = "groups"
     default_builder = "sentences"
-    group: float = param(
-        min=0,
-        search=LogGrid(3e-4, 3e-2, 5),
-        help="group penalty strength",
-    )
+    group: float = param(min=0, search=LogGrid(3e-4, 3e-2, 5), help="group penalty strength")
     l1: float = param(default=0.0, min=0, help="l1 penalty strength")
     l2: float = param(min=0, search=LogGrid(2e-4, 5e-3, 3), help="l2 penalty strength")
 

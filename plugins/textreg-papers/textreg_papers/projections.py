@@ -324,8 +324,7 @@ class LocallyLinear(Projection):
             frequency = np.bincount(documents.indices, counts, p)[linked]
             linked = np.sort(linked[np.argsort(-frequency, kind="stable")[: self.most]])
         features, V = graph.cache.get(
-            ("lle", components, linked.tobytes()),
-            lambda: _embedding(graph, linked, components),
+            ("lle", components, linked.tobytes()), lambda: _embedding(graph, linked, components)
         )
 
         def expand(u: Floats) -> Floats:
