@@ -26,7 +26,6 @@ from textreg.training.prepare import SEARCH_TOL, Prepared, prepare, read_trainin
 from textreg.training.running import ALONE, Run, Work
 from textreg.training.search import choose
 from textreg.training.settings import TrainingSettings
-from textreg.training.space import Tuning
 from textreg.training.splits import splits_of
 from textreg.training.trials import Fold, Start, search
 from textreg_report.page import Estimate, Section, Versus, mean_of
@@ -365,10 +364,8 @@ def refit(model: Model, corpus: Corpus, settings: TrainingSettings, work: Work =
             "trained on (--train)."
         )
     # Nothing is learned from documents that are left out, but how good the fits are.
-    left = ("dev", "holdout", "calibrate", "threshold", "unknown", "unknown_rule")
-    usual: dict[str, Any] = {"path": False, "refit": True, "tuning": Tuning()}
     cv = settings.cv or _parts(corpus)
-    plain = settings.replace(**dict.fromkeys(left), **usual, cv=cv)
+    plain = settings.replace(unknown=None, unknown_rule=None, cv=cv)
     splits = splits_of(corpus, target, plain)
     data = prepare(corpus, target, plain)
     compared, kind, k = settings.reg.name != BASELINE, settings.reg.needs, len(splits)
