@@ -83,17 +83,13 @@ class Answers:
         if top:
             model.task.label_scores(model.intercepts[None])  # refused before long work
         self.model = model
+        self.multilabel = model.task.multilabel  # whether an answer is a list of labels
         self.proba = proba
         self._threads = threads_of(jobs)
         self.top = min(top, len(model.labels))
         self.rows = self.unreadable = self.written = 0
         self.first = ""
         self._remedy: Callable[[], str] = str
-
-    @property
-    def multilabel(self) -> bool:
-        """Whether an answer is a list of labels."""
-        return self.model.task.multilabel
 
     def to(self, batches: Iterable[RecordBatch]) -> Iterator[AnswerBatch]:
         """The answers to batches of rows.

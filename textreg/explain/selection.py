@@ -237,23 +237,15 @@ def entry_steps(
     its index in them. A group with another name there has no text.
     """
 
-    def text(g: int, name: str | None) -> str | None:
+    def entered(step: summaries.GroupStep) -> EntryStep:
+        g, name = step.group, step.name
+        if g is None:
+            return EntryStep(None, None, step.features)
         known = groups.names is not None and 0 <= g < len(groups) and groups.names[g] == name
-        return text_of(g) if known else None
+        shown = f"group {g + 1}" if name is None else name
+        return EntryStep(shown, text_of(g) if known else None, step.features)
 
-    return tuple(
-        tuple(
-            EntryStep(None, None, step.features)
-            if step.group is None
-            else EntryStep(
-                step.name if step.name is not None else f"group {step.group + 1}",
-                text(step.group, step.name),
-                step.features,
-            )
-            for step in steps[:top]
-        )
-        for steps in summary.order_groups
-    )
+    return tuple(tuple(map(entered, steps[:top])) for steps in summary.order_groups)
 
 
 def path_profiles(model: Model, top: int) -> PathProfiles | None:
