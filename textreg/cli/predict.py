@@ -231,17 +231,9 @@ def evaluate(
             f"a {task.name} has no labels, and so no thresholds: leave out --thresholds."
         )
     if tables.as_json:
-        print_json(
-            {
-                **result.to_dict(),
-                "reliability": None if bins is None else bins.to_dict(),
-                "thresholds": {
-                    label: [line._asdict() for line in lines] for label, lines in table.items()
-                },
-                "model": model,
-                "skipped": len(corpus.skipped),
-            }
-        )
+        by_label = {label: [line._asdict() for line in lines] for label, lines in table.items()}
+        more = {"reliability": bins and bins.to_dict(), "thresholds": by_label, "model": model}
+        print_json({**result.to_dict(), **more, "skipped": len(corpus.skipped)})
         return
     inputs.describe(files, corpus)
     _tell_evaluation(result)

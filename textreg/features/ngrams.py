@@ -309,22 +309,12 @@ class Counted(NGramCounts):
 
     def frequencies(self) -> Int64s:
         """Number of documents with each n-gram, shorter ones first."""
-        ptr = self.words.token_document_ptr
-        return np.concatenate(
-            [
-                text_counts.document_frequencies(stream, ptr, size)
-                for stream, size in zip(self.streams, self.tree.sizes, strict=True)
-            ]
-        )
+        ptr, levels = self.words.token_document_ptr, zip(self.streams, self.tree.sizes, strict=True)
+        return np.concatenate([text_counts.document_frequencies(it, ptr, n) for it, n in levels])
 
     def totals(self) -> Int64s:
         """Number of occurrences of each n-gram, shorter ones first."""
-        return np.concatenate(
-            [
-                occurrences(stream, size)
-                for stream, size in zip(self.streams, self.tree.sizes, strict=True)
-            ]
-        )
+        return np.concatenate(list(map(occurrences, self.streams, self.tree.sizes)))
 
     def tokens(self, keep: Bools) -> Tokens:
         """Every occurrence of an n-gram to keep."""

@@ -713,12 +713,10 @@ def lowest(
 
 def log_odds(scores: Floats) -> Floats:
     """(n, k) log-odds of each label's probability under softmax, from its scores (n, k)."""
-    return np.column_stack(
-        [
-            scores[:, c] - np.logaddexp.reduce(np.delete(scores, c, axis=1), axis=1)
-            for c in range(scores.shape[1])
-        ]
-    )
+    others = (np.delete(scores, c, axis=1) for c in range(scores.shape[1]))
+    # f_c - log sum_(l != c) exp(f_l)
+    beside: Floats = np.column_stack([np.logaddexp.reduce(it, axis=1) for it in others])
+    return scores - beside
 
 
 #: Bins of equal width from 0 to 1.

@@ -185,11 +185,8 @@ class Classification(Task):
             # It may be that no document counts.
             counts = len(codes) > 0 and (weights is None or bool(weights.any()))
             for metric in LOG_LOSSES:
-                values[metric] = (
-                    mean(self._measured_losses(metric, table, codes, weights), weights)
-                    if counts
-                    else 0.0
-                )
+                losses = self._measured_losses(metric, table, codes, weights) if counts else None
+                values[metric] = 0.0 if losses is None else mean(losses, weights)
         return values
 
     def losses(self, metric: str, scores: Floats, y: Targets) -> Floats | None:

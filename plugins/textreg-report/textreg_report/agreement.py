@@ -434,14 +434,11 @@ class RationaleScores:
         both = np.hstack([self.table[:, : len(names)], other.table[:, : len(names)]])
         rows = _means(both, seed, resamples)
         first, second = (_with_f1(part, names) for part in np.split(rows, 2, axis=1))
-        changes = {name: first[name] - second[name] for name in first}
+        changes = {name: np.split(first[name] - second[name], [1]) for name in first}
+        least = 2.0 ** (1 - len(self))
         return {
-            name: Difference(
-                float(change[0]),
-                *_interval(change[1:]),
-                max(_p_value(change[1:]), 2.0 ** (1 - len(self))),
-            )
-            for name, change in changes.items()
+            name: Difference(float(mean[0]), *_interval(drawn), max(_p_value(drawn), least))
+            for name, (mean, drawn) in changes.items()
         }
 
 

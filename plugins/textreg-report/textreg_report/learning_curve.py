@@ -369,14 +369,10 @@ class LearningCurve:
 
     def to_dict(self) -> dict[str, Any]:
         """The same as plain values that JSON can hold."""
-        points = [
-            {
-                **dict(zip(("benchmark", "candidate", "size"), key, strict=True)),
-                **mean._asdict(),
-                "difference": gain and gain._asdict(),
-            }
-            for key, mean, gain in self._points()
-        ]
+        points = []
+        for key, mean, gain in self._points():
+            of = dict(zip(("benchmark", "candidate", "size"), key, strict=True))
+            points.append({**of, **mean._asdict(), "difference": gain and gain._asdict()})
         cells = [cell.to_dict() for cell in self.cells]
         return {**vars(self), "sizes": dict(self.sizes), "points": points, "cells": cells}
 
