@@ -49,15 +49,15 @@ def test_what_is_left(text: str, left: str) -> None:
 @given(TEXT)
 @example("&NotEqualTilde;<b>")
 def test_places(text: str) -> None:
-    stripped = _stripped(text)
-    assert stripped.text == strip_html(text)
-    n = len(stripped.text)
-    assert len(stripped.begins) == len(stripped.ends) == n + 1
-    assert stripped.begins[n] == stripped.ends[n] == len(text)
-    for c, start, end in zip(stripped.text, stripped.begins, stripped.ends, strict=False):
+    left, begins, ends = _stripped(text)
+    assert left == strip_html(text)
+    n = len(left)
+    assert len(begins) == len(ends) == n + 1
+    assert begins[n] == ends[n] == len(text)
+    for c, start, end in zip(left, begins, ends, strict=False):
         assert 0 <= start < end <= len(text)
         assert text[start:end] == c or text[start] in "<&"
-    assert (stripped.begins[1:] >= stripped.begins[:-1]).all()
+    assert (begins[1:] >= begins[:-1]).all()
 
 
 @given(st.lists(TEXT), st.sampled_from([Words(), Chars()]))

@@ -151,7 +151,7 @@ def test_the_file_is_new_and_private(stored: StoredTexts, tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EDQUOT])
 def test_a_full_disk(stored: StoredTexts, monkeypatch: pytest.MonkeyPatch, code: int) -> None:
-    writer = stored._file._writer
+    writer = stored._writer
     calls: list[int] = []
 
     class Full:
@@ -168,7 +168,7 @@ def test_a_full_disk(stored: StoredTexts, monkeypatch: pytest.MonkeyPatch, code:
 
     size = os.path.getsize(stored.path)
     with monkeypatch.context() as patch:
-        patch.setattr(stored._file, "_writer", Full())
+        patch.setattr(stored, "_writer", Full())
         with pytest.raises(UsageError) as refused:
             stored.extend(["more texts", "and more"])
     assert calls == [18, 8]

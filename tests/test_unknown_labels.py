@@ -16,7 +16,6 @@ from textreg.measure.metrics import measure_labels
 from textreg.model.model import Model
 from textreg.records import Corpus
 from textreg.tasks import classification
-from textreg.training.settings import TrainingSettings
 from textreg_report import report, report_pair
 from textreg_report.benchmark import Benchmark, compare
 
@@ -139,15 +138,6 @@ def test_reports_name_them() -> None:
         pair = report_pair(model, trained(), dev())
     assert pair.labels == (*NAMES, "elk", "owl")
     assert pair.flips == 0
-
-
-def test_a_report_on_a_training_refits_what_was_fitted() -> None:
-    settings = TrainingSettings.from_options(dev=dev(), reg_l2=1e-3, **OPTIONS)
-    corpus = Corpus(TEXTS, LABELS)
-    with told:
-        model = textreg.train(TEXTS, LABELS, dev=dev(), reg_l2=1e-3, **OPTIONS)
-    page = report(model, train=corpus, settings=settings)
-    assert page.scores.documents == 66
 
 
 def test_estimators_score_them_as_errors() -> None:

@@ -265,7 +265,7 @@ def test_tokens_and_matrix_agree() -> None:
 
 def test_an_unknown_word_keeps_its_neighbors_apart() -> None:
     encoder = Vectorizer(ngrams=2).fit(Words(), ["red cat", "red dog"]).encoder
-    assert stream(encoder.tokens(["red blue cat. Red cat"])) == [
+    assert stream(encoder.features(encoder.words(["red blue cat. Red cat"]))) == [
         [["red", "cat"], ["red", "red cat", "cat"]]
     ]
 
@@ -276,7 +276,7 @@ def test_spans_of_ngrams(tmp_path: Path) -> None:
     encoder = vectorizer.fit(Words(), ["see the cat", "see dogs"]).encoder
     text = "İİ!! See the CAT. Dogs see THE cat?"
     for one in (encoder, encoder.restrict(np.arange(len(encoder.names)))):
-        tokens = one.tokens([text], spans=True)
+        tokens = one.features(one.words([text], spans=True))
         assert tokens.spans is not None
         assert [
             (tokens.vocabulary[i], text[slice(*span)])
@@ -328,12 +328,6 @@ def test_encoder(weighting: str, n: int) -> None:
     part = part.restrict(np.array([0, 2]))
     same(part.transform(TEXTS), X[:, columns[[0, 2]]])
     assert part.names == [encoder.names[j] for j in columns[[0, 2]]]
-    tokens = part.tokens(TEXTS)
-    assert list(tokens.vocabulary) == part.names
-    assert (
-        len(tokens.ids)
-        == Vectorizer(weighting="count", ngrams=n).fit(Words(), TEXTS).X[:, columns[[0, 2]]].sum()
-    )
 
 
 def test_an_encoder_has_idf_just_for_weightings_with_idf() -> None:

@@ -299,7 +299,7 @@ _SWITCHES = {"true": True, "on": True, "yes": True, "false": False, "off": False
 
 def param(  # noqa: PLR0913  # its options are its interface
     *,
-    default: Any,
+    default: Any = AUTO,
     help: str,
     min: float | None = None,
     max: float | None = None,
@@ -316,8 +316,9 @@ def param(  # noqa: PLR0913  # its options are its interface
 
     Parameters
     ----------
-    default : object
-        The default; ``AUTO`` for a parameter that is chosen from the data, over ``search``.
+    default : object, default AUTO
+        The default; ``AUTO`` for a parameter that is chosen from the data, over ``search``, or
+        without that has to be given.
     help : str
         Its meaning, for the command line and the documentation; lower case, no final period.
     min, max : float, optional

@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from textreg._core.groups import (
     ball_sweeps,
@@ -26,15 +27,12 @@ from textreg._core.groups import (
     select_groups,
 )
 from textreg.errors import RecordError, UsageError
-from textreg.records import Floats, Groups, Int32s, Int64s
+from textreg.records import Floats, Groups, Int32s, Int64s, MergedGroups
 from textreg.records.arrays import Cache, squared_norms, take_rows
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
     from scipy.sparse import csr_array
     from typing_extensions import Self
-
-    from textreg.records import Int64s, MergedGroups
 
 __all__ = [
     "STRONGEST",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, TypedDict, runtime_check
 import numpy as np
 
 from textreg.errors import DataError, UsageError
-from textreg.records import Tokens
+from textreg.records import Bools, Floats, Int32s, Int64s, Tokens
 from textreg.records.arrays import row_of
 from textreg.records.documents import check_texts
 from textreg.records.text import Names
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
     from typing_extensions import Unpack
-
-    from textreg.records import Bools, Floats, Int32s, Int64s
 
 
 #: Where sentences end: after punctuation (and at blank lines), at the ends of lines, at lines

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import Any, Generic, NamedTuple, NoReturn, TypeVar
 
 import numpy as np
 
@@ -17,13 +17,12 @@ from textreg._core import text_grams
 from textreg.errors import DataError
 from textreg.features.ngrams import Counted, NGramCounts, NGrams, take
 from textreg.kinds import Tokenizer
-from textreg.records import Int32s, Int64s
+from textreg.records import Bools, Int32s, Int64s
 from textreg.records.arrays import MOST
 from textreg.records.store import ArrayStore, Kept
 from textreg.records.text import Names
 
-if TYPE_CHECKING:
-    from textreg.records import Bools
+R = TypeVar("R")
 
 
 class NoNames(Sequence[str]):
@@ -39,75 +38,36 @@ class NoNames(Sequence[str]):
         raise LookupError("these names were left out")
 
 
-class MergedKeys:
-    """The distinct ones of sorted numbers."""
-
-    def __init__(self) -> None:
-        self._runs: list[Int64s] = []
-
-    def add(self, keys: Int64s) -> None:
-        """Add numbers, each greater than the one before."""
-        while self._runs and len(self._runs[-1]) < 2 * len(keys):
-            keys = _union(self._runs.pop(), keys)
-        self._runs.append(keys)
-
-    def take(self) -> Int64s:
-        """All numbers in order, which are given up here."""
-        keys = np.empty(0, dtype=np.int64)
-        while self._runs:
-            keys = _union(self._runs.pop(), keys)
-        return keys
-
-
-class MergedNames:
-    """The distinct ones of sorted names, and where those of every block are among them.
+class Runs(Generic[R]):
+    """Sorted lists without repetitions, merged as the digits of a binary counter carry.
 
     Parameters
     ----------
-    move : callable
-        Called with a block and an array of int64, when names are merged: what had the number i
-        among the names that the block was merged into so far now has the number in entry i.
+    merge : callable
+        Makes one of two lists.
+    size : callable
+        Gives the length of one.
     """
 
-    def __init__(self, move: Callable[[int, Int64s], None]) -> None:
-        self._move = move
-        self._runs: list[tuple[Names, list[int]]] = []
+    def __init__(self, merge: Callable[[R, R], R], size: Callable[[R], int]) -> None:
+        self._merge, self._size = merge, size
+        self._runs: list[R] = []
 
-    def add(self, block: int, names: Names) -> None:
-        """Add the names of a block, sorted by their bytes, and none of them twice."""
-        run = names, [block]
-        while self._runs and len(self._runs[-1][0]) < 2 * len(run[0]):
-            run = self._merged(self._runs.pop(), run)
+    def add(self, run: R) -> None:
+        """Add a list."""
+        while self._runs and self._size(self._runs[-1]) < 2 * self._size(run):
+            run = self._merge(self._runs.pop(), run)
         self._runs.append(run)
 
-    def take(self) -> Names:
-        """All names in order, which are given up here."""
-        run = Names.of([]), list[int]()
+    def take(self, run: R) -> R:
+        """All lists and this one as one; they are given up here."""
         while self._runs:
-            run = self._merged(self._runs.pop(), run)
-        return run[0]
+            run = self._merge(self._runs.pop(), run)
+        return run
 
-    def _merged(
-        self, one: tuple[Names, list[int]], other: tuple[Names, list[int]]
-    ) -> tuple[Names, list[int]]:
-        """Two lists of names as one, each with its blocks."""
-        (names, blocks), (more, more_blocks) = one, other
-        places, more_places = text_grams.merge_names(
-            names.letters, names.ptr, more.letters, more.ptr
-        )
-        for block in blocks:
-            self._move(block, places)
-        for block in more_blocks:
-            self._move(block, more_places)
-        size = max(int(at[-1]) + 1 if len(at) else 0 for at in (places, more_places))
-        source = np.empty(size, dtype=np.int64)
-        source[places] = np.arange(len(names))
-        source[more_places] = np.arange(len(names), len(names) + len(more))
-        both = Names(
-            np.concatenate([names.letters, more.letters]),
-            np.concatenate([names.ptr, more.ptr[1:] + names.ptr[-1]]),
-        )
-        return both.take(source), [*blocks, *more_blocks]
+
+# Names sorted by their bytes, and the blocks that have some of them.
+NamesOfBlocks = tuple[Names, list[int]]
 
 
 def _union(one: Int64s, other: Int64s) -> Int64s:
@@ -227,14 +187,14 @@ class TreeCounting:
         self._counted = ["documents", "occurrences"] if occurrences else ["documents"]
         self._trees: list[Callable[[], BlockTree]] = []
         self._numbers: list[list[Kept]] = []  # of every block, for every length
-        self._names = MergedNames(self._move)
+        self._names = Runs(self._joined, lambda run: len(run[0]))
 
     def add(self, load: Callable[[], BlockTree]) -> None:
         """Add the n-grams of the next block, which ``load`` gives whenever they are needed."""
         tree, block = load(), len(self._trees)
         self._trees.append(load)
         self._numbers.append([Kept(self._store, np.arange(len(tree.names)))])
-        self._names.add(block, tree.names)
+        self._names.add((tree.names, [block]))
         self.n_documents += tree.n_documents
         self.n_words += tree.n_words
 
@@ -243,7 +203,7 @@ class TreeCounting:
 
         Can be asked once.
         """
-        names = self._names.take()
+        names, _ = self._names.take((Names.of([]), []))
         if len(names) > MOST:
             raise DataError(_too_many(1))
         counts = BlockCounts(self.tokenizer, self.stop_words, NGrams(names), [], [])
@@ -285,14 +245,29 @@ class TreeCounting:
         self._numbers[block] = []
         return taken
 
-    def _move(self, block: int, places: Int64s) -> None:
-        """Give the words of a block their numbers among the names that these were merged into."""
-        own = self._numbers[block]
-        own[0] = Kept(self._store, places[own[0].value()])
+    def _joined(self, one: NamesOfBlocks, other: NamesOfBlocks) -> NamesOfBlocks:
+        """Two lists of names as one; the words of their blocks get their numbers there."""
+        (names, blocks), (more, more_blocks) = one, other
+        places, more_places = text_grams.merge_names(
+            names.letters, names.ptr, more.letters, more.ptr
+        )
+        for some, to in ((blocks, places), (more_blocks, more_places)):
+            for own in map(self._numbers.__getitem__, some):
+                own[0] = Kept(self._store, to[own[0].value()])
+        size = max(int(at[-1]) + 1 if len(at) else 0 for at in (places, more_places))
+        source = np.empty(size, dtype=np.int64)
+        source[places] = np.arange(len(names))
+        source[more_places] = np.arange(len(names), len(names) + len(more))
+        both = Names(
+            np.concatenate([names.letters, more.letters]),
+            np.concatenate([names.ptr, more.ptr[1:] + names.ptr[-1]]),
+        )
+        return both.take(source), [*blocks, *more_blocks]
 
     def _number(self, k: int, counts: BlockCounts, least: float) -> Int64s:
         """Number the k-grams of every block by their places among all; the keys of all, sorted."""
-        merged, kept, frequent = MergedKeys(), [], None
+        merged: Runs[Int64s] = Runs(_union, len)
+        kept, frequent = [], None
         if least > 1:  # an n-gram is at most as frequent as its parts
             parts = counts.documents[-1], counts.documents[0]
             frequent = [np.append(documents >= least, False) for documents in parts]  # of -1: no
@@ -300,7 +275,7 @@ class TreeCounting:
             keys = self._keys(block, k, len(counts.tree.words), frequent)
             kept.append(Kept(self._store, keys))
             merged.add(keys if frequent is None else keys[keys >= 0])
-        every = merged.take()
+        every = merged.take(np.empty(0, dtype=np.int64))
         if sum(counts.tree.sizes) + len(every) > MOST:
             raise DataError(_too_many(k))
         for numbers in self._numbers:

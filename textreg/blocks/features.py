@@ -17,30 +17,24 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from textreg.blocks.counting import BlockCounts, BlockTree, NoNames, TreeCounting, tree_of
 from textreg.blocks.scratch import blocks_of
 from textreg.errors import UsageError
-from textreg.features.encoder import Encoder, side_by_side
+from textreg.features.encoder import AnyEncoder, Encoder, side_by_side
 from textreg.features.markup import stripped_texts
 from textreg.features.ngrams import Counted, tokens_of
 from textreg.features.vectorize import PartCounts, Vectorizer, joined_encoder
-from textreg.kinds import Tokenizer
+from textreg.kinds import GroupBuilder, Tokenizer, Workers
 from textreg.plugins import calls
-from textreg.records import Int32s, Tokens
+from textreg.records import Bools, Int32s, Tokens
 from textreg.records.design import Block, CompressedArrays, GroupBlock, numbered_within
 from textreg.records.documents import FieldedText, TextsElsewhere, check_texts, is_tokenized
 from textreg.records.store import ArrayStore, Kept, Memory, release_memory, same
 from textreg.structure.joining import Pretokenized
-
-if TYPE_CHECKING:
-    from textreg.features.encoder import AnyEncoder
-    from textreg.kinds import GroupBuilder, Workers
-    from textreg.records import Bools
-
 
 # Most lists of n-grams that are merged at a time by workers elsewhere.
 MERGED = 8

@@ -13,7 +13,6 @@ from contextlib import ExitStack, suppress
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -199,12 +198,7 @@ class Scratch(ArrayStore):
             self._exits = exits.pop_all()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         self._kinds.clear()
         self._exits.close()
 

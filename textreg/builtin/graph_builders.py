@@ -15,16 +15,8 @@ from textreg.hookspecs import hookimpl
 from textreg.kinds import GraphBuilder
 from textreg.params import param
 from textreg.records import Graph, Groups, Tokens
+from textreg.structure import linking
 from textreg.structure.grouping import features_of, read_groups
-from textreg.structure.linking import (
-    correlations,
-    features_among,
-    mutual,
-    nearest_by_cosine,
-    nearest_by_distance,
-    presence,
-    read_word_lists,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,8 +41,8 @@ class Cooccurrence(GraphBuilder):
 
     def build(self, tokens: Tokens) -> Graph:
         """The graph of the documents of ``tokens``."""
-        B = presence(tokens, self.min_df)
-        return Graph(nearest_by_cosine(B, self.neighbors, self.threshold))
+        B = linking.presence(tokens, self.min_df)
+        return Graph(linking.nearest_by_cosine(B, self.neighbors, self.threshold))
 
 
 class Lexicon(GraphBuilder):
@@ -79,9 +71,9 @@ class Lexicon(GraphBuilder):
         """The graph; UsageError without seeds, DataError if no seed is frequent enough."""
         if self.seeds is None:
             raise UsageError("lexicon: name a file of seed words with --graph-seeds FILE.")
-        words = list(chain(*read_word_lists(self.seeds).values()))
-        seeds = features_among(words, tokens.vocabulary, self.seeds)
-        B = presence(tokens, self.min_df)
+        words = list(chain(*linking.read_word_lists(self.seeds).values()))
+        seeds = linking.features_among(words, tokens.vocabulary, self.seeds)
+        B = linking.presence(tokens, self.min_df)
         frequency = np.bincount(B.indices, minlength=B.shape[1])
         frequent = seeds[frequency[seeds] >= self.min_seed_df]
         if not len(frequent):
@@ -92,11 +84,11 @@ class Lexicon(GraphBuilder):
                 "--graph-min-seed-df, or add unlabeled documents."
             )
         linked = np.flatnonzero(frequency)
-        V = correlations(B, frequent)[linked]
+        V = linking.correlations(B, frequent)[linked]
         if self.distance == "cosine":
             length = np.linalg.norm(V, axis=1, keepdims=True)
             V = np.divide(V, length, out=np.zeros_like(V), where=length > 0.0)
-        links = mutual(nearest_by_distance(V, self.neighbors))
+        links = linking.mutual(linking.nearest_by_distance(V, self.neighbors))
         return Graph(spread(links, linked, len(tokens.vocabulary)))
 
 
@@ -144,7 +136,7 @@ class Classes(GraphBuilder):
                 "groups (--graph-path FILE) and a group builder (--groups NAME)."
             )
         if self.lists is not None:
-            sets, source = read_word_lists(self.lists), self.lists
+            sets, source = linking.read_word_lists(self.lists), self.lists
             names, words = list(sets), list(sets.values())
             weights = np.ones(len(sets))
         else:

@@ -13,7 +13,7 @@ from textreg.errors import DataError, UsageError
 from textreg.hookspecs import hookimpl
 from textreg.kinds import Regularizer
 from textreg.losses import Logistic, Squared
-from textreg.params import AUTO, Choices, check_decided, param
+from textreg.params import Choices, check_decided, param
 from textreg.records import Floats, Int64s, Problem, Solution
 from textreg.solvers.column_scores import SCORES
 from textreg.solvers.pursuit import COLUMNS, EPSILON_OF, INTERCEPTS, Pursuit
@@ -50,13 +50,10 @@ class Omp(Regularizer):
 
     name = "omp"
     l2: float = param(
-        default=AUTO,
-        min=0,
-        search=Choices((0.1, 0.01)),
-        help="strength of the ridge penalty in every fit",
+        min=0, search=Choices((0.1, 0.01)), help="strength of the ridge penalty in every fit"
     )
     budget: int = param(
-        default=AUTO, min=1, search=Choices(BUDGETS), help="maximum number of features in the model"
+        min=1, search=Choices(BUDGETS), help="maximum number of features in the model"
     )
     columns: str = param(
         default="unit",
@@ -71,9 +68,7 @@ class Omp(Regularizer):
     )
     epsilon: float = param(default=0.0, min=0, help="stop when epsilon_of is not above this")
     epsilon_of: str = param(
-        default="score",
-        choices=EPSILON_OF,
-        help="the best score, or the norm of the residual",
+        default="score", choices=EPSILON_OF, help="the best score, or the norm of the residual"
     )
 
     def solve(self, problem: Problem) -> Solution:
@@ -159,7 +154,6 @@ class Gomp(Omp):
     needs = "groups"
     default_builder = "sentences"
     budget: int = param(
-        default=AUTO,
         min=1,
         search=Choices(BUDGETS[:5]),
         help="number of features at which to stop; the last group may exceed it",
@@ -205,10 +199,7 @@ class Stagewise(Regularizer):
     name = "stagewise"
     minimizes = False
     steps: int = param(
-        default=AUTO,
-        min=1,
-        search=Choices((50, 100, 200, 400, 800, 1600, 3200)),
-        help="maximum number of steps",
+        min=1, search=Choices((50, 100, 200, 400, 800, 1600, 3200)), help="maximum number of steps"
     )
     epsilon: float | None = param(
         default=None,

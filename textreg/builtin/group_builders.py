@@ -12,16 +12,10 @@ from textreg.hookspecs import hookimpl
 from textreg.kinds import GroupBuilder
 from textreg.params import param
 from textreg.records import Groups, Int32s, Int64s, Tokens
-from textreg.structure.grouping import (
-    NGRAMS,
-    SegmentBuilder,
-    WeightedBuilder,
-    features_of,
-    read_groups,
-)
+from textreg.structure import grouping
 
 
-class Sentences(SegmentBuilder):
+class Sentences(grouping.SegmentBuilder):
     """One group for every training sentence, of its distinct features.
 
     These are the groups of yogatama2014, section 3. The tokenizer finds where sentences end;
@@ -40,7 +34,7 @@ class Sentences(SegmentBuilder):
 SHOWN = 5
 
 
-class Paragraphs(SegmentBuilder):
+class Paragraphs(grouping.SegmentBuilder):
     """One group for every paragraph: the sentences between lines without a word.
 
     A sentence that crosses such a line, as with ``--tokenizer-sentences none``, is in one
@@ -61,7 +55,7 @@ class Paragraphs(SegmentBuilder):
         return tokens.ids, tokens.sentence_ptr[tokens.paragraph_ptr], document_ptr
 
 
-class Documents(SegmentBuilder):
+class Documents(grouping.SegmentBuilder):
     """One group for every training document."""
 
     name = "documents"
@@ -72,7 +66,7 @@ class Documents(SegmentBuilder):
         return tokens.ids, tokens.token_document_ptr, document_ptr
 
 
-class Fields(WeightedBuilder):
+class Fields(grouping.WeightedBuilder):
     """One group for every field of the documents, with all its features: words and what further
     tokenizers find, the values of a category, a number."""
 
@@ -91,7 +85,7 @@ class Fields(WeightedBuilder):
         return self.weighted(indptr, indices, tokens.n_columns, list(tokens.fields))
 
 
-class Windows(SegmentBuilder):
+class Windows(grouping.SegmentBuilder):
     """One group for every window of words that slides over a document.
 
     Windows ignore sentences. Their size counts single words; an n-gram is in every window with its
@@ -140,7 +134,7 @@ class Windows(SegmentBuilder):
         return tokens.ids[np.arange(window_ptr[-1]) + shift], window_ptr, document_ptr
 
 
-class File(WeightedBuilder):
+class File(grouping.WeightedBuilder):
     """Groups from a file, one on each line; see :func:`textreg.structure.grouping.read_groups`.
 
     A group has the features that its line names, n-grams included ("very good"). With ``ngrams``
@@ -151,7 +145,7 @@ class File(WeightedBuilder):
     path: str | None = param(default=None, help="file of groups, one on each line")
     ngrams: str = param(
         default="none",
-        choices=NGRAMS,
+        choices=grouping.NGRAMS,
         help="n-grams to add: those with all their words in the group, those with any, or none",
     )
 
@@ -159,9 +153,9 @@ class File(WeightedBuilder):
         """The groups of the file; DataError if none of their words is a feature."""
         if self.path is None:
             raise UsageError("file: name the file of groups with --groups-path FILE.")
-        lines = read_groups(self.path)
+        lines = grouping.read_groups(self.path)
         names = [line.features for line in lines]
-        indptr, indices = features_of(names, tokens.vocabulary, self.ngrams)
+        indptr, indices = grouping.features_of(names, tokens.vocabulary, self.ngrams)
         self._report([(line.number, name) for line in lines for name in line.features], tokens)
         groups = self.weighted(
             indptr, indices, len(tokens.vocabulary), [line.name for line in lines]

@@ -77,15 +77,9 @@ class Group(Regularizer):
     name = "group"
     needs = "groups"
     softmax = True
-    group: float = param(
-        default=AUTO, min=0, search=LogGrid(1e-4, 3e-2, 4), help="group penalty strength"
-    )
-    l1: float = param(
-        default=AUTO, min=0, search=LogGrid(3e-3, 3e-2, 2, zero=True), help="l1 penalty strength"
-    )
-    l2: float = param(
-        default=AUTO, min=0, search=LogGrid(4e-5, 5e-3, 4), help="l2 penalty strength"
-    )
+    group: float = param(min=0, search=LogGrid(1e-4, 3e-2, 4), help="group penalty strength")
+    l1: float = param(min=0, search=LogGrid(3e-3, 3e-2, 2, zero=True), help="l1 penalty strength")
+    l2: float = param(min=0, search=LogGrid(4e-5, 5e-3, 4), help="l2 penalty strength")
     grid: str = param(
         default="relative",
         choices=("relative", "papers"),
@@ -309,15 +303,9 @@ class Sentence(Group):
 
     name = "sentence"
     default_builder = "sentences"
-    group: float = param(
-        default=AUTO, min=0, search=LogGrid(1e-5, 3e-2, 5), help="group penalty strength"
-    )
-    l1: float = param(
-        default=AUTO, min=0, search=LogGrid(3e-3, 3e-2, 3), help="l1 penalty strength"
-    )
-    l2: float = param(
-        default=AUTO, min=0, search=LogGrid(4e-3, 4e-3, 1), help="l2 penalty strength"
-    )
+    group: float = param(min=0, search=LogGrid(1e-5, 3e-2, 5), help="group penalty strength")
+    l1: float = param(min=0, search=LogGrid(3e-3, 3e-2, 3), help="l1 penalty strength")
+    l2: float = param(min=0, search=LogGrid(4e-3, 4e-3, 1), help="l2 penalty strength")
 
     def scale(self, problem: Problem, parameter: str) -> float:
         """The smallest l1 strength that leaves no weight, for all three: the search grid's unit."""

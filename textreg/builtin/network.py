@@ -10,7 +10,7 @@ import numpy as np
 from textreg.errors import UsageError
 from textreg.hookspecs import hookimpl
 from textreg.kinds import Regularizer
-from textreg.params import AUTO, LogGrid, check_decided, param
+from textreg.params import LogGrid, check_decided, param
 from textreg.penalties import Links, Quadratic
 from textreg.records import Floats, Graph, Int64s, MultiSolution, Problem, Solution
 from textreg.solvers.newton import quadratic
@@ -29,9 +29,7 @@ class Linked(Regularizer):
     default_builder = "cooccurrence"
     softmax = True
     alpha: float
-    beta: float = param(
-        default=AUTO, min=0, search=LogGrid(1e-4, 1e-2, 3), help="l2 penalty strength"
-    )
+    beta: float = param(min=0, search=LogGrid(1e-4, 1e-2, 3), help="l2 penalty strength")
 
     @abstractmethod
     def links(self, graph: Graph) -> Links:
@@ -87,12 +85,7 @@ class Network(Linked):
     """
 
     name = "network"
-    alpha: float = param(
-        default=AUTO,
-        min=0,
-        search=LogGrid(1e-3, 1.0, 4),
-        help="strength of ties to neighbors",
-    )
+    alpha: float = param(min=0, search=LogGrid(1e-3, 1.0, 4), help="strength of ties to neighbors")
 
     def links(self, graph: Graph) -> Links:
         """The rows of (N1)."""
@@ -111,10 +104,7 @@ class Laplacian(Linked):
 
     name = "laplacian"
     alpha: float = param(
-        default=AUTO,
-        min=0,
-        search=LogGrid(1e-4, 1e-1, 4),
-        help="strength of ties between linked features",
+        min=0, search=LogGrid(1e-4, 1e-1, 4), help="strength of ties between linked features"
     )
     normalized: bool = param(
         default=False, help="divide each weight by the square root of its feature's degree first"

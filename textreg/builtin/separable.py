@@ -276,7 +276,7 @@ class Ridge(WeightedRegularizer):
     """
 
     name = "ridge"
-    l2: float = param(default=AUTO, min=0, search=LogGrid(1e-4, 1.0, 9), help="l2 penalty strength")
+    l2: float = param(min=0, search=LogGrid(1e-4, 1.0, 9), help="l2 penalty strength")
 
     def strengths(self) -> dict[str, float]:
         """The parameters."""
@@ -297,7 +297,7 @@ class Lasso(WeightedRegularizer):
     """
 
     name = "lasso"
-    l1: float = param(default=AUTO, min=0, search=LogGrid(1e-3, 0.3, 9), help="l1 penalty strength")
+    l1: float = param(min=0, search=LogGrid(1e-3, 0.3, 9), help="l1 penalty strength")
 
     def strengths(self) -> dict[str, float]:
         """The parameters."""
@@ -318,8 +318,8 @@ class Elastic(WeightedRegularizer):
     """
 
     name = "elastic"
-    l2: float = param(default=AUTO, min=0, search=LogGrid(1e-4, 0.1, 4), help="l2 penalty strength")
-    l1: float = param(default=AUTO, min=0, search=LogGrid(1e-3, 0.3, 6), help="l1 penalty strength")
+    l2: float = param(min=0, search=LogGrid(1e-4, 0.1, 4), help="l2 penalty strength")
+    l1: float = param(min=0, search=LogGrid(1e-3, 0.3, 6), help="l1 penalty strength")
 
     def strengths(self) -> dict[str, float]:
         """The parameters."""
@@ -351,12 +351,8 @@ class Auto(Elastic):
     """
 
     name = "auto"
-    l2: float = param(
-        default=AUTO, min=0, search=LogGrid(3e-4, 3e-2, 2), help="l2 penalty strength"
-    )
-    l1: float = param(
-        default=AUTO, min=0, search=LogGrid(1e-3, 1e-2, 3), help="l1 penalty strength; 0: ridges"
-    )
+    l2: float = param(min=0, search=LogGrid(3e-4, 3e-2, 2), help="l2 penalty strength")
+    l1: float = param(min=0, search=LogGrid(1e-3, 1e-2, 3), help="l1 penalty strength; 0: ridges")
     also: str = param(
         default="", help="further regularizers to try, such as one of a plugin, with commas"
     )

@@ -47,12 +47,7 @@ class Words(Tokenizer):
 
     name = "words"
     lowercase: bool = param(default=True, help="fold case: lower case, and ss for ß")
-    min_length: int = param(
-        default=1,
-        min=1,
-        max=1000,
-        help="drop words with fewer characters",
-    )
+    min_length: int = param(default=1, min=1, max=1000, help="drop words with fewer characters")
     sentences: str = param(default="punct", choices=SENTENCES, help="where sentences end")
     normalize: str = param(
         default="nfc", choices=("nfc", "nfkc", "none"), help="Unicode's normal form of the words"

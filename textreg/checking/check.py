@@ -8,6 +8,7 @@ from typing import Any
 
 from textreg.checking.copies import copy_findings, near_findings, overlap, same_texts
 from textreg.checking.documents import (
+    LEVELS,
     CheckResult,
     CheckSettings,
     Documents,
@@ -18,7 +19,6 @@ from textreg.checking.documents import (
     rare_scripts,
     scripts_of,
     text_findings,
-    worst_first,
 )
 from textreg.checking.labels import (
     FOLDS,
@@ -181,7 +181,10 @@ def check_corpus(  # noqa: PLR0913  # its options are its interface
         labels=tuple(ranking(counts)),
         lengths=lengths_of(documents),
         scripts=tuple(script_counts.most_common()),
-        findings=worst_first(kept),
+        # The worst level first, and of one level the largest share.
+        findings=tuple(
+            sorted(kept, key=lambda one: (LEVELS.index(one.level), -one.share, one.name))
+        ),
         unchecked=tuple(unchecked),
     )
 

@@ -12,16 +12,12 @@ import hashlib
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from textreg.checking.documents import Documents, Finding, is_missing
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from textreg.records import Int64s, Tokens
+from textreg.records import Int64s, Tokens
 
 
 def plain(text: str) -> str:
@@ -79,11 +75,9 @@ def overlap(documents: Documents, rows_of: Mapping[str, list[int]], other: Docum
         places[row] = f"is {documents.placed(rows)}"
         if documents.labels is not None and other.labels is not None:
             conflicting += other.labels[row] not in [documents.labels[it] for it in rows]
-    examples = other.examples(places, lambda row: places[row])
     differ = f"; with another label there: {conflicting:,}" if conflicting else ""
     what = f"the text of a document of the first{differ}"
-    details = {"conflicting": conflicting}
-    return Finding("overlap", len(places), len(other), examples, what, details)
+    return other.finding("overlap", places, what, places.__getitem__, conflicting=conflicting)
 
 
 # Length of a signature.
@@ -235,8 +229,8 @@ def _near_overlap(documents: Documents, other: Documents, pairs: Int64s) -> Find
             own = [row for row in group if row < n]
             place = f"is near {documents.placed(own)}"
             near |= {plain(other.texts[row - n]): place for row in group if row >= n}
-    rows = [row for row, text in enumerate(other.texts) if near and plain(text) in near]
-    examples = other.examples(rows, lambda row: near[plain(other.texts[row])])
+    texts = map(plain, other.texts) if near else ()
+    places = {row: near[text] for row, text in enumerate(texts) if text in near}
     least = documents.settings.similarity
     what = f"nearly the same as one of the first (similarity {least:g} or more)"
-    return Finding("near-overlap", len(rows), len(other), examples, what, {"similarity": least})
+    return other.finding("near-overlap", places, what, places.__getitem__, similarity=least)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -17,13 +17,9 @@ from textreg.errors import UsageError, did_you_mean, first_few
 from textreg.features.markup import find_html
 from textreg.jobs import check_jobs
 from textreg.params import Parametrized, param
-from textreg.records import Corpus, Tokens
+from textreg.records import Corpus, Int64s, Tokens
 from textreg.tasks import TASKS
 from textreg.text import WordRules, scan_words
-
-if TYPE_CHECKING:
-    from textreg.records import Int64s
-
 
 # How bad a finding is: it makes a model or its measured accuracy wrong; it costs accuracy, or
 # may; it is good to know.
@@ -94,8 +90,7 @@ KINDS = {
     "overlap": Kind("error", _REMOVE, "documents of the second file"),
     "near-overlap": Kind("warning", _REMOVE, "documents of the second file"),
     "single-label": Kind(
-        "error",
-        "Give documents of another label too, or name the right column with --label-col.",
+        "error", "Give documents of another label too, or name the right column with --label-col."
     ),
     "label-column": Kind("error", "", "labels"),  # the finding says why, and what to do
     "missing-labels": Kind(
@@ -295,11 +290,6 @@ class CheckResult:
         }
 
 
-def worst_first(findings: list[Finding]) -> tuple[Finding, ...]:
-    """Findings by level, and among those of one level by their share."""
-    return tuple(sorted(findings, key=lambda one: (LEVELS.index(one.level), -one.share, one.name)))
-
-
 def check_names(names: Any) -> frozenset[str]:
     """Names of kinds of findings; UsageError for any other."""
     if isinstance(names, str):
@@ -340,9 +330,7 @@ class CheckSettings(Parametrized):
     examples: int = param(default=3, min=0, help="number of examples of every finding")
 
     jobs: int = param(
-        default=1,
-        convert=check_jobs,
-        help="number of fits to run in parallel; -1 for one per core",
+        default=1, convert=check_jobs, help="number of fits to run in parallel; -1 for one per core"
     )
 
     def wants(self, *names: str) -> bool:
@@ -354,11 +342,6 @@ class CheckSettings(Parametrized):
 MISSING = frozenset(("", "n/a", "#n/a", "na", "<na>", "nan", "null", "none", "nil", "#null!"))
 # Characters of a text in an example.
 SHOWN = 80
-
-
-def label_text(label: Any) -> str:
-    """A label, or a list of labels, for people."""
-    return "; ".join(label) if isinstance(label, tuple) else str(label)
 
 
 def is_missing(text: str) -> bool:
@@ -415,12 +398,12 @@ class Documents:
 
     def label(self, row: int) -> str:
         """The label of a document for people; empty without labels."""
-        return "" if self.labels is None else label_text(self.labels[row])
+        label = "" if self.labels is None else self.labels[row]
+        return "; ".join(label) if isinstance(label, tuple) else str(label)
 
-    def example(self, row: int, detail: str = "", text: str | None = None) -> Example:
-        """A document as an example; ``text`` is shown in place of its beginning."""
-        shown = opening(self.texts[row] if text is None else text)
-        return Example(self.corpus.where(row), shown, detail)
+    def example(self, row: int, detail: str) -> Example:
+        """A document as an example."""
+        return Example(self.corpus.where(row), opening(self.texts[row]), detail)
 
     def examples(
         self, rows: Iterable[int], detail: Callable[[int], str] | None = None
@@ -430,6 +413,17 @@ class Documents:
             self.example(int(row), self._labeled(int(row)) if detail is None else detail(int(row)))
             for row in islice(rows, self.settings.examples)
         )
+
+    def finding(
+        self,
+        name: str,
+        rows: Collection[int],
+        what: str,
+        detail: Callable[[int], str] | None = None,
+        **details: Any,
+    ) -> Finding:
+        """A finding about some documents, the first of which are its examples."""
+        return Finding(name, len(rows), len(self), self.examples(rows, detail), what, details)
 
     def group_examples(self, groups: Iterable[Sequence[int]]) -> tuple[Example, ...]:
         """The first of these groups as examples: a document, and the places of the others."""
@@ -478,25 +472,22 @@ OTHER = "other"
 
 def text_findings(documents: Documents) -> Iterator[Finding]:
     """What is wrong with single texts."""
-    wants, texts, n = documents.settings.wants, documents.texts, len(documents)
+    wants, texts = documents.settings.wants, documents.texts
     if wants("empty-texts", "one-word-texts"):
         empty = [row for row, text in enumerate(texts) if is_missing(text)]
         none = set(empty)
         few = [row for row in np.flatnonzero(documents.words < 2).tolist() if row not in none]
         what = "nothing in the text, or a word for that, such as N/A"
-        yield Finding("empty-texts", len(empty), n, documents.examples(empty), what)
-        what = "one word, or marks and no word"
-        yield Finding("one-word-texts", len(few), n, documents.examples(few), what)
+        yield documents.finding("empty-texts", empty, what)
+        yield documents.finding("one-word-texts", few, "one word, or marks and no word")
     if wants("long-texts"):
         yield _long(documents)
     if wants("cut-texts"):
         yield _cut(documents)
     if wants("markup"):
-        found = [(row, match[0]) for row, text in enumerate(texts) if (match := find_html(text))]
-        tags = dict(found)
-        examples = documents.examples(tags, lambda row: f"holds {tags[row]:.40}")
+        tags = {row: match[0] for row, text in enumerate(texts) if (match := find_html(text))}
         what = "HTML tags or character references in the text"
-        yield Finding("markup", len(found), n, examples, what)
+        yield documents.finding("markup", tags, what, lambda row: f"holds {tags[row]:.40}")
     if wants("encoding"):
         yield _broken(documents)
 
@@ -524,10 +515,9 @@ def rare_scripts(documents: Documents, scripts: list[str], counts: Counter[str])
     rare = {script: count for script, count in counts.items() if count < RARE * n}
     rows = [row for row, script in enumerate(scripts) if script in rare]
     listed = tuple(sorted(rare.items(), key=lambda item: (-item[1], item[0])))
-    examples = documents.examples(rows, lambda row: scripts[row])
     shown = first_few([f"{script} {count:,}" for script, count in listed], NAMED)
     what = f"in a script that few others are in: {shown}"
-    return Finding("scripts", len(rows), len(documents), examples, what, {"scripts": listed})
+    return documents.finding("scripts", rows, what, scripts.__getitem__, scripts=listed)
 
 
 def _long(documents: Documents) -> Finding:
@@ -535,10 +525,11 @@ def _long(documents: Documents) -> Finding:
     words = documents.words
     far = np.flatnonzero((words > FAR * max(1, median)) & (words >= LONG))
     longest = far[np.argsort(-words[far], kind="stable")].tolist()
-    examples = documents.examples(longest, lambda row: f"{words[row]:,} words")
     what = f"far longer than the median document, of {median:,} words"
-    n = len(documents)
-    return Finding("long-texts", len(longest), n, examples, what, {"median": median})
+    told = "{:,} words".format
+    return documents.finding(
+        "long-texts", longest, what, lambda row: told(words[row]), median=median
+    )
 
 
 def _cut(documents: Documents) -> Finding:
@@ -547,10 +538,9 @@ def _cut(documents: Documents) -> Finding:
     rows = np.flatnonzero(sizes == most).tolist()
     if most < CUT or len(rows) < max(5, 0.005 * len(sizes)):
         rows = []
-    ends = documents.texts
-    examples = documents.examples(rows, lambda row: f"ends ...{ends[row][-20:]}")
+    ends = {row: f"ends ...{documents.texts[row][-20:]}" for row in rows}
     what = f"exactly {most:,} characters, and none has more"
-    return Finding("cut-texts", len(rows), len(documents), examples, what, {"characters": most})
+    return documents.finding("cut-texts", rows, what, ends.__getitem__, characters=most)
 
 
 def _broken(documents: Documents) -> Finding:
@@ -562,9 +552,8 @@ def _broken(documents: Documents) -> Finding:
             kinds[kind] += 1
             shown[row] = f"{kind}: {text[max(0, place - 15) : place + 15]}"
     listed = tuple(kinds.most_common())
-    examples = documents.examples(shown, lambda row: shown[row])
     what = "signs of a wrong encoding: " + ", ".join(f"{it} {count:,}" for it, count in listed)
-    return Finding("encoding", len(shown), len(documents), examples, what, {"kinds": listed})
+    return documents.finding("encoding", shown, what, shown.__getitem__, kinds=listed)
 
 
 def _damage(text: str) -> tuple[str, int] | None:

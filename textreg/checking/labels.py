@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,17 +17,14 @@ from textreg.checking.documents import LEAST, NAMED, Documents, Example, Finding
 from textreg.errors import first_few, shortened
 from textreg.losses import find_loss
 from textreg.measure.evaluation import suspects
-from textreg.records import Corpus
-from textreg.tasks import TASKS, Classification, Multilabel, Target, Task
+from textreg.records import Corpus, Floats, Int64s
+from textreg.tasks import TASKS, Classification, Multilabel, Target
 from textreg.tasks.base import several_labels, sounds_like_ids
 from textreg.training.fit import fit_rows
 from textreg.training.prepare import prepare
 from textreg.training.running import Progress, Work
 from textreg.training.settings import TrainingSettings
 from textreg.training.splits import Split, folds
-
-if TYPE_CHECKING:
-    from textreg.records import Floats, Int64s
 
 NO_LABELS = "not what labels look like"
 # The most frequent label has so many times the documents of another one: told.
@@ -61,8 +58,9 @@ def label_findings(documents: Documents, counts: Counter[str]) -> Iterator[Findi
     count = sum(count for _, count in none)
     yield Finding("missing-labels", count, n, missing, what, {"labels": none})
     if not documents.corpus.multilabel:
-        whys = (_ids(documents, counts), several_labels(counts))
-        if why := next(filter(None, whys), ""):
+        column = documents.corpus.column_names.get("label", "")
+        ids = sounds_like_ids(list(map(str, documents.labels or ())), len(counts), column)
+        if why := ids or several_labels(counts):
             yield Finding("label-column", len(counts), len(counts), (), NO_LABELS, {"why": why})
             return
     rare = [(label, count) for label, count in ranked if count < LEAST]
@@ -99,8 +97,7 @@ def not_numbers(documents: Documents) -> Finding:
         "A regression needs a finite number for every document: correct them, or leave out --task "
         "regression."
     )
-    examples = documents.examples(wrong)
-    return Finding("label-column", len(wrong), len(documents), examples, NO_LABELS, {"why": why})
+    return documents.finding("label-column", wrong, NO_LABELS, why=why)
 
 
 def labels_of_one(documents: Documents, other: Documents) -> Finding:
@@ -135,12 +132,6 @@ def _is_number(label: Any) -> bool:
         return math.isfinite(float(label))
     except (TypeError, ValueError):
         return False
-
-
-def _ids(documents: Documents, counts: Counter[str]) -> str:
-    column = documents.corpus.column_names.get("label", "")
-    labels = [str(label) for label in documents.labels or ()]
-    return sounds_like_ids(labels, len(counts), column)
 
 
 def _first_rows(documents: Documents) -> dict[str, int]:
@@ -211,9 +202,10 @@ def out_of_sample(
     task = TASKS[Multilabel.name if corpus.multilabel else Classification.name]
     known = [labels[row] if corpus.multilabel else labels[row][0] for row in rows]
     judged = Corpus([documents.texts[row] for row in rows], known)
-    target = _target(task, judged)
-    if target is None:
+    if len(judged.label_names()) < 2:
         return None
+    posed = task.of(judged, find_loss("logistic"), "ovr")
+    target = Target(posed, posed.targets(judged))
     work = Work(documents.settings.jobs, progress, partial=False)
     probabilities = _held_out(judged, target, text_of[rows], work)
     return OutOfSample(rows, target.y.astype(np.int64), target.task.labels, probabilities)
@@ -222,12 +214,12 @@ def out_of_sample(
 def suspected_labels(documents: Documents, found: OutOfSample) -> Finding:
     """The documents whose labels the probabilities contradict."""
     told = suspects(found.probabilities, found.y, found.labels)
-    ranked = list(told)
-    rows = {int(found.rows[at]): told[at] for at in ranked}
-    right = found.probabilities.argmax(axis=1) == found.y if found.y.ndim == 1 else None
-    if right is None:
+    rows = {int(found.rows[at]): why for at, why in told.items()}
+    if found.y.ndim == 1:
+        right = found.probabilities.argmax(axis=1) == found.y
+    else:
         right = (found.probabilities > 0.5) == (found.y > 0)
-    examples = documents.examples(rows, lambda row: rows[row])
+    examples = documents.examples(rows, rows.__getitem__)
     places = tuple(documents.corpus.where(row) for row in rows)
     what = (
         "the other documents speak for another label, the most suspicious first (these fits agree "
@@ -235,14 +227,6 @@ def suspected_labels(documents: Documents, found: OutOfSample) -> Finding:
     )
     details = {"accuracy": float(right.mean()), "places": places}
     return Finding("suspected-labels", len(rows), len(found.rows), examples, what, details)
-
-
-def _target(task: type[Task], judged: Corpus) -> Target | None:
-    names = judged.label_names()
-    if len(names) < 2:
-        return None
-    posed = task.of(judged, find_loss("logistic"), "ovr")
-    return Target(posed, posed.targets(judged))
 
 
 def _held_out(corpus: Corpus, target: Target, text_of: Int64s, work: Work) -> Floats:

@@ -100,23 +100,22 @@ def _add(ctx: click.Context, option: click.Parameter, files: tuple[str, ...]) ->
     "wrong usage, 3 some rows could not be read, 70 a fault of textreg, 128 + n ended by signal n.",
 )
 @click.version_option(own_version(), prog_name="textreg")
-@click.option(
+@shared.option(
     "--plugin",
-    metavar="FILE",
+    "FILE",
+    "Run this Python file and use its plugins. May be repeated. The variable TEXTREG_PLUGIN "
+    "names further files.",
     multiple=True,
     expose_value=False,
     callback=_add,
-    help="Run this Python file and use its plugins. May be repeated. The variable TEXTREG_PLUGIN "
-    "names further files.",
 )
-@click.option(
+@shared.repeated(
     "--no-plugin",
-    metavar="NAME",
-    multiple=True,
+    "NAME",
+    "Do not import this plugin.",
     expose_value=False,
     is_eager=True,  # before --plugin, which may bring another of that name
     callback=_block,
-    help="Do not import this plugin. May be repeated.",
 )
 @click.option(
     "-v",
@@ -126,11 +125,8 @@ def _add(ctx: click.Context, option: click.Parameter, files: tuple[str, ...]) ->
     help="Tell on standard error how a training goes, and why something is chosen; -vv tells of "
     "every fit and every row left out. Also after the command.",
 )
-@click.option(
-    "--debug",
-    is_flag=True,
-    expose_value=False,
-    help="Show the traceback of an error. Also after the command.",
+@shared.switch(
+    "--debug", "Show the traceback of an error. Also after the command.", expose_value=False
 )
 @click.pass_context
 def cli(ctx: click.Context) -> None:

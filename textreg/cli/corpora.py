@@ -149,11 +149,8 @@ class _GroupsCommand(PartsCommand):
 )
 @settings("tokenizer")
 @shared.top("Number of groups to show.", least=0)
-@click.option(
-    "-o",
-    "--output",
-    metavar="FILE",
-    help="Save the groups; use them with --groups file --groups-path FILE.",
+@shared.option(
+    "-o", "FILE", "Save the groups; use them with --groups file --groups-path FILE.", "--output"
 )
 @shared.as_json
 def groups(
@@ -246,13 +243,7 @@ def _tell_facts(facts: dict[str, Any]) -> None:
 
 @click.command(cls=shared.Command, name="demo")
 @click.argument("folder", default="textreg-demo")
-@click.option(
-    "--format",
-    type=click.Choice(["jsonl", "csv"]),
-    default="jsonl",
-    show_default=True,
-    help="Of the files.",
-)
+@shared.choice("--format", ["jsonl", "csv"], "Of the files.", default="jsonl", show_default=True)
 @shared.as_json
 def demo(folder: str, format: str, as_json: bool) -> None:
     """Write a small corpus of generated product reviews into FOLDER.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -36,13 +36,16 @@ def split_sources(sources: Sequence[str]) -> tuple[list[str], str | None]:
     return models, next(iter(others), None)
 
 
-def load_by_name(paths: Sequence[str]) -> dict[str, Model]:
-    """Models by the names of their files, without the ending where that is enough."""
+def load_by_name(paths: Sequence[str], taken: Collection[str] = ()) -> dict[str, Model]:
+    """Models by the names of their files, without the ending where that is enough.
+
+    taken: names that others have.
+    """
     stems = [Path(path).stem for path in paths]
     models: dict[str, Model] = {}
     for path, stem in zip(paths, stems, strict=True):
-        name = path if stems.count(stem) > 1 else stem
-        if name in models:
+        name = path if stems.count(stem) > 1 or stem in taken else stem
+        if name in models or name in taken:
             raise UsageError(f"the model {path} is named twice: leave one out.")
         models[name] = storage.load_model(path)
     return models
@@ -182,9 +185,7 @@ class Request(NamedTuple):
     texts: tuple[str, ...] = declared.repeated(
         "--text", "TEXT", "Explain this text, in place of a file.", "texts"
     )
-    of: str | None = declared.option(
-        "--of", "LABEL", "Label to explain.  [default: the predicted one, of several the strongest]"
-    )
+    of: str | None = declared.of_label
     top: int = declared.top(
         "Number of features to list per text; with --train, of groups and features of each kind."
     )
@@ -309,8 +310,7 @@ def _check_texts(
         raise UsageError(
             "--unlabeled needs --train: give the training corpus as well, or leave it out."
         )
-    if how.label_col is not None or how.label_sep is not None:
-        raise UsageError("texts to explain have no labels: leave out --label-col and --label-sep.")
+    how.refuse_labels()
 
 
 def _texts(source: str | None, texts: Sequence[str], how: inputs.Reading) -> Iterator[str]:

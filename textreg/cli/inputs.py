@@ -16,13 +16,12 @@ from textreg.reading import corpus as readers
 from textreg.reading import formats, source
 from textreg.reading.columns import ColumnNames, Likely, NoColumnsError
 from textreg.records import Corpus
-from textreg.records.documents import Field, as_fields
+from textreg.records.documents import Field, StoredTexts, as_fields
 from textreg.tasks import Task
 
 if TYPE_CHECKING:
     from textreg.kinds import Workers
     from textreg.model.model import Model
-    from textreg.records.documents import StoredTexts
 
 
 # Options that name the columns that a document consists of, where these are several.
@@ -125,6 +124,13 @@ class Reading(NamedTuple):
             raise UsageError(
                 f"a text alone has no fields, and the documents of the model have {names}: name a "
                 "file with these columns."
+            )
+
+    def refuse_labels(self) -> None:
+        """UsageError for options of labels, where texts are explained."""
+        if self.label_col is not None or self.label_sep is not None:
+            raise UsageError(
+                "texts to explain have no labels: leave out --label-col and --label-sep."
             )
 
     def kept(self, corpus: Corpus) -> dict[str, Any]:

@@ -136,7 +136,7 @@ def size(n_bytes: int) -> str:
     return f"{value:.1f} GB"
 
 
-def percent(part: float, whole: float) -> str:
+def percent(part: float, whole: float = 1.0) -> str:
     """A percentage, such as 7.7 %."""
     if not whole:
         return "none"

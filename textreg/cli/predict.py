@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import click
 
@@ -14,14 +14,12 @@ from textreg.cli.output import check_target, measures, print_json, print_table
 from textreg.cli.tables import FORMS, Answers, Document, form_of, opened
 from textreg.errors import UsageError, first_few
 from textreg.jobs import check_jobs
+from textreg.kinds import Workers
 from textreg.measure import decisions, evaluation
 from textreg.model.storage import load_model
 from textreg.reading.corpus import RecordBatch
 from textreg.records import Corpus
 from textreg.terminal import single_line
-
-if TYPE_CHECKING:
-    from textreg.kinds import Workers
 
 
 def _opened(ctx: click.Context, option: click.Parameter, backend: str) -> Workers | None:
@@ -233,17 +231,9 @@ def evaluate(
             f"a {task.name} has no labels, and so no thresholds: leave out --thresholds."
         )
     if tables.as_json:
-        print_json(
-            {
-                **result.to_dict(),
-                "reliability": None if bins is None else bins.to_dict(),
-                "thresholds": {
-                    label: [line._asdict() for line in lines] for label, lines in table.items()
-                },
-                "model": model,
-                "skipped": len(corpus.skipped),
-            }
-        )
+        by_label = {label: [line._asdict() for line in lines] for label, lines in table.items()}
+        more = {"reliability": bins and bins.to_dict(), "thresholds": by_label, "model": model}
+        print_json({**result.to_dict(), **more, "skipped": len(corpus.skipped)})
         return
     inputs.describe(files, corpus)
     _tell_evaluation(result)

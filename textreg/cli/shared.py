@@ -284,14 +284,14 @@ def option(flag: str, metavar: str, help: str, *name: str, **more: Any) -> Calla
     return click.option(flag, *name, metavar=metavar, help=help, **more)
 
 
-def repeated(flag: str, metavar: str, help: str, *name: str) -> Callable[[F], F]:
+def repeated(flag: str, metavar: str, help: str, *name: str, **more: Any) -> Callable[[F], F]:
     """The same with any number of values."""
-    return option(flag, metavar, f"{help} May be repeated.", *name, multiple=True)
+    return option(flag, metavar, f"{help} May be repeated.", *name, multiple=True, **more)
 
 
-def switch(flag: str, help: str, *name: str) -> Callable[[F], F]:
+def switch(flag: str, help: str, *name: str, **more: Any) -> Callable[[F], F]:
     """The same without a value."""
-    return click.option(flag, *name, is_flag=True, help=help)
+    return click.option(flag, *name, is_flag=True, help=help, **more)
 
 
 def choice(flag: str, of: Sequence[str], help: str, *name: str, **more: Any) -> Callable[[F], F]:
@@ -306,6 +306,9 @@ def top(what: str, least: int = 1) -> Callable[[F], F]:
 
 
 as_json = switch("--json", "Print only one JSON document.", "as_json")
+of_label = option(
+    "--of", "LABEL", "Label to explain.  [default: the predicted one, of several the strongest]"
+)
 quiet = switch("--quiet", "Print only warnings and errors.")
 
 

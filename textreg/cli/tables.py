@@ -14,7 +14,7 @@ from gzip import GzipFile
 from importlib import import_module
 from itertools import chain
 from pathlib import PurePath
-from typing import IO, TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import IO, Any, ClassVar, NamedTuple
 
 import click
 import numpy as np
@@ -26,11 +26,8 @@ from textreg.jobs import threads_of
 from textreg.model.model import Model
 from textreg.reading.corpus import RecordBatch
 from textreg.reading.formats.records import pyarrow
-from textreg.records import Corpus, SkippedRow
+from textreg.records import Corpus, Floats, SkippedRow
 from textreg.terminal import json_line, printable, single_line
-
-if TYPE_CHECKING:
-    from textreg.records import Floats
 
 PREDICTED, REASON = "predicted", "reason"
 
@@ -86,17 +83,13 @@ class Answers:
         if top:
             model.task.label_scores(model.intercepts[None])  # refused before long work
         self.model = model
+        self.multilabel = model.task.multilabel  # whether an answer is a list of labels
         self.proba = proba
         self._threads = threads_of(jobs)
         self.top = min(top, len(model.labels))
         self.rows = self.unreadable = self.written = 0
         self.first = ""
         self._remedy: Callable[[], str] = str
-
-    @property
-    def multilabel(self) -> bool:
-        """Whether an answer is a list of labels."""
-        return self.model.task.multilabel
 
     def to(self, batches: Iterable[RecordBatch]) -> Iterator[AnswerBatch]:
         """The answers to batches of rows.

@@ -60,13 +60,13 @@ SETTINGS = [name for name in declared_settings() if name not in _ELSEWHERE]
 @click.argument("files", nargs=-1, required=True)
 @reading("label", *TRAINING, "evidence", fields=True)
 @settings(*SETTINGS, jobs=-1)
-@click.option(
+@shared.option(
     "--config",
-    metavar="FILE",
-    expose_value=False,
-    help='Take options from this TOML file: files = [...], reg = "lasso", reg-l1 = 0.1. Or from a '
+    "FILE",
+    'Take options from this TOML file: files = [...], reg = "lasso", reg-l1 = 0.1. Or from a '
     "model: train as it was trained, its search included, on other documents. Options of the "
     "command line replace them.",
+    expose_value=False,
 )
 @shared.gathered(
     TrainOutput,
@@ -217,12 +217,12 @@ def _stem(path: str) -> str:
 @click.command(cls=shared.Command, name="update")
 @click.argument("model")
 @click.argument("new", nargs=-1, required=True)
-@click.option(
+@shared.option(
     "--old",
-    metavar="FILE",
-    multiple=True,
-    help="The documents that the model was trained on, those of --dev included. May be repeated. "
+    "FILE",
+    "The documents that the model was trained on, those of --dev included. May be repeated. "
     "Without them the update is approximate.",
+    multiple=True,
 )
 @shared.repeated(
     "--unlabeled", "FILE", "The unlabeled documents of the training, where there were some."
@@ -367,18 +367,15 @@ def _share(summary: summaries.TrainingSummary) -> str:
 def _fit_lines(
     summary: summaries.TrainingSummary, task: Task, seconds: Mapping[str, float], saved: Path
 ) -> Iterator[str]:
-    joint = {
-        label: chosen
-        for label, chosen in summary.thresholds.items()
-        if chosen.rule == task.threshold_rule
-    }
+    chosen_by = summary.thresholds.items()
+    joint = {label: it for label, it in chosen_by if it.rule == task.threshold_rule}
     if joint:
         values = [chosen.value for chosen in joint.values()]
         yield (
             f"thresholds: {len(joint)} of {task.threshold_rule}, {min(values):+.3f} to "
             f"{max(values):+.3f}, chosen on the documents held out"
         )
-    for label, chosen in summary.thresholds.items():
+    for label, chosen in chosen_by:
         if label in joint:
             continue
         there = "chosen before the update"
@@ -447,7 +444,10 @@ def _search_lines(
     params = summary.reg.params
     chosen |= {key: params[key] for key in params if key in summary.reg.searched}
     if chosen:
-        line = ", ".join(f"{key} {_setting(it)}" for key, it in chosen.items())
+        line = ", ".join(
+            f"{key} {it:g}" if isinstance(it, float) else f"{key} {it}"
+            for key, it in chosen.items()
+        )
         others = "; ".join(
             f"{name} at best {point.metrics[metric]:.3f}"
             + (f", accuracy {point.metrics['accuracy']:.3f}" if "accuracy" in point.metrics else "")
@@ -489,7 +489,3 @@ def _choice_line(
         f"select {choice.rule}: {metric} {dev.metrics[metric]:.3f} where "
         f"{best.nonzero:,.0f} features reach {best.metrics[metric]:.3f}; within {slack}"
     )
-
-
-def _setting(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)

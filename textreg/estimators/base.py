@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -21,7 +21,7 @@ from textreg.errors import DataError, RecordError, UsageError, did_you_mean
 from textreg.kinds import GraphBuilder, GroupBuilder
 from textreg.params import Parametrized
 from textreg.plugins import calls, registry
-from textreg.records import Graph, Groups, Int64s, Tokens
+from textreg.records import Floats, Graph, Groups, Int64s, Tokens
 from textreg.records.arrays import as_array, checked_csr
 from textreg.records.documents import as_column, first_missing
 from textreg.structure.grouping import LazyNames
@@ -31,8 +31,6 @@ from textreg.training.settings import PREFIXES, create_part, declared_settings
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
     from typing_extensions import Self
-
-    from textreg.records import Floats
 
 
 class ColumnNames(LazyNames):
@@ -48,32 +46,26 @@ class ColumnNames(LazyNames):
         return f"x{group}"
 
 
-class GivenGroups(GroupBuilder):
-    """Groups that are there already: no documents change them."""
+class _Given(Parametrized):
+    """A structure that is there already: no documents change it."""
 
     name = "given"
 
-    def __init__(self, groups: Groups) -> None:
+    def __init__(self, structure: Any) -> None:
         super().__init__()
-        self.__dict__["groups"] = groups
+        self.__dict__["structure"] = structure
 
-    def build(self, tokens: Tokens) -> Groups:
-        """The groups."""
-        return cast("Groups", self.__dict__["groups"])
+    def build(self, tokens: Tokens) -> Any:
+        """The structure."""
+        return self.__dict__["structure"]
 
 
-class GivenGraph(GraphBuilder):
-    """A graph that is there already: no documents change it."""
+class GivenGroups(_Given, GroupBuilder):
+    """Groups that are there already."""
 
-    name = "given"
 
-    def __init__(self, graph: Graph) -> None:
-        super().__init__()
-        self.__dict__["graph"] = graph
-
-    def build(self, tokens: Tokens) -> Graph:
-        """The graph."""
-        return cast("Graph", self.__dict__["graph"])
+class GivenGraph(_Given, GraphBuilder):
+    """A graph that is there already."""
 
 
 def groups_builder(given: Any, names: Sequence[str]) -> Any:
@@ -83,9 +75,7 @@ def groups_builder(given: Any, names: Sequence[str]) -> Any:
     numbers, names, or as slices; or a matrix of groups by columns, nonzero where a column belongs
     to a group. Raises UsageError or RecordError for anything else.
     """
-    if given is None or isinstance(given, (str, GroupBuilder)):
-        return given
-    if isinstance(given, type) and issubclass(given, GroupBuilder):
+    if _is_named(given, GroupBuilder):
         return given
     if isinstance(given, Groups):
         _check_width("groups", given.n_features, len(names))
@@ -117,13 +107,18 @@ def graph_builder(given: Any, width: int) -> Any:
     given: a builder of graphs or its name, which stays as it is; a Graph; or a square matrix of the
     weights of links. Raises RecordError for another shape, or wrong weights.
     """
-    if given is None or isinstance(given, (str, GraphBuilder)):
-        return given
-    if isinstance(given, type) and issubclass(given, GraphBuilder):
+    if _is_named(given, GraphBuilder):
         return given
     graph = given if isinstance(given, Graph) else Graph(given)
     _check_width("graph", graph.n_features, width)
     return GivenGraph(graph)
+
+
+def _is_named(given: Any, kind: type[Any]) -> bool:
+    """Whether there is nothing, a name, or a builder of the kind, as such or as its class."""
+    if given is None or isinstance(given, (str, kind)):
+        return True
+    return isinstance(given, type) and issubclass(given, kind)
 
 
 def _columns(group: Any, what: str, number_of: dict[str, int] | None, width: int) -> Int64s:

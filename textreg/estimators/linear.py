@@ -136,12 +136,12 @@ class LinearEstimator(PartsEstimator):
         if learned.path is not None:
             self.path_ = learned.path
         if every := learned.result.measured:
+            metrics = every[0].metrics
             self.cv_results_ = {
                 "params": [setting.regularizer.params() for setting in every],
                 "nonzero": np.array([setting.nonzero for setting in every]),
                 **{
-                    name: np.array([setting.metrics[name] for setting in every])
-                    for name in every[0].metrics
+                    name: np.array([setting.metrics[name] for setting in every]) for name in metrics
                 },
             }
 

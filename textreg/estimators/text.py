@@ -15,16 +15,9 @@ from textreg.estimators import base
 from textreg.estimators.base import PartsEstimator, TextMatrix, declared, stored
 from textreg.features.markup import warn_of_html
 from textreg.jobs import threads_of
-from textreg.records import Corpus, Documents, Floats
-from textreg.records.documents import (
-    Document,
-    as_column,
-    as_fields,
-    fielded,
-    is_tokenized,
-    tokenized,
-)
-from textreg.tasks import Classification, Regression
+from textreg.records import Corpus, Documents, Floats, documents
+from textreg.records.documents import Document
+from textreg.tasks import Regression
 from textreg.training.prepare import for_documents, make_features
 from textreg.training.settings import TrainingSettings, declared_settings
 from textreg.training.train import train
@@ -56,12 +49,12 @@ def texts_of(X: Any) -> Documents:
 
     A data frame or an array of one column is taken for that column; it may be of any package.
     """
-    texts = as_column(X, "X")
+    texts = documents.as_column(X, "X")
     if not isinstance(texts, (list, tuple)):
         what = "one text" if isinstance(X, (str, bytes)) else f"{X!r:.40}"
         raise UsageError(f"X must be a sequence of texts, such as [text], not {what}.")
-    if is_tokenized(texts):
-        return tokenized(texts, lambda row: f"X[{row}]")
+    if documents.is_tokenized(texts):
+        return documents.tokenized(texts, lambda row: f"X[{row}]")
     for row, text in enumerate(texts):
         if not isinstance(text, str):
             raise DataError(
@@ -80,7 +73,7 @@ class OfTexts(PartsEstimator):
         """``X`` as a list of documents: of texts or tokens, or of the values of ``fields``."""
         if self.fields is None:
             return texts_of(X)
-        return fielded(X, as_fields(self.fields), "row {} of X")
+        return documents.fielded(X, documents.as_fields(self.fields), "row {} of X")
 
     def _scores(self, X: Any) -> Floats:
         """Those of :meth:`Model.decision_function`, in as many threads as there are jobs."""
@@ -114,7 +107,10 @@ class TextEstimator(OfTexts):
         columns: further ones of the documents, as :func:`textreg.train` takes them.
         """
         settings = {**self.get_params(deep=False), **changes, **columns}
-        if is_tokenized(texts) and self.tokenizer == declared_settings()["tokenizer"].default:
+        if (
+            documents.is_tokenized(texts)
+            and self.tokenizer == declared_settings()["tokenizer"].default
+        ):
             del settings["tokenizer"]  # nobody asked for it
         if settings["unlabeled"] is not None:
             settings["unlabeled"] = self._texts(settings["unlabeled"])
@@ -436,12 +432,13 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
             indicator matrix that is 0 for all texts of the training is -1000.
         """
         check_is_fitted(self)
-        task = self.model_.task
-        assert isinstance(task, Classification)
         scores = self._scores(X)
         if self._several:
-            return self._in_columns(task.as_table(scores), base.NEVER)
-        return task.arranged(scores, self._order)
+            return self._in_columns(self.model_.task.as_table(scores), base.NEVER)
+        if scores.ndim == 2:
+            return scores[:, self._order]
+        # The sign says which of both labels a score is for.
+        return scores if self._order[0] == 0 else -scores
 
     def predict(self, X: Iterable[Document]) -> NDArray[Any]:
         """Predict the labels of texts.

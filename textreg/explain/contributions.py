@@ -11,14 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from textreg.errors import UsageError
-from textreg.explain.evidence import (
-    Evidence,
-    Occurrences,
-    Part,
-    Sentences,
-    evidence_of,
-    scores_without,
-)
+from textreg.explain.evidence import Evidence, Occurrences, Part, evidence_of, scores_without
 from textreg.features.fields import first_of_texts
 from textreg.model.model import Model
 from textreg.records import Documents, Floats, Int64s
@@ -128,17 +121,9 @@ class Explanation:
         sentences = [sentence._asdict() for sentence in self.sentences]
         if not by_field:
             sentences = [{k: v for k, v in one.items() if k != "field"} for one in sentences]
-        return {
-            "text": str(self.text),
-            "label": self.label,
-            "probabilities": self.probabilities,
-            "of": self.of,
-            "intercept": self.intercept,
-            "score": self.score,
-            "sentences": sentences,
-            "words": [word._asdict() for word in self.words],
-            **by_field,
-        }
+        words = [word._asdict() for word in self.words]
+        plain = {**vars(self), "text": str(self.text), "sentences": sentences, "words": words}
+        return {**plain, **by_field}
 
     def _repr_html_(self) -> str:
         """The document for a notebook, its words colored by their contributions."""
@@ -305,7 +290,7 @@ class ExplainedBatch(NamedTuple):
     signs: Floats
     values: Sequence[Floats]
 
-    def evidence(self, sentences: Sentences | None = None) -> Evidence:
+    def evidence(self, sentences: Occurrences | None = None) -> Evidence:
         """The evidence of tokens and sentences, or of other ``sentences`` of the same texts."""
         return evidence_of(self.texts, self.occurrences, self.values, sentences)
 
@@ -340,28 +325,12 @@ def _explain_batch(model: Model, documents: Documents, of: str | None) -> Iterat
     if model.has_probabilities:
         by_label = model.probabilities(scores).tolist()
         all_probabilities = [dict(zip(model.labels, row, strict=True)) for row in by_label]
-    parts = zip(
-        texts,
-        labels,
-        all_probabilities,
-        batch.sides.tolist(),
-        batch.rows.tolist(),
-        batch.signs.tolist(),
-        strict=True,
-    )
-    sentences = _sentence_scores(batch, removals)
-    weighted_words = _words(model, batch.occurrences, batch.values)
-    for d, (text, label, probabilities, side, row, sign) in enumerate(parts):
-        yield Explanation(
-            text=text,
-            label=label,
-            probabilities=probabilities,
-            of=task.side_name(side),
-            intercept=sign * float(model.intercepts[row]),
-            score=sign * float(table[d, row]),
-            sentences=next(sentences),
-            words=next(weighted_words),
-        )
+    sentences, words = _sentence_scores(batch, removals), _words(model, batch)
+    for d, parts in enumerate(zip(sentences, words, strict=True)):
+        row, sign = int(batch.rows[d]), float(batch.signs[d])
+        of = task.side_name(int(batch.sides[d]))
+        intercept, score = sign * float(model.intercepts[row]), sign * float(table[d, row])
+        yield Explanation(texts[d], labels[d], all_probabilities[d], of, intercept, score, *parts)
 
 
 def _occurrence_values(model: Model, part: Part, rows: Int64s, signs: Floats) -> Floats:
@@ -404,26 +373,20 @@ def _sentence_scores(
     values = np.zeros(len(occurrences.spans))
     for part, own in zip(occurrences.parts, batch.values, strict=True):
         values += sums(part.sentence, own, len(values))
+    figures = np.stack([values, removals, batch.evidence().of_sentences], axis=1).tolist()
+    rows = zip(occurrences.spans.tolist(), figures, occurrences.fields(), strict=True)
     every = [
         SentenceScore(start, end, value, removal, evidence, field)
-        for (start, end), value, removal, evidence, field in zip(
-            occurrences.spans.tolist(),
-            values.tolist(),
-            removals.tolist(),
-            batch.evidence().of_sentences.tolist(),
-            occurrences.fields(),
-            strict=True,
-        )
+        for (start, end), (value, removal, evidence), field in rows
     ]
     for first, last in itertools.pairwise(occurrences.document_ptr.tolist()):
         yield tuple(every[first:last])
 
 
-def _words(
-    model: Model, occurrences: Occurrences, values: Sequence[Floats]
-) -> Iterator[tuple[Word, ...]]:
+def _words(model: Model, batch: ExplainedBatch) -> Iterator[tuple[Word, ...]]:
     """The occurrences of every document that contribute to the score, where they begin."""
-    names, inferred = model.encoder.names, model.inferred
+    names, occurrences, values = model.encoder.names, batch.occurrences, batch.values
+    inferred = model.inferred
     every: list[Word] = []
     documents: list[Int64s] = []
     for part, own in zip(occurrences.parts, values, strict=True):
@@ -431,14 +394,11 @@ def _words(
         assert features.spans is not None
         ids = features.ids[shown]
         columns = ids if part.encoder.columns is None else part.encoder.column_of[ids]
+        added = zip((columns + part.first).tolist(), own[shown].tolist(), strict=True)
+        spans = features.spans[shown].tolist()
         every += [
             Word(start, end, names[column], value, bool(inferred[column]))
-            for (start, end), column, value in zip(
-                features.spans[shown].tolist(),
-                (columns + part.first).tolist(),
-                own[shown].tolist(),
-                strict=True,
-            )
+            for (start, end), (column, value) in zip(spans, added, strict=True)
         ]
         documents.append(row_of(features.token_document_ptr)[shown])
     document = np.concatenate(documents)

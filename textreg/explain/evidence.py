@@ -219,19 +219,11 @@ class Evidence:
     sentence: Int64s
 
 
-@dataclass(frozen=True, eq=False)
-class Sentences:
-    """Sentences of documents: their spans (sentences, 2), and the offsets of every document."""
-
-    spans: Int32s
-    document_ptr: Int64s
-
-
 def evidence_of(
     texts: Sequence[str],
     occurrences: Occurrences,
     values: Sequence[Floats],
-    sentences: Sentences | None = None,
+    sentences: Occurrences | None = None,
 ) -> Evidence:
     """The evidence in every text.
 
@@ -242,16 +234,16 @@ def evidence_of(
         Of the features in these texts.
     values : sequence of ndarray
         By part of ``occurrences``, what each occurrence adds to the score explained.
-    sentences : Sentences, optional
-        In order; those of the tokenizer by default. A token belongs to the sentence that begins
-        last before its own end, or else to the first one.
+    sentences : Occurrences, optional
+        Other sentences of the same texts, in order; those of the tokenizer by default. A token
+        belongs to the sentence that begins last before its own end, or else to the first one.
 
     Returns
     -------
     Evidence
     """
     tokens, token_ptr = _tokens(texts)
-    own = sentences or Sentences(occurrences.spans, occurrences.document_ptr)
+    own = sentences or occurrences
     of_score = _token_values(occurrences, values, tokens, token_ptr)
     squares = np.maximum(of_score, 0.0) ** 2
     document = row_of(token_ptr)

@@ -4,30 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from textreg.errors import DataError, ModelError, PluginError, UsageError
 from textreg.explain.contributions import gives_offsets, sentence_of
 from textreg.features.fields import fit_again
+from textreg.features.vectorize import Features
+from textreg.model import summary as summaries
 from textreg.model.json_records import to_json
 from textreg.model.model import Model
 from textreg.model.summary import SupportSummary, TrainingSummary
 from textreg.plugins import calls, registry
-from textreg.records import Corpus, Floats, Groups, Int64s, Tokens
+from textreg.records import Bools, Corpus, Floats, Graph, Groups, Int64s, Tokens
 from textreg.records.arrays import row_of, sums
 from textreg.structure.grouping import SegmentNames
-
-if TYPE_CHECKING:
-    from textreg.features.vectorize import Features
-    from textreg.model.summary import (
-        GraphSummary,
-        GroupsSummary,
-        RegularizerSummary,
-        TrainingSummary,
-    )
-    from textreg.records import Bools, Graph
 
 
 @dataclass(frozen=True)
@@ -245,23 +237,15 @@ def entry_steps(
     its index in them. A group with another name there has no text.
     """
 
-    def text(g: int, name: str | None) -> str | None:
+    def entered(step: summaries.GroupStep) -> EntryStep:
+        g, name = step.group, step.name
+        if g is None:
+            return EntryStep(None, None, step.features)
         known = groups.names is not None and 0 <= g < len(groups) and groups.names[g] == name
-        return text_of(g) if known else None
+        shown = f"group {g + 1}" if name is None else name
+        return EntryStep(shown, text_of(g) if known else None, step.features)
 
-    return tuple(
-        tuple(
-            EntryStep(None, None, step.features)
-            if step.group is None
-            else EntryStep(
-                step.name if step.name is not None else f"group {step.group + 1}",
-                text(step.group, step.name),
-                step.features,
-            )
-            for step in steps[:top]
-        )
-        for steps in summary.order_groups
-    )
+    return tuple(tuple(map(entered, steps[:top])) for steps in summary.order_groups)
 
 
 def path_profiles(model: Model, top: int) -> PathProfiles | None:
@@ -337,7 +321,10 @@ def find_selection(
     if len(corpus) < tokens.n_documents:
         tokens = tokens.select(np.arange(len(corpus)))
     weights, missing = _spread(model, names)
-    builder = _group_builder(summary)
+    if summary.groups is None:
+        builder = registry.create("groups", DEFAULT_GROUPS)
+    else:
+        builder = _again(summary, "groups", summary.groups)
     groups = calls.build_groups(builder, tokens)
     parts = None
     if _same_groups(summary, groups, len(corpus), missing):
@@ -345,7 +332,9 @@ def find_selection(
     group_weights = _GroupWeights(model, corpus, tokens, groups, weights, parts)
     selected = group_weights.norms > 0
     filled = np.diff(groups.indptr) > 0
-    document_of = _document_of(groups)
+    document_of = None  # unless each group is a part of one document
+    if isinstance(groups.names, SegmentNames):
+        document_of = row_of(groups.names.document_ptr)
     return Selection(
         regularizer=summary.reg.name,
         documents=len(corpus),
@@ -428,15 +417,10 @@ def places(names: Sequence[str], vocabulary: Sequence[str]) -> Int64s:
     return columns
 
 
-def _group_builder(summary: TrainingSummary) -> Any:
-    """The group builder of the training, or the default for regularizers without groups."""
-    if summary.groups is None:
-        return registry.create("groups", DEFAULT_GROUPS)
-    return _again(summary, "groups", summary.groups)
-
-
 def _again(
-    summary: TrainingSummary, kind: str, built: GroupsSummary | GraphSummary | RegularizerSummary
+    summary: TrainingSummary,
+    kind: str,
+    built: summaries.GroupsSummary | summaries.GraphSummary | summaries.RegularizerSummary,
 ) -> Any:
     try:
         return registry.create(kind, summary.spelled(kind, built.name), **built.params)
@@ -450,11 +434,6 @@ def _again(
 def _over_groups(groups: Groups, values: Floats) -> Floats:
     """The sum over the features of every group."""
     return sums(row_of(groups.indptr), values[groups.indices], len(groups))
-
-
-def _document_of(groups: Groups) -> Int64s | None:
-    """The document of every group; None unless each is a part of one document."""
-    return row_of(groups.names.document_ptr) if isinstance(groups.names, SegmentNames) else None
 
 
 def _shares(document_of: Int64s, filled: Bools, selected: Bools) -> tuple[float, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,13 +19,10 @@ from textreg.features.encoder import Encoder, JoinedEncoder
 from textreg.files import csv_lines
 from textreg.model.model import Model
 from textreg.model.regularization_path import SentencePath
+from textreg.records import Bools, Int64s
 from textreg.records.arrays import row_of
 from textreg.records.documents import check_texts
 from textreg.terminal import printable, single_line
-
-if TYPE_CHECKING:
-    from textreg.records import Bools, Int64s
-
 
 # The groups of which a sentence of any text is one.
 GROUPS = "sentences"
@@ -98,12 +95,7 @@ class RemovalTable:
             {"name": one.model, "label": one.predicted, "log_odds": one.log_odds}
             for one in self.columns
         ]
-        return {
-            "text": self.text,
-            "of": self.of,
-            "models": models,
-            "sentences": sentences,
-        }
+        return {"text": self.text, "of": self.of, "models": models, "sentences": sentences}
 
 
 def removal_tables(

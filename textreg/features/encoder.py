@@ -256,25 +256,6 @@ class Encoder:
 
         return stripped_texts(own)
 
-    def tokens(self, texts: Documents, *, spans: bool = False) -> Tokens:
-        """Every occurrence of the columns' features in texts.
-
-        Parameters
-        ----------
-        texts : sequence of str
-        spans : bool, default False
-            Whether to return character offsets; UsageError if the tokenizer has none.
-
-        Returns
-        -------
-        Tokens
-            Ids are columns. Sentences without features are included.
-        """
-        tokens = self.features(self.words(texts, spans=spans))
-        if self.columns is None:
-            return tokens
-        return insert_ngrams(tokens, [tokens.ids], [self.column_of], self.names)
-
     def restrict(self, columns: NDArray[np.int64]) -> Encoder:
         """The encoder of some columns only.
 

@@ -88,15 +88,10 @@ class NumberEncoder(Encoder):
         if "" not in self.vocabulary:
             return
         assert isinstance(words, Tokens)  # as those of every tokenizer that gives names
-        values = np.array(
-            [0.0 if name == MISSING else self.standardized(name) for name in words.vocabulary]
-        )
         known = np.array([name != MISSING for name in words.vocabulary], dtype=bool)
+        numbers = [float(name) if name != MISSING else self.mean for name in words.vocabulary]
+        values = (np.array(numbers) - self.mean) / self.scale
         rows.data[rows.indices == self.vocabulary.index("")] = values[words.ids][known[words.ids]]
-
-    def standardized(self, number: str) -> float:
-        """A number on the scale of the column."""
-        return (float(number) - self.mean) / self.scale
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ import re
 import warnings
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -58,18 +57,6 @@ SAMPLE = 1000
 SHARE = 0.1
 
 
-class Stripped(NamedTuple):
-    """A text without HTML.
-
-    begins, ends: where in the given text every character begins and ends; then both have the
-    length of that text.
-    """
-
-    text: str
-    begins: Int32s
-    ends: Int32s
-
-
 def strip_html(text: str) -> str:
     """A text without its HTML.
 
@@ -106,8 +93,11 @@ def stripped_texts(documents: Documents) -> list[str]:
     return [strip_html(text) for text in check_texts(documents)]
 
 
-def _stripped(text: str) -> Stripped:
-    """As :func:`strip_html`, with places."""
+def _stripped(text: str) -> tuple[str, Int32s, Int32s]:
+    """As :func:`strip_html`, and where in the given text every character begins, and ends.
+
+    Then both have the length of that text.
+    """
     parts: list[str] = []
     begins: list[Int32s] = []
     ends: list[Int32s] = []
@@ -119,9 +109,7 @@ def _stripped(text: str) -> Stripped:
         ends += [same + 1, np.full(len(instead), end, dtype=np.int32)]
         last = end
     close = np.array([len(text)], dtype=np.int32)
-    return Stripped(
-        "".join(parts), np.concatenate([*begins, close]), np.concatenate([*ends, close])
-    )
+    return "".join(parts), np.concatenate([*begins, close]), np.concatenate([*ends, close])
 
 
 def _pieces(text: str) -> Iterator[tuple[int, int, str]]:
@@ -151,13 +139,12 @@ def encode(tokenizer: Tokenizer, texts: Documents, *, strip: bool, spans: bool =
         return calls.encode(tokenizer, texts, spans=spans)
     if not spans:
         return calls.encode(tokenizer, stripped_texts(texts))
-    stripped = [_stripped(text) for text in check_texts(texts)]
-    tokens = calls.encode(tokenizer, [one.text for one in stripped], spans=True)
-    if not stripped:
-        return tokens
-    begins = np.concatenate([one.begins for one in stripped])
-    ends = np.concatenate([one.ends for one in stripped])
-    base = np.cumsum([0, *(len(one.begins) for one in stripped)])[:-1]
+    if not len(texts):
+        return calls.encode(tokenizer, check_texts(texts), spans=True)
+    stripped, begins_of, ends_of = zip(*map(_stripped, check_texts(texts)), strict=True)
+    tokens = calls.encode(tokenizer, list(stripped), spans=True)
+    begins, ends = np.concatenate(begins_of), np.concatenate(ends_of)
+    base = np.cumsum([0, *map(len, begins_of)])[:-1]
 
     def moved(pairs: Int32s | None, ptr: Int64s) -> Int32s | None:
         if pairs is None:

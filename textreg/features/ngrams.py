@@ -6,9 +6,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from textreg._core import text_counts, text_grams
 from textreg.errors import DataError
@@ -17,9 +17,6 @@ from textreg.plugins import calls
 from textreg.records import Bools, Documents, Int32s, Int64s, Tokens
 from textreg.records.text import Names
 from textreg.text import renumber
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,17 +221,13 @@ def take(new: Int32s, ids: Int32s) -> Int32s:
     return taken
 
 
-def where_wanted(ids: Int32s, wanted: Bools) -> Int32s:
-    """``ids`` with -1 for the n-grams that are not wanted."""
-    return take(np.where(wanted, np.arange(len(wanted)), -1).astype(np.int32), ids)
-
-
 def _without_rare(ids: Int32s, document_ptr: Int64s, n_features: int, least: float) -> Int32s:
     """``ids`` with -1 for the features of fewer documents than ``least``."""
     if least <= 1:
         return ids
     frequencies = text_counts.document_frequencies(ids, document_ptr, n_features)
-    return where_wanted(ids, frequencies >= least)
+    kept = np.where(frequencies >= least, np.arange(n_features), -1)
+    return take(kept.astype(np.int32), ids)
 
 
 @dataclass(frozen=True, eq=False)
@@ -316,22 +309,12 @@ class Counted(NGramCounts):
 
     def frequencies(self) -> Int64s:
         """Number of documents with each n-gram, shorter ones first."""
-        ptr = self.words.token_document_ptr
-        return np.concatenate(
-            [
-                text_counts.document_frequencies(stream, ptr, size)
-                for stream, size in zip(self.streams, self.tree.sizes, strict=True)
-            ]
-        )
+        ptr, levels = self.words.token_document_ptr, zip(self.streams, self.tree.sizes, strict=True)
+        return np.concatenate([text_counts.document_frequencies(it, ptr, n) for it, n in levels])
 
     def totals(self) -> Int64s:
         """Number of occurrences of each n-gram, shorter ones first."""
-        return np.concatenate(
-            [
-                occurrences(stream, size)
-                for stream, size in zip(self.streams, self.tree.sizes, strict=True)
-            ]
-        )
+        return np.concatenate(list(map(occurrences, self.streams, self.tree.sizes)))
 
     def tokens(self, keep: Bools) -> Tokens:
         """Every occurrence of an n-gram to keep."""

@@ -201,11 +201,7 @@ class Vectorizer(Parametrized):
     stop_words: str | None = param(
         default=None, help="file of words to drop before n-grams are formed"
     )
-    weighting: str = param(
-        default="unit-idf",
-        choices=tuple(WEIGHTINGS),
-        help="term weighting",
-    )
+    weighting: str = param(default="unit-idf", choices=tuple(WEIGHTINGS), help="term weighting")
     strip_html: bool = param(default=False, help="remove HTML from the texts first")
 
     def fit(self, tokenizer: Tokenizer, texts: Documents) -> Features:

@@ -19,22 +19,17 @@ are answered.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from textreg.errors import DataError, UsageError, did_you_mean
 from textreg.measure.metrics import wilson
+from textreg.records import Bools, Floats, Int64s
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import TypeAlias
-
-    from textreg.records import Bools, Floats, Int64s
-
-    Transform: TypeAlias = Callable[[Floats], Floats]
+Transform: TypeAlias = Callable[[Floats], Floats]
 
 
 def parse_rule(text: str) -> tuple[str, tuple[float, ...]]:
@@ -44,11 +39,7 @@ def parse_rule(text: str) -> tuple[str, tuple[float, ...]]:
     least P. ``costs:FP:FN`` minimizes the cost, FP for a false positive and FN for a false
     negative. Raises UsageError for any other text.
     """
-    name, *numbers = text.split(":")
-    try:
-        values = tuple(float(number) for number in numbers)
-    except ValueError:
-        values = (math.nan,)
+    name, values = _name_and_numbers(text)
     right = {
         "f1": not values,
         "precision": len(values) == 1 and 0 < values[0] <= 1,
@@ -60,6 +51,15 @@ def parse_rule(text: str) -> tuple[str, tuple[float, ...]]:
             f"precision:0.9, or costs:FP:FN with costs above 0, such as costs:1:5, not '{text}'."
         )
     return name, values
+
+
+def _name_and_numbers(text: str) -> tuple[str, tuple[float, ...]]:
+    """What stands before and between the colons of a rule; NaN for what is no number."""
+    name, *numbers = text.split(":")
+    try:
+        return name, tuple(float(number) for number in numbers)
+    except ValueError:
+        return name, (math.nan,)
 
 
 class Threshold(NamedTuple):
@@ -298,16 +298,12 @@ def parse_unknown_rule(text: str) -> tuple[str, float | None]:
     most R, allows. ``accuracy`` and ``f1`` maximize the accuracy over all texts, and the F1 of the
     unknown label. Raises UsageError for any other text.
     """
-    name, colon, number = text.partition(":")
-    try:
-        value = float(number) if colon else None
-    except ValueError:
-        value = math.nan
+    name, values = _name_and_numbers(text)
     right = {
-        "coverage": value is not None and 0 < value <= 1,
-        "risk": value is not None and 0 <= value < 1,
-        "accuracy": value is None,
-        "f1": value is None,
+        "coverage": len(values) == 1 and 0 < values[0] <= 1,
+        "risk": len(values) == 1 and 0 <= values[0] < 1,
+        "accuracy": not values,
+        "f1": not values,
     }
     if not right.get(name, False):
         raise UsageError(
@@ -315,7 +311,7 @@ def parse_unknown_rule(text: str) -> tuple[str, float | None]:
             "coverage:0.95, risk:R with R from 0 to 1, such as risk:0.05, accuracy or f1, not "
             f"'{text}'.{did_you_mean(name, right)}"
         )
-    return name, value
+    return name, next(iter(values), None)
 
 
 class Unknown(NamedTuple):
@@ -717,12 +713,10 @@ def lowest(
 
 def log_odds(scores: Floats) -> Floats:
     """(n, k) log-odds of each label's probability under softmax, from its scores (n, k)."""
-    return np.column_stack(
-        [
-            scores[:, c] - np.logaddexp.reduce(np.delete(scores, c, axis=1), axis=1)
-            for c in range(scores.shape[1])
-        ]
-    )
+    others = (np.delete(scores, c, axis=1) for c in range(scores.shape[1]))
+    # f_c - log sum_(l != c) exp(f_l)
+    beside: Floats = np.column_stack([np.logaddexp.reduce(it, axis=1) for it in others])
+    return scores - beside
 
 
 #: Bins of equal width from 0 to 1.

@@ -6,20 +6,16 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from textreg.errors import DataError, DataWarning, UsageError, did_you_mean, first_few
+from textreg.measure.decisions import Selective
 from textreg.measure.metrics import measure_numbers, wilson
+from textreg.records import Bools, Floats, Int64s
 from textreg.records.documents import as_column, is_missing, label_name
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from textreg.measure.decisions import Selective
-    from textreg.records import Bools, Floats, Int64s
-
 
 #: Bootstrap samples of documents for the intervals of F1.
 RESAMPLES = 1000
@@ -214,7 +210,7 @@ def evaluate_lists(
     own = {label for some in (*labels_true, *labels_pred) for label in some}
     unknown = tuple(sorted(own - set(labels)))
     every = (*labels, *unknown)
-    y_true, y_pred = (indicators(given, every) for given in (labels_true, labels_pred))
+    y_true, y_pred = (indicators(given, every)[:, :-1] for given in (labels_true, labels_pred))
     log_loss = scores = None
     if proba is not None:
         known = y_true[:, : len(labels)]
@@ -223,12 +219,17 @@ def evaluate_lists(
     return replace(evaluate_sets(y_true, y_pred, every, scores, log_loss), unknown=unknown)
 
 
-def indicators(given: Sequence[Any], labels: Sequence[str]) -> Bools:
-    """(n, labels) which labels the lists hold; all of these are among ``labels``."""
+def indicators(given: Sequence[Any], labels: Sequence[str], other: str | None = None) -> Bools:
+    """(n, labels + 1) which labels the lists hold.
+
+    Those that are not among ``labels`` count as the ``other`` one, or without it as the last
+    column.
+    """
     code_of = {label: code for code, label in enumerate(labels)}
-    y = np.zeros((len(given), len(labels)), dtype=bool)
+    rest = len(labels) if other is None else code_of[other]
+    y = np.zeros((len(given), len(labels) + 1), dtype=bool)
     for row, some in enumerate(given):
-        y[row, [code_of[label] for label in some]] = True
+        y[row, [code_of.get(label, rest) for label in some]] = True
     return y
 
 
@@ -529,23 +530,15 @@ def warn_of_unknown(
     if not rows:
         return
     counts = Counter(str(labels_true[row]) for row in rows).most_common()
-    warnings.warn(
-        unknown_labels(
-            (where or _numbered)(rows[0]),
-            (len(rows), len(labels_true)),
-            [f"'{label}' ({count:,})" for label, count in counts],
-            did_you_mean(counts[0][0], labels),
-            count_as,
-        ),
-        DataWarning,
-        stacklevel=3,
-    )
+    listed = [f"'{label}' ({count:,})" for label, count in counts]
+    hint, some = did_you_mean(counts[0][0], labels), (len(rows), len(labels_true))
+    tell_unknown((where or _numbered)(rows[0]), some, listed, hint, count_as)
 
 
-def unknown_labels(
+def tell_unknown(
     where: str, documents: tuple[int, int], listed: Sequence[str], hint: str, count_as: str | None
-) -> str:
-    """The message about labels that are not known: where, which ones, and how they count.
+) -> None:
+    """DataWarning about labels that are not known: where, which ones, and how they count.
 
     documents: how many have some, and of how many. hint: what may be meant.
     """
@@ -555,9 +548,11 @@ def unknown_labels(
         if count_as is None
         else f"count as '{count_as}'."
     )
-    return (
+    warnings.warn(
         f"{where}: labels that the model does not know, in {some:,} of {all_of_them:,} documents: "
-        f"{first_few(listed, 5)}.{hint} They {fate}"
+        f"{first_few(listed, 5)}.{hint} They {fate}",
+        DataWarning,
+        stacklevel=4,
     )
 
 

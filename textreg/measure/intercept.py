@@ -13,14 +13,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from textreg.measure.decisions import temperature
-
-if TYPE_CHECKING:
-    from textreg.records import Bools, Floats
+from textreg.records import Bools, Floats
 
 # Most steps to a shift: so many halvings of an interval would not change a double.
 STEPS, EXACT = 60, 1e-12

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from textreg.records import Bools, Floats, Int64s
+from textreg.records import Bools, Floats, Int64s
 
 #: Metrics of probabilities; the second is the first after temperature scaling.
 LOG_LOSSES = ("log-loss", "calibrated-log-loss")
@@ -295,10 +293,7 @@ def bootstrap(
 
 
 def resampled(
-    counts: Int64s,
-    resamples: int,
-    random: np.random.Generator,
-    measure: Callable[[Int64s], Floats],
+    counts: Int64s, resamples: int, random: np.random.Generator, measure: Callable[[Int64s], Floats]
 ) -> Floats:
     """What ``measure`` gives for (resamples, cells) occurrences of documents, block by block.
 

@@ -15,7 +15,7 @@ from dataclasses import fields, is_dataclass, replace
 from functools import cache
 from math import inf, isinf, isnan
 from threading import get_ident
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -24,12 +24,9 @@ from textreg.errors import BrokenPluginError
 from textreg.isolation import blaming, shown
 from textreg.plugins import registry
 from textreg.plugins.registry import ours
-from textreg.records import design, plain_model
+from textreg.records import Floats, Int64s, design, plain_model
 from textreg.records.documents import check_texts
 from textreg.structure.joining import JoinedBuilder, Pretokenized
-
-if TYPE_CHECKING:
-    from textreg.records import Floats, Int64s
 
 S = TypeVar("S", records.Solution, records.MultiSolution)
 T = TypeVar("T")

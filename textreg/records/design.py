@@ -24,21 +24,11 @@ from textreg._core.columns import column_curvature, column_dots, column_sums
 from textreg._core.curvature import curvature_diagonal, row_scores, row_sums
 from textreg._core.ragged import scatter_rows
 from textreg.errors import RecordError, UsageError
-from textreg.records.arrays import (
-    Cache,
-    as_finite,
-    check_squares,
-    checked_csr,
-    derived,
-    entry_of,
-    pieces,
-    take_lines,
-)
+from textreg.records import arrays
 from textreg.records.store import ArrayStore, Kept, release_memory, same
 from textreg.records.structure import Groups
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
     from scipy.sparse import csc_array, csr_array
     from typing_extensions import Self
 
@@ -51,6 +41,9 @@ DENSE = 0.25
 
 # Most weights for that: more do not fit into a processor's cache, and columns are faster again.
 CACHED = 1 << 18
+
+# Values that are copied at a time, for products with several vectors.
+PIECE = 1 << 20
 
 
 class CompressedArrays(NamedTuple):
@@ -111,18 +104,18 @@ class Design:
 
     X: csr_array
     name: InitVar[str] = "X"
-    cache: Cache = field(default_factory=Cache, init=False, repr=False)
+    cache: arrays.Cache = field(default_factory=arrays.Cache, init=False, repr=False)
     full: ClassVar[bool] = False
 
     def __post_init__(self, name: str) -> None:
-        X = checked_csr(name, self.X)
+        X = arrays.checked_csr(name, self.X)
         if not np.isfinite(X.data).all():
             at = int(np.argmin(np.isfinite(X.data)))
             raise RecordError(
-                f"{name} has a value that is not finite in {entry_of(X, at)}: {X.data[at]}. "
+                f"{name} has a value that is not finite in {arrays.entry_of(X, at)}: {X.data[at]}. "
                 "Correct it, or leave out the document or the feature."
             )
-        check_squares(name, X)
+        arrays.check_squares(name, X)
         object.__setattr__(self, "X", X)
 
     @classmethod
@@ -138,9 +131,9 @@ class Design:
         -------
         Design
         """
-        check_squares("X", X)
+        arrays.check_squares("X", X)
         design = object.__new__(cls)
-        vars(design).update(cache=Cache(), X_csc=X)
+        vars(design).update(cache=arrays.Cache(), X_csc=X)
         return design
 
     @classmethod
@@ -161,8 +154,8 @@ class Design:
         from scipy.sparse import csc_array
 
         index = np.int32 if indptr[-1] < 2**31 else np.int64  # SciPy wants both in one type
-        arrays = data, indices.astype(index, copy=False), indptr.astype(index, copy=False)
-        X = csc_array(arrays, shape=(n, len(indptr) - 1))
+        whole = data, indices.astype(index, copy=False), indptr.astype(index, copy=False)
+        X = csc_array(whole, shape=(n, len(indptr) - 1))
         X.has_canonical_format = True  # spares SciPy a check
         return cls.by_columns(X)
 
@@ -199,17 +192,17 @@ class Design:
         n, p = self._any.shape
         return n, p
 
-    @derived
+    @arrays.derived
     def X_csc(self) -> csc_array:
         """The matrix by columns."""
         return self.X.tocsc()
 
-    @derived
+    @arrays.derived
     def columns(self) -> CompressedArrays:
         """The arrays of the matrix by columns."""
         return _arrays(self.X_csc)
 
-    @derived
+    @arrays.derived
     def rows(self) -> CompressedArrays:
         """The arrays of the matrix by rows."""
         return _arrays(self.X)
@@ -224,13 +217,13 @@ class Design:
         """(p,) Number of values of every column."""
         return np.diff(self.columns.indptr)
 
-    @derived
+    @arrays.derived
     def squares(self) -> Floats:
         """The squared values of ``columns``, for curvature of several vectors at once."""
         data = self.columns.data
         return _read_only(data * data, np.float64)
 
-    @derived
+    @arrays.derived
     def features(self) -> Int32s:
         """The index of every feature, for kernels that take a choice of them."""
         return _read_only(np.arange(self.shape[1]), np.int32)
@@ -262,7 +255,7 @@ class Design:
         CompressedArrays
             By columns; theirs to change.
         """
-        return CompressedArrays(*take_lines(*self.columns, features))
+        return CompressedArrays(*arrays.take_lines(*self.columns, features))
 
     def product(self, w: Floats, features: Int32s | None = None, intercept: float = 0.0) -> Floats:
         """X w + intercept.
@@ -282,14 +275,12 @@ class Design:
         """
         self._check(w, self.shape[1] if features is None else len(features), features)
         if w.ndim == 2:
-            if features is None and self.shape[0] <= self.shape[1]:
-                # By columns, which are there: the same sums in the same order.
-                out = np.zeros((self.shape[0], w.shape[1]))
-                block_sums(*self.columns, np.ascontiguousarray(w), out)
-            elif features is None:
-                out = _dots(self.rows, w)
-            else:
-                out = _dots(_arrays(self.X_csc[:, features].tocsr()), w)
+            out = np.zeros((self.shape[0], w.shape[1]))
+            if features is None and self.shape[0] > self.shape[1]:
+                block_dots(*self.rows, np.ascontiguousarray(w), out)
+            else:  # by columns, which are there: the same sums in the same order
+                for some, columns in self._pieces(features):
+                    block_sums(*columns, np.ascontiguousarray(w[some]), out)
             return out + intercept if intercept else out
         if features is None:
             features = np.flatnonzero(w != 0.0).astype(np.int32)
@@ -317,12 +308,14 @@ class Design:
         ndarray, shape (p,) or (p, k), or one row per chosen feature
         """
         self._check(r, self.shape[0], features)
+        r = np.ascontiguousarray(r)
+        size = self.shape[1] if features is None else len(features)
+        products = np.empty((size, *r.shape[1:]))
         if r.ndim == 2:
-            arrays = self.columns if features is None else _arrays(self.X_csc[:, features])
-            return _dots(arrays, r)
-        features = self.features if features is None else features
-        products = np.empty(len(features))
-        column_dots(*self.columns, np.ascontiguousarray(r), features, products)
+            for some, columns in self._pieces(features):
+                block_dots(*columns, r, products[some])
+        else:
+            column_dots(*self.columns, r, self.features if features is None else features, products)
         return products
 
     def curvature(self, h: Floats, features: Int32s | None = None) -> Floats:
@@ -346,6 +339,14 @@ class Design:
         column_curvature(*self.columns, h, features, curvature)
         return curvature
 
+    def _pieces(self, features: Int32s | None) -> Iterator[tuple[slice, CompressedArrays]]:
+        """All columns at once, or some of them a piece at a time, as they are copied."""
+        if features is None:
+            yield slice(None), self.columns
+            return
+        for some in arrays.pieces(self.sizes[features], PIECE):
+            yield some, self.take_columns(features[some])
+
     def _check(self, vector: Floats, size: int, features: Int32s | None) -> None:
         """Refuse what compiled code would read beyond its end for."""
         if len(vector) != size:
@@ -366,22 +367,11 @@ def _arrays(X: csr_array | csc_array) -> CompressedArrays:
     )
 
 
-def _dots(arrays: CompressedArrays, V: Floats) -> Floats:
-    """The products of all rows, or columns, with several vectors, the columns of V."""
-    out = np.empty((len(arrays.indptr) - 1, V.shape[1]))
-    block_dots(*arrays, np.ascontiguousarray(V), out)
-    return out
-
-
 def _read_only(array: NDArray[Any], dtype: type) -> NDArray[Any]:
     """A contiguous array of the type that cannot be written to; the given one stays as it is."""
     view: NDArray[Any] = np.ascontiguousarray(array, dtype=dtype).view()
     view.flags.writeable = False
     return view
-
-
-# Values that are copied at a time, for products with several vectors.
-PIECE = 1 << 20
 
 
 class ScaledColumns(Design):
@@ -400,32 +390,29 @@ class ScaledColumns(Design):
         Such that values and their squares stay finite.
     """
 
-    _documents: int
-    _columns: CompressedArrays
+    _whole: Design
     _chosen: Int32s
     _factors: Floats
 
     def __init__(self, whole: Design, chosen: NDArray[np.integer[Any]], factors: Floats) -> None:
         # Not the other matrix itself, which may keep this one: neither would be freed at once.
+        alone = object.__new__(Design)
+        vars(alone).update(cache=arrays.Cache(), X_csc=whole.X_csc, columns=whole.columns)
         vars(self).update(
-            cache=Cache(),
-            _documents=whole.shape[0],
-            _columns=whole.columns,
-            _chosen=chosen.astype(np.int32),
-            _factors=factors,
+            cache=arrays.Cache(), _whole=alone, _chosen=chosen.astype(np.int32), _factors=factors
         )
 
     @property
     def shape(self) -> tuple[int, int]:
         """Number of documents and of features."""
-        return self._documents, len(self._chosen)
+        return self._whole.shape[0], len(self._chosen)
 
-    @derived
+    @arrays.derived
     def values(self) -> int:
         """Number of values."""
         return int(self.sizes.sum())
 
-    @derived
+    @arrays.derived
     def X_csc(self) -> csc_array:
         """The matrix by columns."""
         return Design.of_columns(self.shape[0], *self.take_columns(self.features)).X_csc
@@ -433,12 +420,11 @@ class ScaledColumns(Design):
     @property
     def sizes(self) -> Int64s:
         """(p,) Number of values of every column."""
-        indptr = self._columns.indptr
-        return indptr[self._chosen + 1] - indptr[self._chosen]
+        return self._whole.sizes[self._chosen]
 
     def take_columns(self, features: NDArray[np.integer[Any]]) -> CompressedArrays:
         """Some columns, copied."""
-        indptr, indices, data = take_lines(*self._columns, self._chosen[features])
+        indptr, indices, data = self._whole.take_columns(self._chosen[features])
         data *= np.repeat(self._factors[features], np.diff(indptr))
         return CompressedArrays(indptr, indices, data)
 
@@ -446,27 +432,14 @@ class ScaledColumns(Design):
         """X w + intercept, for w (p,) or (p, k)."""
         features = self.features if features is None else features
         self._check(w, len(features), features)
-        chosen, w = self._chosen[features], (w.T * self._factors[features]).T
-        scores = np.full((self.shape[0], *w.shape[1:]), float(intercept))
-        if w.ndim == 1:
-            column_sums(*self._columns, w, chosen, scores)
-        else:
-            for some in pieces(self.sizes[features], PIECE):
-                columns = take_lines(*self._columns, chosen[some])
-                block_sums(*columns, np.ascontiguousarray(w[some]), scores)
-        return scores
+        scaled = (w.T * self._factors[features]).T
+        return self._whole.product(scaled, self._chosen[features], intercept)
 
     def transposed_product(self, r: Floats, features: Int32s | None = None) -> Floats:
         """X'r for r (n,) or (n, k), or its entries for some features."""
         features = self.features if features is None else features
         self._check(r, self.shape[0], features)
-        chosen, r = self._chosen[features], np.ascontiguousarray(r)
-        products = np.empty((len(features), *r.shape[1:]))
-        if r.ndim == 1:
-            column_dots(*self._columns, r, chosen, products)
-        else:
-            for some in pieces(self.sizes[features], PIECE):
-                block_dots(*take_lines(*self._columns, chosen[some]), r, products[some])
+        products = self._whole.transposed_product(r, self._chosen[features])
         products.T[:] *= self._factors[features]
         return products
 
@@ -474,10 +447,8 @@ class ScaledColumns(Design):
         """sum_i h_i x_ij^2 for every feature j, or for some."""
         features = self.features if features is None else features
         self._check(h, self.shape[0], features)
-        curvature = np.empty(len(features))
-        column_curvature(*self._columns, h, self._chosen[features], curvature)
-        curvature *= self._factors[features] ** 2
-        return curvature
+        curvature = self._whole.curvature(h, self._chosen[features])
+        return curvature * self._factors[features] ** 2
 
 
 # A dense array of so many values is kept as one if at least this share of them is not zero: of a
@@ -527,9 +498,9 @@ class DenseDesign(Design):
     full = True
 
     def __init__(self, X: NDArray[Any], name: str) -> None:
-        array = as_finite(name, X, (None, None))
-        check_squares(name, array.ravel())
-        vars(self).update(cache=Cache(), _array=_read_only(array, np.float64))
+        array = arrays.as_finite(name, X, (None, None))
+        arrays.check_squares(name, array.ravel())
+        vars(self).update(cache=arrays.Cache(), _array=_read_only(array, np.float64))
 
     @property
     def _any(self) -> Any:
@@ -541,7 +512,7 @@ class DenseDesign(Design):
         """Number of values."""
         return self._array.size
 
-    @derived
+    @arrays.derived
     def X_csc(self) -> csc_array:
         """The matrix by columns."""
         from scipy.sparse import csc_array
@@ -570,7 +541,7 @@ class DenseDesign(Design):
         """sum_i h_i x_ij^2; see :meth:`Design.curvature`."""
         self._check(h, self.shape[0], features)
         curvature = np.zeros(self.shape[1])
-        for rows in pieces(np.full(len(h), self.shape[1]), PIECE):
+        for rows in arrays.pieces(np.full(len(h), self.shape[1]), PIECE):
             curvature += h[rows] @ np.square(self._array[rows])
         return curvature if features is None else curvature[features]
 
@@ -898,8 +869,8 @@ def numbered_within(
     sizes = counts[features].astype(np.int32)
     place = counts  # the number of every feature in the block, from here on
     place[features] = np.arange(len(features))
-    arrays = CompressedArrays(indptr, place[indices].astype(np.int32), data)
-    return Block(RowBlock(start, start + len(indptr) - 1, features, arrays), groups, sizes)
+    numbered = CompressedArrays(indptr, place[indices].astype(np.int32), data)
+    return Block(RowBlock(start, start + len(indptr) - 1, features, numbered), groups, sizes)
 
 
 class Workers(ABC):
@@ -1075,7 +1046,7 @@ class BlockDesign(Design):
     _counted: _Passes
 
     def __init__(self, blocks: RowBlocks, memory: float = math.inf) -> None:
-        vars(self).update(blocks=blocks, memory=memory, cache=Cache(), _counted=_Passes())
+        vars(self).update(blocks=blocks, memory=memory, cache=arrays.Cache(), _counted=_Passes())
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(f"a BlockDesign has no attribute '{name}'.")

@@ -16,19 +16,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from operator import index as whole_number
-from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, overload
+from typing import Any, NoReturn, TypeAlias, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
+from textreg._core.arrays import Int64s
 from textreg.errors import DataError, RecordError, UsageError, did_you_mean, first_few
 from textreg.files import DISK_FULL
 from textreg.terminal import single_line
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from textreg._core.arrays import Int64s
-
 
 # About how many bytes are written or read at a time.
 PIECE = 1 << 20
@@ -96,13 +92,22 @@ class StoredTexts(TextsElsewhere):
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self._file = _TextFile(os.fspath(path))
+        self.path = path = os.fspath(path)
+        self._ptr = array("q", [0])  # text i is [ptr[i]:ptr[i + 1]] in the file
         self._rows: Int64s | None = None  # all
-
-    @property
-    def path(self) -> str:
-        """The file."""
-        return self._file.path
+        try:
+            # For nobody else to read, as texts may be private.
+            self._writer = open(path, "xb", buffering=0, opener=_private)  # noqa: SIM115 - close()
+        except OSError as error:
+            raise UsageError(
+                f"{path}: this file for texts cannot be made: {error.strerror}. Name a folder "
+                "where it can, with TMPDIR (scratch=...)."
+            ) from error
+        try:
+            self._reader = open(path, "rb", buffering=0)  # noqa: SIM115 - close()
+        except OSError as error:
+            self._writer.close()
+            raise self._unreadable(error) from error
 
     def extend(self, texts: Iterable[str]) -> None:
         """Write further texts at the end.
@@ -124,10 +129,10 @@ class StoredTexts(TextsElsewhere):
             pieces.append(text.encode("utf-8", "surrogatepass"))
             size += len(pieces[-1])
             if size >= PIECE:
-                self._file.append(pieces)
+                self._append(pieces)
                 pieces, size = [], 0
         if pieces:
-            self._file.append(pieces)
+            self._append(pieces)
 
     def select(self, rows: NDArray[np.intp] | Sequence[int]) -> StoredTexts:
         """Some of the texts, in the same file.
@@ -145,13 +150,16 @@ class StoredTexts(TextsElsewhere):
         if chosen.ndim != 1 or (chosen.dtype.kind not in "iu" and len(chosen)):
             raise RecordError(f"rows must be a list of indices, not {rows!r:.60}.")
         made = object.__new__(StoredTexts)
-        made._file = self._file
-        made._rows = self._numbers(chosen.astype(np.int64))
+        vars(made).update(vars(self), _rows=self._numbers(chosen.astype(np.int64)))
         return made
 
     def close(self) -> None:
         """Close the file, also for what was selected; its texts can no longer be read."""
-        self._file.close()
+        self._reader.close()
+        try:
+            self._writer.close()
+        except OSError as error:  # of a file in a network, only now
+            raise self._unwritten(error, 0) from error
 
     def __enter__(self) -> StoredTexts:
         return self
@@ -160,13 +168,13 @@ class StoredTexts(TextsElsewhere):
         self.close()
 
     def __len__(self) -> int:
-        return len(self._file) if self._rows is None else len(self._rows)
+        return len(self._ptr) - 1 if self._rows is None else len(self._rows)
 
     def __iter__(self) -> Iterator[str]:
         size = len(self)
         for at in range(0, size, BLOCK):
             block = np.arange(at, min(at + BLOCK, size))
-            yield from self._file.texts(block if self._rows is None else self._rows[block])
+            yield from self._texts(block if self._rows is None else self._rows[block])
 
     def __repr__(self) -> str:
         return f"<StoredTexts: {len(self):,} texts in {self.path}>"
@@ -185,36 +193,12 @@ class StoredTexts(TextsElsewhere):
         rows = np.where(rows < 0, rows + size, rows)
         return rows if self._rows is None else self._rows[rows]
 
-
-class _TextFile:
-    """The file, and where in it the texts begin and end: text i is ``[ptr[i]:ptr[i + 1]]``."""
-
-    def __init__(self, path: str) -> None:
-        self.path = path
-        self._ptr = array("q", [0])
-        try:
-            # For nobody else to read, as texts may be private.
-            self._writer = open(path, "xb", buffering=0, opener=_private)  # noqa: SIM115 - close()
-        except OSError as error:
-            raise UsageError(
-                f"{path}: this file for texts cannot be made: {error.strerror}. Name a folder "
-                "where it can, with TMPDIR (scratch=...)."
-            ) from error
-        try:
-            self._reader = open(path, "rb", buffering=0)  # noqa: SIM115 - close()
-        except OSError as error:
-            self._writer.close()
-            raise self._unreadable(error) from error
-
-    def __len__(self) -> int:
-        return len(self._ptr) - 1
-
     @property
-    def size(self) -> int:
+    def _size(self) -> int:
         """Bytes written."""
         return self._ptr[-1]
 
-    def append(self, pieces: list[bytes]) -> None:
+    def _append(self, pieces: list[bytes]) -> None:
         """Write the next texts: all of them, or none."""
         rest = memoryview(b"".join(pieces))
         try:
@@ -223,13 +207,13 @@ class _TextFile:
         except ValueError:
             raise self._closed() from None
         except OSError as error:
-            os.ftruncate(self._writer.fileno(), self.size)
-            self._writer.seek(self.size)
+            os.ftruncate(self._writer.fileno(), self._size)
+            self._writer.seek(self._size)
             raise self._unwritten(error, sum(map(len, pieces))) from error
-        ends = self.size + np.cumsum(np.fromiter(map(len, pieces), np.int64, len(pieces)))
+        ends = self._size + np.cumsum(np.fromiter(map(len, pieces), np.int64, len(pieces)))
         self._ptr.frombytes(ends.tobytes())
 
-    def texts(self, rows: Int64s) -> Iterator[str]:
+    def _texts(self, rows: Int64s) -> Iterator[str]:
         """The texts of these numbers (k,), with one reading for those that are close together."""
         ptr = np.frombuffer(self._ptr, np.int64)
         starts, ends = ptr[rows].tolist(), ptr[rows + 1].tolist()
@@ -239,13 +223,6 @@ class _TextFile:
             data = self._bytes(base, ends[last - 1])
             for start, end in zip(starts[first:last], ends[first:last], strict=True):
                 yield self._decoded(data[start - base : end - base])
-
-    def close(self) -> None:
-        self._reader.close()
-        try:
-            self._writer.close()
-        except OSError as error:  # of a file in a network, only now
-            raise self._unwritten(error, 0) from error
 
     def _bytes(self, start: int, end: int) -> bytes:
         """What is in the file from ``start`` to ``end``; DataError if others changed its size."""
@@ -257,8 +234,8 @@ class _TextFile:
             raise self._closed() from None
         except OSError as error:
             raise self._unreadable(error) from error
-        if found != self.size or len(data) != end - start:
-            raise self._changed(f"it has {found:,} bytes, and {self.size:,} were written")
+        if found != self._size or len(data) != end - start:
+            raise self._changed(f"it has {found:,} bytes, and {self._size:,} were written")
         return data
 
     def _decoded(self, data: bytes) -> str:
@@ -280,7 +257,7 @@ class _TextFile:
         more = f", and {size:,} more were to be" if size else ""
         return UsageError(
             f"{self.path}: texts cannot be written to this file: {error.strerror}. "
-            f"{self.size:,} bytes of texts are in it{more}. {advice}, or name another folder with "
+            f"{self._size:,} bytes of texts are in it{more}. {advice}, or name another folder with "
             "TMPDIR (scratch=...)."
         )
 

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from textreg._core.arrays import Floats
 from textreg.errors import RecordError
 from textreg.records.documents import Field
-
-if TYPE_CHECKING:
-    from textreg._core.arrays import Floats
 
 #: What the document says that it is. docs/exporting.md describes it.
 FORMAT, VERSION = "textreg-export", 1

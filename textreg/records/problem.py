@@ -13,15 +13,7 @@ from numpy.typing import NDArray
 from textreg._core.arrays import Floats, Int64s
 from textreg.errors import RecordError, UsageError, did_you_mean
 from textreg.losses import Loss, find_loss
-from textreg.records.arrays import (
-    as_array,
-    as_finite,
-    as_number,
-    as_whole,
-    check_squares,
-    check_weights,
-    used_columns,
-)
+from textreg.records import arrays
 from textreg.records.design import Design, as_design
 from textreg.records.structure import Graph, Groups
 
@@ -218,12 +210,11 @@ class Solution:
     support: Support | None = None
 
     def __post_init__(self) -> None:
-        w, b = as_array("w", self.w, np.float64), as_number("b", self.b)
-        values = {"w": w, "b": b, "residual": as_number("residual", self.residual)}
-        if self.group_norms is not None:
-            values["group_norms"] = as_array("group_norms", self.group_norms, np.float64)
-        if self.alpha is not None:
-            values["alpha"] = as_array("alpha", self.alpha, np.float64)
+        w, b = arrays.as_array("w", self.w, np.float64), arrays.as_number("b", self.b)
+        values = {"w": w, "b": b, "residual": arrays.as_number("residual", self.residual)}
+        for name in ("group_norms", "alpha"):
+            if (given := getattr(self, name)) is not None:
+                values[name] = arrays.as_array(name, given, np.float64)
         _keep(self, values, finite=bool(np.isfinite(w).all()) and isfinite(b))
 
     @property
@@ -271,15 +262,15 @@ class MultiSolution:
         w: Any = self.w
         sparse = hasattr(w, "indptr")
         if not sparse:
-            w = as_array("w", w, np.float64, (None, None))
-        b = as_array("b", self.b, np.float64, w.shape[:1])
+            w = arrays.as_array("w", w, np.float64, (None, None))
+        b = arrays.as_array("b", self.b, np.float64, w.shape[:1])
         rows = (w.data, b) if sparse else (*w, b)
         finite = all(bool(np.isfinite(row).all()) for row in rows)
         _keep(self, {"w": w, "b": b}, finite=finite)
 
     def __repr__(self) -> str:
         classes, p = self.w.shape
-        used = len(used_columns(self.w))
+        used = len(arrays.used_columns(self.w))
         return f"<MultiSolution: {classes} classes, {used:,} of {p:,} features, {_end(self)}>"
 
 
@@ -292,7 +283,10 @@ def _keep(solution: Solution | MultiSolution, values: dict[str, Any], *, finite:
 
     finite: whether weights and intercepts are.
     """
-    objective, gap = as_number("objective", solution.objective), as_number("gap", solution.gap)
+    objective, gap = (
+        arrays.as_number("objective", solution.objective),
+        arrays.as_number("gap", solution.gap),
+    )
     if gap < -ROUNDING:
         raise RecordError(
             f"the gap is {gap:.3g}, which says that the objective is below its own minimum. Give "
@@ -309,10 +303,8 @@ def _keep(solution: Solution | MultiSolution, values: dict[str, Any], *, finite:
             "of NaN, or find out where the numbers overflowed."
         )
     values |= {"objective": objective, "gap": gap, "converged": bool(solution.converged)}
-    values |= {"iterations": as_whole("iterations", solution.iterations)}
-    values |= {"history": tuple(solution.history)}
-    for name, value in values.items():
-        object.__setattr__(solution, name, value)
+    iterations = arrays.as_whole("iterations", solution.iterations)
+    vars(solution).update(values, iterations=iterations, history=tuple(solution.history))
 
 
 def _end(solution: Solution | MultiSolution) -> str:
@@ -410,10 +402,10 @@ class Problem:
     def __post_init__(self) -> None:
         design = self.X if isinstance(self.X, Design) else as_design(self.X)
         n, p = design.shape
-        y = as_finite("y", self.y)
+        y = arrays.as_finite("y", self.y)
         if y.shape != (n,):
             raise RecordError(f"X has {n} rows but y has the shape {y.shape}.")
-        check_squares("y", y)
+        arrays.check_squares("y", y)
         loss = find_loss(self.loss)
         if loss.binary and not np.isin(y, (-1.0, 1.0)).all():
             raise RecordError(
@@ -421,10 +413,10 @@ class Problem:
                 "a loss such as 'squared'."
             )
         given = np.ones(n) if self.sample_weight is None else self.sample_weight
-        c = as_array("sample_weight", given, np.float64)
+        c = arrays.as_array("sample_weight", given, np.float64)
         if c.shape != (n,):
             raise RecordError(f"sample_weight must be {n} finite numbers, 0 or more, not {len(c)}.")
-        check_weights("sample_weight", c)
+        arrays.check_weights("sample_weight", c)
         for name, kind in (("groups", Groups), ("graph", Graph)):
             part = getattr(self, name)
             if part is not None and not isinstance(part, kind):
@@ -441,9 +433,7 @@ class Problem:
             object.__delattr__(self, "X")
         if self.codes is not None:
             values["codes"] = checked_codes(self.codes, n)
-        values["validation"] = _checked_validation(self.validation, p)
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
+        vars(self).update(values, validation=_checked_validation(self.validation, p))
         self._check_options()
         self._check_start()
 
@@ -461,8 +451,10 @@ class Problem:
 
     def _check_options(self) -> None:
         """Check the numbers that say how to fit, and keep them as plain Python numbers."""
-        values = {"tol": as_number("tol", self.tol)}
-        values |= {name: as_whole(name, getattr(self, name)) for name in ("max_iter", "threads")}
+        values = {"tol": arrays.as_number("tol", self.tol)}
+        values |= {
+            name: arrays.as_whole(name, getattr(self, name)) for name in ("max_iter", "threads")
+        }
         if not 0 < values["tol"] < np.inf:
             raise UsageError(f"tol must be above 0 and finite, not {self.tol}.")
         for name in ("max_iter", "threads"):
@@ -472,22 +464,21 @@ class Problem:
             raise UsageError(
                 f"fit_intercept must be True or False, not {self.fit_intercept!r:.60}."
             )
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
+        vars(self).update(values)
 
     def _check_start(self) -> None:
         """Check the start, and keep it as an array and a float."""
         if self.start is None:
             return
         w, b = _pair("start", self.start, "weights and an intercept")
-        w = as_finite("the weights of start", w)
+        w = arrays.as_finite("the weights of start", w)
         if w.shape != self.design.shape[1:]:
             p = self.design.shape[1]
             raise RecordError(f"start has {w.shape} weights, X has {p} features.")
-        b = as_number("the intercept of start", b)
+        b = arrays.as_number("the intercept of start", b)
         if not isfinite(b):
             raise RecordError(f"the intercept of start is {b}, but must be finite: correct it.")
-        object.__setattr__(self, "start", (w, b))
+        vars(self)["start"] = w, b
 
     @property
     def X_csc(self) -> csc_array:
@@ -585,8 +576,7 @@ class Problem:
             if name not in {*vars(self), "X"}:
                 raise TypeError(f"a Problem has no field '{name}'.{did_you_mean(name, vars(self))}")
         other = object.__new__(Problem)
-        for name, value in {**vars(self), **changes}.items():
-            object.__setattr__(other, name, value)
+        vars(other).update({**vars(self), **changes})
         if changes.keys() - {"fit_intercept", "threads", "start", "callback"}:
             if "X" not in changes:
                 object.__setattr__(other, "X", self.design)  # checked already
@@ -609,8 +599,8 @@ def _checked_validation(validation: Any, p: int) -> tuple[Design, Floats] | None
         return None
     X, y = _pair("validation", validation, "a matrix and labels")
     design = X if isinstance(X, Design) else Design(X, "the X of validation")
-    y = as_finite("the y of validation", y)
-    check_squares("the y of validation", y)
+    y = arrays.as_finite("the y of validation", y)
+    arrays.check_squares("the y of validation", y)
     if design.shape != (y.size, p):
         raise RecordError(
             f"validation has X of the shape {design.shape} for y of the shape {y.shape}, and the "
@@ -621,7 +611,7 @@ def _checked_validation(validation: Any, p: int) -> tuple[Design, Floats] | None
 
 def checked_codes(codes: Any, n: int) -> Int64s:
     """The class of every document, all of them occurring; else a RecordError."""
-    checked: Int64s = as_array("codes", codes, np.int64, (n,))
+    checked: Int64s = arrays.as_array("codes", codes, np.int64, (n,))
     if not n or checked.min() < 0 or len(np.unique(checked)) <= checked.max():
         raise RecordError(
             "codes must be the class of every document, from 0 to the number of classes - 1, and "

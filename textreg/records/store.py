@@ -7,14 +7,12 @@ import os
 import pickle
 from contextlib import suppress
 from itertools import count
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from textreg.errors import UsageError
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 class ArrayStore(Protocol):

@@ -14,19 +14,7 @@ from textreg._core.arrays import Floats, Int32s, Int64s
 from textreg._core.groups import group_spread
 from textreg._core.ragged import copy_rows
 from textreg.errors import RecordError
-from textreg.records.arrays import (
-    Cache,
-    as_array,
-    as_whole,
-    check_squares,
-    check_weights,
-    checked_csr,
-    distinct_rows,
-    offsets,
-    row_of,
-    sums,
-    take_rows,
-)
+from textreg.records import arrays
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -78,19 +66,13 @@ class Groups:
     names: Sequence[str] | None = None
 
     def __post_init__(self) -> None:
-        kinds: dict[str, type[Any]] = {
-            "indptr": np.int64,
-            "indices": np.int32,
-            "weights": np.float64,
-        }
-        values: dict[str, Any] = {
-            name: as_array(f"groups.{name}", getattr(self, name), kind)
-            for name, kind in kinds.items()
-        }
-        values["n_features"] = as_whole("groups.n_features", self.n_features)
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
-        offsets("groups.indptr", self.indptr, len(self.indices))
+        vars(self).update(
+            indptr=arrays.as_array("groups.indptr", self.indptr, np.int64),
+            indices=arrays.as_array("groups.indices", self.indices, np.int32),
+            weights=arrays.as_array("groups.weights", self.weights, np.float64),
+            n_features=arrays.as_whole("groups.n_features", self.n_features),
+        )
+        arrays.offsets("groups.indptr", self.indptr, len(self.indices))
         if isinstance(self.names, str) or not hasattr(self.names or (), "__len__"):
             raise RecordError("groups.names must be a list with one name for each group, or None.")
         for name, given in (("weights", self.weights), ("names", self.names)):
@@ -104,7 +86,7 @@ class Groups:
                 f"{self.name(bad[0])} has the weight {self.weights[bad[0]]}: "
                 f"weights are finite, 0 or more."
             )
-        check_weights("groups.weights", self.weights)
+        arrays.check_weights("groups.weights", self.weights)
         if len(self.indices):
             wrong = (self.indices < 0) | (self.indices >= self.n_features)
             if wrong.any():
@@ -113,8 +95,7 @@ class Groups:
                     f"{self.name(self._group_of(entry))} holds feature {self.indices[entry]}, but "
                     f"features run from 0 to {self.n_features - 1}."
                 )
-            rises = np.ones(len(self.indices), dtype=bool)
-            rises[1:] = self.indices[1:] > self.indices[:-1]
+            rises = np.append(True, self.indices[1:] > self.indices[:-1])
             starts = self.indptr[:-1]
             rises[starts[starts < len(self.indices)]] = True
             if not rises.all():
@@ -238,8 +219,11 @@ class Groups:
         sizes = np.diff(self.indptr)
         filled = np.concatenate([np.flatnonzero(sizes > 1), np.flatnonzero(sizes == 1)])
         origin = np.full(len(self), -1, dtype=np.int64)
-        groups, origin[filled] = self._distinct(filled)
-        return MergedGroups(groups, origin)
+        first, same_as = arrays.distinct_rows(self.indptr, self.indices, filled)
+        origin[filled] = same_as
+        weights = arrays.sums(same_as, self.weights[filled], len(first))
+        indptr, indices = arrays.take_rows(self.indptr, self.indices, filled[first])
+        return MergedGroups(Groups(indptr, indices, weights, self.n_features), origin)
 
     @cached_property
     def separate(self) -> MergedGroups:
@@ -251,13 +235,6 @@ class Groups:
         indptr = np.append(0, np.cumsum(sizes[filled]))
         groups = Groups(indptr, self.indices, self.weights[filled], self.n_features)
         return MergedGroups(groups, origin)
-
-    def _distinct(self, chosen: Int64s) -> tuple[Groups, Int64s]:
-        """The chosen groups without duplicates; and where each of them went."""
-        first, same_as = distinct_rows(self.indptr, self.indices, chosen)
-        weights = sums(same_as, self.weights[chosen], len(first))
-        indptr, indices = take_rows(self.indptr, self.indices, chosen[first])
-        return Groups(indptr, indices, weights, self.n_features), same_as
 
 
 class Singles(NamedTuple):
@@ -307,7 +284,7 @@ class MergedGroups:
     def l1(self) -> Floats:
         """Made anew: it is as long as there are features, and a penalty needs it but once."""
         features, weights = self.singles
-        return sums(features, weights, self.groups.n_features)
+        return arrays.sums(features, weights, self.groups.n_features)
 
     @cached_property
     def holders(self) -> tuple[Int64s, Int32s]:
@@ -371,11 +348,11 @@ class Graph:
     similar: csr_array
     dissimilar: csr_array | None = None
     classes: int = 0
-    cache: Cache = field(default_factory=Cache, init=False, repr=False)
+    cache: arrays.Cache = field(default_factory=arrays.Cache, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "classes", as_whole("classes", self.classes))
-        similar = checked_csr("similar", self.similar)
+        object.__setattr__(self, "classes", arrays.as_whole("classes", self.classes))
+        similar = arrays.checked_csr("similar", self.similar)
         rows, columns = similar.shape
         if rows != columns:
             raise RecordError(f"a feature graph is square, not {rows} x {columns}.")
@@ -384,7 +361,7 @@ class Graph:
         for name in ("similar", "dissimilar"):
             if getattr(self, name) is None:
                 continue
-            links = checked_csr(name, getattr(self, name))
+            links = arrays.checked_csr(name, getattr(self, name))
             if links.shape != (rows, rows):
                 raise RecordError(
                     f"{name} is {links.shape[0]} x {links.shape[1]}, not {rows} x {rows}."
@@ -392,7 +369,7 @@ class Graph:
             if not links.data.all():
                 links = links.copy()
                 links.eliminate_zeros()
-            source = row_of(links.indptr)
+            source = arrays.row_of(links.indptr)
             bad = ~(np.isfinite(links.data) & (links.data >= LEAST)) | (source == links.indices)
             if bad.any():
                 at = int(np.argmax(bad))
@@ -401,7 +378,7 @@ class Graph:
                     f"weight {links.data[at]}; links join two features, with finite weights of 0, "
                     f"or {LEAST:g} or more."
                 )
-            check_squares(name, links)
+            arrays.check_squares(name, links)
             object.__setattr__(self, name, links)
 
     @property

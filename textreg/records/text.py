@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
+from typing import Any, NamedTuple, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,12 +24,6 @@ from textreg.records.documents import (
     label_name,
     tokenized,
 )
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from textreg._core.arrays import Int64s
-
 
 # Places of rows that a message names for every reason.
 PLACES = 4
@@ -320,6 +314,7 @@ class Names(Sequence[str]):
 _LISTS = (list, tuple, set, frozenset)
 
 _CORPUS_ARRAYS = {"sample_weight": np.float64, "source_of": np.int32, "line_of": np.int64}
+_COLUMNS = ("labels", "group_of", "time_of", "evidence_of", *_CORPUS_ARRAYS)
 
 
 @dataclass(frozen=True)
@@ -390,8 +385,7 @@ class Corpus:
         for name, kind in _CORPUS_ARRAYS.items():
             if (given := getattr(self, name)) is not None:
                 object.__setattr__(self, name, as_array(name, given, kind))
-        of_documents = ("labels", "sample_weight", "group_of", "time_of", "evidence_of")
-        for name in (*of_documents, "source_of", "line_of"):
+        for name in _COLUMNS:
             value = getattr(self, name)
             if value is not None and len(value) != len(self.texts):
                 raise DataError(
@@ -511,21 +505,16 @@ class Corpus:
         -------
         Corpus
         """
-        texts = self.texts
-        return replace(
-            self,
-            texts=texts.select(rows)
-            if isinstance(texts, TextsElsewhere)
-            else [texts[row] for row in rows],
-            labels=None if self.labels is None else [self.labels[row] for row in rows],
-            sample_weight=None if self.sample_weight is None else self.sample_weight[rows],
-            group_of=None if self.group_of is None else [self.group_of[row] for row in rows],
-            time_of=None if self.time_of is None else [self.time_of[row] for row in rows],
-            evidence_of=self.evidence_of and [self.evidence_of[row] for row in rows],
-            source_of=None if self.source_of is None else self.source_of[rows],
-            line_of=None if self.line_of is None else self.line_of[rows],
-            skipped=SkippedRows(),
-        )
+
+        def some(values: Any) -> Any:
+            if values is None:
+                return None
+            if isinstance(values, TextsElsewhere):
+                return values.select(rows)
+            return values[rows] if isinstance(values, np.ndarray) else [values[at] for at in rows]
+
+        columns = {name: some(getattr(self, name)) for name in ("texts", *_COLUMNS)}
+        return replace(self, **columns, skipped=SkippedRows())
 
 
 def _is_made(labels: Any) -> bool:

@@ -8,19 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from textreg.errors import UsageError
+from textreg.kinds import Loss
 from textreg.losses import find_loss
-from textreg.tasks.base import MULTICLASS, Options, Task, check_classes, parted, with_label
+from textreg.records import Corpus
+from textreg.tasks.base import MULTICLASS, Options, Targets, Task, check_classes, parted, with_label
 from textreg.tasks.classification import Classification, classification
 from textreg.tasks.multilabel import Multilabel
 from textreg.tasks.regression import Regression
-
-if TYPE_CHECKING:
-    from textreg.kinds import Loss
-    from textreg.records import Corpus
-    from textreg.tasks.base import Targets
 
 __all__ = [
     "MULTICLASS",

@@ -8,33 +8,24 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
 from textreg.errors import DataError, DataWarning, UsageError, did_you_mean, first_few
+from textreg.kinds import Loss, Regularizer
 from textreg.losses import Logistic
+from textreg.measure import decisions
+from textreg.measure.decisions import Calibration
+from textreg.measure.evaluation import Evaluation, MultilabelEvaluation, RegressionEvaluation
+from textreg.measure.intercept import Shift
 from textreg.measure.metrics import LOG_LOSSES
+from textreg.records import Bools, Corpus, Floats, Int64s
 
-if TYPE_CHECKING:
-    from typing import TypeAlias
-
-    from textreg.kinds import Loss, Regularizer
-    from textreg.measure.decisions import (
-        Calibration,
-        Reliability,
-        Threshold,
-        ThresholdLine,
-        Unknown,
-    )
-    from textreg.measure.evaluation import Evaluation, MultilabelEvaluation, RegressionEvaluation
-    from textreg.measure.intercept import Shift
-    from textreg.records import Bools, Corpus, Floats, Int64s
-
-    Targets: TypeAlias = Int64s | Floats | Bools
-    ClassWeight: TypeAlias = str | Mapping[str, float] | None
-    ByLabel: TypeAlias = Mapping[str, float]
-    Metrics: TypeAlias = dict[str, float]
+Targets: TypeAlias = Int64s | Floats | Bools
+ClassWeight: TypeAlias = str | Mapping[str, float] | None
+ByLabel: TypeAlias = Mapping[str, float]
+Metrics: TypeAlias = dict[str, float]
 
 
 def labels_of(corpus: Corpus) -> tuple[str, ...]:
@@ -586,7 +577,7 @@ class Task(ABC):
 
     def reliability(
         self, scores: Floats, y: Targets, calibration: Calibration | None = None
-    ) -> Reliability | None:
+    ) -> decisions.Reliability | None:
         """Predicted probabilities against observed frequencies; None if there are none."""
         return None
 
@@ -605,13 +596,13 @@ class Task(ABC):
 
     def choose_thresholds(
         self, rules: Mapping[str, str], scores: Floats, y: Targets
-    ) -> dict[str, Threshold]:
+    ) -> dict[str, decisions.Threshold]:
         """The threshold of every label that has a rule, from documents that no fit has seen."""
         return {}
 
     def choose_unknown(
         self, rule: str | None, held: Held, aside: Held, thresholds: ByLabel
-    ) -> Unknown:
+    ) -> decisions.Unknown:
         """The threshold of :attr:`unknown`, from documents that no fit has seen.
 
         aside: documents that belong to none of the labels. thresholds: those of the labels. Errors
@@ -621,7 +612,7 @@ class Task(ABC):
 
     def threshold_table(
         self, scores: Floats, y: Targets, thresholds: ByLabel
-    ) -> dict[str, tuple[ThresholdLine, ...]]:
+    ) -> dict[str, tuple[decisions.ThresholdLine, ...]]:
         """For every label the threshold in use, and what others would give."""
         return {}
 

@@ -5,34 +5,21 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from textreg.errors import DataError, UsageError, did_you_mean
+from textreg.kinds import Loss
 from textreg.losses import find_loss
 from textreg.measure import decisions, evaluation
 from textreg.measure.decisions import Calibration, Reliability, Threshold, ThresholdCurve
 from textreg.measure.evaluation import Evaluation, MultilabelEvaluation
 from textreg.measure.intercept import Shift, balanced, choose_shift, joint, shifts_of_rows, sigmoid
 from textreg.measure.metrics import LOG_LOSSES, mean, measure_labels
-from textreg.tasks.base import (
-    Held,
-    Options,
-    Task,
-    check_class_weight,
-    check_rare_label,
-    documents_of_labels,
-    labels_of,
-    rare_labels,
-    warn_of_column,
-    warn_of_left_out,
-)
-
-if TYPE_CHECKING:
-    from textreg.kinds import Loss
-    from textreg.records import Bools, Corpus, Floats, Int64s
-    from textreg.tasks.base import ByLabel, ClassWeight, Metrics, Targets
+from textreg.records import Bools, Corpus, Floats, Int64s
+from textreg.tasks import base
+from textreg.tasks.base import ByLabel, ClassWeight, Held, Metrics, Options, Targets, Task
 
 
 @dataclass(frozen=True)
@@ -54,7 +41,7 @@ class Classification(Task):
     def __post_init__(self) -> None:
         if len(self.labels) < 2 or len(set(self.labels)) != len(self.labels):
             raise UsageError(f"a model needs two or more distinct labels, not {list(self.labels)}.")
-        check_rare_label(self.rare_label, self.labels)
+        base.check_rare_label(self.rare_label, self.labels)
         if self.unknown in self.labels:
             raise UsageError(
                 f"the unknown label '{self.unknown}' is a label of the model as well: give it "
@@ -80,23 +67,25 @@ class Classification(Task):
     ) -> tuple[Corpus, dict[str, int]]:
         if corpus.labels is None:
             return corpus, {}
-        counts = documents_of_labels(corpus)
+        counts = base.documents_of_labels(corpus)
         if all(isinstance(label, str) for label in counts):
             column = corpus.columns.get("label", "").partition(" (guessed")[0]
-            warn_of_column(corpus.labels, counts, column)
-        rare = rare_labels(counts, least, rare_label)
+            base.warn_of_column(corpus.labels, counts, column)
+        rare = base.rare_labels(counts, least, rare_label)
         if not rare:
             return corpus, {}
         if rare_label is not None:
             labels = [rare_label if label in rare else label for label in corpus.labels]
             return replace(corpus, labels=labels), rare
         rows = np.array([row for row, label in enumerate(corpus.labels) if label not in rare])
-        warn_of_left_out(rare, least, f"{len(corpus) - len(rows):,} of {len(corpus):,} documents")
+        base.warn_of_left_out(
+            rare, least, f"{len(corpus) - len(rows):,} of {len(corpus):,} documents"
+        )
         return replace(corpus.select(rows), skipped=corpus.skipped), rare
 
     @classmethod
     def of(cls, corpus: Corpus, loss: Loss, multiclass: str) -> Task:
-        return classification(labels_of(corpus), loss, multiclass)
+        return classification(base.labels_of(corpus), loss, multiclass)
 
     # -- targets --------------------------------------------------------------------------------
 
@@ -163,7 +152,7 @@ class Classification(Task):
             return np.ones(len(labels))
         if isinstance(class_weight, str):
             return np.asarray(total.sum() / (len(labels) * total))
-        check_class_weight(class_weight, labels)
+        base.check_class_weight(class_weight, labels)
         return np.array([float(class_weight.get(label, 1.0)) for label in labels])
 
     def describe(self, y: Targets) -> dict[str, float]:
@@ -196,11 +185,8 @@ class Classification(Task):
             # It may be that no document counts.
             counts = len(codes) > 0 and (weights is None or bool(weights.any()))
             for metric in LOG_LOSSES:
-                values[metric] = (
-                    mean(self._measured_losses(metric, table, codes, weights), weights)
-                    if counts
-                    else 0.0
-                )
+                losses = self._measured_losses(metric, table, codes, weights) if counts else None
+                values[metric] = 0.0 if losses is None else mean(losses, weights)
         return values
 
     def losses(self, metric: str, scores: Floats, y: Targets) -> Floats | None:
@@ -238,10 +224,6 @@ class Classification(Task):
         curve = self.risk_curve(Held(scores, self.targets(corpus)), thresholds)
         label = str(self.unknown)
         return replace(result, selective=curve.table(label, thresholds[label]))
-
-    @abstractmethod
-    def arranged(self, scores: Floats, order: Int64s) -> Floats:
-        """Scores of the same labels in another order: ``labels[i] for i in order``."""
 
     # -- probabilities --------------------------------------------------------------------------
 
@@ -283,6 +265,16 @@ class Classification(Task):
         """The documents whose labels the model has."""
         known = self.known(y)
         return (scores, y) if known.all() else (scores[known], y[known])
+
+    def probabilities(self, scores: Floats, calibration: Calibration | None = None) -> Floats:
+        from scipy.special import expit
+
+        return np.asarray(expit(self.label_scores(self._calibrated(scores, calibration))))
+
+    def log_probabilities(self, scores: Floats, calibration: Calibration | None = None) -> Floats:
+        from scipy.special import log_expit
+
+        return np.asarray(log_expit(self.label_scores(self._calibrated(scores, calibration))))
 
     @abstractmethod
     def _log_losses(self, table: Floats, codes: Int64s) -> Floats:
@@ -465,20 +457,6 @@ class Binary(Classification):
     def confidence(self, scores: Floats, thresholds: ByLabel) -> Floats:
         return self.certainty(scores, np.zeros(0), thresholds)
 
-    def arranged(self, scores: Floats, order: Int64s) -> Floats:
-        # The sign says which of both labels a score is for.
-        return scores if order[0] == 0 else -scores
-
-    def probabilities(self, scores: Floats, calibration: Calibration | None = None) -> Floats:
-        from scipy.special import expit
-
-        return np.asarray(expit(self.label_scores(self._calibrated(scores, calibration))))
-
-    def log_probabilities(self, scores: Floats, calibration: Calibration | None = None) -> Floats:
-        from scipy.special import log_expit
-
-        return np.asarray(log_expit(self.label_scores(self._calibrated(scores, calibration))))
-
     def reliability(
         self, scores: Floats, y: Targets, calibration: Calibration | None = None
     ) -> Reliability | None:
@@ -544,9 +522,6 @@ class Multiclass(Classification):
     def certainty(self, scores: Floats, y_true: Targets, thresholds: ByLabel) -> Floats:
         ranked = np.sort(scores - self._offsets(thresholds), axis=1)
         return np.asarray(ranked[:, -1] - ranked[:, -2])
-
-    def arranged(self, scores: Floats, order: Int64s) -> Floats:
-        return scores[:, order]
 
     def _joint_shift(self, table: Floats, codes: Int64s) -> Floats:
         """The shifts of all labels together."""

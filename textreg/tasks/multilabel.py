@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
-from textreg.errors import DataError, DataWarning, UsageError, did_you_mean
+from textreg.errors import DataError, UsageError, did_you_mean
+from textreg.kinds import Loss
 from textreg.losses import find_loss
 from textreg.measure import decisions, evaluation
 from textreg.measure.decisions import Calibration, Reliability, Threshold, ThresholdCurve
 from textreg.measure.evaluation import MultilabelEvaluation, f1_scores
 from textreg.measure.metrics import mean
-from textreg.tasks.base import Options, Task, check_class_weight, check_rare_label, warn_of_left_out
-from textreg.tasks.classification import Multiclass
-
-if TYPE_CHECKING:
-    from textreg.kinds import Loss
-    from textreg.records import Bools, Corpus, Floats, Int64s
-    from textreg.tasks.base import ByLabel, ClassWeight, Metrics, Targets
+from textreg.records import Bools, Corpus, Floats, Int64s
+from textreg.tasks import base
+from textreg.tasks.base import ByLabel, ClassWeight, Metrics, Options, Targets, Task
+from textreg.tasks.classification import Classification, Multiclass
 
 
 @dataclass(frozen=True)
@@ -50,7 +47,7 @@ class Multilabel(Multiclass):
     def __post_init__(self) -> None:
         if not self.labels or len(set(self.labels)) != len(self.labels):
             raise UsageError(f"a model needs one or more distinct labels, not {list(self.labels)}.")
-        check_rare_label(self.rare_label, self.labels)
+        base.check_rare_label(self.rare_label, self.labels)
 
     @classmethod
     def check_options(cls, options: Options) -> None:
@@ -80,7 +77,9 @@ class Multilabel(Multiclass):
         if not rare:
             return corpus, {}
         if rare_label is None:
-            warn_of_left_out(rare, least, f"of {len(counts):,}; their documents keep their others")
+            base.warn_of_left_out(
+                rare, least, f"of {len(counts):,}; their documents keep their others"
+            )
         kept = [
             tuple(rare_label if label in rare else label for label in labels)
             if rare_label is not None
@@ -123,15 +122,9 @@ class Multilabel(Multiclass):
         return np.ones(len(y), dtype=bool)
 
     def known_targets(self, corpus: Corpus) -> Bools:
-        k = len(self.labels)
-        y = np.zeros((len(corpus), k + 1), dtype=bool)
-        if corpus.multilabel:
-            code_of = {label: code for code, label in enumerate(self.labels)}
-            # Labels that are not known count as the rare one, if there is one.
-            other = k if self.rare_label is None else code_of[self.rare_label]
-            for row, labels in enumerate(corpus.labels or ()):
-                y[row, [code_of.get(label, other) for label in labels]] = True
-        return y[:, :k]
+        lists = corpus.labels if corpus.multilabel else [()] * len(corpus)
+        # Labels that are not known count as the rare one, if there is one.
+        return evaluation.indicators(lists or (), self.labels, self.rare_label)[:, :-1]
 
     def part(self, rows: Int64s, y: Targets) -> tuple[Multilabel, Bools, Targets]:
         labels = tuple(self.labels[row] for row in rows.tolist())
@@ -161,7 +154,7 @@ class Multilabel(Multiclass):
         if class_weight is None:
             return None
         if not isinstance(class_weight, str):
-            check_class_weight(class_weight, self.labels)
+            base.check_class_weight(class_weight, self.labels)
             own = [float(class_weight.get(label, 1.0)) for label in self.labels]
             return np.column_stack([np.ones(len(own)), own])
         positive = sample_weight @ y
@@ -178,17 +171,9 @@ class Multilabel(Multiclass):
         if unknown:
             known = {*self.labels}
             rows = [at for at, some in enumerate(corpus.labels or ()) if not known >= set(some)]
-            warnings.warn(
-                evaluation.unknown_labels(
-                    corpus.where(rows[0]),
-                    (len(rows), len(corpus)),
-                    [f"'{label}'" for label in unknown],
-                    did_you_mean(unknown[0], self.labels),
-                    self.rare_label,
-                ),
-                DataWarning,
-                stacklevel=4,
-            )
+            listed, some = [f"'{label}'" for label in unknown], (len(rows), len(corpus))
+            hint = did_you_mean(unknown[0], self.labels)
+            evaluation.tell_unknown(corpus.where(rows[0]), some, listed, hint, self.rare_label)
         return [] if self.rare_label is not None else unknown
 
     # -- scores ---------------------------------------------------------------------------------
@@ -260,16 +245,9 @@ class Multilabel(Multiclass):
 
     # -- probabilities --------------------------------------------------------------------------
 
-    def probabilities(self, scores: Floats, calibration: Calibration | None = None) -> Floats:
-        """(n, labels) of each label by itself, so that they need not sum to one."""
-        from scipy.special import expit
-
-        return np.asarray(expit(self._calibrated(self.as_table(scores), calibration)))
-
-    def log_probabilities(self, scores: Floats, calibration: Calibration | None = None) -> Floats:
-        from scipy.special import log_expit
-
-        return np.asarray(log_expit(self._calibrated(self.as_table(scores), calibration)))
+    # Of each label by itself, so that they need not sum to one.
+    probabilities = Classification.probabilities
+    log_probabilities = Classification.log_probabilities
 
     def _log_losses(self, table: Floats, codes: Targets) -> Floats:
         """(n,) minus the log-probability of what is true of each label, mean over the labels."""
@@ -322,10 +300,6 @@ class Multilabel(Multiclass):
         return ThresholdCurve.of(self.as_table(scores)[:, c], y[:, c].astype(bool))
 
     # -- sides ----------------------------------------------------------------------------------
-
-    def explained(self, y_pred: Targets) -> Int64s:
-        """The first label of each answer; the first of all where there is none."""
-        return np.asarray(y_pred.argmax(axis=1), dtype=np.int64)
 
     def explained_of(self, scores: Floats, thresholds: ByLabel) -> tuple[Int64s, Int64s]:
         """Every predicted label, the one most above its threshold first; else the least below."""

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from textreg.errors import DataError, UsageError
+from textreg.kinds import Loss
+from textreg.measure.decisions import Calibration
 from textreg.measure.evaluation import RegressionEvaluation, evaluate_numbers
 from textreg.measure.metrics import measure_numbers
-from textreg.tasks.base import Options, Task
-
-if TYPE_CHECKING:
-    from textreg.kinds import Loss
-    from textreg.measure.decisions import Calibration
-    from textreg.records import Corpus, Floats, Int64s
-    from textreg.tasks.base import ByLabel, ClassWeight, Metrics, Targets
-
+from textreg.records import Corpus, Floats, Int64s
+from textreg.tasks.base import ByLabel, ClassWeight, Metrics, Options, Targets, Task
 
 # Largest number to learn: the sum of the squares of many is still within what records take.
 LARGEST = 1e25

@@ -115,7 +115,7 @@ def log_odds_of(encoder: AnyEncoder, corpus: Corpus) -> Floats:
     marked, other = np.zeros(encoder.n_columns), np.zeros(encoder.n_columns)
     first = 0
     for part in encoder.parts:
-        tokens = part.tokens(texts, spans=True)
+        tokens = part.features(part.words(texts, spans=True))
         inside = _inside(tokens, [evidence[row] for row in rows])
         some = slice(first, first + part.n_columns)
         for counts, which in ((marked, inside), (other, ~inside)):

@@ -234,16 +234,6 @@ def settings_of(model: Model, unlabeled: Corpus | None = None) -> TrainingSettin
     )
 
 
-def with_choices(settings: TrainingSettings, model: Model) -> TrainingSettings:
-    """The settings of a training with what its search chose for ``model``."""
-    parts = {
-        key: getattr(settings, key).replace(**params)
-        for key, (_, params) in _parts(_summary(model)).items()
-        if getattr(settings, key) is not None and getattr(settings, key).params() != params
-    }
-    return settings.replace(**_features_of(model.encoder), tuning=Tuning(), **parts)
-
-
 def _features_of(encoder: AnyEncoder) -> dict[str, Any]:
     """How documents become features, as settings."""
     # Each field has a tokenizer and a vectorizer of its own.

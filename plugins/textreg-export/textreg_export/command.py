@@ -28,11 +28,7 @@ from textreg.plugins import registry
     "pickled pipeline of scikit-learn, of features that it has. Or one of a plugin.",
 )
 @click.option(
-    "-o",
-    "output",
-    metavar="FILE",
-    required=True,
-    help="File to write, or - for standard output.",
+    "-o", "output", metavar="FILE", required=True, help="File to write, or - for standard output."
 )
 @shared.quiet
 @shared.as_json

@@ -9,7 +9,7 @@ import numpy as np
 from textreg.errors import ConvergenceWarning, UsageError
 from textreg.hookspecs import hookimpl
 from textreg.kinds import Penalized, Regularizer
-from textreg.params import AUTO, LogGrid, param
+from textreg.params import LogGrid, param
 from textreg.penalties import soft
 from textreg.records import Floats, Graph, Problem
 from textreg_fused.kernel import link_rounds
@@ -82,11 +82,8 @@ class GraphFused(Penalized):
     name = "fused"
     needs = "graph"
     default_builder = "cooccurrence"
-    l1: float = param(
-        default=AUTO, min=0, search=LogGrid(1e-3, 0.3, 4), help="strength of the l1 penalty"
-    )
+    l1: float = param(min=0, search=LogGrid(1e-3, 0.3, 4), help="strength of the l1 penalty")
     fuse: float = param(
-        default=AUTO,
         min=0,
         search=LogGrid(1e-4, 1e-2, 3),
         help="strength of the penalty on differences of linked weights",

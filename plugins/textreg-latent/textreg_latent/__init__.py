@@ -12,7 +12,7 @@ from textreg.builtin.separable import Elastic
 from textreg.errors import UsageError
 from textreg.hookspecs import hookimpl
 from textreg.kinds import Regularizer
-from textreg.params import AUTO, LogGrid, check_decided, param
+from textreg.params import LogGrid, check_decided, param
 from textreg.records import Floats, Groups, Problem, Solution
 from textreg.records.problem import Support
 from textreg.solvers.certificate import provable
@@ -38,16 +38,9 @@ class Latent(Regularizer):
     name = "latent"
     needs = "groups"
     default_builder = "sentences"
-    group: float = param(
-        default=AUTO,
-        min=0,
-        search=LogGrid(3e-4, 3e-2, 5),
-        help="group penalty strength",
-    )
+    group: float = param(min=0, search=LogGrid(3e-4, 3e-2, 5), help="group penalty strength")
     l1: float = param(default=0.0, min=0, help="l1 penalty strength")
-    l2: float = param(
-        default=AUTO, min=0, search=LogGrid(2e-4, 5e-3, 3), help="l2 penalty strength"
-    )
+    l2: float = param(min=0, search=LogGrid(2e-4, 5e-3, 3), help="l2 penalty strength")
 
     def reduced(self) -> Regularizer | None:
         """The elastic net, or what that reduces to, where ``group`` is zero."""

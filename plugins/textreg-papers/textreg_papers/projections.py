@@ -27,7 +27,7 @@ from scipy.sparse import csc_array
 from textreg.errors import UsageError
 from textreg.hookspecs import hookimpl
 from textreg.kinds import Regularizer
-from textreg.params import AUTO, LogGrid, check_decided, param
+from textreg.params import LogGrid, check_decided, param
 from textreg.penalties import Separable
 from textreg.records import Design, Floats, Graph, Int64s, Problem, Solution
 from textreg.solvers.newton import newton
@@ -233,7 +233,7 @@ class Projection(Regularizer):
     """Weights that are linear combinations of a few directions, w = V u (docs/networks.md, N3)."""
 
     components: int = param(default=200, min=1, help="largest number of directions")
-    l2: float = param(default=AUTO, min=0, search=LogGrid(1e-4, 1.0, 5), help="l2 penalty strength")
+    l2: float = param(min=0, search=LogGrid(1e-4, 1.0, 5), help="l2 penalty strength")
 
     @abstractmethod
     def basis(self, problem: Problem) -> Basis:
@@ -324,8 +324,7 @@ class LocallyLinear(Projection):
             frequency = np.bincount(documents.indices, counts, p)[linked]
             linked = np.sort(linked[np.argsort(-frequency, kind="stable")[: self.most]])
         features, V = graph.cache.get(
-            ("lle", components, linked.tobytes()),
-            lambda: _embedding(graph, linked, components),
+            ("lle", components, linked.tobytes()), lambda: _embedding(graph, linked, components)
         )
 
         def expand(u: Floats) -> Floats:

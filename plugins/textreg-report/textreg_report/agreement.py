@@ -17,7 +17,7 @@ import numpy as np
 
 from textreg.errors import DataError, RecordError, UsageError, shortened
 from textreg.explain.contributions import BATCH, explained_batch
-from textreg.explain.evidence import Sentences
+from textreg.explain.evidence import Occurrences
 from textreg.measure.metrics import RESAMPLES, resampled
 from textreg.model.model import Model
 from textreg.records import Bools, Floats, Int64s
@@ -238,10 +238,8 @@ def token_overlap(marked: Bools, predicted: Bools) -> Overlap:
     ----------
     deyoung2020, section 4.1: "token-level precision and recall".
     """
-    both, of_predicted, of_marked = (
-        int(np.count_nonzero(each)) for each in (marked & predicted, predicted, marked)
-    )
-    return Overlap(both / max(of_predicted, 1), both / max(of_marked, 1))
+    both = int(np.count_nonzero(marked & predicted))
+    return Overlap(both / max(int(predicted.sum()), 1), both / max(int(marked.sum()), 1))
 
 
 def runs(predicted: Bools) -> Int64s:
@@ -436,14 +434,11 @@ class RationaleScores:
         both = np.hstack([self.table[:, : len(names)], other.table[:, : len(names)]])
         rows = _means(both, seed, resamples)
         first, second = (_with_f1(part, names) for part in np.split(rows, 2, axis=1))
-        changes = {name: first[name] - second[name] for name in first}
+        changes = {name: np.split(first[name] - second[name], [1]) for name in first}
+        least = 2.0 ** (1 - len(self))
         return {
-            name: Difference(
-                float(change[0]),
-                *_interval(change[1:]),
-                max(_p_value(change[1:]), 2.0 ** (1 - len(self))),
-            )
-            for name, change in changes.items()
+            name: Difference(float(mean[0]), *_interval(drawn), max(_p_value(drawn), least))
+            for name, (mean, drawn) in changes.items()
         }
 
 
@@ -596,7 +591,7 @@ def _judged(model: Model, documents: Sequence[MarkedDocument], of: str | None) -
             )
 
 
-def _given_sentences(documents: Sequence[MarkedDocument]) -> Sentences | None:
+def _given_sentences(documents: Sequence[MarkedDocument]) -> Occurrences | None:
     """The sentences that come with the documents; None if they do not."""
     given = [one.sentences for one in documents if one.sentences is not None]
     if len(given) != len(documents):
@@ -604,7 +599,7 @@ def _given_sentences(documents: Sequence[MarkedDocument]) -> Sentences | None:
             raise UsageError("some documents have sentences and others none: give all or none.")
         return None
     ptr = np.concatenate([[0], np.cumsum([len(own) for own in given], dtype=np.int64)])
-    return Sentences(np.concatenate(given).astype(np.int32), ptr)
+    return Occurrences((), ptr, np.concatenate(given).astype(np.int32))
 
 
 def _agreement(one: _Judged, share: float) -> tuple[float, ...]:

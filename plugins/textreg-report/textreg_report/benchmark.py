@@ -5,8 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import time
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -17,7 +16,7 @@ from textreg.errors import DataError, UsageError, did_you_mean, named_errors
 from textreg.features.markup import warn_of_html
 from textreg.features.vectorize import Features
 from textreg.kinds import Regularizer
-from textreg.measure.evaluation import Evaluation, MultilabelEvaluation
+from textreg.measure.evaluation import Evaluation, MultilabelEvaluation, indicators
 from textreg.measure.metrics import Answers, Interval, SetAnswers, bootstrap, sign_test
 from textreg.model.model import Model
 from textreg.reading.corpus import read_corpus
@@ -129,18 +128,13 @@ class Checked:
         of_train = [] if self.train is None else self.train.label_names()
         known = sorted({*self.test.label_names(), *of_train})
         # A model may predict a label that no document here has; that is an error in any case.
-        code_of = defaultdict(lambda: len(known), zip(known, range(len(known)), strict=True))
-        if not self.test.multilabel:
-            return np.array([code_of[label] for label in given], dtype=np.int64)
-        y = np.zeros((len(given), len(known) + 1), dtype=bool)
-        for row, some in enumerate(given):
-            y[row, [code_of[label] for label in some]] = True
-        return y
+        if self.test.multilabel:
+            return indicators(given, known)
+        code_of = {label: code for code, label in enumerate(known)}
+        return np.array([code_of.get(label, len(known)) for label in given], dtype=np.int64)
 
 
-def check_benchmark(
-    benchmark: Benchmark, trains: bool, test_share: float, seed: int, rare: Rare
-) -> Checked:
+def check_benchmark(benchmark: Benchmark, trains: bool, seed: int, rare: Rare) -> Checked:
     """The benchmark with test documents, held out if need be; DataError if it cannot be used.
 
     trains: whether any candidate will be trained on it. rare: what becomes of labels of few
@@ -164,7 +158,7 @@ def check_benchmark(
                     f"hold some out for the test. {REMEDY.format(least=3)}; or give test "
                     "documents of your own (--test FILE)."
                 )
-            held = TrainingSettings.from_options(reg="none", holdout=test_share, seed=seed)
+            held = TrainingSettings.from_options(reg="none", holdout=TEST_SHARE, seed=seed)
             (split,) = splits_of(train, target, held)
             train, test = train.select(split.train), train.select(split.held)
         for more in (test, dev):
@@ -175,21 +169,29 @@ def check_benchmark(
     return Checked(benchmark.name, train, test, dev)
 
 
-def listed(benchmarks: Benchmark | Iterable[Benchmark], what: str) -> list[Benchmark]:
-    """The benchmarks of ``what`` in a list; UsageError if there are none, or names are the same."""
+def checked_benchmarks(
+    benchmarks: Benchmark | Iterable[Benchmark],
+    what: str,
+    trained: Collection[TrainingSettings],
+    seed: int,
+    rare: Rare,
+) -> list[Checked]:
+    """The benchmarks of ``what``, checked; UsageError if there are none, or names are the same.
+
+    trained: the candidates that are trained. DataWarning for each corpus with much HTML, if some
+    candidate is trained on it as it is.
+    """
     several = [benchmarks] if isinstance(benchmarks, Benchmark) else list(benchmarks)
     if not several or len({one.name for one in several}) < len(several):
         raise UsageError(f"{what} needs at least one benchmark, and different names for several.")
-    return several
-
-
-def warn_of_html_once(
-    corpora: Iterable[Corpus | None], settings: Iterable[TrainingSettings]
-) -> None:
-    """DataWarning for each corpus with much HTML, if some candidate is trained on it as it is."""
-    if not all(one.vectorizer.strip_html for one in settings):
-        for corpus in filter(None, corpora):
+    checked = []
+    for one in several:
+        with named_errors(one.name):
+            checked.append(check_benchmark(one, bool(trained), seed, rare))
+    if not all(one.vectorizer.strip_html for one in trained):
+        for corpus in filter(None, [one.train for one in checked]):
             warn_of_html(corpus)
+    return checked
 
 
 def _corpus(texts: Texts | None) -> Corpus | None:
@@ -292,12 +294,11 @@ def baseline_of(names: Iterable[str], named: str | None, *, usual: str) -> str:
 TEST_SHARE = 0.2
 
 
-def compare(  # noqa: PLR0913  # its options are its interface
+def compare(  # its options are its interface
     candidates: Sequence[Candidate] | Mapping[str, Candidate],
     benchmarks: Benchmark | Iterable[Benchmark],
     *,
     baseline: str | None = None,
-    test_share: float = TEST_SHARE,
     seed: int = 0,
     control: bool = False,
     progress: Progress | None = None,
@@ -319,8 +320,6 @@ def compare(  # noqa: PLR0913  # its options are its interface
     baseline : str, optional
         The candidate that the others are compared with. Default: ``elastic`` if it is one of them,
         else the first.
-    test_share : float, default 0.2
-        Share of the documents held out for testing where a benchmark has no test documents.
     seed : int, default 0
         Seed of the splits and of the bootstrap.
     control : bool, default False
@@ -359,7 +358,6 @@ def compare(  # noqa: PLR0913  # its options are its interface
             "--reg elastic,sentence."
         )
     baseline = baseline_of(ready, baseline, usual="elastic")
-    benchmarks = listed(benchmarks, "a comparison")
     trained = [one for one in ready.values() if isinstance(one, TrainingSettings)]
     rares = {one.rare for one in trained}
     rare = Rare()
@@ -370,16 +368,12 @@ def compare(  # noqa: PLR0913  # its options are its interface
             name: one if isinstance(one, Model) else one.replace(min_label=None)
             for name, one in ready.items()
         }
-    checked = []
-    for given in benchmarks:
-        with named_errors(given.name):
-            checked.append(check_benchmark(given, bool(trained), test_share, seed, rare))
+    checked = checked_benchmarks(benchmarks, "a comparison", trained, seed, rare)
     if len({one.test.multilabel for one in checked}) > 1:
         raise UsageError(
             "documents of some corpora have one label, and those of others several: compare on "
             "corpora of one kind."
         )
-    warn_of_html_once([one.train for one in checked], trained)
     cells: dict[tuple[str, str], Measurement] = {}
     # Models come first: this is quick, and one that lacks a label stops before any training.
     for benchmark, (name, one) in itertools.product(checked, ready.items()):

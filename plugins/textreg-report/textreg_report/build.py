@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import shlex
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -16,9 +17,8 @@ from textreg.measure.metrics import holm
 from textreg.model.model import Model
 from textreg.records import Corpus, Floats, Int64s
 from textreg.records.documents import check_texts
-from textreg.training.recipe import fit_command, settings_of, with_choices
+from textreg.training.recipe import fit_command, settings_of
 from textreg.training.running import Progress, Work
-from textreg.training.settings import TrainingSettings
 from textreg_report import sections
 from textreg_report.agreement import MarkedDocument, rationale_scores
 from textreg_report.page import PairReport, Report, Section, Suggestion, Versus
@@ -47,7 +47,6 @@ def report(  # noqa: PLR0913  # its options are its interface
     *,
     train: Corpus | None = None,
     unlabeled: Corpus | None = None,
-    settings: TrainingSettings | None = None,
     against: Mapping[str, Model] | None = None,
     texts: Sequence[str] = (),
     marked: Sequence[MarkedDocument] = (),
@@ -71,9 +70,6 @@ def report(  # noqa: PLR0913  # its options are its interface
         The training documents. Without them the report leaves out what needs them, and says so.
     unlabeled : Corpus, optional
         Unlabeled documents that the model's graph was built from.
-    settings : TrainingSettings, optional
-        Settings of the training. The model file holds most of them; columns and the like it does
-        not.
     against : mapping of str to Model, optional
         Other models by name, such as the last one: the verdict compares them on ``corpus``, and a
         table shows what each sentence of some texts is worth to all of them.
@@ -125,8 +121,8 @@ def report(  # noqa: PLR0913  # its options are its interface
     predictions = None if corpus is None else predict_on(model, corpus)
     refits = baseline = shadow = suspected = stability = selection = None
     if train is not None:
-        given = settings_of(model, unlabeled) if settings is None else with_choices(settings, model)
-        refits = refit(model, train, given, Work(jobs, progress, partial=False))
+        work = Work(jobs, progress, partial=False)
+        refits = refit(model, train, settings_of(model, unlabeled), work)
         suspected = sections.suspected_of(model, refits)
         baseline = sections.baseline_of(refits, refits.baseline, BASELINE)
         shadow = sections.baseline_of(refits, refits.shadow, "its shadow")
@@ -388,7 +384,6 @@ def report_pair(
     y_true, one, two = side_by_side(*both)
     versus = beside(names[0], first.task, y_true, two, one)
     explained = gives_offsets(first) and gives_offsets(second)
-    added, removed, relabeled, common = _compare_features(first, second)
     missing = "A tokenizer gives no character offsets, so no document is shown."
     return PairReport(
         title=f"{names[0]} and {names[1]}",
@@ -403,11 +398,7 @@ def report_pair(
         p=versus.p,
         flips=int(np.count_nonzero(one != two)),
         shown=_flips(both, y_true, one, two) if explained else (),
-        common=common,
-        added=tuple(added[:TOP]),
-        removed=tuple(removed[:TOP]),
-        relabeled=tuple(relabeled[:TOP]),
-        counts=(len(added), len(removed), len(relabeled)),
+        **_compare_features(first, second),
         commands=() if command is None else (("this page", shlex.join(command)),),
         versions=sections.versions(),
         data=(("measured on", sections.fingerprint(corpus)),),
@@ -430,10 +421,8 @@ def _side(name: str, predictions: Predictions) -> Section:
     )
 
 
-def _compare_features(
-    first: Model, second: Model
-) -> tuple[list[Section], list[Section], list[Section], int]:
-    """Features added, removed and relabeled, the strongest first, and the number in common.
+def _compare_features(first: Model, second: Model) -> dict[str, Any]:
+    """The strongest features added, removed and relabeled; how many there are, and in common.
 
     The scales of two models' weights differ, so weights are divided by the model's largest.
     """
@@ -447,11 +436,14 @@ def _compare_features(
     names = {**one, **two}
     every = [Section(feature=it, first=one.get(it), second=two.get(it)) for it in names]
     ranked = sorted(every, key=strength)
-    added = [change for change in ranked if change.first is None]
-    removed = [change for change in ranked if change.second is None]
     shared = [change for change in ranked if change.first and change.second]
-    relabeled = [change for change in shared if change.first[0] != change.second[0]]
-    return added, removed, relabeled, len(shared)
+    changes = {
+        "added": [change for change in ranked if change.first is None],
+        "removed": [change for change in ranked if change.second is None],
+        "relabeled": [change for change in shared if change.first[0] != change.second[0]],
+    }
+    shown = {kind: tuple(some[:TOP]) for kind, some in changes.items()}
+    return {**shown, "counts": tuple(map(len, changes.values())), "common": len(shared)}
 
 
 def _main_labels(model: Model) -> dict[str, tuple[str, float]]:

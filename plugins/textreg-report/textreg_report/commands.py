@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,7 +29,7 @@ from textreg.tasks import Classification, Multilabel
 from textreg.terminal import json_line, single_line
 from textreg.training.settings import declared_settings
 from textreg_report.agreement import TITLES, MarkedDocument
-from textreg_report.benchmark import TEST_SHARE, Benchmark, Candidate, compare
+from textreg_report.benchmark import Benchmark, Candidate, compare
 from textreg_report.build import evidence_of, report, report_pair
 from textreg_report.charts import check_picture, plot_path
 from textreg_report.comparison import Comparison
@@ -38,14 +37,16 @@ from textreg_report.learning_curve import Draws, LearningCurve, learn_curve
 from textreg_report.page import CheckPage, Page
 from textreg_report.verdict import corpus_advice
 
-# An option of one file for each corpus.
-_files = partial(click.option, metavar="FILE", multiple=True)
+
+def _files(flag: str, told: str) -> Callable[[shared.F], shared.F]:
+    """An option of one file for each corpus."""
+    return shared.option(flag, "FILE", told, multiple=True)
 
 
 def page_option(usual: str | None = None) -> Callable[[shared.F], shared.F]:
     """The option of the page to write. usual: its name without the option, in words."""
     told = "The HTML file." if usual is None else f"The HTML file.  [default: {usual}]"
-    return click.option("-o", "--output", metavar="FILE", required=usual is None, help=told)
+    return shared.option("-o", "FILE", told, "--output", required=usual is None)
 
 
 def save_page(page: Page, target: Path, *, tell: bool = True) -> None:
@@ -63,17 +64,17 @@ def command_words() -> tuple[str, ...]:
 def marked_columns(*, required: bool) -> Callable[[shared.F], shared.F]:
     """The options that name the columns of marked passages and of sentences."""
     return shared.options(
-        click.option(
+        shared.option(
             "--evidence-col",
-            metavar="NAME",
-            required=required,
-            help="Column of the passages that people marked, lists of [start, end] offsets of "
+            "NAME",
+            "Column of the passages that people marked, lists of [start, end] offsets of "
             "characters: measure the agreement with them.",
+            required=required,
         ),
-        click.option(
+        shared.option(
             "--sentences-col",
-            metavar="NAME",
-            help="Column of the sentences, offsets too.  [default: those of the tokenizer]",
+            "NAME",
+            "Column of the sentences, offsets too.  [default: those of the tokenizer]",
         ),
     )
 
@@ -83,19 +84,16 @@ def marked_columns(*, required: bool) -> Callable[[shared.F], shared.F]:
 @click.argument("files", nargs=-1)
 @reading("label", *TRAINING, trained=True)
 @shared.training_corpus("The corpus that the model was trained on.")
-@click.option(
-    "--against",
-    metavar="MODEL",
-    multiple=True,
-    help="Another model, such as the last one, to compare with on FILES. May be repeated.",
+@shared.repeated(
+    "--against", "MODEL", "Another model, such as the last one, to compare with on FILES."
 )
-@click.option(
+@shared.option(
     "--text",
-    "texts",
-    metavar="TEXT",
-    multiple=True,
-    help="Show what each sentence of this text is worth to the models. May be repeated.  "
+    "TEXT",
+    "Show what each sentence of this text is worth to the models. May be repeated.  "
     "[default: of some documents, with --against]",
+    "texts",
+    multiple=True,
 )
 @marked_columns(required=False)
 @page_option("name of the model + .html")
@@ -191,12 +189,8 @@ FEW = 10
 @click.argument("file")
 @reading("label", trained=True)
 @marked_columns(required=True)
-@click.option("--against", metavar="MODEL", help="Another model, to test the differences from it.")
-@click.option(
-    "--of",
-    metavar="LABEL",
-    help="Label to explain.  [default: the predicted one, of several the strongest]",
-)
+@shared.option("--against", "MODEL", "Another model, to test the differences from it.")
+@shared.of_label
 @shared.as_json
 def agreement_command(  # noqa: PLR0913  # what a command line gives
     model: str,
@@ -212,8 +206,7 @@ def agreement_command(  # noqa: PLR0913  # what a command line gives
     FILE has documents with marked passages; - is standard input. The measures are those of the
     ERASER benchmark, of agreement and of how faithful the evidence is to the model.
     """
-    if how.label_col is not None or how.label_sep is not None:
-        raise UsageError("texts to explain have no labels: leave out --label-col and --label-sep.")
+    how.refuse_labels()
     check_named([file], "agreement")
     loaded = load_model(model)
     others = {} if against is None else {against: load_model(against)}
@@ -294,31 +287,21 @@ class ComparingCommand(PartsCommand):
 def naming(usual: str, *, required: bool) -> Callable[[shared.F], shared.F]:
     """The options that name candidates, and what they are measured on. usual: the baseline."""
     return shared.options(
-        click.option(
+        shared.repeated(
             "--reg",
-            metavar="NAMES",
-            multiple=True,
-            required=required,
-            help="Regularizers, separated by commas; or one with options of its own: "
+            "NAMES",
+            "Regularizers, separated by commas; or one with options of its own: "
             "--reg 'group groups=lda reg-l1=0.1'. "
-            "A name for it may come first: --reg 'topics: group groups=lda'. May be repeated.",
+            "A name for it may come first: --reg 'topics: group groups=lda'.",
+            required=required,
         ),
         _files(
-            "--test",
-            help="Test documents, one file for each corpus.  [default: a part is held out]",
+            "--test", "Test documents, one file for each corpus.  [default: a part is held out]"
         ),
-        click.option(
-            "--test-share",
-            type=float,
-            metavar="FRACTION",
-            default=TEST_SHARE,
-            show_default=True,
-            help="Fraction of the documents to test on, without --test.",
-        ),
-        click.option(
+        shared.option(
             "--baseline",
-            metavar="NAME",
-            help=f"Candidate to compare the others with.  [default: {usual}, or the first]",
+            "NAME",
+            f"Candidate to compare the others with.  [default: {usual}, or the first]",
         ),
     )
 
@@ -390,17 +373,17 @@ def writing(plot: str, *more: Callable[[Any], Any]) -> Callable[[shared.F], shar
     return shared.gathered(
         Output,
         "out",
-        click.option(
+        shared.choice(
             "--format",
+            ["text", "markdown", "csv", "json"],
+            "Format of the result.",
             "form",
-            type=click.Choice(["text", "markdown", "csv", "json"]),
             default="text",
             show_default=True,
-            help="Format of the result.",
         ),
-        click.option("--json", "as_json", is_flag=True, help="The same as --format json."),
-        click.option("-o", "--output", metavar="FILE", help="Write the result to a file."),
-        click.option("--plot", metavar="FILE", help=f"{plot}, as .svg or .png."),
+        shared.switch("--json", "The same as --format json.", "as_json"),
+        shared.option("-o", "FILE", "Write the result to a file.", "--output"),
+        shared.option("--plot", "FILE", f"{plot}, as .svg or .png."),
         *more,
     )
 
@@ -443,34 +426,25 @@ def candidates_of(regs: Sequence[str], models: Sequence[str]) -> dict[str, Candi
                     f"--reg names '{name}' twice: leave one out, or name it otherwise."
                 )
             candidates[name] = options
-    stems = [Path(path).stem for path in models]
-    for path, stem in zip(models, stems, strict=True):
-        name = path if stems.count(stem) > 1 or stem in candidates else stem
-        if name in candidates:
-            raise UsageError(f"the model {path} is named twice: leave one out.")
-        candidates[name] = load_model(path)
-    return candidates
+    return candidates | load_by_name(models, candidates)
 
 
 @click.command(cls=ComparingCommand, name="compare")
 @click.argument("files", nargs=-1, required=True)
 @reading("label", fields=True)
 @naming("elastic", required=False)
-@_files("--dev", help="Documents to choose hyperparameters on, one file for each corpus.")
-@click.option(
+@_files("--dev", "Documents to choose hyperparameters on, one file for each corpus.")
+@shared.switch(
     "--control",
-    is_flag=True,
-    help="Compare candidates with groups or a graph with elastic, and with their shadow: the same "
+    "Compare candidates with groups or a graph with elastic, and with their shadow: the same "
     "groups or links, of features drawn by chance.",
 )
 @SHARED
 @settings("unknown")
 @writing(
     "Plot accuracy against number of features",
-    click.option(
-        "--report",
-        metavar="FILE",
-        help="Write a report on the differences of two models, one HTML page.",
+    shared.option(
+        "--report", "FILE", "Write a report on the differences of two models, one HTML page."
     ),
 )
 def compare_command(
@@ -545,17 +519,16 @@ def _sizes(ctx: click.Context, option: click.Parameter, text: str | None) -> lis
 @click.command(cls=ComparingCommand, name="learn-curve")
 @click.argument("files", nargs=-1, required=True)
 @reading("label", fields=True)
-@click.option(
+@shared.option(
     "--sizes",
-    metavar="N,N,...",
+    "N,N,...",
+    "Numbers of documents to train on.  [default: all, half of them, and so on]",
     callback=_sizes,
-    help="Numbers of documents to train on.  [default: all, half of them, and so on]",
 )
 @shared.options(*(setting(name, one) for name, one in Draws.declared().items()))
 @naming("ridge", required=True)
 @_files(
-    "--unlabeled",
-    help="Unlabeled documents for regularizers with a graph, one file for each corpus.",
+    "--unlabeled", "Unlabeled documents for regularizers with a graph, one file for each corpus."
 )
 @SHARED
 @writing("Plot the curves")
@@ -618,7 +591,7 @@ def check_page_command(
 @click.command(cls=shared.Command, name="plot")
 @click.argument("model")
 @shared.options(*PATH_TABLES)
-@click.option("-o", "--output", metavar="FILE", required=True, help="The picture, .svg or .png.")
+@shared.option("-o", "FILE", "The picture, .svg or .png.", "--output", required=True)
 def plot_command(
     model: str, coefficients: str | None, errors: bool, sentences: str | None, output: str
 ) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, NamedTuple
 
+from textreg.cli.output import percent
 from textreg.files import csv_lines
 from textreg.measure.metrics import ALPHA, Interval, holm, p_text
 from textreg.records import Bools, Floats, Int64s
@@ -525,6 +526,6 @@ def _figures(of: Measurement | Mean) -> list[str]:
         *([] if of.micro_f1 is None else [f"{of.micro_f1:.3f}"]),
         f"{of.macro_f1:.3f}",
         f"{of.features:,.0f}",
-        "?" if share is None else f"{100 * share:.2g} %" if share < 0.1 else f"{100 * share:.0f} %",
+        "?" if share is None else percent(share),
         "?" if seconds is None else f"{seconds:.2f}",
     ]

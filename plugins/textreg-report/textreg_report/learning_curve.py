@@ -32,11 +32,9 @@ from textreg_report.benchmark import (
     Candidate,
     Checked,
     baseline_of,
-    check_benchmark,
-    listed,
+    checked_benchmarks,
     measure,
     ready_candidates,
-    warn_of_html_once,
 )
 from textreg_report.charts import Series, draw_lines
 from textreg_report.comparison import Measurement, markdown
@@ -371,14 +369,10 @@ class LearningCurve:
 
     def to_dict(self) -> dict[str, Any]:
         """The same as plain values that JSON can hold."""
-        points = [
-            {
-                **dict(zip(("benchmark", "candidate", "size"), key, strict=True)),
-                **mean._asdict(),
-                "difference": gain and gain._asdict(),
-            }
-            for key, mean, gain in self._points()
-        ]
+        points = []
+        for key, mean, gain in self._points():
+            of = dict(zip(("benchmark", "candidate", "size"), key, strict=True))
+            points.append({**of, **mean._asdict(), "difference": gain and gain._asdict()})
         cells = [cell.to_dict() for cell in self.cells]
         return {**vars(self), "sizes": dict(self.sizes), "points": points, "cells": cells}
 
@@ -458,7 +452,6 @@ def learn_curve(  # noqa: PLR0913  # its options are its interface
     measure: str = "accuracy",
     unlabeled: Mapping[str, Corpus] | None = None,
     baseline: str | None = None,
-    test_share: float = 0.2,
     seed: int = 0,
     progress: Progress | None = None,
     **settings: Unpack[SettingsKeywords],
@@ -491,8 +484,6 @@ def learn_curve(  # noqa: PLR0913  # its options are its interface
     baseline : str, optional
         The candidate that the others are compared with. Default: ``ridge`` if it is one of them,
         else the first.
-    test_share : float, default 0.2
-        As for :func:`textreg_report.compare`.
     seed : int, default 0
         Seed of the draws, the splits and the test documents.
     progress : callable, optional
@@ -523,8 +514,8 @@ def learn_curve(  # noqa: PLR0913  # its options are its interface
     baseline = baseline_of(ready, baseline, usual="ridge")
     rare = next(iter(ready.values())).rare
     ready = {name: one.replace(min_label=None, rare_label=None) for name, one in ready.items()}
-    several = listed(benchmarks, "a learning curve")
-    known = [one.name for one in several]
+    checked = checked_benchmarks(benchmarks, "a learning curve", ready.values(), seed, rare)
+    known = [one.name for one in checked]
     unlabeled = unlabeled or {}
     if others := set(unlabeled) - set(known):
         raise UsageError(
@@ -532,15 +523,14 @@ def learn_curve(  # noqa: PLR0913  # its options are its interface
             f"{', '.join(known)}."
         )
     pools = []
-    for benchmark in several:
+    for benchmark in checked:
         with named_errors(benchmark.name):
             if benchmark.dev is not None:
                 raise UsageError(
                     "a learning curve takes no dev documents, which a small sample would not have: "
                     "hyperparameters are chosen on each sample. Leave them out."
                 )
-            checked = check_benchmark(benchmark, True, test_share, seed, rare)
-            corpus = checked.train
+            corpus = benchmark.train
             assert corpus is not None
             if corpus.multilabel:
                 raise DataError(
@@ -554,8 +544,7 @@ def learn_curve(  # noqa: PLR0913  # its options are its interface
             for order in orders:
                 check_samples(order, chosen, codes, labels, draw)
         more = unlabeled.get(benchmark.name)
-        pools.append(Pool(checked, more, chosen, orders, by == "labels"))
-    warn_of_html_once([pool.benchmark.train for pool in pools], ready.values())
+        pools.append(Pool(benchmark, more, chosen, orders, by == "labels"))
     total = sum(len(pool.sizes) for pool in pools) * draws * len(ready)
     cells: list[Measurement] = []
     for pool in pools:

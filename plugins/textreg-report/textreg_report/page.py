@@ -75,6 +75,7 @@ def _environment() -> Any:
     """Templates that escape every value and make invisible characters visible."""
     from jinja2 import Environment, FunctionLoader, StrictUndefined
 
+    from textreg.cli.output import percent
     from textreg.explain.sentences import is_selected, notes_of, title_of
     from textreg.terminal import visible
     from textreg_report import charts
@@ -91,7 +92,7 @@ def _environment() -> Any:
     environment.globals["chart"] = charts
     environment.globals["alpha"] = ALPHA
     environment.globals["titles"] = TITLES
-    figures = (clip, fixed, percent, short, signed, telling, thirds)
+    figures = (clip, fixed, short, signed, telling, thirds)
     environment.filters.update(
         {figure.__name__: figure for figure in figures},
         count=lambda value: f"{value:,.0f}",
@@ -101,6 +102,7 @@ def _environment() -> Any:
         notes_of=notes_of,
         title_of=title_of,
         p_value=p_text,
+        percent=percent,
         small=lambda value: minus(f"{value:.1e}"),
     )
     return environment
@@ -157,8 +159,8 @@ class Versus(NamedTuple):
         The metric of the other one.
     difference : Estimate
         The model's metric, ``own``, minus ``other``, with its interval.
-    won, lost : int or None
-        Documents that only the model, or only the other one, has right; None in a regression.
+    won, lost : int
+        Documents that only the model, or only the other one, has right; 0 in a regression.
     p : float or None
         P-value of the exact McNemar test, adjusted if there are several comparisons; None in a
         regression.
@@ -170,8 +172,8 @@ class Versus(NamedTuple):
     metric: str
     other: float
     difference: Estimate
-    won: int | None = None
-    lost: int | None = None
+    won: int = 0
+    lost: int = 0
     p: float | None = None
     comparisons: int = 1
 
@@ -186,7 +188,7 @@ class Versus(NamedTuple):
 
         As ``textreg_report.comparison.Contrast.verdict``.
         """
-        if self.p is not None and self.won is not None and self.lost is not None:
+        if self.p is not None:
             if self.p > ALPHA or self.won == self.lost:
                 return "level"
             return "better" if self.won > self.lost else "worse"
@@ -335,12 +337,6 @@ def signed(value: float, digits: int = 3) -> str:
         return "0"
     text = f"{value:+.{digits}f}"
     return minus(text) if float(text) else text[1:]
-
-
-def percent(share: float) -> str:
-    """7.7 %, 34 %."""
-    value = 100 * share
-    return f"{value:.0f} %" if value >= 10 or not value else f"{value:.2g} %"
 
 
 def telling(pairs: Sequence[tuple[str, float]], digits: int = 2) -> list[tuple[str, float]]:

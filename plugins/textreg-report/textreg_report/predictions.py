@@ -18,18 +18,16 @@ from textreg.measure import evaluation, metrics
 from textreg.measure.metrics import Answers, Interval, SetAnswers, bootstrap
 from textreg.model.model import Model
 from textreg.plugins import registry
-from textreg.records import Bools, Corpus, Floats, Int64s, MultiSolution, SkippedRowsBuilder
+from textreg.records import Bools, Corpus, Floats, Int64s, MultiSolution
 from textreg.structure.shuffling import shadow_of
-from textreg.tasks import Multilabel, Target, Task
+from textreg.tasks import Multilabel, Task
 from textreg.training.fit import fit_rows
 from textreg.training.prepare import SEARCH_TOL, Prepared, prepare, read_training
 from textreg.training.running import ALONE, Run, Work
 from textreg.training.search import choose
 from textreg.training.settings import TrainingSettings
-from textreg.training.space import Tuning
 from textreg.training.splits import splits_of
 from textreg.training.trials import Fold, Start, search
-from textreg.training.update import joined
 from textreg_report.page import Estimate, Section, Versus, mean_of
 
 Targets = Int64s | Floats | Bools
@@ -102,18 +100,10 @@ def scores_of(predictions: Predictions) -> Section:
     result = task.evaluate(
         predictions.corpus, predictions.scores, model.thresholds, model.calibration
     )
-    scores = Section(
-        how=predictions.how,
-        documents=len(predictions.y_true),
-        result=result,
-        figures=_figures(result, predictions),
-        labels=[],
-        left_out=0,
-        matrix=None,
-        confused=[],
-        reliability=None,
-        thresholds=[],
-    )
+    known = {"how": predictions.how, "documents": len(predictions.y_true), "result": result}
+    of_labels: dict[str, Any] = {"labels": [], "left_out": 0, "confused": [], "thresholds": []}
+    none = {"matrix": None, "reliability": None}
+    scores = Section(**known, figures=_figures(result, predictions), **of_labels, **none)
     if isinstance(result, evaluation.RegressionEvaluation):
         return scores
     names = [one.label for one in result.classes]
@@ -226,7 +216,7 @@ def side_by_side(first: Predictions, second: Predictions) -> Sequence[Any]:
     rows: list[Any] = [labels, *(it.model.task.answers(it.y_pred) for it in (first, second))]
     if task.multilabel:
         names = sorted({label for answers in rows for own in answers for label in own})
-        return [evaluation.indicators(answers, names) for answers in rows]
+        return [evaluation.indicators(answers, names)[:, :-1] for answers in rows]
     for row, each in enumerate((first, second), 1):
         # A label may count as another one, such as that of rare labels: right is what counts so.
         right = each.model.task.right(each.y_true, each.y_pred)
@@ -358,15 +348,15 @@ def refit(model: Model, corpus: Corpus, settings: TrainingSettings, work: Work =
     """Fit the regularizer of ``model`` and the baseline without each part of its training corpus.
 
     settings: those of the training, with the choices of its search: see
-    :func:`textreg.training.recipe.with_choices`. Documents of ``settings.dev`` belong to the
-    corpus if the final model was fitted to them. The parts are those of the cross-validation, or
+    :func:`textreg.training.recipe.settings_of`. The parts are those of the cross-validation, or
     PARTS of similar size. Groups of documents stay whole; with times, every fit has seen only
     earlier documents. Features come from the whole corpus, as in training. The hyperparameters of
     the baseline are searched for on the first part, or on all parts after a cross-validation.
 
     Raises DataError if the labels are not those of the model, and KeyboardInterrupt on Ctrl-C.
     """
-    corpus, target = _learned(corpus, settings)
+    posed = read_training(corpus, settings)
+    corpus, target = posed.corpus, posed.target
     if target.task.labels != model.labels:
         raise DataError(
             f"the training corpus has the labels {first_few(target.task.labels, LABELS_LISTED)}, "
@@ -374,10 +364,8 @@ def refit(model: Model, corpus: Corpus, settings: TrainingSettings, work: Work =
             "trained on (--train)."
         )
     # Nothing is learned from documents that are left out, but how good the fits are.
-    left = ("dev", "holdout", "calibrate", "threshold", "unknown", "unknown_rule")
-    usual: dict[str, Any] = {"path": False, "refit": True, "tuning": Tuning()}
     cv = settings.cv or _parts(corpus)
-    plain = settings.replace(**dict.fromkeys(left), **usual, cv=cv)
+    plain = settings.replace(unknown=None, unknown_rule=None, cv=cv)
     splits = splits_of(corpus, target, plain)
     data = prepare(corpus, target, plain)
     compared, kind, k = settings.reg.name != BASELINE, settings.reg.needs, len(splits)
@@ -439,26 +427,6 @@ def half_of(rows: NDArray[np.intp], strata: Int64s) -> NDArray[np.intp]:
     # Rank within the stratum; the first ⌈n/2⌉ of each are drawn.
     place = np.arange(len(ordered)) - np.repeat(first, counts)
     return np.sort(ordered[place < np.repeat(-(-counts // 2), counts)])
-
-
-def _learned(corpus: Corpus, settings: TrainingSettings) -> tuple[Corpus, Target]:
-    """The documents that a final fit has, and what it learns."""
-    posed = read_training(corpus, settings)
-    corpus, dev, task = posed.corpus, posed.settings.dev, posed.target.task
-    if dev is None or not settings.refit:
-        return corpus, posed.target
-    y = task.targets(dev)
-    if not task.known(y).all():
-        known = np.flatnonzero(task.known(y))
-        dev, y = dev.select(known), y[known]
-    if task.rare_label is not None:
-        dev = replace(dev, labels=task.answers(y))
-    skipped = SkippedRowsBuilder()
-    for one, before in ((corpus, 0), (dev, len(corpus))):
-        for row in one.skipped:
-            skipped.add(row._replace(position=row.position + before))
-    corpus = replace(joined(corpus, dev, held_out=False), skipped=skipped.rows())
-    return corpus, Target(task, task.targets(corpus))
 
 
 def _parts(corpus: Corpus) -> int:

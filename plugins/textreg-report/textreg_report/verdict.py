@@ -18,17 +18,8 @@ from textreg.measure.metrics import ALPHA, p_text, wilson
 from textreg.records import Bools, Corpus, Floats, Int64s
 from textreg.records.documents import FieldedText, check_texts
 from textreg.tasks import Classification, Task
-from textreg_report.page import (
-    Estimate,
-    Section,
-    Suggestion,
-    Versus,
-    clip,
-    fixed,
-    mean_of,
-    short,
-    signed,
-)
+from textreg_report import page
+from textreg_report.page import Estimate, Section, Suggestion, Versus
 from textreg_report.predictions import RESAMPLED, RESAMPLES, Predictions, Refits, answers_of, beside
 
 # Characters of a label in a sentence.
@@ -37,7 +28,7 @@ LONGEST_LABEL = 40
 
 def quoted(label: str) -> str:
     """A label in quotation marks, not too long."""
-    return f"“{clip(label, LONGEST_LABEL)}”"
+    return f"“{page.clip(label, LONGEST_LABEL)}”"
 
 
 def listed(items: Sequence[str]) -> str:
@@ -52,7 +43,7 @@ def documents(count: int) -> str:
 
 def share(value: float, digits: int = 0) -> str:
     """A share in percent; with another digit where all of them would be 0 or 100."""
-    text = fixed(100 * value, digits)
+    text = page.fixed(100 * value, digits)
     if 0 < value < 1 and float(text) in (0.0, 100.0) and digits < 3:
         return share(value, digits + 1)
     return f"{text}\N{NO-BREAK SPACE}%"
@@ -60,8 +51,8 @@ def share(value: float, digits: int = 0) -> str:
 
 def share_of(count: int, total: int) -> str:
     """A share of documents with its 95 % interval (Wilson 1927)."""
-    low, high = wilson(count, total)
-    return f"{share(count / total)} of {total:,} ({fixed(100 * low, 0)} to {fixed(100 * high, 0)})"
+    ends = " to ".join(page.fixed(100 * end, 0) for end in wilson(count, total))
+    return f"{share(count / total)} of {total:,} ({ends})"
 
 
 def often(
@@ -89,13 +80,15 @@ def often_wrong(parts: Mapping[str, Bools], wrong: Bools) -> list[tuple[str, tup
 
 def points(difference: Estimate) -> str:
     """A difference in points of percent with its interval."""
-    value, low, high = (signed(100 * (it or 0.0), 1) for it in difference[1:])
+    value, low, high = (page.signed(100 * (it or 0.0), 1) for it in difference[1:])
     return f"{value} points, 95\N{NO-BREAK SPACE}% interval {low} to {high}"
 
 
 def number(figure: Estimate) -> str:
     """A number with its interval, if there is one."""
-    value, *ends = (fixed(it) if abs(it) < 10 else short(it) for it in figure[1:] if it is not None)
+    value, *ends = (
+        page.fixed(it) if abs(it) < 10 else page.short(it) for it in figure[1:] if it is not None
+    )
     return f"{value} ({ends[0]} to {ends[1]})" if ends else value
 
 
@@ -165,13 +158,13 @@ def _beside_constant(main: Estimate, constant: Versus) -> str:
 def _beside_other(other: Versus) -> str:
     """The model and another one."""
     figures = number(other.difference) if other.metric == "R²" else points(other.difference)
-    if other.won is not None and other.lost is not None and other.p is not None:
+    if other.p is not None:
         adjusted = "adjusted p" if other.comparisons > 1 else "p"
         figures += (
             f"; right on {documents(other.won)} that the other one gets wrong, wrong on "
             f"{other.lost:,} that it gets right, {adjusted} = {p_text(other.p)}"
         )
-    if other.won == other.lost == 0:
+    if other.p is not None and other.won == other.lost == 0:
         return f"It is right on the same documents as {other.name}."
     told = {
         "better": f"Better than {other.name}",
@@ -192,7 +185,7 @@ def versus_constant(predictions: Predictions, trained: Mapping[str, float]) -> V
     task, y, y_pred = predictions.model.task, predictions.y_true, predictions.y_pred
     if not task.discrete:
         mean = trained.get("mean", float(y.mean()))
-        name = f"always answering the mean, {short(mean)}"
+        name = f"always answering the mean, {page.short(mean)}"
         return beside(name, task, y, y_pred, np.full(len(y), mean))
     codes = y.astype(np.int64)
     if task.multilabel:
@@ -331,7 +324,7 @@ def of_probabilities(own: Floats, right: Bools) -> str:
     return (
         f"Its probabilities are {told or 'neither measurably too high nor too low'}: "
         f"{share(mean, 1)} on average, where {share(observed / len(right), 1)} are right "
-        f"({fixed(100 * low, 1)} to {fixed(100 * high, 1)})."
+        f"({page.fixed(100 * low, 1)} to {page.fixed(100 * high, 1)})."
     )
 
 
@@ -504,12 +497,13 @@ def calibrated(predictions: Predictions) -> Iterator[Suggestion]:
     for choosing, rows in halves(n):
         calibration = task.calibrate("temperature", scores[choosing], y[choosing])
         then[rows] = task.log_probabilities(scores, calibration)[own][rows]
-    gain = mean_of("gain", then - now)
+    gain = page.mean_of("gain", then - now)
     if gain.low is not None and gain.low > 0:
         yield Suggestion(
             "Calibrate its probabilities (--calibrate temperature).",
             f"A temperature that one half of these documents chooses lowers the log-loss of the "
-            f"other by {number(gain)}, from {fixed(-float(now.mean()))}. Answers stay the same.",
+            f"other by {number(gain)}, from {page.fixed(-float(now.mean()))}. Answers stay the "
+            "same.",
         )
 
 
@@ -654,8 +648,8 @@ def learning_still(
     gains: documents of every label that only the whole, or only the half, has right. versus: the
     whole beside the half. scale: measured documents per training document.
     """
-    won, lost, p = versus.won, versus.lost, versus.p
-    if won is None or lost is None or p is None or versus.verdict != "better":
+    p = versus.p
+    if p is None or versus.verdict != "better":
         return
     adjusted = metrics.holm([metrics.sign_test(*gain) for gain in gains.values()])
     more = {
@@ -671,5 +665,5 @@ def learning_still(
         f"Add training documents, {above if 0 < len(more) < len(gains) else 'of all labels'}.",
         f"Fitted to all of them rather than half, the {versus.metric} is higher by "
         f"{points(versus.difference)}, p = {p_text(p)}{most}: so more should help, if less.",
-        scale * (won - lost),
+        scale * (versus.won - versus.lost),
     )
