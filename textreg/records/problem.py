@@ -20,6 +20,7 @@ from textreg.records.arrays import (
     as_whole,
     check_squares,
     check_weights,
+    frozen,
     used_columns,
 )
 from textreg.records.design import Design, as_design
@@ -220,10 +221,9 @@ class Solution:
     def __post_init__(self) -> None:
         w, b = as_array("w", self.w, np.float64), as_number("b", self.b)
         values = {"w": w, "b": b, "residual": as_number("residual", self.residual)}
-        if self.group_norms is not None:
-            values["group_norms"] = as_array("group_norms", self.group_norms, np.float64)
-        if self.alpha is not None:
-            values["alpha"] = as_array("alpha", self.alpha, np.float64)
+        for name in ("group_norms", "alpha"):
+            if getattr(self, name) is not None:
+                values[name] = as_array(name, getattr(self, name), np.float64)
         _keep(self, values, finite=bool(np.isfinite(w).all()) and isfinite(b))
 
     @property
@@ -334,7 +334,8 @@ class Problem:
     ----------
     X : sparse or dense matrix of shape (n, p), or Design
         Documents by features. Kept as float64 CSR with sorted rows and no entry twice; the caller's
-        matrix stays as it is. A Design is shared, not checked again.
+        matrix stays as it is. Indices are copied, values may be shared: do not change those. A
+        Design is shared, not checked again.
     y : array-like, shape (n,)
         Labels of -1 and +1, or any numbers if the loss is for numbers. Kept as float64.
     sample_weight : array-like of shape (n,), default ones
@@ -525,8 +526,7 @@ class Problem:
 
     def largest_gradient_at_zero(self) -> float:
         """max_j |d loss / d w_j| there: the smallest l1 strength that leaves no weight."""
-        gradient = self.gradient_at_zero()
-        return float(np.abs(gradient).max()) if len(gradient) else 0.0
+        return float(np.abs(self.gradient_at_zero()).max(initial=0.0))
 
     def over(self, X: Any, start: tuple[Any, float] | None, **changes: Any) -> Problem:
         """The same over other columns, without what belongs to those of this problem.
@@ -621,7 +621,7 @@ def _checked_validation(validation: Any, p: int) -> tuple[Design, Floats] | None
 
 def checked_codes(codes: Any, n: int) -> Int64s:
     """The class of every document, all of them occurring; else a RecordError."""
-    checked: Int64s = as_array("codes", codes, np.int64, (n,))
+    checked: Int64s = frozen(as_array("codes", codes, np.int64, (n,)))
     if not n or checked.min() < 0 or len(np.unique(checked)) <= checked.max():
         raise RecordError(
             "codes must be the class of every document, from 0 to the number of classes - 1, and "

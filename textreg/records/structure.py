@@ -22,6 +22,7 @@ from textreg.records.arrays import (
     check_weights,
     checked_csr,
     distinct_rows,
+    frozen,
     offsets,
     row_of,
     sums,
@@ -48,7 +49,8 @@ class Groups:
     indptr : array-like of whole numbers, shape (groups + 1,)
         Kept as int64, and the others below as int32 and float64.
     indices : array-like of whole numbers
-        Group g has the features ``indices[indptr[g]:indptr[g + 1]]``, sorted and distinct.
+        Group g has the features ``indices[indptr[g]:indptr[g + 1]]``, sorted and distinct. Both are
+        kept read-only: a copy of what may be written to.
     weights : array-like, shape (groups,)
         The weight of every group, 0 or more; the regularizer multiplies its group penalty
         strength by it.
@@ -78,16 +80,12 @@ class Groups:
     names: Sequence[str] | None = None
 
     def __post_init__(self) -> None:
-        kinds: dict[str, type[Any]] = {
-            "indptr": np.int64,
-            "indices": np.int32,
-            "weights": np.float64,
-        }
         values: dict[str, Any] = {
-            name: as_array(f"groups.{name}", getattr(self, name), kind)
-            for name, kind in kinds.items()
+            "indptr": frozen(as_array("groups.indptr", self.indptr, np.int64)),
+            "indices": frozen(as_array("groups.indices", self.indices, np.int32)),
+            "weights": as_array("groups.weights", self.weights, np.float64),
+            "n_features": as_whole("groups.n_features", self.n_features),
         }
-        values["n_features"] = as_whole("groups.n_features", self.n_features)
         for name, value in values.items():
             object.__setattr__(self, name, value)
         offsets("groups.indptr", self.indptr, len(self.indices))
@@ -229,6 +227,7 @@ class Groups:
             copy_rows(*stored, np.maximum(merged.origin, 0), self.indptr, indices)
         single = np.flatnonzero(merged.origin <= -2)
         indices[self.indptr[single]] = -2 - merged.origin[single]
+        indices.flags.writeable = False
         vars(self)[name] = indices
         return indices
 
