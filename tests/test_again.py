@@ -146,6 +146,8 @@ def test_builders_go_with_the_regularizer_that_needs_them(cli: Cli) -> None:
         ('config = "x"', "config is a model whose options come beneath .* and x is none"),
         ("debug = true", "debug is for the command line"),
         ("seed = \n", "is not TOML: .*line 1"),
+        (f"seed = {'[' * 5000}{']' * 5000}", "cannot be read: it is nested too deep"),
+        ("\ufeffseed = 1.5", "seed: '1.5' is not a valid integer"),
         ("holdout = 2.0", "holdout must lie between 0 and 1"),
         ('plugin = "nowhere.py"', "nowhere.py cannot be read"),
     ],

@@ -73,6 +73,25 @@ def test_full_devices(model: Path) -> None:
     assert shell("textreg show nowhere.textreg 2>/dev/full").returncode == 2
 
 
+@pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1", "/dev/stderr", "link", "run.log"])
+@pytest.mark.skipif(not os.path.exists("/dev/fd/1"), reason="there is no /dev/fd here")
+def test_standard_streams_are_no_files_to_write(model: Path, tmp_path: Path, name: str) -> None:
+    """Descriptor 1 is moved, and /dev/stdout was the log: its lines were lost, with exit code 0."""
+    (tmp_path / "link").symlink_to("/dev/stdout")
+    (tmp_path / "texts.txt").write_text("good film\n")
+    run = f"textreg predict {model} texts.txt -o {name} --format csv"
+    done = shell(f"cd {tmp_path}; echo before >run.log; {run} >out.csv 2>>run.log")
+    assert done.returncode == 2
+    assert (tmp_path / "out.csv").read_text() == ""
+    log = (tmp_path / "run.log").read_text()
+    assert re.fullmatch(rf"before\nError: {name} is not a regular file: [^\n]*\n", log)
+    python = f"{shlex.quote(sys.executable)} -c"
+    code = (
+        "import pathlib, textreg.files as f; f.write_atomically(pathlib.Path('/dev/stdout'), b'x')"
+    )
+    assert shell(f"cd {tmp_path}; {python} {shlex.quote(code)} >file").returncode == 1
+
+
 def test_nobody_reads(model: Path) -> None:
     # Unbuffered, because otherwise all of a short output is in the pipe before head ends.
     done = shell(f"PYTHONUNBUFFERED=1 textreg show {model} | true; echo ${{PIPESTATUS[0]}}")

@@ -237,6 +237,20 @@ def kind_of_special(path: str | os.PathLike[str]) -> str:
         return ""
 
 
+def is_regular(path: str | os.PathLike[str]) -> bool:
+    """Whether a path is that of a file, and no name of standard output or error.
+
+    Commands move these: /dev/stdout may then lead to a log, which the output would replace.
+    """
+    if not os.path.isfile(path):
+        return False
+    streams = []
+    for number in (1, 2):
+        with suppress(OSError):  # it is closed
+            streams.append(os.fstat(number))
+    return not any(os.path.samestat(os.stat(path), stream) for stream in streams)
+
+
 def refuse_special(path: str | os.PathLike[str]) -> None:
     """Raise UsageError for what is no file: it may never end, and can be read only once."""
     if kind := kind_of_special(path):
@@ -367,13 +381,14 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     Raises
     ------
     UsageError
-        If the folder is missing, or the path is not that of a regular file.
+        If the folder is missing, or the path is not that of a regular file, or that of standard
+        output or error.
     ModelError
         If the system refuses to write.
     """
     path = Path(os.path.realpath(path))  # writes the target of a link
     # os.path, because pathlib raises where a name is too long or a folder is not readable
-    if os.path.exists(path) and not os.path.isfile(path):
+    if os.path.exists(path) and not is_regular(path):
         what = "a folder" if os.path.isdir(path) else "not a regular file"
         raise UsageError(f"{path} is {what}: give the name of a file to write.")
     if not os.path.isdir(path.parent):
@@ -405,11 +420,13 @@ def read_toml(path: Path) -> dict[str, Any]:
         import tomli as tomllib
 
     try:
-        document: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+        document: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError, RecursionError) as error:
         if isinstance(error, tomllib.TOMLDecodeError):
             raise UsageError(f"{path} is not TOML: {error}. Correct that place.") from error
         cause = getattr(error, "strerror", None) or "it is no text in UTF-8"
+        if isinstance(error, RecursionError):
+            cause = "it is nested too deep"
         raise UsageError(
             f"{path} cannot be read: {cause}. Check the path, and the file."
         ) from error

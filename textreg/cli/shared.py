@@ -371,7 +371,13 @@ class Command(click.Command):
 
 
 def refuse_repeated(command: click.Command, ctx: click.Context, args: list[str]) -> None:
-    """UsageError for an option with one value that is given twice; unknown ones are passed over."""
+    """UsageError for an option with one value that is given twice; unknown ones are passed over.
+
+    Also for those before the command, which come too late here: nothing is imported for them.
+    """
+    for name in {*_WITH_VALUE} & {*scan(args).every}:
+        if not isinstance(command, click.Group):
+            raise click.NoSuchOption(name, ctx=ctx)
     parser = command.make_parser(ctx)
     parser.ignore_unknown_options = True
     _, _, order = parser.parse_args(args=list(args))

@@ -100,7 +100,7 @@ def command(
     context = click.get_current_context()
     like = context.meta.get(MODEL)
     theirs = given_by(context, like) if like else {}
-    target = Path(out.output) if out.output else Path(f"{_stem(files[0])}.textreg")
+    target = Path(f"{_stem(files[0])}.textreg" if out.output is None else out.output)
     _check_outputs(target, [*files, *dev, *unlabeled])
     given = {key: value for key, value in options.items() if value is not None}
     training = TrainingSettings.from_options(fields=how.fields or None, **given)
