@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import platform
 import re
@@ -9,6 +10,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -17,6 +19,7 @@ from conftest import Cli
 import textreg
 from textreg.files import write_atomically
 from textreg.interrupts import end_by
+from textreg.isolation import blaming
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals and shells of POSIX")
 
@@ -177,6 +180,58 @@ def test_a_fault_of_textreg(
     assert textreg.__version__ in done.err
     loud = cli("show", model, "--debug")
     assert (loud.code, loud.err.startswith("Traceback"), done.err in loud.err) == (70, True, True)
+
+
+UNMAPPED = ImportError("/x/y.so: failed to map segment from shared object")
+
+
+@pytest.mark.parametrize(
+    ("raised", "says"),
+    [
+        (RuntimeError("can't start new thread"), "too many threads. .*--jobs 1"),
+        (OSError(errno.EMFILE, "Too many open files"), "too many open files. .*ulimit -n"),
+        (UNMAPPED, "out of memory. .*--jobs 1"),
+    ],
+)
+def test_limits_of_the_system_are_no_fault_of_textreg(
+    cli: Cli, model: Path, monkeypatch: pytest.MonkeyPatch, raised: Exception, says: str
+) -> None:
+    def fail(*args: object, **options: object) -> None:
+        raise raised
+
+    with pytest.raises(type(raised)), blaming(str, "solve", str, own=True):
+        fail()
+    monkeypatch.setattr("textreg.model.storage.load_model", fail)
+    done = cli("show", model)
+    assert (done.code, done.out) == (1, "")
+    assert re.fullmatch(f"Error: {says}[^\n]*\n", done.err)
+
+
+def test_no_thread_can_be_started(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "some.jsonl").write_text(
+        "".join(
+            f'{{"label": "{label}", "text": "a {label} film {n}"}}\n'
+            for n in range(30)
+            for label in ("good", "bad")
+        )
+    )
+
+    def start(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr("threading.Thread.start", start)
+    done = cli("train", tmp_path / "some.jsonl", "--jobs", "2", "-o", tmp_path / "m.textreg")
+    assert done.code == 1
+    assert re.fullmatch("Error: too many threads[^\n]*\n", done.err)
+
+
+def test_too_few_files_to_start(model: Path) -> None:
+    for files in (5, 6):  # during the imports of the program, and of a command
+        done = shell(f"ulimit -n {files}; textreg predict {model} {model}")
+        assert done.returncode == 1
+        assert re.fullmatch(r"Error: [^\n]*oo many open files[^\n]*ulimit -n[^\n]*\n", done.stderr)
 
 
 def test_advice_on_memory_is_that_of_the_command(

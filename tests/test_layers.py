@@ -174,12 +174,12 @@ def test_a_command_imports_nothing_heavy_before_it_works(module: str) -> None:
 
 
 BUDGETS = {
-    "textreg": 36_175,
+    "textreg": 36_200,
     "textreg/_core": 4_400,
     "textreg/blocks": 680,
     "textreg/builtin": 1_280,
     "textreg/checking": 1_005,
-    "textreg/cli": 3_190,
+    "textreg/cli": 3_200,
     "textreg/estimators": 895,
     "textreg/explain": 1_250,
     "textreg/features": 1_205,
@@ -190,7 +190,7 @@ BUDGETS = {
     "textreg/records": 2_535,
     "textreg/solvers": 5_445,
     "textreg/tasks": 1_320,
-    "textreg/training": 4_065,
+    "textreg/training": 4_060,
     "plugins": 11_500,
     "plugins/textreg-dask": 585,
     "plugins/textreg-export": 1_355,

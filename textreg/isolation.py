@@ -25,6 +25,7 @@ from textreg.errors import (
     PluginWarning,
     RecordError,
     TextregError,
+    shortage,
 )
 from textreg.terminal import single_line
 
@@ -202,7 +203,7 @@ def _passes(error: BaseException, own: bool) -> bool:
     """Whether an error stays as it is: it is for users, or about another part."""
     if not isinstance(error, Exception):
         return isinstance(error, KeyboardInterrupt) or (own and not isinstance(error, SystemExit))
-    if isinstance(error, (MemoryError, Warning)):
+    if isinstance(error, Warning) or shortage(error):
         return own or isinstance(error, (ConvergenceWarning, DataWarning, PluginWarning))
     if isinstance(error, BrokenPluginError):
         return type(error) is BrokenPluginError
