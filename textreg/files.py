@@ -363,9 +363,25 @@ def numbered_lines(path: str) -> Iterator[tuple[int, str]]:
             ) from None
 
 
+def private(path: str, flags: int) -> int:
+    """Open a new file that nobody else may read; an ``opener`` for ``open``."""
+    return os.open(path, flags, 0o600)
+
+
+def _keep_rights(path: Path, old: os.stat_result) -> None:
+    """Give a file the group, owner and mode of the one that it replaces, as far as we may."""
+    for owner in ((-1, old.st_gid), (old.st_uid, -1)):
+        with suppress(AttributeError, OSError):  # Windows has none; to give files away is for root
+            os.chown(path, *owner)
+    os.chmod(path, stat.S_IMODE(old.st_mode))
+
+
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """Write a file so that nobody ever sees a part of it: all of it, or what was there.
+
+    Mode and, where the system allows it, group and owner of a file that was there stay. A symbolic
+    link stays as well: its target is written.
 
     Parameters
     ----------
@@ -396,13 +412,16 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             f"{path} cannot be written: there is no folder {path.parent}. Make it "
             f"(mkdir -p {path.parent}), or choose another place."
         )
+    old = os.stat(path) if os.path.exists(path) else None
     temporary = path.parent / f".textreg-{os.urandom(8).hex()}.tmp"
     with tidying(partial(temporary.unlink, missing_ok=True)):
         try:
-            with temporary.open("xb") as file:
+            with open(temporary, "xb", opener=None if old is None else private) as file:
                 yield file
                 file.flush()
                 os.fsync(file.fileno())
+            if old is not None:
+                _keep_rights(temporary, old)
             temporary.replace(path)
         except OSError as error:
             unchanged = " The file that was there is unchanged." if os.path.exists(path) else ""

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, overload
 import numpy as np
 
 from textreg.errors import DataError, RecordError, UsageError, did_you_mean, first_few
-from textreg.files import DISK_FULL
+from textreg.files import DISK_FULL, private
 from textreg.terminal import single_line
 
 if TYPE_CHECKING:
@@ -194,7 +194,7 @@ class _TextFile:
         self._ptr = array("q", [0])
         try:
             # For nobody else to read, as texts may be private.
-            self._writer = open(path, "xb", buffering=0, opener=_private)  # noqa: SIM115 - close()
+            self._writer = open(path, "xb", buffering=0, opener=private)  # noqa: SIM115 - close()
         except OSError as error:
             raise UsageError(
                 f"{path}: this file for texts cannot be made: {error.strerror}. Name a folder "
@@ -307,10 +307,6 @@ def _pieces(starts: list[int], ends: list[int]) -> Iterator[tuple[int, int]]:
             last += 1
         yield first, last
         first = last
-
-
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
 
 
 # The methods of pyarrow, of pandas and polars, and of NumPy and others.
