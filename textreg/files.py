@@ -20,6 +20,7 @@ from typing import IO, Any, NamedTuple, TypeAlias
 
 from textreg.errors import DataError, ModelError, UsageError
 from textreg.interrupts import tidying
+from textreg.terminal import shell_line
 
 #: Names the longest line, or document that has more than one; 64 MB is twenty long novels.
 MAX_LINE = "TEXTREG_MAX_LINE"
@@ -116,7 +117,8 @@ def zstd() -> Any:
         with suppress(ImportError):
             return import_module(name)
     raise UsageError(
-        "zstd needs backports.zstd, which is not installed: pip install 'textreg[zstd]'"
+        "zstd needs backports.zstd, which is not installed: "
+        + shell_line(["pip", "install", "textreg[zstd]"])
     )
 
 
@@ -410,7 +412,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     if not os.path.isdir(path.parent):
         raise UsageError(
             f"{path} cannot be written: there is no folder {path.parent}. Make it "
-            f"(mkdir -p {path.parent}), or choose another place."
+            f"({shell_line(['mkdir', '-p', path.parent])}), or choose another place."
         )
     old = os.stat(path) if os.path.exists(path) else None
     temporary = path.parent / f".textreg-{os.urandom(8).hex()}.tmp"

@@ -193,7 +193,7 @@ def _check_outputs(target: Path, inputs: Sequence[str]) -> None:
         if container.is_container(Path(documents)):
             raise UsageError(
                 f"{documents} is a model, and holds no documents: name files of documents. To "
-                f"train as this model was trained, pass --config {documents}."
+                f"train as this model was trained, pass {shell_line(['--config', documents])}."
             )
     _check_model(target, inputs)
 
@@ -316,7 +316,8 @@ def print_summary(model: Model, saved: Path) -> None:
     ):
         click.echo(line)
     click.echo(f"saved {saved} ({output.size(os.path.getsize(saved))})")
-    click.echo(f"next: textreg evaluate {saved} TEST_FILE, or textreg show {saved}")
+    path = shell_line([saved])
+    click.echo(f"next: textreg evaluate {path} TEST_FILE, or textreg show {path}")
 
 
 def _data_lines(
@@ -404,7 +405,7 @@ def _fit_lines(
     if path := summary.path:
         yield (
             f"path: {path.points} values of {path.parameter} "
-            f"({seconds['path']:.1f} s); see it: textreg show {saved} --path"
+            f"({seconds['path']:.1f} s); see it: {shell_line(['textreg', 'show', saved, '--path'])}"
         )
 
 

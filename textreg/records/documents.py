@@ -22,7 +22,7 @@ import numpy as np
 
 from textreg.errors import DataError, RecordError, UsageError, did_you_mean, first_few
 from textreg.files import DISK_FULL, private
-from textreg.terminal import single_line
+from textreg.terminal import shell_line, single_line
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -386,7 +386,7 @@ def _from_stream(values: Any, name: str) -> Any:
     except ImportError:
         raise UsageError(
             f"{name}: reading a {type(values).__name__} needs pyarrow, which is not installed: "
-            "pip install 'textreg[arrow]'"
+            + shell_line(["pip", "install", "textreg[arrow]"])
         ) from None
     try:
         return as_column(pyarrow.table(values), name)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import shlex
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -16,6 +15,7 @@ from textreg.measure.metrics import holm
 from textreg.model.model import Model
 from textreg.records import Corpus, Floats, Int64s
 from textreg.records.documents import check_texts
+from textreg.terminal import shell_line
 from textreg.training.recipe import fit_command, settings_of, with_choices
 from textreg.training.running import Progress, Work
 from textreg.training.settings import TrainingSettings
@@ -246,10 +246,10 @@ def _reproduce(
 ) -> Section:
     commands = []
     if command is not None:
-        commands.append(("this page", shlex.join(command)))
+        commands.append(("this page", shell_line(command)))
     if words := fit_command(model):
         commands.append(
-            ("the same weights up to the tolerance, without a search", shlex.join(words))
+            ("the same weights up to the tolerance, without a search", shell_line(words))
         )
     data = [(name, sections.fingerprint(one)) for name, one in corpora.items()]
     split = None if model.summary is None else model.summary.split
@@ -408,7 +408,7 @@ def report_pair(
         removed=tuple(removed[:TOP]),
         relabeled=tuple(relabeled[:TOP]),
         counts=(len(added), len(removed), len(relabeled)),
-        commands=() if command is None else (("this page", shlex.join(command)),),
+        commands=() if command is None else (("this page", shell_line(command)),),
         versions=sections.versions(),
         data=(("measured on", sections.fingerprint(corpus)),),
         missing=() if explained else (missing,),

@@ -16,6 +16,7 @@ from textreg.reading.columns import Row, TableColumns
 from textreg.reading.formats.lines import Format
 from textreg.reading.source import NotDecodable, Source, UnusableRow
 from textreg.records.documents import FieldedText
+from textreg.terminal import shell_line
 
 # Rows that are turned into Python's values at a time.
 ROWS = 1000
@@ -27,7 +28,8 @@ def pyarrow(what: str) -> Any:
         import pyarrow
     except ImportError:
         raise UsageError(
-            f"{what} needs pyarrow, which is not installed: pip install 'textreg[arrow]'"
+            f"{what} needs pyarrow, which is not installed: "
+            + shell_line(["pip", "install", "textreg[arrow]"])
         ) from None
     return pyarrow
 
