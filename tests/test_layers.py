@@ -174,12 +174,12 @@ def test_a_command_imports_nothing_heavy_before_it_works(module: str) -> None:
 
 
 BUDGETS = {
-    "textreg": 36_320,
+    "textreg": 36_335,
     "textreg/_core": 4_400,
     "textreg/blocks": 680,
     "textreg/builtin": 1_280,
     "textreg/checking": 1_005,
-    "textreg/cli": 3_205,
+    "textreg/cli": 3_210,
     "textreg/estimators": 895,
     "textreg/explain": 1_250,
     "textreg/features": 1_205,
