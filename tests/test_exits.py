@@ -238,7 +238,7 @@ def test_advice_on_memory_is_that_of_the_command(
     cli: Cli, model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*args: object, **options: object) -> None:
-        raise MemoryError
+        raise MemoryError("Unable to allocate 4.66 GiB")
 
     monkeypatch.setattr("textreg.model.storage.load_model", fail)
     monkeypatch.setattr("textreg.reading.corpus.read_corpus", fail)
@@ -246,3 +246,4 @@ def test_advice_on_memory_is_that_of_the_command(
     assert (shown.code, trained.code) == (1, 1)
     assert "--min-df" not in shown.err
     assert "--min-df" in trained.err
+    assert trained.err.startswith("Error: out of memory (Unable to allocate 4.66 GiB). Use ")

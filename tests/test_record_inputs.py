@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from textreg import Elastic, Lasso, Ridge, Sentence, train
+from textreg import Elastic, Lasso, LinearClassifier, Ridge, Sentence, TextClassifier, train
 from textreg.builtin.greedy import Omp, Stagewise
 from textreg.builtin.groups import Group
 from textreg.builtin.network import Laplacian, Network
@@ -173,6 +173,17 @@ def test_a_problem_says_what_is_wrong(change: dict[str, Any], words: str) -> Non
 def test_options_of_a_problem(change: dict[str, Any]) -> None:
     with pytest.raises(UsageError):
         Problem(X, Y, **change)
+
+
+@pytest.mark.parametrize("label", [{}, [{}], [[{}]], np.array([{}], dtype=object)])
+def test_labels_that_cannot_be_any(label: Any) -> None:
+    for fit in (
+        lambda: train(["good film", "bad film"] * 9, [label] * 18, reg="ridge"),
+        lambda: TextClassifier("ridge").fit(["good film", "bad film"] * 9, [label] * 18),
+        lambda: LinearClassifier("ridge").fit(np.eye(18), [label] * 18),
+    ):
+        with pytest.raises(DataError, match=r"label|y\[0\]|y cannot be used"):
+            fit()
 
 
 def test_graphs_and_corpora_say_what_is_wrong() -> None:

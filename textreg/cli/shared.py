@@ -207,7 +207,8 @@ def _explain(error: BaseException, line: CommandLine) -> tuple[str, int]:
         advice = _ADVICE[short]
         if isinstance(error, MemoryError) and line.command in _FITTING:
             advice = "Use fewer features: try --min-df 2 or --max-features 100000."
-        return f"Error: {short}. {advice}", 1
+        size = f" ({error})" if isinstance(error, MemoryError) and str(error) else ""
+        return f"Error: {short}{size}. {advice}", 1
     if isinstance(error, OSError) and error.errno is not None:
         where = f"{error.filename}: " if error.filename else ""
         usual = "Check the path and its permissions, or write somewhere else."
