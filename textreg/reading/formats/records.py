@@ -155,7 +155,7 @@ class Columnar(Format):
         columns.types = dict(zip(columns.names, schema.types, strict=True))
         # A nested column may be meant where a name has a dot.
         some = None if columns.keeps or any("." in one for one in columns.used) else columns.used
-        check_unpacked(self.unpacked(file, some), size, lambda: name)
+        check_unpacked(self.unpacked(file), size, lambda: name)
         unpacked = 0
         for batch in self.batches(file, some):
             unpacked += batch.num_rows + sum(map(decoded, batch.columns))
@@ -163,7 +163,7 @@ class Columnar(Format):
             yield from records(batch, columns.names if some is None else batch.schema.names)
 
     @abstractmethod
-    def unpacked(self, file: IO[bytes], some: list[str] | None) -> int:
+    def unpacked(self, file: IO[bytes]) -> int:
         """The bytes that compressed data says it unpacks to; it stays packed."""
 
     @abstractmethod
@@ -183,15 +183,10 @@ class Parquet(Columnar):
     endings: ClassVar[tuple[str, ...]] = (".parquet", ".pq")
     magic = b"PAR1"
 
-    def unpacked(self, file: IO[bytes], some: list[str] | None) -> int:
+    def unpacked(self, file: IO[bytes]) -> int:
+        # Of all columns: those of one alone end the process where they are damaged.
         metadata = self.reader(file).metadata
-        groups = map(metadata.row_group, range(metadata.num_row_groups))
-        chunks = (group.column(at) for group in groups for at in range(group.num_columns))
-        return sum(
-            chunk.total_uncompressed_size
-            for chunk in chunks
-            if some is None or chunk.path_in_schema.partition(".")[0] in some
-        )
+        return sum(metadata.row_group(at).total_byte_size for at in range(metadata.num_row_groups))
 
     def reader(self, file: IO[bytes], **how: Any) -> Any:
         from pyarrow.parquet import ParquetFile
@@ -222,20 +217,19 @@ class Arrow(Columnar):
     endings: ClassVar[tuple[str, ...]] = (".arrow", ".feather", ".ipc")
     magic, start = b"ARROW1", 8
 
-    def unpacked(self, file: IO[bytes], some: list[str] | None) -> int:
+    def unpacked(self, file: IO[bytes]) -> int:
         file.seek(self.start)
         return sum(_unpacked_of_messages(file))
 
     def reader(self, file: IO[bytes]) -> Any:
-        from pyarrow.ipc import open_file
+        from pyarrow.ipc import open_file, open_stream
 
-        return open_file(file)
+        open_file(file)  # refuses what is cut off
+        file.seek(self.start)  # a file has a stream in it, whose sizes are known
+        return open_stream(file)
 
     def batches(self, file: IO[bytes], some: list[str] | None) -> Iterator[Any]:
-        from pyarrow.ipc import open_stream
-
-        file.seek(self.start)  # a file has a stream in it, whose sizes are known
-        for batch in open_stream(file):
+        for batch in self.reader(file):
             chosen = batch if some is None else batch.select(some)
             chosen.validate(full=True)  # offsets that lead elsewhere would end the process
             yield chosen
