@@ -16,6 +16,8 @@ import pytest
 from conftest import Cli, Result
 
 import textreg
+from textreg.errors import UsageError
+from textreg.files import write_atomically
 from textreg.model.storage import load_model
 from textreg.plugins import registry
 from textreg.terminal import shell_line
@@ -146,6 +148,8 @@ def test_builders_go_with_the_regularizer_that_needs_them(cli: Cli) -> None:
         ('config = "x"', "config is a model whose options come beneath .* and x is none"),
         ("debug = true", "debug is for the command line"),
         ("seed = \n", "is not TOML: .*line 1"),
+        (f"seed = {'[' * 5000}{']' * 5000}", "cannot be read: it is nested too deep"),
+        ("\ufeffseed = 1.5", "seed: '1.5' is not a valid integer"),
         ("holdout = 2.0", "holdout must lie between 0 and 1"),
         ('plugin = "nowhere.py"', "nowhere.py cannot be read"),
     ],
@@ -322,6 +326,48 @@ def test_words_of_a_shell() -> None:
     assert shell_line(["a", "b c", "it's", "\x1b\n\\'"]) == (
         """a 'b c' 'it'"'"'s' $'\\x1b\\x0a\\\\\\''"""
     )
+
+
+def test_words_of_a_shell_of_windows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """PowerShell runs $(...) in double quotes, and cmd what is after & outside of them."""
+    words = [r"C:\data\a.csv", "--l1=0.1", "b c", "$(x)", "a`b", "a&b", 'a"b', "a,b", ""]
+    with monkeypatch.context() as patch:
+        patch.setattr("os.name", "nt")
+        line = shell_line(words)
+    assert line == r"""C:\data\a.csv --l1=0.1 "b c" "`$(x)" "a``b" "a&b" "a""b" "a,b" """ + '""'
+
+
+def test_commands_to_paste_run_nothing_else(cli: Cli, tmp_path: Path) -> None:
+    folder = tmp_path / "it's $(touch ran) & so"
+    folder.mkdir()
+    name = str(folder / "m.textreg")
+    done = cli("train", "a.csv", "--reg", "ridge", "--path", "-o", name)
+    assert done.code == 0, done.err
+    (line,) = re.findall("^next: (.*)$", done.out, re.MULTILINE)
+    evaluate, show = line.split(", or ")
+    assert shlex.split(evaluate) == ["textreg", "evaluate", name, "TEST_FILE"]
+    assert shlex.split(show) == ["textreg", "show", name]
+    (see,) = re.findall("see it: (.*)$", done.out, re.MULTILINE)
+    assert shlex.split(see) == ["textreg", "show", name, "--path"]
+    done = cli("groups", "a.csv", "-o", folder / "g", "--tokenizer", "words")
+    (line,) = re.findall("^next: (.*)$", done.out, re.MULTILINE)
+    assert shlex.split(line)[-2:] == ["--groups-path", str(folder / "g")]
+    done = cli("train", name, "-o", "n")
+    assert shlex.split(re.findall("pass (.*).$", done.err)[0]) == ["--config", name]
+    done = cli("demo", folder / "new")
+    assert shlex.split(done.out.splitlines()[-1])[3] == str(folder / "new" / "train.jsonl")
+    missing = folder / "none" / "m"
+    with pytest.raises(UsageError) as caught:
+        write_atomically(missing, b"")
+    told = re.findall(r"Make it \((.*)\), or", str(caught.value))[0]
+    assert shlex.split(told) == ["mkdir", "-p", str(missing.parent)]
+
+
+def test_only_one_function_quotes() -> None:
+    package = Path(textreg.__file__).parent
+    files = [*package.rglob("*.py"), *(package.parent / "plugins").glob("*/textreg_*/**/*.py")]
+    quoting = {path.name for path in files if "import shlex" in path.read_text(encoding="utf-8")}
+    assert quoting == {"terminal.py"}
 
 
 # Another model like one

@@ -160,6 +160,7 @@ def test_unknown_option_and_command(cli: Cli, corpus: Path) -> None:
         (("--cv", "3", "--no-refit"), "no-refit"),
         (("--tol", "0"), "tol must lie"),
         (("--jobs", "0"), "jobs must be"),
+        (("--jobs", f"{10**23}"), "jobs must be 1 or more, up to 1024"),
         (("--seed", "-1"), "seed must be"),
         (("--class-weight", "heavy"), "LABEL=FACTOR"),
         (("--class-weight", "poss=2"), "Did you mean 'pos'"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import os
 import re
 import select
 import subprocess
@@ -357,6 +358,34 @@ def test_blocked_plugins_are_not_imported(cli: Cli, corpus: Path) -> None:
     )
     assert done.returncode == 2
     assert "'lasso' is blocked" in done.stderr
+
+
+@pytest.mark.parametrize("words", [["--no-plugin", "loud"], ["--no-plugin=loud"]])
+def test_what_is_blocked_after_the_command_is_not_imported(
+    corpus: Path, tmp_path: Path, words: list[str]
+) -> None:
+    (tmp_path / "loud.py").write_text("print('imported')\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "textreg", "train", corpus, "--reg", "loud", *words],
+        env={**os.environ, "TEXTREG_PLUGIN": str(tmp_path / "loud.py")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("Error: No such option here: --no-plugin. Put it before the ")
+
+
+@pytest.mark.parametrize(
+    "words", [["train", "{corpus}"], ["predict", "{model}", "{corpus}", "--format", "csv"]]
+)
+def test_an_empty_name_of_an_output_is_given(
+    cli: Cli, corpus: Path, model: Path, tmp_path: Path, words: list[str]
+) -> None:
+    before = sorted(tmp_path.rglob("*"))
+    done = cli(*(word.format(corpus=corpus, model=model) for word in words), "-o", "")
+    assert (done.code, done.out, done.err[:18]) == (2, "", "Error: . is a fold")
+    assert sorted(tmp_path.rglob("*")) == before
 
 
 class Halved(Regularizer):

@@ -8,6 +8,7 @@ import decimal
 import io
 import json
 import lzma
+import os
 import random
 import re
 import subprocess
@@ -156,7 +157,7 @@ def test_only_the_columns_that_are_needed(tmp_path: Path, ending: str, monkeypat
     assert read_corpus(path, label_col="a.b").labels == LABELS
     assert read_corpus(path, fields=as_fields(["text", "a.b"])).labels == LABELS
     assert [record["big"] for record in next(stream_records(path)).records] == columns["big"]
-    assert seen[0] < 1000 < 400_000 < seen[1]
+    assert seen[1] < 1000 < 400_000 < seen[3]  # after what the file says of itself
 
 
 def test_pipes_and_packed_files(tmp_path: Path, model: Path) -> None:
@@ -360,3 +361,101 @@ def test_records_of_a_stream(monkeypatch: pytest.MonkeyPatch) -> None:
     (batch,) = stream_records("-", on_error="skip", full=True)
     assert batch.records == [{"id": "1", "text": "superb"}, {"id": "2"}]
     assert list(batch.columns) == ["id", "text"]
+
+
+def bomb(path: Path) -> Path:
+    """A small file with texts of 400 MB, by a dictionary or by compression."""
+    texts = pa.array(["x" * 1_000_000] * 400)
+    if "dictionary" in path.name:
+        texts = texts.dictionary_encode()
+    table = pa.table({"text": texts, "label": LABELS[:2] * 200})
+    if path.suffix == ".parquet":
+        pq.write_table(
+            table,
+            path,
+            compression="zstd",
+            use_dictionary="plain" not in path.name,
+            store_schema="schema" in path.name,
+        )
+    else:
+        make = pa.ipc.new_file if path.suffix == ".arrow" else pa.ipc.new_stream
+        with make(path, table.schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as out:
+            out.write_table(table)
+    return path
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("dictionary.parquet", "dictionary-schema.parquet", "plain.parquet", "dictionary.arrow"),
+        *("dictionary.arrows", "all.arrow", "all.arrows"),
+    ],
+)
+@pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="no peak of memory is told")
+def test_bombs_take_little_memory(tmp_path: Path, name: str) -> None:
+    code = (
+        "import sys, pyarrow.parquet, pyarrow.compute\n"
+        "from textreg.errors import DataError\n"
+        "from textreg.reading.corpus import read_corpus\n"
+        "try:\n"
+        "    read_corpus(sys.argv[1])\n"
+        "except DataError as error:\n"
+        "    print(error)\n"
+        "print(open('/proc/self/status').read().partition('VmHWM:')[2].split()[0])"
+    )
+    path = bomb(tmp_path / name)
+    done = subprocess.run(
+        [sys.executable, "-c", code, path], capture_output=True, text=True, check=True
+    )
+    said, peak = done.stdout.splitlines()
+    assert said.startswith(f"{path}: the file unpacks to more than 64 MB and 100 times its size.")
+    assert int(peak) < 250_000
+
+
+@pytest.mark.parametrize("ending", ["parquet", "arrow", "arrows"])
+def test_a_long_text_in_a_dictionary(tmp_path: Path, ending: str) -> None:
+    """A thousand rows of it at once are more than Arrow can hold."""
+    texts = pa.array(["long " * 600_000, "good film", "bad film"])
+    rows = pa.DictionaryArray.from_arrays(pa.array([0] * 5 + [1, 2] * 500), texts)
+    path = write(tmp_path / f"a.{ending}", pa.table({"text": rows, "label": LABELS[:3] * 335}))
+    assert list(map(len, read_corpus(path).texts)) == [3_000_000] * 5 + [9, 8] * 500
+    all_long = pa.DictionaryArray.from_arrays(pa.array([0] * 1000), texts)
+    batch = pa.record_batch({"text": all_long})
+    assert len(next(records.records(batch, ["text"]))["text"]) == 3_000_000
+
+
+@pytest.mark.parametrize("ending", ["parquet", "arrow", "arrows"])
+def test_a_row_may_be_as_long_as_a_line(
+    tmp_path: Path, ending: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    long = pa.array(["x" * 3_000_000, *TEXTS[1:]]).dictionary_encode()
+    path = write(tmp_path / f"a.{ending}", pa.table({"text": long, "label": LABELS}))
+    monkeypatch.setattr(records, "PORTION", 1000)
+    assert len(read_corpus(path)) == 4
+    monkeypatch.setenv("TEXTREG_MAX_LINE", "1MB")
+    with pytest.raises(DataError, match=r":1: the record is longer than 1 MB\. Set"):
+        read_corpus(path)
+    with pytest.warns(DataWarning, match="1 of 4"):
+        assert len(read_corpus(path, on_error="skip", max_skipped=1.0)) == 3
+
+
+def test_bytes_of_values() -> None:
+    texts = pa.array(["x" * 100, "y"])
+    ten = pa.DictionaryArray.from_arrays(pa.array([0, 1] * 5), texts)
+    offsets = pa.array([0, 4, 10], pa.int32())
+    nested = pa.ListArray.from_arrays(offsets, ten)
+    mapped = pa.MapArray.from_arrays(offsets, pa.array([str(key) for key in range(10)]), ten)
+    for column, least in (
+        (texts, 101),
+        (ten, 505),
+        (ten.slice(1), 405),
+        (nested, 505),
+        (nested.slice(1), 303),
+        (mapped.slice(1), 303),
+        (pa.StructArray.from_arrays([ten, ten], ["a", "b"]), 1010),
+        (pa.FixedSizeListArray.from_arrays(ten, 2), 505),
+        (pa.RunEndEncodedArray.from_arrays(pa.array([10], pa.int32()), texts[:1]), 1000),
+        (pa.array([None, "x"]).dictionary_encode(), 1),
+        (pa.DictionaryArray.from_arrays(pa.array([0] * 9), pa.array([5, 6])), 72),
+    ):
+        assert least <= records.decoded(column) < 1.3 * least + 20, column.type

@@ -11,16 +11,19 @@ import threading
 import time
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from sites import Site
 
+import textreg
 from textreg.builtin.group_builders import Sentences
 from textreg.builtin.separable import Ridge
 from textreg.builtin.tokenizers import Words
 from textreg.errors import BrokenPluginError, DataError
 from textreg.isolation import blaming, contained, is_inside
+from textreg.losses import SquaredHinge
 from textreg.plugins import calls
 from textreg.records import Groups, Problem, Solution, Tokens
 from textreg_testing.regularizer import small
@@ -220,6 +223,66 @@ def test_after_a_plugin_all_is_as_before(tmp_path: Path) -> None:
     assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == handlers
     assert warnings.filters == filters
     assert not is_inside()
+
+
+class Ignoring(SquaredHinge):
+    """A loss that changes what all of the process shares."""
+
+    name = "ignoring"
+
+    def value(self, z: Any, y: Any, c: Any) -> float:
+        ignore()
+        return super().value(z, y, c)
+
+
+def ignore(text: str = "") -> list[str]:
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+    warnings.simplefilter("ignore")
+    return text.split()
+
+
+def test_what_loops_call_is_put_back() -> None:
+    """The methods of a loss and a function of the user, which a part of textreg calls."""
+    handlers = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
+    filters = list(warnings.filters)
+    texts, labels = ["good film", "bad film"] * 10, ["p", "n"] * 10
+    textreg.train(texts, labels, reg="ridge", reg_l2=0.1, loss=Ignoring())
+    textreg.train(texts, labels, reg="ridge", reg_l2=0.1, tokenizer=ignore).predict(texts)
+    assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == handlers
+    assert warnings.filters == filters
+
+
+def test_who_is_waited_for(tmp_path: Path) -> None:
+    (tmp_path / "part.py").write_text(
+        "import threading, time\n"
+        "from textreg import Ridge\n"
+        "from textreg.hookspecs import hookimpl\n"
+        "class Leaves(Ridge):\n"
+        "    name = 'leaves'\n"
+        "    def solve(self, problem):\n"
+        "        threading.Thread(target=time.sleep, args=(2,)).start()\n"
+        "        threading.Thread(target=time.sleep, args=(2,), daemon=True).start()\n"
+        "        return super().solve(problem)\n"
+        "@hookimpl\n"
+        "def textreg_regularizers():\n"
+        "    return [Leaves]\n"
+    )
+    (tmp_path / "a.csv").write_text("text,label\n" + "good film,p\nbad film,n\n" * 10)
+    words = "--plugin part.py train a.csv --quiet --reg-l2 0.1 -o m --reg".split()
+    for name, said in (
+        ("leaves", "Waiting for threads of regularizer 'leaves' of part.py to end. Ctrl-C ends "),
+        ("ridge", ""),
+    ):
+        done = subprocess.run(
+            [sys.executable, "-m", "textreg", *words, name],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert (done.returncode, done.stdout) == (0, "")
+        assert done.stderr[: len(said) or None] == said
 
 
 def test_what_it_replaces_in_its_arguments_is_its_own() -> None:

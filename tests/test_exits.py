@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import platform
 import re
@@ -9,6 +10,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -17,6 +19,7 @@ from conftest import Cli
 import textreg
 from textreg.files import write_atomically
 from textreg.interrupts import end_by
+from textreg.isolation import blaming
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals and shells of POSIX")
 
@@ -71,6 +74,25 @@ def test_full_devices(model: Path) -> None:
     assert done.returncode == 1
     assert re.fullmatch(r"Error: No space left on device. [^\n]*\n", done.stderr)
     assert shell("textreg show nowhere.textreg 2>/dev/full").returncode == 2
+
+
+@pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1", "/dev/stderr", "link", "run.log"])
+@pytest.mark.skipif(not os.path.exists("/dev/fd/1"), reason="there is no /dev/fd here")
+def test_standard_streams_are_no_files_to_write(model: Path, tmp_path: Path, name: str) -> None:
+    """Descriptor 1 is moved, and /dev/stdout was the log: its lines were lost, with exit code 0."""
+    (tmp_path / "link").symlink_to("/dev/stdout")
+    (tmp_path / "texts.txt").write_text("good film\n")
+    run = f"textreg predict {model} texts.txt -o {name} --format csv"
+    done = shell(f"cd {tmp_path}; echo before >run.log; {run} >out.csv 2>>run.log")
+    assert done.returncode == 2
+    assert (tmp_path / "out.csv").read_text() == ""
+    log = (tmp_path / "run.log").read_text()
+    assert re.fullmatch(rf"before\nError: {name} is not a regular file: [^\n]*\n", log)
+    python = f"{shlex.quote(sys.executable)} -c"
+    code = (
+        "import pathlib, textreg.files as f; f.write_atomically(pathlib.Path('/dev/stdout'), b'x')"
+    )
+    assert shell(f"cd {tmp_path}; {python} {shlex.quote(code)} >file").returncode == 1
 
 
 def test_nobody_reads(model: Path) -> None:
@@ -160,11 +182,63 @@ def test_a_fault_of_textreg(
     assert (loud.code, loud.err.startswith("Traceback"), done.err in loud.err) == (70, True, True)
 
 
+UNMAPPED = ImportError("/x/y.so: failed to map segment from shared object")
+
+
+@pytest.mark.parametrize(
+    ("raised", "says"),
+    [
+        (RuntimeError("can't start new thread"), "too many threads. .*--jobs 1"),
+        (OSError(errno.EMFILE, "Too many open files"), "too many open files. .*ulimit -n"),
+        (UNMAPPED, "out of memory. .*--jobs 1"),
+    ],
+)
+def test_limits_of_the_system_are_no_fault_of_textreg(
+    cli: Cli, model: Path, monkeypatch: pytest.MonkeyPatch, raised: Exception, says: str
+) -> None:
+    def fail(*args: object, **options: object) -> None:
+        raise raised
+
+    with pytest.raises(type(raised)), blaming(str, "solve", str, own=True):
+        fail()
+    monkeypatch.setattr("textreg.model.storage.load_model", fail)
+    done = cli("show", model)
+    assert (done.code, done.out) == (1, "")
+    assert re.fullmatch(f"Error: {says}[^\n]*\n", done.err)
+
+
+def test_no_thread_can_be_started(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "some.jsonl").write_text(
+        "".join(
+            f'{{"label": "{label}", "text": "a {label} film {n}"}}\n'
+            for n in range(30)
+            for label in ("good", "bad")
+        )
+    )
+
+    def start(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr("threading.Thread.start", start)
+    done = cli("train", tmp_path / "some.jsonl", "--jobs", "2", "-o", tmp_path / "m.textreg")
+    assert done.code == 1
+    assert re.fullmatch("Error: too many threads[^\n]*\n", done.err)
+
+
+def test_too_few_files_to_start(model: Path) -> None:
+    for files in (5, 6):  # during the imports of the program, and of a command
+        done = shell(f"ulimit -n {files}; textreg predict {model} {model}")
+        assert done.returncode == 1
+        assert re.fullmatch(r"Error: [^\n]*oo many open files[^\n]*ulimit -n[^\n]*\n", done.stderr)
+
+
 def test_advice_on_memory_is_that_of_the_command(
     cli: Cli, model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*args: object, **options: object) -> None:
-        raise MemoryError
+        raise MemoryError("Unable to allocate 4.66 GiB")
 
     monkeypatch.setattr("textreg.model.storage.load_model", fail)
     monkeypatch.setattr("textreg.reading.corpus.read_corpus", fail)
@@ -172,3 +246,4 @@ def test_advice_on_memory_is_that_of_the_command(
     assert (shown.code, trained.code) == (1, 1)
     assert "--min-df" not in shown.err
     assert "--min-df" in trained.err
+    assert trained.err.startswith("Error: out of memory (Unable to allocate 4.66 GiB). Use ")

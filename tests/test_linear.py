@@ -259,6 +259,7 @@ def test_linked_columns_have_similar_weights() -> None:
         ({"reg": Lasso(l1=1.0), "select": "1se"}, "all parameters of lasso are given"),
         ({"reg": "none", "path": True}, "none has no path"),
         ({"reg": "lasso", "jobs": 0}, "jobs must be 1 or more"),
+        ({"reg": "lasso", "jobs": 10**9}, "jobs must be 1 or more, up to 1024, .*, not 1000000000"),
         ({"reg": "lasso", "tol": 0}, "tol must lie between 0 and 1"),
         ({"reg": "lasso", "class_weight": {7: 2.0}}, "class_weight names the label '7'"),
         ({"reg": "lasso", "loss": "hinge", "metric": "log-loss"}, "gives no probabilities"),

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from textreg import Elastic, Lasso, Ridge, Sentence, train
+from textreg import Elastic, Lasso, LinearClassifier, Ridge, Sentence, TextClassifier, train
 from textreg.builtin.greedy import Omp, Stagewise
 from textreg.builtin.groups import Group
 from textreg.builtin.network import Laplacian, Network
@@ -73,12 +73,37 @@ def test_any_array_of_whole_numbers_is_taken(way: Any) -> None:
 def test_what_is_right_is_not_copied() -> None:
     indptr, indices = np.array([0, 2]), np.array([0, 1], dtype=np.int32)
     weights = np.ones(1)
+    for array in (indptr, indices):
+        array.flags.writeable = False
     groups = Groups(indptr, indices, weights, 2)
     assert (groups.indptr is indptr, groups.indices is indices) == (True, True)
     assert groups.weights is weights
     problem = Problem(X, Y, c := np.ones(4))
     assert problem.y is Y
     assert problem.sample_weight is c
+
+
+def test_indices_and_offsets_cannot_be_changed_once_they_are_checked() -> None:
+    """Compiled code trusts them: outside of their arrays the process would end."""
+    matrix, indptr = csr_array(np.eye(4)), np.array([0, 2, 4])
+    indices = np.arange(4, dtype=np.int32)
+    view = indices[:]
+    view.flags.writeable = False  # which the base is not
+    groups = Groups(indptr, view, np.ones(2), 4)
+    problem = Problem(matrix, Y, groups=groups, codes=[0, 1, 0, 1])
+    for array in (matrix.indices, matrix.indptr, indices, indptr):
+        array[1:] = 10**9
+    links = csr_array(np.eye(4)[::-1])
+    graph = Graph(links)
+    links.indices[:] = 10**9
+    assert Group(group=0.1, l1=0.1, l2=0.1).solve(problem).converged
+    assert graph.similar.indices.max() == 3
+    ours = [problem.X.indices, problem.X.indptr, problem.codes, graph.similar.indptr]
+    for each in (groups, groups.compact()):
+        ours += [each.indices, each.indptr]
+    for array in ours:
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1
 
 
 @pytest.mark.parametrize(
@@ -148,6 +173,17 @@ def test_a_problem_says_what_is_wrong(change: dict[str, Any], words: str) -> Non
 def test_options_of_a_problem(change: dict[str, Any]) -> None:
     with pytest.raises(UsageError):
         Problem(X, Y, **change)
+
+
+@pytest.mark.parametrize("label", [{}, [{}], [[{}]], np.array([{}], dtype=object)])
+def test_labels_that_cannot_be_any(label: Any) -> None:
+    for fit in (
+        lambda: train(["good film", "bad film"] * 9, [label] * 18, reg="ridge"),
+        lambda: TextClassifier("ridge").fit(["good film", "bad film"] * 9, [label] * 18),
+        lambda: LinearClassifier("ridge").fit(np.eye(18), [label] * 18),
+    ):
+        with pytest.raises(DataError, match=r"label|y\[0\]|y cannot be used"):
+            fit()
 
 
 def test_graphs_and_corpora_say_what_is_wrong() -> None:

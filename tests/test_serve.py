@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import os
@@ -73,6 +74,40 @@ def test_predicts_as_the_model_does(client: TestClient, model: textreg.Model) ->
     for row, found in zip(expected, reply.json()["probabilities"], strict=True):
         assert list(found.values()) == row.tolist()
         assert tuple(found) == model.labels
+
+
+def status_of(service: Any, messages: list[dict[str, Any]]) -> int:
+    """What is answered to a body that comes in these parts, and does not end."""
+    sent: list[dict[str, Any]] = []
+
+    async def receive() -> dict[str, Any]:
+        if not messages:
+            await asyncio.sleep(60)
+        return messages.pop(0)
+
+    async def send(message: dict[str, Any]) -> None:
+        sent.append(message)
+
+    scope = {"type": "http", "method": "POST", "path": "/predict", "query_string": b""}
+    asyncio.run(service({**scope, "headers": [], "server": ("a", 1)}, receive, send))
+    assert (b"connection", b"close") in sent[0]["headers"]
+    return int(sent[0]["status"])
+
+
+def test_bodies_that_do_not_end(
+    program: Any, model: textreg.Model, caplog: pytest.LogCaptureFixture, monkeypatch: Any
+) -> None:
+    """A client that goes away was a traceback in the log, and an unfinished body was waited for."""
+    monkeypatch.setattr(program, "MAX_SECONDS", 0.1)
+    part = {"type": "http.request", "body": b'{"texts": ["secret', "more_body": True}
+    service = program.service(model)
+    assert status_of(service, [part, {"type": "http.disconnect"}]) == 400
+    assert status_of(service, [part, part]) == 408
+    assert [record.exc_info for record in caplog.records] == [None, None]
+    assert caplog.messages == [
+        "the client went away in /predict",
+        "no whole body in 0.1 s in /predict",
+    ]
 
 
 def test_explains_by_sentences(client: TestClient, model: textreg.Model) -> None:

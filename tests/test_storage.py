@@ -25,6 +25,7 @@ from safetensors.numpy import save_file
 from textreg.errors import ModelError, UsageError
 from textreg.features.encoder import Encoder
 from textreg.features.vectorize import Vectorizer
+from textreg.files import replacing
 from textreg.kinds import Tokenizer
 from textreg.model import container
 from textreg.model.model import Model
@@ -921,6 +922,26 @@ def test_others_may_read_what_the_umask_lets_them(tmp_path: Path) -> None:
     finally:
         os.umask(old)
     assert (tmp_path / "m").stat().st_mode & 0o777 == 0o640
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o664, 0o444])
+def test_rights_of_a_file_stay(path: Path, tmp_path: Path, mode: int) -> None:
+    (tmp_path / "link").symlink_to(path)
+    path.chmod(mode)
+    for target in (path, tmp_path / "link"):
+        with replacing(target) as file:
+            (temporary,) = tmp_path.glob(".textreg-*")
+            assert temporary.stat().st_mode & 0o777 == 0o600  # while it is written
+            file.write(b"new")
+        assert path.stat().st_mode & 0o777 == mode
+        assert path.read_bytes() == b"new"
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() != 0, reason="only root can")
+def test_the_owner_of_a_file_stays(path: Path) -> None:
+    os.chown(path, 65534, 65533)
+    save_model(make(), path)
+    assert (path.stat().st_uid, path.stat().st_gid) == (65534, 65533)
 
 
 def test_an_array_that_no_model_has(path: Path) -> None:

@@ -4,8 +4,8 @@ import os
 import sys
 
 
-def run() -> int:
-    """Run the command line; where a signal ends it, die by that signal."""
+def run() -> int | str:
+    """Run the command line; where a signal ends it, die by that signal. A text is an error."""
     try:
         try:
             code = _run()
@@ -15,6 +15,8 @@ def run() -> int:
             return code
     except KeyboardInterrupt:
         code = 130
+    except (OSError, RuntimeError, MemoryError) as error:  # of imports, or of the first thread
+        return f"Error: textreg cannot start: {error}. Allow it more: ulimit -n, -u or -v."
     from textreg.interrupts import end_by
 
     return end_by(code - 128)

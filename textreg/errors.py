@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
@@ -84,6 +85,26 @@ class ConvergenceWarning(UserWarning):
 
 class DataWarning(UserWarning):
     """A part of the data is ignored, or is probably not what was meant; the message says what."""
+
+
+def shortage(error: BaseException) -> str:
+    """What the system has too little of for us, where an error says that; empty for other errors.
+
+    Parameters
+    ----------
+    error : BaseException
+
+    Returns
+    -------
+    str
+        ``out of memory``, ``too many threads`` or ``too many open files``.
+    """
+    if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
+        return "too many open files"
+    if isinstance(error, RuntimeError) and str(error) == "can't start new thread":
+        return "too many threads"
+    unmapped = isinstance(error, ImportError) and "failed to map segment" in str(error)
+    return "out of memory" if unmapped or isinstance(error, MemoryError) else ""
 
 
 def did_you_mean(wrong: str, known: Iterable[str]) -> str:

@@ -20,6 +20,7 @@ from typing import IO, Any, NamedTuple, TypeAlias
 
 from textreg.errors import DataError, ModelError, UsageError
 from textreg.interrupts import tidying
+from textreg.terminal import shell_line
 
 #: Names the longest line, or document that has more than one; 64 MB is twenty long novels.
 MAX_LINE = "TEXTREG_MAX_LINE"
@@ -116,7 +117,8 @@ def zstd() -> Any:
         with suppress(ImportError):
             return import_module(name)
     raise UsageError(
-        "zstd needs backports.zstd, which is not installed: pip install 'textreg[zstd]'"
+        "zstd needs backports.zstd, which is not installed: "
+        + shell_line(["pip", "install", "textreg[zstd]"])
     )
 
 
@@ -237,6 +239,20 @@ def kind_of_special(path: str | os.PathLike[str]) -> str:
         return ""
 
 
+def is_regular(path: str | os.PathLike[str]) -> bool:
+    """Whether a path is that of a file, and no name of standard output or error.
+
+    Commands move these: /dev/stdout may then lead to a log, which the output would replace.
+    """
+    if not os.path.isfile(path):
+        return False
+    streams = []
+    for number in (1, 2):
+        with suppress(OSError):  # it is closed
+            streams.append(os.fstat(number))
+    return not any(os.path.samestat(os.stat(path), stream) for stream in streams)
+
+
 def refuse_special(path: str | os.PathLike[str]) -> None:
     """Raise UsageError for what is no file: it may never end, and can be read only once."""
     if kind := kind_of_special(path):
@@ -349,9 +365,25 @@ def numbered_lines(path: str) -> Iterator[tuple[int, str]]:
             ) from None
 
 
+def private(path: str, flags: int) -> int:
+    """Open a new file that nobody else may read; an ``opener`` for ``open``."""
+    return os.open(path, flags, 0o600)
+
+
+def _keep_rights(path: Path, old: os.stat_result) -> None:
+    """Give a file the group, owner and mode of the one that it replaces, as far as we may."""
+    for owner in ((-1, old.st_gid), (old.st_uid, -1)):
+        with suppress(AttributeError, OSError):  # Windows has none; to give files away is for root
+            os.chown(path, *owner)
+    os.chmod(path, stat.S_IMODE(old.st_mode))
+
+
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """Write a file so that nobody ever sees a part of it: all of it, or what was there.
+
+    Mode and, where the system allows it, group and owner of a file that was there stay. A symbolic
+    link stays as well: its target is written.
 
     Parameters
     ----------
@@ -367,27 +399,31 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     Raises
     ------
     UsageError
-        If the folder is missing, or the path is not that of a regular file.
+        If the folder is missing, or the path is not that of a regular file, or that of standard
+        output or error.
     ModelError
         If the system refuses to write.
     """
     path = Path(os.path.realpath(path))  # writes the target of a link
     # os.path, because pathlib raises where a name is too long or a folder is not readable
-    if os.path.exists(path) and not os.path.isfile(path):
+    if os.path.exists(path) and not is_regular(path):
         what = "a folder" if os.path.isdir(path) else "not a regular file"
         raise UsageError(f"{path} is {what}: give the name of a file to write.")
     if not os.path.isdir(path.parent):
         raise UsageError(
             f"{path} cannot be written: there is no folder {path.parent}. Make it "
-            f"(mkdir -p {path.parent}), or choose another place."
+            f"({shell_line(['mkdir', '-p', path.parent])}), or choose another place."
         )
+    old = os.stat(path) if os.path.exists(path) else None
     temporary = path.parent / f".textreg-{os.urandom(8).hex()}.tmp"
     with tidying(partial(temporary.unlink, missing_ok=True)):
         try:
-            with temporary.open("xb") as file:
+            with open(temporary, "xb", opener=None if old is None else private) as file:
                 yield file
                 file.flush()
                 os.fsync(file.fileno())
+            if old is not None:
+                _keep_rights(temporary, old)
             temporary.replace(path)
         except OSError as error:
             unchanged = " The file that was there is unchanged." if os.path.exists(path) else ""
@@ -405,11 +441,13 @@ def read_toml(path: Path) -> dict[str, Any]:
         import tomli as tomllib
 
     try:
-        document: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+        document: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError, RecursionError) as error:
         if isinstance(error, tomllib.TOMLDecodeError):
             raise UsageError(f"{path} is not TOML: {error}. Correct that place.") from error
         cause = getattr(error, "strerror", None) or "it is no text in UTF-8"
+        if isinstance(error, RecursionError):
+            cause = "it is nested too deep"
         raise UsageError(
             f"{path} cannot be read: {cause}. Check the path, and the file."
         ) from error

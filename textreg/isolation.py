@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from types import FrameType
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from textreg.errors import (
     BrokenPluginError,
@@ -25,6 +26,7 @@ from textreg.errors import (
     PluginWarning,
     RecordError,
     TextregError,
+    shortage,
 )
 from textreg.terminal import single_line
 
@@ -55,18 +57,34 @@ def is_inside() -> bool:
 
 @contextmanager
 def inside() -> Iterator[None]:
-    """The code of a plugin that a loop calls, after which only the streams are put back."""
-    streams = sys.stdout, sys.stderr
+    """The code of a plugin that a loop calls, after which streams and handlers are put back."""
+    streams, handlers = (sys.stdout, sys.stderr), {}
+    if threading.current_thread() is threading.main_thread():  # others cannot change them
+        handlers = {it: signal.getsignal(it) for it in _SIGNALS}
     _depth.calls += 1
     try:
         yield
     finally:
         _depth.calls -= 1
         sys.stdout, sys.stderr = streams
+        for number, handler in handlers.items():
+            # None: it was not set by Python, which cannot set it again.
+            if handler is not None and signal.getsignal(number) is not handler:
+                signal.signal(number, handler)
+
+
+# Threads that outlive the call that started them, and what tells whose they are.
+_left: WeakKeyDictionary[threading.Thread, Callable[[], str]] = WeakKeyDictionary()
+
+
+def waited_for() -> list[str]:
+    """Whose threads the process waits for before it ends."""
+    running = [it for it in threading.enumerate() if not it.daemon and it in _left]
+    return sorted({_left[thread]() for thread in running})
 
 
 @contextmanager
-def contained() -> Iterator[None]:
+def contained(who: Callable[[], str] = lambda: "a plugin") -> Iterator[None]:
     """Code of a plugin, after which the state of the process that matters is as it was before.
 
     That is the working folder, for relative paths of results; the streams that results and messages
@@ -74,26 +92,19 @@ def contained() -> Iterator[None]:
     the filters of warnings and the handlers of signals.
     """
     numpy: Any = sys.modules.get("numpy")
-    folder = _folder()
+    folder, threads = _folder(), {*threading.enumerate()}
     with ExitStack() as stack:
         stack.enter_context(inside())
         if numpy is not None:
             stack.enter_context(numpy.errstate())
         if threading.current_thread() is threading.main_thread():
             stack.enter_context(warnings.catch_warnings())
-            stack.callback(_restore_handlers, {it: signal.getsignal(it) for it in _SIGNALS})
         try:
             yield
         finally:
             if folder is not None and _folder() != folder:
                 os.chdir(folder)
-
-
-def _restore_handlers(handlers: dict[signal.Signals, Any]) -> None:
-    for number, handler in handlers.items():
-        # None: it was not set by Python, which cannot set it again.
-        if handler is not None and signal.getsignal(number) is not handler:
-            signal.signal(number, handler)
+            _left.update(dict.fromkeys({*threading.enumerate()} - threads, who))
 
 
 def _folder() -> str | None:
@@ -188,7 +199,7 @@ def blaming(
         if own:
             yield
         else:
-            with inside() if often else contained():
+            with inside() if often else contained(who):
                 yield
     except BaseException as error:  # plugins may raise anything
         if _passes(error, own):
@@ -202,7 +213,7 @@ def _passes(error: BaseException, own: bool) -> bool:
     """Whether an error stays as it is: it is for users, or about another part."""
     if not isinstance(error, Exception):
         return isinstance(error, KeyboardInterrupt) or (own and not isinstance(error, SystemExit))
-    if isinstance(error, (MemoryError, Warning)):
+    if isinstance(error, Warning) or shortage(error):
         return own or isinstance(error, (ConvergenceWarning, DataWarning, PluginWarning))
     if isinstance(error, BrokenPluginError):
         return type(error) is BrokenPluginError

@@ -6,11 +6,14 @@ import os
 
 from textreg.errors import UsageError
 
+# Each thread takes 8 MB of addresses for its stack; no machine has twice as many cores.
+MOST = 1024
+
 
 def check_jobs(jobs: int) -> int:
-    """The number of parallel jobs; UsageError if it is neither positive nor -1."""
-    if jobs < 1 and jobs != -1:
-        raise UsageError(f"jobs must be 1 or more, or -1 for one a core, not {jobs}.")
+    """The number of parallel jobs; UsageError if it is neither -1 nor from 1 to MOST."""
+    if jobs != -1 and not 1 <= jobs <= MOST:
+        raise UsageError(f"jobs must be 1 or more, up to {MOST}, or -1 for one a core, not {jobs}.")
     return jobs
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import re
 import shlex
 from collections.abc import Iterator, Sequence
@@ -66,16 +67,19 @@ def json_line(document: Any) -> str:
     return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
-def shell_line(words: Sequence[str]) -> str:
-    """A command for a shell, each word quoted if need be.
+def shell_line(words: Sequence[object]) -> str:
+    """A command for the shell of the platform, each word quoted if need be.
 
     Words with characters that act on a terminal are written ``$'\\x1b'``, as bash, zsh and ksh read
-    them.
+    them. On Windows nothing is run by PowerShell or by cmd, whichever reads the line.
     """
-    return " ".join(map(_quoted, words))
+    return " ".join(_quoted(str(word)) for word in words)
 
 
 def _quoted(word: str) -> str:
+    if os.name == "nt":
+        plain = re.fullmatch(r"[\w.+=:/\\-]+", word)
+        return word if plain else '"' + re.sub("[$`]", r"`\g<0>", word).replace('"', '""') + '"'
     if word.isprintable():
         return shlex.quote(word)
     parts = (

@@ -4,6 +4,7 @@ pip install textreg starlette 'uvicorn[standard]>=0.52'
 MODEL=reviews.textreg uvicorn serve:app --factory --workers 2
 """
 
+import asyncio
 import json
 import logging
 import os
@@ -12,25 +13,40 @@ from pathlib import Path
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.responses import HTMLResponse, JSONResponse
 from starlette.routing import Route
 
 import textreg
 
-MAX_BYTES, MAX_TEXTS = 1_000_000, 1_000
+MAX_BYTES, MAX_TEXTS, MAX_SECONDS = 1_000_000, 1_000, 30
 LOG = logging.getLogger("uvicorn.error")
 PAGE = Path(__file__).with_name("serve.html")
 INLINE = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
 HEADERS = {"Content-Security-Policy": f"{INLINE}; connect-src 'self'"}
 
 
-async def member_of(request, name):
-    """A member of the JSON object in a request; the size is checked while it comes in."""
+async def body_of(request):
+    """The body of a request; the size is checked while it comes in."""
     body = bytearray()
     async for chunk in request.stream():
         body += chunk
         if len(body) > MAX_BYTES:
             raise HTTPException(413, f"a request may have {MAX_BYTES:,} bytes")
+    return body
+
+
+async def member_of(request, name):
+    """A member of the JSON object in a request, whose body has to come in time."""
+    close = {"Connection": "close"}
+    try:
+        body = await asyncio.wait_for(body_of(request), MAX_SECONDS)
+    except asyncio.TimeoutError:
+        LOG.warning("no whole body in %s s in %s", MAX_SECONDS, request.url.path)
+        raise HTTPException(408, f"the body must come in {MAX_SECONDS} s", close) from None
+    except ClientDisconnect:
+        LOG.warning("the client went away in %s", request.url.path)
+        raise HTTPException(400, "the body has no end", close) from None  # nobody reads it
     try:
         return json.loads(body)[name]
     except (ValueError, RecursionError, LookupError, TypeError):

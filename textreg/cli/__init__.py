@@ -18,6 +18,7 @@ import click
 
 from textreg.cli import shared
 from textreg.errors import ConvergenceWarning, DataWarning, TextregError
+from textreg.isolation import waited_for
 from textreg.plugins.distributions import own_version
 
 if TYPE_CHECKING:
@@ -151,9 +152,14 @@ def main(args: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="backslashreplace")
     with shared.results_only(to_the_end=args is None):
         try:
-            return _run(line)
+            code = _run(line)
         except BaseException as error:  # noqa: BLE001  # the outermost boundary
-            return shared.tell(error, line)
+            code = shared.tell(error, line)
+        if args is None and (names := waited_for()):
+            threads = "; ".join(names)
+            with suppress(OSError):  # nobody can be told
+                click.echo(f"Waiting for threads of {threads} to end. Ctrl-C ends them.", err=True)
+        return code
 
 
 def _run(line: shared.CommandLine) -> int:

@@ -22,7 +22,7 @@ from textreg.plugins import calls
 from textreg.records import Groups, Tokens
 from textreg.structure.grouping import group_lines
 from textreg.tasks import TASKS
-from textreg.terminal import single_line, visible
+from textreg.terminal import shell_line, single_line, visible
 from textreg.training.prepare import for_documents
 from textreg.training.running import Clock
 from textreg.training.settings import TrainingSettings
@@ -238,7 +238,8 @@ def _tell_facts(facts: dict[str, Any]) -> None:
         )
     if "saved" in facts:
         click.echo(f"saved {facts['saved']}")
-        click.echo(f"next: textreg train ... --groups file --groups-path {facts['saved']}")
+        path = shell_line(["--groups-path", facts["saved"]])
+        click.echo(f"next: textreg train ... --groups file {path}")
 
 
 @click.command(cls=shared.Command, name="demo")
@@ -256,4 +257,5 @@ def demo(folder: str, format: str, as_json: bool) -> None:
         return
     for path in written:
         click.echo(f"wrote {path}")
-    click.echo(f"next: textreg train {written.train} --reg sentence -o demo.textreg")
+    corpus = shell_line([written.train])
+    click.echo(f"next: textreg train {corpus} --reg sentence -o demo.textreg")

@@ -7,7 +7,6 @@ names.
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -25,6 +24,7 @@ from textreg.measure.decisions import parse_unknown_rule
 from textreg.model import container, saved_encoder, storage
 from textreg.params import AUTO, Param, Parametrized
 from textreg.plugins import loading, registry
+from textreg.terminal import shell_line
 from textreg.training import recipe
 from textreg.training.settings import PREFIXES, as_named, declared_settings, default_builder
 from textreg.training.space import parse_space
@@ -549,7 +549,7 @@ class Like:
         for part in self.summary.plugins:
             missing = part.distribution and not saved_encoder.installed_version(part.distribution)
             if part.kind == kind and part.name in name.split(",") and missing:
-                package = shlex.quote(f"{part.distribution}=={part.version}".removesuffix("=="))
+                package = shell_line([f"{part.distribution}=={part.version}".removesuffix("==")])
                 raise ModelError(
                     f"{self.path} was trained with the {loading.title(kind)} '{part.name}' of "
                     f"{part.distribution} {part.version}, which is not installed: pip install "

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from textreg.errors import UsageError, first_few
+from textreg.files import is_regular
 from textreg.terminal import json_line, single_line
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ def check_target(target: Path, inputs: Sequence[str], option: str = "-o") -> Non
     """UsageError if a file cannot be written; checked before long work. ``option`` names it."""
     if target.is_dir():
         raise UsageError(f"{target} is a folder: name a file with {option} FILE.")
-    if target.exists() and not target.is_file():
+    if target.exists() and not is_regular(target):
         raise UsageError(f"{target} is not a regular file: name one with {option} FILE.")
     if not target.parent.is_dir():
         raise UsageError(

@@ -10,6 +10,7 @@ from textreg.cli import output, shared
 from textreg.cli.shared import OpenGroup
 from textreg.plugins import registry
 from textreg.plugins.registry import PluginInfo
+from textreg.terminal import shell_line
 
 
 class _PluginsGroup(OpenGroup):
@@ -52,7 +53,8 @@ def list_plugins(load: bool = False, as_json: bool = False) -> None:
         what = "plugin is" if len(broken) == 1 else "plugins are"
         click.echo()
         click.echo(
-            f"{len(broken)} {what} broken; all else works. See: textreg plugins doctor {broken[0]}"
+            f"{len(broken)} {what} broken; all else works. See: "
+            + shell_line(["textreg", "plugins", "doctor", broken[0]])
         )
 
 

@@ -9,7 +9,7 @@ import sys
 import threading
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TextIO, TypeVar, cast
 
@@ -109,8 +109,8 @@ def results_only(*, to_the_end: bool) -> Iterator[None]:
     out = given
     if kept is not None:  # as a stream that is buffered and encoded as the other one
         by_line = getattr(given, "line_buffering", False) or getattr(given, "write_through", False)
-        how: dict[str, Any] = {"encoding": given.encoding, "errors": given.errors}
-        out = open(kept, "w", buffering=1 if by_line else -1, **how)  # noqa: SIM115  # closed below
+        how = 1 if by_line else -1, given.encoding, given.errors
+        out = open(kept, "w", *how)  # noqa: SIM115  # closed below
     if given is not None and sys.stderr is not None:
         sys.stdout = Results(out)
     try:
@@ -162,6 +162,16 @@ FAULT = 70
 # What a shell sees after SIGINT and SIGPIPE: 128 + the number of the signal.
 INTERRUPTED, NOBODY_READS = 130, 141
 
+# What to do where the system has too little, or refuses something.
+_ADVICE: Mapping[str | int, str] = {
+    "out of memory": "Close other programs, use fewer threads (--jobs 1), give fewer or shorter "
+    "texts, or use a computer with more.",
+    "too many threads": "Use fewer, as by --jobs 1, or allow more: ulimit -u, ulimit -v.",
+    "too many open files": "Allow more: ulimit -n 1024.",
+    errno.ENOSPC: "Free some space, or write somewhere else.",
+    errno.EBADF: "Standard input or output is closed: leave out <&- or >&-.",
+}
+
 # Commands whose memory is that of features.
 _FITTING = ("train", "compare", "groups", "report")
 
@@ -193,18 +203,16 @@ def _explain(error: BaseException, line: CommandLine) -> tuple[str, int]:
         return f"Error: {error}", error.exit_code
     if isinstance(error, click.ClickException):
         return f"Error: {_usage(error, line)}", 2
-    if isinstance(error, MemoryError):
-        advice = "Close other programs, give fewer or shorter texts, or use a computer with more."
-        if line.command in _FITTING:
+    if short := errors.shortage(error):
+        advice = _ADVICE[short]
+        if isinstance(error, MemoryError) and line.command in _FITTING:
             advice = "Use fewer features: try --min-df 2 or --max-features 100000."
-        return f"Error: out of memory. {advice}", 1
+        size = f" ({error})" if isinstance(error, MemoryError) and str(error) else ""
+        return f"Error: {short}{size}. {advice}", 1
     if isinstance(error, OSError) and error.errno is not None:
         where = f"{error.filename}: " if error.filename else ""
-        advice = "Check the path and its permissions, or write somewhere else."
-        if error.errno == errno.ENOSPC:
-            advice = "Free some space, or write somewhere else."
-        elif error.errno == errno.EBADF:
-            advice = "Standard input or output is closed: leave out <&- or >&-."
+        usual = "Check the path and its permissions, or write somewhere else."
+        advice = _ADVICE.get(error.errno, usual)
         return f"Error: {where}{error.strerror or error}. {advice}", 1
     return f"Error: {_fault(error, line.command)}", FAULT
 
@@ -374,7 +382,13 @@ class Command(click.Command):
 
 
 def refuse_repeated(command: click.Command, ctx: click.Context, args: list[str]) -> None:
-    """UsageError for an option with one value that is given twice; unknown ones are passed over."""
+    """UsageError for an option with one value that is given twice; unknown ones are passed over.
+
+    Also for those before the command, which come too late here: nothing is imported for them.
+    """
+    for name in {*_WITH_VALUE} & {*scan(args).every}:
+        if not isinstance(command, click.Group):
+            raise click.NoSuchOption(name, ctx=ctx)
     parser = command.make_parser(ctx)
     parser.ignore_unknown_options = True
     _, _, order = parser.parse_args(args=list(args))

@@ -108,8 +108,7 @@ def _document(file: str) -> str:
     """The one document in a file, or of standard input."""
     try:
         with click.open_file(file, encoding="utf-8") as opened:
-            text: str = opened.read()
-            return text
+            return str(opened.read())
     except OSError as error:
         raise UsageError(
             f"{file}: {error.strerror}: name a file with one document (--sentences FILE)."

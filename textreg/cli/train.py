@@ -100,7 +100,7 @@ def command(
     context = click.get_current_context()
     like = context.meta.get(MODEL)
     theirs = given_by(context, like) if like else {}
-    target = Path(out.output) if out.output else Path(f"{_stem(files[0])}.textreg")
+    target = Path(f"{_stem(files[0])}.textreg" if out.output is None else out.output)
     _check_outputs(target, [*files, *dev, *unlabeled])
     given = {key: value for key, value in options.items() if value is not None}
     training = TrainingSettings.from_options(fields=how.fields or None, **given)
@@ -193,7 +193,7 @@ def _check_outputs(target: Path, inputs: Sequence[str]) -> None:
         if container.is_container(Path(documents)):
             raise UsageError(
                 f"{documents} is a model, and holds no documents: name files of documents. To "
-                f"train as this model was trained, pass --config {documents}."
+                f"train as this model was trained, pass {shell_line(['--config', documents])}."
             )
     _check_model(target, inputs)
 
@@ -317,7 +317,8 @@ def print_summary(model: Model, saved: Path) -> None:
     ):
         click.echo(line)
     click.echo(f"saved {saved} ({output.size(os.path.getsize(saved))})")
-    click.echo(f"next: textreg evaluate {saved} TEST_FILE, or textreg show {saved}")
+    path = shell_line([saved])
+    click.echo(f"next: textreg evaluate {path} TEST_FILE, or textreg show {path}")
 
 
 def _data_lines(
@@ -412,7 +413,7 @@ def _fit_lines(
     if path := summary.path:
         yield (
             f"path: {path.points} values of {path.parameter} "
-            f"({seconds['path']:.1f} s); see it: textreg show {saved} --path"
+            f"({seconds['path']:.1f} s); see it: {shell_line(['textreg', 'show', saved, '--path'])}"
         )
 
 

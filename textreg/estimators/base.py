@@ -520,9 +520,8 @@ def label_sets(y: Any) -> LabelSets | None:
             f"y[{row}] is {rows[row]!r:.40}, and others are lists or sets of labels: give one for "
             "each text, [] for a text without a label."
         )
-    every = {label for labels in rows for label in labels}
     try:
-        classes = np.array(sorted(every))
+        classes = np.array(sorted({label for labels in rows for label in labels}))
     except TypeError as error:
         raise DataError("the labels in y have no common order: convert them to strings.") from error
     return LabelSets([tuple(map(str, labels)) for labels in rows], classes, indicator=False)

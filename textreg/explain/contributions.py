@@ -121,7 +121,7 @@ class Explanation:
         sentences = [sentence._asdict() for sentence in self.sentences]
         if not by_field:
             sentences = [{k: v for k, v in one.items() if k != "field"} for one in sentences]
-        words = [word._asdict() for word in self.words]
+        words = [_without_default(word) for word in self.words]
         plain = {**vars(self), "text": str(self.text), "sentences": sentences, "words": words}
         return {**plain, **by_field}
 
@@ -129,6 +129,11 @@ class Explanation:
         """The document for a notebook, its words colored by their contributions."""
 
         return as_html(self)
+
+
+def _without_default(word: Word) -> dict[str, Any]:
+    """A word as a dict, in which it says that it is inferred, but not that it is not."""
+    return {key: value for key, value in word._asdict().items() if value is not False}
 
 
 def text_parts(explanation: Explanation) -> Iterator[tuple[int, int, float]]:

@@ -45,6 +45,7 @@ from textreg.errors import DataError, ModelError, UsageError, shortened
 from textreg.files import has_table
 from textreg.records.arrays import row_of
 from textreg.records.text import Names
+from textreg.terminal import shell_line
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -523,7 +524,7 @@ def opened(path: Path, dtypes: Mapping[str, str], sha256: str | None = None) -> 
     if sha256 is not None and not re.fullmatch("[0-9a-fA-F]{64}", sha256):
         raise UsageError(
             f"sha256 must be a digest of 64 hexadecimal digits, not {shown(sha256)}: see "
-            f"textreg show {path} --digest."
+            f"{shell_line(['textreg', 'show', path, '--digest'])}."
         )
     with _reading(path) as file:
         if sha256 is not None and (found := _digest(file)) != sha256.lower():

@@ -6,7 +6,6 @@ A tokenizer is saved by its name, its parameters and where it came from, and fou
 from __future__ import annotations
 
 import re
-import shlex
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -28,6 +27,7 @@ from textreg.plugins import distributions, registry
 from textreg.records.documents import KINDS, MISSING, Field
 from textreg.records.text import Names
 from textreg.structure.joining import CallableTokenizer, Pretokenized, is_function
+from textreg.terminal import shell_line
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -132,7 +132,7 @@ class TokenizerOrigin:
     def install_command(self) -> str:
         """The command that installs its distribution."""
         version = f"=={self.version}" if self.version else ""
-        return f"pip install {shlex.quote(self.distribution + version)}"
+        return shell_line(["pip", "install", self.distribution + version])
 
     def __str__(self) -> str:
         if self.sha256:
@@ -192,7 +192,8 @@ def find_tokenizer(path: Path, origin: TokenizerOrigin) -> Tokenizer:
     if origin.source == "tokens":
         return Pretokenized()
     if missing := missing_tokenizer(origin):
-        raise ModelError(f"{path} needs {missing} (without it, textreg show {path} still works)")
+        show = shell_line(["textreg", "show", path])
+        raise ModelError(f"{path} needs {missing} (without it, {show} still works)")
     if origin.distribution not in ("", OWN):
         installed = installed_version(origin.distribution)
         if origin.version not in ("", installed):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import fields, is_dataclass, replace
 from functools import cache
 from math import inf, isinf, isnan
@@ -21,12 +21,12 @@ import numpy as np
 
 from textreg import kinds, records
 from textreg.errors import BrokenPluginError
-from textreg.isolation import blaming, shown
+from textreg.isolation import blaming, contained, shown
 from textreg.plugins import registry
 from textreg.plugins.registry import ours
 from textreg.records import Floats, Int64s, design, plain_model
 from textreg.records.documents import check_texts
-from textreg.structure.joining import JoinedBuilder, Pretokenized
+from textreg.structure.joining import CallableTokenizer, JoinedBuilder, Pretokenized
 
 S = TypeVar("S", records.Solution, records.MultiSolution)
 T = TypeVar("T")
@@ -46,7 +46,8 @@ def encode(
     """
     texts: Sequence[Any]
     texts = list(documents) if isinstance(tokenizer, Pretokenized) else check_texts(documents)
-    with _blaming(tokenizer, "encode"):
+    strange = contained() if isinstance(tokenizer, CallableTokenizer) else nullcontext()
+    with strange, _blaming(tokenizer, "encode"):
         own = texts if ours(tokenizer) else list(texts)
         tokens = tokenizer.encode(own, spans=spans)
     tokens = _rebuilt(tokenizer, "encode", records.Tokens, "Tokens", tokens)

@@ -23,7 +23,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shlex
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence, Set
@@ -35,6 +34,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from textreg.errors import UsageError, did_you_mean
+from textreg.terminal import shell_line
 
 if TYPE_CHECKING:
     from importlib import metadata
@@ -299,9 +299,9 @@ def how_to_install(distribution: str) -> str:
     checkout = _checkout()
     folder = checkout / "plugins" / distribution
     if not (folder / "pyproject.toml").is_file():
-        return f"pip install 'textreg[{distribution.removeprefix('textreg-')}]'"
+        return shell_line(["pip", "install", f"textreg[{distribution.removeprefix('textreg-')}]"])
     path = f"./plugins/{distribution}" if Path.cwd() == checkout else str(folder)
-    return f"pip install {shlex.quote(path)}"
+    return shell_line(["pip", "install", path])
 
 
 def _checkout() -> Path:

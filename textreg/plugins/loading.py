@@ -119,7 +119,7 @@ def naming(provider: str) -> Iterator[None]:
     """
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", errors.PluginWarning)
-        with contained():
+        with contained(lambda: provider):
             yield
     for warning in caught:
         if issubclass(warning.category, errors.PluginWarning):

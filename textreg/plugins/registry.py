@@ -14,7 +14,6 @@ one, as textreg does for its own defaults. What is blocked (see
 from __future__ import annotations
 
 import os
-import shlex
 import sys
 import threading
 import time
@@ -28,6 +27,7 @@ from textreg.isolation import blaming, shown
 from textreg.plugins import distributions, loading
 from textreg.plugins.distributions import KIND_NAMES, Blocks, Entry, Scan, is_among, normal
 from textreg.plugins.loading import Parts, PluginFile, title
+from textreg.terminal import shell_line
 
 if TYPE_CHECKING:
     from textreg.kinds import GraphBuilder, GroupBuilder, Loss, Regularizer, Tokenizer
@@ -621,8 +621,8 @@ class Registry:
     def how_to_add(self, origin: Origin) -> str:
         """What to do where the file of an origin is missing; names files of other content."""
         others = [f"{file.path} (SHA-256 {file.sha256})" for file in self.files()]
-        told = f"write textreg --plugin {shlex.quote(origin.file)} and then the command, or in "
-        told += f"Python call textreg.register_file({origin.file!r}) first"
+        told = f"write {shell_line(['textreg', '--plugin', origin.file])} and then the command, "
+        told += f"or in Python call textreg.register_file({origin.file!r}) first"
         if others:
             told += f". Given is other content, which was not run for it: {', '.join(others)}"
         return told

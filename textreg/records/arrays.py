@@ -465,7 +465,21 @@ def checked_csr(name: str, matrix: Any) -> csr_array:
         csr = csr.copy()  # summing duplicates in place would change the caller's matrix
         csr.prune()
         csr.sum_duplicates()
+    csr.indptr, csr.indices = frozen(csr.indptr), frozen(csr.indices)
     return csr
+
+
+def frozen(array: NDArray[Any]) -> NDArray[Any]:
+    """Indices or offsets that nobody can change once they are checked: compiled code trusts them.
+
+    A copy, unless neither the array nor what it is a view of can be written to.
+    """
+    base: Any = array
+    while isinstance(base, np.ndarray) and not base.flags.writeable:
+        base = base.base
+    array = array.copy() if isinstance(base, np.ndarray) else array
+    array.flags.writeable = False
+    return array
 
 
 def _check_indices(name: str, matrix: Any) -> None:

@@ -178,18 +178,13 @@ class Design:
 
     @property
     def given(self) -> Any:
-        """The matrix as it was given."""
-        return self._any
-
-    @property
-    def _any(self) -> csr_array | csc_array:
         """The matrix as it is there, by rows or by columns."""
         return self.X if self.has_rows else self.X_csc
 
     @property
     def shape(self) -> tuple[int, int]:
         """Number of documents and of features."""
-        n, p = self._any.shape
+        n, p = self.given.shape
         return n, p
 
     @arrays.derived
@@ -210,7 +205,7 @@ class Design:
     @property
     def values(self) -> int:
         """Number of values."""
-        return len(self._any.data)
+        return len(self.given.data)
 
     @property
     def sizes(self) -> Int64s:
@@ -503,7 +498,7 @@ class DenseDesign(Design):
         vars(self).update(cache=arrays.Cache(), _array=_read_only(array, np.float64))
 
     @property
-    def _any(self) -> Any:
+    def given(self) -> Any:
         """The array."""
         return self._array
 

@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 
 from textreg._core.arrays import Int64s
 from textreg.errors import DataError, RecordError, UsageError, did_you_mean, first_few
-from textreg.files import DISK_FULL
-from textreg.terminal import single_line
+from textreg.files import DISK_FULL, private
+from textreg.terminal import shell_line, single_line
 
 # About how many bytes are written or read at a time.
 PIECE = 1 << 20
@@ -97,7 +97,7 @@ class StoredTexts(TextsElsewhere):
         self._rows: Int64s | None = None  # all
         try:
             # For nobody else to read, as texts may be private.
-            self._writer = open(path, "xb", buffering=0, opener=_private)  # noqa: SIM115 - close()
+            self._writer = open(path, "xb", buffering=0, opener=private)  # noqa: SIM115 - close()
         except OSError as error:
             raise UsageError(
                 f"{path}: this file for texts cannot be made: {error.strerror}. Name a folder "
@@ -286,10 +286,6 @@ def _pieces(starts: list[int], ends: list[int]) -> Iterator[tuple[int, int]]:
         first = last
 
 
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
-
-
 # The methods of pyarrow, of pandas and polars, and of NumPy and others.
 _TO_LIST = ("to_pylist", "to_list", "tolist")
 
@@ -367,7 +363,7 @@ def _from_stream(values: Any, name: str) -> Any:
     except ImportError:
         raise UsageError(
             f"{name}: reading a {type(values).__name__} needs pyarrow, which is not installed: "
-            "pip install 'textreg[arrow]'"
+            + shell_line(["pip", "install", "textreg[arrow]"])
         ) from None
     try:
         return as_column(pyarrow.table(values), name)

@@ -326,7 +326,8 @@ class Problem:
     ----------
     X : sparse or dense matrix of shape (n, p), or Design
         Documents by features. Kept as float64 CSR with sorted rows and no entry twice; the caller's
-        matrix stays as it is. A Design is shared, not checked again.
+        matrix stays as it is. Indices are copied, values may be shared: do not change those. A
+        Design is shared, not checked again.
     y : array-like, shape (n,)
         Labels of -1 and +1, or any numbers if the loss is for numbers. Kept as float64.
     sample_weight : array-like of shape (n,), default ones
@@ -516,8 +517,7 @@ class Problem:
 
     def largest_gradient_at_zero(self) -> float:
         """max_j |d loss / d w_j| there: the smallest l1 strength that leaves no weight."""
-        gradient = self.gradient_at_zero()
-        return float(np.abs(gradient).max()) if len(gradient) else 0.0
+        return float(np.abs(self.gradient_at_zero()).max(initial=0.0))
 
     def over(self, X: Any, start: tuple[Any, float] | None, **changes: Any) -> Problem:
         """The same over other columns, without what belongs to those of this problem.
@@ -611,7 +611,7 @@ def _checked_validation(validation: Any, p: int) -> tuple[Design, Floats] | None
 
 def checked_codes(codes: Any, n: int) -> Int64s:
     """The class of every document, all of them occurring; else a RecordError."""
-    checked: Int64s = arrays.as_array("codes", codes, np.int64, (n,))
+    checked: Int64s = arrays.frozen(arrays.as_array("codes", codes, np.int64, (n,)))
     if not n or checked.min() < 0 or len(np.unique(checked)) <= checked.max():
         raise RecordError(
             "codes must be the class of every document, from 0 to the number of classes - 1, and "

@@ -36,7 +36,8 @@ class Groups:
     indptr : array-like of whole numbers, shape (groups + 1,)
         Kept as int64, and the others below as int32 and float64.
     indices : array-like of whole numbers
-        Group g has the features ``indices[indptr[g]:indptr[g + 1]]``, sorted and distinct.
+        Group g has the features ``indices[indptr[g]:indptr[g + 1]]``, sorted and distinct. Both are
+        kept read-only: a copy of what may be written to.
     weights : array-like, shape (groups,)
         The weight of every group, 0 or more; the regularizer multiplies its group penalty
         strength by it.
@@ -67,8 +68,8 @@ class Groups:
 
     def __post_init__(self) -> None:
         vars(self).update(
-            indptr=arrays.as_array("groups.indptr", self.indptr, np.int64),
-            indices=arrays.as_array("groups.indices", self.indices, np.int32),
+            indptr=arrays.frozen(arrays.as_array("groups.indptr", self.indptr, np.int64)),
+            indices=arrays.frozen(arrays.as_array("groups.indices", self.indices, np.int32)),
             weights=arrays.as_array("groups.weights", self.weights, np.float64),
             n_features=arrays.as_whole("groups.n_features", self.n_features),
         )
@@ -210,6 +211,7 @@ class Groups:
             copy_rows(*stored, np.maximum(merged.origin, 0), self.indptr, indices)
         single = np.flatnonzero(merged.origin <= -2)
         indices[self.indptr[single]] = -2 - merged.origin[single]
+        indices.flags.writeable = False
         vars(self)[name] = indices
         return indices
 

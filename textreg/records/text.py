@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
@@ -425,6 +425,12 @@ class Corpus:
                 "the document out."
             )
         named = list(map(label_name, labels))
+        for row, label in enumerate(named):
+            if not isinstance(label, (Hashable, *_LISTS)):
+                raise DataError(
+                    f"{self.where(row)}: the label is {label!r:.60}, which cannot be one: give a "
+                    "text, a number or a list of texts."
+                )
         return self._label_lists(named) if any(isinstance(it, _LISTS) for it in named) else named
 
     def _label_lists(self, labels: Sequence[Any]) -> list[tuple[str, ...]]:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import copy_context
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -129,49 +130,41 @@ class Run:
         """Stop, as Ctrl-C does."""
         self.interrupted = True
 
-    def map(self, call: Callable[..., Any], pieces: Sequence[tuple[Any, ...]]) -> Any:
-        """``[call(*piece) for piece in pieces]`` in threads; Ctrl-C sets :attr:`stopped`."""
+    def map(self, call: Callable[..., Any], pieces: Sequence[tuple[Any, ...]]) -> list[Any]:
+        """``[call(*piece) for piece in pieces]``, each piece in a thread of its own.
+
+        Ctrl-C sets :attr:`stopped`, and so does an error, for the pieces that still run. A
+        ConvergenceWarning is left to the caller, who knows which of the fits matter.
+        """
+        # Limits on time hold in the threads as they do here; kernels have no further ones there.
+        with allowing(allowed() if len(pieces) == 1 else 1):
+            calls = [partial(copy_context().run, call, *piece) for piece in pieces]
+        threads = min(self.work.threads, len(calls))  # no thread without work
         try:
-            with self.listening():
-                return in_threads(call, pieces, self.work.jobs)
-        except KeyboardInterrupt:
+            # One thread a piece: BLAS adds in another order when it has several.
+            with self.listening(), warnings.catch_warnings(), one_thread_in_blas():
+                warnings.simplefilter("ignore", errors.ConvergenceWarning)
+                return [run() for run in calls] if threads < 2 else _in_threads(calls, threads)
+        except BaseException:
             self.interrupted = True
             raise
 
 
-def in_threads(call: Callable[..., Any], pieces: Sequence[tuple[Any, ...]], jobs: int) -> list[Any]:
-    """``[call(*piece) for piece in pieces]``, each piece in a thread of its own.
+def _in_threads(calls: Sequence[Callable[[], Any]], threads: int) -> list[Any]:
+    """The results of calls, or the first error."""
+    from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 
-    A ConvergenceWarning is left to the caller, who knows which of the fits matter.
-    """
-    causes: dict[errors.TextregError, BaseException | None] = {}
-
-    def keeping_cause(*piece: Any) -> Any:
-        try:
-            return call(*piece)
-        except errors.TextregError as error:
-            causes[error] = error.__cause__
-            raise
-
-    # Limits on time hold in the threads as they do here; kernels have no further ones there.
-    with allowing(allowed() if len(pieces) == 1 else 1):
-        calls = [(copy_context().run, piece) for piece in pieces]
+    pool = ThreadPoolExecutor(threads)
     try:
-        # One thread a piece: BLAS adds in another order when it has several.
-        with warnings.catch_warnings(), one_thread_in_blas():
-            warnings.simplefilter("ignore", errors.ConvergenceWarning)
-            # No thread without work.
-            threads = min(threads_of(jobs), len(calls))
-            if threads < 2:
-                return [run(keeping_cause, *piece) for run, piece in calls]
-            from joblib import Parallel, delayed
-
-            parallel = Parallel(n_jobs=threads, prefer="threads")
-            return list(parallel(delayed(run)(keeping_cause, *piece) for run, piece in calls))
-    except errors.TextregError as error:
-        # With several threads joblib replaces the cause by a text.
-        error.__cause__ = causes.get(error, error.__cause__)
-        raise
+        futures = [pool.submit(call) for call in calls]
+        left = {*futures}
+        while left:  # by turns, as on Windows a signal does not wake a thread that waits
+            done, left = wait(left, 0.1, FIRST_EXCEPTION)
+            for future in done:
+                future.result()
+        return [future.result() for future in futures]
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
 
 
 _LOCK = threading.Lock()

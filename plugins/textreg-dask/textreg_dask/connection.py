@@ -21,7 +21,7 @@ import numpy as np
 from textreg.errors import UsageError
 from textreg.kinds import Plugin, Workers
 from textreg.records.store import same
-from textreg.terminal import quiet
+from textreg.terminal import quiet, shell_line
 from textreg_dask.files import ClusterTexts, read_by, score_by, scored_texts
 from textreg_dask.packing import pack, size_of, unpack
 from textreg_dask.rows import ClusterRows
@@ -215,7 +215,8 @@ def connected(address: str) -> Iterator[Connection]:
         from distributed import Client
     except ImportError as error:
         raise UsageError(
-            f"backend 'dask' needs distributed ({error}): pip install 'textreg[dask]'."
+            f"backend 'dask' needs distributed ({error}): "
+            f"{shell_line(['pip', 'install', 'textreg[dask]'])}."
         ) from None
     try:
         _knock(address)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -17,6 +16,7 @@ from textreg.measure.metrics import holm
 from textreg.model.model import Model
 from textreg.records import Corpus, Floats, Int64s
 from textreg.records.documents import check_texts
+from textreg.terminal import shell_line
 from textreg.training.recipe import fit_command, settings_of
 from textreg.training.running import Progress, Work
 from textreg_report import sections
@@ -242,10 +242,10 @@ def _reproduce(
 ) -> Section:
     commands = []
     if command is not None:
-        commands.append(("this page", shlex.join(command)))
+        commands.append(("this page", shell_line(command)))
     if words := fit_command(model):
         commands.append(
-            ("the same weights up to the tolerance, without a search", shlex.join(words))
+            ("the same weights up to the tolerance, without a search", shell_line(words))
         )
     data = [(name, sections.fingerprint(one)) for name, one in corpora.items()]
     split = None if model.summary is None else model.summary.split
@@ -399,7 +399,7 @@ def report_pair(
         flips=int(np.count_nonzero(one != two)),
         shown=_flips(both, y_true, one, two) if explained else (),
         **_compare_features(first, second),
-        commands=() if command is None else (("this page", shlex.join(command)),),
+        commands=() if command is None else (("this page", shell_line(command)),),
         versions=sections.versions(),
         data=(("measured on", sections.fingerprint(corpus)),),
         missing=() if explained else (missing,),

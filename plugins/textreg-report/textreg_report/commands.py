@@ -138,7 +138,8 @@ def report_command(
             "--sentences-col needs --evidence-col: name the column of the marked passages as "
             "well, or leave out --sentences-col."
         )
-    target = Path(options["output"] or Path(model).stem + ".html")
+    named = options["output"]
+    target = Path(Path(model).stem + ".html" if named is None else named)
     check_target(target, [model, *files, *train, *unlabeled, *against])
     check_page(target, "-o")
     loaded, others = load_model(model), load_by_name(against)

@@ -7,7 +7,6 @@ import hashlib
 import math
 import os
 import re
-import shlex
 from collections.abc import Sequence
 from functools import cache
 from importlib import resources
@@ -21,6 +20,7 @@ from textreg.checking import CheckResult
 from textreg.files import write_atomically
 from textreg.measure.metrics import ALPHA, p_text
 from textreg.records import Floats
+from textreg.terminal import shell_line
 
 FOLDER = "templates"
 
@@ -122,7 +122,7 @@ class CheckPage(Page):
     template = "check.html.jinja"
 
     def __init__(self, result: CheckResult, command: Sequence[str] = ()) -> None:
-        line = shlex.join(command)
+        line = shell_line(command)
         super().__init__(title=result.title, result=result, command=command, command_line=line)
 
 

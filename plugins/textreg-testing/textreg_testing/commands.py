@@ -21,6 +21,7 @@ from textreg.isolation import cause_of, contained, traceback_of
 from textreg.plugins import calls, registry
 from textreg.plugins.distributions import DISABLE, is_among, normal, spellings
 from textreg.plugins.registry import PluginInfo
+from textreg.terminal import shell_line
 from textreg_testing import Check
 from textreg_testing.exporter import plain_models
 from textreg_testing.scaffold import TEMPLATES, write_plugin
@@ -233,7 +234,7 @@ def new_plugin(kind: str, name: str, into: str, template: str, as_json: bool) ->
         return
     for path in written.files:
         click.echo(f"wrote {path}")
-    click.echo(f"next: cd {written.folder} && pip install -e . pytest && pytest")
+    click.echo(f"next: {shell_line(['cd', written.folder])} && pip install -e . pytest && pytest")
     before = {"exporter": "export MODEL -o FILE ", "command": ""}.get(kind, "train FILE ")
     click.echo(f"then: textreg {before}{written.use}")
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import codecs
 import json
 import re
+import struct
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
 from os import SEEK_END
 from typing import IO, Any, ClassVar
 
@@ -16,9 +18,10 @@ from textreg.reading.columns import Row, TableColumns
 from textreg.reading.formats.lines import Format
 from textreg.reading.source import NotDecodable, Source, UnusableRow
 from textreg.records.documents import FieldedText
+from textreg.terminal import shell_line
 
-# Rows that are turned into Python's values at a time.
-ROWS = 1000
+# Rows that are turned into Python's values at a time, and bytes: twice as many rows gain nothing.
+ROWS, PORTION = 1000, 1 << 24
 
 
 def pyarrow(what: str) -> Any:
@@ -27,18 +30,58 @@ def pyarrow(what: str) -> Any:
         import pyarrow
     except ImportError:
         raise UsageError(
-            f"{what} needs pyarrow, which is not installed: pip install 'textreg[arrow]'"
+            f"{what} needs pyarrow, which is not installed: "
+            + shell_line(["pip", "install", "textreg[arrow]"])
         ) from None
     return pyarrow
 
 
-def records(batch: Any, names: list[str]) -> Iterator[Mapping[str, Any]]:
-    """The rows of a record batch, with these names of columns."""
-    for start in range(0, batch.num_rows, ROWS):
-        part = batch.slice(start, ROWS)
+def records(batch: Any, names: list[str]) -> Iterator[Mapping[str, Any] | UnusableRow]:
+    """The rows of a record batch, with these names of columns; what is wrong with longer ones."""
+    start, rows, most = 0, ROWS, limit(MAX_LINE)
+    while start < batch.num_rows:
+        part = batch.slice(start, rows)
+        size = sum(map(decoded, part.columns))
+        if size > PORTION and part.num_rows > 1:
+            rows = part.num_rows // 2
+            continue
+        start, rows = start + part.num_rows, min(2 * rows, ROWS)
+        if size > most and part.num_rows == 1:
+            yield UnusableRow(*too_long("the record"))
+            continue
         columns = [values(column) for column in part.columns]
         for cells in zip(*columns, strict=True):
             yield dict(zip(names, cells, strict=True))
+
+
+def decoded(column: Any) -> int:
+    """The bytes of the values of a column, each by itself; a dictionary has a text once for all."""
+    column = getattr(column, "storage", column)
+    types, kind = pyarrow("Arrow").types, column.type
+    if types.is_dictionary(kind):
+        lengths = lengths_in(column.dictionary)
+        return lengths.take(column.indices).sum().as_py() or 0
+    if types.is_struct(kind):
+        return sum(map(decoded, column.flatten()))
+    if types.is_fixed_size_list(kind):
+        return decoded(column.flatten())
+    if types.is_list(kind) or types.is_large_list(kind) or types.is_map(kind):
+        first, last = column.offsets[0].as_py(), column.offsets[-1].as_py()
+        return decoded(column.values.slice(first, last - first))
+    shared = types.is_run_end_encoded(kind) or "view" in str(kind)
+    return int(column.nbytes) * (len(column) if shared else 1)
+
+
+def lengths_in(dictionary: Any) -> Any:
+    """The bytes of every value of a dictionary, as an array; of no text at most as many."""
+    import pyarrow
+    from pyarrow import compute
+
+    try:
+        return compute.cast(compute.binary_length(dictionary), pyarrow.int64())
+    except pyarrow.ArrowNotImplementedError:
+        fixed = pyarrow.types.is_primitive(dictionary.type)
+        return pyarrow.array([8 if fixed else decoded(dictionary)] * len(dictionary))
 
 
 def values(column: Any) -> list[Any]:
@@ -80,10 +123,18 @@ class Columnar(Format):
                 for record in self._records(source.name, file, columns):
                     number += 1
                     try:
+                        if isinstance(record, UnusableRow):
+                            raise record
                         yield columns.row(number, record)
                     except UnusableRow as problem:
                         yield problem.at(number)
-        except (arrow.ArrowException, OSError, UnicodeDecodeError, MemoryError) as error:
+        except (
+            arrow.ArrowException,
+            OSError,
+            UnicodeDecodeError,
+            MemoryError,
+            struct.error,
+        ) as error:
             # Where it is damaged, a file may ask for any amount of memory, and have any names.
             after = f" after record {number:,}" if number else ""
             what = str(error).strip().split("\n")[0].rstrip(".") or "out of memory"
@@ -94,7 +145,7 @@ class Columnar(Format):
 
     def _records(
         self, name: str, file: IO[bytes], columns: TableColumns
-    ) -> Iterator[Mapping[str, Any]]:
+    ) -> Iterator[Mapping[str, Any] | UnusableRow]:
         """All rows of a file."""
         size = file.seek(0, SEEK_END)
         file.seek(0)
@@ -104,18 +155,23 @@ class Columnar(Format):
         columns.types = dict(zip(columns.names, schema.types, strict=True))
         # A nested column may be meant where a name has a dot.
         some = None if columns.keeps or any("." in one for one in columns.used) else columns.used
+        check_unpacked(self.unpacked(file), size, lambda: name)
         unpacked = 0
-        for batch in self.batches(reader, some):
-            unpacked += batch.nbytes
+        for batch in self.batches(file, some):
+            unpacked += batch.num_rows + sum(map(decoded, batch.columns))
             check_unpacked(unpacked, size, lambda: name)
             yield from records(batch, columns.names if some is None else batch.schema.names)
+
+    @abstractmethod
+    def unpacked(self, file: IO[bytes]) -> int:
+        """The bytes that compressed data says it unpacks to; it stays packed."""
 
     @abstractmethod
     def reader(self, file: IO[bytes]) -> Any:
         """What pyarrow reads the file with."""
 
     @abstractmethod
-    def batches(self, reader: Any, some: list[str] | None) -> Iterator[Any]:
+    def batches(self, file: IO[bytes], some: list[str] | None) -> Iterator[Any]:
         """The record batches of the file, or only some columns of them."""
 
 
@@ -127,14 +183,30 @@ class Parquet(Columnar):
     endings: ClassVar[tuple[str, ...]] = (".parquet", ".pq")
     magic = b"PAR1"
 
-    def reader(self, file: IO[bytes]) -> Any:
+    def unpacked(self, file: IO[bytes]) -> int:
+        # Of all columns: those of one alone end the process where they are damaged.
+        metadata = self.reader(file).metadata
+        return sum(metadata.row_group(at).total_byte_size for at in range(metadata.num_row_groups))
+
+    def reader(self, file: IO[bytes], **how: Any) -> Any:
         from pyarrow.parquet import ParquetFile
 
         # A row group may be as large as the file: it is read in pieces.
-        return ParquetFile(file, buffer_size=1 << 20, pre_buffer=False)
+        return ParquetFile(file, buffer_size=1 << 20, pre_buffer=False, **how)
 
-    def batches(self, reader: Any, some: list[str] | None) -> Iterator[Any]:
-        yield from reader.iter_batches(batch_size=ROWS, columns=some)
+    def batches(self, file: IO[bytes], some: list[str] | None) -> Iterator[Any]:
+        schema = self.reader(file).schema
+        leaves = [schema.column(at) for at in range(len(schema))]
+        texts = [leaf.path for leaf in leaves if leaf.physical_type == "BYTE_ARRAY"]
+        first = self.reader(file, read_dictionary=texts)
+        rest = self.reader(file, read_dictionary=[path for path in texts if "." in path])
+        for group in range(first.num_row_groups):
+            # With its first row comes all of a dictionary, whose longest text all may have.
+            size = 1
+            for batch in islice(first.iter_batches(1, [group], some), 1):
+                found = [it.dictionary for it in batch.columns if hasattr(it, "dictionary")]
+                size += sum(max(lengths_in(it).to_pylist(), default=0) for it in found)
+            yield from rest.iter_batches(max(1, min(ROWS, PORTION // size)), [group], some)
 
 
 class Arrow(Columnar):
@@ -143,18 +215,21 @@ class Arrow(Columnar):
     name = "arrow"
     title = "Arrow"
     endings: ClassVar[tuple[str, ...]] = (".arrow", ".feather", ".ipc")
-    magic = b"ARROW1"
+    magic, start = b"ARROW1", 8
+
+    def unpacked(self, file: IO[bytes]) -> int:
+        file.seek(self.start)
+        return sum(_unpacked_of_messages(file))
 
     def reader(self, file: IO[bytes]) -> Any:
-        from pyarrow.ipc import open_file
+        from pyarrow.ipc import open_file, open_stream
 
-        return open_file(file)
+        open_file(file)  # refuses what is cut off
+        file.seek(self.start)  # a file has a stream in it, whose sizes are known
+        return open_stream(file)
 
-    def batches(self, reader: Any, some: list[str] | None) -> Iterator[Any]:
-        each = reader
-        if hasattr(reader, "get_batch"):  # no stream
-            each = map(reader.get_batch, range(reader.num_record_batches))
-        for batch in each:
+    def batches(self, file: IO[bytes], some: list[str] | None) -> Iterator[Any]:
+        for batch in self.reader(file):
             chosen = batch if some is None else batch.select(some)
             chosen.validate(full=True)  # offsets that lead elsewhere would end the process
             yield chosen
@@ -165,12 +240,57 @@ class ArrowStream(Arrow):
 
     name = "arrow stream"
     endings: ClassVar[tuple[str, ...]] = (".arrows",)
-    magic = b"\xff\xff\xff\xff"
+    magic, start = b"\xff\xff\xff\xff", 0
 
     def reader(self, file: IO[bytes]) -> Any:
         from pyarrow.ipc import open_stream
 
+        file.seek(self.start)
         return open_stream(file)
+
+
+def _unpacked_of_messages(file: IO[bytes]) -> Iterator[int]:
+    """The bytes that every compressed buffer of an Arrow stream says it unpacks to.
+
+    A message is its length, a table of flatbuffers, and a body; a buffer begins with its size.
+    """
+    while size := _number("<i", file.read(4) or bytes(4)):
+        message = file.read(_number("<i", file.read(4)) if size == -1 else size)
+        if not message:
+            return
+        body, root = file.tell(), _number("<I", message)
+        kind, header = (_field(message, root, number) for number in (1, 2))
+        batch = header + _number("<I", message, header)
+        form = _number("<B", message, kind) if kind else 0
+        if form == _DICTIONARY:
+            batch = _field(message, batch, 1)
+            batch += _number("<I", message, batch)
+        packed = b"experimental_compression" in message or _field(message, batch, 3)
+        if form in (_DICTIONARY, _BATCH) and packed:
+            at = _field(message, batch, 2)
+            at += _number("<I", message, at)
+            buffers = message[at + 4 : at + 4 + 16 * _number("<I", message, at)]
+            for offset, length in struct.iter_unpack("<qq", buffers):
+                file.seek(body + max(0, offset))
+                yield max(0, _number("<q", file.read(8))) if length else 0
+        length = _field(message, root, 3)
+        file.seek(body + max(0, _number("<q", message, length) if length else 0))
+
+
+# What the header of a message is.
+_DICTIONARY, _BATCH = 2, 3
+
+
+def _number(form: str, data: bytes, at: int = 0) -> int:
+    return int(struct.unpack_from(form, data, at)[0])
+
+
+def _field(data: bytes, table: int, number: int) -> int:
+    """Where a field of a table of flatbuffers is; 0 if it is not there."""
+    fields = table - _number("<i", data, table)
+    at = fields + 4 + 2 * number
+    offset = _number("<H", data, at) if at < fields + _number("<H", data, fields) else 0
+    return table + offset if offset else 0
 
 
 _BEGINS = re.compile(r'\s*(\{\s*["}]|\[\s*\{)')
