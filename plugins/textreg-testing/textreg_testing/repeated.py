@@ -382,7 +382,8 @@ class Effects:
         return tried if len(tried) > 1 else []
 
     def _changes(self, key: str, value: Any, declared: Param) -> bool:
-        pairs = [(base, base.replace(**{key: value})) for base in self.bases]
+        decided = [base for base in self.bases if key not in base.undecided()]
+        pairs = [(base, base.replace(**{key: value})) for base in decided]
         kept = getattr(pairs[0][1], key)
         same = declared.convert is not None or kept == value
         require(same, f"{key}={value!r} to stay as it is given", f"{kept!r}")

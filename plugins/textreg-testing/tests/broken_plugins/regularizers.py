@@ -1011,7 +1011,6 @@ for _base in (Slope, Pull, GroupRidge, Tied):
 bug("a gap of 0 in any case", Slope, solve=found(lambda s, it, p: replace(it, gap=0.0)))
 bug("a tenth of the gap", Pull, gap=lambda s, g, v: 0.1 * Pull.gap(s, g, v))
 bug("an objective of 0", Pull, solve=found(lambda s, it, p: replace(it, objective=0.0)))
-bug("no objective of the start", Forward, value=lambda s, p, w, b: 1.0)
 bug("least is ignored", Slope, lambdas=lambda s, p: np.linspace(1.0, 0.5, p))
 bug("rate is ignored", Boosted, solve=lambda s, p: Boosted(steps=s.steps).solve(p))
 bug("steps are ignored", Boosted, solve=lambda s, p: Boosted(steps=20, rate=s.rate).solve(p))
