@@ -174,7 +174,7 @@ def test_a_command_imports_nothing_heavy_before_it_works(module: str) -> None:
 
 
 BUDGETS = {
-    "textreg": 36_175,
+    "textreg": 36_182,
     "textreg/_core": 4_400,
     "textreg/blocks": 680,
     "textreg/builtin": 1_280,
@@ -188,7 +188,7 @@ BUDGETS = {
     "textreg/plugins": 1_270,
     "textreg/reading": 1_861,
     "textreg/records": 2_535,
-    "textreg/solvers": 5_445,
+    "textreg/solvers": 5_447,
     "textreg/tasks": 1_320,
     "textreg/training": 4_065,
     "plugins": 11_500,

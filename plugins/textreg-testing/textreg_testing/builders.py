@@ -247,6 +247,8 @@ def graph_builder_checks(texts: Sequence[str] | None = None) -> list[Check]:
 check_group_builder = contract(group_builder_checks)
 check_graph_builder = contract(graph_builder_checks)
 
+_ORDER = "If the order is to settle ties, say so in the class: order_matters = True"
+
 # Share in common below which results are drawn anew, and not the same but for some mistake.
 _ALIKE = 0.2
 
@@ -312,7 +314,7 @@ def _numbers(part: Builder, trial: Trial) -> None:
     cause = (
         "Features may be mixed up with their neighbors in the vocabulary, those that differ in "
         "case alone with each other, the first or the last one be left out, or only half of "
-        f"the pairs of features be looked at. {_order_matters(part)}"
+        f"the pairs of features be looked at. {_ORDER}"
     )
     for order in _orders(tokens, _used_in(must_build(part, tokens, "the texts"))):
         both = tokens, renumbered(tokens, order)
@@ -326,7 +328,7 @@ def _documents(part: Builder, trial: Trial) -> None:
     tokens = tokens_for(part, trial)
     cause = (
         "Something may reach from one document into the next, the first or the last document "
-        f"be left out, or an empty one shift those after it. {_order_matters(part)}"
+        f"be left out, or an empty one shift those after it. {_ORDER}"
     )
     by_length = np.argsort(np.diff(tokens.token_document_ptr), kind="stable")
     for order in (np.random.default_rng(4).permutation(tokens.n_documents), by_length):
@@ -456,10 +458,6 @@ def check_unused(part: Builder, tokens: Tokens) -> None:
     else:
         wanted, got = without(unused, wanted, got)
     require_same(part, wanted, got, where, cause)
-
-
-def _order_matters(part: Builder) -> str:
-    return f"If the order is to settle ties, say so: order_matters = True in {type(part).__name__}"
 
 
 def _used_in(built: Groups | Graph) -> list[int]:

@@ -133,8 +133,9 @@ def add(name: str, *applies: Applies, at_points: bool = False) -> Callable[[Run]
 @add("value", at_points=True)
 def _value(loss: Loss, at: Point) -> None:
     """The value is a finite number, 0 or more, and a sum over documents."""
-    good = np.ndim(at.value) == 0 and np.isfinite(at.value) and at.value >= 0.0
-    require(good, "a finite number, 0 or more", at.value)
+    require(
+        np.ndim(at.value) == 0 and 0.0 <= at.value < math.inf, "a number of 0 or more", at.value
+    )
     near("the sum over documents", each(loss, at).sum(), at.value, ROUNDING)
 
 
@@ -151,7 +152,7 @@ def _weights(loss: Loss, at: Point) -> None:
             "r": (more.r, at.r),
             "h": (more.h, at.h),
             "curvature_bound": (loss.curvature_bound(c), loss.curvature_bound(at.c)),
-            "dual_value": dual,
+            "dual_value": dual if loss.convex else (0.0, 0.0),
         }
         for name, (one, other) in pairs.items():
             what = f"{name} {factor:g} times as large with weights {factor:g} times as large"
@@ -199,9 +200,10 @@ def _derivatives_agree(loss: Loss, at: Point) -> None:
     require(not wrong.any(), f"h = {bend[wrong]}", at.h[wrong])
 
 
-@add("convex", at_points=True)
+@add("convex", lambda loss: loss.convex, at_points=True)
 def _convex(loss: Loss, at: Point) -> None:
-    """The loss is convex: h is 0 or more, and r never falls as the score grows."""
+    """The loss is convex, unless the class says convex = False: h is 0 or more, and r never falls
+    as the score grows."""
     at_least("h", at.h.min(), 0.0)
     for step in (1e-3, 0.1, 2.0):
         further = derivatives(loss, at.z + step, at.y, at.c)
@@ -217,7 +219,8 @@ def _curvature(loss: Loss, at: Point) -> None:
     bound = loss.curvature_bound(at.c)
     require(bound.shape == at.c.shape, f"{len(at.c)} numbers", bound)
     finite("curvature_bound", bound)
-    at_most("h above the bound", float((at.h - bound * (1.0 + ROUNDING)).max()), 0.0)
+    size = at.h if loss.convex else np.abs(at.h)
+    at_most("h above the bound", float((size - bound * (1.0 + ROUNDING)).max()), 0.0)
     for step in (1e-2, 0.3, 3.0) if loss.third_derivative_bound < np.inf else ():
         further = derivatives(loss, at.z + step, at.y, at.c)
         most = loss.third_derivative_bound * at.c * step
@@ -232,7 +235,7 @@ EXTREME = (1e3, 1e6, 1e9)
 TAIL = (0.0, 2.0, 6.0, 10.0, 15.0, 20.0, 25.0, 30.0, 36.0, 40.0, 100.0, 300.0, 700.0, 1e3, 1e6)
 
 
-@add("conjugate", at_points=True)
+@add("conjugate", lambda loss: loss.convex, at_points=True)
 def _conjugate(loss: Loss, at: Point) -> None:
     """By the Fenchel-Young inequality, dual_value(alpha) is at most value(z) + alpha.z at all
     scores, with equality at alpha = -r; it is finite between there and zero."""
@@ -249,7 +252,7 @@ def _conjugate(loss: Loss, at: Point) -> None:
             at_most("a dual_value", dual, line, 1e-7 * (size + abs(line)))
 
 
-@add("balance", at_points=True)
+@add("balance", lambda loss: loss.convex, at_points=True)
 def _balance(loss: Loss, at: Point) -> None:
     """balance makes alpha sum to zero in place, and dual_value stays a finite lower bound."""
     alpha = -at.r
@@ -272,7 +275,7 @@ def _constant(loss: Loss) -> None:
         best = loss.constant(y, c)
         require(np.ndim(best) == 0 and bool(np.isfinite(best)), "a finite number", best)
         least = loss.value(np.full(n, best), y, c)
-        for move in (-1.0, -1e-2, 1e-2, 1.0):
+        for move in (-1.0, -1e-2, 1e-2, 1.0) if loss.convex else (-1e-2, 1e-2):
             value = loss.value(np.full(n, best + move), y, c)
             at_least("a value nearby", value, least, 1e-7 * (least + 1e-3))
         more = loss.constant(np.r_[y, y[:1]], np.r_[c, 0.0])
@@ -306,10 +309,10 @@ def _extremes(loss: Loss) -> None:
                 at = derivatives(loss, z, y, c)
                 finite = np.isfinite([at.value, *at.r, *at.h]).all()
                 require(finite, f"finite numbers at scores of {size:g}", at)
-            require(bool((at.r >= last - ROUNDING).all()), f"{last} at least", at.r)
+            require(not loss.convex or (at.r >= last - ROUNDING).all(), f"{last} at least", at.r)
             last = at.r
     scores = [-score for score in TAIL[:0:-1]] + list(TAIL)
-    for one, other in itertools.pairwise(scores):
+    for one, other in itertools.pairwise(scores) if loss.convex else ():
         before = derivatives(loss, np.full(8, one), y, c)
         after = derivatives(loss, np.full(8, other), y, c)
         rise = each(loss, after) - each(loss, before)
@@ -342,14 +345,15 @@ def _unsmoothed(loss: Loss) -> None:
 
 @checks.add("fit")
 def _fit(loss: Loss) -> None:
-    """Ridge and lasso with this loss converge to their tolerance, measured by the duality gap."""
+    """Ridge and lasso with this loss converge to their tolerance, measured by the duality gap; if
+    it is not convex, by the proximal gradient, without a gap."""
     problem = small(loss=loss, tol=1e-6)
     if not loss.binary:
         problem = problem.replace(y=problem.X @ np.linspace(-1.0, 1.0, problem.X.shape[1]) + 0.5)
     for l1, l2 in ((0.0, 1.0), (0.1 * problem.largest_gradient_at_zero(), 0.0)):
         found = newton(problem, Separable.constant(problem.X.shape[1], l1=l1, l2=l2))
-        reached = found.converged and 0.0 <= found.gap <= problem.tol
-        require(reached, f"a gap of 0 to {problem.tol:g}", found.gap)
+        met = 0.0 <= found.gap <= problem.tol if loss.convex else math.isnan(found.gap)
+        require(found.converged and met, f"a gap of 0 to {problem.tol:g}", found.gap)
 
 
 # Steps at which prox is looked at; weights are of the size of one.
@@ -381,8 +385,8 @@ def weights_to_try(size: int) -> list[Floats]:
     signs = np.where(np.arange(size) % 2, -1.0, 1.0)
     one = np.where(np.arange(size) == size // 2, 1.0, 0.0)
     few = np.where(np.arange(size) % 3 == 0, full, 0.0)
-    near = 1.0 + 0.05 * full
-    return [np.zeros(size), one, few, full, signs, 100.0 * full[::-1], 1e-3 * full, near]
+    more = (100.0 * full[::-1], 1e-3 * full, 1.0 + 0.05 * full)
+    return [np.zeros(size), one, few, full, signs, *more]
 
 
 def spreads(size: int) -> list[Floats]:
@@ -484,8 +488,7 @@ def _penalty_value(part: Sized) -> None:
         given = w.copy()
         value = part.penalty.value(given)
         require(np.array_equal(given, w), "its input unchanged", given)
-        good = np.ndim(value) == 0 and float(value) > -math.inf
-        require(good, "one number", value)
+        require(np.ndim(value) == 0 and float(value) > -math.inf, "one number", value)
     nothing = part.penalty.value(np.zeros(part.size))
     require(math.isfinite(nothing), "a finite value without weights", nothing)
 

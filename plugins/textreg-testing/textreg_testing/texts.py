@@ -131,9 +131,9 @@ class Trial:
     @property
     def words(self) -> tuple[tuple[str, str, list[str]], ...]:
         """What stands between words and ends sentences, in two sorts of language, and words."""
-        given = (word for text in self.texts[:30] for word in text.split())
-        some = [word for word in dict.fromkeys(given) if word.isalpha() and len(word) <= 20]
-        spaced = [*some[:8], *(word for word in _PLAIN if word not in some)][:8]
+        given = dict.fromkeys(word for text in self.texts[:30] for word in text.split())
+        some = [word for word in given if word.isalpha() and len(word) <= 20][:8]
+        spaced = list(dict.fromkeys((*some, *_PLAIN)))[:8]
         return (" ", ". ", spaced), ("，", "。", _SPACELESS)
 
     @cached_property
