@@ -1,4 +1,7 @@
-"""The page plugin-list.md: the distributions in plugins/, from their metadata alone."""
+"""The page plugin-list.md: the distributions in plugins/, and those of others.
+
+Ours are read from their metadata alone, others from plugin-entries.toml.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +16,24 @@ else:
 
 PLUGINS = Path(__file__).parent.parent / "plugins"
 KINDS = {"groups": "group builder", "graph": "graph builder"}
-HEAD = """% Written by docs/reference.py from plugins/*/pyproject.toml: `make reference`.
+ENTRIES = Path(__file__).parent / "plugin-entries.toml"
+HEAD = """% Written by docs/reference.py, with docs/plugin-entries.toml: `make reference`.
 
-# Plugins of the project
+# Plugins
+
+## Of others
+
+{others}
+
+A plugin is listed if its license and its source are open, if
+`python tools/check_entry.py DISTRIBUTION` passes, which installs it from the package index into a
+new environment and runs `textreg plugins check` on each of its parts there, and if the checks that
+its `pyproject.toml` leaves out have reasons that a reader can follow. It is taken off the list when
+that has failed for two minor releases of textreg. To have yours listed, add a table to
+`docs/plugin-entries.toml` in a pull request. On the package index all of them have the keyword
+`textreg-plugin`.
+
+## Of the project
 
 These distributions stand in `plugins/` of the source, and each is installed on its own. What a
 plugin provides, and the version of textreg's interface that it is made for (API), stand in its
@@ -28,7 +46,29 @@ metadata, which `textreg plugins list` reads without importing it.
 def page() -> str:
     """The whole page."""
     projects = [_project(path) for path in sorted(PLUGINS.glob("*/pyproject.toml"))]
-    return "\n".join([HEAD, *map(_row, projects)]) + "\n"
+    return "\n".join([HEAD.format(others=_others()), *map(_row, projects)]) + "\n"
+
+
+def entries() -> list[dict[str, Any]]:
+    """The plugins of others; ValueError for one that lacks something or has too much."""
+    found: list[dict[str, Any]] = tomllib.loads(ENTRIES.read_text(encoding="utf-8")).get(
+        "plugin", []
+    )
+    for entry in found:
+        if entry.keys() != {"distribution", "parts", "line", "link"}:
+            raise ValueError(f"{ENTRIES.name}: {entry} needs distribution, parts, line and link")
+    return sorted(found, key=lambda entry: str(entry["distribution"]))
+
+
+def _others() -> str:
+    rows = []
+    for entry in entries():
+        parts = [part.partition(".") for part in entry["parts"]]
+        kinds = ", ".join(f"{KINDS.get(kind, kind)} `{name}`" for kind, _, name in parts)
+        rows.append(f"| [`{entry['distribution']}`]({entry['link']}) | {kinds} | {entry['line']} |")
+    if not rows:
+        return "None yet: yours may be the first."
+    return "\n".join(["| distribution | provides | for |", "|---|---|---|", *rows])
 
 
 def _project(path: Path) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from textreg.records.design import Design
-from textreg_testing.regularizer import random_matrix
+from textreg_testing.problems import random_matrix
 
 WIDTHS = (1, 3, 4, 8, 16, 29)
 

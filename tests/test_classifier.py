@@ -158,6 +158,18 @@ def test_a_parameter_that_there_is_not(estimator: type[Any]) -> None:
         estimator("lasso", "sentences")
 
 
+def test_options_of_parts_are_taken_as_train_takes_them() -> None:
+    estimator = TextClassifier(reg="omp", reg_budget=40, tokenizer="words", tokenizer_min_length=2)
+    assert repr(estimator.reg) == "Omp(l2=AUTO, budget=40)"
+    assert clone(estimator).reg == estimator.reg
+    assert estimator.get_params()["tokenizer__min_length"] == 2
+    assert estimator.set_params(reg_budget=3).get_params()["reg__budget"] == 3
+    with pytest.raises(UsageError, match="ridge: no parameter 'most'"):
+        TextClassifier(reg="ridge", reg_most=40)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'rge'"):
+        TextClassifier(rge="ridge")
+
+
 def test_parameters_of_a_part() -> None:
     estimator = TextClassifier(reg="sentence")
     estimator.set_params(reg__l1=0.5, ngrams=2)

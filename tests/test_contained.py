@@ -26,7 +26,7 @@ from textreg.isolation import blaming, contained, is_inside
 from textreg.losses import SquaredHinge
 from textreg.plugins import calls
 from textreg.records import Groups, Problem, Solution, Tokens
-from textreg_testing.regularizer import small
+from textreg_testing.problems import small
 
 TOKENIZER = """\
 import os, subprocess, sys, threading

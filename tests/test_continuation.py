@@ -12,7 +12,7 @@ from textreg.kinds import Regularizer
 from textreg.losses import find_loss
 from textreg.records import Problem, Solution, Step
 from textreg.solvers import state
-from textreg_testing.regularizer import hard, random_matrix
+from textreg_testing.problems import hard, random_matrix
 
 LOSSES = ["squared-hinge", "hinge"]
 

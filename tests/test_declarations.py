@@ -213,3 +213,15 @@ def test_candidates_differ() -> None:
             Choices(candidates)
     once = Choices(number for number in (1, 2))  # type: ignore[arg-type]
     assert once.values(1.0) == once.values(1.0) == [1, 2]
+
+
+def test_a_private_name_of_a_base_is_refused() -> None:
+    from textreg.kinds import Tokenizer
+
+    body = {"name": "mine", "__call__": lambda self, text: [], "_sentences": lambda self: []}
+    with pytest.raises(TypeError, match=r"Mine\._sentences would replace Tokenizer\._sentences"):
+        type("Mine", (Tokenizer,), {**body, "__module__": "acme"})
+    base = type("Mine", (Tokenizer,), {**body, "_sentences": None, "__module__": "textreg.some"})
+    del body["_sentences"]
+    mine = type("Mine", (base,), {**body, "_own": 1, "__module__": "acme"})
+    assert type("Yours", (mine,), {"_own": 2, "__module__": "acme"})._own == 2

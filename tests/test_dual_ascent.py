@@ -11,7 +11,7 @@ from textreg._core.dual import dual_sweep, dual_sweep_by_feature
 from textreg.records import Problem
 from textreg.solvers import dual_ascent
 from textreg.solvers.dual_ascent import ridges
-from textreg_testing.regularizer import random_matrix
+from textreg_testing.problems import random_matrix
 
 
 @pytest.fixture(autouse=True)

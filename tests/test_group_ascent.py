@@ -15,7 +15,7 @@ from textreg.plugins import calls
 from textreg.records import Groups, Problem, Solution
 from textreg.solvers import groups as group_solvers
 from textreg.solvers.reweighting import VectorFit
-from textreg_testing.regularizer import random_matrix
+from textreg_testing.problems import random_matrix
 
 N, P, LABELS = 80, 120, 5
 PART = Group(group=0.3, l1=0.0, l2=0.1)

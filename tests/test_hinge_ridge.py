@@ -13,7 +13,7 @@ from textreg.records import Problem, Solution, Step
 from textreg.solvers import dual_ascent
 from textreg.solvers.dual_ascent import ridges, slope_of
 from textreg.solvers.newton import newton
-from textreg_testing.regularizer import random_matrix
+from textreg_testing.problems import random_matrix
 
 LOSSES = [SmoothedHinge(), SmoothedHinge(smoothing=1.0), SquaredHinge()]
 

@@ -174,7 +174,7 @@ def test_a_command_imports_nothing_heavy_before_it_works(module: str) -> None:
 
 
 BUDGETS = {
-    "textreg": 36_560,
+    "textreg": 36_575,
     "textreg/_core": 4_400,
     "textreg/blocks": 655,
     "textreg/builtin": 1_225,
@@ -186,9 +186,9 @@ BUDGETS = {
     "textreg/measure": 1_040,
     "textreg/model": 1_645,
     "textreg/plugins": 1_280,
-    "textreg/reading": 2_000,
+    "textreg/reading": 1_995,
     "textreg/records": 2_465,
-    "textreg/solvers": 5_445,
+    "textreg/solvers": 5_450,
     "textreg/tasks": 1_270,
     "textreg/training": 4_515,
     "plugins": 11_475,
@@ -197,7 +197,7 @@ BUDGETS = {
     "plugins/textreg-latent": 760,
     "plugins/textreg-papers": 975,
     "plugins/textreg-report": 4_000,
-    "plugins/textreg-testing": 3_195,
+    "plugins/textreg-testing": 3_200,
 }
 """Lines of code that a folder may have, without docstrings, comments, blanks and tests.
 

@@ -23,7 +23,7 @@ from textreg.penalties import Separable
 from textreg.plugins import registry
 from textreg.records import Graph, Groups, Problem, Solution
 from textreg.solvers.newton import newton
-from textreg_testing.regularizer import random_matrix
+from textreg_testing.problems import random_matrix
 
 N, P = 60, 25
 

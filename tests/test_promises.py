@@ -345,3 +345,9 @@ def test_our_satellites_use_what_the_second_table_has_and_all_of_it() -> None:
 
 def listed(names: set[str]) -> str:
     return ", ".join(f"`{name}`" for name in sorted(names))
+
+
+@checkout
+def test_the_promise_is_small_and_only_shrinks() -> None:
+    """What no page of the documentation needs is not promised."""
+    assert sum(map(len, promised().values())) <= 117

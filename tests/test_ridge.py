@@ -18,7 +18,7 @@ from textreg.solvers import dual_ascent
 from textreg.solvers.newton import newton
 from textreg.solvers.ridge_in_blocks import use_crossing_curvature
 from textreg.solvers.state import Engine
-from textreg_testing.regularizer import random_matrix
+from textreg_testing.problems import random_matrix
 
 N, P = 80, 200
 

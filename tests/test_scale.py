@@ -27,7 +27,7 @@ from textreg.penalties import Separable
 from textreg.records import Groups, MultiSolution, Problem, Solution
 from textreg.solvers import dual_ascent, reduce
 from textreg.solvers.state import scales_of
-from textreg_testing.regularizer import hard, small
+from textreg_testing.problems import hard, small
 
 SCALES = [1e-8, 1e-4, 1e4, 1e8]
 TOL = 1e-8

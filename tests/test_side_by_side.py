@@ -16,7 +16,7 @@ from textreg.plugins import calls
 from textreg.records import Groups, Problem, Solution
 from textreg.solvers import dual_ascent
 from textreg.solvers.dual_ascent import ridges
-from textreg_testing.regularizer import random_matrix
+from textreg_testing.problems import random_matrix
 
 N, P, LABELS = 80, 200, 5
 

@@ -19,7 +19,7 @@ from textreg.errors import UsageError
 from textreg.plugins import registry
 from textreg.records import Graph, MultiSolution, Problem
 from textreg.solvers.softmax import best_shift
-from textreg_testing.regularizer import random_matrix
+from textreg_testing.problems import random_matrix
 
 N, P, K = 120, 30, 4
 

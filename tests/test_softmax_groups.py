@@ -18,7 +18,7 @@ from textreg.builtin.groups import Group, Sentence
 from textreg.builtin.separable import Elastic
 from textreg.errors import RecordError, UsageError
 from textreg.records import MultiSolution
-from textreg_testing.regularizer import random_matrix
+from textreg_testing.problems import random_matrix
 
 Array = NDArray[np.float64]
 N, P, K = 90, 24, 4

@@ -16,7 +16,7 @@ from textreg.solvers import groups
 from textreg.solvers.groups import majorize
 from textreg.solvers.reweighting import VectorFit
 from textreg.solvers.state import Engine
-from textreg_testing.regularizer import random_matrix
+from textreg_testing.problems import random_matrix
 
 N, P = 80, 120
 

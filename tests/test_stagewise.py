@@ -29,7 +29,7 @@ from textreg.solvers.stagewise import (
     stagewise_path,
 )
 from textreg.solvers.stagewise_rules import StepRules
-from textreg_testing.regularizer import random_matrix
+from textreg_testing.problems import random_matrix
 
 
 def numbers(seed: int = 0, n: int = 80, p: int = 300) -> Any:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -25,7 +25,7 @@ _LEAST = 1e-6
 
 
 class Loss(Plugin):
-    """A convex loss with two derivatives in the score. Subclass it to add one of your own.
+    """A loss with two derivatives in the score. Subclass it to add one of your own.
 
     In all methods ``z`` (n,) holds the scores of the documents, ``y`` (n,) their labels and ``c``
     (n,) their weights, 0 or more. None of these may be changed.
@@ -37,6 +37,9 @@ class Loss(Plugin):
     log_odds : bool, default False
         Whether a score is the logarithm of the odds of +1, so that 1 / (1 + exp(-z)) is its
         probability. Only such models give probabilities.
+    convex : bool, default True
+        Whether l is convex in the score. Of one that is not no :meth:`dual_value` is asked, its
+        models have no bound on the gap, and regularizers with a proximal gradient fit it.
     third_derivative_bound : float, default inf
         Bound on the absolute third derivative of l in the score. It limits how far a solver may
         trust second derivatives; infinite where they jump.
@@ -51,7 +54,13 @@ class Loss(Plugin):
     kind: ClassVar[str] = "loss"
     binary: ClassVar[bool] = True
     log_odds: ClassVar[bool] = False
+    convex: ClassVar[bool] = True
     third_derivative_bound: ClassVar[float] = math.inf
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        if not cls.convex and cls.dual_value is Loss.dual_value:
+            cls.dual_value = lambda self, alpha, y, c: -math.inf  # type: ignore[method-assign]
+        super().__init_subclass__(**kwargs)
 
     @abstractmethod
     def value(self, z: Floats, y: Floats, c: Floats) -> float:

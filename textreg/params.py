@@ -201,9 +201,7 @@ class Param:
         UsageError
             If the value has another type or is out of range.
         """
-        if value is AUTO and self.default is AUTO:
-            return value
-        if value is None and self.optional:
+        if (value is AUTO and self.default is AUTO) or (value is None and self.optional):
             return value
         if self.type is not object:
             value = self.check_plain(value, self._title(owner))
@@ -755,6 +753,10 @@ def _with_parameters(doc: str, declared: Mapping[str, Param]) -> str:
     return f"{head}\n\n" + "\n".join(section) + rest
 
 
+def _is_ours(cls: type) -> bool:
+    return cls.__module__.partition(".")[0] == "textreg"
+
+
 class Plugin(Parametrized, ABC):
     """Base of all kinds of plugin."""
 
@@ -764,6 +766,11 @@ class Plugin(Parametrized, ABC):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
+        private = {name for name in vars(cls) if re.match("_[^_]", name)} - {"_declared"}
+        for base in filter(_is_ours, () if _is_ours(cls) else cls.__mro__[1:]):
+            for name in sorted(private & vars(base).keys()):
+                clash = f"{cls.__name__}.{name} would replace {base.__name__}.{name}"
+                raise TypeError(f"{clash}, which textreg uses itself: take another name.")
         for key, declared in cls.declared().items():
             if declared.default is AUTO and not hasattr(cls, "candidates"):
                 raise TypeError(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec
 
 import numpy as np
@@ -282,16 +282,28 @@ def stored(init: Callable[P, None]) -> Callable[P, None]:
 
     @functools.wraps(init)
     def store(*args: P.args, **kwargs: P.kwargs) -> None:
+        nested = part_options(kwargs, signature.parameters)
         try:
             bound = signature.bind(*args, **kwargs)
         except TypeError as error:  # which does not say of what
             raise TypeError(f"{init.__qualname__}() {error}") from None
         bound.apply_defaults()
-        estimator, *values = bound.arguments.items()
-        for name, value in values:
-            setattr(estimator[1], name, value)
+        (_, estimator), *values = bound.arguments.items()
+        vars(estimator).update(values)
+        for prefix, options in nested.items():
+            setattr(estimator, prefix, create_part(prefix, getattr(estimator, prefix), options))
 
     return store
+
+
+def part_options(given: dict[str, Any], known: Container[str]) -> dict[str, dict[str, Any]]:
+    """Take the parameters of parts out of those that are given: ``reg_l1``, or ``reg__l1``."""
+    nested: dict[str, dict[str, Any]] = {}
+    for key in [key for key in given if key not in known]:
+        prefix, _, name = key.partition("_")
+        if prefix in PREFIXES and prefix in known:
+            nested.setdefault(prefix, {})[name.removeprefix("_")] = given.pop(key)
+    return nested
 
 
 def declared(
@@ -358,18 +370,11 @@ class PartsEstimator(BaseEstimator):  # type: ignore[misc]
         UsageError
             For a parameter that a part does not have.
         """
-        nested: dict[str, dict[str, Any]] = {}
-        plain = {}
-        for key, value in params.items():
-            prefix, separator, name = key.partition("__")
-            if separator and prefix in PREFIXES and prefix in self._get_param_names():
-                nested.setdefault(prefix, {})[name] = value
-            else:
-                plain[key] = value
+        nested = part_options(params, self._get_param_names())
         # Parts first: reg="lasso", reg__l1=1 is meant for the new one.
-        super().set_params(**plain)
-        for prefix, values in nested.items():
-            setattr(self, prefix, create_part(prefix, getattr(self, prefix), values))
+        super().set_params(**params)
+        for prefix, options in nested.items():
+            setattr(self, prefix, create_part(prefix, getattr(self, prefix), options))
         return self
 
     def _checked(

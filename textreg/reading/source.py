@@ -690,9 +690,7 @@ def meant_as_path(source: str) -> bool:
     It is if it exists, is a pattern that matches, ends as files do, or, without blanks, has a
     separator of folders or is nearly the name of a file that is there.
     """
-    if source == "-" or exists(source):
-        return True
-    if _TABLE.search(source):
+    if source == "-" or exists(source) or _TABLE.search(source):
         return True
     if re.search(r"\s", source):
         return False

@@ -48,6 +48,7 @@ from textreg.solvers.certificate import (
     value_of,
 )
 from textreg.solvers.linear_algebra import Advance, Direction, conjugate_gradients, union
+from textreg.solvers.proximal import proximal
 from textreg.solvers.reduce import NEAR, SMALL, merge_parallel_columns
 from textreg.solvers.state import (
     IDLE,
@@ -130,6 +131,8 @@ def newtons(problems: Sequence[Problem], penalty: Separable) -> list[Solution]:
     list of Solution
         One for each, the same with the others and without.
     """
+    if not problems[0].loss.convex:
+        return [proximal(problem, penalty) for problem in problems]
     near = [_approached(problem, penalty) for problem in problems]
     fits = _fitted([one.problem for one in near], penalty)
     return [

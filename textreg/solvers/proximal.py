@@ -85,7 +85,7 @@ def proximal(problem: Problem, penalty: Penalty) -> Solution:
     engine = Engine(problem, lambda w: _value(penalty, w))
     if problem.start is None:
         engine.restart(engine.w, problem.intercept_at_zero())
-    conjugate = getattr(penalty, "conjugate", None)
+    conjugate = getattr(penalty, "conjugate", None) if problem.loss.convex else None
     limit = problem.tol * problem.largest_gradient_at_zero()
     here = ahead = _move(engine, engine.w, engine.b, engine.z)
     value = _value(penalty, here.w)
@@ -181,7 +181,8 @@ def _forward(
     if engine.w is not at.w:
         engine.move_to(*at[:3])
     gradient, r = engine.gradient(), engine.r.copy()
-    slope = _slope(engine)
+    slope, rounding = slope_of_intercept(engine), NOISE * float(np.abs(engine.r).sum())
+    slope = slope if slope > rounding else 0.0  # which is rounding alone
     length = min(GROW * length, LONGEST)
     while True:
         w = np.asarray(penalty.prox(at.w - length * gradient, length), dtype=np.float64)
@@ -209,9 +210,3 @@ def _forward(
                 "size. Fix that method, or tell its authors."
             )
     return new, length, float(np.abs(move).max(initial=0.0)) / length, slope
-
-
-def _slope(engine: Engine) -> float:
-    """Absolute derivative of the loss in the intercept, 0 where it is rounding alone."""
-    slope, rounding = slope_of_intercept(engine), NOISE * float(np.abs(engine.r).sum())
-    return slope if slope > rounding else 0.0

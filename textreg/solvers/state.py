@@ -213,7 +213,9 @@ class Engine:
             return
         low, high = -math.inf, math.inf  # where the slope is known to be negative and positive
         for _ in range(INTERCEPT_STEPS):
-            slope, curvature = float(self.r.sum()), float(self.h.sum())
+            # Where curvatures may be negative, a step by their bound never goes too far.
+            steep = self.h if self.loss.convex else self.loss.curvature_bound(self.c)
+            slope, curvature = float(self.r.sum()), float(steep.sum())
             if abs(slope) <= tol * float(np.abs(self.r).sum()) or curvature <= 0.0:
                 return
             value, b, z = self.value, self.b, self.z

@@ -17,7 +17,8 @@ import textreg
 from textreg.errors import DataError, UsageError
 from textreg.records import Groups, Tokens
 from textreg.text import scan_words, word_vectors
-from textreg_testing import check_group_builder, with_pairs
+from textreg_testing import check_group_builder
+from textreg_testing.texts import with_pairs
 
 VECTORS = {"good": [1.0, 0.1], "great": [0.9, 0.2], "bad": [-1.0, 0.0], "poor": [-0.9, -0.1]}
 TEXT = [" ".join(VECTORS)] * 3

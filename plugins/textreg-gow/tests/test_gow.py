@@ -14,7 +14,8 @@ import textreg
 from textreg.errors import DataError
 from textreg.records import Groups, Tokens
 from textreg.text import scan_words
-from textreg_testing import check_group_builder, with_pairs
+from textreg_testing import check_group_builder
+from textreg_testing.texts import with_pairs
 
 SEA = "ship sail wave harbor anchor"
 KITCHEN = "oven flour butter sugar bake"

@@ -28,7 +28,7 @@ from textreg_papers.projections import (
     _embedding,
     eigenvectors,
 )
-from textreg_testing.regularizer import random_matrix
+from textreg_testing.problems import random_matrix
 
 BOTH = pytest.mark.parametrize("part", [PrincipalComponents, LocallyLinear])
 

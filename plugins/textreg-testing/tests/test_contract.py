@@ -71,11 +71,6 @@ class WrongSolution(Wrong):
         return replace(found, w=found.w[:, None])
 
 
-class Use(Wrong):
-    def spoil(self, found: Solution, problem: Problem) -> Solution:
-        return replace(found, w=-found.w)
-
-
 class Losses(Wrong):
     def spoil(self, found: Solution, problem: Problem) -> Solution:
         return found if problem.loss.name == "logistic" else replace(found, w=-found.w)
@@ -106,11 +101,6 @@ class Workers(Wrong):
         off = 1e-9 * (len(self.busy) - 1)
         self.busy.pop()
         return replace(found, w=found.w + off)
-
-
-class Order(Wrong):
-    def spoil(self, found: Solution, problem: Problem) -> Solution:
-        return replace(found, w=found.w + 0.01 * problem.y @ np.arange(len(problem.y)))
 
 
 class Weights(Wrong):
@@ -237,6 +227,12 @@ class SoftmaxObjective(Wrong):
         return replace(found, objective=1.01 * found.objective)
 
 
+class Settings(Wrong):
+    """Ridge, and a parameter that nothing reads."""
+
+    extra: float = param(default=1.0, min=0.0, help="nothing")
+
+
 class Columns(Wrong):
     def spoil(self, found: Solution, problem: Problem) -> Solution:
         return replace(found, w=np.where(np.arange(len(found.w)) == 0, 0.0, found.w))
@@ -274,7 +270,6 @@ class Scale(Wrong):
 WRONG = {
     "objective": Objective,
     "softmax-objective": SoftmaxObjective,
-    "columns": Columns,
     "labels": Labels,
     "budget": Budget,
     "report": Report,
@@ -290,13 +285,13 @@ WRONG = {
     "imports": Imports,
     "builder": Builder,
     "solution": WrongSolution,
-    "use": Use,
     "losses": Losses,
     "input": Input,
     "determinism": Determinism,
     "processes": Processes,
-    "workers": Workers,
-    "order": Order,
+    "threads": Workers,
+    "settings": Settings,
+    "order": Columns,
     "weights": Weights,
     "intercept": Intercept,
     "dense": None,

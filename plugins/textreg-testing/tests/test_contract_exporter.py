@@ -99,7 +99,13 @@ class Processes(Wrong):
         return {**document, "process": os.getpid()}
 
 
+class Answers(Wrong):
+    def spoil(self, document: dict[str, Any]) -> Any:
+        return {**document, "intercepts": [0.0] * len(document["intercepts"])}
+
+
 SPOILED = {
+    "exporter-answers": Answers,
     "exporter-parameters": Parameters,
     "exporter-manifest": undeclared(Wrong),
     "exporter-state": State,
@@ -116,7 +122,7 @@ SPOILED = {
 def test_every_check_can_fail(name: str) -> None:
     (check,) = (check for check in exporter_checks() if check.name == name)
     check(Wrong())
-    with pytest.raises(ContractError, match=rf"{name}: expected .* docs/contract.md"):
+    with pytest.raises(ContractError, match=rf"(?s){name}: expected .* docs/contract.md"):
         check(SPOILED[name](extra=2) if name == "exporter-state" else SPOILED[name]())
     assert {check.name for check in exporter_checks()} == {*SPOILED, "exporter-imports"}
 

@@ -128,8 +128,6 @@ WRONG = {
     "penalty-prox": ThresholdOff,
     "penalty-identity": ThresholdOff,
     "penalty-convex": Dented,
-    "penalty-zero": Pays,
-    "penalty-infinite": Keeps,
     "penalty-conjugate": LooseConjugate,
     "penalty-gradient": HalfGradient,
 }
@@ -157,6 +155,13 @@ def test_every_check_can_fail(check: Check) -> None:
         check(Sized(WRONG[check.name](), SIZE))
     for right in (L1(), Squares()):
         check(Sized(right, SIZE))
+
+
+@pytest.mark.parametrize("wrong", [Pays, Keeps], ids=lambda wrong: wrong.__name__)
+def test_strengths_of_zero_and_of_infinity(wrong: type[Any]) -> None:
+    (check,) = [check for check in penalty_checks() if check.name == "penalty-result"]
+    with pytest.raises(ContractError, match="penalty-result: expected"):
+        check(Sized(wrong(), SIZE))
 
 
 def test_a_prox_may_start_where_the_last_one_ended() -> None:

@@ -177,7 +177,9 @@ def test_the_names_of_a_plugin_are_where_they_belong(tmp_path: Path, cli: Cli) -
     assert written == {
         "pyproject.toml",
         "README.md",
+        "LICENSE",
         ".gitignore",
+        ".github/workflows/publish.yml",
         ".github/workflows/test.yml",
         "textreg_word_shapes.py",
         "tests/test_word_shapes.py",

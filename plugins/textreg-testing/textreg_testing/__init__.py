@@ -16,37 +16,26 @@ Tokenizers and builders are tried on texts of our own, and on yours: ``check_gro
 texts=["..."])``, or ``group_builder_checks(["..."])``.
 """
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable
 
-from textreg.plugins import registry
 from textreg_testing.builders import (
-    built_of,
     check_graph_builder,
     check_group_builder,
     graph_builder_checks,
     group_builder_checks,
 )
-from textreg_testing.checks import (
-    Check,
-    ContractError,
-    Skipped,
-    backend_checks,
-    check_backend,
-    check_command,
-    command_checks,
-)
+from textreg_testing.checks import Check
+from textreg_testing.compare import ContractError
 from textreg_testing.exporter import check_exporter, exporter_checks
 from textreg_testing.objective import check_loss, check_penalty, loss_checks, penalty_checks
-from textreg_testing.optimum import check_regularizer, regularizer_checks
-from textreg_testing.texts import with_pairs
-from textreg_testing.tokenizer import check_tokenizer, found_in, tokenizer_checks
+from textreg_testing.regularizer import check_regularizer, regularizer_checks
+from textreg_testing.repeated import backend_checks, check_backend, check_command, command_checks
+from textreg_testing.tokenizer import check_tokenizer, tokenizer_checks
 
 __all__ = [
     "CHECKS",
     "Check",
     "ContractError",
-    "Skipped",
     "backend_checks",
     "check_backend",
     "check_command",
@@ -65,8 +54,6 @@ __all__ = [
     "penalty_checks",
     "regularizer_checks",
     "tokenizer_checks",
-    "what_is_found",
-    "with_pairs",
 ]
 
 #: The checks of each kind of plugin; those of tokenizers and builders take `texts`.
@@ -80,22 +67,3 @@ CHECKS: dict[str, Callable[..., list[Check]]] = {
     "backend": backend_checks,
     "command": command_checks,
 }
-
-
-def what_is_found(kind: str, part: Any, texts: Sequence[str] | None = None) -> str:
-    """What a tokenizer finds, or a builder builds, in the texts it is checked on.
-
-    Parameters
-    ----------
-    kind : {"tokenizer", "groups", "graph"}
-    part : str, class or instance
-    texts : sequence of str, optional
-        The same as for the checks.
-
-    Returns
-    -------
-    str
-        Such as "7 groups over 31 features, on the texts of the check".
-    """
-    made = registry.create(kind, part)
-    return found_in(made, texts) if kind == "tokenizer" else built_of(made, texts)

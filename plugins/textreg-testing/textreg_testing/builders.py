@@ -22,25 +22,17 @@ from textreg.errors import BrokenPluginError, DataError, DataWarning, UsageError
 from textreg.kinds import GraphBuilder, GroupBuilder
 from textreg.plugins import calls, registry
 from textreg.records import Graph, Groups, Tokens
-from textreg_testing.checks import (
-    Check,
-    ContractError,
-    Repeats,
-    Run,
-    Skipped,
-    common_checks,
-    contract,
-    fail,
-    repeated_checks,
-    require,
-)
+from textreg_testing.checks import Check, Run, Skipped, contract
+from textreg_testing.compare import ContractError, fail, require
+from textreg_testing.repeated import Repeats, common_checks, repeated_checks
 from textreg_testing.texts import (
     EDGES,
     Trial,
     renamed,
     renumbered,
     shuffled,
-    trial,
+    trial_of,
+    trials,
     with_pairs,
     with_unused,
 )
@@ -71,11 +63,6 @@ def attempt(part: Builder, tokens: Tokens) -> Groups | Graph | None:
         return None
 
 
-def refused(part: Builder, tokens: Tokens) -> bool:
-    """Whether it refuses such tokens with a DataError."""
-    return attempt(part, tokens) is None
-
-
 def tokens_for(part: Builder, trial: Trial) -> Tokens:
     """The small tokens of a trial where something is built of them, else the large ones."""
     built = attempt(part, trial.small)
@@ -104,8 +91,7 @@ def described(built: Groups | Graph) -> str:
     """The size of a result, such as ``7 groups over 31 features``."""
     if isinstance(built, Groups):
         return f"{len(built):,} groups over {len(np.unique(built.indices)):,} features"
-    ends = built.similar.nonzero()
-    linked = len(np.unique(np.concatenate(ends)))
+    linked = len(np.unique(np.concatenate(built.similar.nonzero())))
     return f"{built.n_links:,} links of {linked:,} features"
 
 
@@ -217,10 +203,10 @@ def require_same(
             min(them, key=lambda it: (len(it.features), it.features), default=None)
             for them in (missing, extra)
         )
-        told = f"{found} more"
-        if missing:
-            others = f"{sum(missing.values()) - 1:,} other differences"
-            told = f"{found or 'nothing'} instead of {lost}, and {others}"
+        others = f"{sum(missing.values()) - 1:,} other differences"
+        told = (
+            f"{found or 'nothing'} instead of {lost}, and {others}" if missing else f"{found} more"
+        )
         fail(f"the same {noun(part)} of {where}", f"{told}. {cause}")
 
 
@@ -240,7 +226,7 @@ def group_builder_checks(texts: Sequence[str] | None = None) -> list[Check]:
     -------
     list of Check
     """
-    return GROUPS.of(trial(texts))
+    return GROUPS.of(trials(texts))
 
 
 def graph_builder_checks(texts: Sequence[str] | None = None) -> list[Check]:
@@ -255,11 +241,13 @@ def graph_builder_checks(texts: Sequence[str] | None = None) -> list[Check]:
     -------
     list of Check
     """
-    return GRAPHS.of(trial(texts))
+    return GRAPHS.of(trials(texts))
 
 
 check_group_builder = contract(group_builder_checks)
 check_graph_builder = contract(graph_builder_checks)
+
+_ORDER = "If the order is to settle ties, say so in the class: order_matters = True"
 
 # Share in common below which results are drawn anew, and not the same but for some mistake.
 _ALIKE = 0.2
@@ -270,14 +258,9 @@ def _add(name: str, *applies: Callable[..., bool]) -> Callable[[Run], Run]:
     return lambda run: GRAPHS.add(name, *applies)(GROUPS.add(name, *applies)(run))
 
 
-def _is_free(part: Builder) -> bool:
-    """Whether the order of features and documents must not matter."""
-    return not part.order_matters
-
-
 def built_of(part: Builder, texts: Sequence[str] | None = None) -> str:
     """What a builder builds of the texts it is checked on, for people."""
-    given = trial(texts)
+    given = trial_of(part, texts)
     return f"{described(build(part, tokens_for(part, given)))}, on {given.where}"
 
 
@@ -286,7 +269,7 @@ def _result(part: Builder, trial: Trial) -> None:
     """build gives groups, or links, over the features of the tokens: at least one, valid and with
     finite weights of 0 or more. A DataError is for texts of which there is nothing to build."""
     some, why = False, ""
-    for tokens in trial.both:
+    for tokens in (trial.small, trial.large):
         try:
             built = build(part, tokens)
         except DataError as error:
@@ -308,12 +291,12 @@ def _edges(part: Builder, trial: Trial) -> None:
     """Texts without words, one text, one word, n-grams, and features that occur nowhere give a
     result for every feature, or a DataError that says what is missing."""
     for texts in EDGES:
-        refused(part, with_pairs(registry.create("tokenizer", "textreg:words").encode(texts)))
+        attempt(part, with_pairs(registry.create("tokenizer", "textreg:words").encode(texts)))
     some = tokens_for(part, trial)
     for documents in ([], [0], [some.n_documents - 1]):
-        refused(part, some.select(np.array(documents, dtype=np.intp)))
+        attempt(part, some.select(np.array(documents, dtype=np.intp)))
     with suppress(UsageError):  # of one that needs paragraphs
-        refused(part, replace(some, paragraph_ptr=None))
+        attempt(part, replace(some, paragraph_ptr=None))
 
 
 @_add("unused")
@@ -323,38 +306,34 @@ def _unused(part: Builder, trial: Trial) -> None:
     check_unused(part, tokens_for(part, trial))
 
 
-@_add("numbers", _is_free)
+@_add("numbers", lambda part: not part.order_matters)
 def _numbers(part: Builder, trial: Trial) -> None:
     """Another order of the vocabulary gives the same groups, or links, by name; unless the class
     says order_matters = True."""
     tokens = tokens_for(part, trial)
+    cause = (
+        "Features may be mixed up with their neighbors in the vocabulary, those that differ in "
+        "case alone with each other, the first or the last one be left out, or only half of "
+        f"the pairs of features be looked at. {_ORDER}"
+    )
     for order in _orders(tokens, _used_in(must_build(part, tokens, "the texts"))):
-        _check_same(
-            part,
-            (tokens, renumbered(tokens, order)),
-            "the same texts with other numbers of the features",
-            "Features may be mixed up with their neighbors in the vocabulary, those that differ in "
-            "case alone with each other, the first or the last one be left out, or only half of "
-            f"the pairs of features be looked at. {_order_matters(part)}",
-        )
+        both = tokens, renumbered(tokens, order)
+        _check_same(part, both, "the same texts with other numbers of the features", cause)
 
 
-@_add("documents", _is_free)
+@_add("documents", lambda part: not part.order_matters)
 def _documents(part: Builder, trial: Trial) -> None:
     """Another order of the documents gives the same groups, or links, by name; unless the class
     says order_matters = True."""
     tokens = tokens_for(part, trial)
-    for order in (
-        np.random.default_rng(4).permutation(tokens.n_documents),
-        np.argsort(np.diff(tokens.token_document_ptr), kind="stable"),
-    ):
-        _check_same(
-            part,
-            (tokens, tokens.select(order)),
-            "the same documents in another order",
-            "Something may reach from one document into the next, the first or the last document "
-            f"be left out, or an empty one shift those after it. {_order_matters(part)}",
-        )
+    cause = (
+        "Something may reach from one document into the next, the first or the last document "
+        f"be left out, or an empty one shift those after it. {_ORDER}"
+    )
+    by_length = np.argsort(np.diff(tokens.token_document_ptr), kind="stable")
+    for order in (np.random.default_rng(4).permutation(tokens.n_documents), by_length):
+        both = tokens, tokens.select(order)
+        _check_same(part, both, "the same documents in another order", cause)
 
 
 @GROUPS.add("within", lambda part: bool(part.within_documents))
@@ -362,26 +341,21 @@ def _within(part: Builder, trial: Trial) -> None:
     """The groups of some documents, and of those after them, are those of all, in this order; only
     of a class that says within_documents = True."""
     tokens = tokens_for(part, trial)
-    n = tokens.n_documents
-    whole = must_build(part, tokens, "the texts")
-    halves = [
-        must_build(part, tokens.select(some), "a half of the texts")
-        for some in np.array_split(np.arange(n, dtype=np.intp), 2)
+    halves = np.array_split(np.arange(tokens.n_documents, dtype=np.intp), 2)
+    built: list[Any] = [
+        must_build(part, some, "the texts") for some in (tokens, *map(tokens.select, halves))
     ]
-    fields = []
-    for groups in (whole, *halves):
-        assert isinstance(groups, Groups)
-        fields.append([np.diff(groups.indptr), groups.indices, groups.weights])
-    parts = [np.concatenate(both) for both in zip(*fields[1:], strict=True)]
-    require(
-        all(map(np.array_equal, parts, fields[0])),
-        "the groups of the first half of the documents, then those of the second",
-        "others: leave within_documents at False where groups hold several documents, or their "
-        "weights depend on others",
-    )
+    fields = [(np.diff(it.indptr), it.indices, it.weights) for it in built]
+    for whole, *both in zip(*fields, strict=True):
+        require(
+            np.array_equal(whole, np.concatenate(both)),
+            "the groups of the first half of the documents, then those of the second",
+            "others: leave within_documents at False where groups hold several documents, or their "
+            "weights depend on others",
+        )
 
 
-@_add("bounds", _is_free)
+@_add("bounds", lambda part: not part.order_matters)
 def _bounds(part: Builder, trial: Trial) -> None:
     """What does not depend on the order of the words inside a sentence does not depend on its first
     and last word either; and so for the sentences of a document."""
@@ -407,7 +381,7 @@ def _names(part: Builder, trial: Trial) -> None:
     """Features in capitals and in other scripts are in groups, or have links, as others are; not
     asked of what looks for certain words."""
     small = renamed(trial.lower, "small")
-    if refused(part, small):
+    if attempt(part, small) is None:
         raise Skipped("it looks for certain words")
     used = _used_in(build(part, small))
     for letters in ("capital", "other"):
@@ -415,7 +389,8 @@ def _names(part: Builder, trial: Trial) -> None:
         if len(set(names.vocabulary)) < len(small.vocabulary):
             continue
         changed = [a != b for a, b in zip(small.vocabulary, names.vocabulary, strict=True)]
-        some = [] if refused(part, names) else _used_in(build(part, names))
+        built = attempt(part, names)
+        some = [] if built is None else _used_in(built)
         wanted, got = (sum(changed[feature] for feature in them) for them in (used, some))
         told = f"{noun(part)} of about {wanted} features with {letters} letters, as with a to z"
         require(2 * got >= wanted, told, got)
@@ -458,7 +433,8 @@ def _tasks(part: Builder, trial: Trial) -> list[Tokens]:
 
 def _various(part: Builder, trial: Trial) -> list[Tokens]:
     """Tokens of the texts that are given, and of our own."""
-    return [tokens for each in dict.fromkeys((trial, Trial())) for tokens in each.both]
+    some = dict.fromkeys((trial, Trial()))
+    return [tokens for each in some for tokens in (each.small, each.large)]
 
 
 for _checks in (GROUPS, GRAPHS):
@@ -482,10 +458,6 @@ def check_unused(part: Builder, tokens: Tokens) -> None:
     else:
         wanted, got = without(unused, wanted, got)
     require_same(part, wanted, got, where, cause)
-
-
-def _order_matters(part: Builder) -> str:
-    return f"If the order is to settle ties, say so: order_matters = True in {type(part).__name__}"
 
 
 def _used_in(built: Groups | Graph) -> list[int]:

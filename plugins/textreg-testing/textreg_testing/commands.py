@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 
@@ -17,13 +18,13 @@ from textreg.cli.output import print_json, print_table
 from textreg.cli.shared import Command
 from textreg.errors import BrokenPluginError, PluginError, TextregError, UsageError, did_you_mean
 from textreg.hookspecs import HOOK_OF_KIND, hookimpl
-from textreg.isolation import cause_of, contained, traceback_of
+from textreg.isolation import contained, traceback_of
 from textreg.plugins import calls, registry
 from textreg.plugins.distributions import DISABLE, is_among, normal, spellings
 from textreg.plugins.registry import PluginInfo
 from textreg.terminal import shell_line
-from textreg_testing import Check
-from textreg_testing.exporter import plain_models
+from textreg_testing.checks import Result, limited, results
+from textreg_testing.exporter import two_labels
 from textreg_testing.scaffold import TEMPLATES, write_plugin
 from textreg_testing.texts import written
 
@@ -59,9 +60,7 @@ def doctor(ctx: click.Context, name: str, as_json: bool) -> int:
         click.echo(f"  cause: {each.cause}")
         if each.remedy:
             click.echo(f"  mend:  {each.remedy}")
-        if each.traceback:
-            click.echo()
-        for line in each.traceback.splitlines():
+        for line in ["", *each.traceback.splitlines()] if each.traceback else ():
             click.echo(f"  {line}".rstrip())
     click.echo(f"\n{len(diagnoses)} tried, {len(broken)} broken")
     return 1 if broken else 0
@@ -86,8 +85,17 @@ def doctor(ctx: click.Context, name: str, as_json: bool) -> int:
     show_default=True,
     help="What a check may take.",
 )
+@click.option(
+    "--skip",
+    "reasons",
+    metavar="NAME=REASON",
+    multiple=True,
+    help="Leave out a check, for a reason. Repeat it for several.",
+)
 @shared.as_json
-def check_plugin(name: str, files: tuple[str, ...], seconds: float, as_json: bool) -> None:
+def check_plugin(
+    name: str, files: tuple[str, ...], seconds: float, reasons: tuple[str, ...], as_json: bool
+) -> None:
     """Run the contract of the plugin called NAME, check by check; exit with 1 where one fails.
 
     NAME is that of a regularizer, else of the only plugin of that name, else with the kind in
@@ -96,49 +104,49 @@ def check_plugin(name: str, files: tuple[str, ...], seconds: float, as_json: boo
     builder builds nothing of the texts of the checks, give others of which it does with --text.
 
     A check that takes longer than --time-limit fails, and ends the run. Where the penalty of a
-    regularizer is wrong, nothing is solved with it.
+    regularizer is wrong, nothing is solved with it. What its author says under
+    [tool.textreg.check] of its pyproject.toml holds as well.
     """
     from textreg.reading.corpus import read_corpus
     from textreg.records.documents import check_texts
-    from textreg_testing import CHECKS, what_is_found
+    from textreg_testing import CHECKS
+    from textreg_testing.builders import built_of
+    from textreg_testing.tokenizer import found_in
 
     kind, short = kind_and_name(name, registry.listing())
     part = registry.find(kind, short)
     on_texts = kind in ("tokenizer", "groups", "graph")
     if files and not on_texts:
         raise UsageError(f"a {kind} is not tried on texts: leave out --text.")
+    skip = {name: reason for name, _, reason in (it.partition("=") for it in reasons)}
+    if bare := [check for check, reason in skip.items() if not reason.strip()]:
+        raise UsageError(f"--skip {bare[0]} needs a reason: write --skip '{bare[0]}=REASON'.")
     texts = check_texts(read_corpus(files, labeled=False).texts) if files else None
     checks = CHECKS[kind](texts) if on_texts else CHECKS[kind]()
     width = max(len(check.name) for check in checks)
-    results: list[Checked] = []
-    unasked = 0
-    for check in checks:
-        if _is_hopeless(results, check.name):
-            unasked += 1
-            continue
-        result = _run_check(check, part, seconds)
-        if result is None:
-            continue
-        results.append(result)
-        if not as_json:  # at once: a slow plugin takes its time
-            click.echo(f"{result.check:{width}}  {result.status:7}  {result.message}")
-    failed = sum(result.status == "FAILED" for result in results)
-    skipped = sum(result.status == "skipped" for result in results)
+    told: list[Result] = []
+    with limited(seconds):
+        for result in results(checks, part, skip):
+            told.append(result)
+            if not as_json and result.status != "not run":  # at once: a slow plugin takes its time
+                click.echo(f"{result.check:{width}}  {result.status:7}  {result.message}")
+    count = Counter(result.status for result in told)
+    failed, asked = count["FAILED"], count["FAILED"] + count["ok"]
+    told_of: Any = found_in if kind == "tokenizer" else built_of
     with contained():
-        found = what_is_found(kind, part, texts) if on_texts and not failed else ""
+        found = told_of(registry.create(kind, part), texts) if on_texts and not failed else ""
     if as_json:
-        rows = [dict(zip(Checked._fields[:3], result, strict=False)) for result in results]
+        rows = [dict(zip(Result._fields[:3], it, strict=False)) for it in told if it.message]
         print_json({"plugin": name, "failed": failed, "checks": rows, "found": found})
     else:
-        asked = len(results) - skipped
-        left_out = f", {skipped} skipped" if skipped else ""
-        if unasked:
-            click.echo(f"{unasked} checks were not run: mend what failed first")
+        left_out = f", {count['skipped']} skipped" if count["skipped"] else ""
+        if count["not run"]:
+            click.echo(f"{count['not run']} checks were not run: mend what failed first")
         click.echo(f"{asked - failed} of {asked} checks passed{left_out}")
         if found:
             click.echo(found)
     if failed:
-        raise TextregError(f"{name}: {failed} of {len(results)} checks failed.")
+        raise TextregError(f"{name}: {failed} of {asked} checks failed.")
 
 
 def kind_and_name(name: str, listed: Sequence[PluginInfo]) -> tuple[str, str]:
@@ -163,45 +171,6 @@ def kind_and_name(name: str, listed: Sequence[PluginInfo]) -> tuple[str, str]:
         several = " and ".join(f"{kind}.{name}" for kind in kinds)
         raise UsageError(f"'{name}' stands for {several}: name one of them.")
     return (kinds[0] if len(kinds) == 1 else "regularizer"), name
-
-
-class Checked(NamedTuple):
-    """What came of a check: ok, skipped or FAILED; late where it ran out of time."""
-
-    check: str
-    status: str
-    message: str
-    late: bool = False
-
-
-def _is_hopeless(results: Sequence[Checked], name: str) -> bool:
-    """Whether a check is not worth a try after those before it."""
-    late = any(result.late for result in results)
-    penalty = any(
-        result.status == "FAILED" and result.check.startswith("penalty-") for result in results
-    )
-    return late or (penalty and not name.startswith("penalty-"))
-
-
-def _run_check(check: Check, part: Any, seconds: float) -> Checked | None:
-    """What comes of a check; None if it does not apply."""
-    from textreg_testing import ContractError, Skipped
-    from textreg_testing.checks import TimeLimitError, limited
-
-    try:
-        with contained(), limited(seconds):
-            if not check.applies(part):
-                return None
-            check.run(part)
-    except Skipped as reason:
-        return Checked(check.name, "skipped", str(reason))
-    except ContractError as error:
-        return Checked(check.name, "FAILED", str(error), isinstance(error, TimeLimitError))
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:  # noqa: BLE001  # a stranger's code may raise anything
-        return Checked(check.name, "FAILED", cause_of(error))
-    return Checked(check.name, "ok", check.promise)
 
 
 @click.command(name="plugins.new", cls=Command)
@@ -351,7 +320,7 @@ def _try(row: PluginInfo) -> None:
         if row.kind == "regularizer" and part.needs and not part.default_builder:
             settings[part.needs] = _BUILDERS[part.needs]
         if row.kind == "exporter":
-            calls.export(part, plain_models()["two labels"])
+            calls.export(part, two_labels())
         elif row.kind != "backend":  # which may need an address
             textreg.train(texts, labels, ngrams=1, **settings)
 

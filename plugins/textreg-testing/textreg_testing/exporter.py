@@ -1,36 +1,163 @@
-"""The contract of exporters, and small models of every task that they are tried on."""
+"""The contract of exporters: what their files answer is what the models answer."""
 
 from __future__ import annotations
 
 import json
+import math
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache, partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
-import numpy as np
-
-from textreg.errors import BrokenPluginError, UsageError
+import textreg
+from textreg.errors import BrokenPluginError, DataWarning, UsageError
+from textreg.isolation import cause_of
 from textreg.kinds import Exporter
-from textreg.plugins import calls, registry
-from textreg.records.documents import Field
-from textreg.records.plain_model import PlainModel, PlainPart
-from textreg_export.characters import characters
-from textreg_testing.checks import Repeats, common_checks, contract, fail, repeated_checks, require
+from textreg.plugins import calls
+from textreg.records.plain_model import PlainModel
+from textreg_export.description import describe
+from textreg_export.runtime.predictor import Predictor
+from textreg_testing.checks import Check, Skipped, contract
+from textreg_testing.compare import fail, require
+from textreg_testing.repeated import Repeats, common_checks, repeated_checks
+from textreg_testing.texts import TEXTS
 
-# The files of the models, or the reasons why there are none.
-Exported = dict[str, bytes | str]
+# What a file answers of documents, by what it is: scores, labels, probabilities, explanations.
+Answers = Mapping[str, Sequence[Any]]
+# Reads the answers of a file.
+Reader = Callable[[Path, Sequence[Any]], Answers]
 
+# Places in a text, which other languages count in another way.
+_PLACES = frozenset(("start", "end"))
 
-_NAMES = ("bad", "bad film", "good", "good film", "straße", "</script>", '"', "\\", "ɡ\u0301", "😀")
-_CHARS = (" g", "goo", "oo", 'ad"', "中")
+# How near numbers must be: they are printed with all of their digits, and added in any order.
+_CLOSE = 1e-9
 
 # Models of two labels, but for what decides about answers.
 _DECISIVE = (
-    *("a threshold", "a temperature", "curves", "logarithms", "no probabilities", "HTML"),
-    *("the length of known features", "a field", "several fields", "lists of tokens"),
+    *("a threshold", "logarithms", "HTML", "the length of known features", "a field"),
+    *("several fields", "lists of tokens"),
 )
 
 checks = common_checks("exporter", "exporter-")
-exporter_checks = checks.of
+
+
+def exporter_checks(answers: Reader | None = None) -> list[Check]:
+    """The checks of exporters, in order.
+
+    Parameters
+    ----------
+    answers : callable, optional
+        Called with the path of a written file and a list of documents; gives what the file answers
+        of them as a dict of lists, with any of the keys ``scores``, ``labels``, ``probabilities``.
+        Of modules of Python, and JSON as textreg writes it, they are known.
+
+    Returns
+    -------
+    list of Check
+    """
+    return checks.of(lambda declared: (answers or declared.answers or answers_of,))
+
+
 check_exporter = contract(exporter_checks)
+
+
+def answers_of(path: Path, documents: Sequence[Any]) -> Answers:
+    """What a file answers, by its suffix; nothing where no way to ask it is known."""
+    if path.suffix == ".py":
+        module: dict[str, Any] = {"__name__": path.stem, "__file__": str(path)}
+        exec(compile(path.read_bytes(), path, "exec"), module)
+        return _asked(module.get, documents)
+    if path.suffix == ".json":
+        document = json.loads(path.read_bytes())
+        known = isinstance(document, dict) and document.get("format") == "textreg-export"
+        return _asked(partial(getattr, Predictor(document)), documents) if known else {}
+    return {}
+
+
+_KEYS = ("scores", "probabilities", "labels", "explanations")
+_FUNCTIONS = dict(zip(_KEYS, ("scores", "probabilities", "predict", "explain"), strict=True))
+
+
+def _asked(function: Callable[[str], Any], documents: Sequence[Any]) -> Answers:
+    """The answers of the functions that there are; None for those that a model has not."""
+
+    def ask(call: Callable[[Any], Any], document: Any) -> Any:
+        try:
+            return call(document)
+        except ValueError:  # as of probabilities, where there are none
+            return None
+
+    called = {key: function(name) for key, name in _FUNCTIONS.items()}
+    return {key: [ask(call, it) for it in documents] for key, call in called.items() if call}
+
+
+@checks.add("answers")
+def _answers(exporter: Exporter, read: Reader) -> None:
+    """The written file, where it can be asked, answers as the model does: the scores, labels,
+    probabilities and explanations that its format has, of texts of every kind, by models of every
+    kind that it does not refuse."""
+    wrong: list[str] = []
+    asked = 0
+    with TemporaryDirectory() as folder:
+        for number, (name, model) in enumerate(models().items()):
+            made = _export(exporter, model)
+            if isinstance(made, str):
+                continue
+            path = Path(folder, f"model_{number}{exporter.suffix}")
+            path.write_bytes(made)
+            documents = documents_for(model)
+            try:
+                found = read(path, documents)
+            except Exception as error:  # noqa: BLE001  # of the file, or of who reads it
+                wrong.append(f"{name}: {cause_of(error)}")
+                continue
+            asked += bool(found)
+            told = list(_differences(model, documents, found))
+            wrong += [f"{name}: {one} ({len(told):,} differences)" for one in told[:1]]
+    if not asked and not wrong:
+        raise Skipped(
+            f"nobody knows how to ask a {exporter.suffix} file: say it, by [tool.textreg.check] "
+            "answers = 'module:function' or exporter_checks(answers=function)"
+        )
+    require(not wrong, "the answers of the models", "\n  ".join(["others:", *wrong]))
+
+
+def _differences(model: PlainModel, documents: Sequence[Any], found: Answers) -> Iterator[str]:
+    """What a file answers in another way than its model."""
+    predictor = Predictor(json.loads(json.dumps(model.to_dict())))
+    known = _asked(partial(getattr, predictor), documents)
+    for key in _KEYS:
+        answers = found.get(key)
+        if answers is None:
+            continue
+        if len(answers) != len(documents):
+            yield f"{len(answers)} {key} of {len(documents)} documents"
+            continue
+        for at, document in enumerate(documents):
+            got, expected = answers[at], known[key][at]
+            if got is not None and expected is not None and not _same(got, expected):
+                yield f"{key} of {document!r:.60} are {got!r:.120} instead of {expected!r:.120}"
+
+
+def _same(got: Any, expected: Any) -> bool:
+    """Whether an answer is that of the model; of an explanation, as far as it goes."""
+    if isinstance(expected, dict) and isinstance(got, (list, tuple)):  # in the order of labels
+        return _same(got, list(expected.values()))
+    if isinstance(expected, dict):
+        shared = got.keys() & expected.keys() - _PLACES if isinstance(got, dict) else ()
+        return all(_same(got[key], expected[key]) for key in shared)
+    if isinstance(expected, (list, tuple)):
+        if len(expected) == 1 and not isinstance(got, (list, tuple)):
+            return _same(got, expected[0])
+        same_length = isinstance(got, (list, tuple)) and len(got) == len(expected)
+        return same_length and all(map(_same, got, expected))
+    if isinstance(expected, float) and isinstance(got, (int, float)):
+        return math.isclose(got, expected, rel_tol=_CLOSE, abs_tol=_CLOSE)
+    return bool(got == expected)
 
 
 def _export(exporter: Exporter, model: PlainModel) -> bytes | str:
@@ -43,21 +170,22 @@ def _export(exporter: Exporter, model: PlainModel) -> bytes | str:
         return str(error)
 
 
-def _all(exporter: Exporter, task: object = None) -> Exported:
-    return {name: _export(exporter, model) for name, model in plain_models().items()}
+def _all(exporter: Exporter) -> dict[str, bytes | str]:
+    """The files of the models, or the reasons why there are none."""
+    return {name: _export(exporter, model) for name, model in models().items()}
 
 
 @checks.add("result")
-def _result(exporter: Exporter) -> None:
+def _result(exporter: Exporter, read: Reader) -> None:
     """export gives bytes for a model of two labels and counts of words at least, which differ where
     its weights do, and leaves the model as it was."""
-    model = plain_models()["two labels"]
+    model = two_labels()
     before = json.dumps(model.to_dict())
     made = _export(exporter, model)
     require(isinstance(made, bytes), "a model of two labels to be exported", repr(made))
     require(json.dumps(model.to_dict()) == before, "the model as it was", "another")
-    other = plain_models()["two labels"]
-    other.parts[0].weights[0, 0] += 0.5
+    part = model.parts[0]
+    other = replace(model, parts=(replace(part, weights=part.weights + 0.5),))
     require(_export(exporter, other) != made, "another file for other weights", "the same")
     suffix = exporter.suffix
     good = isinstance(suffix, str) and suffix.startswith(".") and len(suffix) > 1
@@ -65,7 +193,7 @@ def _result(exporter: Exporter) -> None:
 
 
 @checks.add("reasons")
-def _reasons(exporter: Exporter) -> None:
+def _reasons(exporter: Exporter, read: Reader) -> None:
     """A model that the format cannot express is refused with a UsageError that says why."""
     for name, made in _all(exporter).items():
         told = isinstance(made, bytes) or len(made.split()) >= 4
@@ -73,111 +201,101 @@ def _reasons(exporter: Exporter) -> None:
 
 
 @checks.add("labels")
-def _labels(exporter: Exporter) -> None:
-    """What decides about answers is in the file, or the model is refused: thresholds, the unknown
-    label, the calibration, whether there is always a label, the length of rows, the fields of a
-    document, whether it is a list of tokens, and whether HTML is removed."""
+def _labels(exporter: Exporter, read: Reader) -> None:
+    """What decides about labels is in the file, or the model is refused: thresholds, the unknown
+    label, the task, the length of rows, the fields of a document, whether it is a list of tokens,
+    and whether HTML is removed; and of a format with probabilities the calibration."""
     every = _all(exporter)
-    for name in _DECISIVE:
-        require(every[name] != every["two labels"], f"another file for {name}", "the same")
+    plain = every["two labels"]
+    calibrated = ("a temperature", "curves") if every["no probabilities"] != plain else ()
+    for name in (*_DECISIVE, *calibrated):
+        require(every[name] != plain, f"another file for {name}", "the same")
     several = ("several labels", "softmax", "lists of labels", "an unknown label")
     files = [made for name in several if isinstance(made := every[name], bytes)]
     require(len(set(files)) == len(files), "another file for every task", "the same for some")
 
 
-def _tasks(exporter: Exporter) -> list[None]:
-    return [None]
+def _tasks(exporter: Exporter, read: Reader) -> list[PlainModel]:
+    return list(models().values())
 
 
-repeated_checks(checks, Repeats(_all, dict, _tasks, _tasks), threads=False)
+repeated_checks(checks, Repeats(_export, repr, _tasks, _tasks), threads=False)
 
 
-def plain_models() -> dict[str, PlainModel]:
+# What the models are trained on: two opinions, with whatever may break a file.
+_TRAINED = (
+    "A good film, </script> really good! It is worth its price.",
+    'Good "quoted" straße; I am happy with it.\n\nIt is \\ good, 100 %.',
+    "good 'film' \U0001f600 No. 7, a good film ɡ\u0301 and 中文 lamp",
+    "A bad film; it is dull, and the lamp broke.",
+    'Bad "lamp" \\ straße... <b>dull</b> &amp; dear, a bad film',
+    "bad film \U0001f61e It isn't good. Its price: bad, 5,000 $ # -- ; {x} `y` ${z}",
+) * 2
+_LABELS = ("it's good", "it's good", "it's good", 'a "bad"', 'a "bad"', 'a "bad"') * 2
+_THREE = ("ham", 'a "quoted" </label>', "späm's") * 4
+_SETS = tuple(zip(_THREE, _LABELS, strict=True))
+_NUMBERS = tuple(float(len(text)) for text in _TRAINED)
+
+
+@cache
+def two_labels(**options: Any) -> PlainModel:
+    """A model of two labels, or of others, from counts of words unless told otherwise."""
+    given: dict[str, Any] = {"tokenizer": "words", "weighting": "count", "loss": "logistic"}
+    given |= {"ngrams": 1, "reg": "ridge", "reg_l2": 0.3, **options}
+    rows: Sequence[Any] = _TRAINED
+    if "fields" in options:
+        given["fields"] = dict(options["fields"])
+        rows = [_row(text, number) for number, text in enumerate(rows)]
+    if given["tokenizer"] == "tokens":
+        rows = [text.split() for text in rows]
+        del given["tokenizer"]
+    labels = given.pop("labels", _LABELS)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)  # of what looks like HTML
+        return describe(textreg.train(rows, labels, **given))
+
+
+def _row(text: str, number: int) -> dict[str, Any]:
+    brands = ("acme", "straße", None)
+    return {"title": text, "brand": brands[number % 3], "price": (1.5, None, 20)[number % 3]}
+
+
+def documents_for(model: PlainModel) -> list[Any]:
+    """Documents of the form that a model takes, of every kind."""
+    texts = [*_TRAINED[:6], *TEXTS[:-1]]
+    if model.fields:
+        names = {field.name for field in model.fields}
+        rows = [_row(text, number) for number, text in enumerate(texts)]
+        return [{key: it for key, it in row.items() if key in names} for row in rows]
+    return [it.split() for it in texts] if model.parts[0].tokenizer == "tokens" else texts
+
+
+@cache
+def models() -> dict[str, PlainModel]:
     """Models by what they show."""
-    pairs = _part("words", _NAMES, rows=1)
-    single = tuple(name for name in _NAMES if " " not in name)
-    words = replace(_part("words", single, rows=1), ngrams=1, term="count", norm="", idf=None)
-    labels = ("neg", "pos")
-    two = PlainModel(
-        task="binary",
-        labels=labels,
-        probabilities=True,
-        intercepts=np.array([0.25]),
-        parts=(words,),
-        characters=characters(marks=False, small=True),
-        thresholds={},
-        textreg="1.0",
-    )
-    both = (_part("words", _NAMES, rows=3), _part("chars", _CHARS, rows=3, prefix="chars: "))
-    three = replace(
-        two,
-        task="one-vs-rest",
-        labels=("ham", 'a "quoted" </label>', "späm"),
-        intercepts=np.array([0.5, -0.25, 0.0]),
-        parts=both,
-    )
-    unit = replace(pairs, norm="features", others={1.5: ["film", "seen"], 2.25: ["a film"]})
-    fields = (Field("title"), Field("brand", "category"), Field("price", "number"))
-    whole = replace(words, ngrams=1, term="binary")
-    brand = replace(
-        _named(whole, ("acme", "missing")),
-        prefix="brand:",
-        tokenizer="value",
-        options={"lowercase": False},
-        field="brand",
-    )
-    price = replace(
-        _named(whole, ("", ":missing")),
-        prefix="price",
-        tokenizer="number",
-        options={"mean": 2.5, "scale": 0.75},
-        field="price",
-    )
+    two, three = two_labels(), two_labels(labels=_THREE, tokenizer=("words", "chars"))
+    several = two_labels(labels=_SETS, task="multilabel")
+    high = dict.fromkeys(several.labels, 9.0)
     curve = [[-1.0, 0.5, 2.0], [0.1, 0.4, 0.9]]
+    fields = ("title", "text"), ("brand", "category"), ("price", "number")
     return {
         "two labels": two,
-        "a threshold": replace(two, thresholds={"pos": 0.5}),
+        "a threshold": replace(two, thresholds={"it's good": 0.5}),
         "several labels": three,
-        "softmax": replace(three, task="softmax"),
-        "lists of labels": replace(three, task="multilabel", at_least_one=True),
-        "a regression": replace(two, task="regression", labels=(), probabilities=False),
+        "softmax": two_labels(labels=_THREE, multiclass="softmax", weighting="unit-idf"),
+        "lists of labels": several,
+        "always a label": replace(several, at_least_one=True, thresholds=high),
+        "a regression": two_labels(labels=_NUMBERS, task="regression", loss="squared"),
         "no probabilities": replace(two, probabilities=False),
         "an unknown label": replace(three, unknown="other", thresholds={"other": 0.125}),
         "a temperature": replace(two, calibration={"method": "temperature", "temperature": 1.5}),
         "curves": replace(two, calibration={"method": "isotonic", "curves": [curve]}),
-        "the length of known features": replace(two, parts=(unit,)),
-        "logarithms": replace(two, parts=(replace(words, term="log"),)),
-        "the length of all n-grams": replace(two, parts=(pairs,)),
-        "a field": replace(two, fields=fields[:1], parts=(replace(words, field="title"),)),
-        "several fields": replace(
-            two, fields=fields, parts=(replace(words, field="title", prefix="title:"), brand, price)
-        ),
-        "lists of tokens": replace(two, parts=(replace(words, tokenizer="tokens", options={}),)),
-        "HTML": replace(
-            two,
-            parts=(replace(words, strip_html=True),),
-            characters=characters(marks=False, small=True, html=True),
-        ),
+        "the length of known features": two_labels(weighting="tfidf", reg="elastic", reg_l1=0.2),
+        "logarithms": two_labels(weighting="log"),
+        "the length of all n-grams": two_labels(weighting="unit", ngrams=2),
+        "n-grams across lines": two_labels(ngrams=2, tokenizer_sentences="none"),
+        "a field": two_labels(fields=fields[:1]),
+        "several fields": two_labels(fields=fields),
+        "lists of tokens": two_labels(tokenizer="tokens"),
+        "HTML": two_labels(strip_html=True, weighting="unit"),
     }
-
-
-def _named(part: PlainPart, names: tuple[str, ...]) -> PlainPart:
-    """A part with features of other names."""
-    return replace(part, names=names, weights=part.weights[:, : len(names)])
-
-
-def _part(tokenizer: str, names: tuple[str, ...], rows: int, prefix: str = "") -> PlainPart:
-    weights = np.linspace(-1.0, 1.5, rows * len(names)).reshape(rows, len(names))
-    return PlainPart(
-        prefix=prefix,
-        tokenizer=tokenizer,
-        options=registry.create("tokenizer", f"textreg:{tokenizer}").params(),
-        ngrams=2 if tokenizer == "words" else 1,
-        term="sublinear",
-        norm="ngrams",
-        stop_words=(),
-        names=names,
-        idf=np.linspace(1.0, 3.0, len(names)),
-        weights=weights,
-        others={},
-    )

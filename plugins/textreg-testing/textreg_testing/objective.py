@@ -23,23 +23,10 @@ from textreg.kinds import Loss
 from textreg.penalties import Penalty, Separable
 from textreg.records import Floats
 from textreg.solvers.newton import newton
-from textreg_testing.checks import (
-    SECONDS,
-    Applies,
-    Checks,
-    ContractError,
-    Run,
-    at_least,
-    at_most,
-    common_checks,
-    contract,
-    finite,
-    near,
-    others,
-    require,
-    run_checks,
-)
-from textreg_testing.regularizer import quiet, small
+from textreg_testing.checks import SECONDS, Applies, Checks, Run, contract, run_checks
+from textreg_testing.compare import ContractError, at_least, at_most, finite, near, require
+from textreg_testing.problems import small
+from textreg_testing.repeated import Repeats, common_checks, others, repeated_checks
 
 
 class Point(NamedTuple):
@@ -108,6 +95,13 @@ loss_checks = checks.of
 check_loss = contract(loss_checks)
 
 
+repeated_checks(
+    checks,
+    Repeats(each, np.ndarray.tolist, lambda loss: [], lambda loss: list(points(loss))),
+    only_settings=True,
+)
+
+
 def add(name: str, *applies: Applies, at_points: bool = False) -> Callable[[Run], Run]:
     """Decorate a check that is made with other values of the parameters as well.
 
@@ -139,8 +133,9 @@ def add(name: str, *applies: Applies, at_points: bool = False) -> Callable[[Run]
 @add("value", at_points=True)
 def _value(loss: Loss, at: Point) -> None:
     """The value is a finite number, 0 or more, and a sum over documents."""
-    good = np.ndim(at.value) == 0 and np.isfinite(at.value) and at.value >= 0.0
-    require(bool(good), "a finite number, 0 or more", at.value)
+    require(
+        np.ndim(at.value) == 0 and 0.0 <= at.value < math.inf, "a number of 0 or more", at.value
+    )
     near("the sum over documents", each(loss, at).sum(), at.value, ROUNDING)
 
 
@@ -157,22 +152,11 @@ def _weights(loss: Loss, at: Point) -> None:
             "r": (more.r, at.r),
             "h": (more.h, at.h),
             "curvature_bound": (loss.curvature_bound(c), loss.curvature_bound(at.c)),
-            "dual_value": dual,
+            "dual_value": dual if loss.convex else (0.0, 0.0),
         }
         for name, (one, other) in pairs.items():
             what = f"{name} {factor:g} times as large with weights {factor:g} times as large"
             near(what, one, factor * np.asarray(other), 1e-7)
-
-
-@add("parameters-matter", lambda loss: any(True for _ in variants(loss)))
-def _parameters_matter(loss: Loss) -> None:
-    """Another value of a parameter gives another loss."""
-    same: dict[str, bool] = {}
-    for key, other in variants(loss):
-        pairs = ((each(loss, at), each(other, at)) for at in points(loss))
-        same[key] = same.get(key, True) and all(np.array_equal(*pair) for pair in pairs)
-    for key, still in same.items():
-        require(not still, f"another loss with another {key}", "the same at all scores")
 
 
 @add("inputs", at_points=True)
@@ -216,9 +200,10 @@ def _derivatives_agree(loss: Loss, at: Point) -> None:
     require(not wrong.any(), f"h = {bend[wrong]}", at.h[wrong])
 
 
-@add("convex", at_points=True)
+@add("convex", lambda loss: loss.convex, at_points=True)
 def _convex(loss: Loss, at: Point) -> None:
-    """The loss is convex: h is 0 or more, and r never falls as the score grows."""
+    """The loss is convex, unless the class says convex = False: h is 0 or more, and r never falls
+    as the score grows."""
     at_least("h", at.h.min(), 0.0)
     for step in (1e-3, 0.1, 2.0):
         further = derivatives(loss, at.z + step, at.y, at.c)
@@ -228,22 +213,19 @@ def _convex(loss: Loss, at: Point) -> None:
 
 @add("curvature", at_points=True)
 def _curvature(loss: Loss, at: Point) -> None:
-    """No second derivative is above curvature_bound(c), (n,) finite numbers."""
+    """No second derivative is above curvature_bound(c), (n,) finite numbers. If
+    third_derivative_bound is finite, they change by at most that, times the weight, per unit of
+    the score."""
     bound = loss.curvature_bound(at.c)
-    good = bound.shape == at.c.shape and bool(np.isfinite(bound).all())
-    require(good, f"{len(at.c)} finite numbers", bound)
-    at_most("h above the bound", float((at.h - bound * (1.0 + ROUNDING)).max()), 0.0)
-
-
-@add("third-derivative", lambda loss: loss.third_derivative_bound < np.inf, at_points=True)
-def _third_derivative(loss: Loss, at: Point) -> None:
-    """If third_derivative_bound is finite, h changes by at most that, times the weight, per unit
-    of the score."""
-    for step in (1e-2, 0.3, 3.0):
+    require(bound.shape == at.c.shape, f"{len(at.c)} numbers", bound)
+    finite("curvature_bound", bound)
+    size = at.h if loss.convex else np.abs(at.h)
+    at_most("h above the bound", float((size - bound * (1.0 + ROUNDING)).max()), 0.0)
+    for step in (1e-2, 0.3, 3.0) if loss.third_derivative_bound < np.inf else ():
         further = derivatives(loss, at.z + step, at.y, at.c)
         most = loss.third_derivative_bound * at.c * step
         over = float((np.abs(further.h - at.h) - most * (1.0 + ROUNDING)).max())
-        at_most("a change beyond it", over, 0.0, ROUNDING)
+        at_most("a change of h beyond third_derivative_bound", over, 0.0, ROUNDING)
 
 
 # Scores far beyond those of any fit.
@@ -253,7 +235,7 @@ EXTREME = (1e3, 1e6, 1e9)
 TAIL = (0.0, 2.0, 6.0, 10.0, 15.0, 20.0, 25.0, 30.0, 36.0, 40.0, 100.0, 300.0, 700.0, 1e3, 1e6)
 
 
-@add("conjugate", at_points=True)
+@add("conjugate", lambda loss: loss.convex, at_points=True)
 def _conjugate(loss: Loss, at: Point) -> None:
     """By the Fenchel-Young inequality, dual_value(alpha) is at most value(z) + alpha.z at all
     scores, with equality at alpha = -r; it is finite between there and zero."""
@@ -270,7 +252,7 @@ def _conjugate(loss: Loss, at: Point) -> None:
             at_most("a dual_value", dual, line, 1e-7 * (size + abs(line)))
 
 
-@add("balance", at_points=True)
+@add("balance", lambda loss: loss.convex, at_points=True)
 def _balance(loss: Loss, at: Point) -> None:
     """balance makes alpha sum to zero in place, and dual_value stays a finite lower bound."""
     alpha = -at.r
@@ -293,7 +275,7 @@ def _constant(loss: Loss) -> None:
         best = loss.constant(y, c)
         require(np.ndim(best) == 0 and bool(np.isfinite(best)), "a finite number", best)
         least = loss.value(np.full(n, best), y, c)
-        for move in (-1.0, -1e-2, 1e-2, 1.0):
+        for move in (-1.0, -1e-2, 1e-2, 1.0) if loss.convex else (-1e-2, 1e-2):
             value = loss.value(np.full(n, best + move), y, c)
             at_least("a value nearby", value, least, 1e-7 * (least + 1e-3))
         more = loss.constant(np.r_[y, y[:1]], np.r_[c, 0.0])
@@ -327,19 +309,17 @@ def _extremes(loss: Loss) -> None:
                 at = derivatives(loss, z, y, c)
                 finite = np.isfinite([at.value, *at.r, *at.h]).all()
                 require(finite, f"finite numbers at scores of {size:g}", at)
-            require(bool((at.r >= last - ROUNDING).all()), f"{last} at least", at.r)
+            require(not loss.convex or (at.r >= last - ROUNDING).all(), f"{last} at least", at.r)
             last = at.r
     scores = [-score for score in TAIL[:0:-1]] + list(TAIL)
-    for one, other in itertools.pairwise(scores):
+    for one, other in itertools.pairwise(scores) if loss.convex else ():
         before = derivatives(loss, np.full(8, one), y, c)
         after = derivatives(loss, np.full(8, other), y, c)
         rise = each(loss, after) - each(loss, before)
         low, high = (other - one) * before.r, (other - one) * after.r
         slack = 1e-7 * (np.abs(low) + np.abs(high) + each(loss, before)) + 1e-12
         wrong = (rise < low - slack) | (rise > high + slack)
-        expected = (
-            f"a rise of {low[wrong]} to {high[wrong]} between scores of {one:g} and {other:g}"
-        )
+        expected = f"a rise of {low[wrong]} to {high[wrong]} from a score of {one:g} to {other:g}"
         require(not wrong.any(), expected, rise[wrong])
 
 
@@ -365,19 +345,22 @@ def _unsmoothed(loss: Loss) -> None:
 
 @checks.add("fit")
 def _fit(loss: Loss) -> None:
-    """Ridge and lasso with this loss converge to their tolerance, measured by the duality gap."""
+    """Ridge and lasso with this loss converge to their tolerance, measured by the duality gap; if
+    it is not convex, by the proximal gradient, without a gap."""
     problem = small(loss=loss, tol=1e-6)
     if not loss.binary:
         problem = problem.replace(y=problem.X @ np.linspace(-1.0, 1.0, problem.X.shape[1]) + 0.5)
     for l1, l2 in ((0.0, 1.0), (0.1 * problem.largest_gradient_at_zero(), 0.0)):
-        with quiet():
-            found = newton(problem, Separable.constant(problem.X.shape[1], l1=l1, l2=l2))
-        reached = found.converged and 0.0 <= found.gap <= problem.tol
-        require(reached, f"a gap of 0 to {problem.tol:g}", found.gap)
+        found = newton(problem, Separable.constant(problem.X.shape[1], l1=l1, l2=l2))
+        met = 0.0 <= found.gap <= problem.tol if loss.convex else math.isnan(found.gap)
+        require(found.converged and met, f"a gap of 0 to {problem.tol:g}", found.gap)
 
 
 # Steps at which prox is looked at; weights are of the size of one.
 STEPS = (1e-2, 1.0, 100.0)
+
+# Steps that stand for strengths of zero and of infinity.
+TINY, BOUNDLESS = 1e-12, 1e12
 
 
 class Sized(NamedTuple):
@@ -402,8 +385,8 @@ def weights_to_try(size: int) -> list[Floats]:
     signs = np.where(np.arange(size) % 2, -1.0, 1.0)
     one = np.where(np.arange(size) == size // 2, 1.0, 0.0)
     few = np.where(np.arange(size) % 3 == 0, full, 0.0)
-    near = 1.0 + 0.05 * full
-    return [np.zeros(size), one, few, full, signs, 100.0 * full[::-1], 1e-3 * full, near]
+    more = (100.0 * full[::-1], 1e-3 * full, 1.0 + 0.05 * full)
+    return [np.zeros(size), one, few, full, signs, *more]
 
 
 def spreads(size: int) -> list[Floats]:
@@ -458,14 +441,11 @@ def short(w: Floats) -> str:
     return np.array2string(np.asarray(w), precision=4, threshold=6, edgeitems=3)
 
 
-# Steps that stand for strengths of zero and of infinity.
-TINY, BOUNDLESS = 1e-12, 1e12
-
 # Share of what is compared that is left to rounding, and to a prox found by iteration.
 EXACT = 1e-6
 
-_penalties = Checks(prefix="penalty-")
-penalty_checks = _penalties.of
+PENALTIES = Checks(prefix="penalty-")
+penalty_checks = PENALTIES.of
 
 
 def check_penalty(
@@ -484,7 +464,7 @@ def check_penalty(
     size : int
         The number of weights that it is tried on.
     skip : dict of str to str, optional
-        Names of _penalties to leave out, each with the reason.
+        Names of checks to leave out, each with the reason.
     seconds : float, default 20.0
         What one check may take.
 
@@ -500,7 +480,7 @@ def _is_convex(part: Sized) -> bool:
     return getattr(part.penalty, "convex", True)
 
 
-@_penalties.add("value")
+@PENALTIES.add("value")
 def _penalty_value(part: Sized) -> None:
     """The value is a number, possibly infinite, and finite where every weight is zero. It leaves
     its input as it was."""
@@ -508,17 +488,18 @@ def _penalty_value(part: Sized) -> None:
         given = w.copy()
         value = part.penalty.value(given)
         require(np.array_equal(given, w), "its input unchanged", given)
-        good = np.ndim(value) == 0 and float(value) > -math.inf
-        require(good, "one number", value)
+        require(np.ndim(value) == 0 and float(value) > -math.inf, "one number", value)
     nothing = part.penalty.value(np.zeros(part.size))
     require(math.isfinite(nothing), "a finite value without weights", nothing)
 
 
-@_penalties.add("result")
+@PENALTIES.add("result")
 def _prox_result(part: Sized) -> None:
     """prox gives finite weights of the same shape and of finite value, and does not change its
-    input."""
-    for w, step in itertools.product(weights_to_try(part.size), STEPS):
+    input; with a tiny step they stay where they are, and with a huge one only the penalty
+    counts."""
+    least = min(part.value(u) for u in points_and_answers(part))
+    for w, step in itertools.product(weights_to_try(part.size), (TINY, *STEPS, BOUNDLESS)):
         given = w.copy()
         x = part.penalty.prox(given, step)
         good = isinstance(x, np.ndarray) and x.shape == w.shape and bool(np.isfinite(x).all())
@@ -526,9 +507,13 @@ def _prox_result(part: Sized) -> None:
         require(np.array_equal(given, w), "its input unchanged", given)
         value = part.penalty.value(x)
         require(math.isfinite(value), "a finite value at prox(w)", value)
+        if step == TINY and math.isfinite(part.value(w)):
+            near(f"{short(w)} at a step of {TINY:g}: prox", np.r_[x, 1.0], np.r_[w, 1.0], EXACT)
+        if step == BOUNDLESS:
+            at_most("a value at a huge step", value, least, EXACT * (1.0 + abs(least)))
 
 
-@_penalties.add("determinism")
+@PENALTIES.add("determinism")
 def _determinism(part: Sized) -> None:
     """prox depends on w and the step alone, except for rounding; an iterative prox may start from
     its last result."""
@@ -542,7 +527,7 @@ def _determinism(part: Sized) -> None:
         require(same, told, short(other))
 
 
-@_penalties.add("identity", applies=_is_convex)
+@PENALTIES.add("identity", applies=_is_convex)
 def _identity(part: Sized) -> None:
     """By Moreau's identity t = (w - x) / step is a slope at x = prox(w, step): no value lies below
     value(x) + t.(u - x)."""
@@ -556,7 +541,7 @@ def _identity(part: Sized) -> None:
             at_least(what, part.value(u), line, slack + ROUNDING)
 
 
-@_penalties.add("prox")
+@PENALTIES.add("prox")
 def _prox(part: Sized) -> None:
     """prox follows its definition: neither another point nor numeric minimization gives an x with
     a lower 1/2 ||x - w||^2 + step * value(x)."""
@@ -590,7 +575,7 @@ def _require_least(
     require(enough, expected, f"{cost(x):.8g} at {short(x)}")
 
 
-@_penalties.add("convex", applies=_is_convex)
+@PENALTIES.add("convex", applies=_is_convex)
 def _convexity(part: Sized) -> None:
     """The value is convex, unless the class says convex = False."""
     for a, b in itertools.combinations(points_and_answers(part), 2):
@@ -599,29 +584,7 @@ def _convexity(part: Sized) -> None:
         at_most("a value halfway", halfway, mean, EXACT * mean + ROUNDING)
 
 
-@_penalties.add("zero")
-def _zero(part: Sized) -> None:
-    """At a strength of zero nothing changes: with a tiny step prox leaves weights of finite
-    value where they are."""
-    for w in weights_to_try(part.size):
-        if math.isfinite(part.value(w)):
-            x = part.prox(w, TINY)
-            off = float(np.abs(x - w).max())
-            near = off <= EXACT * (1.0 + float(np.abs(w).max()))
-            require(near, f"{short(w)} at a step of {TINY:g}", short(x))
-
-
-@_penalties.add("infinite")
-def _infinite(part: Sized) -> None:
-    """At an unlimited strength only the penalty counts: with a huge step the value of prox is its
-    minimum."""
-    least = min(part.value(u) for u in points_and_answers(part))
-    for w in weights_to_try(part.size):
-        value = part.value(part.prox(w, BOUNDLESS))
-        at_most("a value", value, least, EXACT * (1.0 + abs(least)))
-
-
-@_penalties.add("conjugate", applies=lambda part: hasattr(part.penalty, "conjugate"))
+@PENALTIES.add("conjugate", applies=lambda part: hasattr(part.penalty, "conjugate"))
 def _penalty_conjugate(part: Sized) -> None:
     """conjugate(t) is the maximum of t.w - value(w): not below it for any w, equal to it for x =
     prox(w, step) at t = (w - x) / step, and infinite only where it grows without end."""
@@ -655,7 +618,7 @@ def _require_above(part: Sized, t: Floats, u: Floats, conjugate: float) -> None:
     at_least(f"a conjugate at {short(t)}", conjugate, line, slack)
 
 
-@_penalties.add("gradient", applies=lambda part: hasattr(part.penalty, "gradient"))
+@PENALTIES.add("gradient", applies=lambda part: hasattr(part.penalty, "gradient"))
 def _gradient(part: Sized) -> None:
     """gradient(w) agrees with finite differences of the value."""
     for w in weights_to_try(part.size)[3:]:

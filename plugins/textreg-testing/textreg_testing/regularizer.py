@@ -1,229 +1,107 @@
 """The contract of a regularizer: how it treats the problems that it is given.
 
-They are small and large, extreme, and made anew at every call.
+Whether a solution is what it says: objective, optimality, gap, and the features it selects.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 import tracemalloc
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from dataclasses import replace
-from typing import Any, TypeVar
+from functools import partial
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from textreg.errors import (
-    ConvergenceWarning,
-    DataError,
-    PluginError,
-    RecordError,
-    TextregError,
-    UsageError,
-)
+from textreg.errors import ConvergenceWarning, DataError, PluginError, RecordError, UsageError
 from textreg.kinds import Regularizer
-from textreg.losses import LOSSES
+from textreg.losses import LOSSES, Logistic
 from textreg.params import LogGrid
-from textreg.plugins import registry
-from textreg.records import Floats, Graph, Groups, Int64s, MultiSolution, Problem, Solution, Step
-from textreg_testing.checks import (
-    at_least,
-    at_most,
-    common_checks,
-    elsewhere,
-    fail,
-    finite,
-    near,
-    require,
-)
+from textreg.plugins import calls, registry
+from textreg.records import Floats, Groups, Problem, SelectionReport, Solution, Step
+from textreg.solvers.proximal import proximal
+from textreg.solvers.softmax import softmax_loss
+from textreg_testing import problems
+from textreg_testing.checks import Check, contract
+from textreg_testing.compare import at_least, at_most, fail, finite, near, require
+from textreg_testing.objective import Sized, penalty_checks
+from textreg_testing.problems import CLOSE, N, P, hard, loss_at, null_loss, prepared, small, solved
+from textreg_testing.repeated import Repeats, common_checks, repeated_checks
 
-S = TypeVar("S", Solution, MultiSolution)
+CLASSES = problems.CLASSES
 
-# Documents and features of the small problem.
-N, P = 48, 20
+# Share of the objective that is left to rounding.
+SAME = 1e-6
 
-# How near weights must be that are found in two ways, relative to the largest.
-CLOSE = 5e-3
+# Share of the objective by which weights nearby may lie below those that were found.
+LOWER = 1e-5
 
-# Relative gap of solutions that are compared.
-TIGHT = 1e-7
+# Share of it by which that of a converged solution may lie above the best that is known.
+REACHED = 1e-3
 
+# Share of the loss of no feature that a fit must be below.
+BETTER = 0.99
 
-def random_matrix(
-    shape: tuple[int, int],
-    density: float,
-    rng: np.random.Generator,
-    values: Callable[..., Floats] | None = None,
-) -> csr_array:
-    """A matrix with values at random places, the same with every SciPy.
+# What a fit of the large sparse problem may take at its peak; as dense it would be 4,000.
+MEGABYTES = 300
 
-    density: the share of values that are not zero. values: draws ``size`` of them; else they are
-    uniform between 0 and 1.
-    """
-    size = round(density * shape[0] * shape[1])
-    places = rng.choice(shape[0] * shape[1], size=size, replace=False)
-    columns, rows = (part.astype(np.int32) for part in np.divmod(places, shape[0]))
-    return csr_array(((values or rng.random)(size=size), (rows, columns)), shape=shape)
+# A penalty strength at which every weight is zero.
+HUGE = 1e9
+
+# How many of the first checks solve nothing.
+QUICK = 5
+
+# Of weights (p,) and an intercept.
+Objective = Callable[[Floats, float], float]
+
+checks = common_checks("regularizer", "", lambda part: prepared(part, hard()))
 
 
-def small(seed: int = 0, **changes: Any) -> Problem:
-    """Two classes that six of the features tell apart with some noise, groups, graph, weights."""
-    rng = np.random.default_rng(seed)
-    X = random_matrix((N, P), 0.3, rng, rng.standard_normal)
-    score = X @ np.where(np.arange(P) < 6, 1.5, 0.0) + 0.5 * rng.standard_normal(N) - 0.2
-    values: dict[str, Any] = {
-        "X": X,
-        "y": np.where(score > np.median(score), 1.0, -1.0),
-        "sample_weight": rng.integers(1, 4, N).astype(np.float64),
-        "groups": groups_of(P, rng),
-        "graph": graph_of(P, rng),
-        "tol": TIGHT,
-        "max_iter": 20_000,
-    }
-    return Problem(**{**values, **changes})
+def fit(part: Regularizer, problem: Problem) -> tuple[Regularizer, Solution]:
+    """A part with its parameters chosen for a problem, and its solution."""
+    ready = prepared(part, problem)
+    return ready, solved(ready, problem)
 
 
-def hard(seed: int = 0, **changes: Any) -> Problem:
-    """More features than documents, correlated and of unequal sizes; rare labels; all kinds of
-    weights. A third of the features matter, so that a budget of 10 leaves out most of them."""
-    rng = np.random.default_rng(100 + seed)
-    n, p = 60, 90
-    shared = rng.standard_normal((n, 6)) @ rng.standard_normal((6, p))
-    dense = 0.5 * shared + rng.standard_normal((n, p))
-    dense *= (rng.random((n, p)) < rng.uniform(0.3, 0.9, p)) * rng.uniform(0.5, 2.0, p)
-    truth = np.where(rng.random(p) < 0.33, rng.standard_normal(p), 0.0)
-    score = dense @ truth + rng.standard_normal(n)
-    values: dict[str, Any] = {
-        "X": csr_array(dense),
-        "y": np.where(score > np.quantile(score, 0.7), 1.0, -1.0),
-        "sample_weight": np.where(np.arange(n) % 20 == 7, 0.0, rng.uniform(0.3, 3.0, n)),
-        "groups": weighted(groups_of(p, rng, 40, most=12), rng),
-        "graph": graph_of(p, rng),
-        "tol": TIGHT,
-        "max_iter": 20_000,
-    }
-    return Problem(**{**values, **changes})
+def adds_penalty(part: Regularizer) -> bool:
+    """Whether a regularizer has the method ``penalty(problem)``: what it adds to the loss."""
+    return callable(getattr(part, "penalty", None))
 
 
-def weighted(groups: Groups, rng: np.random.Generator) -> Groups:
-    """The same groups with unequal weights."""
-    return replace(groups, weights=rng.uniform(0.3, 3.0, len(groups)))
+def declares(part: Regularizer) -> bool:
+    """Whether the regularizer says what its objective is."""
+    return type(part).objective is not Regularizer.objective or adds_penalty(part)
 
 
-def reordered(problem: Problem, order: Int64s) -> Problem:
-    """The same problem with its features in another order: the new j is the old order[j]."""
-    where = np.argsort(order)
-    changes: dict[str, Any] = {"X": csr_array(problem.X[:, order])}
-    if (groups := problem.groups) is not None:
-        rows = np.split(where[groups.indices], groups.indptr[1:-1])
-        indices = np.concatenate([np.sort(row) for row in rows]).astype(np.int32)
-        changes["groups"] = replace(groups, indices=indices)
-    if (graph := problem.graph) is not None:
-        changes["graph"] = Graph(csr_array(graph.similar[order][:, order]))
-    return problem.replace(**changes)
+def slack_of(value: float, problem: Problem, share: float, least: float = 1e-3) -> float:
+    """A share of an objective, or of a part of the loss of no feature where that is larger."""
+    return share * max(abs(value), least * null_loss(problem))
 
 
-def repeated(problem: Problem) -> Problem:
-    """The same with as many copies of every document as its weight says."""
-    rows = np.repeat(np.arange(len(problem.y)), problem.sample_weight.astype(int))
-    X = csr_array(problem.X[rows])
-    return problem.replace(X=X, y=problem.y[rows], sample_weight=np.ones(len(rows)))
+def lower(
+    objective: Objective, solution: Solution, moves: Sequence[Floats]
+) -> tuple[float, Floats, float]:
+    """The lowest objective that these moves of the weights or the intercept lead to, and where."""
+    sizes = (-1e-2, -1e-3, 1e-3, 1e-2)
+    trials = [(solution.w, solution.b + size) for size in (-1e-2, 1e-2)]
+    trials += [(solution.w + size * move, solution.b) for move in moves for size in sizes]
+    values = [objective(w, b) for w, b in trials]
+    best = int(np.argmin(values))
+    return values[best], *trials[best]
 
 
-def identical(one: Solution, other: Solution) -> bool:
-    """Whether two solutions have the same weights and intercept, bit for bit."""
-    return np.array_equal(one.w, other.w) and one.b == other.b
-
-
-def groups_of(p: int, rng: np.random.Generator, count: int = 24, most: int = 5) -> Groups:
-    """Overlapping groups of one to ``most`` features, one of them empty, two of them equal."""
-    sizes = rng.integers(1, min(most + 1, p + 1), count)
-    rows = [np.sort(rng.choice(p, size=size, replace=False)) for size in sizes]
-    rows += [rows[0], np.empty(0, dtype=np.int64)]
-    return Groups(
-        indptr=np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64),
-        indices=np.concatenate(rows).astype(np.int32),
-        weights=np.ones(len(rows)),
-        n_features=p,
-    )
-
-
-def graph_of(p: int, rng: np.random.Generator) -> Graph:
-    """Each feature has up to three neighbors; the last one has none."""
-    rows = np.repeat(np.arange(p), 3)
-    columns = rng.integers(0, p, len(rows))
-    keep = (rows != columns) & (rows != p - 1) & (columns != p - 1)
-    values = rng.uniform(0.1, 1.0, len(rows))
-    links = csr_array((values[keep], (rows[keep], columns[keep])), shape=(p, p))
-    return Graph(links)
-
-
-def large(n: int = 10_000, p: int = 50_000) -> Problem:
-    """Ten features a document: a dense copy would need 4 GB, the problem itself a few MB."""
-    rng = np.random.default_rng(1)
-    # Most features are rare and few are frequent, as words are.
-    columns = np.minimum((p * rng.random((n, 10)) ** 3).astype(np.int64), p - 1)
-    columns.sort(axis=1)
-    indptr = np.arange(0, 10 * n + 1, 10)
-    X = csr_array((np.ones(10 * n), columns.ravel(), indptr), shape=(n, p))
-    rows = np.repeat(np.arange(n), 10)
-    weight = rng.standard_normal(p)
-    score = np.bincount(rows, weights=weight[columns.ravel()], minlength=n)
-    return Problem(
-        X=X,
-        y=np.where(score > 0, 1.0, -1.0),
-        groups=groups_of(p, rng, count=5000),
-        graph=graph_of(p, rng),
-        tol=0.05,
-        max_iter=10,  # a dense copy is made in the first of them
-    )
-
-
-def prepared(part: Regularizer, problem: Problem | None = None) -> Regularizer:
-    """``part`` with its open parameters taken from the middle of its own grid, zeros left out.
-
-    problem: what the grid is made for, by default the small one.
-    """
-    grid = part.candidates(small() if problem is None else problem)
-    if not grid:
-        raise UsageError(f"{part.label()} has an empty grid of candidates.")
-    wanted = part.undecided()
-    kept = [one for one in grid if all(one.params().get(key, 0) != 0 for key in wanted)] or grid
-    return kept[len(kept) // 2]
-
-
-@contextmanager
-def quiet() -> Iterator[None]:
-    """Without ConvergenceWarnings, which one check alone is about."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        yield
-
-
-def solved(part: Regularizer, problem: Problem) -> Solution:
-    """Its solution, without a warning if it did not converge.
-
-    A record that contradicts itself is its own fault, and never an acceptable refusal.
-    """
-    with quiet():
-        try:
-            return part.solve(problem)
-        except RecordError as error:
-            fail("records that do not contradict themselves", f"this RecordError: {error}")
-
-
-def require_honest(solve: Callable[..., S], problem: Problem, *more: Any) -> S:
+def require_honest(solve: Callable[..., Any], problem: Problem, *more: Any) -> Any:
     """What ``solve(problem, *more)`` calls converged has a gap within the tolerance, if any; what
     is not warns. Returns it.
     """
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         solution = solve(problem, *more)
-    warned = any(issubclass(item.category, ConvergenceWarning) for item in told)
+    warned = any(it.category is ConvergenceWarning for it in told)
     if solution.converged and not math.isnan(solution.gap):
         require(solution.gap <= problem.tol, f"a gap within {problem.tol}", solution.gap)
     require(solution.converged or warned, "a ConvergenceWarning", "none")
@@ -245,59 +123,16 @@ def require_stop(solve: Callable[[Callable[[Step], bool]], Any]) -> None:
     finite("weights", solution.w)
 
 
-def require_refusal(error: TextregError, name: str) -> None:
-    """A refusal tells users what to change; RecordError is of wrong records, a fault in code."""
-    refused = not isinstance(error, RecordError) and bool(str(error))
-    told = f"{type(error).__name__}: {error}"
-    require(refused, f"a solution for {name}, or a DataError or UsageError that tells why", told)
-
-
-def null_loss(problem: Problem) -> float:
-    """The loss at the best intercept and no weights."""
-    return loss_at(problem, np.zeros(problem.X.shape[1]), problem.intercept_at_zero())[0]
-
-
-def loss_at(problem: Problem, w: Floats, b: float) -> tuple[float, Floats]:
-    """The loss at weights w (p,) and intercept b, and its gradient in w."""
-    r, h = np.empty(len(problem.y)), np.empty(len(problem.y))
-    value = problem.loss.derivatives(problem.X @ w + b, problem.y, problem.sample_weight, r, h)
-    return value, np.asarray(problem.X.T @ r)
-
-
-# Of weights (p,) and an intercept.
-Objective = Callable[[Floats, float], float]
-
-# Share of the objective that is left to rounding.
-SAME = 1e-6
-
-
-def declares(part: Regularizer) -> bool:
-    """Whether the regularizer says what its objective is."""
-    own = type(part).objective is not Regularizer.objective
-    return own or callable(getattr(part, "penalty", None))
-
-
-def lower(
-    objective: Objective, solution: Solution, moves: Sequence[Floats], sizes: Sequence[float]
-) -> tuple[float, Floats, float]:
-    """The lowest objective that these moves of the weights or the intercept lead to, and where."""
-    trials = [(solution.w, solution.b + size) for size in (-1e-2, 1e-2)]
-    trials += [(solution.w + size * move, solution.b) for move in moves for size in sizes]
-    values = [objective(w, b) for w, b in trials]
-    best = int(np.argmin(values))
-    return values[best], *trials[best]
-
-
-# Share of the loss of no feature that a fit must be below.
-BETTER = 0.99
-
-# What a fit of the large sparse problem may take at its peak; as dense it would be 4,000.
-MEGABYTES = 300
-
-# A penalty strength at which every weight is zero.
-HUGE = 1e9
-
-checks = common_checks("regularizer", "", prepared)
+def solved_or_refused(solve: Callable[[], Any], name: str) -> None:
+    """Weights are finite, or a refusal tells users what to change; a RecordError is a fault."""
+    try:
+        solution = solve()
+    except (DataError, UsageError) as error:
+        told = f"{type(error).__name__}: {error}"
+        good = not isinstance(error, RecordError) and bool(str(error))
+        require(good, f"a solution for {name}, or a DataError or UsageError that tells why", told)
+    else:
+        finite(f"weights and intercept for {name}", [*np.ravel(solution.w), *np.ravel(solution.b)])
 
 
 @checks.add("builder", applies=lambda part: bool(part.default_builder))
@@ -316,7 +151,7 @@ def _builder(part: Regularizer) -> None:
 def _solution(part: Regularizer) -> None:
     """The solution has p finite weights, a finite intercept and a finite objective."""
     problem = small()
-    solution = solved(prepared(part), problem)
+    _, solution = fit(part, problem)
     require(isinstance(solution, Solution), "a Solution", type(solution).__name__)
     require(np.shape(solution.w) == (P,), f"w of the shape ({P},)", np.shape(solution.w))
     finite("weights", solution.w)
@@ -328,81 +163,92 @@ def _solution(part: Regularizer) -> None:
         require(shape == wanted, f"group_norms of the shape {wanted}", shape)
 
 
-@checks.add("use")
-def _use(part: Regularizer) -> None:
-    """With parameters from the middle of its grid, not zero, the fit is better than no feature."""
-    _beats_nothing(part, small())
-
-
 @checks.add("losses")
 def _losses(part: Regularizer) -> None:
-    """With every loss, the fit is better than no feature."""
-    for loss in LOSSES:
-        _beats_nothing(part, small(loss=loss))
-
-
-def _beats_nothing(part: Regularizer, problem: Problem) -> None:
-    solution = solved(prepared(part, problem), problem)
-    z = problem.X @ solution.w + solution.b
-    loss = problem.loss.value(z, problem.y, problem.sample_weight)
-    what = f"a {problem.loss.label()} loss, {BETTER:g} of that of no feature,"
-    at_most(what, loss, BETTER * null_loss(problem))
+    """With every loss, and parameters from the middle of its grid, the fit is better than no
+    feature; so where every group is of one feature."""
+    alone = problems.groups_from([np.array([j]) for j in range(P)], P)
+    for problem in (*(small(loss=loss) for loss in LOSSES), small(groups=alone)):
+        _, solution = fit(part, problem)
+        z = problem.X @ solution.w + solution.b
+        loss = problem.loss.value(z, problem.y, problem.sample_weight)
+        what = f"a {problem.loss.label()} loss, {BETTER:g} of that of no feature,"
+        what += " with groups of one feature each," * (problem.groups is alone)
+        at_most(what, loss, BETTER * null_loss(problem))
 
 
 @checks.add("input")
 def _input(part: Regularizer) -> None:
     """solve does not modify the problem: X, y, weights, groups, links and start stay as they
     were."""
-    problem = hard()
-    problem = problem.replace(start=(np.full(problem.X.shape[1], 0.1), 0.1))
-    assert problem.groups is not None
-    assert problem.graph is not None
-    assert problem.start is not None
-    arrays = {
-        "X": problem.X.data,
-        "y": problem.y,
-        "sample_weight": problem.sample_weight,
-        "groups.indices": problem.groups.indices,
-        "groups.weights": problem.groups.weights,
-        "graph.similar": problem.graph.similar.data,
-        "start": problem.start[0],
-    }
+    problem: Any = hard(start=(np.full(90, 0.1), 0.1))
+    arrays = {"X": problem.X.data, "groups.indices": problem.groups.indices}
+    arrays |= {"groups.weights": problem.groups.weights, "graph": problem.graph.similar.data}
+    arrays |= {"y": problem.y, "sample_weight": problem.sample_weight, "start": problem.start[0]}
     before = {name: array.copy() for name, array in arrays.items()}
-    solved(prepared(part, problem), problem)
+    fit(part, problem)
     for name, array in arrays.items():
         require(np.array_equal(array, before[name]), f"{name} as it was", "another")
 
 
-@checks.add("determinism")
-def _determinism(part: Regularizer) -> None:
-    """The same problem gives the same solution, bit for bit."""
-    for make in (small, hard):
-        ready = prepared(part, make())
-        one, other = solved(ready, make()), solved(ready, make())
-        require(identical(one, other), "the same bits twice", "others")
+def _weights_of(part: Regularizer, make: Callable[[], Problem]) -> tuple[Solution, list[Any]]:
+    """Its solution of a problem, and the values that a search would try."""
+    problem, keys = make(), part.undecided()
+    tried = [[each.params()[key] for key in keys] for each in part.candidates(problem) if keys]
+    return solved(prepared(part, problem), problem), tried
 
 
-@checks.add("workers")
-def _workers(part: Regularizer) -> None:
-    """Fits in parallel threads give the same solutions as alone, bit for bit."""
-    ready, problem = prepared(part), small()
-    problems = [problem, problem.replace(y=-problem.y), problem]
-    alone = [solved(ready, small().replace(y=each.y)) for each in problems]
-    with quiet(), ThreadPoolExecutor(3) as pool:
-        beside = list(pool.map(ready.solve, problems))
-    require(all(map(identical, alone, beside)), "the same bits in three threads", "others")
+def _numbers(made: tuple[Solution, list[Any]]) -> list[float]:
+    solution, tried = made
+    return [*solution.w.tolist(), solution.b, *itertools.chain(*tried)]
+
+
+def _turned() -> Problem:
+    """The small problem with its labels exchanged."""
+    problem = small()
+    return problem.replace(y=-problem.y)
+
+
+def _tasks(part: Regularizer) -> list[Callable[[], Problem]]:
+    return [small, hard, _turned]
+
+
+# LAPACK may round in another way where arrays begin at other addresses.
+repeated_checks(checks, Repeats(_weights_of, _numbers, _tasks, _tasks, rounding=1e-9))
 
 
 @checks.add("order", applies=lambda part: not part.order_matters)
 def _order(part: Regularizer) -> None:
-    """The order of the documents does not matter, except for rounding, unless the class says
-    order_matters = True."""
-    ready, problem = prepared(part), small()
+    """The order of the documents and of the features does not matter, except for rounding, unless
+    the class says order_matters = True."""
     rows = np.random.default_rng(2).permutation(N)
-    mixed = problem.replace(
-        X=problem.X[rows], y=problem.y[rows], sample_weight=problem.sample_weight[rows]
-    )
-    near("weights", solved(ready, mixed).w, solved(ready, problem).w, CLOSE)
+    problem = small()
+    ready, solution = fit(part, problem)
+    y, c = problem.y[rows], problem.sample_weight[rows]
+    mixed = problem.replace(X=problem.X[rows], y=y, sample_weight=c)
+    near("weights", solved(ready, mixed).w, solution.w, CLOSE)
+    for seed in (0, 1, 2):
+        problem = hard(seed)
+        ready, solution = fit(part, problem)
+        order = np.random.default_rng(seed).permutation(problem.X.shape[1])
+        other = solved(ready, problems.reordered(problem, order))
+        near("weights of features in another order", other.w, solution.w[order], CLOSE)
+
+
+@checks.add("labels")
+def _labels(part: Regularizer) -> None:
+    """Labels that change places turn the signs of the weights, where both signs cost the same and
+    the loss treats both labels alike."""
+    for seed in (0, 1):
+        problem = hard(seed, loss=Logistic())
+        ready, solution = fit(part, problem)
+        opposite = problem.replace(y=-problem.y)
+        if declares(part):
+            one = ready.objective(problem, solution.w, solution.b)
+            other = ready.objective(opposite, -solution.w, -solution.b)
+            if abs(one - other) > 1e-9 * max(abs(one), 1e-3):
+                continue
+        near("minus the weights", -solved(ready, opposite).w, solution.w, CLOSE)
 
 
 @checks.add("weights")
@@ -410,10 +256,10 @@ def _weights(part: Regularizer) -> None:
     """A document of weight 3 counts as three copies of it, and one of weight 0 does not count."""
     problem = small()
     ready = prepared(part, problem)
-    counts = problem.sample_weight.astype(int)
-    counts[:3] = 0
-    weighted = problem.replace(sample_weight=counts.astype(np.float64))
-    one, other = solved(ready, weighted), solved(ready, repeated(weighted))
+    counts = problem.sample_weight.copy()
+    counts[:3] = 0.0
+    weighted = problem.replace(sample_weight=counts)
+    one, other = solved(ready, weighted), solved(ready, problems.repeated(weighted))
     near("weights of repeated documents", one.w, other.w, CLOSE)
 
 
@@ -424,10 +270,8 @@ def _intercept(part: Regularizer) -> None:
     ready = prepared(part, problem)
     without = solved(ready, problem.replace(fit_intercept=False))
     require(without.b == 0.0, "b = 0 where fit_intercept is off", without.b)
-    nothing = problem.replace(X=csr_array((N, P)))
-    up = float(problem.sample_weight[problem.y > 0].sum())
-    down = float(problem.sample_weight[problem.y < 0].sum())
-    solution = solved(ready, nothing)
+    up, down = (problem.sample_weight[problem.y == sign].sum() for sign in (1, -1))
+    solution = solved(ready, problem.replace(X=csr_array((N, P))))
     require(not solution.w.any(), "no weight where every feature is 0", solution.w)
     near("the intercept alone", [solution.b], [math.log(up / down)], 1e-3)
 
@@ -435,15 +279,16 @@ def _intercept(part: Regularizer) -> None:
 @checks.add("dense")
 def _dense(part: Regularizer) -> None:
     """A dense and a sparse X give the same solution."""
-    ready, problem = prepared(part), small()
+    problem = small()
+    ready, solution = fit(part, problem)
     dense = problem.replace(X=problem.X.toarray())
-    near("weights", solved(ready, dense).w, solved(ready, problem).w, 1e-9)
+    near("weights", solved(ready, dense).w, solution.w, 1e-9)
 
 
 @checks.add("memory")
 def _memory(part: Regularizer) -> None:
     """A large sparse X is never converted to a dense array."""
-    problem = large()
+    problem = problems.large()
     sparse = {
         key: min(200, value)
         for key, value in prepared(part, problem).params().items()
@@ -463,48 +308,13 @@ def _memory(part: Regularizer) -> None:
 def _edges(part: Regularizer) -> None:
     """It solves problems with one feature, two documents, equal features or a single label. Groups
     without features and graphs without links are solved, or refused with a message."""
-    ready, rng = prepared(part), np.random.default_rng(3)
-    problem = small()
-    cases = {
-        "a single feature": problem.replace(
-            X=problem.X[:, [0]], groups=groups_of(1, rng, 2), graph=graph_of(1, rng)
-        ),
-        "two documents": problem.replace(
-            X=problem.X[:2], y=np.array([1.0, -1.0]), sample_weight=np.ones(2)
-        ),
-        "a feature twice": problem.replace(X=problem.X[:, np.r_[0, 0, 2:P]]),
-        "one label": problem.replace(y=np.ones(N)),
-        "documents without a feature": problem.replace(
-            X=csr_array(problem.X.multiply((np.arange(N) % 2)[:, None]))
-        ),
-        "columns of zeros": problem.replace(X=csr_array(problem.X.multiply(np.arange(P) % 2))),
-    }
-    for name, case in cases.items():
-        if ready.needs == "graph" and name == "a single feature":
-            continue  # nothing to link
-        _is_finite(ready, name, case)
-    bare: dict[str, Problem] = {}
-    if ready.needs == "groups":
-        bare["no group"] = problem.replace(groups=_empty_groups(0))
-        bare["groups without a feature"] = problem.replace(groups=_empty_groups(3))
-    if ready.needs == "graph":
-        bare["a graph without a link"] = problem.replace(graph=Graph(csr_array((P, P))))
-    for name, case in bare.items():
-        try:
-            _is_finite(ready, name, case)
-        except (DataError, UsageError) as error:
-            require_refusal(error, name)
-
-
-def _is_finite(ready: Regularizer, name: str, case: Problem) -> None:
-    solution = solved(ready, case.replace(max_iter=200, tol=1e-3))
-    finite(f"weights and intercept for {name}", [*solution.w, solution.b])
-
-
-def _empty_groups(count: int) -> Groups:
-    """So many groups with nothing in them."""
-    nothing = np.empty(0, dtype=np.int32)
-    return Groups(np.zeros(count + 1, dtype=np.int64), nothing, np.ones(count), P)
+    ready = prepared(part)
+    for name, (problem, may_refuse) in problems.edges(ready.needs).items():
+        if may_refuse:
+            solved_or_refused(partial(solved, ready, problem), name)
+        else:
+            solution = solved(ready, problem)
+            finite(f"weights and intercept for {name}", [*solution.w, solution.b])
 
 
 def _strengths_of(part: Regularizer) -> list[str]:
@@ -539,13 +349,13 @@ def _scale(part: Regularizer) -> None:
     some, and of a sparse model ten times as much leaves none. A document of weight 3 counts in it
     as three copies do, and the order of the features does not matter."""
     problem = small()
-    copies = repeated(problem)
+    copies = problems.repeated(problem)
     strengths = _strengths_of(part)
     scales = {key: part.scale(problem, key) for key in strengths}
     for key, scale in scales.items():
         require(math.isfinite(scale) and scale > 0.0, f"a number above 0 for {key}", scale)
         near(f"the scale of {key} for copies", [part.scale(copies, key)], [scale], 1e-6)
-        mixed = part.scale(reordered(problem, np.arange(P)[::-1]), key)
+        mixed = part.scale(problems.reordered(problem, np.arange(P)[::-1]), key)
         near(f"the scale of {key} for features in another order", [mixed], [scale], 1e-6)
     ready = prepared(part)
     small_ones = {key: 1e-2 * scale for key, scale in scales.items()}
@@ -565,21 +375,383 @@ def _callback(part: Regularizer) -> None:
     require_stop(lambda stop: solved(ready, small(tol=1e-12, callback=stop)))
 
 
-def _weights_of(part: Regularizer, seed: int) -> list[float]:
-    """The solution of a problem, as it is computed in another process: BLAS has one thread, as in
-    trainings, where its number here may come from the environment."""
-    from threadpoolctl import threadpool_limits
+@checks.add("objective")
+def _objective(part: Regularizer) -> None:
+    """The objective of a solution is that of its w and b, also where it was stopped: the loss, and
+    what is added to it: the value of its penalty, or what objective(problem, w, b) says."""
+    cases = {
+        "": small(),
+        " for unequal documents and features": hard(),
+        " with features 100 times as large": small(X=100.0 * small().X),
+        " without an intercept": hard(fit_intercept=False),
+        " under the squared hinge loss": small(loss="squared-hinge"),
+        " of a run that is stopped early": hard(tol=0.3, max_iter=2),
+        " of one that its callback ends": hard(callback=lambda step: step.iteration > 1),
+    }
+    for told, problem in cases.items():
+        # Once the last of the grid, which has the most weights, and small ones among them.
+        ready = part.candidates(problem)[-1] if "unequal" in told else prepared(part, problem)
+        solution = solved(ready, problem)
+        value = ready.objective(problem, solution.w, solution.b)
+        told += "" if math.isfinite(value) else ", at which such weights are not allowed,"
+        if not declares(part):
+            told += " (the loss; what else is right, objective(problem, w, b) says)"
+        same = abs(solution.objective - value) <= slack_of(value, problem, SAME) < math.inf
+        require(same, f"the objective {value:.8g}{told}", f"{solution.objective:.8g}")
+        if solution.unsmoothed is not None:
+            smooth = problem.unsmoothed(solution.w, solution.b, solution.objective, solution.gap)
+            near("unsmoothed.objective", [solution.unsmoothed.objective], [smooth.objective], SAME)  # type: ignore[union-attr]
 
-    with threadpool_limits(1):
-        solution = solved(part, hard(seed))
-    return [*solution.w.tolist(), solution.b]
+
+@checks.add("optimality", applies=lambda part: part.minimizes)
+def _optimality(part: Regularizer) -> None:
+    """No weights nearby have a lower objective, nor does another intercept: other weights of the
+    same features, and where there is a penalty also of others, of which the proximal gradient is 0.
+    A regularizer whose weights minimize nothing says minimizes = False."""
+    for problem in (small(), hard()):
+        ready, solution = fit(part, problem)
+        objective = partial(ready.objective, problem)
+        least = objective(solution.w, solution.b)
+        everywhere = adds_penalty(part)
+        value, w, b = lower(objective, solution, _moves(solution, problem, everywhere=everywhere))
+        places = np.flatnonzero(w != solution.w)
+        what = "a change of all weights" if b == solution.b else "another intercept"
+        if len(places) == 1:
+            what = f"a change of w[{places[0]}] by {(w - solution.w)[places[0]]:.3g}"
+        slack = slack_of(least, problem, LOWER, 1e-2)
+        at_least(f"an objective, with {what},", value, least, slack)
+        penalty: Any = ready.penalty(problem) if everywhere else None  # type: ignore[attr-defined]
+        if hasattr(penalty, "prox"):
+            _, gradient = loss_at(problem, solution.w, solution.b)
+            step = 0.1 / max(float(abs(problem.X).sum()), 1e-9)
+            moved = solution.w - penalty.prox(solution.w - step * gradient, step)
+            off = float(np.abs(moved).max()) / step / problem.largest_gradient_at_zero()
+            at_most("a proximal gradient", off, 1e-3)
 
 
-@checks.add("processes")
-def _processes(part: Regularizer) -> None:
-    """A fresh interpreter, in which texts have other hashes, gives the same solution. Skipped where
-    the class is not found there, as that of a notebook."""
-    ready = prepared(part, hard())
-    for seed, there in zip((0, 1), elsewhere(_weights_of, ready, (0, 1)), strict=True):
-        # No bits: LAPACK may round in another way where arrays begin at other addresses.
-        near("weights of a fresh interpreter", there, _weights_of(ready, seed), 1e-9)
+def _moves(solution: Solution, problem: Problem, *, everywhere: bool) -> list[Floats]:
+    """Directions: every weight, all of them, downhill, and one weight to zero."""
+    w = solution.w
+    _, gradient = loss_at(problem, w, solution.b)
+    inside = np.ones(len(w), dtype=bool) if everywhere else w != 0.0
+    moves = [*np.eye(len(w))[inside], w, np.where(inside, -gradient, 0.0)]
+    to_zero = [-100.0 * w[j] * np.eye(len(w))[j] for j in np.flatnonzero(w)]
+    return moves + to_zero if everywhere else moves
+
+
+@checks.add("start")
+def _start(part: Regularizer) -> None:
+    """Started from its own solution, it returns one that is no worse; started from far away, one
+    with the same objective."""
+    for problem in (small(), hard()):
+        ready, first = fit(part, problem)
+        again = solved(ready, problem.replace(start=(first.w, first.b)))
+        slack = slack_of(first.objective, problem, 1e-5)
+        at_most("an objective as before,", again.objective, first.objective, slack)
+        away = np.random.default_rng(5).standard_normal(len(first.w)), 2.0
+        other = solved(ready, problem.replace(start=away))
+        near_enough = abs(other.objective - first.objective) <= 10.0 * slack
+        expected = f"the objective {first.objective:.8g} from any start"
+        require(near_enough or not other.converged, expected, f"{other.objective:.8g}")
+
+
+@checks.add("honesty")
+def _honesty(part: Regularizer) -> None:
+    """A converged solution has a gap within the tolerance, if it has one, and an objective that is
+    near the best one known, or without a penalty near that of other weights of the same features;
+    any other gives a ConvergenceWarning."""
+    for make in (small, hard):
+        tight = make()
+        ready, first = fit(part, tight)
+        best = first.objective
+        slack = slack_of(best, tight, REACHED, 1e-2)
+        for each in (tight, make(tol=1e-13, max_iter=1), make(tol=1e-6, max_iter=3)):
+            solution = require_honest(ready.solve, each)
+            if not solution.converged or not part.minimizes:
+                continue
+            if not adds_penalty(part):  # features may differ where there are many local optima
+                moves = _moves(solution, each, everywhere=False)
+                best = lower(partial(ready.objective, each), solution, moves)[0]
+            at_most("a converged objective", solution.objective, best, slack)
+
+
+@checks.add("bound")
+def _bound(part: Regularizer) -> None:
+    """If a gap is given, it is valid: of all solutions that are known, by other starts, tolerances
+    and parameters, by weights nearby, or by another solver, none has an objective below the
+    bound."""
+    for make in (small, hard):
+        problem = make()
+        ready = prepared(part, problem)
+        tries: tuple[dict[str, Any], ...] = (
+            *({}, {"tol": 0.3}, {"tol": 1e-2}, {"max_iter": 7}, {"max_iter": 1}),
+            {"tol": 1e-6, "max_iter": 2},
+        )
+        solutions = [solved(ready, make(**each)) for each in tries]
+        claims = [solution for solution in solutions if not math.isnan(solution.gap)]
+        if not claims:
+            continue
+        objective = partial(ready.objective, problem)
+        least = min(objective(w, b) for w, b in _known(part, ready, problem))
+        for solution in claims:
+            at_least("a gap", solution.gap, 0.0)
+            bound = solution.objective * (1.0 - solution.gap)
+            gap = (solution.objective - least) / solution.objective
+            told = f"a gap of {gap:.2g} at least, as there is an objective of {least:.8g}"
+            require(bound <= least + slack_of(least, problem, 1e-9), told, f"{solution.gap:.2g}")
+
+
+def _known(
+    part: Regularizer, ready: Regularizer, problem: Problem
+) -> Iterator[tuple[Floats, float]]:
+    """What is known of a problem: from other starts, to another tolerance, with other parameters,
+    by moves, by another solver."""
+    far = np.random.default_rng(6).standard_normal(problem.X.shape[1]), 0.5
+    first = solved(ready, problem)
+    known = [first, solved(ready, problem.replace(start=far))]
+    known += [it for _, it in part.path(problem.replace(tol=1e-4), part.candidates(problem)[:4])]
+    penalty: Any = ready.penalty(problem) if adds_penalty(ready) else None  # type: ignore[attr-defined]
+    if hasattr(penalty, "prox"):
+        known.append(proximal(problem.replace(max_iter=500), penalty))
+    yield from ((it.w, it.b) for it in known)
+    yield lower(partial(ready.objective, problem), first, _moves(first, problem, everywhere=False))[
+        1:
+    ]
+
+
+@checks.add("path")
+def _path(part: Regularizer) -> None:
+    """path gives every candidate, in order and without AUTO, with the solution that it has
+    alone."""
+    for problem in (small(tol=1e-6), hard(tol=1e-6)):
+        grid = part.candidates(problem)
+        open_ones = [each for each in grid if each.undecided()]
+        require(bool(grid) and not open_ones, "candidates with every value", open_ones or grid)
+        doubles = [each for at, each in enumerate(grid) if each in grid[:at]]
+        require(not doubles, "candidates that differ", f"{doubles[:1]} twice")
+        walked = list(part.path(problem, grid))
+        parts = [each for each, _ in walked]
+        require(parts == grid, f"{len(grid)} candidates in order", parts)
+        for each, solution in [*walked[:: max(1, len(walked) // 3)], walked[-1]]:
+            alone = solved(each, problem)
+            off = abs(solution.objective - alone.objective)
+            same = off <= slack_of(alone.objective, problem, 1e-4)
+            require(
+                same, f"the objective {alone.objective} of {each}", f"{solution.objective}{_HINT}"
+            )
+            if not part.minimizes:
+                near(f"the weights of {each}", solution.w, alone.w, 1e-6)
+
+
+_HINT = (
+    ". Along a path every solution starts where the one before it ended, at problem.start: a "
+    "procedure that is not convex may then end elsewhere. Start from zero, or override path"
+)
+
+
+@checks.add("multiclass")
+def _multiclass(part: Regularizer) -> None:
+    """One-vs-rest fits that share a problem equal separate fits, and predict better than the most
+    frequent label."""
+    problem, codes = problems.labeled()
+    problem = problem.replace(y=problems.one_rest(codes, 0))
+    ready = prepared(part, problem)
+    _ = problem.X_csc  # the classes of a training share it too, and what is derived from it
+    scores = []
+    for label in range(CLASSES):
+        y = problems.one_rest(codes, label)
+        shared, own = solved(ready, problem.replace(y=y)), solved(ready, small(y=y))
+        near(f"weights of class {label}", shared.w, own.w, CLOSE)
+        scores.append(problem.X @ shared.w + shared.b)
+    right = np.mean(np.argmax(scores, axis=0) == codes)
+    usual = np.bincount(codes).max() / len(codes)
+    require(right > usual, f"more than {usual:.0%} right answers", f"{right:.0%}")
+
+
+@checks.add("side-by-side", applies=calls.solves_together)
+def _side_by_side(part: Regularizer) -> None:
+    """What solve_each gives for a label is the same to the last bit whatever labels are beside it,
+    and as near to the optimum as what solve gives."""
+    problem, codes = problems.labeled()
+    ready = prepared(part, problem)
+    posed = [problem.replace(y=np.where(codes == k, 1.0, -1.0)) for k in range(CLASSES)]
+    several = ready.solve_each(posed)
+    require(len(several) == CLASSES, f"{CLASSES} solutions", len(several))
+    for label, (one, solution) in enumerate(zip(posed, several, strict=True)):
+        (own,) = ready.solve_each([one])
+        same = np.array_equal(solution.w, own.w)
+        require(same, f"the weights of class {label} as by itself", "others")
+        alone = solved(ready, one)
+        near(f"objective of class {label}", solution.objective, alone.objective, CLOSE)
+        near(f"weights of class {label}", solution.w, alone.w, CLOSE)
+
+
+@checks.add("softmax", applies=lambda part: part.softmax)
+def _softmax(part: Regularizer) -> None:
+    """solve_softmax gives weights (classes, p) that are better than no feature, do not depend on
+    the order of the classes, and count a document of weight 3 as three. Strengths of 0 are
+    allowed, or an error says why not."""
+    problem, codes = problems.labeled()
+    ready = prepared(part, problem)
+    solution = ready.solve_softmax(problem, codes)
+    for name, shape in (("w", (CLASSES, P)), ("b", (CLASSES,))):
+        value = getattr(solution, name)
+        require(np.shape(value) == shape, f"{name} of the shape {shape}", np.shape(value))
+        finite(name, value)
+    shares = np.bincount(codes, weights=problem.sample_weight) / problem.sample_weight.sum()
+    nothing = softmax_loss(problem, codes, np.zeros((CLASSES, P)), np.log(shares))
+    loss = softmax_loss(problem, codes, solution.w, solution.b)
+    require(loss < nothing, f"a loss below {nothing:g}, that of no feature", loss)
+
+    turned = ready.solve_softmax(problem, (codes + 1) % CLASSES)
+    near("weights of classes in another order", turned.w[[1, 2, 0]], solution.w, CLOSE)
+    codes_of_copies = np.repeat(codes, problem.sample_weight.astype(int))
+    copies = ready.solve_softmax(problems.repeated(problem), codes_of_copies)
+    near("weights of repeated documents", copies.w, solution.w, CLOSE)
+    loose = problems.labeled(tol=1e-3)[0]
+    for key in _strengths_of(ready):
+        free = partial(ready.replace(**{key: 0.0}).solve_softmax, loose, codes)
+        solved_or_refused(free, f"{key}=0")
+
+
+@checks.add("softmax-objective", applies=lambda part: part.softmax)
+def _softmax_objective(part: Regularizer) -> None:
+    """The objective of solve_softmax is the softmax loss, and what the regularizer adds for each
+    class, or what objective_softmax says. No weights nearby have a lower one, a gap is valid, and
+    the intercepts sum to 0."""
+    problem, codes = problems.labeled()
+    ready = prepared(part, problem)
+    own = type(part).objective_softmax is not Regularizer.objective_softmax
+    solution = ready.solve_softmax(problem, codes)
+
+    def objective(w: Floats, b: Floats) -> float:
+        if own:
+            return ready.objective_softmax(problem, codes, w, b)
+        # What is added to the loss of two classes is added here for each class.
+        added = [ready.objective(problem, each, 0.0) - loss_at(problem, each, 0.0)[0] for each in w]
+        return softmax_loss(problem, codes, w, b) + sum(added)
+
+    value = objective(solution.w, solution.b)
+    near("the objective", [solution.objective], [value], 1e-6)
+    total = float(np.abs(solution.b.sum()))
+    require(total <= 1e-6 * (1.0 + np.abs(solution.b).max()), "intercepts that sum to 0", total)
+    moves = [np.eye(CLASSES * P)[k].reshape(CLASSES, P) for k in range(CLASSES * P)]
+    trials = [(solution.w + size * move, solution.b) for move in moves for size in (-1e-3, 1e-3)]
+    trials += [(share * solution.w, solution.b) for share in (0.99, 1.01)]
+    trials += [(solution.w, solution.b + size * np.eye(CLASSES)[0]) for size in (-1e-2, 1e-2)]
+    least = min(objective(w, b) for w, b in trials)
+    at_least("an objective nearby", least, value, 1e-5 * value)
+    for tol in (0.3, 1e-2):
+        loose = ready.solve_softmax(problem.replace(tol=tol), codes)
+        if not math.isnan(loose.gap):
+            known = min(least, value)
+            at_most("a bound", loose.objective * (1.0 - loose.gap), known, 1e-9 * known)
+
+
+@checks.add("softmax-honesty", applies=lambda part: part.softmax)
+def _softmax_honesty(part: Regularizer) -> None:
+    """A converged solution has a gap within the tolerance, if it has one; any other gives a
+    ConvergenceWarning. When the callback returns True, the best solution so far is returned at
+    once."""
+    for options in ({}, {"tol": 1e-13, "max_iter": 1}):
+        problem, codes = problems.labeled(**options)
+        ready = prepared(part, problem)
+        require_honest(ready.solve_softmax, problem, codes)
+    problem = problems.labeled()[0]
+    require_stop(lambda stop: ready.solve_softmax(problem.replace(callback=stop), codes))
+
+
+# Values of a parameter at which the features are counted.
+BUDGETS = (1, 2, 3, 5, 10, 20)
+
+
+@checks.add("budget")
+def _budget(part: Regularizer) -> None:
+    """No more features than a parameter allows: one that is the number of features for most of its
+    values never is exceeded. A last group may exceed it, by no more than what it brings."""
+    problem = hard()
+    ready = prepared(part, problem)
+    extra = int(np.diff(problem.groups.indptr).max()) - 1 if part.needs == "groups" else 0  # type: ignore[union-attr]
+    for key, value in ready.params().items():
+        if isinstance(value, bool) or not isinstance(value, int):
+            continue
+        low, high = ready.declared()[key].min, ready.declared()[key].max
+        tried = [it for it in BUDGETS if (low or 1) <= it <= (high or np.inf)]
+        over = {it: solved(ready.replace(**{key: it}), problem).nonzero - it for it in tried}
+        usual, times = max(Counter(over.values()).items(), key=lambda it: it[1], default=(0, 0))
+        # Fewer features at some values is an early end; at other numbers it counts something else.
+        if len(over) < 3 or times < len(over) * (2 / 3 if usual < 0 else 1 / 2):
+            continue
+        for it, more in over.items():
+            right = more <= extra and (usual == 0 or extra > 0)
+            require(right, f"{it} features at {key}={it}, or fewer at an end", it + more)
+
+
+@checks.add("report")
+def _report(part: Regularizer) -> None:
+    """A report of a selection is right: its order has every feature with a weight, none twice, and
+    its steps say how many there were after each, and which group brought them."""
+    for problem in (small(), hard()):
+        ready = prepared(part, problem)
+        solution = solved(ready, problem)
+        report = solution.report
+        if isinstance(report, SelectionReport) and report.order:
+            _require_order(solution, report, problem.groups)
+        if solution.group_norms is not None and problem.groups is not None:
+            at_least("group_norms", np.asarray(solution.group_norms).min(), 0.0)
+
+
+def _require_order(solution: Solution, report: SelectionReport, groups: Groups | None) -> None:
+    order = np.array(report.order)
+    require(len(set(report.order)) == len(order), "each feature once in order", report.order)
+    inside = bool(((order >= 0) & (order < len(solution.w))).all())
+    require(inside, f"features of 0 to {len(solution.w) - 1} in order", report.order)
+    missing = np.setdiff1d(np.flatnonzero(solution.w), order)
+    require(not len(missing), "every feature with a weight in order", f"none of {missing}")
+    idle = np.count_nonzero(solution.w[order] == 0.0)
+    require(idle <= len(order) // 4, "weights of the features in order", f"{idle} without one")
+    actives = [step.active for step in report.steps]
+    if not actives:
+        return
+    whole = [0, *actives] == sorted({0, *actives}) and actives[-1] == len(order)
+    require(whole, f"steps whose active rises to {len(order)}", actives)
+    for (start, end), step in zip(itertools.pairwise([0, *actives]), report.steps, strict=True):
+        if step.group >= 0 and groups is not None:
+            members = groups.indices[groups.indptr[step.group] : groups.indptr[step.group + 1]]
+            strangers = np.setdiff1d(order[start:end], members)
+            told = f"features of group {step.group}, {members}, in its step"
+            require(not len(strangers), told, strangers)
+
+
+@checks.add("structure", applies=lambda part: bool(part.needs) and adds_penalty(part))
+def _structure(part: Regularizer) -> None:
+    """The groups or links that a penalty needs count, with their weights: with others its value is
+    another."""
+    problem = hard()
+    ready = prepared(part, problem)
+    w = np.random.default_rng(8).standard_normal(problem.X.shape[1])
+    value = ready.objective(problem, w, 0.0)
+    for told, other in problems.with_others(problem, part.needs).items():
+        changed = ready.objective(other, w, 0.0) != value
+        require(changed, f"another objective with {told}", "the same")
+
+
+def regularizer_checks() -> list[Check]:
+    """All of them, in order; those of a penalty apply where there is a ``penalty(problem)``.
+
+    They come first, as they are quick, and show where a mistake is.
+    """
+    own = checks.of()
+    penalties = penalty_checks(kind="regularizer", within=_penalty_of)
+    return [*own[:QUICK], *penalties, *own[QUICK:]]
+
+
+check_regularizer = contract(regularizer_checks)
+
+
+def _penalty_of(part: Regularizer) -> Sized | None:
+    """The penalty of a regularizer, None where it has none with a prox."""
+    problem = small()
+    ready: Any = prepared(part, problem)
+    made = ready.penalty(problem) if adds_penalty(ready) else None
+    return Sized(made, P) if hasattr(made, "prox") else None

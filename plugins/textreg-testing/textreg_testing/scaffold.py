@@ -53,29 +53,6 @@ _TRAINED = {
     "loss": '{"loss": NAME, "reg": "ridge"}',
 }
 
-_COMMON = {
-    "pyproject.toml": "common/pyproject.toml.tmpl",
-    "README.md": "common/README.md.tmpl",
-    ".gitignore": "common/gitignore.tmpl",
-    ".github/workflows/test.yml": "common/test.yml.tmpl",
-    "tests/test_$short.py": "common/test.py.tmpl",
-}
-# What a kind that is no part of a training has in place of them.
-_OTHERS = {
-    kind: {"README.md": f"{kind}/README.md.tmpl", "tests/test_$short.py": f"{kind}/test.py.tmpl"}
-    for kind in ("exporter", "command")
-}
-_MODULE = {"$module.py": "$template/module.py.tmpl"}
-# The files of a distribution, and their templates.
-_CYTHON = {
-    "setup.py": "cython/setup.py.tmpl",
-    "$module/__init__.py": "cython/module.py.tmpl",
-    "$module/kernel.pyx": "cython/kernel.pyx.tmpl",
-    "$module/kernel.pyi": "cython/kernel.pyi.tmpl",
-    "$module/twin.py": "cython/twin.py.tmpl",
-    "tests/test_kernel.py": "cython/test_kernel.py.tmpl",
-}
-
 
 class NewPlugin(NamedTuple):
     """A new plugin: its folder, its files, and the options that use it in training."""
@@ -101,17 +78,15 @@ def write_plugin(
         raise UsageError(
             f"the folder {into} does not exist: make it, or name another with --into DIR."
         )
-    if target.is_symlink() or (target.exists() and (target.is_file() or any(target.iterdir()))):
+    if target.is_symlink() or target.is_file() or (target.exists() and any(target.iterdir())):
         raise UsageError(
             f"{target} is there already, and not empty: take another name, or write elsewhere "
             "with --into DIR."
         )
-    files = (
-        _COMMON | _OTHERS.get(kind, {}) | (_CYTHON if names["template"] == "cython" else _MODULE)
-    )
     texts = {
-        Template(path).substitute(names): _filled(Template(template).substitute(names), names)
-        for path, template in files.items()
+        Template(path).substitute(names): Template(text).substitute(names)
+        for layer in ("common", names["template"])
+        for path, text in _templates(layer).items()
     }
     try:
         folder = target.parent / f".textreg-new-{os.urandom(8).hex()}"
@@ -172,6 +147,8 @@ def _names(kind: str, name: str, template: str) -> dict[str, str]:
         "requires": '"setuptools>=77", "Cython>=3.1"' if compiled else '"setuptools>=77"',
         "packages": _PACKAGE.format(module) if compiled else f'py-modules = ["{module}"]\n',
         "more": _KERNEL if compiled else "",
+        # A compiled wheel fits one system: the source fits all.
+        "sdist": " --sdist" if compiled else "",
         "needs": "click>=8.1" if kind == "command" else "numpy>=1.24",
         "help": _HELP.format(name, module) if kind == "command" else "",
     }
@@ -240,7 +217,8 @@ def _check_free(names: dict[str, str]) -> None:
 
 def _used(names: dict[str, str]) -> set[str]:
     """The names that the module of a template binds or uses, but for that of its class."""
-    text = _filled(f"{names['template']}/module.py.tmpl", {**names, "Class": "_Class"})
+    modules = [text for path, text in _templates(names["template"]).items() if "$module" in path]
+    text = Template(modules[0]).substitute(names, Class="_Class")
     return {
         getattr(node, "id", getattr(node, "name", ""))
         for node in ast.walk(ast.parse(text))
@@ -248,7 +226,10 @@ def _used(names: dict[str, str]) -> set[str]:
     }
 
 
-def _filled(template: str, names: dict[str, str]) -> str:
-    """The text of a file."""
-    path = resources.files("textreg_testing") / "templates" / template
-    return Template(path.read_text(encoding="utf-8")).substitute(names)
+def _templates(layer: str) -> dict[str, str]:
+    """The texts of one folder of templates, by the paths of what they become."""
+    folder = Path(str(resources.files("textreg_testing"))) / "templates" / layer
+    return {
+        path.relative_to(folder).as_posix().removesuffix(".tmpl"): path.read_text(encoding="utf-8")
+        for path in sorted(folder.rglob("*.tmpl"))
+    }

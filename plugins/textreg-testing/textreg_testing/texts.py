@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import count
+from typing import Any
 
 import numpy as np
 
 from textreg.plugins import registry
 from textreg.records import Tokens
 from textreg.records.documents import check_texts
+from textreg_testing.checks import Declared, declared_for
 
 # Texts that a tokenizer must take: empty ones, all scripts, markup and control characters.
 TEXTS = (
@@ -34,6 +36,27 @@ TEXTS = (
     "a" * 2000 + " " + "Long words. Of all " * 200,
 )
 
+# What some tokenizers have a setting for: languages, names, numbers, marks, what is no prose.
+SPECIAL = (
+    "@Ann and @bob_2: see #sale, #Sale2024 or https://example.org/a?b=1#c, mail a.b@example.com!!!",
+    "It's NOT good :-( but sooooo cheap :) <3 :D 😀👍🏽 I can't, won't, shouldn't... He isn't.",
+    "On 2024-03-05, 5 March 2024, 03/05/24 at 9:30 pm: $1,299.99, 20%, 3.5 kg, 1e-5, 2nd, No. 7.",
+    "Dr. Smith of the U.S.A. (e.g. NASA) met Mr. O'Neil; well-known state-of-art e-mail, re-do.",
+    "snake_case camelCase HTTPServer v1.2.3 foo() a+b=c `code` **bold** # Head\n- item\n1. item",
+    '"Quoted," (aside) [1] {x} «dit-il» „so“ – dash — and/or & more; "yes"? ... *** ___ ~',
+    "<p>Some <b>bold</b> text &amp; more</p>\n\n> quoted\nTel. +49 (0)30 123-456, ISBN 3-16-1484",
+    "Die Häuser der Straßenbahnhaltestelle wurden geöffnet. L'été n'est qu'un rêve: aujourd'hui.",
+    "¿Cómo están los niños? Él corrió rápidamente. Não há pães. İğne ılık. Ελλάδα: καλημέρα!",
+    "小明硕士毕业于中国科学院计算所，后在日本京都大学深造。我来到北京清华大学，他不喜欢它们！",
+    "東京都に行きました。とても美味しいラーメンを食べた。서울에서 좋은 영화를 보았습니다.",
+    "ฉันไปโรงเรียนทุกวัน अच्छी फिल्म है। كتاب جميل جدا، והספר טוב. Кошки бежали по улицам домой.",
+    "The cats were running and the children ran happily to the houses; geese, mice, studies.",
+    "the of and to in is it you that he was for on are with as I his they be at one have this from",
+    "New York and San Francisco are cities. new york is large. Machine learning machine learning.",
+    "good good bad good very bad not at all good never bad no idea nothing without a doubt hardly",
+    "ﬁle ½ ² ① Ａｂｃ Ǆ ſ \u00ad co\u00adop zero\u200bwidth Cafe\u0301 CAFÉ Iİıi ß MCM abc123 a1b2",
+)
+
 # Texts in which there is little to group or link.
 EDGES = (["", ""], ["lamp"], ["lamp lamp lamp", ""], ["a lamp", "a chair. a lamp"])
 
@@ -52,6 +75,7 @@ _RARE = (
     "灯光 灯 مصباح दीपक don't state-of-the-art A LAMP Lamp LAMPS Kettle re-do ﬁve ½ x"
 ).split()
 _PLAIN = "lamp kettle rosewood bright music gardens".split()
+_SPACELESS = "灯光 电影 音乐 花园 苹果 老师".split()
 _ENDS = (". ", ". ", "! ", "? ", "; ", ".\n\n", ", ", " - ")
 
 
@@ -104,31 +128,24 @@ class Trial:
         """Texts in which a tokenizer should find something."""
         return self.texts or written(12, 2, 4, 1)
 
-    @cached_property
-    def words(self) -> list[str]:
-        """Plain words, all different."""
-        given = (word for text in self.texts[:30] for word in text.split())
-        some = [word for word in dict.fromkeys(given) if word.isalpha() and len(word) <= 20]
-        return [*some[:8], *(word for word in _PLAIN if word not in some)][:8]
+    @property
+    def words(self) -> tuple[tuple[str, str, list[str]], ...]:
+        """What stands between words and ends sentences, in two sorts of language, and words."""
+        given = dict.fromkeys(word for text in self.texts[:30] for word in text.split())
+        some = [word for word in given if word.isalpha() and len(word) <= 20][:8]
+        spaced = list(dict.fromkeys((*some, *_PLAIN)))[:8]
+        return (" ", ". ", spaced), ("，", "。", _SPACELESS)
 
     @cached_property
     def large(self) -> Tokens:
         """Enough for a builder to find something in: hundreds of words, most of them frequent."""
-        if self.texts:
-            return _encoded(self.texts, 30)
-        return _encoded([*written(120, 6, 8, 0), "", "lamp", "lamps lamp"], 30)
+        ours = [*written(120, 6, 8, 0), "", "lamp", "lamps lamp"]
+        return _encoded(self.texts or ours, 30)
 
     @cached_property
     def small(self) -> Tokens:
         """Fewer, so that slow builders can be tried often; empty documents and both cases."""
-        if self.texts:
-            return _encoded(self.texts[:30], 10, lowercase=False)
-        return _encoded(self._few, 10, lowercase=False)
-
-    @property
-    def both(self) -> tuple[Tokens, Tokens]:
-        """The small and the large tokens."""
-        return self.small, self.large
+        return _encoded(self.texts[:30] or self._few, 10, lowercase=False)
 
     @cached_property
     def lower(self) -> Tokens:
@@ -138,13 +155,24 @@ class Trial:
     @property
     def _few(self) -> list[str]:
         some = written(24, 2, 4, 1)
-        some[4:4] = ["", "lamp", "LAMP Lamp lamp"]
-        return [*some, ""]
+        return [*some[:4], "", "lamp", "LAMP Lamp lamp", *some[4:], ""]
 
 
-def trial(texts: Sequence[str] | None) -> Trial:
-    """The one of these texts; of ours for None. UsageError, DataError unless they are texts."""
-    return Trial() if texts is None else Trial(tuple(check_texts(texts)))
+def trials(texts: Sequence[str] | None) -> Callable[[Declared], tuple[Trial]]:
+    """What parts are tried on: these texts, else those of their author, else our own.
+
+    Raises UsageError or DataError unless they are texts.
+    """
+    given = None if texts is None else tuple(check_texts(texts))
+    return lambda declared: (_trial(declared.texts if given is None else given),)
+
+
+def trial_of(part: Any, texts: Sequence[str] | None) -> Trial:
+    """What one part is tried on."""
+    return trials(texts)(declared_for(part))[0]
+
+
+_trial = lru_cache(maxsize=4)(Trial)
 
 
 def _encoded(texts: Sequence[str], pairs: int, *, lowercase: bool = True) -> Tokens:

@@ -13,17 +13,10 @@ from textreg.errors import BrokenPluginError, UsageError
 from textreg.kinds import Tokenizer
 from textreg.plugins import calls
 from textreg.records import Tokens
-from textreg_testing.checks import (
-    Check,
-    Repeats,
-    Skipped,
-    common_checks,
-    contract,
-    fail,
-    repeated_checks,
-    require,
-)
-from textreg_testing.texts import Trial, trial
+from textreg_testing.checks import Check, Skipped, contract
+from textreg_testing.compare import fail, require
+from textreg_testing.repeated import Repeats, common_checks, repeated_checks
+from textreg_testing.texts import SPECIAL, Trial, trial_of, trials
 
 Sentences = list[list[str]]
 
@@ -45,7 +38,7 @@ def tokenizer_checks(texts: Sequence[str] | None = None) -> list[Check]:
     -------
     list of Check
     """
-    return checks.of(trial(texts))
+    return checks.of(trials(texts))
 
 
 check_tokenizer = contract(tokenizer_checks)
@@ -53,12 +46,10 @@ check_tokenizer = contract(tokenizer_checks)
 
 def found_in(tokenizer: Tokenizer, texts: Sequence[str] | None = None) -> str:
     """What a tokenizer finds in the texts it is checked on, for people."""
-    given = trial(texts)
+    given = trial_of(tokenizer, texts)
     tokens = encode(tokenizer, given.plain)
-    return (
-        f"{len(tokens.ids):,} tokens in {tokens.n_sentences:,} sentences, "
-        f"{len(tokens.vocabulary):,} of them different, on {given.where}"
-    )
+    tokens_found = f"{len(tokens.ids):,} tokens in {tokens.n_sentences:,} sentences"
+    return f"{tokens_found}, {len(tokens.vocabulary):,} of them different, on {given.where}"
 
 
 def encode(tokenizer: Tokenizer, texts: Sequence[str], *, spans: bool = False) -> Tokens:
@@ -71,27 +62,25 @@ def encode(tokenizer: Tokenizer, texts: Sequence[str], *, spans: bool = False) -
 
 def sentences_of(tokens: Tokens) -> list[Sentences]:
     """For every document the tokens of its sentences, but for empty ones."""
-    names = tokens.vocabulary
-    cut = tokens.sentence_ptr
+    names, cut, ends = tokens.vocabulary, tokens.sentence_ptr, tokens.document_ptr
     every = [[names[t] for t in tokens.ids[cut[s] : cut[s + 1]]] for s in range(len(cut) - 1)]
-    ends = tokens.document_ptr
-    return [
-        [sentence for sentence in every[ends[d] : ends[d + 1]] if sentence]
-        for d in range(tokens.n_documents)
-    ]
+    return [list(filter(None, every[ends[d] : ends[d + 1]])) for d in range(tokens.n_documents)]
 
 
 def _called(tokenizer: Tokenizer, text: str) -> Sentences:
     return [sentence for sentence in tokenizer(text) if sentence]
 
 
+def _flat(tokenizer: Tokenizer, text: str) -> list[str]:
+    return [token for sentence in tokenizer(text) for token in sentence]
+
+
 @checks.add("call")
 def _call(tokenizer: Tokenizer, trial: Trial) -> None:
     """Any text gives a list of tokens for each sentence; tokens are texts that are not empty, and
     without blanks unless the class says forms_ngrams = False. There are tokens in plain texts."""
-    require(
-        isinstance(tokenizer.forms_ngrams, bool), "True or False as forms_ngrams", "something else"
-    )
+    says = tokenizer.forms_ngrams
+    require(isinstance(says, bool), "True or False as forms_ngrams", "something else")
     for text in trial.every:
         sentences = tokenizer(text)
         good = isinstance(sentences, list) and all(isinstance(one, list) for one in sentences)
@@ -99,14 +88,14 @@ def _call(tokenizer: Tokenizer, trial: Trial) -> None:
         found = [token for one in sentences for token in one]
         wrong = [token for token in found if not isinstance(token, str) or not token]
         require(not wrong, f"texts that are not empty as tokens of {text!r:.80}", wrong)
-        several = [token for token in found if " " in token] if tokenizer.forms_ngrams else []
+        several = [token for token in found if says and " " in token]
         require(
             not several,
             f"tokens without blanks, which separate the words of n-grams, of {text!r:.80}",
             f"{several[:3]}. Join with another character, or write forms_ngrams = False",
         )
     require(
-        any(_called(tokenizer, text) for text in trial.plain),
+        any(_called(tokenizer, it) for it in (*trial.plain, *(() if trial.texts else SPECIAL))),
         f"tokens in {trial.where}",
         "none. What finds nothing cannot be checked. Give texts in which it finds some: textreg "
         "plugins check NAME --text FILE, or the argument texts",
@@ -119,38 +108,29 @@ def _encode(tokenizer: Tokenizer, trial: Trial) -> None:
     texts as it is. Names are distinct, and in an order that does not depend on chance: that of
     first occurrence, sorted, or the same for all texts."""
     texts = list(trial.every)
-    tokens = encode(tokenizer, texts)
-    require(texts == list(trial.every), "the list of texts as it was", "another")
-    _require_same(tokenizer, texts, sentences_of(tokens))
-    # A list of its own, as users call it: a tokenizer is given a copy above.
     own = list(texts)
-    tokenizer.encode(own)
+    tokenizer.encode(own)  # as users call it: a tokenizer is given a copy by textreg
     require(own == texts, "the list of texts as it was", "another")
+    tokens = encode(tokenizer, texts)
+    found = sentences_of(tokens)
+    for document, text in enumerate(texts):
+        called = _called(tokenizer, text)
+        if called != found[document]:
+            shifted = called and called in (found[document - 1], *found[document + 1 :][:1])
+            why = ", which is that of a neighbor" if shifted else ""
+            fail(f"{called} by encode for {text!r:.80}", f"{found[document]}{why}")
     names = list(tokens.vocabulary)
     require(len(set(names)) == len(names), "every name once in the vocabulary", "some again")
     used, first = np.unique(tokens.ids, return_index=True)
     occurring = [names[token] for token in tokens.ids[np.sort(first)]]
     ordered = names == occurring or (names == sorted(names) and len(used) == len(names))
-    if not ordered:
-        fixed = list(encode(tokenizer, texts[:1]).vocabulary) == names
-        require(
-            fixed,
-            "a vocabulary of the tokens that occur, sorted or in order of first occurrence",
-            f"{names[:6]}: it may be the order of a set, or kept from other texts",
-        )
+    require(
+        ordered or list(encode(tokenizer, texts[:1]).vocabulary) == names,
+        "a vocabulary of the tokens that occur, sorted or in order of first occurrence",
+        f"{names[:6]}: it may be the order of a set, or kept from other texts",
+    )
     none = encode(tokenizer, [])
     require(none.n_documents == 0, "no document of no text", none.n_documents)
-
-
-def _require_same(tokenizer: Tokenizer, texts: Sequence[str], found: list[Sentences]) -> None:
-    require(len(found) == len(texts), f"{len(texts)} documents", len(found))
-    for document, text in enumerate(texts):
-        called = _called(tokenizer, text)
-        if called != found[document]:
-            near = [n for n in (document - 1, document + 1) if 0 <= n < len(texts)]
-            shifted = any(called == found[n] for n in near if called)
-            why = ", which is that of a neighbor" if shifted else ""
-            fail(f"{called} by encode for {text!r:.80}", f"{found[document]}{why}")
 
 
 @checks.add("batches")
@@ -158,10 +138,11 @@ def _batches(tokenizer: Tokenizer, trial: Trial) -> None:
     """A text has the same tokens alone and among others, whatever comes before it."""
     texts = list(trial.every)
     wanted = sentences_of(encode(tokenizer, texts))
+    places = list(range(len(texts)))
     orders = {
-        "alone": [[place] for place in range(len(texts))],
-        "in the opposite order": [list(reversed(range(len(texts))))],
-        "twice": [[place for place in range(len(texts)) for _ in range(2)]],
+        "alone": [[place] for place in places],
+        "in the opposite order": [places[::-1]],
+        "twice": [[place for place in places for _ in range(2)]],
     }
     for how, batches in orders.items():
         for batch in batches:
@@ -184,58 +165,52 @@ def _spans(tokenizer: Tokenizer, trial: Trial) -> None:
         fail("offsets, or a UsageError", "neither")
     if np.shape(raw.spans) == (len(raw.ids), 2) and raw.n_documents == len(texts):
         check_characters(tokenizer, texts, raw)  # which knows the cause
-    tokens = encode(tokenizer, texts, spans=True)
-    plain = encode(tokenizer, texts)
-    for name in ("ids", "sentence_ptr", "document_ptr", "paragraph_ptr"):
+    tokens, plain = encode(tokenizer, texts, spans=True), encode(tokenizer, texts)
+    for name in ("ids", "sentence_ptr", "document_ptr", "paragraph_ptr", "vocabulary"):
         one, other = getattr(plain, name), getattr(tokens, name)
-        same = one is other if one is None or other is None else np.array_equal(one, other)
+        same = one is other if one is None or other is None else list(one) == list(other)
         require(same, f"the same {name} with offsets and without", "others")
-    same = list(plain.vocabulary) == list(tokens.vocabulary)
-    require(same, "the same vocabulary with offsets and without", "another")
     check_order(texts, tokens)
 
 
 @checks.add("positions")
 def _positions(tokenizer: Tokenizer, trial: Trial) -> None:
     """A word gives the same tokens at the beginning and at the end of a text, or of a line, as in
-    the middle."""
-    words = trial.words
+    the middle; so where words stand between spaces, and where there are none."""
     found = False
-    for number, word in enumerate(words):
-        before, after = words[number - 1], words[number - 2]
-        inside = [f"{before} {word} {after}", f"{after} {word} {before}"]
-        common = set.intersection(*(_within(tokenizer, one, before, after) for one in inside))
-        others = [before, after, before * 2]
-        without = set.union(*(_within(tokenizer, one, before, after) for one in others))
-        own = {token for token in common - without if not any(map(str.isspace, token))}
-        found |= bool(own)
-        for text in (
-            word,
-            f"{before} {after} {word}",
-            f"{before} {after} {word}\n",
-            f"{word} {before} {after}",
-            f"{before} {after}.\n\n{before} {word}",
-            f"{word} {before}.\n{after} {before}\n",
-            f"{before}. {after}. {before} {word}",
-        ):
-            lost = own - _flat(tokenizer, text)
-            require(
-                not lost,
-                f"the tokens {sorted(own)} of '{word}' in {text!r}",
-                f"none of {sorted(lost)}: the first or the last token, line or sentence may be "
-                "left out",
+    for gap, stop, words in trial.words:
+        for number, word in enumerate(words):
+            before, after = words[number - 1], words[number - 2]
+            around = f"{after}{gap}{before}{stop}\n\n{{}}{stop}\n\n{before}{gap}{after}{stop}"
+
+            def within(*some: str, gap: str = gap, around: str = around) -> set[str]:
+                return {*_flat(tokenizer, around.format(gap.join(some)))}
+
+            common = within(after, before, word, after, before) & within(
+                after, after, word, before, before
             )
+            doubled = within(after, before * 2, before)
+            without = within(after, before, before) | within(after, after, before) | doubled
+            own = {it for it in common - without if not {*it} & {*gap, *stop, *"\n\r\t "}}
+            found |= bool(own)
+            for text in (
+                word,
+                f"{before}{gap}{after}{gap}{word}",
+                f"{before}{gap}{after}{gap}{word}\n",
+                f"{word}{gap}{before}{gap}{after}",
+                f"{before}{gap}{after}{stop}\n\n{before}{gap}{word}",
+                f"{word}{gap}{before}{stop}\n{after}{gap}{before}\n",
+                f"{before}{stop}{after}{stop}{before}{gap}{word}",
+            ):
+                lost = own.difference(_flat(tokenizer, text))
+                require(
+                    not lost,
+                    f"the tokens {sorted(own)} of '{word}' in {text!r}",
+                    f"none of {sorted(lost)}: the first or the last token, line or sentence may be "
+                    "left out",
+                )
     if not found:
         raise Skipped("its tokens are not words between spaces")
-
-
-def _within(tokenizer: Tokenizer, some: str, before: str, after: str) -> set[str]:
-    """The tokens of a text with ``some`` in the middle of its middle paragraph."""
-    return _flat(tokenizer, f"{after} {before}.\n\n{after} {some} {before}.\n\n{before} {after}.")
-
-
-def _flat(tokenizer: Tokenizer, text: str) -> set[str]:
-    return {token for sentence in tokenizer(text) for token in sentence}
 
 
 def _made(tokenizer: Tokenizer, texts: Sequence[str]) -> Tokens:
@@ -255,30 +230,36 @@ def _tasks(tokenizer: Tokenizer, trial: Trial) -> list[list[str]]:
     return [list(trial.every), list(trial.plain), list(trial.every)[::-1]]
 
 
-repeated_checks(checks, Repeats(_made, _plain, _tasks, _tasks))
+def _various(tokenizer: Tokenizer, trial: Trial) -> list[list[str]]:
+    return [[*trial.every, *trial.plain], list(SPECIAL)]
+
+
+repeated_checks(checks, Repeats(_made, _plain, _tasks, _various))
 
 
 def check_characters(tokenizer: Tokenizer, texts: Sequence[str], tokens: Tokens) -> None:
     """ContractError unless the characters at the offsets are those of the tokens."""
     wrong: list[tuple[str, str, int, int]] = []
-    for document, text in enumerate(texts):
-        start, end = tokens.token_document_ptr[document : document + 2]
-        assert tokens.spans is not None
-        for token, (first, last) in zip(
-            tokens.ids[start:end], tokens.spans[start:end].tolist(), strict=True
-        ):
-            name = tokens.vocabulary[token]
-            if not _leads_to(tokenizer, name, text[first:last]):
-                wrong.append((name, text, first, last))
+    assert tokens.spans is not None
+    documents = np.repeat(np.arange(len(texts)), np.diff(tokens.token_document_ptr)).tolist()
+    for token, document, (first, last) in zip(
+        tokens.ids, documents, tokens.spans.tolist(), strict=True
+    ):
+        name, text = tokens.vocabulary[token], texts[document]
+        if not _leads_to(tokenizer, name, text[first:last]):
+            wrong.append((name, text, first, last))
     few = len(wrong) <= (1.0 - _ENOUGH) * len(tokens.ids)
-    clear = [one for one in wrong if not few or not _is_of_context(one[0], one[1][one[2] : one[3]])]
-    if clear:
-        name, text, first, last = clear[0]
-        fail(
-            f"offsets of the token {name!r} in {text[max(first - 12, 0) : last + 12]!r}",
-            f"({first}, {last}), where {text[first:last]!r:.40} is, as for {len(wrong)} of "
-            f"{len(tokens.ids)} tokens",
+    for name, text, first, last in wrong:
+        # One of several words that a token is of, as in not_good, is a matter of context.
+        of_context = text[first:last] and _fold(text[first:last]) in re.split(
+            r"[\W_]+", _fold(name)
         )
+        if not (few and of_context):
+            fail(
+                f"offsets of the token {name!r} in {text[max(first - 12, 0) : last + 12]!r}",
+                f"({first}, {last}), where {text[first:last]!r:.40} is, as for {len(wrong)} of "
+                f"{len(tokens.ids)} tokens",
+            )
 
 
 def check_order(texts: Sequence[str], tokens: Tokens) -> None:
@@ -286,23 +267,19 @@ def check_order(texts: Sequence[str], tokens: Tokens) -> None:
     assert tokens.spans is not None
     assert tokens.sentence_spans is not None
     for document, text in enumerate(texts):
-        low, high = tokens.document_ptr[document : document + 2]
         before = 0
-        for sentence in range(low, high):
-            here = tokens.spans[tokens.sentence_ptr[sentence] : tokens.sentence_ptr[sentence + 1]]
+        for sentence in range(*tokens.document_ptr[document : document + 2]):
+            here = tokens.spans[slice(*tokens.sentence_ptr[sentence : sentence + 2])]
             first, last = tokens.sentence_spans[sentence].tolist()
-            inside = bool((here >= 0).all() and (here <= len(text)).all())
-            filled = bool((here[:, 0] < here[:, 1]).all())
-            rising = bool((np.diff(here[:, 0]) >= 0).all())
-            require(inside and filled and rising, f"rising offsets in {text!r:.80}", here.tolist())
+            good = bool((here >= 0).all() and (here <= len(text)).all())
+            good &= bool((here[:, 0] < here[:, 1]).all() and (np.diff(here[:, 0]) >= 0).all())
+            require(good, f"rising offsets in {text!r:.80}", here.tolist())
             within = 0 <= first <= last <= len(text)
             require(within, f"the span of a sentence in {text!r:.80}", (first, last))
             if len(here):
                 around = first <= here[0, 0] and here[:, 1].max() <= last
-                expected = (
-                    f"sentence {sentence - low} of {text!r:.80} to span its tokens, {here.tolist()}"
-                )
-                require(around, expected, (first, last))
+                told = f"a sentence of {text!r:.80} to span its tokens, {here.tolist()}"
+                require(around, told, (first, last))
                 require(before <= first, f"sentences of {text!r:.80} in turn", (first, last))
                 before = last
 
@@ -327,17 +304,7 @@ def _leads_to(tokenizer: Tokenizer, token: str, part: str) -> bool:
     rest = one.replace(other, "", 1) if other and other in one else "x"
     if not any(map(str.isalnum, rest)):  # marks of a piece of a word, as in ##ing
         return True
-    return _gives(tokenizer, part, token) and not any(
-        not shorter[1].isalnum() and _gives(tokenizer, shorter[0], token)
-        for shorter in ((part[1:], part[:1]), (part[:-1], part[-1:]))
+    return _flat(tokenizer, part) == [token] and not any(
+        not cut.isalnum() and _flat(tokenizer, left) == [token]
+        for left, cut in ((part[1:], part[:1]), (part[:-1], part[-1:]))
     )
-
-
-def _gives(tokenizer: Tokenizer, text: str, token: str) -> bool:
-    """Whether a text is this one token."""
-    return [it for sentence in tokenizer(text) for it in sentence] == [token]
-
-
-def _is_of_context(token: str, part: str) -> bool:
-    """Whether a token has its part of the text as one of several, as in ``not_good``."""
-    return bool(part) and _fold(part) in re.split(r"[\W_]+", _fold(token))

@@ -15,8 +15,9 @@ import textreg
 from textreg.errors import DataError
 from textreg.records import Tokens
 from textreg.text import scan_words
-from textreg_testing import check_group_builder, with_pairs
+from textreg_testing import check_group_builder
 from textreg_testing.checks import limited
+from textreg_testing.texts import with_pairs
 
 SEA = "ship sail wave harbor anchor"
 KITCHEN = "oven flour butter sugar bake"

@@ -19,7 +19,7 @@ from broken_plugins.bug import Bug
 
 __all__ = ["KINDS", "Bug", "catalogue", "fault"]
 
-KINDS = ("tokenizers", "groups", "graphs", "regularizers", "penalties", "losses")
+KINDS = ("tokenizers", "groups", "graphs", "regularizers", "penalties", "losses", "exporters")
 
 
 def catalogue(kind: str) -> Any:

@@ -957,3 +957,108 @@ bug("a loose tolerance", GroupRidge, solve=given(lambda s, p: p.replace(tol=0.3)
 bug("no intercept in boosting", Boosted, solve=given(lambda s, p: p.replace(fit_intercept=False)))
 bug("the upper half of the links", Tied, penalty=_upper)
 bug("softmax without weights", TogetherRidge, solve_softmax=_equal_softmax)
+
+
+# What solutions claim, and parameters that do nothing.
+
+
+def _one_step(self: Any, problem: Problem) -> Solution:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        it = type(self).__mro__[1].solve(self, problem.replace(max_iter=1))
+    return replace(it, converged=True, gap=math.nan)
+
+
+def _claimed(gap: float) -> Any:
+    def solve(self: Any, problem: Problem) -> Solution:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            it = type(self).__mro__[1].solve(self, problem.replace(max_iter=5))
+        return replace(it, converged=True, gap=gap)
+
+    return solve
+
+
+def _quietly(self: Any, problem: Problem) -> Solution:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return type(self).__mro__[1].solve(self, problem)
+
+
+class Threaded(Forward):
+    """Best subset by forward selection, with one more parameter."""
+
+    name = "threaded"
+    floor: float = param(default=0.0, min=0.0, max=1.0, help="least score of a feature")
+
+    def scores(self, problem: Problem, w: Floats, b: float) -> Floats:
+        scores = super().scores(problem, w, b)
+        return np.where(scores < self.floor * scores.max(initial=0.0), 0.0, scores)
+
+
+ORIGINALS = (*ORIGINALS, Threaded)
+
+for _base in (Slope, Pull, GroupRidge, Tied):
+    bug(f"one step of {_base.name} alone", _base, solve=_one_step)
+    bug(f"five steps of {_base.name}, said to be optimal", _base, solve=_claimed(0.0))
+    bug(f"five steps of {_base.name}, said to be near", _base, solve=_claimed(1e-8))
+    bug(f"{_base.name} never warns", _base, solve=_quietly)
+    bug(
+        f"{_base.name} always converges",
+        _base,
+        solve=found(lambda s, it, p: replace(it, converged=True)),
+    )
+bug("a gap of 0 in any case", Slope, solve=found(lambda s, it, p: replace(it, gap=0.0)))
+bug("a tenth of the gap", Pull, gap=lambda s, g, v: 0.1 * Pull.gap(s, g, v))
+bug("an objective of 0", Pull, solve=found(lambda s, it, p: replace(it, objective=0.0)))
+bug("least is ignored", Slope, lambdas=lambda s, p: np.linspace(1.0, 0.5, p))
+bug("rate is ignored", Boosted, solve=lambda s, p: Boosted(steps=s.steps).solve(p))
+bug("steps are ignored", Boosted, solve=lambda s, p: Boosted(steps=20, rate=s.rate).solve(p))
+bug("l2 is ignored", Thresholded, solve=lambda s, p: Thresholded(features=s.features).solve(p))
+bug("budget is ignored", Forward, size=lambda s, p: min(5, p.X.shape[1]))
+bug("floor is ignored", Threaded, scores=Forward.scores)
+bug(
+    "l2 of groups is ignored",
+    GroupRidge,
+    penalty=lambda s, p: GroupNorms(p.groups, s.group, 0, 1.0),
+)
+bug(
+    "one group of all features",
+    GroupRidge,
+    penalty=lambda s, p: GroupNorms(_whole(p), s.group, 0.0, s.l2),
+)
+bug(
+    "groups of one feature are left out",
+    GroupRidge,
+    penalty=lambda s, p: GroupNorms(_of_several(p), s.group, 0.0, s.l2),
+)
+bug("random numbers of the process", Pull, first=lambda s, p: np.random.randn(p.X.shape[1] + 1))
+bug("keeps its last solution", Pull, first=lambda s, p: _kept(s, p))
+
+
+def _whole(problem: Problem) -> Groups:
+    p = problem.X.shape[1]
+    return Groups(np.array([0, p]), np.arange(p, dtype=np.int32), np.ones(1), p)
+
+
+def _of_several(problem: Problem) -> Groups:
+    groups = problem.groups
+    assert groups is not None
+    some = [groups.members(g) for g in range(len(groups)) if len(groups.members(g)) > 1]
+    return Groups(
+        np.cumsum([0, *map(len, some)]),
+        np.concatenate([np.empty(0, np.int32), *some]).astype(np.int32),
+        np.ones(len(some)),
+        groups.n_features,
+    )
+
+
+_last: list[Floats] = []
+
+
+def _kept(self: Any, problem: Problem) -> Floats:
+    first = Pull.first(self, problem)
+    if _last and len(_last[-1]) == len(first):
+        first = first + 1e-3 * _last[-1]
+    _last.append(np.ones(len(first)) * len(_last))
+    return first

@@ -1,0 +1,247 @@
+"""Problems that regularizers are tried on: small and hard ones, large ones, and the same anew."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from textreg.errors import RecordError, UsageError
+from textreg.kinds import Regularizer
+from textreg.records import Floats, Graph, Groups, Int64s, Problem, Solution
+from textreg_testing.compare import fail
+
+# Documents and features of the small problem.
+N, P = 48, 20
+
+# How near weights must be that are found in two ways, relative to the largest.
+CLOSE = 5e-3
+
+# Relative gap of solutions that are compared.
+TIGHT = 1e-7
+
+
+def random_matrix(
+    shape: tuple[int, int],
+    density: float,
+    rng: np.random.Generator,
+    values: Callable[..., Floats] | None = None,
+) -> csr_array:
+    """A matrix with values at random places, the same with every SciPy.
+
+    density: the share of values that are not zero. values: draws ``size`` of them; else they are
+    uniform between 0 and 1.
+    """
+    size = round(density * shape[0] * shape[1])
+    places = rng.choice(shape[0] * shape[1], size=size, replace=False)
+    columns, rows = (part.astype(np.int32) for part in np.divmod(places, shape[0]))
+    return csr_array(((values or rng.random)(size=size), (rows, columns)), shape=shape)
+
+
+def small(seed: int = 0, **changes: Any) -> Problem:
+    """Two classes that six of the features tell apart with some noise, groups, graph, weights."""
+    rng = np.random.default_rng(seed)
+    X = random_matrix((N, P), 0.3, rng, rng.standard_normal)
+    score = X @ np.where(np.arange(P) < 6, 1.5, 0.0) + 0.5 * rng.standard_normal(N) - 0.2
+    values: dict[str, Any] = {
+        "X": X,
+        "y": np.where(score > np.median(score), 1.0, -1.0),
+        "sample_weight": rng.integers(1, 4, N).astype(np.float64),
+        "groups": groups_of(P, rng),
+        "graph": graph_of(P, rng),
+        "tol": TIGHT,
+        "max_iter": 20_000,
+    }
+    return Problem(**{**values, **changes})
+
+
+def hard(seed: int = 0, **changes: Any) -> Problem:
+    """More features than documents, correlated and of unequal sizes; rare labels; all kinds of
+    weights. A third of the features matter, so that a budget of 10 leaves out most of them."""
+    rng = np.random.default_rng(100 + seed)
+    n, p = 60, 90
+    shared = rng.standard_normal((n, 6)) @ rng.standard_normal((6, p))
+    dense = 0.5 * shared + rng.standard_normal((n, p))
+    dense *= (rng.random((n, p)) < rng.uniform(0.3, 0.9, p)) * rng.uniform(0.5, 2.0, p)
+    truth = np.where(rng.random(p) < 0.33, rng.standard_normal(p), 0.0)
+    score = dense @ truth + rng.standard_normal(n)
+    values: dict[str, Any] = {
+        "X": csr_array(dense),
+        "y": np.where(score > np.quantile(score, 0.7), 1.0, -1.0),
+        "sample_weight": np.where(np.arange(n) % 20 == 7, 0.0, rng.uniform(0.3, 3.0, n)),
+        "groups": replace(groups_of(p, rng, 40, most=12), weights=rng.uniform(0.3, 3.0, 42)),
+        "graph": graph_of(p, rng),
+        "tol": TIGHT,
+        "max_iter": 20_000,
+    }
+    return Problem(**{**values, **changes})
+
+
+def reordered(problem: Problem, order: Int64s) -> Problem:
+    """The same problem with its features in another order: the new j is the old order[j]."""
+    where = np.argsort(order)
+    changes: dict[str, Any] = {"X": csr_array(problem.X[:, order])}
+    if (groups := problem.groups) is not None:
+        rows = np.split(where[groups.indices], groups.indptr[1:-1])
+        indices = np.concatenate([np.sort(row) for row in rows]).astype(np.int32)
+        changes["groups"] = replace(groups, indices=indices)
+    if (graph := problem.graph) is not None:
+        changes["graph"] = Graph(csr_array(graph.similar[order][:, order]))
+    return problem.replace(**changes)
+
+
+def repeated(problem: Problem) -> Problem:
+    """The same with as many copies of every document as its weight says."""
+    rows = np.repeat(np.arange(len(problem.y)), problem.sample_weight.astype(int))
+    X = csr_array(problem.X[rows])
+    return problem.replace(X=X, y=problem.y[rows], sample_weight=np.ones(len(rows)))
+
+
+def groups_of(p: int, rng: np.random.Generator, count: int = 24, most: int = 5) -> Groups:
+    """Overlapping groups of one to ``most`` features, one of them empty, two of them equal."""
+    sizes = rng.integers(1, min(most + 1, p + 1), count)
+    rows = [np.sort(rng.choice(p, size=size, replace=False)) for size in sizes]
+    return groups_from([*rows, rows[0], np.empty(0, dtype=np.int64)], p)
+
+
+def groups_from(rows: Sequence[Int64s], p: int) -> Groups:
+    """Groups of these features."""
+    return Groups(
+        indptr=np.cumsum([0, *map(len, rows)]),
+        indices=np.concatenate([np.empty(0, dtype=np.int32), *rows]).astype(np.int32),
+        weights=np.ones(len(rows)),
+        n_features=p,
+    )
+
+
+def graph_of(p: int, rng: np.random.Generator) -> Graph:
+    """Each feature has up to three neighbors; the last one has none."""
+    rows = np.repeat(np.arange(p), 3)
+    columns = rng.integers(0, p, len(rows))
+    keep = (rows != columns) & (rows != p - 1) & (columns != p - 1)
+    values = rng.uniform(0.1, 1.0, len(rows))
+    links = csr_array((values[keep], (rows[keep], columns[keep])), shape=(p, p))
+    return Graph(links)
+
+
+def large(n: int = 10_000, p: int = 50_000) -> Problem:
+    """Ten features a document: a dense copy would need 4 GB, the problem itself a few MB."""
+    rng = np.random.default_rng(1)
+    # Most features are rare and few are frequent, as words are.
+    columns = np.minimum((p * rng.random((n, 10)) ** 3).astype(np.int64), p - 1)
+    columns.sort(axis=1)
+    indptr = np.arange(0, 10 * n + 1, 10)
+    X = csr_array((np.ones(10 * n), columns.ravel(), indptr), shape=(n, p))
+    rows = np.repeat(np.arange(n), 10)
+    weight = rng.standard_normal(p)
+    score = np.bincount(rows, weights=weight[columns.ravel()], minlength=n)
+    return Problem(
+        X=X,
+        y=np.where(score > 0, 1.0, -1.0),
+        groups=groups_of(p, rng, count=5000),
+        graph=graph_of(p, rng),
+        tol=0.05,
+        max_iter=10,  # a dense copy is made in the first of them
+    )
+
+
+def prepared(part: Regularizer, problem: Problem | None = None) -> Regularizer:
+    """``part`` with its open parameters taken from the middle of its own grid, zeros left out.
+
+    problem: what the grid is made for, by default the small one.
+    """
+    grid = part.candidates(small() if problem is None else problem)
+    if not grid:
+        raise UsageError(f"{part.label()} has an empty grid of candidates.")
+    wanted = part.undecided()
+    kept = [one for one in grid if all(one.params().get(key, 0) != 0 for key in wanted)] or grid
+    return kept[len(kept) // 2]
+
+
+def solved(part: Regularizer, problem: Problem) -> Solution:
+    """Its solution; a record that contradicts itself is never an acceptable refusal."""
+    try:
+        return part.solve(problem)
+    except RecordError as error:
+        fail("records that do not contradict themselves", f"this RecordError: {error}")
+
+
+def null_loss(problem: Problem) -> float:
+    """The loss at the best intercept and no weights."""
+    return loss_at(problem, np.zeros(problem.X.shape[1]), problem.intercept_at_zero())[0]
+
+
+def loss_at(problem: Problem, w: Floats, b: float) -> tuple[float, Floats]:
+    """The loss at weights w (p,) and intercept b, and its gradient in w."""
+    r, h = np.empty(len(problem.y)), np.empty(len(problem.y))
+    value = problem.loss.derivatives(problem.X @ w + b, problem.y, problem.sample_weight, r, h)
+    return value, np.asarray(problem.X.T @ r)
+
+
+def edges(needs: str) -> dict[str, tuple[Problem, bool]]:
+    """Problems in which there is little of something, and whether they may be refused."""
+    problem, rng = small(max_iter=200, tol=1e-3), np.random.default_rng(3)
+    X, odd = problem.X, np.arange(N) % 2
+    cases: dict[str, dict[str, Any]] = {
+        "a single feature": {
+            "X": X[:, [0]],
+            "groups": groups_of(1, rng, 2),
+            "graph": graph_of(1, rng),
+        },
+        "two documents": {"X": X[:2], "y": np.array([1.0, -1.0]), "sample_weight": np.ones(2)},
+        "a feature twice": {"X": X[:, np.r_[0, 0, 2:P]]},
+        "one label": {"y": np.ones(N)},
+        "documents without a feature": {"X": csr_array(X.multiply(odd[:, None]))},
+        "columns of zeros": {"X": csr_array(X.multiply(odd[:P]))},
+    }
+    if needs == "graph":
+        del cases["a single feature"]  # nothing to link
+    bare: dict[str, dict[str, Any]] = {
+        "no group": {"groups": groups_from([], P)},
+        "groups without a feature": {"groups": groups_from([np.empty(0, np.int64)] * 3, P)},
+        "a graph without a link": {"graph": Graph(csr_array((P, P)))},
+    }
+    bare = {name: case for name, case in bare.items() if needs in case}
+    return {name: (problem.replace(**it), name in bare) for name, it in (cases | bare).items()}
+
+
+CLASSES = 3
+
+
+def labeled(**changes: Any) -> tuple[Problem, Int64s]:
+    """The small problem with three classes, each of which two of the features speak for."""
+    problem = small(**changes)
+    speaks = np.zeros((P, CLASSES))
+    speaks[np.arange(6), np.arange(6) % CLASSES] = 1.5
+    scores = problem.X @ speaks + 0.3 * np.random.default_rng(4).standard_normal((1, CLASSES))
+    return problem, np.argmax(scores, axis=1).astype(np.int64)
+
+
+def one_rest(codes: Int64s, label: int) -> Floats:
+    """The y of a class against the rest."""
+    return np.where(codes == label, 1.0, -1.0)
+
+
+def with_others(problem: Problem, needs: str) -> dict[str, Problem]:
+    """The problem with one thing changed in its groups or graph."""
+    groups, graph = problem.groups, problem.graph
+    assert groups is not None
+    assert graph is not None
+    cases = {}
+    if needs == "groups":
+        filled = np.flatnonzero(np.diff(groups.indptr))
+        places = {"first": 0, "largest": int(np.argmax(np.diff(groups.indptr)))}
+        for told, at in (places | {"last that is not empty": int(filled[-1])}).items():
+            # Smaller: where weights are a sum of parts, groups that have none do not count.
+            weights = np.where(np.arange(len(groups)) == at, 1e-2, 1.0) * groups.weights
+            other = problem.replace(groups=replace(groups, weights=weights))
+            cases[f"another weight of the group that is {told}"] = other
+        return cases
+    for told, at in (("first", 0), ("last", graph.similar.nnz - 1)):
+        links = graph.similar.copy()
+        links.data = np.where(np.arange(links.nnz) == at, 2.0, 1.0) * links.data
+        cases[f"another weight of the {told} link"] = problem.replace(graph=Graph(links))
+    return cases

@@ -1,0 +1,522 @@
+"""Promises that all kinds of plugin make, and doing it again: by a copy, in threads, elsewhere.
+
+At the end the contracts of commands and backends, which promise little more than that.
+"""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+import json
+import linecache
+import math
+import os
+import pickle
+import random
+import subprocess
+import sys
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import lru_cache
+from threading import Barrier
+from typing import Any
+
+import click
+import numpy as np
+
+from textreg import API
+from textreg.errors import DataError, DataWarning, UsageError
+from textreg.kinds import Backend, Plugin, Tokenizer
+from textreg.params import AUTO, Param
+from textreg.plugins import calls, registry
+from textreg.records.store import Memory
+from textreg_testing.checks import Checks, Skipped, contract, module_of
+from textreg_testing.compare import fail, near, require
+
+_SEED = 271828
+
+# A function of a part and a task, at the top of a module, so that it can be sent elsewhere.
+Work = Callable[[Any, Any], Any]
+
+_SERVE = """
+import os, pickle, sys
+out = os.fdopen(os.dup(1), "wb")
+os.dup2(2, 1)  # what a plugin prints is no answer
+run, part, tasks = pickle.loads(sys.stdin.buffer.read())
+try:
+    part = pickle.loads(part)
+except Exception as error:
+    answer = "absent", f"{type(error).__name__}: {error}"
+else:
+    answer = "done", [run(part, task) for task in tasks]
+pickle.dump(answer, out)
+"""
+
+
+def copies(part: Plugin) -> dict[str, Plugin]:
+    """The same part made anew in the ways in which textreg does so."""
+    parameters = json.loads(json.dumps(part.params()))
+    return {
+        "one made from its parameters": type(part)(**parameters),
+        "a pickled copy": pickle.loads(pickle.dumps(part)),
+    }
+
+
+@contextmanager
+def own_numbers(what: str) -> Iterator[None]:
+    """ContractError if the generators of random numbers that all code shares are used."""
+    state, numbers = random.getstate(), np.random.get_state()
+    # A state that nobody leaves behind: who seeds them himself comes to his own again.
+    random.seed(_SEED)
+    np.random.seed(_SEED)
+    before = _shared_generators()
+    try:
+        yield
+        used = _shared_generators() != before
+    finally:
+        random.setstate(state)
+        np.random.set_state(numbers)
+    if used:
+        fail(
+            f"{what} without the random numbers of the whole process",
+            "a call of random or numpy.random. Draw from numpy.random.default_rng(self.seed), "
+            "with a declared seed",
+        )
+
+
+def _shared_generators() -> tuple[Any, ...]:
+    kind, keys, *rest = np.random.get_state()
+    return random.getstate(), kind, keys.tobytes() if isinstance(keys, np.ndarray) else keys, *rest
+
+
+def elsewhere(run: Work, part: Any, tasks: Sequence[Any]) -> list[Any]:
+    """``run(part, task)`` of all tasks in a fresh interpreter, which hashes texts in another way.
+
+    Raises Skipped where the class of the part is not found there, as that of a notebook.
+    """
+    seed = "2" if os.environ.get("PYTHONHASHSEED") == "1" else "1"
+    try:
+        sent = pickle.dumps((run, pickle.dumps(part), list(tasks)))
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise Skipped(f"its class cannot be sent to another process ({error})") from None
+    done = _fresh(_SERVE, sent, PYTHONHASHSEED=seed, OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1")
+    if done.returncode:
+        told = done.stderr.decode(errors="replace").strip().splitlines()
+        fail("the same in a fresh interpreter", told[-1] if told else f"exit {done.returncode}")
+    state, answer = pickle.loads(done.stdout)
+    if state == "absent":
+        raise Skipped(f"a fresh interpreter does not find its class ({answer})")
+    return list(answer)
+
+
+def _fresh(program: str, sent: bytes = b"", **more: str) -> subprocess.CompletedProcess[bytes]:
+    """Run a program in a fresh interpreter that finds the same modules."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), **more}
+    command = [sys.executable, "-c", program]
+    return subprocess.run(command, input=sent, env=environment, capture_output=True, check=False)
+
+
+# Calls at one time, and how often: by chance they may not meet.
+THREADS, ROUNDS = 3, 4
+
+
+def in_threads(run: Work, part: Any, tasks: Sequence[Any]) -> list[list[Any]]:
+    """``run(part, task)`` of all tasks, several times over, at the same time as others."""
+    start, count = Barrier(THREADS), len(tasks)
+
+    def turns(number: int) -> list[list[Any]]:
+        found = []
+        for _ in range(ROUNDS):
+            start.wait()  # together, each thread with another task
+            try:
+                made = [run(part, tasks[(place + number) % count]) for place in range(count)]
+            except BaseException:
+                start.abort()  # the others would wait for ever
+                raise
+            found.append([made[(place - number) % count] for place in range(count)])
+        return found
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)  # so short that calls meet in the middle of each other
+    try:
+        # What threads do to the filters themselves ends in any order.
+        with warnings.catch_warnings(), ThreadPoolExecutor(THREADS) as pool:
+            warnings.simplefilter("ignore", DataWarning)
+            return [turn for some in pool.map(turns, range(THREADS)) for turn in some]
+    finally:
+        sys.setswitchinterval(interval)
+
+
+# Most modules that the import of a plugin may bring, beyond those that textreg needs itself.
+MODULES = 150
+
+# Parameters that need not change a result.
+_NO_EFFECT = (
+    *("seed", "random_state", "verbose", "n_jobs", "jobs", "workers", "threads", "batch_size"),
+    *("iterations", "max_iter", "rounds", "tol"),  # what converges at once needs no more of it
+)
+
+# Other values of a parameter that are tried.
+_VALUES = 8
+
+# Modules whose look at all parameters is no use of them.
+_BASES = frozenset(("textreg.kinds", "textreg.params"))
+
+_COUNT = """
+import sys, numpy, scipy.sparse, textreg.hookspecs
+import textreg.structure.grouping, textreg.structure.linking
+before = set(sys.modules)
+import {module}
+print(*sorted(set(sys.modules) - before), sep="\\n")
+"""
+
+
+def common_checks(*described: Any) -> Checks:
+    """The checks that every kind of plugin has, to which those of one kind are added.
+
+    described: kind, prefix and more, as of :class:`Checks`.
+    """
+    checks = Checks(*described)
+
+    @checks.add("parameters")
+    def parameters(part: Plugin, *trial: Any) -> None:
+        """The class says what it is for; numbers have a range, and a parameter
+        without a value has a grid to be searched."""
+        _described(part)
+
+    @checks.add("state")
+    def state(part: Plugin, *trial: Any) -> None:
+        """Parameters are plain values: they survive JSON, and a pickled copy is equal."""
+        ready = checks.decided(part)
+        try:
+            made = copies(ready)
+        except TypeError as error:
+            fail("parameters that JSON can hold", f"{ready.params()} ({error})")
+        for what, copy in made.items():
+            same = copy.params() == ready.params()
+            require(same, f"{ready.params()} of {what}", copy.params())
+
+    distribution_checks(checks)
+    return checks
+
+
+def distribution_checks(checks: Checks) -> None:
+    """Add the checks of the module of a part, and of the distribution that has it."""
+
+    @checks.add("manifest")
+    def manifest(part: Any, *trial: Any) -> None:
+        """The metadata of its distribution, if it has one, names its kind, its name, and the
+        version of the interface, so that nothing need be imported to list it."""
+        own = entries_beside(module_of(part))
+        names = ", ".join(entry.point.name for entry in own)
+        mine = [entry for entry in own if (entry.kind, entry.name) == (checks.kind, part.name)]
+        point = f"'{checks.kind}.{part.name}' in [project.entry-points.textreg]"
+        require(bool(mine), f"{point} of {own[0].distribution}", f"only {names}")
+        version = 'the version of the interface in [project.entry-points."textreg.api"]'
+        package = own[0].point.module.partition(".")[0]
+        require(bool(mine[0].apis), f'{version}, such as {API} = "{package}"', "none")
+
+    @checks.add("imports")
+    def imports(part: Any, *trial: Any) -> None:
+        """Importing its module is cheap: large packages are imported where they are used."""
+        module = module_of(part)
+        found = _brought(module) if module != "__main__" else ()  # as in a notebook
+        brought = [each for each in found if each.partition(".")[0] != "textreg"]
+        roots = Counter(each.partition(".")[0] for each in brought).most_common(1)
+        what = f"{len(brought)}, {roots[0][1]} of them of {roots[0][0]}" if roots else "none"
+        most = f"{MODULES} new modules at most on import of {module}"
+        require(len(brought) <= MODULES, f"{most}, large ones where they are used", what)
+
+
+def entries_beside(module: str) -> list[Any]:
+    """Entry points of the distribution that has a module; Skipped if none is installed."""
+    package = module.partition(".")[0]
+    own = [entry for entry in registry.entries() if entry.point.module.partition(".")[0] == package]
+    if not own:
+        raise Skipped(f"no installed distribution names a plugin in {package}")
+    return own
+
+
+def _described(part: Plugin) -> None:
+    """It has a docstring of its own, and every parameter a grid or a range where it needs one."""
+    # Not by inspect.getdoc: a subclass without one would show its parent's.
+    documented = bool(inspect.cleandoc(type(part).__dict__.get("__doc__") or ""))
+    require(documented, f"a docstring of {type(part).__name__}", "none")
+    for key, declared in part.declared().items():
+        if declared.default is AUTO:
+            require(declared.search is not None, f"a grid for {key}", "none")
+        if declared.type in (int, float) and declared.choices is None:
+            ranged = declared.min is not None or declared.max is not None
+            require(ranged, f"a min or a max of {key}", "neither")
+            # The class refuses numbers out of range, so nothing computes with them.
+            ends = (declared.min, -1), (declared.max, 1)
+            for value in (*(end + beyond for end, beyond in ends if end is not None), math.nan):
+                with suppress(UsageError):
+                    part.replace(**{key: value})
+                    fail(f"a UsageError for {key}={value}", "none")
+
+
+@lru_cache
+def _brought(module: str) -> tuple[str, ...]:
+    """The modules that come with one in a fresh interpreter; none where it is not found there."""
+    done = _fresh(_COUNT.format(module=module))
+    return tuple(done.stdout.decode().split()) if done.returncode == 0 else ()
+
+
+@dataclass(frozen=True)
+class Repeats:
+    """How a part of one kind is run, again and again.
+
+    make: what a part makes of a task. plain: of that a copy, as values that can be compared. tasks:
+    of a part and what it is tried on. various: more of them, among which a parameter shows an
+    effect. rounding: of numbers that another process gives.
+    """
+
+    make: Callable[[Any, Any], Any]
+    plain: Callable[[Any], Any]
+    tasks: Callable[..., Sequence[Any]]
+    various: Callable[..., Sequence[Any]]
+    rounding: float = 0.0
+
+    def __call__(self, part: Any, task: Any) -> Any:
+        return self.plain(self.make(part, task))
+
+    def all(self, part: Any, tasks: Sequence[Any]) -> list[Any]:
+        """Of every task."""
+        return [self(part, task) for task in tasks]
+
+
+def repeated_checks(
+    checks: Checks, repeats: Repeats, *, threads: bool = True, only_settings: bool = False
+) -> None:
+    """Add the checks of doing it again: after others, by a copy, in threads, elsewhere."""
+
+    @checks.add("settings")
+    def settings(part: Plugin, *trial: Any) -> None:
+        """Every parameter has an effect: some other value of it gives another result. Not asked of
+        seeds, nor of files and other texts. A switch or a choice of a tokenizer that is read may
+        have none on texts of ours, and is then left to those of its author."""
+        bases = list(dict.fromkeys((checks.decided(part), part)))
+        check_settings(Effects(bases, repeats.various(part, *trial), repeats), trial)
+
+    if only_settings:
+        return
+
+    @checks.add("determinism")
+    def determinism(part: Plugin, *trial: Any) -> None:
+        """The same input gives the same result, also after other input and by a copy, and no result
+        is written to later. The random numbers of the process are left alone."""
+        part, tasks = checks.decided(part), repeats.tasks(part, *trial)
+        with own_numbers("the same result of the same input"):
+            first = repeats.make(part, tasks[0])
+            wanted = [repeats.plain(first)]
+        require(wanted == [repeats(part, tasks[0])], "the same result twice", "others")
+        wanted += repeats.all(part, tasks[1:])
+        told = "another: later calls write to the arrays that it was given"
+        require(wanted[0] == repeats.plain(first), "the first result as it was", told)
+        told = "another: something of the first call is kept"
+        after = repeats.all(part, tasks)
+        require(wanted == after, "the same result after other input", told)
+        told = "another: something of it is not a parameter, or is kept from the first call"
+        for what, copy in copies(part).items():
+            again = repeats.all(copy, tasks[::-1])[::-1]
+            require(wanted == again, f"the same result by {what}", told)
+
+    def in_threads_too(part: Plugin, *trial: Any) -> None:
+        """Calls at the same time, in threads, give the same results as alone."""
+        part, tasks = checks.decided(part), repeats.tasks(part, *trial)
+        alone = repeats.all(part, tasks)
+        try:
+            together = in_threads(repeats, part, tasks)
+        except Exception as error:  # noqa: BLE001  # of a stranger's code, or what came of it
+            fail("the same results in threads", f"{type(error).__name__}: {error}")
+        told = "others: keep what belongs to one call in variables of its own, not in the part"
+        require(all(turn == alone for turn in together), "the same results in threads", told)
+
+    if threads:
+        checks.add("threads")(in_threads_too)
+
+    @checks.add("processes")
+    def processes(part: Plugin, *trial: Any) -> None:
+        """A fresh interpreter, with other hash values of texts, gives the same result, bit for bit;
+        weights but for rounding."""
+        part, tasks = checks.decided(part), repeats.tasks(part, *trial)
+        there, here = elsewhere(repeats, part, tasks), repeats.all(part, tasks)
+        if repeats.rounding:
+            for one, other in zip(there, here, strict=True):
+                near("the result of a fresh interpreter", one, other, repeats.rounding)
+            return
+        told = "another: the order of a set of texts, hash() or id() may be used, none of which "
+        require(here == there, "the same result in a fresh interpreter", f"{told}lasts")
+
+
+class Effects:
+    """What other values of a parameter change.
+
+    bases: a part with all parameters decided, and as it was given. run: gives the result of a part
+    for one of the tasks.
+    """
+
+    def __init__(self, bases: Sequence[Plugin], tasks: Sequence[Any], run: Work) -> None:
+        self.bases, self.tasks, self.run = bases, tasks, run
+        self.result = lru_cache(maxsize=2 * len(tasks) + 1)(self._result)
+
+    def _result(self, part: Plugin, at: int) -> Any:
+        try:
+            return self.run(part, self.tasks[at])
+        except (UsageError, DataError) as error:  # a refusal is an effect as well
+            return "refused", str(error)
+
+    def in_vain(self, key: str, declared: Param) -> list[Any]:
+        """Values that change nothing; none where one does."""
+        tried = [getattr(self.bases[0], key)]
+        for value in itertools.islice(others(declared, tried[0]), _VALUES):
+            with suppress(UsageError):  # where it is not allowed together with the others
+                if self._changes(key, value, declared):
+                    return []
+                tried.append(value)
+        return tried if len(tried) > 1 else []
+
+    def _changes(self, key: str, value: Any, declared: Param) -> bool:
+        decided = [base for base in self.bases if key not in base.undecided()]
+        pairs = [(base, base.replace(**{key: value})) for base in decided]
+        kept = getattr(pairs[0][1], key)
+        same = declared.convert is not None or kept == value
+        require(same, f"{key}={value!r} to stay as it is given", f"{kept!r}")
+        places = range(len(self.tasks))
+        return any(
+            self.result(one, at) != self.result(it, at) for one, it in pairs for at in places
+        )
+
+    def is_read(self, key: str) -> bool:
+        """Whether a part ever looks at a parameter, by its name or as one of all."""
+        seen = set()
+
+        def look(part: Any, name: str) -> Any:
+            caller = sys._getframe(1)
+            line = linecache.getline(caller.f_code.co_filename, caller.f_lineno)
+            own = {it.__module__ for it in type(part).__mro__} - _BASES
+            # Whether all are decided is asked of those that are not used, too.
+            if name == key or (caller.f_globals["__name__"] in own and "check_decided" not in line):
+                seen.add(name)
+            return object.__getattribute__(part, name)
+
+        for base in self.bases:
+            cls: Any = type(base)
+            body = {"__getattribute__": look, "__module__": cls.__module__, "__doc__": cls.__doc__}
+            watched = type(cls)(cls.__name__, (cls,), body)(**base.params())
+            for task in self.tasks:
+                with suppress(UsageError, DataError):
+                    self.run(watched, task)
+        return not seen.isdisjoint((key, "params", "params_of"))
+
+
+def check_settings(effects: Effects, trial: Sequence[Any]) -> None:
+    """ContractError if a parameter changes nothing, whatever its value.
+
+    trial: what the tasks are made of. Raises Skipped where only texts of the author can tell.
+    """
+    ready = effects.bases[0]
+    given = [key for key, it in ready.declared().items() if it.type is str and it.choices is None]
+    if any(getattr(ready, key) for key in given):
+        raise Skipped(f"what has an effect depends on the text given as {given[0]}")
+    on_texts = bool(trial) and hasattr(trial[0], "texts")
+    more = ". Give texts in which it has one: textreg plugins check NAME --text FILE" * on_texts
+    unseen, places = "", range(len(effects.tasks))
+    if all(isinstance(effects.result(ready, at), tuple) for at in places):
+        raise Skipped("nothing is made of what it is tried on")
+    for key, declared in ready.declared().items():
+        if key not in _NO_EFFECT and (tried := effects.in_vain(key, declared)):
+            same = f"the same result for {', '.join(map(repr, tried))}"
+            if not effects.is_read(key):
+                fail(f"an effect of the parameter {key}", f"{same}, as nothing reads it")
+            # Texts may lack what a switch of a tokenizer is for, of which the author has some.
+            number = declared.type in (int, float) and declared.choices is None
+            known = number or not isinstance(ready, Tokenizer) or trial[0].texts
+            if declared.search or (trial and known):
+                fail(f"an effect of the parameter {key}", same + more)
+            unseen = f"no effect of {key} is seen: {same}{more}"
+    if unseen:
+        raise Skipped(unseen)
+
+
+def others(declared: Param, value: Any) -> Iterator[Any]:
+    """Other values of a parameter that it allows; none of a text that may be any."""
+    if declared.choices is not None:
+        yield from (choice for choice in declared.choices if choice != value)
+    elif declared.type is bool:
+        yield not value
+    elif declared.type in (int, float):
+        if declared.optional and value is not None:
+            yield None
+        usual = value or 0
+        near = (usual + 1, usual - 1) if declared.type is int else ()
+        low = -math.inf if declared.min is None else declared.min
+        high = math.inf if declared.max is None else declared.max
+        ends = [end for end in (low, high) if math.isfinite(end)]
+        numbers = (*near, 2 * usual, usual / 2, *ends, 1, 5, 10 * usual, 0.5)
+        for other in dict.fromkeys(map(declared.type, numbers)):
+            if other != value and low <= other <= high:
+                yield other
+
+
+_of_backends = common_checks("backend", "backend-")
+backend_checks = _of_backends.of
+check_backend = contract(backend_checks)
+
+
+@_of_backends.add("work")
+def _work(backend: Backend) -> None:
+    """Its workers compute what is submitted, keep values and each of several outputs, and bring
+    results in order. Not asked of one that needs an address."""
+    if backend.address:
+        raise Skipped(f"it needs {backend.address}")
+    with calls.workers(backend, None, [], None, Memory()) as workers:
+        kept = workers.submit(np.arange, 5)
+        both = workers.submit(divmod, kept, 2, outputs=2)
+        handles = [kept, *both, workers.send(np.arange(5)), np.arange(5)]
+        got = [list(map(int, it)) for it in workers.map(np.add, handles, [1, 2, 3, kept, kept])]
+    expected = [[1, 2, 3, 4, 5], [2, 2, 3, 3, 4], [3, 4, 3, 4, 3], *[[0, 2, 4, 6, 8]] * 2]
+    require(got == expected, str(expected), got)
+
+
+_of_commands = Checks("command", "command-")
+command_checks = _of_commands.of
+check_command = contract(command_checks)
+
+
+@_of_commands.add("help")
+def _help(command: click.Command) -> None:
+    """It says what it does and what each of its options is for, and the metadata of its
+    distribution, if it has one, has a line for textreg --help."""
+    require(bool(command.help), f"a docstring of the command {command.name}", "none")
+    for option in command.params:
+        described = option.param_type_name != "option" or getattr(option, "help", None)
+        require(bool(described), f"a help text of {option.opts[-1]}", "none")
+    with suppress(Skipped):
+        described, declared = registry.commands(), ("command", command.name)
+        entries = entries_beside(module_of(command))
+        lines = [described[it.name] for it in entries if (it.kind, it.name) == declared]
+        line = f"'{command.name} WHAT IT DOES' in [project.entry-points.\"textreg.help\"]"
+        require(all(lines), line, "none")
+
+
+distribution_checks(_of_commands)
+
+
+@_of_commands.add("usage")
+def _usage(command: click.Command) -> None:
+    """--help prints its help, and what it does not know is refused with exit code 2; in neither
+    case anything is done."""
+    from click.testing import CliRunner
+
+    for arguments, code in ((["--help"], 0), (["--no-such-option-of-any-command"], 2)):
+        done = CliRunner().invoke(command, arguments)
+        told = f"{done.exit_code} {done.exception or done.output!r}"
+        require(done.exit_code == code, f"exit code {code} of {arguments[0]}", told)
+        said = "Usage:" in done.output or "Usage:" in getattr(done, "stderr", "")
+        require(said, f"a line of usage of {arguments[0]}", repr(done.output))
