@@ -191,13 +191,13 @@ BUDGETS = {
     "textreg/solvers": 5_450,
     "textreg/tasks": 1_270,
     "textreg/training": 4_515,
-    "plugins": 11_475,
+    "plugins": 11_505,
     "plugins/textreg-dask": 585,
     "plugins/textreg-export": 1_350,
     "plugins/textreg-latent": 760,
     "plugins/textreg-papers": 975,
     "plugins/textreg-report": 4_000,
-    "plugins/textreg-testing": 3_200,
+    "plugins/textreg-testing": 3_230,
 }
 """Lines of code that a folder may have, without docstrings, comments, blanks and tests.
 

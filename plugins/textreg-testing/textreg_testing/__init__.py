@@ -29,7 +29,14 @@ from textreg_testing.compare import ContractError
 from textreg_testing.exporter import check_exporter, exporter_checks
 from textreg_testing.objective import check_loss, check_penalty, loss_checks, penalty_checks
 from textreg_testing.regularizer import check_regularizer, regularizer_checks
-from textreg_testing.repeated import backend_checks, check_backend, check_command, command_checks
+from textreg_testing.repeated import (
+    backend_checks,
+    check_backend,
+    check_command,
+    check_vectors,
+    command_checks,
+    vectors_checks,
+)
 from textreg_testing.tokenizer import check_tokenizer, tokenizer_checks
 
 __all__ = [
@@ -46,6 +53,7 @@ __all__ = [
     "check_penalty",
     "check_regularizer",
     "check_tokenizer",
+    "check_vectors",
     "command_checks",
     "exporter_checks",
     "graph_builder_checks",
@@ -54,6 +62,7 @@ __all__ = [
     "penalty_checks",
     "regularizer_checks",
     "tokenizer_checks",
+    "vectors_checks",
 ]
 
 #: The checks of each kind of plugin; those of tokenizers and builders take `texts`.
@@ -65,5 +74,6 @@ CHECKS: dict[str, Callable[..., list[Check]]] = {
     "loss": loss_checks,
     "exporter": exporter_checks,
     "backend": backend_checks,
+    "vectors": vectors_checks,
     "command": command_checks,
 }

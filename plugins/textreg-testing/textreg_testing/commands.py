@@ -321,7 +321,7 @@ def _try(row: PluginInfo) -> None:
             settings[part.needs] = _BUILDERS[part.needs]
         if row.kind == "exporter":
             calls.export(part, two_labels())
-        elif row.kind != "backend":  # which may need an address
+        elif row.kind not in ("backend", "vectors"):  # which may need an address, or a file
             textreg.train(texts, labels, ngrams=1, **settings)
 
 

@@ -30,7 +30,7 @@ import numpy as np
 
 from textreg import API
 from textreg.errors import DataError, DataWarning, UsageError
-from textreg.kinds import Backend, Plugin, Tokenizer
+from textreg.kinds import Backend, Plugin, Tokenizer, WordVectors
 from textreg.params import AUTO, Param
 from textreg.plugins import calls, registry
 from textreg.records.store import Memory
@@ -38,6 +38,9 @@ from textreg_testing.checks import Checks, Skipped, contract, module_of
 from textreg_testing.compare import fail, near, require
 
 _SEED = 271828
+
+# Rows of a table of word vectors that are looked at.
+ROWS = 200
 
 # A function of a part and a task, at the top of a module, so that it can be sent elsewhere.
 Work = Callable[[Any, Any], Any]
@@ -482,6 +485,34 @@ def _work(backend: Backend) -> None:
         got = [list(map(int, it)) for it in workers.map(np.add, handles, [1, 2, 3, kept, kept])]
     expected = [[1, 2, 3, 4, 5], [2, 2, 3, 3, 4], [3, 4, 3, 4, 3], *[[0, 2, 4, 6, 8]] * 2]
     require(got == expected, str(expected), got)
+
+
+_of_vectors = common_checks("vectors", "vectors-")
+vectors_checks = _of_vectors.of
+check_vectors = contract(vectors_checks)
+
+
+@_of_vectors.add("rows")
+def _rows(table: WordVectors) -> None:
+    """Rows come in the order of the table, each wanted by its number and word, with a finite
+    vector. Not asked of one that needs a file, or a package that is not there."""
+    asked: list[tuple[int, str]] = []
+
+    def wanted(place: int, word: str) -> bool:
+        asked.append((place, word))
+        return place < ROWS and place % 2 == 0
+
+    try:
+        words, vectors = calls.rows_of_vectors(table, wanted)
+    except UsageError as error:
+        raise Skipped(str(error)) from None
+    places = [place for place, _ in asked]
+    require(places == list(range(len(places))), "every row asked for once, in order", places[:9])
+    expected = [word for place, word in asked if place < ROWS and place % 2 == 0]
+    require(list(words) == list(dict.fromkeys(expected)), "the words wanted, in order", words[:9])
+    again = calls.rows_of_vectors(table, lambda place, _: place < ROWS and place % 2 == 0)
+    same = list(again[0]) == list(words) and np.array_equal(again[1], vectors)
+    require(same, "the same rows when asked again", "others")
 
 
 _of_commands = Checks("command", "command-")

