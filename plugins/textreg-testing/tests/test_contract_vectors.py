@@ -69,7 +69,7 @@ def test_a_right_table_keeps_it() -> None:
 @pytest.mark.parametrize("wrong", [Backwards, All, Infinite, Changing])
 def test_wrong_ones_fail(wrong: type[Right]) -> None:
     with pytest.raises(
-        (ContractError, BrokenPluginError), match="vectors-rows: expected|must give"
+        (ContractError, BrokenPluginError), match=r"vectors-rows: expected|must give"
     ):
         rows_check()(wrong())
 
