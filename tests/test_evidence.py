@@ -41,7 +41,7 @@ def naive(model: Model, text: str) -> tuple[list[float], list[float]]:
     explanation = model.explain(text)
     tokens = [match.span() for match in re.finditer(r"\S+", text)]
     values = [0.0] * len(tokens)
-    for start, end, _, value in explanation.words:
+    for start, end, _, value, _ in explanation.words:
         inside = [t for t, (a, b) in enumerate(tokens) if a < end and b > start]
         for t in inside:
             values[t] += value / len(inside)

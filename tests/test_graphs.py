@@ -280,9 +280,9 @@ def test_a_graph_without_a_link_is_told() -> None:
         train(texts, labels, reg="network", graph_min_df=100)
 
 
-def test_unlabeled_is_for_graphs_only() -> None:
-    with pytest.raises(UsageError, match="ridge makes no use of unlabeled documents"):
-        train(["a", "b"], ["x", "y"], reg="ridge", unlabeled=["c"])
+def test_unlabeled_is_for_graphs_and_vectors() -> None:
+    with pytest.raises(UsageError, match="do not go with the regularizer lasso"):
+        train(["a", "b"], ["x", "y"], reg="lasso", unlabeled=["c"])
 
 
 def test_groups_beside_a_graph() -> None:
@@ -325,9 +325,9 @@ def test_from_the_command_line(cli: Cli, tmp_path: Path, monkeypatch: pytest.Mon
     classes = ("--reg", "network", "--graph", "classes", "--groups", "sentences")
     mixed = cli("train", "rows.jsonl", *classes, "--ngrams", 1, "--json")
     assert json.loads(mixed.out)["graph"]["classes"] > 1
-    wrong = cli("train", "rows.jsonl", "--reg", "ridge", "--unlabeled", "more.txt")
+    wrong = cli("train", "rows.jsonl", "--reg", "lasso", "--unlabeled", "more.txt")
     assert wrong.code == 2
-    assert "makes no use of unlabeled" in wrong.err
+    assert "do not go with the regularizer lasso" in wrong.err
 
 
 def test_every_builder_says_what_it_needs() -> None:

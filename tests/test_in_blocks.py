@@ -189,7 +189,7 @@ def test_a_search_on_a_part_carries_its_strengths_over() -> None:
     assert summary.blocks.searched == 150
     assert summary.documents == 900
     assert summary.dev is not None
-    assert summary.dev.documents == 15
+    assert summary.dev.documents == 150
     chosen = {key: summary.reg.params[key] for key in summary.reg.searched}
     measured = [point.params for point in summary.search]
     assert chosen not in measured or set(chosen.values()) == {0.0}

@@ -61,7 +61,7 @@ def pressing() -> Iterator[type[Pressing]]:
 def test_a_search_takes_the_best_of_what_was_measured(pressing: type[Pressing], jobs: int) -> None:
     pressing.when = (4,)
     with pytest.warns(ConvergenceWarning, match=r"interrupted: the best of \d of 9 settings"):
-        model = textreg.train(TEXTS, LABELS, reg=pressing(), jobs=jobs)
+        model = textreg.train(TEXTS, LABELS, reg=pressing(), jobs=jobs, holdout=0.1)
     assert model.summary.interrupted == "search"
     assert 1 <= len(model.summary.search) < 9
     assert model.summary.converged

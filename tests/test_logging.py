@@ -30,7 +30,7 @@ def test_a_search_tells_how_it_goes_and_why(caplog: pytest.LogCaptureFixture) ->
         textreg.train(TEXTS, LABELS, **SEARCH)
     told = lines(caplog)
     assert "INFO classification of 12 documents, labels bad, good; Lasso(l1=AUTO)" in told
-    assert "INFO 2 documents held out, in 1 parts" in told
+    assert "INFO 12 documents held out, in 5 parts" in told
     assert re.search(r"INFO \d+ features in \d+\.\d\d s\n", told)
     assert re.search(
         r"INFO setting 2 of 2: Lasso\(l1=0.1\): calibrated-log-loss [\d.e-]+, \d", told
@@ -45,7 +45,7 @@ def test_every_fit_and_the_reason_of_a_small_model(caplog: pytest.LogCaptureFixt
     with caplog.at_level("DEBUG", "textreg"):
         textreg.train(TEXTS, LABELS, **SEARCH, select="1se", threshold={"good": "f1"})
     told = lines(caplog)
-    assert "DEBUG search: 2 of 2 fits" in told
+    assert "DEBUG search: 10 of 10 fits" in told
     assert "DEBUG fit: 1 of 1 fits" in told
     assert "select 1se by " in told
     assert "INFO threshold of 'good': " in told

@@ -157,7 +157,7 @@ def test_a_given_penalty_strength_is_measured_as_well(corpora: tuple[Corpus, Cor
     model = train(learn.texts, learn.labels or (), reg=Lasso(l1=0.4))
     path = path_of(model)
     assert path.values[path.chosen] == 0.4
-    assert model.summary.split.kind == "holdout"
+    assert (model.summary.split.kind, model.summary.split.parts) == ("cv", 5)
     zero = path_of(fit(corpora, Elastic(l1=0.0, l2=1.0)))
     assert zero.values[-1] == 0.0
     assert zero.chosen == len(zero) - 1

@@ -425,7 +425,7 @@ def test_kinds_of_hooks_are_all_taken(file: Path) -> None:
     head = "from textreg.hookspecs import hookimpl\nfrom textreg import kinds\n"
     bases = {"tokenizer": "Tokenizer", "groups": "GroupBuilder", "graph": "GraphBuilder"}
     bases |= {"regularizer": "Regularizer", "loss": "Loss", "exporter": "Exporter"}
-    bases |= {"backend": "Backend"}
+    bases |= {"backend": "Backend", "vectors": "WordVectors"}
     for kind, base in bases.items():
         methods = "".join(
             f"    def {name}(self, given): ...\n" for name in KINDS[kind].__abstractmethods__

@@ -61,7 +61,7 @@ def test_a_text_classifier_is_a_vectorizer_and_a_linear_classifier(options: Any)
 
 
 def test_so_is_its_search() -> None:
-    whole = TextClassifier("sentence", prune=0, **WORDS).fit(TEXTS, SIDES)
+    whole = TextClassifier("sentence", prune=0, holdout=0.1, **WORDS).fit(TEXTS, SIDES)
     split = holdout(SIDES, ["0", "1"], 0.1, 0)
     parts = make_pipeline(TextVectorizer(**WORDS), LinearClassifier("sentence", cv=[split]))
     parts.fit(TEXTS, SIDES)
