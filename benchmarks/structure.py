@@ -1,6 +1,6 @@
 """The default, sentences, their shadow and peers on the same documents, in one table.
 
-    python -m benchmarks.structure --data DIR [--corpora trec ...] [--write docs/choosing.md]
+    python -m benchmarks.structure --data DIR [--corpora trec ...] [--write docs/measurements.md]
 
 Every method has the training and the development file: textreg chooses strengths by the latter and
 fits both, the pipeline of scikit-learn (LinearSVC(C=1), see benchmarks.everyday) are fitted on
