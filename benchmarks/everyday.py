@@ -53,7 +53,18 @@ CORPORA = {
 """Folder of every corpus, or the training file in it."""
 
 MEANS = {"mean of eight": EIGHT, "mean of the seven tasks": TASKS}
-HEAD = ("corpus", "labels", "pipeline", "cpu", "textreg", "cpu", "KB", "apart", "weights", "chosen")
+HEAD = (
+    "corpus",
+    "labels",
+    "scikit-learn",
+    "cpu",
+    "textreg",
+    "cpu",
+    "KB",
+    "difference",
+    "weights",
+    "chosen",
+)
 
 
 class Result(NamedTuple):

@@ -1,9 +1,9 @@
 """The default, sentences, their shadow and peers on the same documents, in one table.
 
-    python -m benchmarks.structure --data DIR [--corpora trec ...] [--write docs/choosing.md]
+    python -m benchmarks.structure --data DIR [--corpora trec ...] [--write docs/measurements.md]
 
 Every method has the training and the development file: textreg chooses strengths by the latter and
-fits both, the ten lines of scikit-learn (LinearSVC(C=1), see benchmarks.everyday) are fitted on
+fits both, the pipeline of scikit-learn (LinearSVC(C=1), see benchmarks.everyday) are fitted on
 both, and calibrated by CalibratedClassifierCV for their log-loss. Measured once, on the test file.
 The shadow is `--groups shuffled:sentences`. cpu: user and system seconds of the command, or of the
 fit, with its calibration. --write puts the tables between the two marks of a page.
@@ -32,7 +32,7 @@ METHODS = {
     "ridge": ("--reg", "ridge"),
     "elastic": ("--reg", "elastic"),
 }
-TEN = "ten lines"
+TEN = "scikit-learn"
 MEANS = {
     "mean of eight": EIGHT,
     "mean of four newsgroup pairs": TASKS[:4],

@@ -35,8 +35,8 @@ that has failed for two minor releases of textreg. To have yours listed, add a t
 
 ## Of the project
 
-These distributions stand in `plugins/` of the source, and each is installed on its own. What a
-plugin provides, and the version of textreg's interface that it is made for (API), stand in its
+These distributions are in `plugins/` of the source, and each is installed separately. What a
+plugin provides, and the version of textreg's interface that it is made for (API), are in its
 metadata, which `textreg plugins list` reads without importing it.
 
 | distribution | version | provides | API | needs beside textreg | for |

@@ -154,7 +154,7 @@ def test_the_table_is_put_into_its_page_and_checked(
     assert "| yes, **no**, yes | 50 | 50 | 1,200 | 5 | 80 | 90.0 |" in text
     assert text.index("| 100,000 |") < text.index("| 1,000,000 |")
     assert "1,500 MB | yes | 300" in text  # the goal is that of the most documents
-    assert "by the power 1.18 of their number (to reach: 1.05, **no**)" in " ".join(text.split())
+    assert "by the power 1.18 of their number (goal: 1.05, **no**)" in " ".join(text.split())
     assert "1.5 × in memory | **no** | 30" in text
     assert "the same bits" in text
 

@@ -159,7 +159,7 @@ def test_results_are_kept_line_by_line(
     said = capsys.readouterr()
     assert "failed: two" in said.err
     assert "ZeroDivisionError" in said.err
-    assert "one: to reach: 60 s; reached: yes" in said.out
+    assert "one: goal: 60 s; met: yes" in said.out
     before = json.loads(results.read_text(encoding="utf-8"))["lines"]
     assert {name: len(next(iter(each["sides"].values()))) for name, each in before.items()} == {
         "one": 2,

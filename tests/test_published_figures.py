@@ -1,4 +1,4 @@
-"""Three cheap cells of docs/everyday.md and docs/choosing.md, measured again and compared."""
+"""Three cheap cells of docs/everyday.md and docs/measurements.md, measured again and compared."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def rows(folder: str, part: str) -> tuple[list[str], list[str]]:
 
 def published(corpus: str, column: str) -> float:
     """A cell of the table of accuracies that `python -m benchmarks.structure` wrote."""
-    page = (DOCS / "choosing.md").read_text(encoding="utf-8")
+    page = (DOCS / "measurements.md").read_text(encoding="utf-8")
     table = page.split("**Accuracy in percent**", 1)[1].split("\n\n", 2)[1]
     head, _, *body = (
         [cell.strip() for cell in re.split(r"\|", line)[1:-1]] for line in table.splitlines()

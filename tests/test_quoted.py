@@ -93,6 +93,6 @@ def test_figures_of_readme_are_those_of_the_pages(quoted) -> None:  # type: igno
             assert f"{re.findall(r'[0-9.]+', cell)[-1]} " in line, f"{start}: {cell}"
     pairs = " ".join(cells_of("everyday", corpus, ("textreg",))[0] for corpus in PAIRS)
     assert f"| {pairs} |" in rows["accuracy on four pairs of newsgroups"]
-    eight = cells_of("everyday", "mean of eight", ("textreg", "pipeline"))
+    eight = cells_of("everyday", "mean of eight", ("textreg", "scikit-learn"))
     (line,) = [line for task, line in rows.items() if task.startswith("mean accuracy on eight")]
     assert all(f" {figure} " in line for figure in eight)

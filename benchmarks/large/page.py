@@ -16,7 +16,7 @@ END = "<!-- end -->"
 SLOPE = 1.05
 """The power of the number of documents that time is to grow by, at most."""
 
-HEAD = ("", "", "to reach", "reached", "CPU s", "s", "MB", "blocks", "passes", "right, %")
+HEAD = ("", "", "goal", "met", "CPU s", "s", "MB", "blocks", "passes", "accuracy, %")
 SHOWN = ("cpu", "wall", "peak", "blocks", "passes")
 
 
@@ -78,7 +78,7 @@ def remarks(line: Line, sides: Samples) -> list[str]:
         power = slope([points[0], points[-1]], 1)
         said.append(
             f"From {points[0][0]:,.0f} to {points[-1][0]:,.0f} documents CPU time grows by the "
-            f"power {power:.2f} of their number (to reach: {SLOPE}, "
+            f"power {power:.2f} of their number (goal: {SLOPE}, "
             f"{'yes' if power <= SLOPE else '**no**'}), memory by the power "
             f"{slope([points[0], points[-1]], 2):.2f}."
         )
@@ -97,7 +97,7 @@ def remarks(line: Line, sides: Samples) -> list[str]:
         said.append(
             f"On a cluster, times as quick as with 1 worker: {', '.join(gains)} (on 2 cores); "
             f"{'the same bits' if alike else '**different bits**'}. The blocks have "
-            f"{first['size']:,.0f} MB. A pass sends {first['sent']:.2g} % of that (to reach: 1, "
+            f"{first['size']:,.0f} MB. A pass sends {first['sent']:.2g} % of that (goal: 1, "
             f"{'yes' if first['sent'] <= 1 else '**no**'}); the columns of problems in memory "
             f"were {first['columns']:.2g} %. CPU seconds and memory are of the process that trains."
         )

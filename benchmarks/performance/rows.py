@@ -8,15 +8,15 @@ from benchmarks.performance.line import UNITS, Line, Samples, cost, ratio, value
 
 HEADS = (
     "",
-    "to reach",
-    "reached",
+    "goal",
+    "met",
     "before",
     "textreg",
     "peers",
     "ratio",
     "bound",
     "MB",
-    "right, %",
+    "accuracy, %",
 )
 
 
