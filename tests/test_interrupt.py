@@ -150,7 +150,8 @@ def test_the_command_line_keeps_the_model(
         return solve(self, problem)
 
     monkeypatch.setattr(Lasso, "solve", slow)
-    done = cli("train", "demo/train.jsonl", "--reg", "lasso", "--jobs", 1, "--json")
+    words = "train", "demo/train.jsonl", "--reg", "lasso", "--holdout", 0.1, "--jobs", 1, "--json"
+    done = cli(*words)
     assert done.code == 0, done.err
     assert "interrupted: the best of 2 of 9 settings" in done.err
     assert json.loads(done.out)["interrupted"] == "search"
@@ -304,6 +305,6 @@ def test_the_first_is_acknowledged_in_a_program(
 ) -> None:
     pressing.when = (4,)
     with pytest.warns(ConvergenceWarning, match="interrupted: the best"):
-        textreg.train(TEXTS, LABELS, reg=pressing())
+        textreg.train(TEXTS, LABELS, reg=pressing(), holdout=0.1)
     assert capfd.readouterr().err.count("Press Ctrl-C again to end now") == 1
     assert signal.set_wakeup_fd(-1) == -1
