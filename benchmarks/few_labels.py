@@ -185,9 +185,9 @@ def table(rows: list[dict[str, Any]]) -> list[str]:
             for c in COLUMNS
         ]
         apart = 100 * np.array([it["default"]["accuracy"] - it["svm"]["accuracy"] for it in own])
-        error = apart.std(ddof=1) / np.sqrt(len(apart)) if len(apart) > 1 else np.nan
+        error = f" ± {apart.std(ddof=1) / np.sqrt(len(apart)):.1f}" if len(apart) > 1 else ""
         means.append(cell)
-        lines.append(_line(f"{name} | {size}", cell, f"{apart.mean():+.1f} ± {error:.1f}"))
+        lines.append(_line(f"{name} | {size}", cell, f"{apart.mean():+.1f}{error}"))
     every = np.array(means)
     whole = every[~np.isnan(every).any(axis=1)]
     gain = f"{np.mean(every[:, 4] - every[:, 0]):+.1f}"
