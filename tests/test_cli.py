@@ -67,7 +67,7 @@ def test_train_for_people(cli: Cli, corpus: Path) -> None:
     assert first.startswith(f"{corpus}: 40 documents; ")
     assert "text = text (guessed), label = label (guessed)" in first
     assert "labels: neg 20, pos 20" in result.out
-    assert re.search(r"search: \d+ settings of auto on 40 documents \(cross-validation, 5 parts\)", result.out)
+    assert re.search(r"search: \d+ settings of auto on 40 documents \(cross-", result.out)
     chosen = r"\nchosen: elastic, l2 [\d.]+, l1 [\d.]+ \(ridge at best 0\.000, accuracy 1\.000\)\n"
     assert re.search(chosen, result.out)
     assert "groups: " not in result.out
@@ -82,7 +82,7 @@ def test_train_tells_people_of_groups(cli: Cli, corpus: Path) -> None:
     result = cli("train", corpus, "--reg", "sentence")
     assert (result.code, result.err) == (0, "")
     assert "groups: 80 sentences" in result.out
-    assert re.search(r"search: \d+ settings of sentence on 40 documents \(cross-validation", result.out)
+    assert re.search(r"search: \d+ settings of sentence on 40 documents \(cross-", result.out)
     assert re.search(r"\nchosen: group [\d.]+, l1 [\d.]+, l2 [\d.]+\n", result.out)
     selected = r"\nselected: (\d+) of 80 sentences; at the optimum (\d+) surely are, (\d+) surely "
     (numbers,) = re.findall(selected + r"are not, (\d+) are undecided\n", result.out)

@@ -178,8 +178,8 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         Words that are reasons of labels, one on each line, or none of them, with a minus before;
         the weights of reasons are penalized less.
     holdout : float, optional
-        Fraction of the training documents to hold out for choosing hyperparameters; 0.1 if not
-        given.
+        Fraction of the training documents to hold out for choosing hyperparameters; if not given
+        0.1, or of up to 1,000 documents five parts, each once.
     cv : int, optional
         Choose hyperparameters by K-fold cross-validation instead.
     metric : str, optional
@@ -557,8 +557,8 @@ class TextRegressor(RegressorMixin, TextEstimator):  # type: ignore[misc]
         Words that are reasons of labels, one on each line, or none of them, with a minus before;
         the weights of reasons are penalized less.
     holdout : float, optional
-        Fraction of the training documents to hold out for choosing hyperparameters; 0.1 if not
-        given.
+        Fraction of the training documents to hold out for choosing hyperparameters; if not given
+        0.1, or of up to 1,000 documents five parts, each once.
     cv : int, optional
         Choose hyperparameters by K-fold cross-validation instead.
     metric : {'r2', 'mse'}, default 'r2'

@@ -162,7 +162,8 @@ class TrainingSettings(Parametrized):
         convert=as_given,
         metavar="FILE",
         repeated=True,
-        help="labeled documents to choose hyperparameters on, instead of held-out ones",
+        help="labeled documents to choose hyperparameters on, instead of held-out ones; fewer than "
+        "1,000 join those of training, in five parts",
     )
     unlabeled: Corpus | None = param(
         default=None,
@@ -188,8 +189,8 @@ class TrainingSettings(Parametrized):
         default=None,
         convert=check_fraction,
         metavar="FRACTION",
-        help="fraction of the training documents to hold out for choosing hyperparameters; 0.1 "
-        "if not given",
+        help="fraction of the training documents to hold out for choosing hyperparameters; if not "
+        "given 0.1, or of up to 1,000 documents five parts, each once",
     )
     cv: int | None = param(
         default=None, metavar="K", help="choose hyperparameters by K-fold cross-validation instead"
