@@ -295,7 +295,7 @@ def test_from_the_shell(cli: Cli) -> None:
     with pytest.raises(UsageError, match="no check 'nonsense'"):
         check_tokenizer(Plain, skip={"nonsense": ""})
     kinds = {"regularizer", "tokenizer", "groups", "graph", "loss", "exporter", "backend"}
-    assert set(CHECKS) == {*kinds, "command"}
+    assert set(CHECKS) == {*kinds, "vectors", "command"}
 
 
 def test_a_name_that_one_kind_has_needs_no_kind(cli: Cli) -> None:
@@ -304,4 +304,4 @@ def test_a_name_that_one_kind_has_needs_no_kind(cli: Cli) -> None:
     assert all(row["check"].startswith("groups-") for row in json.loads(done.out)["checks"])
     both = cli("plugins", "check", "file")
     assert both.code == 2
-    assert "'file' stands for graph.file and groups.file: name one of them." in both.err
+    assert "'file' stands for graph.file and groups.file and vectors.file: name" in both.err
