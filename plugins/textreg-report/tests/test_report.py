@@ -476,7 +476,7 @@ def test_refusals(model: Model, train: Corpus) -> None:
     )
     with pytest.raises(ModelError, match="does not hold its settings"):
         report(bare, train=train)
-    with pytest.raises(UsageError, match="jobs must be 1 or more, or -1"):
+    with pytest.raises(UsageError, match="jobs must be 1 or more, up to 1024, or -1"):
         report(model, train=train, jobs=0)
     assert right(report(bare, train)) > 0
 
