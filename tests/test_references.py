@@ -23,7 +23,7 @@ AUTHORS = re.compile(
     r"\b([A-Z][\w'-]+)(?:(?:, [A-Z][\w'-]+)*,? (?:&|and) [A-Z][\w'-]+| et al\.)?,?"
     r" \(?((?:19|20)\d\d)\b"
 )
-NOT_AUTHORS = {"NIPS", "RFC", "SemEval", "January", "March"}
+NOT_AUTHORS = {"On", "NIPS", "RFC", "SemEval", "January", "March"}
 
 
 def pages() -> Iterator[tuple[str, str]]:
