@@ -169,6 +169,19 @@ def test_more_labels_and_several_a_document() -> None:
     assert low < 0.0 < high
 
 
+def test_beside_a_label_of_the_unknown() -> None:
+    texts, labels = corpus(60)
+    rng = np.random.default_rng(1)
+    outside = [" ".join(rng.choice(OTHERS, 6)) for _ in range(10)]
+    model = textreg.train(
+        [*texts, *outside], [*labels, *["none"] * 10], **WORDS, vectors="kinds", unknown="none"
+    )
+    assert model.summary is not None
+    assert model.summary.vectors is not None
+    assert model.summary.vectors.scale > 0.0
+    assert model.predict(["up15 up16", "down15 down16"]) == ["p", "n"]
+
+
 def test_unlabeled_texts_say_which_words_are_alike() -> None:
     texts, labels = corpus()
     more = [*corpus(600, slice(0, 20), 5)[0]]

@@ -159,7 +159,8 @@ def _fit_one(
         data, regularizer, best = with_prior(context, data, best, work)
     of_search, learned = len(splits) == len(data.splits) and not data.strength, FromHeld()
     scores = context.held_scores(best)
-    if splits and (of_search or scores is not None):
+    # The fits of the search know nothing of a prior.
+    if splits and not data.strength and (of_search or scores is not None):
         # Thresholds and calibration first: they need the folds, which then may go.
         held_by = dict(zip(folds, data.splits, strict=True))
         learned = learn_from_held(context, data, best, work, held_by, scores=scores) or learned
