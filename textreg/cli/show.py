@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from itertools import compress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -182,7 +181,7 @@ def command(model: str, top: int, what: What, as_json: bool) -> None:
         output.print_json({**facts, "summary": summary, "top": features})
         return
     output.print_table(told(facts))
-    inferred = set(compress(loaded.encoder.names, loaded.inferred.tolist()))
+    inferred = {loaded.encoder.names[at] for at in loaded.inferred.nonzero()[0].tolist()}
     for label, weighted in features.items():
         click.echo(f"\n{single_line(label)}")
         if weighted:

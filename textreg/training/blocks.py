@@ -22,8 +22,7 @@ from textreg.blocks.features import BlockFeatures
 from textreg.blocks.scratch import Budget, Scratch
 from textreg.errors import DataWarning, UsageError
 from textreg.features.vectorize import DocumentRows
-from textreg.kinds import Regularizer, Workers
-from textreg.params import LogGrid
+from textreg.kinds import Workers
 from textreg.plugins import calls
 from textreg.records import Corpus, Design, Documents, Problem
 from textreg.records.design import BlockDesign, BlockGroups, GroupBlocks, RowBlocks
@@ -106,9 +105,6 @@ PART, CHARACTERS = 30_000, 10_000_000
 # Documents that tell how long documents are.
 MEASURED = 1_000
 
-# Digits of the strengths that are carried over.
-DIGITS = 4
-
 
 def part_context(training: Training, settings: TrainingSettings) -> SearchContext:
     """The search, on some of the documents."""
@@ -148,35 +144,8 @@ def search_part(context: SearchContext, work: Work) -> tuple[SearchResult, dict[
         )
     result = replace(result, best=context.best(fitting))
     hardest = context.prepared_for(result.best).folds[0].hardest()
-    return result, _scales(context.settings.reg, hardest)
-
-
-def _scales(reg: Regularizer, problem: Problem) -> dict[str, float]:
-    """The scale of every strength that is searched in units of it."""
-    declared = reg.declared()
-    return {
-        name: calls.scale(reg, problem, name)
-        for name in reg.undecided()
-        if isinstance(declared[name].search, LogGrid)
-    }
-
-
-def carry_over(
-    chosen: Regularizer, reg: Regularizer, scales: dict[str, float], problems: trials.Problems
-) -> Regularizer:
-    """What was chosen on the part, for all documents."""
-    if not scales:
-        return chosen
-    values = chosen.params()
-    # strength = fraction * scale: the fraction of the part, times the scale of all documents
-    whole = _scales(reg, problems.hardest())
-    return chosen.replace(
-        **{
-            name: float(f"{values[name] * whole[name] / scale:.{DIGITS}g}")
-            for name, scale in scales.items()
-            if scale > 0.0
-        }
-    )
+    reg = context.settings.reg
+    return result, trials.scales_of(reg, reg.undecided(), hardest)
 
 
 # Share of the allowed memory that arrays of blocks may fill before they go to disk.
@@ -275,8 +244,10 @@ def learn_in_blocks(
         )
         factors = prepared.row_factors
         problems = trials.Problems(problem, prepared.task, prepared.y, row_factors=factors)
-        chosen = result.best.regularizer if result.best else settings.reg
-        regularizer = carry_over(chosen, settings.reg, scales, problems)
+        regularizer = result.best.regularizer if result.best else settings.reg
+        if scales:  # those of all documents in place of those of the part
+            whole = trials.scales_of(settings.reg, scales, problems.hardest())
+            regularizer = trials.carried_over(regularizer, scales, whole)
         fitted, stopped = fit.fit_rows(regularizer, problems, None, work)
         fitted, pruned = fit.prune(fitted, regularizer, problems, settings.prune)
         best, every = result.best, np.arange(len(training.corpus))

@@ -244,10 +244,7 @@ def with_prior(
         held, _, stopped = held_out(fitted, folds, work, none, None)
         if stopped:
             break
-        weights = data.row_weights(np.concatenate([split.held for split in splits]))
-        shift = task.shift(held.scores, held.y, weights)
-        scores = held.scores if shift is None else held.scores + shift.values
-        measured = task.measure(scores, held.y, held.weights)
+        measured = task.measure(*_shifted(data, held, splits)[0])
         LOG.info("strength %g of the prior: %s %.4g", strength, metric, measured[metric])
         cost = measured[metric] if metric in SMALLER else -measured[metric]
         if metric == "mse":  # minus the log-likelihood of normal errors, up to a constant
@@ -255,6 +252,19 @@ def with_prior(
         if (cost := len(held.y) * cost + prior) < least:
             chosen, least = (leaning, fitted, best and replace(best, metrics=measured)), cost
     return chosen
+
+
+def _shifted(
+    data: Prepared, held: Held, splits: Sequence[Split]
+) -> tuple[Held, intercept.Shift | None]:
+    """Scores that splits hold out, shifted for new texts; as they are for fitted intercepts."""
+    if data.settings.intercept == "fitted" or not data.fit_intercept:
+        return held, None
+    weights = data.row_weights(np.concatenate([split.held for split in splits]))
+    shift = data.task.shift(held.scores, held.y, weights)
+    if shift is None:
+        return held, None
+    return held._replace(scores=held.scores + shift.values), shift
 
 
 def learn_from_held(  # noqa: PLR0913  # the fits, and what is known of them
@@ -289,13 +299,10 @@ def learn_from_held(  # noqa: PLR0913  # the fits, and what is known of them
         held, outside_scores, stopped = held_out(regularizer, folds, work, X, starts)
     if stopped and near is not None:
         return None
-    shift = calibration = None
-    if settings.intercept != "fitted" and data.fit_intercept:
-        rows = np.concatenate([split.held for split in splits])
-        shift = task.shift(held.scores, held.y, data.row_weights(rows))
+    held, shift = _shifted(data, held, splits)
     if shift is not None:
-        held = held._replace(scores=held.scores + shift.values)
         outside_scores = outside_scores + shift.values
+    calibration = None
     if task.probabilistic and settings.calibrate != "none":
         calibration = task.calibrate(settings.calibrate or "temperature", held.scores, held.y)
     thresholds = task.choose_thresholds(settings.threshold or {}, held.scores, held.y)

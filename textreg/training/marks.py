@@ -21,16 +21,13 @@ import numpy as np
 from textreg.errors import DataError, UsageError
 from textreg.features.encoder import AnyEncoder
 from textreg.files import numbered_lines
-from textreg.kinds import Regularizer
-from textreg.params import LogGrid
-from textreg.plugins import calls
 from textreg.records import Corpus, Floats
+from textreg.training import trials
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from textreg.records import Bools, Tokens
-    from textreg.training.trials import Problems
 
 # Strengths t that are tried, and minus the logarithms of their prior: |log2(t)| with 1/16 in place
 # of 0. Evidence gains more than the loss of held-out documents shows.
@@ -39,9 +36,6 @@ PRIORS = (4.0, 1.0, 0.0, 1.0)
 
 # rho of a word that is listed: its odds to be marked are those of others, times 8.
 LISTED = np.log(8.0)
-
-# Significant digits of strengths.
-DIGITS = 4
 
 # A, as of five occurrences of every feature: without, rare ones would follow chance.
 COUNT = 5.0
@@ -73,17 +67,14 @@ class Marks:
         factors = np.exp(strength * self.rho / 2.0)
         return csr_array((X.data * factors[X.indices], X.indices, X.indptr), shape=X.shape)
 
-    def regularizer(self, regularizer: Any, plain: Problems, applied: Problems) -> Any:
+    def regularizer(
+        self, regularizer: Any, plain: trials.Problems, applied: trials.Problems
+    ) -> Any:
         """The same share of the scale of every strength, which the factors change."""
-        before, after = plain.hardest(), applied.hardest()
-        changed: dict[str, float] = {}
-        for name, declared in regularizer.declared().items():
-            value = regularizer.params()[name]
-            if isinstance(declared.search, LogGrid) and value:
-                scales = (calls.scale(regularizer, it, name) for it in (after, before))
-                ratio = next(scales) / max(next(scales), 1e-300)
-                changed[name] = float(f"{value * ratio:.{DIGITS}g}")
-        return regularizer.replace(**changed)
+        names = [name for name, value in regularizer.params().items() if value]
+        problems = plain.hardest(), applied.hardest()
+        scales = (trials.scales_of(regularizer, names, problem) for problem in problems)
+        return trials.carried_over(regularizer, *scales)
 
     def fold_in(
         self, encoder: AnyEncoder, w: Floats, strength: float
@@ -166,8 +157,9 @@ def _inside(tokens: Tokens, evidence: Any) -> Bools:
     return inside
 
 
-def check_marks(reg: Regularizer, settings: Any) -> None:
+def check_marks(settings: Any) -> None:
     """UsageError for settings that marked passages cannot be beside."""
+    reg = settings.reg
     needs = {
         f"the regularizer {reg.label()}": reg.name
         not in ("ridge", "lasso", "elastic", "auto", "group", "sentence"),

@@ -394,7 +394,7 @@ def prepare(
     prior: Vectors | Marks | None = None
     documents, words = marked_documents(corpus), settings.evidence_words
     if documents or words is not None:
-        check_marks(settings.reg, settings)
+        check_marks(settings)
         rho = log_odds_of(features.encoder, corpus) if documents else np.zeros(rows.shape[1])
         if words is not None:
             rho += log_odds_of_words(features.encoder, words)

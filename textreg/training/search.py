@@ -376,10 +376,10 @@ def choose(
             f"has {min(sizes):,.0f}. Allow more (--max-nonzero), or search higher penalty "
             "strengths."
         )
-    best = min(small, key=lambda index: (cost[index], sizes[index], index))
+    ranked = sorted(small, key=lambda at: (cost[at], sizes[at], at))
+    best = ranked[0]
     if rule.select == "best":
         # Of every class the best; nothing else where it is not said which of them is simpler.
-        ranked = sorted(small, key=lambda at: (cost[at], sizes[at], at))
         classes = [type(points[at].regularizer) for at in ranked]
         first, *later = [ranked[classes.index(it)] for it in families if it in classes] or [best]
         for at in later:

@@ -24,6 +24,7 @@ from textreg.reading.columns import moments
 from textreg.records import Bools, Corpus, Floats, Int64s
 from textreg.tasks import Target
 from textreg.tasks.base import REMEDY
+from textreg.training.marks import marked_documents
 from textreg.training.settings import TrainingSettings
 
 if TYPE_CHECKING:
@@ -369,7 +370,7 @@ def splits_of(corpus: Corpus, target: Target, settings: TrainingSettings) -> lis
     tuned = settings.threshold or settings.path or settings.unknown is not None
     tuned = tuned or settings.calibrate in METHODS or settings.intercept == "left-out"
     tuned = tuned or settings.leans_on_vectors or settings.evidence_words is not None
-    tuned = tuned or any(corpus.evidence_of or ())
+    tuned = tuned or marked_documents(corpus) > 0
     if settings.holdout is None and not settings.searches and not tuned:
         if corpus.group_of is not None or corpus.time_of is not None:
             raise UsageError(

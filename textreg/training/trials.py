@@ -14,7 +14,7 @@ from __future__ import annotations
 import itertools
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,6 +23,7 @@ import numpy as np
 from textreg.errors import ConvergenceWarning
 from textreg.kinds import Regularizer
 from textreg.measure.metrics import standard_error
+from textreg.params import LogGrid
 from textreg.plugins import calls
 from textreg.records import Floats, Int32s, Problem, Solution, Step, arrays
 from textreg.tasks import Task
@@ -42,6 +43,9 @@ MAX_START = 100_000
 # Settings of a chain that are solved in one go: with more a search that is stopped has seen less
 # of the other chains, with fewer threads wait for each other more often.
 CHUNK = 3
+
+# Digits of the strengths that are carried over.
+DIGITS = 4
 
 # How many weight vectors are fitted side by side, which kernels take in one go, and how many
 # weights these may have together: every one takes a dozen vectors as long as that.
@@ -401,6 +405,30 @@ def grid_of(regularizer: Regularizer, first: Fold) -> list[Regularizer]:
     grid is that of the weight vector that needs the largest penalty strength to vanish.
     """
     return calls.candidates(regularizer, first.hardest())
+
+
+def scales_of(reg: Regularizer, names: Iterable[str], problem: Problem) -> dict[str, float]:
+    """The scale of those strengths that are searched in units of it."""
+    declared = reg.declared(**reg.params())
+    return {
+        name: calls.scale(reg, problem, name)
+        for name in names
+        if isinstance(declared[name].search, LogGrid)
+    }
+
+
+def carried_over(
+    regularizer: Regularizer, before: Mapping[str, float], after: Mapping[str, float]
+) -> Regularizer:
+    """The same fractions of other scales: strength = fraction * scale."""
+    values = regularizer.params()
+    return regularizer.replace(
+        **{
+            name: float(f"{values[name] * after[name] / scale:.{DIGITS}g}")
+            for name, scale in before.items()
+            if scale > 0.0
+        }
+    )
 
 
 def add_trials(  # what, on what, how, and where it goes

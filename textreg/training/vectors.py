@@ -18,11 +18,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from textreg._core import text_counts
 from textreg.errors import DataError, DataWarning, UsageError
 from textreg.features.encoder import AnyEncoder, Encoder, JoinedEncoder
 from textreg.plugins import calls, registry
 from textreg.records import Documents, Floats, Int64s
-from textreg.text import count, word_vectors
+from textreg.text import word_vectors
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -236,8 +237,9 @@ def _of_table(name: str, part: Encoder, known: dict[str, int]) -> tuple[dict[str
 def _of_texts(part: Encoder, texts: Sequence[Any]) -> tuple[dict[str, int], Floats]:
     """The words of texts from the most frequent on, with vectors from the company they keep."""
     tokens = part.words(texts)
-    counts = count(tokens)
-    frequencies = np.bincount(counts.indices, minlength=counts.shape[1])
+    frequencies = text_counts.document_frequencies(
+        tokens.ids, tokens.token_document_ptr, len(tokens.vocabulary)
+    )
     kept = np.flatnonzero(frequencies >= LEAST)
     if len(kept) < 2:
         raise DataError(
