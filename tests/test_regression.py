@@ -152,7 +152,7 @@ def test_other_losses_classify(loss: str, reg: str, tmp_path: Path) -> None:
     labels = ["high" if float(y) > 7 else "low" if float(y) < 3 else "middle" for y in stars]
     options = {"tokenizer": "words", "weighting": "count", "ngrams": 1}
     if (reg, loss) == ("gomp", "hinge"):
-        options["loss_smoothing"] = 0.1  # a fit for each step, few of which end at kinks
+        options["loss_smoothing"] = 0.3  # a fit for each step, few of which end at kinks
     model = textreg.train(texts, labels, reg=reg, loss=loss, **options)
     right = np.mean([a == b for a, b in zip(model.predict(texts), labels, strict=True)])
     assert right > 0.6  # the middle is hard to tell by a straight line
