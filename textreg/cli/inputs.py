@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -16,8 +16,9 @@ from textreg.reading import corpus as readers
 from textreg.reading import formats, source
 from textreg.reading.columns import ColumnNames, Likely, NoColumnsError
 from textreg.records import Corpus
-from textreg.records.documents import Field, StoredTexts, as_fields
+from textreg.records.documents import DECIMALS, Field, StoredTexts, as_fields
 from textreg.tasks import Task
+from textreg.training.recipe import items_of
 
 if TYPE_CHECKING:
     from textreg.kinds import Workers
@@ -87,6 +88,7 @@ class Reading(NamedTuple):
     max_skipped: float | None = None
     multilabel: bool | None = None
     fields: tuple[Field, ...] | None = None
+    decimal: Mapping[str, str] | None = None
 
     def of(self, task: Task | type[Task] | None) -> Reading:
         """How to read the documents of a task; None where these tell it."""
@@ -113,6 +115,10 @@ class Reading(NamedTuple):
             and not (name.endswith("_col") and value.isdecimal())
             and not (name == "text_col" and fields)
         }
+        source = None if model.summary is None else model.summary.source
+        kept = {} if source is None else source.reading
+        if how.decimal is None and "decimal" in kept:
+            how = how._replace(decimal=pairs_of(kept["decimal"]))
         return how._replace(**likely)
 
     def check_text(self) -> None:
@@ -135,10 +141,14 @@ class Reading(NamedTuple):
 
     def kept(self, corpus: Corpus) -> dict[str, Any]:
         """The options for reading that a model keeps: those given, and the columns of a corpus."""
-        columns = {f"{role}_col": name for role, name in corpus.column_names.items()}
+        columns: dict[str, Any] = {
+            f"{role}_col": name for role, name in corpus.column_names.items()
+        }
         usual = {"on_error": "stop", "max_skipped": MAX_SKIPPED}
         # Whether documents have several labels or fields is said by the settings.
-        given = self._replace(multilabel=None, fields=None)._asdict().items()
+        how = self._replace(multilabel=None, fields=None, decimal=None)
+        columns |= {"decimal": items_of(corpus.decimals)} if corpus.decimals else {}
+        given = how._asdict().items()
         return columns | {key: it for key, it in given if it not in (None, usual.get(key))}
 
     def training(
@@ -202,9 +212,32 @@ class Reading(NamedTuple):
             yield batch
 
     def _how(self) -> dict[str, Any]:
-        return {"encoding": self.encoding, "fields": self.fields or ()}
+        how = {"encoding": self.encoding, "decimal": self.decimal}
+        return {**how, "fields": self.fields or ()}
 
 
+def pairs_of(items: Iterable[str]) -> dict[str, str]:
+    """What stands before and after the last ``=`` of items such as ``price=comma``."""
+    return {name: value for name, _, value in (str(item).rpartition("=") for item in items)}
+
+
+def _decimals(ctx: click.Context, option: click.Parameter, given: Sequence[str]) -> Any:
+    """Decimal marks by the names of columns; None where there are none."""
+    marks = pairs_of(given)
+    if wrong := next((mark for mark in marks.values() if mark not in DECIMALS), None):
+        raise click.BadParameter(
+            f"'{wrong}' is neither comma nor point: write comma, or COLUMN=comma.", ctx, option
+        )
+    return marks or None
+
+
+_DECIMAL = repeated(
+    "--decimal",
+    "[COLUMN=]MARK",
+    "Decimal mark of numbers: comma, as in 1.234,50, or point, as in 1,234.50.  [default: that of "
+    "the training, if there is one; else recognized for each column of --number-col]",
+    callback=_decimals,
+)
 _LABEL_SEP = option(
     "--label-sep",
     "TEXT",
@@ -270,6 +303,7 @@ def reading(
         options.append(option(f"--{name}-col", "NAME", text))
     options += [_LABEL_SEP, _ENCODING] if "label" in columns else [_ENCODING]
     options += _ANSWERS if answers else _STOPS if stops else []
+    options += [_DECIMAL] if fields or trained else []
 
     def decorate(command: F) -> F:
         command.__doc__ = (command.__doc__ or "").replace("{formats}", formats.titles())

@@ -338,6 +338,7 @@ class CorpusReader:
             skipped=self.skipping.taken(len(collected)),
             columns=columns,
             column_names=column_names,
+            decimals={name: it for used in self.columns for name, it in used.decimals.items()},
         )
 
     def _rows(self) -> Iterator[tuple[str, Row | sources.UnusableRow]]:
@@ -362,7 +363,7 @@ class CorpusReader:
             if self.encoding == sources.GUESS and not format.magic:
                 self.guessed.append(self.source.encoding.replace("_", "-"))
             self.columns.append(columns)
-            for row in format.rows(self.source, columns):
+            for row in columns.settled(format.rows(self.source, columns)):
                 if isinstance(row, sources.UnusableRow):
                     sources.refuse_change(stream)  # a row may be cut short by it
                 yield name, row
@@ -422,6 +423,7 @@ def read_corpus(  # noqa: PLR0913  # its options are its interface
     multilabel: bool = False,
     encoding: str | None = None,
     fields: Sequence[Field] = (),
+    decimal: Mapping[str, str] | None = None,
     texts: StoredTexts | None = None,
 ) -> Corpus:
     """Read documents and their labels from files.
@@ -461,6 +463,9 @@ def read_corpus(  # noqa: PLR0913  # its options are its interface
     fields : sequence of Field, default ()
         The columns that a document consists of, where these are several; ``text_col`` is then not
         needed.
+    decimal : mapping of str to str, optional
+        The decimal marks of columns of numbers that are texts, "comma" or "point"; that of the
+        empty name is of all others. By default those of the fields are recognized.
     texts : StoredTexts, optional
         Where the texts go to as they are read, for files that do not fit into memory. It is empty,
         and becomes the texts of the corpus. By default they are kept in memory.
@@ -499,6 +504,7 @@ def read_corpus(  # noqa: PLR0913  # its options are its interface
         multilabel=multilabel,
         encoding=encoding,
         fields=fields,
+        decimal=decimal,
     )
     corpus = reader.whole(texts)
     columns = ", ".join(f"{role} = {what}" for role, what in corpus.columns.items())
@@ -600,7 +606,8 @@ def stream_records(
     full : bool, default False
         Whether to wait for full batches from a pipe, rather than return the rows that have arrived.
     **options
-        ``encoding`` and ``fields`` as in :func:`read_corpus`. With ``on_error="skip"`` unusable
+        ``encoding``, ``fields`` and ``decimal`` as in :func:`read_corpus`; without marks numbers
+        have decimal points. With ``on_error="skip"`` unusable
         rows are listed in ``Corpus.skipped``, which says where among the documents each of them
         stands; by default the first one raises DataError.
 
@@ -616,6 +623,7 @@ def stream_records(
     """
     if batch < 1:
         raise UsageError(f"batch must be at least 1, not {batch}.")
+    options["decimal"] = options.get("decimal") or {}
     reader = CorpusReader(paths, ColumnNames(text_col), labeled=False, keep=True, **options)
     reader.skipping.offer = "to answer such rows with an empty line"
     for documents in reader.batches(batch, full=full):

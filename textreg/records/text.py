@@ -348,6 +348,8 @@ class Corpus:
         The rows of the files that could not be read and were left out.
     columns : dict of str to str
         The format and the columns that were read, for people.
+    decimals : dict of str to str
+        The decimal marks of columns of numbers, "comma" or "point", where they are not plain.
     column_names : dict of str to str
         The name of the column of the texts, of the labels and so on, by what it holds, where all
         files have the same.
@@ -377,6 +379,7 @@ class Corpus:
     skipped: SkippedRows = field(default_factory=SkippedRows)
     columns: dict[str, str] = field(default_factory=dict)
     column_names: dict[str, str] = field(default_factory=dict)
+    decimals: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._take_columns()

@@ -1,0 +1,102 @@
+"""Tables as offices write them: numbers, encodings, labels, Excel."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from textreg.reading.corpus import read_corpus
+from textreg.records.documents import as_fields, decimals_of, number_in
+
+WORDS = {"Billing": "invoice payment refund", "Login": "password account reset"}
+
+
+def write(path: Path, rows: list[tuple[Any, ...]], head: str = "label;text;price") -> str:
+    """A table with semicolons in cp1252."""
+    lines = [head, *(";".join(map(str, row)) for row in rows)]
+    path.write_bytes("\r\n".join([*lines, ""]).encode("cp1252"))
+    return str(path)
+
+
+def rows_of(n: int, price: str = "5,20") -> list[tuple[Any, ...]]:
+    """Rows of both labels in turn."""
+    labels = list(WORDS)
+    return [(labels[at % 2], f"{WORDS[labels[at % 2]]} für {at}", price) for at in range(n)]
+
+
+@pytest.mark.parametrize(
+    ("text", "point", "comma"),
+    [
+        ("5,20", None, 5.2),
+        ("1.234,50", None, 1234.5),
+        ("1,234.50", 1234.5, None),
+        ("12 %", 0.12, 0.12),
+        ("€ 5", 5.0, 5.0),
+        ("-3,5 EUR", None, -3.5),
+        ("€ -5", -5.0, -5.0),
+        ("\u22125", -5.0, -5.0),
+        ("1'234'567", 1234567.0, 1234567.0),
+        ("1\u00a0234,5", None, 1234.5),
+        ("1.234", 1.234, 1234.0),
+        ("1,234", 1234.0, 1.234),
+        ("0.935", 0.935, None),
+        ("1e3", 1000.0, None),
+        ("12,34,567", None, None),
+        ("", None, None),
+        ("%", None, None),
+        ("5 apples", None, None),
+    ],
+)
+def test_numbers_as_people_write_them(text: str, point: float | None, comma: float | None) -> None:
+    for mark, wanted in (("point", point), ("comma", comma)):
+        if wanted is None:
+            with pytest.raises(ValueError, match=re.escape(text)):
+                number_in(text, mark)
+        else:
+            assert math.isclose(number_in(text, mark), wanted)
+
+
+def test_a_column_is_judged_as_a_whole() -> None:
+    assert decimals_of({"a": ["1.234", "5,20", 3, None], "b": ["1.234"], "c": ["7", ""]}) == {
+        "a": "comma"
+    }
+    assert decimals_of({"a": ["5,20", "5,1"], "b": ["1,234"], "c": ["0.5", "€ 2"]}) == {
+        "a": "comma",
+        "b": "comma",
+        "c": "point",
+    }
+    assert decimals_of({"a": ["1,234"]}) == {"a": "point"}
+
+
+def test_decimal_marks_are_recognized_and_named(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.csv", [*rows_of(6), ("Login", "reset", "1.234,50")])
+    fields = as_fields({"text": "text", "price": "number"})
+    corpus = read_corpus(path, fields=fields, encoding="cp1252")
+    assert corpus.columns["fields"] == "text + price (number, decimal comma)"
+    assert corpus.decimals == {"price": "comma"}
+    assert [text.field("price") for text in corpus.texts[-2:]] == ["5.2", "1234.5"]  # type: ignore[union-attr]
+    with pytest.raises(Exception, match="'price' is \"5,20\", not a number"):
+        read_corpus(path, fields=fields, encoding="cp1252", decimal={"price": "point"})
+
+
+def test_a_model_reads_numbers_as_its_training_did(
+    tmp_path: Path, cli: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "a.csv", rows_of(40))
+    columns = ("--text-col", "text", "--number-col", "price", "--encoding", "cp1252")
+    assert cli("train", "a.csv", *columns, "--reg", "ridge", "--quiet").code == 0
+    assert "--decimal price=comma" in cli("show", "a.textreg", "--command").out
+    assert cli("train", "a.csv", "--config", "a.textreg", "-o", "again.textreg").code == 0
+    write(tmp_path / "b.csv", [("Login", "reset", "1.234"), ("Login", "reset", "5.2")])
+    answers = cli("predict", "a.textreg", "b.csv", "--encoding", "cp1252", "--format", "csv")
+    assert answers.code == 3
+    assert '\'price\' is ""5.2"", not a number with a decimal comma' in answers.out
+    again = ("predict", "a.textreg", "b.csv", "--encoding", "cp1252", "--decimal", "point")
+    assert cli(*again).code == 0
+    assert "'semicolon' is neither comma nor point" in cli(*again[:-1], "semicolon").err
