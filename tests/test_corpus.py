@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textreg.errors import DataError, DataWarning, UsageError
+from textreg.errors import DataError, DataWarning, FaultsError, UsageError
 from textreg.reading import formats
 from textreg.reading.columns import Row, TableColumns
 from textreg.reading.corpus import read_corpus, stream_records
@@ -395,15 +395,19 @@ def test_what_is_told_of_skipped_rows(write) -> None:
         corpus = read_corpus(path, on_error="skip", max_skipped=9)
     assert [str(one.message) for one in warned] == [told]
     assert [one.rows for one in corpus.skipped.by_reason()] == [8, 1]
-    for most, said in ((0.05, "5 %"), (8, "8"), (0, "0"), (0.0, "0 %")):
-        with pytest.raises(DataError) as refused:
+    for most in (0.05, 8, 0, 0.0):
+        with pytest.raises(FaultsError) as refused:
             read_corpus(path, on_error="skip", max_skipped=most)
         message = str(refused.value)
-        assert message.startswith(f"9 of 100 rows (9 %) cannot be read, and at most {said} may be")
-        assert "8 not valid UTF-8" in message
-        assert "pass --encoding cp1252 if it is" in message
-        assert message.endswith(
-            f"To leave them all out, pass --max-skipped {'9%' if '%' in said else 9}."
+        assert message == (
+            "The text may be in cp1252: pass --encoding cp1252. 9 of 100 rows (9 %) cannot be "
+            f"read: 8 not valid UTF-8 ({path}:7-9, 20, 31, 33, ...); 1 another number of columns "
+            f"({path}:50). In cp1252 1 of 100 rows (1 %) cannot be read: 1 another number of "
+            f"columns ({path}:50)."
+            + (" These are too many to leave out: fix them." if most == 0 else "")
+        )
+        assert refused.value.options == (
+            {} if most == 0 else {"encoding": "cp1252", "on_error": "skip"}
         )
     for wrong in (-1, 1.5, True, "5%", None):
         with pytest.raises(UsageError, match=r"max_skipped must be a share from 0\.0 to 1\.0 or a"):

@@ -55,7 +55,7 @@ def rows_of(n: int, price: str = "5,20") -> list[tuple[Any, ...]]:
 def test_numbers_as_people_write_them(text: str, point: float | None, comma: float | None) -> None:
     for mark, wanted in (("point", point), ("comma", comma)):
         if wanted is None:
-            with pytest.raises(ValueError, match=re.escape(text)):
+            with pytest.raises(ValueError, match=f"^{re.escape(text)}$"):
                 number_in(text, mark)
         else:
             assert math.isclose(number_in(text, mark), wanted)
@@ -100,3 +100,43 @@ def test_a_model_reads_numbers_as_its_training_did(
     again = ("predict", "a.textreg", "b.csv", "--encoding", "cp1252", "--decimal", "point")
     assert cli(*again).code == 0
     assert "'semicolon' is neither comma nor point" in cli(*again[:-1], "semicolon").err
+
+
+def test_all_faults_are_told_at_once(
+    tmp_path: Path, cli: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The encoding first, then what else is wrong, and one command that works."""
+    monkeypatch.chdir(tmp_path)
+    rows = rows_of(60)
+    rows[7] = ("", "no label", "1,0")
+    rows[9] = ("Odd", "only one", "1,0")
+    rows[11] = ("Login", "password", "n/a")
+    write(tmp_path / "a.csv", rows)
+    options = ("--text-col", "text", "--number-col", "price", "--reg", "ridge")
+    refused = cli("train", "a.csv", *options)
+    assert refused.code == 1
+    assert refused.err.startswith("Error: The text may be in cp1252: pass --encoding cp1252. ")
+    assert "In cp1252 2 of 60 rows (3.3 %) cannot be read: 1 label is empty" in refused.err
+    assert "1 'price' is not a number with a decimal comma (a.csv:13)" in refused.err
+    assert "Of one document alone are the labels 'Odd'." in refused.err
+    command = refused.err.partition("reads the other rows: ")[2].split()
+    assert command[-5:] == ["cp1252", "--on-error", "skip", "--min-label", "2"]
+    assert cli(*command[1:]).code == 0
+    checked = cli("check", "a.csv")
+    assert checked.err.endswith("reads the other rows: textreg check a.csv --encoding cp1252\n")
+    assert (checked.code, cli("check", "a.csv", "--encoding", "cp1252").code) == (1, 0)
+
+
+def test_too_many_empty_labels_are_left_out_by_their_number(
+    tmp_path: Path, cli: Callable[..., Any]
+) -> None:
+    rows = [(label if at % 7 else "", text, 1) for at, (label, text, _) in enumerate(rows_of(40))]
+    path = write(tmp_path / "a.csv", rows)
+    told = cli("train", path, "--encoding", "cp1252").err
+    assert "6 of 40 rows (15 %) cannot be read: 6 label is empty" in told
+    assert told.endswith("--encoding cp1252 --on-error skip --max-skipped 6\n")
+    rows[3] = ("Login", "too", "many", "fields")
+    write(tmp_path / "a.csv", rows)
+    told = cli("train", path, "--encoding", "cp1252", "--on-error", "skip").err
+    assert told.endswith("These are too many to leave out: fix them.\n")
+    assert "--max-skipped" not in told

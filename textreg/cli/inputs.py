@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import click
 
-from textreg.cli.shared import F, choice, gathered, option, repeated
-from textreg.errors import DataError, UsageError
+from textreg.cli.shared import CommandLine, F, choice, gathered, option, repeated
+from textreg.errors import DataError, FaultsError, UsageError, first_few
 from textreg.features.fields import FIELD_OPTIONS
 from textreg.reading import corpus as readers
 from textreg.reading import formats, source
 from textreg.reading.columns import ColumnNames, Likely, NoColumnsError
+from textreg.reading.source import MAX_SKIPPED
 from textreg.records import Corpus
 from textreg.records.documents import DECIMALS, Field, StoredTexts, as_fields
 from textreg.tasks import Task
-from textreg.training.recipe import items_of
+from textreg.terminal import shell_line
+from textreg.training.recipe import items_of, words_of
 
 if TYPE_CHECKING:
     from textreg.kinds import Workers
@@ -52,7 +54,6 @@ _COLUMNS = {
     "evidence": "Column of the passages that people marked as the reason of the label: lists of "
     "passages, or of [start, end] offsets. Weights of what is marked are penalized less.",
 }
-MAX_SKIPPED = 0.05
 # Columns that only training uses.
 TRAINING = ("weight", "group", "time")
 
@@ -163,7 +164,9 @@ class Reading(NamedTuple):
         texts: where texts go, rather than to memory; or the workers that read them and keep them.
         """
         if texts is None or isinstance(texts, Sequence):
-            return _told(readers.read_corpus(files, texts=texts, **self.options()), files, tell)
+            with _telling_the_command():
+                corpus = readers.read_corpus(files, texts=texts, **self.options())
+            return _told(corpus, files, tell)
         return _told(texts.read(files, **self.options()), files, tell)
 
     def options(self) -> dict[str, Any]:
@@ -180,15 +183,20 @@ class Reading(NamedTuple):
 
     def readable(self, files: Sequence[str], *, labeled: bool) -> readers.Readable:
         """Read all documents that can be read; the other rows are listed, and stop nothing."""
+        most = MAX_SKIPPED if self.max_skipped is None else self.max_skipped
         try:
-            return readers.read_readable(
-                files,
-                ColumnNames(self.text_col, self.label_col if labeled else None),
-                labeled=labeled,
-                label_sep=self.label_sep if labeled else None,
-                multilabel=bool(self.multilabel) and labeled,
-                **self._how(),
-            )
+            with _telling_the_command():
+                return readers.read_readable(
+                    files,
+                    ColumnNames(self.text_col, self.label_col if labeled else None),
+                    labeled=labeled,
+                    label_sep=self.label_sep if labeled else None,
+                    multilabel=bool(self.multilabel) and labeled,
+                    max_skipped=most,
+                    **self._how(),
+                )
+        except FaultsError:
+            raise
         except DataError as error:
             if not labeled or "label" not in str(error):
                 raise
@@ -199,7 +207,8 @@ class Reading(NamedTuple):
         columns = ("label_col", "weight_col", "group_col", "time_col", "evidence_col")
         none = dict.fromkeys((*columns, "label_sep"))
         how = self._replace(**none, multilabel=None).options()
-        return _told(readers.read_corpus(files, labeled=False, **how), files, tell)
+        with _telling_the_command():
+            return _told(readers.read_corpus(files, labeled=False, **how), files, tell)
 
     def records(self, files: Sequence[str], *, full: bool = False) -> Iterator[readers.RecordBatch]:
         """Read unlabeled documents in batches, with all columns, in constant memory.
@@ -234,8 +243,8 @@ def _decimals(ctx: click.Context, option: click.Parameter, given: Sequence[str])
 _DECIMAL = repeated(
     "--decimal",
     "[COLUMN=]MARK",
-    "Decimal mark of numbers: comma, as in 1.234,50, or point, as in 1,234.50.  [default: that of "
-    "the training, if there is one; else recognized for each column of --number-col]",
+    "Decimal mark of numbers: comma, as in 1.234,50, or point, as in 1,234.50. Without it, that of "
+    "the training, or recognized for each column of --number-col.",
     callback=_decimals,
 )
 _LABEL_SEP = option(
@@ -249,6 +258,13 @@ _ENCODING = option(
     "Encoding of the files, or guess: the likely one, which is then named.  [default: UTF-8, or "
     "detected from a byte-order mark]",
 )
+
+
+def _most_skipped(what: str) -> Callable[[F], F]:
+    usual = f"{100 * MAX_SKIPPED:g}%"
+    return option("--max-skipped", "N|P%", what, callback=_share, default=usual, show_default=True)
+
+
 _STOPS = [
     choice(
         "--on-error",
@@ -257,14 +273,7 @@ _STOPS = [
         default="stop",
         show_default=True,
     ),
-    option(
-        "--max-skipped",
-        "N|P%",
-        "With --on-error skip: the most rows to leave out, a number or a share.",
-        callback=_share,
-        default=f"{100 * MAX_SKIPPED:g}%",
-        show_default=True,
-    ),
+    _most_skipped("With --on-error skip: the most rows to leave out, a number or a share."),
 ]
 _ANSWERS = [
     choice(
@@ -302,7 +311,8 @@ def reading(
         text = _COLUMNS[name].replace("[default: guessed]", usual) if trained else _COLUMNS[name]
         options.append(option(f"--{name}-col", "NAME", text))
     options += [_LABEL_SEP, _ENCODING] if "label" in columns else [_ENCODING]
-    options += _ANSWERS if answers else _STOPS if stops else []
+    few = _most_skipped("The most rows that cannot be read, a number or a share.")
+    options += _ANSWERS if answers else _STOPS if stops else [few]
     options += [_DECIMAL] if fields or trained else []
 
     def decorate(command: F) -> F:
@@ -370,6 +380,26 @@ def parse_fields(
             "beside numbers and categories, name the columns of texts as well: --text-col NAME."
         )
     return as_fields(fields.values())
+
+
+@contextmanager
+def _telling_the_command() -> Iterator[None]:
+    """Where rows cannot be read, say which command reads the others."""
+    try:
+        yield
+    except FaultsError as error:
+        context, message = click.get_current_context(), str(error)
+        known = {param.name for param in context.command.params}
+        options = {key: it for key, it in error.options.items() if key in known}
+        classes = "min_label" in known and context.params.get("task") != "regression"
+        if error.rare and classes:
+            labels = first_few([f"'{label}'" for label in error.rare], 5)
+            message += f" Of one document alone are the labels {labels}."
+            options |= {"min_label": 2} if context.params.get("min_label") is None else {}
+        if error.options and isinstance(line := context.find_root().obj, CommandLine):
+            command = shell_line(["textreg", *line.words, *words_of(options)])
+            message += f" This command reads the other rows: {command}"
+        raise FaultsError(message, error.options, error.rare) from None
 
 
 def read_as(

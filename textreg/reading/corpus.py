@@ -7,21 +7,31 @@ A :class:`~textreg.reading.source.Source` is the bytes or lines of a file, and o
 from __future__ import annotations
 
 import os
+import re
 import warnings
 from array import array
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from textreg.errors import DataError, DataWarning, TextregError, UsageError, first_few
+from textreg.errors import (
+    DataError,
+    DataWarning,
+    FaultsError,
+    TextregError,
+    UsageError,
+    first_few,
+)
 from textreg.files import MAX_LINE, kind_of_special, limit, too_long
 from textreg.reading import source as sources
 from textreg.reading.columns import ColumnNames, Row, TableColumns
 from textreg.reading.formats import detect, refuse_binary
-from textreg.records import Corpus, Floats
+from textreg.records import Corpus, Floats, SkippedRows
 from textreg.records.documents import Field, FieldedText, StoredTexts
 from textreg.terminal import logger
 
@@ -237,6 +247,7 @@ class CorpusReader:
             raise UsageError(f"on_error must be 'stop' or 'skip', not {on_error!r}.")
         sources.check_encoding(encoding)
         self.paths = sources.listed(paths)
+        self._names, self._options = names, columns
         self.table = partial(TableColumns, names, **columns)
         self.wanted = self.table().wanted
         self.keeps = self.table().keeps
@@ -255,20 +266,79 @@ class CorpusReader:
         return records
 
     def whole(self, texts: StoredTexts | None = None) -> Corpus:
-        """All documents; their texts in ``texts``, if that is given."""
+        """All documents; their texts in ``texts``, if that is given.
+
+        Where rows that cannot be read stop it, it stops after all have been looked at.
+        """
         collected = self._collected(texts)
         batch: list[tuple[str, Row]] = []
         characters = 0
-        for name, item in self._rows():
-            self._take(name, item, batch, len(collected))
-            characters += len(item.text) if isinstance(item, Row) else 0
-            if len(batch) == ROWS or characters > CHARACTERS:
-                collected.add(batch)
-                batch, characters = [], 0
+        self.skipping.to_the_end = True
+        try:
+            for name, item in self._rows():
+                self._take(name, item, batch, len(collected))
+                characters += len(item.text) if isinstance(item, Row) else 0
+                if len(batch) == ROWS or characters > CHARACTERS:
+                    collected.add(batch)
+                    batch, characters = [], 0
+        except sources.FileChangedError:
+            raise
+        except DataError as error:
+            raise self.skipping.stopped or error from None
         collected.add(batch)
         if not len(collected):
-            raise self.skipping.nothing_left()
-        return self._corpus(collected)
+            raise self.skipping.stopped or self.skipping.nothing_left()
+        corpus = self._corpus(collected)
+        if (stopped := self.skipping.stopped) is not None:
+            raise stopped if len(corpus.skipped) == 1 else self.faults(corpus, sources.MAX_SKIPPED)
+        return corpus
+
+    def faults(self, corpus: Corpus, max_skipped: float) -> FaultsError:
+        """What is wrong with all rows that cannot be read, and how to read the others.
+
+        Where the text is in another encoding, it is read once more, in that.
+        """
+        skipped, options = corpus.skipped, dict[str, Any]()
+        rows, encoding = len(corpus) + len(skipped), ""
+
+        def count(skipped: SkippedRows) -> str:
+            share = f"{100 * len(skipped) / rows:.2g} %"
+            return f"{len(skipped):,} of {rows:,} rows ({share}) cannot be read: {skipped.told()}."
+
+        told = count(skipped)
+        wrong = self.skipping.undecodable
+        if wrong is not None and wrong.likely and all(map(os.path.isfile, self.paths)):
+            twin = CorpusReader(
+                self.paths,
+                self._names,
+                labeled=self.labeled,
+                on_error="skip",
+                encoding=wrong.likely,
+                **self._options,
+            )
+            with suppress(TextregError):
+                corpus, options["encoding"] = twin.whole(), wrong.likely
+                skipped = corpus.skipped
+                encoding = f"The text may be in {wrong.likely}: pass --encoding {wrong.likely}. "
+                told += f" In {wrong.likely} {count(skipped) if len(skipped) else 'all can be.'}"
+        else:
+            first = next(iter(skipped))
+            told += f" The first is {first.where}: {first.problem}"
+        counts: Counter[str] = Counter()
+        if corpus.labels is not None and not corpus.multilabel:
+            counts.update(map(str, corpus.labels))
+        rare = [label for label, count in counts.items() if count == 1]
+        if len(skipped):
+            options["on_error"] = "skip"
+        if not sources.may_skip(len(skipped), len(corpus), max_skipped):
+            # Rows without a label or a text do no harm where they are missing; others may.
+            empty = all(re.search(" empty| missing", it) for it in skipped.reasons)
+            if empty and len(skipped) < len(corpus):
+                options["max_skipped"] = len(skipped)
+            else:
+                options = {}
+                told += " These are too many to leave out: fix them."
+        return FaultsError(f"{encoding}{told}", options, rare)
 
     def batches(self, size: int, *, full: bool = False) -> Iterator[Corpus]:
         """Corpora of at most ``size`` rows.
@@ -417,7 +487,7 @@ def read_corpus(  # noqa: PLR0913  # its options are its interface
     time_col: str | None = None,
     evidence_col: str | None = None,
     on_error: str = "stop",
-    max_skipped: float = 0.05,
+    max_skipped: float = sources.MAX_SKIPPED,
     labeled: bool = True,
     label_sep: str | None = None,
     multilabel: bool = False,
@@ -509,6 +579,8 @@ def read_corpus(  # noqa: PLR0913  # its options are its interface
     corpus = reader.whole(texts)
     columns = ", ".join(f"{role} = {what}" for role, what in corpus.columns.items())
     LOG.info("%s: %d documents; %s", first_few(reader.paths, 3), len(corpus), columns)
+    if not sources.may_skip(len(corpus.skipped), len(corpus), max_skipped):
+        raise reader.faults(corpus, max_skipped)
     if told := reader.skipping.check(max_skipped):
         LOG.info("%s", told)
         warnings.warn(told, DataWarning, stacklevel=2)
@@ -534,15 +606,23 @@ class Readable(NamedTuple):
 
 
 def read_readable(
-    paths: sources.Paths, names: ColumnNames, *, fields: Sequence[Field] = (), **options: Any
+    paths: sources.Paths,
+    names: ColumnNames,
+    *,
+    fields: Sequence[Field] = (),
+    max_skipped: float = 1.0,
+    **options: Any,
 ) -> Readable:
-    """Read whatever can be read, however little that is, with all columns and without a warning.
+    """Read whatever can be read, with all columns and without a warning.
 
-    Other options, and errors of files as a whole, are as of :func:`read_corpus`. The text of a
-    document of several fields is that of its text fields, one after the other.
+    FaultsError where more than ``max_skipped`` cannot be. Other options, and errors of files as a
+    whole, are as of :func:`read_corpus`. The text of a document of several fields is that of its
+    text fields, one after the other.
     """
     reader = CorpusReader(paths, names, on_error="skip", fields=fields, keep=True, **options)
     corpus = reader.whole()
+    if not sources.may_skip(len(corpus.skipped), len(corpus), max_skipped):
+        raise reader.faults(corpus, max_skipped)
     records = reader.taken()
     skipped = corpus.skipped.position_of + np.arange(len(corpus.skipped))
     kept = np.delete(np.arange(len(records)), skipped).tolist()
