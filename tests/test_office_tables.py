@@ -12,6 +12,7 @@ import pytest
 
 from textreg.reading.corpus import read_corpus
 from textreg.records.documents import as_fields, decimals_of, number_in
+from textreg.tasks.base import label_variants
 
 WORDS = {"Billing": "invoice payment refund", "Login": "password account reset"}
 
@@ -140,3 +141,93 @@ def test_too_many_empty_labels_are_left_out_by_their_number(
     told = cli("train", path, "--encoding", "cp1252", "--on-error", "skip").err
     assert told.endswith("These are too many to leave out: fix them.\n")
     assert "--max-skipped" not in told
+
+
+def test_variants_of_labels() -> None:
+    counts = {
+        "Billing": 533,
+        "BILLING": 20,
+        "Bililng": 3,
+        "Biling ": 2,
+        "bil-ling": 1,
+        "class1": 500,
+        "class2": 1,
+        "C": 400,
+        "C++": 2,
+        "right": 50,
+        "night": 9,
+        "cat": 90,
+        "car": 1,
+        "return to sender": 40,
+        "Return  to_sender": 2,
+    }
+    assert label_variants(counts) == {
+        **dict.fromkeys(["BILLING", "bil-ling", "Bililng", "Biling "], "Billing"),
+        "Return  to_sender": "return to sender",
+    }
+    assert label_variants({}) == {}
+
+
+MESSY = [("BILLING", "invoice sent ", 1), ("Bililng", " refund it", 2), ("", "no label", 3)]
+
+
+@pytest.fixture
+def messy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A table with variants of a label, blanks, a copy and empty rows."""
+    monkeypatch.chdir(tmp_path)
+    rows = [*rows_of(80), *MESSY, ("Login", "", 4), ("Billing", "invoice payment refund für 0", 5)]
+    write(tmp_path / "a.csv", rows)
+
+
+@pytest.mark.usefixtures("messy")
+def test_variants_are_told_once_and_can_be_set_right(cli: Callable[..., Any]) -> None:
+    told = "'Billing' 41 = 'BILLING' 1 = 'Bililng' 1"
+    read = ("--encoding", "cp1252", "--on-error", "skip", "--reg", "ridge", "-o", "m.textreg")
+    trained = cli("train", "a.csv", *read, "--min-label", 2)
+    assert trained.err.count(f"labels that seem to be one: {told}. Write each in one way") == 1
+    checked = cli("check", "a.csv", "--encoding", "cp1252")
+    assert f"alike but for case, blanks, marks or one letter: {told}" in checked.out
+    fixed = cli("check", "a.csv", "--fix", "clean.csv")
+    assert fixed.code == 0, fixed.err
+    assert "saved clean.csv (82 rows), clean.changes.csv (row left out 3, label 2, blanks 2)" in (
+        fixed.out
+    )
+    assert "next: textreg train clean.csv --label-map clean.labels.csv\n" in fixed.out
+    assert "similar-labels" not in fixed.out
+    assert Path("clean.labels.csv").read_text() == "BILLING,Billing\nBililng,Billing\n"
+    log = Path("clean.changes.csv").read_text().splitlines()
+    assert log[:3] == [
+        "where,what,before,after",
+        "a.csv,encoding,cp1252,utf-8",
+        "a.csv:84,row left out,\"label is empty, in column 'label'.\",",
+    ]
+    assert "a.csv:86,row left out,the same as a.csv:2," in log
+    assert "a.csv:82,label,BILLING,Billing" in log
+    assert Path("clean.csv").read_text("utf-8").splitlines()[81:] == [
+        "Billing,invoice sent,1",
+        "Billing,refund it,2",
+    ]
+    two = cli("check", "a.csv", "clean.csv", "--fix", "both.csv")
+    assert "--fix writes one table: name one file." in two.err
+    assert ".csv, .tsv" in cli("check", "a.csv", "--fix", "clean.parquet").err
+
+
+@pytest.mark.usefixtures("messy")
+def test_a_model_keeps_its_label_map(cli: Callable[..., Any]) -> None:
+    assert cli("check", "a.csv", "--fix", "clean.csv").code == 0
+    reg = ("--reg", "ridge", "--reg-l2", 1, "--quiet")
+    how = ("--label-map", "clean.labels.csv", "-o", "m.textreg")
+    assert cli("train", "clean.csv", *how, *reg).code == 0
+    skip = ("--encoding", "cp1252", "--on-error", "skip")
+    assert "unknown to the model" not in cli("evaluate", "m.textreg", "a.csv", *skip).out
+    newer = cli("update", "m.textreg", "a.csv", "--old", "clean.csv", *skip, "-o", "n.textreg")
+    assert newer.code == 0
+    assert "BILLING" not in newer.out
+    assert "--label-map BILLING=Billing" in cli("show", "n.textreg", "--command").out
+    pair = cli("train", "a.csv", *skip, "--label-map", "BILLING=Login", *reg, "--min-label", 2)
+    assert pair.code == 0
+    Path("odd.csv").write_text("a,b\nc\n")
+    assert (
+        "odd.csv: row 2 has not two columns" in cli("train", "a.csv", "--label-map", "odd.csv").err
+    )
+    assert "no.csv cannot be read" in cli("train", "a.csv", "--label-map", "no.csv").err

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import functools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import click
@@ -90,6 +92,7 @@ class Reading(NamedTuple):
     multilabel: bool | None = None
     fields: tuple[Field, ...] | None = None
     decimal: Mapping[str, str] | None = None
+    label_map: Mapping[str, str] | None = None
 
     def of(self, task: Task | type[Task] | None) -> Reading:
         """How to read the documents of a task; None where these tell it."""
@@ -118,8 +121,9 @@ class Reading(NamedTuple):
         }
         source = None if model.summary is None else model.summary.source
         kept = {} if source is None else source.reading
-        if how.decimal is None and "decimal" in kept:
-            how = how._replace(decimal=pairs_of(kept["decimal"]))
+        for name in ("decimal", "label_map"):
+            if getattr(how, name) is None and name in kept:
+                likely[name] = pairs_of(kept[name])
         return how._replace(**likely)
 
     def check_text(self) -> None:
@@ -147,8 +151,9 @@ class Reading(NamedTuple):
         }
         usual = {"on_error": "stop", "max_skipped": MAX_SKIPPED}
         # Whether documents have several labels or fields is said by the settings.
-        how = self._replace(multilabel=None, fields=None, decimal=None)
-        columns |= {"decimal": items_of(corpus.decimals)} if corpus.decimals else {}
+        how = self._replace(multilabel=None, fields=None, decimal=None, label_map=None)
+        pairs = {"decimal": corpus.decimals, "label_map": self.label_map}
+        columns |= {name: items_of(it) for name, it in pairs.items() if it}
         given = how._asdict().items()
         return columns | {key: it for key, it in given if it not in (None, usual.get(key))}
 
@@ -193,6 +198,7 @@ class Reading(NamedTuple):
                     label_sep=self.label_sep if labeled else None,
                     multilabel=bool(self.multilabel) and labeled,
                     max_skipped=most,
+                    label_map=self.label_map,
                     **self._how(),
                 )
         except FaultsError:
@@ -205,7 +211,7 @@ class Reading(NamedTuple):
     def unlabeled(self, files: Sequence[str], *, tell: bool = False) -> Corpus:
         """Read documents without their labels."""
         columns = ("label_col", "weight_col", "group_col", "time_col", "evidence_col")
-        none = dict.fromkeys((*columns, "label_sep"))
+        none = dict.fromkeys((*columns, "label_sep", "label_map"))
         how = self._replace(**none, multilabel=None).options()
         with _telling_the_command():
             return _told(readers.read_corpus(files, labeled=False, **how), files, tell)
@@ -246,6 +252,37 @@ _DECIMAL = repeated(
     "Decimal mark of numbers: comma, as in 1.234,50, or point, as in 1,234.50. Without it, that of "
     "the training, or recognized for each column of --number-col.",
     callback=_decimals,
+)
+
+
+def _label_map(ctx: click.Context, option: click.Parameter, given: Sequence[str]) -> Any:
+    """Labels that stand for others, of files and of the command line; None without any."""
+    labels: dict[str, str] = {}
+    for item in given:
+        if "=" in item and not source.exists(item):
+            labels |= pairs_of([item])
+            continue
+        try:
+            text = Path(item).read_text(encoding="utf-8-sig")
+        except (OSError, ValueError) as error:
+            raise click.BadParameter(f"{item} cannot be read: {error}.", ctx, option) from None
+        rows = [row for row in csv.reader(text.splitlines()) if row]
+        if wrong := next((number for number, row in enumerate(rows, 1) if len(row) != 2), None):
+            raise click.BadParameter(
+                f"{item}: row {wrong} has not two columns, a label and what it stands for.",
+                ctx,
+                option,
+            )
+        labels |= {variant.strip(): label.strip() for variant, label in rows}
+    return labels or None
+
+
+_LABEL_MAP = repeated(
+    "--label-map",
+    "FILE|LABEL=OTHER",
+    "Labels that stand for another one: such a pair, or a CSV file of pairs as textreg check --fix "
+    "writes it. The model keeps them.",
+    callback=_label_map,
 )
 _LABEL_SEP = option(
     "--label-sep",
@@ -310,7 +347,7 @@ def reading(
     for name in (() if fields else ("text",)) + columns:
         text = _COLUMNS[name].replace("[default: guessed]", usual) if trained else _COLUMNS[name]
         options.append(option(f"--{name}-col", "NAME", text))
-    options += [_LABEL_SEP, _ENCODING] if "label" in columns else [_ENCODING]
+    options += [_LABEL_SEP, _LABEL_MAP, _ENCODING] if "label" in columns else [_ENCODING]
     few = _most_skipped("The most rows that cannot be read, a number or a share.")
     options += _ANSWERS if answers else _STOPS if stops else [few]
     options += [_DECIMAL] if fields or trained else []

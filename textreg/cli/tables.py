@@ -13,7 +13,7 @@ from functools import lru_cache
 from gzip import GzipFile
 from importlib import import_module
 from itertools import chain
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import IO, Any, ClassVar, NamedTuple
 
 import click
@@ -545,6 +545,20 @@ def _texts(values: Sequence[Any]) -> list[str | None]:
             text = text.encode("utf-8", "backslashreplace").decode()
         texts.append(text)
     return texts
+
+
+def save_table(path: Path, records: Sequence[Mapping[str, Any]]) -> None:
+    """Write records as a table, in the format of the name; UsageError where that has none."""
+    form = form_of(None, str(path))
+    names = list(dict.fromkeys(name for record in records for name in record))
+    with opened(str(path), form) as out:
+        if form == "jsonl":
+            out.writelines(f"{json_line(dict(record))}\n" for record in records)
+        elif form in ("csv", "tsv"):
+            rows = ([cell_of(name, record.get(name)) for name in names] for record in records)
+            out.writelines(csv_lines([names, *rows], "," if form == "csv" else "\t"))
+        else:
+            raise UsageError(f"{path}: name a file that ends in .csv, .tsv or .jsonl.")
 
 
 FORMS: Mapping[str, type[Table]] = {

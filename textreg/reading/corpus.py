@@ -33,6 +33,7 @@ from textreg.reading.columns import ColumnNames, Row, TableColumns
 from textreg.reading.formats import detect, refuse_binary
 from textreg.records import Corpus, Floats, SkippedRows
 from textreg.records.documents import Field, FieldedText, StoredTexts
+from textreg.records.text import renamed
 from textreg.terminal import logger
 
 
@@ -239,6 +240,7 @@ class CorpusReader:
         labeled: bool = True,
         on_error: str = "stop",
         encoding: str | None = None,
+        label_map: Mapping[str, str] | None = None,
         **columns: Any,
     ) -> None:
         if columns.get("label_sep") == "":
@@ -247,7 +249,8 @@ class CorpusReader:
             raise UsageError(f"on_error must be 'stop' or 'skip', not {on_error!r}.")
         sources.check_encoding(encoding)
         self.paths = sources.listed(paths)
-        self._names, self._options = names, columns
+        self._label_map = label_map or {}
+        self._names, self._options = names, {**columns, "label_map": label_map}
         self.table = partial(TableColumns, names, **columns)
         self.wanted = self.table().wanted
         self.keeps = self.table().keeps
@@ -371,6 +374,8 @@ class CorpusReader:
     ) -> None:
         """Take a row, which stands after ``before`` documents and those of ``batch``."""
         if isinstance(item, Row):
+            if item.label is not None and self._label_map:
+                item = item._replace(label=renamed(item.label, self._label_map))
             batch.append((name, item))
         else:
             self.skipping.add(name, item, before + len(batch))
@@ -494,6 +499,7 @@ def read_corpus(  # noqa: PLR0913  # its options are its interface
     encoding: str | None = None,
     fields: Sequence[Field] = (),
     decimal: Mapping[str, str] | None = None,
+    label_map: Mapping[str, str] | None = None,
     texts: StoredTexts | None = None,
 ) -> Corpus:
     """Read documents and their labels from files.
@@ -536,6 +542,8 @@ def read_corpus(  # noqa: PLR0913  # its options are its interface
     decimal : mapping of str to str, optional
         The decimal marks of columns of numbers that are texts, "comma" or "point"; that of the
         empty name is of all others. By default those of the fields are recognized.
+    label_map : mapping of str to str, optional
+        Labels that stand for another one, as ``check --fix`` writes them, and that one.
     texts : StoredTexts, optional
         Where the texts go to as they are read, for files that do not fit into memory. It is empty,
         and becomes the texts of the corpus. By default they are kept in memory.
@@ -575,6 +583,7 @@ def read_corpus(  # noqa: PLR0913  # its options are its interface
         encoding=encoding,
         fields=fields,
         decimal=decimal,
+        label_map=label_map,
     )
     corpus = reader.whole(texts)
     columns = ", ".join(f"{role} = {what}" for role, what in corpus.columns.items())
@@ -596,12 +605,15 @@ class Readable(NamedTuple):
         The documents; ``corpus.skipped`` lists the other rows.
     others : dict of str to list
         The columns that were not asked for: a value for each document, None where there is none.
+    records : list of mapping
+        All fields of each document.
     remedy : str
         How to read rows that are not in the encoding of their file; empty if there are none.
     """
 
     corpus: Corpus
     others: dict[str, list[Any]]
+    records: list[Mapping[str, Any]]
     remedy: str
 
 
@@ -625,7 +637,7 @@ def read_readable(
         raise reader.faults(corpus, max_skipped)
     records = reader.taken()
     skipped = corpus.skipped.position_of + np.arange(len(corpus.skipped))
-    kept = np.delete(np.arange(len(records)), skipped).tolist()
+    records = [records[row] for row in np.delete(np.arange(len(records)), skipped).tolist()]
     texts = [field.name for field in fields if field.kind == "text"]
     taken = {*texts, *(name for table in reader.columns for name in table.chosen.values())}
     if fields:
@@ -634,9 +646,9 @@ def read_readable(
         corpus = replace(corpus, texts=joined)
     columns = dict.fromkeys(name for table in reader.columns for name in table.names)
     others = {
-        name: [records[row].get(name) for row in kept] for name in columns if name not in taken
+        name: [record.get(name) for record in records] for name in columns if name not in taken
     }
-    return Readable(corpus, others, reader.skipping.remedy)
+    return Readable(corpus, others, records, reader.skipping.remedy)
 
 
 class RecordBatch(NamedTuple):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
@@ -533,6 +533,20 @@ def _is_made(labels: Any) -> bool:
         and all(type(name) is str and name for name in labels)
         and len(set(labels)) == len(labels)
     )
+
+
+def renamed(label: Any, names: Mapping[str, str]) -> Any:
+    """A label, or the labels of a document, with other names for some."""
+    if isinstance(label, tuple):
+        return tuple(dict.fromkeys(names.get(it, it) for it in label))
+    return names.get(label, label)
+
+
+def with_labels(corpus: Corpus, names: Mapping[str, str]) -> Corpus:
+    """A corpus with other names for some of its labels."""
+    if not names or corpus.labels is None:
+        return corpus
+    return replace(corpus, labels=[renamed(label, names) for label in corpus.labels])
 
 
 @dataclass(frozen=True)
