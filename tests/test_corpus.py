@@ -142,7 +142,7 @@ def test_one_class_and_one_row_add_a_format(write, skip, stdin, monkeypatch, nam
     stdin(content)
     assert list(skip("-").texts) == TEXTS[:3]
     assert formats.titles() == (
-        "Arrow, CSV, fastText, JSON arrays, JSON lines, packed tables, Parquet or TSV"
+        "Arrow, CSV, Excel, fastText, JSON arrays, JSON lines, packed tables, Parquet or TSV"
     )
     with pytest.raises(DataError, match=r"packed tables \(a table in binary\), TSV"):
         read_corpus(write("a.unknown", "prose\n"))

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import math
 import re
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from textreg.errors import DataError, UsageError
 from textreg.reading.corpus import read_corpus
 from textreg.records.documents import as_fields, decimals_of, number_in
 from textreg.tasks.base import label_variants
+
+openpyxl = pytest.importorskip("openpyxl")
 
 WORDS = {"Billing": "invoice payment refund", "Login": "password account reset"}
 
@@ -231,3 +235,121 @@ def test_a_model_keeps_its_label_map(cli: Callable[..., Any]) -> None:
         "odd.csv: row 2 has not two columns" in cli("train", "a.csv", "--label-map", "odd.csv").err
     )
     assert "no.csv cannot be read" in cli("train", "a.csv", "--label-map", "no.csv").err
+
+
+ODS = """<office:document-content
+ xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0"
+ xmlns:table="urn:oasis:names:tc:opendocument:xmlns:table:1.0"
+ xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0"><office:body><office:spreadsheet>
+<table:table table:name="Notes"><table:table-row><table:table-cell><text:p>none</text:p>
+</table:table-cell></table:table-row></table:table>
+<table:table table:name="Mails">
+<table:table-row><table:table-cell><text:p>label</text:p></table:table-cell>
+<table:table-cell><text:p>text</text:p></table:table-cell>
+<table:table-cell><text:p>n</text:p></table:table-cell>
+<table:table-cell table:number-columns-repeated="1000000000"/></table:table-row>
+<table:table-row table:number-rows-repeated="2"><table:table-cell><text:p>a</text:p>
+</table:table-cell><table:table-cell><text:p>one <text:span>two</text:span></text:p>
+<text:p>three</text:p></table:table-cell>
+<table:table-cell office:value-type="float" office:value="2.5"><text:p>2,5</text:p>
+</table:table-cell></table:table-row>
+<table:table-row><table:table-cell><text:p>b</text:p></table:table-cell><table:table-cell
+ office:value-type="date" office:date-value="2024-03-01T00:00:00"><text:p>1.3.</text:p>
+</table:table-cell></table:table-row>
+<table:table-row table:number-rows-repeated="1000000000"><table:table-cell/></table:table-row>
+</table:table></office:spreadsheet></office:body></office:document-content>"""
+
+
+def test_opendocument(tmp_path: Path) -> None:
+    path = tmp_path / "a.ods"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("content.xml", ODS)
+    fields = as_fields({"text": "text", "n": "number"})
+    corpus = read_corpus(path, sheet="Mails", fields=fields)
+    assert corpus.labels == ["a", "a", "b"]
+    assert [text.field("text") for text in corpus.texts] == [  # type: ignore[union-attr]
+        *["one two\nthree"] * 2,
+        "2024-03-01",
+    ]
+    assert [text.field("n") for text in corpus.texts] == ["2.5", "2.5", "missing"]  # type: ignore[union-attr]
+    with pytest.raises(UsageError, match=r"no sheet is called 'Mail'\. Did you mean 'Mails'"):
+        read_corpus(path, sheet="Mail")
+    with pytest.raises(DataError, match="no column has a usual name"):
+        read_corpus(path)
+
+
+def workbook(path: Path, rows: list[tuple[Any, ...]]) -> str:
+    """A workbook whose second sheet has these rows."""
+    book = openpyxl.Workbook()
+    book.active.append(["nothing"])
+    sheet = book.create_sheet("Mails")
+    for row in rows:
+        sheet.append(row)
+    book.save(path)
+    return str(path)
+
+
+def test_workbooks_are_read_and_written(tmp_path: Path, cli: Callable[..., Any]) -> None:
+    labels = ["Billing", "Login"] * 20
+    rows = [(label, WORDS[label], number / 2) for number, label in enumerate(labels)]
+    path = workbook(tmp_path / "a.xlsx", [("label", "text", "price"), *rows])
+    sheet = ("--sheet", "Mails")
+    columns = ("--text-col", "text", "--number-col", "price", "--reg", "ridge", "--quiet")
+    model, answers = tmp_path / "m.textreg", tmp_path / "answers.xlsx"
+    assert cli("train", path, *sheet, *columns, "-o", model).code == 0
+    odd = [("x", "=1+1", None), ("y", 404, 2), ("z", "a b", 1, "more")]
+    new = workbook(tmp_path / "b.xlsx", [("id", "text", "price"), (None,), *odd])
+    assert cli("predict", model, new, *sheet, "--proba", "-o", answers).code == 3
+    read = openpyxl.load_workbook(answers).active
+    assert [cell.data_type for cell in read["B"]] == ["s", "n", "s", "s"]
+    told = [list(row) for row in read.iter_rows(values_only=True)]
+    assert told[0] == [
+        *("id", "text", "price", "predicted", "proba_Billing", "proba_Login", "reason")
+    ]
+    assert told[2][1:3] == ["404", 2]
+    assert told[3][-1] == "a cell stands beside the 3 columns of the first row."
+    assert 0 < told[2][4] < 1
+    assert "no sheet is called" in cli("predict", model, new, "--sheet", "Mail").err
+    assert "Excel is no text" in cli("predict", model, new, "--format", "xlsx").err
+    assert "compressed already" in cli("predict", model, new, "-o", "a.xlsx.gz").err
+    clean = tmp_path / "clean.xlsx"
+    assert cli("check", path, *sheet, "--fix", clean).code == 0
+    assert openpyxl.load_workbook(clean).active.max_row == 3
+
+
+def test_damaged_workbooks(tmp_path: Path) -> None:
+    path = tmp_path / "a.xlsx"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("a.txt", "no workbook")
+    with pytest.raises(DataError, match="a zip archive, and no workbook"):
+        read_corpus(path)
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("xl/workbook.xml", "<a>")
+    with pytest.raises(DataError, match="the workbook is damaged after row 0"):
+        read_corpus(path)
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("xl/workbook.xml", bytes(300_000_000))
+    with pytest.raises(DataError, match="unpacks to more than"):
+        read_corpus(path)
+
+
+def test_csv_that_excel_opens(tmp_path: Path, cli: Callable[..., Any]) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(
+        "label,text\n" + "".join(f"{label},{text}\n" * 9 for label, text in WORDS.items())
+    )
+    model, out = tmp_path / "m.textreg", tmp_path / "out.csv"
+    assert cli("train", path, "-o", model, "--reg", "ridge", "--reg-l2", 1, "--quiet").code == 0
+    new = tmp_path / "new.csv"
+    new.write_text('text,n\n"=HYPERLINK(1)","-5,2"\n@refund,-x\ninvoice,+49 1\n')
+    how = ("--excel", "--sep", ";", "--proba", "-o", out)
+    assert cli("predict", model, new, *how).code == 0
+    lines = out.read_bytes().decode("utf-8").splitlines()
+    assert lines[0] == "\ufefftext;n;predicted;proba_Billing;proba_Login;reason"
+    assert lines[1].startswith("'=HYPERLINK(1);-5,2;")
+    assert lines[2].startswith("'@refund;'-x;Billing;0,")
+    assert lines[3].startswith("invoice;+49 1;Billing;0,")
+    assert len(lines[3].split(";")[3]) <= len("0,1234")
+    assert cli("predict", model, new, "--excel", "--format", "csv").out[:6] == "\ufefftext,"
+    assert "--excel is for CSV" in cli("predict", model, new, "--excel").err
+    assert "--sep for --excel" in cli("predict", model, new, "--sep", ";", "-o", out).err

@@ -93,6 +93,7 @@ class Reading(NamedTuple):
     fields: tuple[Field, ...] | None = None
     decimal: Mapping[str, str] | None = None
     label_map: Mapping[str, str] | None = None
+    sheet: str | None = None
 
     def of(self, task: Task | type[Task] | None) -> Reading:
         """How to read the documents of a task; None where these tell it."""
@@ -227,7 +228,7 @@ class Reading(NamedTuple):
             yield batch
 
     def _how(self) -> dict[str, Any]:
-        how = {"encoding": self.encoding, "decimal": self.decimal}
+        how = {"encoding": self.encoding, "decimal": self.decimal, "sheet": self.sheet}
         return {**how, "fields": self.fields or ()}
 
 
@@ -302,6 +303,7 @@ def _most_skipped(what: str) -> Callable[[F], F]:
     return option("--max-skipped", "N|P%", what, callback=_share, default=usual, show_default=True)
 
 
+_SHEET = option("--sheet", "NAME", "Sheet of a workbook.  [default: the first]")
 _STOPS = [
     choice(
         "--on-error",
@@ -350,7 +352,7 @@ def reading(
     options += [_LABEL_SEP, _LABEL_MAP, _ENCODING] if "label" in columns else [_ENCODING]
     few = _most_skipped("The most rows that cannot be read, a number or a share.")
     options += _ANSWERS if answers else _STOPS if stops else [few]
-    options += [_DECIMAL] if fields or trained else []
+    options += [_SHEET, *([_DECIMAL] if fields or trained else [])]
 
     def decorate(command: F) -> F:
         command.__doc__ = (command.__doc__ or "").replace("{formats}", formats.titles())

@@ -299,6 +299,8 @@ class TableColumns:
     decimal : mapping of str to str, optional
         The decimal marks of columns of numbers, "comma" or "point"; that of the empty name is of
         all others. By default those of the fields are recognized by :meth:`settled`.
+    sheet : str, optional
+        The sheet of a workbook; the first by default.
 
     Attributes
     ----------
@@ -325,8 +327,10 @@ class TableColumns:
         keep: bool = False,
         fields: Sequence[Field] = (),
         decimal: Mapping[str, str] | None = None,
+        sheet: str | None = None,
     ) -> None:
         self.keeps = keep
+        self.sheet = sheet
         self.decimals = dict(decimal or {})
         self._settles = decimal is None and any(field.kind == "number" for field in fields)
         self.names: list[str] = []

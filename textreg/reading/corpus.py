@@ -500,6 +500,7 @@ def read_corpus(  # noqa: PLR0913  # its options are its interface
     fields: Sequence[Field] = (),
     decimal: Mapping[str, str] | None = None,
     label_map: Mapping[str, str] | None = None,
+    sheet: str | None = None,
     texts: StoredTexts | None = None,
 ) -> Corpus:
     """Read documents and their labels from files.
@@ -544,6 +545,8 @@ def read_corpus(  # noqa: PLR0913  # its options are its interface
         empty name is of all others. By default those of the fields are recognized.
     label_map : mapping of str to str, optional
         Labels that stand for another one, as ``check --fix`` writes them, and that one.
+    sheet : str, optional
+        The sheet of a workbook; the first by default.
     texts : StoredTexts, optional
         Where the texts go to as they are read, for files that do not fit into memory. It is empty,
         and becomes the texts of the corpus. By default they are kept in memory.
@@ -584,6 +587,7 @@ def read_corpus(  # noqa: PLR0913  # its options are its interface
         fields=fields,
         decimal=decimal,
         label_map=label_map,
+        sheet=sheet,
     )
     corpus = reader.whole(texts)
     columns = ", ".join(f"{role} = {what}" for role, what in corpus.columns.items())
@@ -698,10 +702,10 @@ def stream_records(
     full : bool, default False
         Whether to wait for full batches from a pipe, rather than return the rows that have arrived.
     **options
-        ``encoding``, ``fields`` and ``decimal`` as in :func:`read_corpus`; without marks numbers
-        have decimal points. With ``on_error="skip"`` unusable
-        rows are listed in ``Corpus.skipped``, which says where among the documents each of them
-        stands; by default the first one raises DataError.
+        ``encoding``, ``fields``, ``sheet`` and ``decimal`` as in :func:`read_corpus`; without
+        marks numbers have decimal points. With ``on_error="skip"`` unusable rows are listed in
+        ``Corpus.skipped``, which says where among the documents each of them stands; by default the
+        first one raises DataError.
 
     Yields
     ------
