@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 import zipfile
@@ -232,9 +233,12 @@ def test_a_model_keeps_its_label_map(cli: Callable[..., Any]) -> None:
     assert pair.code == 0
     Path("odd.csv").write_text("a,b\nc\n")
     assert (
-        "odd.csv: row 2 has not two columns" in cli("train", "a.csv", "--label-map", "odd.csv").err
+        "odd.csv is no CSV file of two columns"
+        in cli("train", "a.csv", "--label-map", "odd.csv").err
     )
-    assert "no.csv cannot be read" in cli("train", "a.csv", "--label-map", "no.csv").err
+    assert (
+        "no.csv is no CSV file of two columns" in cli("train", "a.csv", "--label-map", "no.csv").err
+    )
 
 
 ODS = """<office:document-content
@@ -353,3 +357,43 @@ def test_csv_that_excel_opens(tmp_path: Path, cli: Callable[..., Any]) -> None:
     assert cli("predict", model, new, "--excel", "--format", "csv").out[:6] == "\ufefftext,"
     assert "--excel is for CSV" in cli("predict", model, new, "--excel").err
     assert "--sep for --excel" in cli("predict", model, new, "--sep", ";", "-o", out).err
+
+
+def test_an_explanation_says_which_row_it_is_of(tmp_path: Path, cli: Callable[..., Any]) -> None:
+    train, new = tmp_path / "a.csv", tmp_path / "b.csv"
+    rows = [f"{label},{text},{at}\n" for at, (label, text) in enumerate([*WORDS.items()] * 10)]
+    train.write_text("".join(["label,text,n\n", *rows]))
+    new.write_text("ID,text,n\nT7,refund,1\nT8,refund,2\nT9\nT10,reset,3\n")
+    model = tmp_path / "m.textreg"
+    fixed = ("--reg", "ridge", "--reg-l2", 1, "--quiet", "-o", model)
+    assert cli("train", train, *fixed).code == 0
+    out = cli("explain", model, new, "--on-error", "skip", "--max-skipped", 1).out
+    assert [line for line in out.splitlines() if line.startswith("row ")] == [
+        f"row 1, id T7, line {new}:2",
+        f"row 2, id T8, line {new}:3",
+        f"row 3, id T10, line {new}:5",
+    ]
+    rows = json.loads(cli("explain", model, new, "--on-error", "skip", "--json").out)
+    assert [row["id"] for row in rows["explanations"]] == ["T7", "T8", "T10"]
+    assert "row " not in cli("explain", model, "a refund").out
+    columns = ("--text-col", "text", "--number-col", "n")
+    assert cli("train", train, *columns, *fixed).code == 0
+    told = cli("explain", model, "--json", '{"text": "refund/1", "n": "1,5 %"}')
+    assert told.code == 1
+    assert "'n' is '1,5 %', not a number" in told.err
+    told = cli("explain", model, "--json", '{"text": "refund/1", "n": 2}')
+    assert json.loads(told.out)["explanations"][0]["label"] == "Billing"
+    assert cli("predict", model, "--text", '{"text": "refund", "n": 2}').out == "Billing\n"
+    assert "or give an object of JSON, such as '{\"text\": ...}'" in (
+        cli("explain", model, "refund").err
+    )
+
+
+def test_a_file_of_groups_is_hinted_at(
+    tmp_path: Path, cli: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("own.txt").write_text("good great\n")
+    told = cli("train", "a.csv", "--groups", "own.txt")
+    assert told.code == 2
+    assert "To read a file, pass --groups file --groups-path own.txt" in told.err

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any, NamedTuple
+from typing import Any, TypeAlias
 
 from textreg.reading.corpus import Readable
 from textreg.records.text import renamed
@@ -13,37 +13,22 @@ from textreg.tasks.base import label_variants
 HEAD = ("where", "what", "before", "after")
 
 
-class Corrected(NamedTuple):
-    """A table that was set right.
-
-    Attributes
-    ----------
-    records : list of dict
-        The rows that are left, by the names of their columns.
-    changes : list of tuple of str
-        Where something was changed, what it was, and the value before and after.
-    label_map : dict of str to str
-        Labels that stand for another one, and that one.
-    """
-
-    records: list[dict[str, Any]]
-    changes: list[tuple[str, str, str, str]]
-    label_map: dict[str, str]
-
-    def counts(self) -> Counter[str]:
-        """The number of changes of each kind."""
-        return Counter(what for _, what, _, _ in self.changes)
+Change: TypeAlias = tuple[str, str, str, str]
 
 
-def corrected(table: Readable, label_sep: str | None = None) -> Corrected:
+def corrected(
+    table: Readable, label_sep: str | None = None
+) -> tuple[list[dict[str, Any]], list[Change], dict[str, str]]:
     """A table without what a check finds and a program can set right.
 
     Variants of a label become that label; blanks at the ends of texts and labels go, and so do rows
     that cannot be read, those without a text, and all but the first of equal texts with one label.
 
+    Returns the rows that are left, the changes, and the labels that stand for another one.
+
     label_sep: what separates the labels of a document.
     """
-    corpus, changes = table.corpus, []
+    corpus, changes = table.corpus, list[Change]()
     several = corpus.multilabel
     labels = list(corpus.labels) if corpus.labels is not None else [None] * len(corpus)
     each = (it for own in labels if own is not None for it in (own if several else (own,)))
@@ -72,4 +57,4 @@ def corrected(table: Readable, label_sep: str | None = None) -> Corrected:
                 what = "label" if name == label_col else "blanks"
                 changes.append((where, what, str(record.get(name)), str(better[name])))
         records.append(better)
-    return Corrected(records, changes, label_map)
+    return records, changes, label_map

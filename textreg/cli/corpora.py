@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -104,20 +105,20 @@ def _corrected(
         check_target(path, files)
     how = how._replace(encoding=how.encoding or GUESS, max_skipped=1.0)
     table = how.readable(files, labeled=labeled)
-    result = corrected(table, how.label_sep)
-    save_table(target, result.records)
-    changes = list(result.changes)
+    records, changes, label_map = corrected(table, how.label_sep)
+    save_table(target, records)
+    kinds = Counter(what for _, what, _, _ in changes)
     if (encoding := table.corpus.columns.get("encoding", "").split(" ")[0]) not in ("", "utf-8"):
         changes.insert(0, (files[0], "encoding", encoding, "utf-8"))
     write_atomically(log, "".join(csv_lines([HEAD, *changes])).encode("utf-8", "backslashreplace"))
-    if result.label_map:
-        write_atomically(labels, "".join(csv_lines(result.label_map.items())).encode())
+    if label_map:
+        write_atomically(labels, "".join(csv_lines(label_map.items())).encode())
     if not quiet:
-        counts = ", ".join(f"{what} {count:,}" for what, count in result.counts().items())
-        click.echo(f"saved {target} ({len(result.records):,} rows), {log} ({counts or 'none'})")
-        more = ["--label-map", labels] if result.label_map else []
+        counts = ", ".join(f"{what} {count:,}" for what, count in kinds.items())
+        click.echo(f"saved {target} ({len(records):,} rows), {log} ({counts or 'none'})")
+        more = ["--label-map", labels] if label_map else []
         click.echo(f"next: {shell_line(['textreg', 'train', target, *more])}\n")
-    return how._replace(label_map={**(how.label_map or {}), **result.label_map})
+    return how._replace(label_map={**(how.label_map or {}), **label_map})
 
 
 def checked(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import functools
+import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -19,7 +20,7 @@ from textreg.reading import formats, source
 from textreg.reading.columns import ColumnNames, Likely, NoColumnsError
 from textreg.reading.source import MAX_SKIPPED
 from textreg.records import Corpus
-from textreg.records.documents import DECIMALS, Field, StoredTexts, as_fields
+from textreg.records.documents import DECIMALS, Field, StoredTexts, as_fields, fielded
 from textreg.tasks import Task
 from textreg.terminal import shell_line
 from textreg.training.recipe import items_of, words_of
@@ -127,16 +128,24 @@ class Reading(NamedTuple):
                 likely[name] = pairs_of(kept[name])
         return how._replace(**likely)
 
-    def check_text(self) -> None:
-        """UsageError where a text of the command line cannot be a document."""
+    def given(self, texts: Sequence[str]) -> list[str]:
+        """Texts of the command line as documents: JSON objects where documents have fields.
+
+        UsageError where they cannot be documents.
+        """
         if self.text_col is not None and not isinstance(self.text_col, Likely):
             raise UsageError("a text has no columns: leave out --text-col, or name a file.")
-        if self.fields:
+        if not self.fields:
+            return list(texts)
+        try:
+            return list[str](fielded([json.loads(text) for text in texts], self.fields))
+        except json.JSONDecodeError:
             names = ", ".join(field.name for field in self.fields)
             raise UsageError(
                 f"a text alone has no fields, and the documents of the model have {names}: name a "
-                "file with these columns."
-            )
+                "file with these columns, or give an object of JSON, such as "
+                f"'{{\"{self.fields[0].name}\": ...}}'."
+            ) from None
 
     def refuse_labels(self) -> None:
         """UsageError for options of labels, where texts are explained."""
@@ -264,17 +273,11 @@ def _label_map(ctx: click.Context, option: click.Parameter, given: Sequence[str]
             labels |= pairs_of([item])
             continue
         try:
-            text = Path(item).read_text(encoding="utf-8-sig")
+            lines = Path(item).read_text(encoding="utf-8-sig").splitlines()
+            labels |= {variant.strip(): label.strip() for variant, label in csv.reader(lines)}
         except (OSError, ValueError) as error:
-            raise click.BadParameter(f"{item} cannot be read: {error}.", ctx, option) from None
-        rows = [row for row in csv.reader(text.splitlines()) if row]
-        if wrong := next((number for number, row in enumerate(rows, 1) if len(row) != 2), None):
-            raise click.BadParameter(
-                f"{item}: row {wrong} has not two columns, a label and what it stands for.",
-                ctx,
-                option,
-            )
-        labels |= {variant.strip(): label.strip() for variant, label in rows}
+            what = f"{item} is no CSV file of two columns, a label and what it stands for: {error}."
+            raise click.BadParameter(what, ctx, option) from None
     return labels or None
 
 

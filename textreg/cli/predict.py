@@ -158,9 +158,9 @@ def command(
         check_target(Path(output.out), [model, *files])
     how = how.like(loaded)
     if texts:
-        how.check_text()
+        corpus = Corpus(how.given(texts))
         records: list[Mapping[str, Any]] = [{"text": text} for text in texts]
-        given: Iterable[RecordBatch] = [RecordBatch(Corpus(list(texts)), records, {"text": None})]
+        given: Iterable[RecordBatch] = [RecordBatch(corpus, records, {"text": None})]
     elif workers.reads:
         given = workers.score_files(loaded, how, files or ["-"], records=output.tabular)
     else:

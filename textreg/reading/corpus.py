@@ -639,9 +639,7 @@ def read_readable(
     corpus = reader.whole()
     if not sources.may_skip(len(corpus.skipped), len(corpus), max_skipped):
         raise reader.faults(corpus, max_skipped)
-    records = reader.taken()
-    skipped = corpus.skipped.position_of + np.arange(len(corpus.skipped))
-    records = [records[row] for row in np.delete(np.arange(len(records)), skipped).tolist()]
+    records = records_of(corpus, reader.taken())
     texts = [field.name for field in fields if field.kind == "text"]
     taken = {*texts, *(name for table in reader.columns for name in table.chosen.values())}
     if fields:
@@ -653,6 +651,12 @@ def read_readable(
         name: [record.get(name) for record in records] for name in columns if name not in taken
     }
     return Readable(corpus, others, records, reader.skipping.remedy)
+
+
+def records_of(corpus: Corpus, records: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The records of documents, among those of all rows."""
+    skipped = corpus.skipped.position_of + np.arange(len(corpus.skipped))
+    return [records[row] for row in np.delete(np.arange(len(records)), skipped).tolist()]
 
 
 class RecordBatch(NamedTuple):

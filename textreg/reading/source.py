@@ -253,13 +253,8 @@ def told_of(skipped: SkippedRows, documents: int, max_skipped: float, remedy: st
     told, hint = f"{skipped.told()}.", f" {remedy}" if remedy else ""
     if may_skip(left, documents, max_skipped):
         return f"{left:,} of {rows:,} rows cannot be read and are left out: {told}{hint}"
-    most = f"{max_skipped:,}"
-    if isinstance(max_skipped, float):
-        most = f"{100 * max_skipped:g} %"
-    raise DataError(
-        f"{left:,} of {rows:,} rows ({100 * left / rows:.2g} %) cannot be read, and at most {most} "
-        f"may be left out: {told}{hint or ' Fix the rows.'}"
-    )
+    share = f"{100 * left / rows:.2g} %"
+    raise DataError(f"{left:,} of {rows:,} rows ({share}) cannot be read: {told}{hint}")
 
 
 class Skipping:
