@@ -121,7 +121,9 @@ def test_all_faults_are_told_at_once(
     options = ("--text-col", "text", "--number-col", "price", "--reg", "ridge")
     refused = cli("train", "a.csv", *options)
     assert refused.code == 1
-    assert refused.err.startswith("Error: The text may be in cp1252: pass --encoding cp1252. ")
+    assert refused.err.startswith(
+        "Error: The text may be in cp1252: pass --encoding cp1252 if it is. "
+    )
     assert "In cp1252 2 of 60 rows (3.3 %) cannot be read: 1 label is empty" in refused.err
     assert "1 'price' is not a number with a decimal comma (a.csv:13)" in refused.err
     assert "Of one document alone are the labels 'Odd'." in refused.err
@@ -397,3 +399,21 @@ def test_a_file_of_groups_is_hinted_at(
     told = cli("train", "a.csv", "--groups", "own.txt")
     assert told.code == 2
     assert "To read a file, pass --groups file --groups-path own.txt" in told.err
+
+
+def test_a_table_where_every_row_is_in_another_encoding(
+    tmp_path: Path, cli: Callable[..., Any]
+) -> None:
+    path = write(tmp_path / "a.csv", rows_of(20))
+    Path(path).write_bytes(Path(path).read_bytes().replace(b" f\xfcr", b" f\xfcr \xe4"))
+    told = cli("check", path).err
+    assert told.startswith(
+        "Error: The text may be in cp1252: pass --encoding cp1252 if it is. 20 of 20 "
+    )
+    assert "In cp1252 all can be. This command reads the other rows: textreg check" in told
+    with pytest.raises(DataError, match=r"20 of 20 rows \(100 %\)"):
+        read_corpus(path)
+    Path(path).write_bytes(Path(path).read_bytes().replace(b"price", b"gr\xf6\xdfe", 1))
+    told = cli("train", path).err
+    assert "This row should name the columns. The text may be in cp1252" in told
+    assert told.endswith(f"textreg train {path} --encoding cp1252\n")

@@ -289,28 +289,33 @@ class CorpusReader:
         except DataError as error:
             raise self.skipping.stopped or error from None
         collected.add(batch)
-        if not len(collected):
-            raise self.skipping.stopped or self.skipping.nothing_left()
+        stopped, foreign = self.skipping.stopped, self.skipping.undecodable
+        if not len(collected) and stopped is None and foreign is None:
+            raise self.skipping.nothing_left()
         corpus = self._corpus(collected)
-        if (stopped := self.skipping.stopped) is not None:
+        if not len(collected) and stopped is None:
+            raise self.faults(corpus, sources.MAX_SKIPPED)
+        if stopped is not None:
             raise stopped if len(corpus.skipped) == 1 else self.faults(corpus, sources.MAX_SKIPPED)
         return corpus
 
     def faults(self, corpus: Corpus, max_skipped: float) -> FaultsError:
         """What is wrong with all rows that cannot be read, and how to read the others.
 
-        Where the text is in another encoding, it is read once more, in that.
+        Where the text is in another encoding, it is read once more in that, if it fits into memory.
         """
         skipped, options = corpus.skipped, dict[str, Any]()
         rows, encoding = len(corpus) + len(skipped), ""
 
         def count(skipped: SkippedRows) -> str:
-            share = f"{100 * len(skipped) / rows:.2g} %"
-            return f"{len(skipped):,} of {rows:,} rows ({share}) cannot be read: {skipped.told()}."
+            share = float(f"{100 * len(skipped) / rows:.2g}")
+            several = f"{len(skipped):,} of {rows:,} rows ({share:g} %)"
+            return f"{several} cannot be read: {skipped.told()}."
 
         told = count(skipped)
         wrong = self.skipping.undecodable
-        if wrong is not None and wrong.likely and all(map(os.path.isfile, self.paths)):
+        readable = isinstance(corpus.texts, list) and all(map(os.path.isfile, self.paths))
+        if readable and wrong is not None and wrong.likely:
             twin = CorpusReader(
                 self.paths,
                 self._names,
@@ -322,11 +327,12 @@ class CorpusReader:
             with suppress(TextregError):
                 corpus, options["encoding"] = twin.whole(), wrong.likely
                 skipped = corpus.skipped
-                encoding = f"The text may be in {wrong.likely}: pass --encoding {wrong.likely}. "
+                encoding = f"The text may be in {wrong.likely}: "
+                encoding += f"pass --encoding {wrong.likely} if it is. "
                 told += f" In {wrong.likely} {count(skipped) if len(skipped) else 'all can be.'}"
-        else:
+        if not options:
             first = next(iter(skipped))
-            told += f" The first is {first.where}: {first.problem}"
+            told += f" The first is {first.where}: {first.problem} {self.skipping.remedy}".rstrip()
         counts: Counter[str] = Counter()
         if corpus.labels is not None and not corpus.multilabel:
             counts.update(map(str, corpus.labels))
@@ -410,7 +416,7 @@ class CorpusReader:
             columns["fields"] = _joined(fields)
         return Corpus(
             **collected.columns(),
-            skipped=self.skipping.taken(len(collected)),
+            skipped=self.skipping.taken(),
             columns=columns,
             column_names=column_names,
             decimals={name: it for used in self.columns for name, it in used.decimals.items()},
@@ -594,7 +600,8 @@ def read_corpus(  # noqa: PLR0913  # its options are its interface
     LOG.info("%s: %d documents; %s", first_few(reader.paths, 3), len(corpus), columns)
     if not sources.may_skip(len(corpus.skipped), len(corpus), max_skipped):
         raise reader.faults(corpus, max_skipped)
-    if told := reader.skipping.check(max_skipped):
+    remedy = reader.skipping.remedy
+    if told := sources.told_of(corpus.skipped, len(corpus), max_skipped, remedy):
         LOG.info("%s", told)
         warnings.warn(told, DataWarning, stacklevel=2)
     return corpus

@@ -274,8 +274,6 @@ class Skipping:
         self.to_the_end = False
         self._skips = skips
         self._rows = SkippedRowsBuilder()
-        self._read = 0
-        self._all = SkippedRows()
         self.undecodable: NotDecodable | None = None
 
     def add(self, source: str, problem: UnusableRow, position: int) -> None:
@@ -295,19 +293,10 @@ class Skipping:
         LOG.debug("%s: left out: %s", row.where, problem)
         self._rows.add(row)
 
-    def taken(self, documents: int) -> SkippedRows:
-        """The rows skipped since the last call, during which ``documents`` were read."""
-        self._read += documents
-        self._all = self._rows.rows()
-        self._rows = SkippedRowsBuilder()
-        return self._all
-
-    def check(self, max_skipped: float) -> str:
-        """What to tell of the rows last taken, empty if there are none.
-
-        Raises DataError if they are too many.
-        """
-        return told_of(self._all, self._read, max_skipped, self.remedy)
+    def taken(self) -> SkippedRows:
+        """The rows skipped since the last call."""
+        taken, self._rows = self._rows.rows(), SkippedRowsBuilder()
+        return taken
 
     def nothing_left(self) -> DataError:
         """The error where no row can be used."""
