@@ -598,8 +598,8 @@ def test_too_many_rows_that_cannot_be_used(cli: Cli, tmp_path: Path) -> None:
     assert result.err == (
         "Error: The text may be in cp1252: pass --encoding cp1252 if it is. 8 of 40 rows (20 %) "
         f"cannot be read: 8 not valid UTF-8 ({path}:2, 7, 12, 17, ...). In cp1252 all can be. "
-        f"This command reads the other rows: textreg train {path} -o {model} --on-error skip --reg ridge "
-        "--reg-l2 1 --encoding cp1252\n"
+        f"This command reads the other rows: textreg train {path} -o {model} --on-error skip "
+        "--reg ridge --reg-l2 1 --encoding cp1252\n"
     )
     for most in ("7", "19.9%", "0.1", "0"):
         assert cli("train", path, "-o", model, *skip, "--max-skipped", most).code == 1

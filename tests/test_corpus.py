@@ -402,8 +402,8 @@ def test_what_is_told_of_skipped_rows(write) -> None:
         assert message == (
             "The text may be in cp1252: pass --encoding cp1252 if it is. 9 of 100 rows (9 %) "
             f"cannot be read: 8 not valid UTF-8 ({path}:7-9, 20, 31, 33, ...); 1 another number of "
-            f"columns ({path}:50). In cp1252 1 of 100 rows (1 %) cannot be read: 1 another number of "
-            f"columns ({path}:50)."
+            f"columns ({path}:50). In cp1252 1 of 100 rows (1 %) cannot be read: 1 another number "
+            f"of columns ({path}:50)."
             + (" These are too many to leave out: fix them." if most == 0 else "")
         )
         assert refused.value.options == (

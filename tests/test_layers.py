@@ -192,7 +192,7 @@ BUDGETS = {
     "textreg/tasks": 1_315,
     "textreg/training": 4_515,
     "plugins": 11_475,
-    "plugins/textreg-dask": 585,
+    "plugins/textreg-dask": 590,
     "plugins/textreg-export": 1_350,
     "plugins/textreg-latent": 760,
     "plugins/textreg-papers": 975,

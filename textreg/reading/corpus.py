@@ -332,7 +332,10 @@ class CorpusReader:
                 told += f" In {wrong.likely} {count(skipped) if len(skipped) else 'all can be.'}"
         if not options:
             first = next(iter(skipped))
-            told += f" The first is {first.where}: {first.problem} {self.skipping.remedy}".rstrip()
+            fault = (
+                self.skipping.stopped or f"{first.where}: {first.problem} {self.skipping.remedy}"
+            )
+            told += f" The first is {str(fault).rstrip()}"
         counts: Counter[str] = Counter()
         if corpus.labels is not None and not corpus.multilabel:
             counts.update(map(str, corpus.labels))

@@ -128,7 +128,7 @@ def _in_order(rows: Int64s) -> bool:
     return bool((np.diff(rows) == 1).all())
 
 
-NAMES = ("text_col", "label_col", "weight_col", "group_col", "time_col")
+NAMES = ("text_col", "label_col", "weight_col", "group_col", "time_col", "evidence_col")
 COLUMNS = ("labels", "sample_weight", "group_of", "time_of", "line_of")
 
 
@@ -158,6 +158,8 @@ def read_by(connection: Connection, paths: Paths, **options: Any) -> Corpus:
     check_max_skipped(most)
     if options.get("fields"):
         raise UsageError("documents of several columns cannot be read by workers: take one column.")
+    if options.get("evidence_col"):
+        raise UsageError("marked passages cannot be read by workers: leave out --evidence-col.")
     files = listed(paths)
     if "-" in files:
         raise UsageError("workers cannot read standard input: name files that they can read.")
