@@ -596,9 +596,10 @@ def test_too_many_rows_that_cannot_be_used(cli: Cli, tmp_path: Path) -> None:
     assert result.code == 1
     assert not model.exists()
     assert result.err == (
-        "Error: 8 of 40 rows (20 %) cannot be read, and at most 5 % may be left out: 8 not valid "
-        f"UTF-8 ({path}:2, 7, 12, 17, ...). The text may be in cp1252: pass --encoding cp1252 if "
-        "it is, or save the file as UTF-8. To leave them all out, pass --max-skipped 20%.\n"
+        "Error: The text may be in cp1252: pass --encoding cp1252 if it is. 8 of 40 rows (20 %) "
+        f"cannot be read: 8 not valid UTF-8 ({path}:2, 7, 12, 17, ...). In cp1252 all can be. "
+        f"This command reads the other rows: textreg train {path} -o {model} --on-error skip "
+        "--reg ridge --reg-l2 1 --encoding cp1252\n"
     )
     for most in ("7", "19.9%", "0.1", "0"):
         assert cli("train", path, "-o", model, *skip, "--max-skipped", most).code == 1

@@ -46,7 +46,7 @@ def test_json_is_one_document_with_offsets(cli: Cli, model: Path, tmp_path: Path
     assert (code, err) == (0, "")
     document = json.loads(out)
     wanted = textreg.load(model).explain(TEXT).to_dict()
-    assert document["explanations"][0] == wanted
+    assert document["explanations"][0] == {**wanted, "row": 1, "line": f"{file}:1"}
     assert document["explanations"][1]["words"] == []
     for word in wanted["words"]:
         assert TEXT[word["start"] : word["end"]].lower() == word["feature"]

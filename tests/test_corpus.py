@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textreg.errors import DataError, DataWarning, UsageError
+from textreg.errors import DataError, DataWarning, FaultsError, UsageError
 from textreg.reading import formats
 from textreg.reading.columns import Row, TableColumns
 from textreg.reading.corpus import read_corpus, stream_records
@@ -142,7 +142,7 @@ def test_one_class_and_one_row_add_a_format(write, skip, stdin, monkeypatch, nam
     stdin(content)
     assert list(skip("-").texts) == TEXTS[:3]
     assert formats.titles() == (
-        "Arrow, CSV, fastText, JSON arrays, JSON lines, packed tables, Parquet or TSV"
+        "Arrow, CSV, Excel, fastText, JSON arrays, JSON lines, packed tables, Parquet or TSV"
     )
     with pytest.raises(DataError, match=r"packed tables \(a table in binary\), TSV"):
         read_corpus(write("a.unknown", "prose\n"))
@@ -395,15 +395,19 @@ def test_what_is_told_of_skipped_rows(write) -> None:
         corpus = read_corpus(path, on_error="skip", max_skipped=9)
     assert [str(one.message) for one in warned] == [told]
     assert [one.rows for one in corpus.skipped.by_reason()] == [8, 1]
-    for most, said in ((0.05, "5 %"), (8, "8"), (0, "0"), (0.0, "0 %")):
-        with pytest.raises(DataError) as refused:
+    for most in (0.05, 8, 0, 0.0):
+        with pytest.raises(FaultsError) as refused:
             read_corpus(path, on_error="skip", max_skipped=most)
         message = str(refused.value)
-        assert message.startswith(f"9 of 100 rows (9 %) cannot be read, and at most {said} may be")
-        assert "8 not valid UTF-8" in message
-        assert "pass --encoding cp1252 if it is" in message
-        assert message.endswith(
-            f"To leave them all out, pass --max-skipped {'9%' if '%' in said else 9}."
+        assert message == (
+            "The text may be in cp1252: pass --encoding cp1252 if it is. 9 of 100 rows (9 %) "
+            f"cannot be read: 8 not valid UTF-8 ({path}:7-9, 20, 31, 33, ...); 1 another number of "
+            f"columns ({path}:50). In cp1252 1 of 100 rows (1 %) cannot be read: 1 another number "
+            f"of columns ({path}:50)."
+            + (" These are too many to leave out: fix them." if most == 0 else "")
+        )
+        assert refused.value.options == (
+            {} if most == 0 else {"encoding": "cp1252", "on_error": "skip"}
         )
     for wrong in (-1, 1.5, True, "5%", None):
         with pytest.raises(UsageError, match=r"max_skipped must be a share from 0\.0 to 1\.0 or a"):

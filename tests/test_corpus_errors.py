@@ -262,7 +262,6 @@ def test_no_row_that_can_be_used(file) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "what"),
     [
-        ("a.csv", b"PK\x03\x04\x14\0", "a zip archive or an Excel workbook. Save the sheet as CSV"),
         ("a.xls", b"\xd0\xcf\x11\xe0\xa1", "an old Excel or Word file. Save it as CSV"),
         ("a.parquet", b"PARE\0\0\0\0", "an encrypted Parquet file"),
         ("a.feather", b"FEA1\0\0\0\0", "a Feather file of version 1"),

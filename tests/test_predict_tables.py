@@ -221,7 +221,7 @@ def test_another_encoding(
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("-o", "a.xlsx"), "no format has the ending"),
+        (("-o", "a.docx"), "no format has the ending"),
         (("-o", "a"), "no format has the ending"),
         (("-o", "a.csv", "--format", "tsv"), "--format tsv does not fit the name a.csv"),
         (("--format", "parquet"), "name a file with -o FILE.parquet"),

@@ -17,7 +17,7 @@ import pytest
 from test_corpus import CELLS, ROWS, jsonl, table
 from test_memory import peak_of
 
-from textreg.errors import DataError, TextregError, UsageError
+from textreg.errors import DataError, FaultsError, TextregError, UsageError
 from textreg.reading import corpus as reader
 from textreg.reading.corpus import read_corpus
 from textreg.records import Corpus
@@ -203,7 +203,7 @@ def test_errors_and_warnings(tmp_path: Path, same: Any, content: str, labeled: b
         if content == BAD["a bad row"]:
             assert strict[0] is DataError
             assert "a.jsonl:6: not valid JSON" in strict[1]
-            assert most[0][0][0] is DataError
+            assert most[0][0][0] is FaultsError
             ((row,), warned) = most[2][0].skipped, most[2][1]
             assert row.position == 5 + 40 * (paths[0] == good)
             assert "1 of" in warned[0]

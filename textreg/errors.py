@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 
 class TextregError(Exception):
@@ -36,6 +37,26 @@ class UsageError(TextregError, ValueError):
 
 class DataError(TextregError, ValueError):
     """The data cannot be used: an unreadable row, a single class, no feature left."""
+
+
+class FaultsError(DataError):
+    """Rows of files cannot be read.
+
+    Parameters
+    ----------
+    message : str
+        All that is wrong with them.
+    options : dict of str to Any
+        Options of reading with which the other rows are read; none where they are too few.
+    rare : sequence of str
+        The labels that only one document has.
+    """
+
+    def __init__(
+        self, message: str, options: Mapping[str, Any] | None = None, rare: Sequence[str] = ()
+    ) -> None:
+        super().__init__(message)
+        self.options, self.rare = options or {}, rare
 
 
 class RecordError(DataError):

@@ -34,7 +34,9 @@ from textreg.checking.labels import (
 from textreg.errors import DataError, UsageError
 from textreg.records import Corpus
 from textreg.records.documents import as_column, check_documents
+from textreg.records.text import with_labels
 from textreg.tasks import Regression
+from textreg.tasks.base import label_variants
 from textreg.training.running import Progress
 
 # What needs labels.
@@ -168,11 +170,13 @@ def check_corpus(  # noqa: PLR0913  # its options are its interface
         if other is not None and other.labels is not None:
             found.append(labels_of_one(documents, other))
         if settings.wants("suspected-labels"):
-            judged = out_of_sample(documents, rows_of, progress)
+            # A variant of its label is no wrong one.
+            one = Documents(with_labels(corpus, label_variants(counts)), settings)
+            judged = out_of_sample(one, rows_of, progress)
             if judged is None:
                 unchecked.append(Unchecked("suspected-labels", TOO_FEW))
             else:
-                found.append(suspected_labels(documents, judged))
+                found.append(suspected_labels(one, judged))
     kept = [one for one in found if one.count and settings.wants(one.name)]
     return CheckResult(
         title=title,

@@ -97,7 +97,9 @@ KINDS = {
         "warning",
         "See whether these are labels: a program may have written them where there was none.",
     ),
-    "similar-labels": Kind("error", "Write each label in one way.", "labels"),
+    "similar-labels": Kind(
+        "error", "Write each label in one way: --fix OUT writes such a table.", "labels"
+    ),
     "rare-labels": Kind(
         "warning",
         f"Add documents, leave such labels out (--min-label {LEAST}), or join them into one "

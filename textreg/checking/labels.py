@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -19,7 +18,7 @@ from textreg.losses import find_loss
 from textreg.measure.evaluation import suspects
 from textreg.records import Corpus, Floats, Int64s
 from textreg.tasks import TASKS, Classification, Multilabel, Target
-from textreg.tasks.base import several_labels, sounds_like_ids
+from textreg.tasks.base import label_variants, several_labels, sounds_like_ids, variants_told
 from textreg.training.fit import fit_rows
 from textreg.training.prepare import prepare
 from textreg.training.running import Progress, Work
@@ -74,15 +73,14 @@ def label_findings(documents: Documents, counts: Counter[str]) -> Iterator[Findi
         what = f"the label '{most}', {many / few:,.0f} times as many as '{least}' ({few:,})"
         details = {"largest": frequent[0], "smallest": frequent[-1]}
         yield Finding("imbalance", many, n, (), what, details)
+    variants = label_variants(counts)
     alike: dict[str, list[str]] = {}
-    for label, _ in ranked:
-        alike.setdefault(re.sub(r"[\W_]+", "", label).casefold() or label, []).append(label)
-    groups = tuple(tuple(labels) for labels in alike.values() if len(labels) > 1)
-    odd = [label for labels in groups for label in labels[1:]]
-    equal = [" = ".join(f"'{label}'" for label in labels) for labels in groups]
-    what = f"alike but for case, spaces or marks: {first_few(equal, NAMED)}"
-    count = sum(map(len, groups))
-    yield Finding("similar-labels", count, len(counts), examples(odd), what, {"groups": groups})
+    for variant, label in variants.items():
+        alike.setdefault(label, [label]).append(variant)
+    what = f"alike but for case, blanks, marks or one letter: {variants_told(counts, variants)}"
+    count, groups = len(variants) + len(alike), tuple(map(tuple, alike.values()))
+    shown = examples(list(variants))
+    yield Finding("similar-labels", count, len(counts), shown, what, {"groups": groups})
 
 
 def _counted(labels: Sequence[tuple[str, int]]) -> str:

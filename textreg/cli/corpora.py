@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -10,15 +11,18 @@ import click
 import numpy as np
 
 from textreg.checking import CheckResult, CheckSettings, check_corpus
+from textreg.checking.corrections import HEAD, corrected
 from textreg.checking.documents import NAMED, check_names
 from textreg.cli import shared
 from textreg.cli.inputs import Reading, described, reading, title_of
 from textreg.cli.options import PartsCommand, setting, settings
 from textreg.cli.output import SHOWN, check_target, percent, print_json, print_table, progress_bar
+from textreg.cli.tables import save_table
 from textreg.demo import write_demo
 from textreg.errors import UsageError, first_few
-from textreg.files import write_atomically
+from textreg.files import csv_lines, write_atomically
 from textreg.plugins import calls
+from textreg.reading.source import GUESS
 from textreg.records import Groups, Tokens
 from textreg.structure.grouping import group_lines
 from textreg.tasks import TASKS
@@ -50,6 +54,13 @@ CHECKING = shared.options(
 @click.argument("files", nargs=-1, required=True)
 @reading("label", stops=False, fields=True)
 @CHECKING
+@shared.option(
+    "--fix",
+    "OUT",
+    "Write the table with what can be set right: labels in one spelling, no blanks around texts "
+    "and labels, no copies, no rows that are empty or cannot be read, in UTF-8. Beside it stand a "
+    "log of all changes and the labels for textreg train --label-map.",
+)
 @shared.repeated(
     "--fail-on",
     "NAME",
@@ -57,20 +68,57 @@ CHECKING = shared.options(
 )
 @shared.as_json
 def check(
-    files: tuple[str, ...], how: Reading, fail_on: tuple[str, ...], as_json: bool, **options: Any
+    files: tuple[str, ...],
+    how: Reading,
+    fix: str | None,
+    fail_on: tuple[str, ...],
+    as_json: bool,
+    **options: Any,
 ) -> int:
     """Look for faults in labeled texts, before a model is trained on them.
 
     FILES are files or folders in the formats that textreg train reads: {formats}. Rows that cannot
-    be read are told like other findings. Nothing is changed.
+    be read are told like other findings. FILES are never changed; --fix writes another table.
     """
     check_names([name for name in fail_on if name != ANY])
+    if fix is not None:
+        how = _corrected(files, how, Path(fix), quiet=as_json, labeled=not options["no_labels"])
     result = checked(files, how, **options)
     if as_json:
         print_json(result.to_dict())
     else:
         _tell(result)
     return FOUND if any({one.name, ANY} & set(fail_on) for one in result.findings) else 0
+
+
+def _corrected(
+    files: Sequence[str], how: Reading, target: Path, *, quiet: bool, labeled: bool
+) -> Reading:
+    """Write a table that was set right, with its log and labels; how to read what is checked then.
+
+    UsageError for several files, whose columns may differ.
+    """
+    if len(files) != 1:
+        raise UsageError("--fix writes one table: name one file.")
+    log, labels = (target.with_suffix(f".{what}.csv") for what in ("changes", "labels"))
+    for path in (target, log, labels):
+        check_target(path, files)
+    how = how._replace(encoding=how.encoding or GUESS, max_skipped=1.0)
+    table = how.readable(files, labeled=labeled)
+    records, changes, label_map = corrected(table, how.label_sep)
+    save_table(target, records)
+    kinds = Counter(what for _, what, _, _ in changes)
+    if (encoding := table.corpus.columns.get("encoding", "").split(" ")[0]) not in ("", "utf-8"):
+        changes.insert(0, (files[0], "encoding", encoding, "utf-8"))
+    write_atomically(log, "".join(csv_lines([HEAD, *changes])).encode("utf-8", "backslashreplace"))
+    if label_map:
+        write_atomically(labels, "".join(csv_lines(label_map.items())).encode())
+    if not quiet:
+        counts = ", ".join(f"{what} {count:,}" for what, count in kinds.items())
+        click.echo(f"saved {target} ({len(records):,} rows), {log} ({counts or 'none'})")
+        more = ["--label-map", labels] if label_map else []
+        click.echo(f"next: {shell_line(['textreg', 'train', target, *more])}\n")
+    return how._replace(label_map={**(how.label_map or {}), **label_map})
 
 
 def checked(

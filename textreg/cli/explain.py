@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,6 +20,7 @@ from textreg.errors import UsageError
 from textreg.explain.contributions import headline, strongest, text_parts
 from textreg.model import container, storage, summary
 from textreg.model.model import Model
+from textreg.reading.corpus import RecordBatch, records_of
 from textreg.reading.source import exists, meant_as_path
 from textreg.records.documents import check_texts
 from textreg.terminal import json_line, printable, single_line, visible
@@ -255,15 +257,29 @@ def command(
             print_selection(selection)
         return
     _check_texts(source, how, training, asked)
-    texts = _texts(source, asked.texts, how.like(loaded))
-    explanations = explaining.explain(loaded, texts, asked.of)
+    places: deque[dict[str, Any]] = deque()
+    texts = _texts(source, asked.texts, how.like(loaded), places)
+    explanations = _placed(explaining.explain(loaded, texts, asked.of), places)
     if asked.as_json:
-        print_json({"model": model, "explanations": [each.to_dict() for each in explanations]})
+        rows = [each.to_dict() | place for place, each in explanations]
+        print_json({"model": model, "explanations": rows})
     elif asked.form == "jsonl":
-        lines = (json_line(each.to_dict()) + "\n" for each in explanations)
+        lines = (json_line(each.to_dict() | place) + "\n" for place, each in explanations)
         sys.stdout.writelines(lines)
     else:
         _print_explanations(explanations, asked.top, has_probabilities=loaded.has_probabilities)
+
+
+def _placed(
+    explanations: Iterable[explaining.Explanation], places: deque[dict[str, Any]]
+) -> Iterator[tuple[dict[str, Any], explaining.Explanation]]:
+    """Explanations with where their documents stand; a document may have one for each label."""
+    place, text, labels = dict[str, Any](), None, set[str]()
+    for each in explanations:
+        if each.text != text or each.of in labels:
+            place, text, labels = places.popleft() if places else {}, each.text, set()
+        labels.add(each.of)
+        yield place, each
 
 
 def _compare(
@@ -280,7 +296,8 @@ def _compare(
         raise UsageError("--top works with one model only: leave it out, or name one model.")
     _check_texts(source, how, training, asked)
     models = load_by_name(paths)
-    texts = _texts(source, asked.texts, how.like(next(iter(models.values()))))
+    how = how.like(next(iter(models.values())))
+    texts = _texts(source, asked.texts, how, deque(maxlen=0))
     tables = explaining.sentences.removal_tables(models, texts, asked.of)
     if asked.as_json:
         print_json({"models": list(paths), "tables": [table.to_dict() for table in tables]})
@@ -313,27 +330,56 @@ def _check_texts(
     how.refuse_labels()
 
 
-def _texts(source: str | None, texts: Sequence[str], how: inputs.Reading) -> Iterator[str]:
-    """The texts to explain: those given, those of a file, or the argument itself."""
-    if source is not None and not meant_as_path(source):
+def _texts(
+    source: str | None,
+    texts: Sequence[str],
+    how: inputs.Reading,
+    places: deque[dict[str, Any]],
+) -> Iterator[str]:
+    """The texts to explain: those given, those of a file, or the argument itself.
+
+    places: takes row, id and line of every text of a file.
+    """
+    is_object = how.fields and source is not None and source.lstrip().startswith("{")
+    if source is not None and (is_object or not meant_as_path(source)):
         texts = [source]
     if texts:
-        how.check_text()
-        return iter(texts)
+        return iter(how.given(texts))
     path = source or "-"
     inputs.check_named([path], "explain")
-    batches = how.records([path])
-    return (text for batch in batches for text in check_texts(batch.documents.texts))
+    return _texts_of(how.records([path]), places)
+
+
+# Usual names of a column of ids.
+_IDS = ("id", "_id", "key", "nr", "no", "number", "ticket")
+
+
+def _texts_of(batches: Iterable[RecordBatch], places: deque[dict[str, Any]]) -> Iterator[str]:
+    row = 0
+    for batch in batches:
+        corpus = batch.documents
+        records = records_of(corpus, batch.records)
+        column = next((name for name in batch.columns if name.strip().lower() in _IDS), None)
+        for at, text in enumerate(check_texts(corpus.texts)):
+            row += 1
+            named = {} if column is None else {"id": records[at].get(column)}
+            places.append({"row": row, **named, "line": corpus.where(at)})
+            yield text
 
 
 def _print_explanations(
-    explanations: Iterable[explaining.Explanation], top: int, *, has_probabilities: bool
+    explanations: Iterable[tuple[dict[str, Any], explaining.Explanation]],
+    top: int,
+    *,
+    has_probabilities: bool,
 ) -> None:
     """Print explanations for people, with an empty line between them."""
     # Otherwise there are colors where a terminal shows them.
     color = False if os.environ.get("NO_COLOR") else bool(os.environ.get("FORCE_COLOR")) or None
-    for number, each in enumerate(explanations):
-        lines = ["", *_lines(each, top, has_probabilities)][not number :]
+    for number, (place, each) in enumerate(explanations):
+        where = ", ".join(f"{key} {single_line(str(it))}" for key, it in place.items())
+        heading = [where] if where else []
+        lines = ["", *heading, *_lines(each, top, has_probabilities)][not number :]
         click.echo("\n".join(lines), color=color)
 
 

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import csv
 import functools
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import suppress
+import json
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import click
 
-from textreg.cli.shared import F, choice, gathered, option, repeated
-from textreg.errors import DataError, UsageError
+from textreg.cli.shared import CommandLine, F, choice, gathered, option, repeated
+from textreg.errors import DataError, FaultsError, UsageError, first_few
 from textreg.features.fields import FIELD_OPTIONS
 from textreg.reading import corpus as readers
 from textreg.reading import formats, source
 from textreg.reading.columns import ColumnNames, Likely, NoColumnsError
+from textreg.reading.source import MAX_SKIPPED
 from textreg.records import Corpus
-from textreg.records.documents import Field, StoredTexts, as_fields
+from textreg.records.documents import DECIMALS, Field, StoredTexts, as_fields, fielded
 from textreg.tasks import Task
+from textreg.terminal import shell_line
+from textreg.training.recipe import items_of, words_of
 
 if TYPE_CHECKING:
     from textreg.kinds import Workers
@@ -51,7 +57,6 @@ _COLUMNS = {
     "evidence": "Column of the passages that people marked as the reason of the label: lists of "
     "passages, or of [start, end] offsets. Weights of what is marked are penalized less.",
 }
-MAX_SKIPPED = 0.05
 # Columns that only training uses.
 TRAINING = ("weight", "group", "time")
 
@@ -87,6 +92,9 @@ class Reading(NamedTuple):
     max_skipped: float | None = None
     multilabel: bool | None = None
     fields: tuple[Field, ...] | None = None
+    decimal: Mapping[str, str] | None = None
+    label_map: Mapping[str, str] | None = None
+    sheet: str | None = None
 
     def of(self, task: Task | type[Task] | None) -> Reading:
         """How to read the documents of a task; None where these tell it."""
@@ -113,18 +121,31 @@ class Reading(NamedTuple):
             and not (name.endswith("_col") and value.isdecimal())
             and not (name == "text_col" and fields)
         }
+        source = None if model.summary is None else model.summary.source
+        kept = {} if source is None else source.reading
+        for name in ("decimal", "label_map"):
+            if getattr(how, name) is None and name in kept:
+                likely[name] = pairs_of(kept[name])
         return how._replace(**likely)
 
-    def check_text(self) -> None:
-        """UsageError where a text of the command line cannot be a document."""
+    def given(self, texts: Sequence[str]) -> list[str]:
+        """Texts of the command line as documents: JSON objects where documents have fields.
+
+        UsageError where they cannot be documents.
+        """
         if self.text_col is not None and not isinstance(self.text_col, Likely):
             raise UsageError("a text has no columns: leave out --text-col, or name a file.")
-        if self.fields:
+        if not self.fields:
+            return list(texts)
+        try:
+            return list[str](fielded([json.loads(text) for text in texts], self.fields))
+        except json.JSONDecodeError:
             names = ", ".join(field.name for field in self.fields)
             raise UsageError(
                 f"a text alone has no fields, and the documents of the model have {names}: name a "
-                "file with these columns."
-            )
+                "file with these columns, or give an object of JSON, such as "
+                f"'{{\"{self.fields[0].name}\": ...}}'."
+            ) from None
 
     def refuse_labels(self) -> None:
         """UsageError for options of labels, where texts are explained."""
@@ -135,10 +156,15 @@ class Reading(NamedTuple):
 
     def kept(self, corpus: Corpus) -> dict[str, Any]:
         """The options for reading that a model keeps: those given, and the columns of a corpus."""
-        columns = {f"{role}_col": name for role, name in corpus.column_names.items()}
+        columns: dict[str, Any] = {
+            f"{role}_col": name for role, name in corpus.column_names.items()
+        }
         usual = {"on_error": "stop", "max_skipped": MAX_SKIPPED}
         # Whether documents have several labels or fields is said by the settings.
-        given = self._replace(multilabel=None, fields=None)._asdict().items()
+        how = self._replace(multilabel=None, fields=None, decimal=None, label_map=None)
+        pairs = {"decimal": corpus.decimals, "label_map": self.label_map}
+        columns |= {name: items_of(it) for name, it in pairs.items() if it}
+        given = how._asdict().items()
         return columns | {key: it for key, it in given if it not in (None, usual.get(key))}
 
     def training(
@@ -153,7 +179,9 @@ class Reading(NamedTuple):
         texts: where texts go, rather than to memory; or the workers that read them and keep them.
         """
         if texts is None or isinstance(texts, Sequence):
-            return _told(readers.read_corpus(files, texts=texts, **self.options()), files, tell)
+            with _telling_the_command():
+                corpus = readers.read_corpus(files, texts=texts, **self.options())
+            return _told(corpus, files, tell)
         return _told(texts.read(files, **self.options()), files, tell)
 
     def options(self) -> dict[str, Any]:
@@ -170,15 +198,21 @@ class Reading(NamedTuple):
 
     def readable(self, files: Sequence[str], *, labeled: bool) -> readers.Readable:
         """Read all documents that can be read; the other rows are listed, and stop nothing."""
+        most = MAX_SKIPPED if self.max_skipped is None else self.max_skipped
         try:
-            return readers.read_readable(
-                files,
-                ColumnNames(self.text_col, self.label_col if labeled else None),
-                labeled=labeled,
-                label_sep=self.label_sep if labeled else None,
-                multilabel=bool(self.multilabel) and labeled,
-                **self._how(),
-            )
+            with _telling_the_command():
+                return readers.read_readable(
+                    files,
+                    ColumnNames(self.text_col, self.label_col if labeled else None),
+                    labeled=labeled,
+                    label_sep=self.label_sep if labeled else None,
+                    multilabel=bool(self.multilabel) and labeled,
+                    max_skipped=most,
+                    label_map=self.label_map,
+                    **self._how(),
+                )
+        except FaultsError:
+            raise
         except DataError as error:
             if not labeled or "label" not in str(error):
                 raise
@@ -187,9 +221,10 @@ class Reading(NamedTuple):
     def unlabeled(self, files: Sequence[str], *, tell: bool = False) -> Corpus:
         """Read documents without their labels."""
         columns = ("label_col", "weight_col", "group_col", "time_col", "evidence_col")
-        none = dict.fromkeys((*columns, "label_sep"))
+        none = dict.fromkeys((*columns, "label_sep", "label_map"))
         how = self._replace(**none, multilabel=None).options()
-        return _told(readers.read_corpus(files, labeled=False, **how), files, tell)
+        with _telling_the_command():
+            return _told(readers.read_corpus(files, labeled=False, **how), files, tell)
 
     def records(self, files: Sequence[str], *, full: bool = False) -> Iterator[readers.RecordBatch]:
         """Read unlabeled documents in batches, with all columns, in constant memory.
@@ -202,9 +237,57 @@ class Reading(NamedTuple):
             yield batch
 
     def _how(self) -> dict[str, Any]:
-        return {"encoding": self.encoding, "fields": self.fields or ()}
+        how = {"encoding": self.encoding, "decimal": self.decimal, "sheet": self.sheet}
+        return {**how, "fields": self.fields or ()}
 
 
+def pairs_of(items: Iterable[str]) -> dict[str, str]:
+    """What stands before and after the last ``=`` of items such as ``price=comma``."""
+    return {name: value for name, _, value in (str(item).rpartition("=") for item in items)}
+
+
+def _decimals(ctx: click.Context, option: click.Parameter, given: Sequence[str]) -> Any:
+    """Decimal marks by the names of columns; None where there are none."""
+    marks = pairs_of(given)
+    if wrong := next((mark for mark in marks.values() if mark not in DECIMALS), None):
+        raise click.BadParameter(
+            f"'{wrong}' is neither comma nor point: write comma, or COLUMN=comma.", ctx, option
+        )
+    return marks or None
+
+
+_DECIMAL = repeated(
+    "--decimal",
+    "[COLUMN=]MARK",
+    "Decimal mark of numbers: comma, as in 1.234,50, or point, as in 1,234.50. Without it, that of "
+    "the training, or recognized for each column of --number-col.",
+    callback=_decimals,
+)
+
+
+def _label_map(ctx: click.Context, option: click.Parameter, given: Sequence[str]) -> Any:
+    """Labels that stand for others, of files and of the command line; None without any."""
+    labels: dict[str, str] = {}
+    for item in given:
+        if "=" in item and not source.exists(item):
+            labels |= pairs_of([item])
+            continue
+        try:
+            lines = Path(item).read_text(encoding="utf-8-sig").splitlines()
+            labels |= {variant.strip(): label.strip() for variant, label in csv.reader(lines)}
+        except (OSError, ValueError) as error:
+            what = f"{item} is no CSV file of two columns, a label and what it stands for: {error}."
+            raise click.BadParameter(what, ctx, option) from None
+    return labels or None
+
+
+_LABEL_MAP = repeated(
+    "--label-map",
+    "FILE|LABEL=OTHER",
+    "Labels that stand for another one: such a pair, or a CSV file of pairs as textreg check --fix "
+    "writes it. The model keeps them.",
+    callback=_label_map,
+)
 _LABEL_SEP = option(
     "--label-sep",
     "TEXT",
@@ -216,6 +299,14 @@ _ENCODING = option(
     "Encoding of the files, or guess: the likely one, which is then named.  [default: UTF-8, or "
     "detected from a byte-order mark]",
 )
+
+
+def _most_skipped(what: str) -> Callable[[F], F]:
+    usual = f"{100 * MAX_SKIPPED:g}%"
+    return option("--max-skipped", "N|P%", what, callback=_share, default=usual, show_default=True)
+
+
+_SHEET = option("--sheet", "NAME", "Sheet of a workbook.  [default: the first]")
 _STOPS = [
     choice(
         "--on-error",
@@ -224,14 +315,7 @@ _STOPS = [
         default="stop",
         show_default=True,
     ),
-    option(
-        "--max-skipped",
-        "N|P%",
-        "With --on-error skip: the most rows to leave out, a number or a share.",
-        callback=_share,
-        default=f"{100 * MAX_SKIPPED:g}%",
-        show_default=True,
-    ),
+    _most_skipped("With --on-error skip: the most rows to leave out, a number or a share."),
 ]
 _ANSWERS = [
     choice(
@@ -268,8 +352,10 @@ def reading(
     for name in (() if fields else ("text",)) + columns:
         text = _COLUMNS[name].replace("[default: guessed]", usual) if trained else _COLUMNS[name]
         options.append(option(f"--{name}-col", "NAME", text))
-    options += [_LABEL_SEP, _ENCODING] if "label" in columns else [_ENCODING]
-    options += _ANSWERS if answers else _STOPS if stops else []
+    options += [_LABEL_SEP, _LABEL_MAP, _ENCODING] if "label" in columns else [_ENCODING]
+    few = _most_skipped("The most rows that cannot be read, a number or a share.")
+    options += _ANSWERS if answers else _STOPS if stops else [few]
+    options += [_SHEET, *([_DECIMAL] if fields or trained else [])]
 
     def decorate(command: F) -> F:
         command.__doc__ = (command.__doc__ or "").replace("{formats}", formats.titles())
@@ -336,6 +422,26 @@ def parse_fields(
             "beside numbers and categories, name the columns of texts as well: --text-col NAME."
         )
     return as_fields(fields.values())
+
+
+@contextmanager
+def _telling_the_command() -> Iterator[None]:
+    """Where rows cannot be read, say which command reads the others."""
+    try:
+        yield
+    except FaultsError as error:
+        context, message = click.get_current_context(), str(error)
+        known = {param.name for param in context.command.params}
+        options = {key: it for key, it in error.options.items() if key in known}
+        classes = "min_label" in known and context.params.get("task") != "regression"
+        if error.rare and classes:
+            labels = first_few([f"'{label}'" for label in error.rare], 5)
+            message += f" Of one document alone are the labels {labels}."
+            options |= {"min_label": 2} if context.params.get("min_label") is None else {}
+        if error.options and isinstance(line := context.find_root().obj, CommandLine):
+            command = shell_line(["textreg", *line.words, *words_of(options)])
+            message += f" This command reads the other rows: {command}"
+        raise FaultsError(message, error.options, error.rare) from None
 
 
 def read_as(

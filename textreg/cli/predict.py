@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import locale
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,7 +13,7 @@ import click
 from textreg.blocks.backends import DEFAULT, check_backend, open_workers
 from textreg.cli import inputs, shared
 from textreg.cli.output import check_target, measures, print_json, print_table
-from textreg.cli.tables import FORMS, Answers, Document, form_of, opened
+from textreg.cli.tables import BINARY, FORMS, Answers, Document, form_of, opened
 from textreg.errors import UsageError, first_few
 from textreg.jobs import check_jobs
 from textreg.kinds import Workers
@@ -78,6 +80,14 @@ class Output(NamedTuple):
     prefix: str | None = declared.option(
         "--prefix", "TEXT", "What the names of the columns of the answers begin with in a table."
     )
+    excel: bool = declared.switch(
+        "--excel",
+        "Write CSV that Excel opens as it is: with a byte order mark, the separator of the locale, "
+        "four digits, and no cell that is a formula.",
+    )
+    sep: str | None = declared.option(
+        "--sep", "TEXT", "With --excel: what separates the cells, such as ';'."
+    )
     jobs: int = declared.option(
         "--jobs",
         "N",
@@ -87,6 +97,18 @@ class Output(NamedTuple):
         callback=lambda _context, _option, jobs: check_jobs(jobs),
     )
     as_json: bool = declared.as_json
+
+    @property
+    def separator(self) -> str | None:
+        """What separates the cells of CSV for Excel: a semicolon where commas are decimal."""
+        if not self.excel or self.sep:
+            return self.sep
+        before = locale.setlocale(locale.LC_NUMERIC)
+        with suppress(locale.Error):
+            locale.setlocale(locale.LC_NUMERIC, "")
+        comma = locale.localeconv()["decimal_point"] == ","
+        locale.setlocale(locale.LC_NUMERIC, before)
+        return ";" if comma else ","
 
     @property
     def tabular(self) -> bool:
@@ -116,8 +138,8 @@ def command(
     header line. A document that may have several labels has them on its line, with --label-sep
     between them, and in JSON as a list.
 
-    With --format csv, tsv, jsonl or parquet, or -o FILE, the output is a table: all columns of the
-    input, then "predicted", a column "proba_LABEL" for each label with --proba, and "top_1",
+    With --format csv, tsv, jsonl, parquet or xlsx, or -o FILE, the output is a table: all columns
+    of the input, then "predicted", a column "proba_LABEL" for each label with --proba, and "top_1",
     "score_1" and so on with --top. It has one row for every row of the input, in the same order. A
     row that cannot be read has no answer, and the column "reason" says why. FILE appears when it is
     complete.
@@ -136,17 +158,18 @@ def command(
         check_target(Path(output.out), [model, *files])
     how = how.like(loaded)
     if texts:
-        how.check_text()
+        corpus = Corpus(how.given(texts))
         records: list[Mapping[str, Any]] = [{"text": text} for text in texts]
-        given: Iterable[RecordBatch] = [RecordBatch(Corpus(list(texts)), records, {"text": None})]
+        given: Iterable[RecordBatch] = [RecordBatch(corpus, records, {"text": None})]
     elif workers.reads:
         given = workers.score_files(loaded, how, files or ["-"], records=output.tabular)
     else:
-        fixed = form in ("csv", "tsv", "parquet") or output.out is not None
+        fixed = form not in ("lines", "jsonl") or output.out is not None
         given = how.records(files or ["-"], full=fixed)
     kind = Document if output.as_json else FORMS[form]
     options: dict[str, Any] = {"ids": output.id_col, "prefix": output.prefix or ""}
     options |= {"reasons": how.on_error == "skip", "label_sep": how.label_sep or ""}
+    options |= {"excel": output.separator}
     with opened(output.out, form) as out:
         table = kind(answers, out, **options)
         for batch in answers.to(given):
@@ -180,10 +203,12 @@ def _check(form: str, files: Sequence[str], texts: Sequence[str], output: Output
         for option, value in (("--id-col", output.id_col), ("--prefix", output.prefix)):
             if value:
                 raise UsageError(
-                    f"{option} is for tables: choose one with --format csv, tsv, jsonl or parquet."
+                    f"{option} is for tables: choose one with --format csv, tsv, jsonl or xlsx."
                 )
-    if form == "parquet" and output.out is None:
-        raise UsageError("Parquet is no text: name a file with -o FILE.parquet.")
+    if form in BINARY and output.out is None:
+        raise UsageError(f"{BINARY[form]} is no text: name a file with -o FILE.{form}.")
+    if (output.excel and form != "csv") or (output.sep and not output.excel):
+        raise UsageError("--excel is for CSV (-o FILE.csv), and --sep for --excel.")
 
 
 # Largest number of labels to print a confusion matrix for.

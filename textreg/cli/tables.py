@@ -13,7 +13,7 @@ from functools import lru_cache
 from gzip import GzipFile
 from importlib import import_module
 from itertools import chain
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import IO, Any, ClassVar, NamedTuple
 
 import click
@@ -26,6 +26,7 @@ from textreg.jobs import threads_of
 from textreg.model.model import Model
 from textreg.reading.corpus import RecordBatch
 from textreg.reading.formats.records import pyarrow
+from textreg.reading.formats.workbooks import openpyxl
 from textreg.records import Corpus, Floats, SkippedRow
 from textreg.terminal import json_line, printable, single_line
 
@@ -200,8 +201,13 @@ ENDINGS = {
     "tsv": (".tsv", ".tab"),
     "jsonl": (".jsonl", ".ndjson"),
     "parquet": (".parquet", ".pq"),
+    "xlsx": (".xlsx",),
     "lines": (".txt",),
 }
+
+
+# Formats that are no text.
+BINARY = {"parquet": "Parquet", "xlsx": "Excel"}
 
 
 class Table:
@@ -220,6 +226,8 @@ class Table:
         What the names of the answers' columns begin with.
     label_sep : str
         What is between labels where texts hold several.
+    excel : str, optional
+        What is between the cells of CSV that Excel is to open.
 
     Attributes
     ----------
@@ -230,7 +238,7 @@ class Table:
     # Whether all rows have the same columns.
     fixed: ClassVar[bool] = True
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  # its options are those of a command
         self,
         answers: Answers,
         out: IO[Any],
@@ -239,7 +247,9 @@ class Table:
         ids: Sequence[str] = (),
         prefix: str = "",
         label_sep: str = ";",
+        excel: str | None = None,
     ) -> None:
+        self.excel = excel
         self.answers, self.out = answers, out
         self.prefix, self.label_sep = prefix, label_sep
         self.input: dict[str, Any] = dict.fromkeys(ids)
@@ -267,6 +277,18 @@ class Table:
             self._take(new, batch)
         self.write(batch)
         self.rows += batch.rows
+
+    def columns(self, batch: AnswerBatch) -> list[list[Any]]:
+        """The columns of the input and of answers, as numbers and texts."""
+        named = [(name, batch.column(name)) for name in self.input]
+        for cells in self.cells(batch):
+            joined = [self.label_sep.join(it) if isinstance(it, list) else it for it in cells]
+            named.append(("", joined))
+        numbers = (int, float)
+        return [
+            [it if type(it) in numbers else cell_of(name, it) for it in values]
+            for name, values in named
+        ]
 
     def write(self, batch: AnswerBatch) -> None:
         """Write the rows of a batch."""
@@ -340,6 +362,10 @@ def _field(label: str) -> str:
     return printable(" ".join(re.split("[\t\r\n]", label)))
 
 
+# A number with a sign, which is no formula.
+_SIGNED = re.compile(r"[-+][\d.,\s]*")
+
+
 class Csv(Table):
     """Texts with commas between them, and a header."""
 
@@ -347,16 +373,25 @@ class Csv(Table):
 
     def write(self, batch: AnswerBatch) -> None:
         if not self.rows:
+            if self.excel is not None:
+                self.out.write("\ufeff")  # by which Excel knows UTF-8
             self._write([[*self.input, *self.own]])
-        columns = [[cell_of(name, it) for it in batch.column(name)] for name in self.input]
-        for cells in self.cells(batch):
-            joined = (self.label_sep.join(it) if isinstance(it, list) else it for it in cells)
-            columns.append([cell_of("", it) for it in joined])
+        columns = [list(map(self._cell, values)) for values in self.columns(batch)]
         self._write(zip(*columns, strict=True))
+
+    def _cell(self, value: Any) -> str:
+        """A cell; for Excel with four digits, and harmless where it could be a formula."""
+        if self.excel is None:
+            return cell_of("", value)
+        if not isinstance(value, str):
+            text = cell_of("", round(value, 4))
+            return text.replace(".", "," if self.excel == ";" else ".")
+        formula = value[:1] in ("=", "+", "-", "@", "\t", "\r") and not _SIGNED.fullmatch(value)
+        return f"'{value}" if formula else value
 
     def _write(self, rows: Iterable[Sequence[Any]]) -> None:
         # Quotes are put around what ends a line: so around carriage returns, too.
-        lines = csv_lines(rows, self.delimiter, "\r\n")
+        lines = csv_lines(rows, self.excel or self.delimiter, "\r\n")
         text = "".join(f"{line[:-2]}\n" for line in lines)
         if self.out.isatty():
             text = "\n".join(map(printable, text.split("\n")))
@@ -547,12 +582,87 @@ def _texts(values: Sequence[Any]) -> list[str | None]:
     return texts
 
 
+# The most rows and characters of a cell that Excel takes.
+MOST_ROWS, MOST_CHARACTERS = 1 << 20, 32_767
+
+
+class Sheet:
+    """A workbook of Excel with one sheet, where no text is a formula."""
+
+    def __init__(self) -> None:
+        self._module = openpyxl("Excel")
+        self._book = self._module.Workbook(write_only=True)
+        self._sheet = self._book.create_sheet("textreg")
+        self._rows = 0
+
+    def add(self, cells: Iterable[Any]) -> None:
+        """Write a row; DataError where the sheet is full."""
+        self._rows += 1
+        if self._rows > MOST_ROWS:
+            raise DataError(f"a sheet has {MOST_ROWS:,} rows at most: write -o FILE.csv instead.")
+        self._sheet.append([self._cell(value) for value in cells])
+
+    def save(self, out: IO[bytes]) -> None:
+        """Write the file."""
+        self._book.save(out)
+
+    def _cell(self, value: Any) -> Any:
+        if isinstance(value, (int, float)) and math.isfinite(value):
+            return value
+        text = _UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", cell_of("", value))
+        cell = self._module.cell.WriteOnlyCell(self._sheet, text[:MOST_CHARACTERS])
+        cell.data_type = "s"
+        return cell if text else None
+
+
+# What XML does not have.
+_UNPRINTABLE = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+
+
+class Excel(Table):
+    """A workbook with one sheet; numbers stay numbers."""
+
+    def __init__(self, answers: Answers, out: IO[bytes], **how: Any) -> None:
+        super().__init__(answers, out, **how)
+        self._sheet = Sheet()
+
+    def write(self, batch: AnswerBatch) -> None:
+        if not self.rows:
+            self._sheet.add([*self.input, *self.own])
+        for row in zip(*self.columns(batch), strict=True):
+            self._sheet.add(row)
+
+    def end(self) -> None:
+        self._sheet.save(self.out)
+
+
+def save_table(path: Path, records: Sequence[Mapping[str, Any]]) -> None:
+    """Write records as a table, in the format of the name; UsageError where that has none."""
+    form = form_of(None, str(path))
+    names = list(dict.fromkeys(name for record in records for name in record))
+    with opened(str(path), form) as out:
+        if form == "jsonl":
+            out.writelines(f"{json_line(dict(record))}\n" for record in records)
+        elif form in ("csv", "tsv"):
+            rows = ([cell_of(name, record.get(name)) for name in names] for record in records)
+            out.writelines(csv_lines([names, *rows], "," if form == "csv" else "\t"))
+        elif form == "xlsx":
+            sheet = Sheet()
+            sheet.add(names)
+            for record in records:
+                sheet.add(record.get(name) for name in names)
+            sheet.save(out)
+        else:
+            raise UsageError(f"{path}: name a file that ends in .csv, .tsv, .jsonl or .xlsx.")
+
+
 FORMS: Mapping[str, type[Table]] = {
     "lines": Lines,
     "csv": Csv,
     "tsv": Tsv,
     "jsonl": JsonLines,
     "parquet": Parquet,
+    "xlsx": Excel,
 }
 
 
@@ -579,8 +689,10 @@ def form_of(form: str | None, out: str | None) -> str:
             "out --format, or name another file."
         )
     chosen = form or told or ""
-    if chosen == "parquet" and packing is not None:
-        raise UsageError(f"-o {out}: Parquet is compressed already: leave out {packing.ending}.")
+    if chosen in BINARY and packing is not None:
+        raise UsageError(
+            f"-o {out}: {BINARY[chosen]} is compressed already: leave out {packing.ending}."
+        )
     return chosen
 
 
@@ -594,7 +706,7 @@ def opened(path: str | None, form: str) -> Iterator[IO[Any]]:
         yield sys.stdout
         return
     with replacing(path) as file:
-        if form == "parquet":
+        if form in BINARY:
             yield file
             return
         packing = packing_of_name(path)

@@ -568,6 +568,9 @@ class Registry:
             rows = [row for row in self.listing() if row.kind == kind]
             known = [f"{row.distribution}:{row.name}".lstrip(":") for row in rows]
         message = f"no {title(kind)} '{name}'.{did_you_mean(name, known)}"
+        if kind in ("groups", "graph") and os.path.isfile(name):
+            path = shell_line([f"--{kind}", "file", f"--{kind}-path", name])
+            return PluginError(f"no {title(kind)} '{name}'. To read a file, pass {path}")
         message += f" Installed: {', '.join(known) or 'none'}."
         if damaged := self.damaged():
             message += f" Left out as damaged: {first_few(damaged, _MOST, '; ')}."

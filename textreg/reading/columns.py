@@ -6,7 +6,7 @@ import json
 import math
 import re
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,7 +15,15 @@ import numpy as np
 
 from textreg import errors
 from textreg.reading.source import UnusableRow
-from textreg.records.documents import MISSING, Field, FieldedText, NotAValueError, value_of
+from textreg.records.documents import (
+    MISSING,
+    Field,
+    FieldedText,
+    NotAValueError,
+    decimals_of,
+    number_in,
+    value_of,
+)
 
 if TYPE_CHECKING:
     from textreg.records import Floats
@@ -115,10 +123,10 @@ def as_labels(name: str, values: list[Any]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(labels))
 
 
-def as_weight(name: str, value: Any) -> float:
+def as_weight(name: str, value: Any, decimal: str = "point") -> float:
     """A weight: a number of 0 or more."""
     try:
-        weight = float(value)
+        weight = number_in(value, decimal) if isinstance(value, str) else float(value)
     except (TypeError, ValueError, OverflowError):
         weight = math.nan
     if isinstance(value, bool) or not (0 <= weight < math.inf):
@@ -288,6 +296,11 @@ class TableColumns:
         Whether rows keep all their fields.
     fields : sequence of Field, default ()
         The columns that a document consists of, where these are several, in place of one text.
+    decimal : mapping of str to str, optional
+        The decimal marks of columns of numbers, "comma" or "point"; that of the empty name is of
+        all others. By default those of the fields are recognized by :meth:`settled`.
+    sheet : str, optional
+        The sheet of a workbook; the first by default.
 
     Attributes
     ----------
@@ -304,7 +317,7 @@ class TableColumns:
         Further columns with well-known names of a label.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  # its options are those of a reader
         self,
         wanted: ColumnNames | None = None,
         *,
@@ -313,8 +326,13 @@ class TableColumns:
         multilabel: bool = False,
         keep: bool = False,
         fields: Sequence[Field] = (),
+        decimal: Mapping[str, str] | None = None,
+        sheet: str | None = None,
     ) -> None:
         self.keeps = keep
+        self.sheet = sheet
+        self.decimals = dict(decimal or {})
+        self._settles = decimal is None and any(field.kind == "number" for field in fields)
         self.names: list[str] = []
         self.types: dict[str, Any] = {}
         names: dict[str, str | None] = (wanted or ColumnNames())._asdict()
@@ -407,7 +425,10 @@ class TableColumns:
         titles = []
         for field, name in self._columns:
             missing = self._absent[field.name]
-            kind = field.kind + (f", {missing:,} missing" if missing else "")
+            kind = field.kind
+            if kind == "number" and (mark := self.decimals.get(name, self.decimals.get(""))):
+                kind += f", decimal {mark}"
+            kind += f", {missing:,} missing" if missing else ""
             titles.append(name if field.kind == "text" else f"{name} ({kind})")
         return described | ({"fields": " + ".join(titles)} if titles else {})
 
@@ -461,13 +482,50 @@ class TableColumns:
             except UnusableRow:
                 if self.labeled:
                     raise
-        weight = as_weight(chosen["weight"], get(chosen["weight"])) if "weight" in chosen else 1.0
+        weight = 1.0
+        if "weight" in chosen:
+            name = chosen["weight"]
+            weight = as_weight(name, get(name), self._decimal(name))
         group = as_group(chosen["group"], get(chosen["group"])) if "group" in chosen else ""
         time = as_time(get(chosen["time"])) if "time" in chosen else None
         evidence: Sequence[tuple[int, int]] = ()
         if "evidence" in chosen:
             evidence = as_evidence(chosen["evidence"], get(chosen["evidence"]), text)
-        return Row(text, label, weight, line, group, time, evidence, record if self.keeps else {})
+        kept = record if self.keeps or self._settles else {}
+        return Row(text, label, weight, line, group, time, evidence, kept)
+
+    def settled(self, rows: Iterable[Row | UnusableRow]) -> Iterator[Row | UnusableRow]:
+        """Rows with their numbers, where the decimal marks of the columns are to be recognized.
+
+        These are told by all rows together, which are then in memory.
+        """
+        if not self._settles:
+            yield from rows
+            return
+        every = list(rows)
+        numbers = [(field, name) for field, name in self._columns if field.kind == "number"]
+        records = [row.record for row in every]
+        self.decimals = decimals_of({it: [row.get(it) for row in records] for _, it in numbers})
+        self._settles = False
+        for row in every:
+            if isinstance(row, Row):
+                assert isinstance(row.text, FieldedText)
+                values = {name: row.text.field(name) for name in row.text.spans}
+                try:
+                    for field, name in numbers:
+                        values[field.name] = self._value(field, name, row.record)
+                except UnusableRow as problem:
+                    problem.record = row.record
+                    yield problem.at(row.line)
+                    continue
+                kept = row.record if self.keeps else {}
+                yield row._replace(text=FieldedText.of(values), record=kept)
+            else:
+                yield row
+
+    def _decimal(self, name: str) -> str:
+        mark = self.decimals.get(name, self.decimals.get(""))
+        return "comma" if mark == "comma" else "point"
 
     def _text(self, record: Mapping[str, Any]) -> str:
         """The text of a record, or the values of its fields."""
@@ -478,16 +536,22 @@ class TableColumns:
             return text
         values = {}
         for field, name in self._columns:
-            try:
-                values[field.name] = value_of(field, record.get(name))
-            except NotAValueError as error:
-                raise UnusableRow(
-                    f"'{name}' is {as_json(record.get(name))}, {error}.",
-                    reason=f"'{name}' is {error}",
-                ) from None
-            if field.kind != "text" and values[field.name] == MISSING:
-                self._absent[field.name] += 1
+            later = self._settles and field.kind == "number"
+            values[field.name] = MISSING if later else self._value(field, name, record)
         return FieldedText.of(values)
+
+    def _value(self, field: Field, name: str, record: Mapping[str, Any]) -> str:
+        """The value of a field in a record, by the name of its column."""
+        try:
+            value = value_of(field, record.get(name), self._decimal(name))
+        except NotAValueError as error:
+            raise UnusableRow(
+                f"'{name}' is {as_json(record.get(name))}, {error}.",
+                reason=f"'{name}' is {error}",
+            ) from None
+        if field.kind != "text" and value == MISSING:
+            self._absent[field.name] += 1
+        return value
 
     def _labels(self, name: str, value: Any) -> str | tuple[str, ...]:
         """The label of a document, or its labels where it may have several."""

@@ -7,22 +7,33 @@ A :class:`~textreg.reading.source.Source` is the bytes or lines of a file, and o
 from __future__ import annotations
 
 import os
+import re
 import warnings
 from array import array
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from textreg.errors import DataError, DataWarning, TextregError, UsageError, first_few
+from textreg.errors import (
+    DataError,
+    DataWarning,
+    FaultsError,
+    TextregError,
+    UsageError,
+    first_few,
+)
 from textreg.files import MAX_LINE, kind_of_special, limit, too_long
 from textreg.reading import source as sources
 from textreg.reading.columns import ColumnNames, Row, TableColumns
 from textreg.reading.formats import detect, refuse_binary
-from textreg.records import Corpus, Floats
+from textreg.records import Corpus, Floats, SkippedRows
 from textreg.records.documents import Field, FieldedText, StoredTexts
+from textreg.records.text import renamed
 from textreg.terminal import logger
 
 
@@ -229,6 +240,7 @@ class CorpusReader:
         labeled: bool = True,
         on_error: str = "stop",
         encoding: str | None = None,
+        label_map: Mapping[str, str] | None = None,
         **columns: Any,
     ) -> None:
         if columns.get("label_sep") == "":
@@ -237,6 +249,8 @@ class CorpusReader:
             raise UsageError(f"on_error must be 'stop' or 'skip', not {on_error!r}.")
         sources.check_encoding(encoding)
         self.paths = sources.listed(paths)
+        self._label_map = label_map or {}
+        self._names, self._options = names, {**columns, "label_map": label_map}
         self.table = partial(TableColumns, names, **columns)
         self.wanted = self.table().wanted
         self.keeps = self.table().keeps
@@ -255,20 +269,88 @@ class CorpusReader:
         return records
 
     def whole(self, texts: StoredTexts | None = None) -> Corpus:
-        """All documents; their texts in ``texts``, if that is given."""
+        """All documents; their texts in ``texts``, if that is given.
+
+        Where rows that cannot be read stop it, it stops after all have been looked at.
+        """
         collected = self._collected(texts)
         batch: list[tuple[str, Row]] = []
         characters = 0
-        for name, item in self._rows():
-            self._take(name, item, batch, len(collected))
-            characters += len(item.text) if isinstance(item, Row) else 0
-            if len(batch) == ROWS or characters > CHARACTERS:
-                collected.add(batch)
-                batch, characters = [], 0
+        self.skipping.to_the_end = True
+        try:
+            for name, item in self._rows():
+                self._take(name, item, batch, len(collected))
+                characters += len(item.text) if isinstance(item, Row) else 0
+                if len(batch) == ROWS or characters > CHARACTERS:
+                    collected.add(batch)
+                    batch, characters = [], 0
+        except sources.FileChangedError:
+            raise
+        except DataError as error:
+            raise self.skipping.stopped or error from None
         collected.add(batch)
-        if not len(collected):
+        stopped, foreign = self.skipping.stopped, self.skipping.undecodable
+        if not len(collected) and stopped is None and foreign is None:
             raise self.skipping.nothing_left()
-        return self._corpus(collected)
+        corpus = self._corpus(collected)
+        if not len(collected) and stopped is None:
+            raise self.faults(corpus, sources.MAX_SKIPPED)
+        if stopped is not None:
+            raise stopped if len(corpus.skipped) == 1 else self.faults(corpus, sources.MAX_SKIPPED)
+        return corpus
+
+    def faults(self, corpus: Corpus, max_skipped: float) -> FaultsError:
+        """What is wrong with all rows that cannot be read, and how to read the others.
+
+        Where the text is in another encoding, it is read once more in that, if it fits into memory.
+        """
+        skipped, options = corpus.skipped, dict[str, Any]()
+        rows, encoding = len(corpus) + len(skipped), ""
+
+        def count(skipped: SkippedRows) -> str:
+            share = float(f"{100 * len(skipped) / rows:.2g}")
+            several = f"{len(skipped):,} of {rows:,} rows ({share:g} %)"
+            return f"{several} cannot be read: {skipped.told()}."
+
+        told = count(skipped)
+        wrong = self.skipping.undecodable
+        readable = isinstance(corpus.texts, list) and all(map(os.path.isfile, self.paths))
+        if readable and wrong is not None and wrong.likely:
+            twin = CorpusReader(
+                self.paths,
+                self._names,
+                labeled=self.labeled,
+                on_error="skip",
+                encoding=wrong.likely,
+                **self._options,
+            )
+            with suppress(TextregError):
+                corpus, options["encoding"] = twin.whole(), wrong.likely
+                skipped = corpus.skipped
+                encoding = f"The text may be in {wrong.likely}: "
+                encoding += f"pass --encoding {wrong.likely} if it is. "
+                told += f" In {wrong.likely} {count(skipped) if len(skipped) else 'all can be.'}"
+        if not options:
+            first = next(iter(skipped))
+            fault = (
+                self.skipping.stopped or f"{first.where}: {first.problem} {self.skipping.remedy}"
+            )
+            told += f" The first is {str(fault).rstrip()}"
+        counts: Counter[str] = Counter()
+        if corpus.labels is not None and not corpus.multilabel:
+            counts.update(map(str, corpus.labels))
+        rare = [label for label, count in counts.items() if count == 1]
+        if len(skipped):
+            options["on_error"] = "skip"
+        if not sources.may_skip(len(skipped), len(corpus), max_skipped):
+            # Rows without a label or a text do no harm where they are missing; others may.
+            empty = all(re.search(" empty| missing", it) for it in skipped.reasons)
+            if empty and len(skipped) < len(corpus):
+                options["max_skipped"] = len(skipped)
+            else:
+                options = {}
+                told += " These are too many to leave out: fix them."
+        return FaultsError(f"{encoding}{told}", options, rare)
 
     def batches(self, size: int, *, full: bool = False) -> Iterator[Corpus]:
         """Corpora of at most ``size`` rows.
@@ -301,6 +383,8 @@ class CorpusReader:
     ) -> None:
         """Take a row, which stands after ``before`` documents and those of ``batch``."""
         if isinstance(item, Row):
+            if item.label is not None and self._label_map:
+                item = item._replace(label=renamed(item.label, self._label_map))
             batch.append((name, item))
         else:
             self.skipping.add(name, item, before + len(batch))
@@ -335,9 +419,10 @@ class CorpusReader:
             columns["fields"] = _joined(fields)
         return Corpus(
             **collected.columns(),
-            skipped=self.skipping.taken(len(collected)),
+            skipped=self.skipping.taken(),
             columns=columns,
             column_names=column_names,
+            decimals={name: it for used in self.columns for name, it in used.decimals.items()},
         )
 
     def _rows(self) -> Iterator[tuple[str, Row | sources.UnusableRow]]:
@@ -362,7 +447,7 @@ class CorpusReader:
             if self.encoding == sources.GUESS and not format.magic:
                 self.guessed.append(self.source.encoding.replace("_", "-"))
             self.columns.append(columns)
-            for row in format.rows(self.source, columns):
+            for row in columns.settled(format.rows(self.source, columns)):
                 if isinstance(row, sources.UnusableRow):
                     sources.refuse_change(stream)  # a row may be cut short by it
                 yield name, row
@@ -416,12 +501,15 @@ def read_corpus(  # noqa: PLR0913  # its options are its interface
     time_col: str | None = None,
     evidence_col: str | None = None,
     on_error: str = "stop",
-    max_skipped: float = 0.05,
+    max_skipped: float = sources.MAX_SKIPPED,
     labeled: bool = True,
     label_sep: str | None = None,
     multilabel: bool = False,
     encoding: str | None = None,
     fields: Sequence[Field] = (),
+    decimal: Mapping[str, str] | None = None,
+    label_map: Mapping[str, str] | None = None,
+    sheet: str | None = None,
     texts: StoredTexts | None = None,
 ) -> Corpus:
     """Read documents and their labels from files.
@@ -461,6 +549,13 @@ def read_corpus(  # noqa: PLR0913  # its options are its interface
     fields : sequence of Field, default ()
         The columns that a document consists of, where these are several; ``text_col`` is then not
         needed.
+    decimal : mapping of str to str, optional
+        The decimal marks of columns of numbers that are texts, "comma" or "point"; that of the
+        empty name is of all others. By default those of the fields are recognized.
+    label_map : mapping of str to str, optional
+        Labels that stand for another one, as ``check --fix`` writes them, and that one.
+    sheet : str, optional
+        The sheet of a workbook; the first by default.
     texts : StoredTexts, optional
         Where the texts go to as they are read, for files that do not fit into memory. It is empty,
         and becomes the texts of the corpus. By default they are kept in memory.
@@ -499,11 +594,17 @@ def read_corpus(  # noqa: PLR0913  # its options are its interface
         multilabel=multilabel,
         encoding=encoding,
         fields=fields,
+        decimal=decimal,
+        label_map=label_map,
+        sheet=sheet,
     )
     corpus = reader.whole(texts)
     columns = ", ".join(f"{role} = {what}" for role, what in corpus.columns.items())
     LOG.info("%s: %d documents; %s", first_few(reader.paths, 3), len(corpus), columns)
-    if told := reader.skipping.check(max_skipped):
+    if not sources.may_skip(len(corpus.skipped), len(corpus), max_skipped):
+        raise reader.faults(corpus, max_skipped)
+    remedy = reader.skipping.remedy
+    if told := sources.told_of(corpus.skipped, len(corpus), max_skipped, remedy):
         LOG.info("%s", told)
         warnings.warn(told, DataWarning, stacklevel=2)
     return corpus
@@ -518,28 +619,37 @@ class Readable(NamedTuple):
         The documents; ``corpus.skipped`` lists the other rows.
     others : dict of str to list
         The columns that were not asked for: a value for each document, None where there is none.
+    records : list of mapping
+        All fields of each document.
     remedy : str
         How to read rows that are not in the encoding of their file; empty if there are none.
     """
 
     corpus: Corpus
     others: dict[str, list[Any]]
+    records: list[Mapping[str, Any]]
     remedy: str
 
 
 def read_readable(
-    paths: sources.Paths, names: ColumnNames, *, fields: Sequence[Field] = (), **options: Any
+    paths: sources.Paths,
+    names: ColumnNames,
+    *,
+    fields: Sequence[Field] = (),
+    max_skipped: float = 1.0,
+    **options: Any,
 ) -> Readable:
-    """Read whatever can be read, however little that is, with all columns and without a warning.
+    """Read whatever can be read, with all columns and without a warning.
 
-    Other options, and errors of files as a whole, are as of :func:`read_corpus`. The text of a
-    document of several fields is that of its text fields, one after the other.
+    FaultsError where more than ``max_skipped`` cannot be. Other options, and errors of files as a
+    whole, are as of :func:`read_corpus`. The text of a document of several fields is that of its
+    text fields, one after the other.
     """
     reader = CorpusReader(paths, names, on_error="skip", fields=fields, keep=True, **options)
     corpus = reader.whole()
-    records = reader.taken()
-    skipped = corpus.skipped.position_of + np.arange(len(corpus.skipped))
-    kept = np.delete(np.arange(len(records)), skipped).tolist()
+    if not sources.may_skip(len(corpus.skipped), len(corpus), max_skipped):
+        raise reader.faults(corpus, max_skipped)
+    records = records_of(corpus, reader.taken())
     texts = [field.name for field in fields if field.kind == "text"]
     taken = {*texts, *(name for table in reader.columns for name in table.chosen.values())}
     if fields:
@@ -548,9 +658,15 @@ def read_readable(
         corpus = replace(corpus, texts=joined)
     columns = dict.fromkeys(name for table in reader.columns for name in table.names)
     others = {
-        name: [records[row].get(name) for row in kept] for name in columns if name not in taken
+        name: [record.get(name) for record in records] for name in columns if name not in taken
     }
-    return Readable(corpus, others, reader.skipping.remedy)
+    return Readable(corpus, others, records, reader.skipping.remedy)
+
+
+def records_of(corpus: Corpus, records: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The records of documents, among those of all rows."""
+    skipped = corpus.skipped.position_of + np.arange(len(corpus.skipped))
+    return [records[row] for row in np.delete(np.arange(len(records)), skipped).tolist()]
 
 
 class RecordBatch(NamedTuple):
@@ -600,9 +716,10 @@ def stream_records(
     full : bool, default False
         Whether to wait for full batches from a pipe, rather than return the rows that have arrived.
     **options
-        ``encoding`` and ``fields`` as in :func:`read_corpus`. With ``on_error="skip"`` unusable
-        rows are listed in ``Corpus.skipped``, which says where among the documents each of them
-        stands; by default the first one raises DataError.
+        ``encoding``, ``fields``, ``sheet`` and ``decimal`` as in :func:`read_corpus`; without
+        marks numbers have decimal points. With ``on_error="skip"`` unusable rows are listed in
+        ``Corpus.skipped``, which says where among the documents each of them stands; by default the
+        first one raises DataError.
 
     Yields
     ------
@@ -616,6 +733,7 @@ def stream_records(
     """
     if batch < 1:
         raise UsageError(f"batch must be at least 1, not {batch}.")
+    options["decimal"] = options.get("decimal") or {}
     reader = CorpusReader(paths, ColumnNames(text_col), labeled=False, keep=True, **options)
     reader.skipping.offer = "to answer such rows with an empty line"
     for documents in reader.batches(batch, full=full):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import codecs
 import glob
 import io
-import math
 import os
 import re
 import select
@@ -202,11 +201,17 @@ class NotDecodable(UnusableRow):
         self._beside = beside
         self._encoding = encoding
 
+    @cached_property
+    def likely(self) -> str | None:
+        """The likely encoding, if it is another one; the guess is made only when somebody asks."""
+        likely = likely_encoding([line for line in self._beside if line is not None])
+        return None if likely == self._encoding else likely
+
     @property
     def remedy(self) -> str:
-        """What to do; the guess at the encoding is made only when somebody asks."""
-        likely = likely_encoding([line for line in self._beside if line is not None])
-        if likely is None or likely == self._encoding:
+        """What to do."""
+        likely = self.likely
+        if likely is None:
             return "Save the file as UTF-8, or name its encoding with --encoding (cp1252 is common)"
         return (
             f"The text may be in {likely}: pass --encoding {likely} if it is, or save the file as "
@@ -215,6 +220,9 @@ class NotDecodable(UnusableRow):
 
 
 LOG = logger("reading")
+
+# The share of rows that may be left out where nothing else is asked for.
+MAX_SKIPPED = 0.05
 
 
 def check_max_skipped(max_skipped: float) -> None:
@@ -228,6 +236,12 @@ def check_max_skipped(max_skipped: float) -> None:
         )
 
 
+def may_skip(skipped: int, documents: int, max_skipped: float) -> bool:
+    """Whether so many rows may be left out beside so many documents."""
+    share = isinstance(max_skipped, float)
+    return skipped <= (max_skipped * (documents + skipped) if share else max_skipped)
+
+
 def told_of(skipped: SkippedRows, documents: int, max_skipped: float, remedy: str) -> str:
     """What to tell of rows that were left out beside so many documents, empty if there are none.
 
@@ -236,17 +250,11 @@ def told_of(skipped: SkippedRows, documents: int, max_skipped: float, remedy: st
     left, rows = len(skipped), documents + len(skipped)
     if not left:
         return ""
-    share = isinstance(max_skipped, float)
     told, hint = f"{skipped.told()}.", f" {remedy}" if remedy else ""
-    if left <= (max_skipped * rows if share else max_skipped):
+    if may_skip(left, documents, max_skipped):
         return f"{left:,} of {rows:,} rows cannot be read and are left out: {told}{hint}"
-    most = f"{100 * max_skipped:g} %" if share else f"{max_skipped:,}"
-    enough = f"{math.ceil(100 * left / rows)}%" if share else str(left)
-    raise DataError(
-        f"{left:,} of {rows:,} rows ({100 * left / rows:.2g} %) cannot be read, and at most {most} "
-        f"may be left out: {told}{hint or ' Fix the rows.'} To leave them all out, pass "
-        f"--max-skipped {enough}."
-    )
+    share = f"{100 * left / rows:.2g} %"
+    raise DataError(f"{left:,} of {rows:,} rows ({share}) cannot be read: {told}{hint}")
 
 
 class Skipping:
@@ -256,15 +264,17 @@ class Skipping:
     ----------
     offer : str
         What skipping would do, for the message where reading stops.
+    stopped : DataError or None
+        The error of the first row, where reading stops only after all rows are read.
     """
 
     def __init__(self, *, skips: bool) -> None:
         self.offer = "to leave such rows out"
+        self.stopped: DataError | None = None
+        self.to_the_end = False
         self._skips = skips
         self._rows = SkippedRowsBuilder()
-        self._read = 0
-        self._all = SkippedRows()
-        self._undecodable: NotDecodable | None = None
+        self.undecodable: NotDecodable | None = None
 
     def add(self, source: str, problem: UnusableRow, position: int) -> None:
         """Skip a row that stands after ``position`` documents, or raise DataError."""
@@ -272,27 +282,21 @@ class Skipping:
         if not self._skips:
             if problem.error is not None:
                 raise problem.error
-            raise DataError(
+            error = DataError(
                 f"{row.where}: {problem} {problem.remedy}, or pass --on-error skip {self.offer}."
             )
-        if self._undecodable is None and isinstance(problem, NotDecodable):
-            self._undecodable = problem
+            if not self.to_the_end:
+                raise error
+            self.stopped = self.stopped or error
+        if self.undecodable is None and isinstance(problem, NotDecodable):
+            self.undecodable = problem
         LOG.debug("%s: left out: %s", row.where, problem)
         self._rows.add(row)
 
-    def taken(self, documents: int) -> SkippedRows:
-        """The rows skipped since the last call, during which ``documents`` were read."""
-        self._read += documents
-        self._all = self._rows.rows()
-        self._rows = SkippedRowsBuilder()
-        return self._all
-
-    def check(self, max_skipped: float) -> str:
-        """What to tell of the rows last taken, empty if there are none.
-
-        Raises DataError if they are too many.
-        """
-        return told_of(self._all, self._read, max_skipped, self.remedy)
+    def taken(self) -> SkippedRows:
+        """The rows skipped since the last call."""
+        taken, self._rows = self._rows.rows(), SkippedRowsBuilder()
+        return taken
 
     def nothing_left(self) -> DataError:
         """The error where no row can be used."""
@@ -309,7 +313,7 @@ class Skipping:
     @property
     def remedy(self) -> str:
         """How to read the rows that cannot be decoded, as a sentence; empty if there are none."""
-        return "" if self._undecodable is None else f"{self._undecodable.remedy}."
+        return "" if self.undecodable is None else f"{self.undecodable.remedy}."
 
 
 class Lines:

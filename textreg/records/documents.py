@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from abc import ABC, abstractmethod
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from contextlib import suppress
 from dataclasses import dataclass, field
 from operator import index as whole_number
 from typing import Any, NoReturn, TypeAlias, overload
@@ -712,10 +714,10 @@ class NotAValueError(ValueError):
     """Something cannot be the value of a field; its text says what is wanted."""
 
 
-def value_of(one: Field, given: Any) -> str:
+def value_of(one: Field, given: Any, decimal: str = "point") -> str:
     """The value of a field as text; NotAValueError if it is no such value.
 
-    A text that is missing is empty.
+    A text that is missing is empty. decimal: the mark of numbers that are written as texts.
     """
     absent = is_missing(given)
     if one.kind == "text":
@@ -727,7 +729,7 @@ def value_of(one: Field, given: Any) -> str:
     if absent or (isinstance(given, str) and not given.strip()):
         return MISSING
     if one.kind == "number":
-        return repr(_number(given))
+        return repr(_number(given, decimal))
     if hasattr(given, "item") and not isinstance(given, str):
         given = given.item()
     if isinstance(given, bool):
@@ -737,14 +739,67 @@ def value_of(one: Field, given: Any) -> str:
     return " ".join(str(given).split())
 
 
-def _number(given: Any) -> float:
+def _number(given: Any, decimal: str) -> float:
     try:
-        number = float(given)
+        number = number_in(given, decimal) if isinstance(given, str) else float(given)
     except (TypeError, ValueError, OverflowError):
         number = math.nan
     if not math.isfinite(number):
-        raise NotAValueError("not a number")
+        how = " with a decimal comma" if decimal == "comma" else ""
+        raise NotAValueError(f"not a number{how}")
     return number + 0.0  # one zero
+
+
+# The marks of decimals, and what may stand between thousands where a number has them.
+DECIMALS = {"point": (r"\.", r"[,'’\s]"), "comma": (",", r"[.'’\s]")}
+_UNIT = "[€$£¥]|EUR|USD|GBP|CHF"
+
+
+def number_in(text: str, decimal: str) -> float:
+    """A number as people write it: ``1.234,50``, ``12 %`` (a share, 0.12) or ``€ 5``.
+
+    decimal: a mark of ``DECIMALS``. Raises ValueError for anything else.
+    """
+    if decimal == "point":
+        with suppress(ValueError):
+            return float(text)
+    mark, between = DECIMALS[decimal]
+    grouped = rf"[1-9]\d{{0,2}}(?P<between>{between})\d{{3}}(?:(?P=between)\d{{3}})*"
+    match = re.fullmatch(
+        rf"\s*(?P<sign>[-+−]?)\s*(?:{_UNIT})?\s*(?P<minus>-?)(?P<whole>{grouped}|\d*)"
+        rf"(?:{mark}(?P<part>\d+))?\s*(?P<unit>%|{_UNIT})?\s*",
+        text,
+    )
+    if match is None or not (match["whole"] or match["part"]):
+        raise ValueError(text)
+    number = float(f"{re.sub(between, '', match['whole'])}.{match['part'] or 0}")
+    number /= 100 if match["unit"] == "%" else 1
+    return -number if match["sign"] in ("-", "−") or match["minus"] else number
+
+
+def decimals_of(columns: Mapping[str, Sequence[Any]]) -> dict[str, str]:
+    """The decimal marks of columns of numbers that hold more than plain ones, by their names.
+
+    A column is judged as a whole: by the texts that are numbers with one of the two marks alone. A
+    column without any has the mark of the others: of ``1,234`` alone nobody can tell.
+    """
+    votes: dict[str, int] = {}
+    for name, values in columns.items():
+        texts = {value for value in values if isinstance(value, str) and value.strip()}
+        fits = [{text for text in texts if _is_number(text, mark)} for mark in ("comma", "point")]
+        if any(not _is_number(text, None) for text in fits[0] | fits[1]):
+            votes[name] = len(fits[0] - fits[1]) - len(fits[1] - fits[0])
+    together = sum(votes.values())
+    return {name: "comma" if (vote or together) > 0 else "point" for name, vote in votes.items()}
+
+
+def _is_number(text: str, decimal: str | None) -> bool:
+    """Whether a text is a number with this mark; without one, whether it is a plain one."""
+    try:
+        float(text) if decimal is None else number_in(text, decimal)
+    except ValueError:
+        return False
+    return True
 
 
 def fielded(

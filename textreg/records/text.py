@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
@@ -348,6 +348,8 @@ class Corpus:
         The rows of the files that could not be read and were left out.
     columns : dict of str to str
         The format and the columns that were read, for people.
+    decimals : dict of str to str
+        The decimal marks of columns of numbers, "comma" or "point", where they are not plain.
     column_names : dict of str to str
         The name of the column of the texts, of the labels and so on, by what it holds, where all
         files have the same.
@@ -377,6 +379,7 @@ class Corpus:
     skipped: SkippedRows = field(default_factory=SkippedRows)
     columns: dict[str, str] = field(default_factory=dict)
     column_names: dict[str, str] = field(default_factory=dict)
+    decimals: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._take_columns()
@@ -530,6 +533,20 @@ def _is_made(labels: Any) -> bool:
         and all(type(name) is str and name for name in labels)
         and len(set(labels)) == len(labels)
     )
+
+
+def renamed(label: Any, names: Mapping[str, str]) -> Any:
+    """A label, or the labels of a document, with other names for some."""
+    if isinstance(label, tuple):
+        return tuple(dict.fromkeys(names.get(it, it) for it in label))
+    return names.get(label, label)
+
+
+def with_labels(corpus: Corpus, names: Mapping[str, str]) -> Corpus:
+    """A corpus with other names for some of its labels."""
+    if not names or corpus.labels is None:
+        return corpus
+    return replace(corpus, labels=[renamed(label, names) for label in corpus.labels])
 
 
 @dataclass(frozen=True)

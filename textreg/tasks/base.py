@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 import warnings
 from abc import ABC, abstractmethod
 from collections import Counter
@@ -197,11 +198,70 @@ def several_labels(counts: Mapping[str, int]) -> str:
     return ""
 
 
+def label_variants(counts: Mapping[str, int]) -> dict[str, str]:
+    """Labels that seem to be another one, written otherwise; and that one.
+
+    Labels are one if they differ in case and blanks, or in marks between letters. A label of few
+    documents is a typing error of one with ``TIMES`` as many if one letter is too much, missing,
+    another one, or changes places with the next.
+    """
+    ranked = sorted(counts, key=lambda label: (-counts[label], label))
+    spelled: dict[str, list[str]] = {}
+    for label in ranked:
+        spelled.setdefault(_spelling(label), []).append(label)
+    total = {spelling: sum(map(counts.__getitem__, it)) for spelling, it in spelled.items()}
+    variants = {label: it[0] for it in spelled.values() for label in it[1:]}
+    # Two spellings are near where they are equal without one letter of each.
+    near: dict[str, list[str]] = {}
+    for spelling in sorted(spelled, key=lambda it: -total[it]):
+        if len(spelling) < SHORTEST or not spelling.replace(" ", "").isalpha():
+            continue
+        without = {spelling, *(spelling[:at] + spelling[at + 1 :] for at in range(len(spelling)))}
+        others = dict.fromkeys(other for it in without for other in near.get(it, ()))
+        right = next((it for it in others if TIMES * total[spelling] <= total[it]), None)
+        if right is not None:
+            variants |= dict.fromkeys(spelled[spelling], spelled[right][0])
+            continue
+        for it in without:
+            near.setdefault(it, []).append(spelling)
+    return variants
+
+
+# The least letters of a label that a typing error is looked for in: of "cat" and "car" both are.
+SHORTEST = 5
+# A label has at least so many times the documents of its typing error: "night" is none of "right".
+TIMES = 20
+
+
+def _spelling(label: str) -> str:
+    """A label in lower case, without blanks at its ends and marks between its letters."""
+    folded = " ".join(unicodedata.normalize("NFKC", label).casefold().replace("_", " ").split())
+    letters = r"(?<=[^\W\d])[\s\-./]+(?=[^\W\d])"
+    return re.sub(letters, "", folded).strip(" .,:;") or label
+
+
+def variants_told(counts: Mapping[str, int], variants: Mapping[str, str]) -> str:
+    """The first variants with their numbers of documents: ``'Billing' 533 = 'BILLING' 20``."""
+    alike: dict[str, list[str]] = {}
+    for variant, label in variants.items():
+        alike.setdefault(label, [f"'{label}' {counts[label]:,}"]).append(
+            f"'{variant}' {counts[variant]:,}"
+        )
+    return first_few([" = ".join(several) for several in alike.values()], NAMED)
+
+
 def warn_of_column(labels: Sequence[str], counts: Mapping[str, int], column: str) -> None:
-    """DataWarning if a column of labels rather holds ids, or lists of labels."""
-    for told in (sounds_like_ids(labels, len(counts), column), several_labels(counts)):
-        if told:
-            warnings.warn(told, DataWarning, stacklevel=2)
+    """DataWarning if a column holds ids, or lists of labels, or a label in several spellings."""
+    wrong = sounds_like_ids(labels, len(counts), column) or several_labels(counts)
+    if wrong:
+        warnings.warn(wrong, DataWarning, stacklevel=2)
+    elif variants := label_variants(counts):
+        warnings.warn(
+            f"labels that seem to be one: {variants_told(counts, variants)}. Write each in one "
+            "way: textreg check FILE --fix OUT does so, and train takes --label-map.",
+            DataWarning,
+            stacklevel=2,
+        )
 
 
 def parted(corpus: Corpus, aside: Bools) -> tuple[Corpus, Corpus | None]:

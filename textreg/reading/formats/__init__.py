@@ -7,17 +7,29 @@ from textreg.files import has_table
 from textreg.reading.columns import TableColumns
 from textreg.reading.formats.lines import Csv, FastText, Format, PlainText, Tsv
 from textreg.reading.formats.records import Arrow, ArrowStream, JsonArray, JsonLines, Parquet
+from textreg.reading.formats.workbooks import Workbook
 from textreg.reading.source import Source, keeps_ascii, likely_utf16
 
 PLAIN = PlainText()
 # All formats, in the order in which their first line is looked at.
 FORMATS: tuple[Format, ...] = (
-    *(FastText(), PLAIN, JsonLines(), JsonArray(), Csv(), Tsv(), Parquet(), Arrow(), ArrowStream()),
+    *(
+        FastText(),
+        PLAIN,
+        JsonLines(),
+        JsonArray(),
+        Csv(),
+        Tsv(),
+        Parquet(),
+        Arrow(),
+        ArrowStream(),
+        Workbook(),
+    ),
 )
 
 _UNREADABLE = {
     b"PK\x03\x04": "a zip archive or an Excel workbook. Save the sheet as CSV (UTF-8)",
-    b"\xd0\xcf\x11\xe0": "an old Excel or Word file. Save it as CSV (UTF-8)",
+    b"\xd0\xcf\x11\xe0": "an old Excel or Word file. Save it as CSV (UTF-8) or xlsx",
     b"PARE": "an encrypted Parquet file. Write it without encryption",
     b"FEA1": "a Feather file of version 1. Write it again, as version 2",
     b"%PDF": "a PDF file. Extract its text first",

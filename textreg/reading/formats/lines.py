@@ -8,10 +8,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
-from textreg.errors import DataError, UsageError
+from textreg.errors import DataError, FaultsError, UsageError
 from textreg.files import MAX_LINE, limit, too_long
 from textreg.reading.columns import Row, TableColumns
-from textreg.reading.source import Lines, Source, UnusableRow
+from textreg.reading.source import Lines, NotDecodable, Source, UnusableRow
 
 if TYPE_CHECKING:
     from _csv import Reader as CsvReader
@@ -156,8 +156,10 @@ class Csv(Format):
                     continue
                 problem.record = dict(zip(columns.names, fields, strict=False))
             if header:
-                raise DataError(
-                    f"{where}: {problem} This row should name the columns. {problem.remedy}."
+                likely = problem.likely if isinstance(problem, NotDecodable) else None
+                raise FaultsError(
+                    f"{where}: {problem} This row should name the columns. {problem.remedy}.",
+                    {"encoding": likely} if likely else {},
                 )
             yield start, problem
 

@@ -1,0 +1,153 @@
+"""Workbooks of Excel and OpenDocument, read row by row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime, time
+from importlib import import_module
+from typing import IO, Any, ClassVar
+from xml.etree.ElementTree import iterparse
+from zipfile import ZipFile
+
+from textreg.errors import DataError, TextregError, UsageError, did_you_mean
+from textreg.files import check_unpacked
+from textreg.reading.columns import Row, TableColumns
+from textreg.reading.formats.lines import Format
+from textreg.reading.source import Source, UnusableRow
+from textreg.terminal import shell_line
+
+# More cells than any sheet of an office has columns are empty ones that a program repeats.
+WIDEST = 1 << 14
+
+_TABLE, _OFFICE, _TEXT = (
+    f"{{urn:oasis:names:tc:opendocument:xmlns:{name}:1.0}}" for name in ("table", "office", "text")
+)
+
+
+def openpyxl(what: str) -> Any:
+    """The module; UsageError where it is not installed and ``what`` needs it."""
+    try:
+        return import_module("openpyxl")
+    except ImportError:
+        install = shell_line(["pip", "install", "textreg[excel]"])
+        raise UsageError(f"{what} needs openpyxl, which is not installed: {install}") from None
+
+
+class Workbook(Format):
+    """The first sheet of a workbook, or the one that is asked for; its first row has the names."""
+
+    name = "workbook"
+    title = "Excel"
+    endings: ClassVar[tuple[str, ...]] = (".xlsx", ".xlsm", ".ods")
+    magic = b"PK\x03\x04"
+
+    def rows(self, source: Source, columns: TableColumns) -> Iterator[Row | UnusableRow]:
+        number, names = 0, list[str]()
+        texts = {field.name for field in columns.fields if field.kind == "text"}
+        try:
+            for number, cells in enumerate(self._cells(source, columns.sheet), 1):
+                values = ["" if cell is None else _plain(cell) for cell in cells]
+                while values and values[-1] == "":
+                    del values[-1]
+                if not values:
+                    continue
+                if not names:
+                    names = [str(value) for value in values]
+                    columns.find(names, f"{source.name}:{number}")
+                    texts |= {columns.chosen.get("text", "")}
+                    continue
+                values += [""] * (len(names) - len(values))
+                record = dict(zip(columns.names, values, strict=False))
+                for name in texts & record.keys():
+                    record[name] = str(record[name])
+                try:
+                    if len(values) > len(names):
+                        what = f"a cell stands beside the {len(names)} columns of the first row."
+                        raise UnusableRow(what, reason="a cell beside the columns")
+                    yield columns.row(number, record)
+                except UnusableRow as problem:
+                    problem.record = record
+                    yield problem.at(number)
+        except TextregError:
+            raise
+        except Exception as error:  # noqa: BLE001  # a damaged workbook has faults of any kind
+            raise DataError(
+                f"{source.name}: the workbook is damaged after row {number:,} ({error}). Save it "
+                "again, or save the sheet as CSV."
+            ) from None
+
+    def _cells(self, source: Source, sheet: str | None) -> Iterator[Sequence[Any]]:
+        """The cells of every row of a sheet."""
+        with source.file() as file, ZipFile(file) as archive:
+            sizes = [one.file_size for one in archive.infolist()]
+            packed = sum(one.compress_size for one in archive.infolist())
+            check_unpacked(sum(sizes), packed, lambda: source.name)
+            if "content.xml" in archive.namelist():
+                with archive.open("content.xml") as content:
+                    yield from _opendocument(content, source.name, sheet)
+            elif "xl/workbook.xml" in archive.namelist():
+                module = openpyxl(f"{source.name}: reading Excel")
+                book = module.load_workbook(file, read_only=True, data_only=True)
+                pages = {page.title: page for page in book.worksheets}
+                page = pages[_sheet_of(source.name, list(pages), sheet)]
+                page.reset_dimensions()  # which programs write wrongly
+                yield from page.iter_rows(values_only=True)
+            else:
+                raise DataError(
+                    f"{source.name}: this is a zip archive, and no workbook. Unpack it first."
+                )
+
+
+def _sheet_of(name: str, sheets: Sequence[str], wanted: str | None) -> str:
+    """The sheet that is asked for, or the first; UsageError if it is not there."""
+    if not sheets or (wanted is not None and wanted not in sheets):
+        hint = did_you_mean(wanted or "", sheets)
+        raise UsageError(
+            f"{name}: no sheet is called '{wanted}'.{hint} There are: {', '.join(sheets)}."
+        )
+    return sheets[0] if wanted is None else wanted
+
+
+def _plain(cell: Any) -> Any:
+    """A cell as JSON has it: whole numbers without a point, times as texts."""
+    if isinstance(cell, float) and cell.is_integer():
+        return int(cell)
+    if isinstance(cell, datetime) and cell.time() == time():
+        cell = cell.date()
+    return cell if isinstance(cell, (str, int, float)) else str(cell).replace(" ", "T")
+
+
+def _opendocument(content: IO[bytes], name: str, sheet: str | None) -> Iterator[list[Any]]:
+    """The cells of a sheet of OpenDocument, where equal rows and cells stand once for all."""
+    inside, sheets = False, list[str]()
+    for event, element in iterparse(content, ("start", "end")):
+        if element.tag == f"{_TABLE}table":
+            title = element.get(f"{_TABLE}name", "")
+            if event == "end" and inside:
+                return
+            if event == "start":
+                sheets.append(title)
+                inside = sheet in (None, title)
+        if event == "start" or element.tag != f"{_TABLE}table-row":
+            continue
+        cells = list[Any]()
+        for cell in element if inside else ():
+            copies = int(cell.get(f"{_TABLE}number-columns-repeated", 1))
+            cells += [_value(cell)] * min(copies, WIDEST - len(cells))
+        copies = int(element.get(f"{_TABLE}number-rows-repeated", 1))
+        element.clear()
+        if inside:
+            # Empty rows at the end are repeated a million times.
+            yield from [cells] * (copies if any(cell is not None for cell in cells) else 1)
+    if not inside:
+        _sheet_of(name, sheets, sheet)
+
+
+def _value(cell: Any) -> Any:
+    """The value of a cell: a number, a date or a text; None where there is none."""
+    kind = cell.get(f"{_OFFICE}value-type")
+    if kind in ("float", "percentage", "currency"):
+        return float(cell.get(f"{_OFFICE}value"))
+    if kind == "date":
+        return cell.get(f"{_OFFICE}date-value").removesuffix("T00:00:00")
+    return "\n".join("".join(it.itertext()) for it in cell.iter(f"{_TEXT}p")) or None
