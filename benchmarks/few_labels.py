@@ -3,8 +3,9 @@
     python -m benchmarks.few_labels --data DIR [--corpora subj sms] [--sizes 20 40] [--draws 6]
                                     [--results FILE] [--write docs/few-labels.md]
 
-Draws of the documents of train and dev; of those that are not drawn 2,000 are measured on, and the
-others are the unlabeled texts (of amazon-books 6,000 further ones). Every draw is saved, and those
+Draws of the documents of train and dev; of those that are not drawn 2,000 are measured on, or half
+where they are fewer than 4,000, and the others are the unlabeled texts (of amazon-books, which
+brings 6,000 unlabeled texts, 2,000 or all). Every draw is saved, and those
 that are in the file are not measured again.
 
 svm: LinearSVC(C=1) on tf-idf of words and pairs, and of characters 2 to 5 inside words (see
@@ -76,8 +77,13 @@ def documents(data: Path, name: str) -> tuple[list[str], np.ndarray, list[str]]:
     return [row["text"] for row in rows], np.array([row["label"] for row in rows]), further
 
 
-def draw(y: np.ndarray, size: str, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Documents to train on, two at least of each label that is among them; others; the rest."""
+def draw(
+    y: np.ndarray, size: str, seed: int, share: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Documents to train on, two at least of each label that is among them; others; the rest.
+
+    share: of the documents that are not drawn, how many are measured on at most.
+    """
     order = np.random.default_rng(1000 + seed).permutation(len(y))
     if size.endswith("a label"):
         n = int(size.split()[0])
@@ -93,7 +99,8 @@ def draw(y: np.ndarray, size: str, seed: int) -> tuple[np.ndarray, np.ndarray, n
                 chosen = [i for i in chosen if i != gone] + more
     known = np.isin(y, y[chosen])
     known[chosen] = False
-    test = np.array([i for i in order if known[i]][:MOST])
+    most = min(MOST, int(share * (len(y) - len(chosen))))
+    test = np.array([i for i in order if known[i]][:most])
     return np.array(chosen), test, np.setdiff1d(np.arange(len(y)), [*chosen, *test])
 
 
@@ -123,7 +130,7 @@ class Corpus:
 
     def measured(self, size: str, seed: int) -> dict[str, dict[str, float]]:
         """Accuracy, log-loss and CPU seconds of every column."""
-        train, test, rest = draw(self.y, size, seed)
+        train, test, rest = draw(self.y, size, seed, 1.0 if self.further else 0.5)
         some, others = ([self.texts[i] for i in rows] for rows in (train, test))
         unlabeled = [self.texts[i] for i in rest] + self.further
         labels = self.y[train].tolist()

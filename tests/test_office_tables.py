@@ -321,6 +321,10 @@ def test_workbooks_are_read_and_written(tmp_path: Path, cli: Callable[..., Any])
     clean = tmp_path / "clean.xlsx"
     assert cli("check", path, *sheet, "--fix", clean).code == 0
     assert openpyxl.load_workbook(clean).active.max_row == 3
+    long = tmp_path / "long.csv"
+    long.write_text(f"text,price\n{'word ' * 7_000},1\n")
+    cut = cli("predict", model, long, "-o", answers)
+    assert (cut.code, "takes 32,767 characters: 1." in cut.err) == (0, True)
 
 
 def test_damaged_workbooks(tmp_path: Path) -> None:

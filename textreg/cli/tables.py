@@ -7,6 +7,7 @@ import json
 import math
 import re
 import sys
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
@@ -20,7 +21,7 @@ import click
 import numpy as np
 
 from textreg._core.threads import allowing
-from textreg.errors import DataError, UsageError, did_you_mean, first_few, shortened
+from textreg.errors import DataError, DataWarning, UsageError, did_you_mean, first_few, shortened
 from textreg.files import csv_lines, packing_of_name, replacing, zstd
 from textreg.jobs import threads_of
 from textreg.model.model import Model
@@ -593,7 +594,7 @@ class Sheet:
         self._module = openpyxl("Excel")
         self._book = self._module.Workbook(write_only=True)
         self._sheet = self._book.create_sheet("textreg")
-        self._rows = 0
+        self._rows = self._cut = 0
 
     def add(self, cells: Iterable[Any]) -> None:
         """Write a row; DataError where the sheet is full."""
@@ -603,13 +604,21 @@ class Sheet:
         self._sheet.append([self._cell(value) for value in cells])
 
     def save(self, out: IO[bytes]) -> None:
-        """Write the file."""
+        """Write the file; DataWarning where texts are too long for a cell."""
         self._book.save(out)
+        if self._cut:
+            warnings.warn(
+                f"texts that are cut, as a cell of Excel takes {MOST_CHARACTERS:,} characters: "
+                f"{self._cut:,}. Write -o FILE.csv to keep them whole.",
+                DataWarning,
+                stacklevel=2,
+            )
 
     def _cell(self, value: Any) -> Any:
         if isinstance(value, (int, float)) and math.isfinite(value):
             return value
         text = _UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", cell_of("", value))
+        self._cut += len(text) > MOST_CHARACTERS
         cell = self._module.cell.WriteOnlyCell(self._sheet, text[:MOST_CHARACTERS])
         cell.data_type = "s"
         return cell if text else None
