@@ -10,7 +10,6 @@ from labels import labels_over
 
 from textreg import Group
 from textreg.builtin import groups as parts
-from textreg.builtin.groups import Sentence
 from textreg.plugins import calls
 from textreg.records import Groups, Problem, Solution
 from textreg.solvers import groups as group_solvers
@@ -143,13 +142,11 @@ def test_a_callback_stops_its_own_fit() -> None:
     assert len(found[1].history) == 1
 
 
-def test_who_shares_passes() -> None:
-    one = problems()[0]
-    assert calls.shares_passes(PART, one)
-    assert calls.shares_passes(Sentence(group=0.3, l1=0.0, l2=0.1), one)
-    assert not calls.shares_passes(Group(group=0.3, l1=0.1, l2=0.1), one)
-    assert not calls.shares_passes(Group(group=0.3, l1=0.0, l2=0.0), one)
-    assert not calls.shares_passes(PART.replace(solver="admm"), one)
+@pytest.mark.parametrize("part", [PART.replace(l1=0.1), PART.replace(solver="admm")])
+def test_others_are_fitted_one_by_one(part: Group) -> None:
+    posed = problems()
+    for one, found in zip(posed, part.solve_each(posed), strict=True):
+        assert bits(found) == bits(part.solve(one))
 
 
 def test_a_callback_sees_the_history_as_it_grows() -> None:

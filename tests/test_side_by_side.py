@@ -102,8 +102,8 @@ def test_a_part_that_changes_solve_alone_is_asked_for_each() -> None:
             return super().solve(problem.replace(tol=1e-3))
 
     posed = problems()
-    assert calls.shares_passes(Ridge(l2=1.0), posed[0])
-    assert not calls.shares_passes(Own(l2=1.0), posed[0])
+    assert calls.solves_together(Ridge(l2=1.0))
+    assert not calls.solves_together(Own(l2=1.0))
     found = calls.solve_each(Own(l2=0.1), posed)
     assert [bits(one) for one in found] == [bits(Own(l2=0.1).solve(one)) for one in posed]
 

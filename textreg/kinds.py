@@ -264,9 +264,8 @@ class Regularizer(Plugin):
     def solve_each(self, problems: Sequence[Problem]) -> list[Solution]:
         """Weights for several problems, of labels that share their documents.
 
-        The default solves one after the other. Write it, and :meth:`shares_passes`, where passes
-        over the matrix can be shared; a solution must not depend on what other problems are beside
-        its own.
+        The default solves one after the other. Write it where passes over the matrix can be
+        shared; a solution must not depend on what other problems are beside its own.
 
         Parameters
         ----------
@@ -280,23 +279,6 @@ class Regularizer(Plugin):
             That of every problem, in order.
         """
         return [self.solve(problem) for problem in problems]
-
-    def shares_passes(self, problem: Problem) -> bool:
-        """Whether :meth:`solve_each` takes less time for such problems than one after the other.
-
-        Where it is False, :meth:`solve_each` is not called.
-
-        Parameters
-        ----------
-        problem : Problem
-            One of them.
-
-        Returns
-        -------
-        bool
-            The default is False.
-        """
-        return False
 
     def solve_softmax(
         self, problem: Problem, codes: Int64s, start: tuple[Floats, Floats] | None = None

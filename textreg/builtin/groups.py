@@ -206,32 +206,30 @@ class Group(Regularizer):
             found = simpler.solve(problem)
             norms = penalty.original_norms(penalty.norms(found.w), found.w)
             return replace(found, group_norms=norms)
-        if self.shares_passes(problem):
+        if self._ascends(problem):
             return group_ascents([problem], penalty)[0]
         solve = SOLVERS[self.solver].solve
         return solve(problem, penalty, **self.params_of("solver"))
 
     def solve_each(self, problems: Sequence[Problem]) -> list[Solution]:
         """The same for several labels; they share their passes without l1, or without norms."""
-        simpler = self.reduced()
-        if not all(map(self.shares_passes, problems)):
+        first, simpler = problems[0], self.reduced()
+        if self.solver != "majorize" or isinstance(first.groups, BlockGroups):
             return super().solve_each(problems)
-        penalty = self.penalty(problems[0])
+        penalty = self.penalty(first)
         if simpler is None:
-            return group_ascents(problems, penalty)
+            if all(map(self._ascends, problems)):
+                return group_ascents(problems, penalty)
+            return super().solve_each(problems)
         return [
             replace(found, group_norms=penalty.original_norms(penalty.norms(found.w), found.w))
             for found in simpler.solve_each(problems)
         ]
 
-    def shares_passes(self, problem: Problem) -> bool:
-        """Whether that to which it reduces does; norms do without l1, in memory."""
-        if self.solver != "majorize" or isinstance(problem.groups, BlockGroups):
-            return False
-        if (simpler := self.reduced()) is not None:
-            return simpler.shares_passes(problem)
+    def _ascends(self, problem: Problem) -> bool:
+        """Whether norms of groups are fitted by sweeps, which labels share: in memory, no l1."""
         suits = type(problem.loss) is Logistic and problem.design.values > SMALL
-        return self.l1 == 0.0 < self.l2 and suits
+        return self.solver == "majorize" and self.l1 == 0.0 < self.l2 and suits
 
     def support(self, problem: Problem, solution: Solution) -> Support | None:
         """Which features and groups surely have no weight, and which surely have one."""

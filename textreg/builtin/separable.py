@@ -52,20 +52,15 @@ class SeparableRegularizer(Penalized):
 
     def solve_each(self, problems: Sequence[Problem]) -> list[Solution]:
         """The same for several labels, which share their passes over the matrix."""
-        if not all(map(self.shares_passes, problems)):
+        first, l2 = problems[0], self.strengths().get("l2", 0.0)
+        penalty = self.penalty(first)
+        if isinstance(first.design, BlockDesign):
             return super().solve_each(problems)
-        penalty = self.penalty(problems[0])
         if penalty.lam.any():
             return newtons(problems, penalty)
-        return ridges(problems, self.strengths()["l2"])
-
-    def shares_passes(self, problem: Problem) -> bool:
-        """Whether the matrix is there whole, with l1, or with a ridge that ascends in the dual."""
-        strengths = self.strengths()
-        check_decided(self.name, **strengths)
-        l1, l2 = (strengths.get(name, 0.0) for name in ("l1", "l2"))
-        whole = not isinstance(problem.design, BlockDesign)
-        return whole and (l1 > 0.0 or (l2 > 0.0 and ascends(problem.loss)))
+        if l2 and ascends(first.loss):
+            return ridges(problems, l2)
+        return super().solve_each(problems)
 
     def solve_softmax(
         self, problem: Problem, codes: Int64s, start: tuple[Floats, Floats] | None = None
@@ -185,8 +180,10 @@ class WeightedRegularizer(SeparableRegularizer):
         return newton(problem, self.penalty(problem))
 
     def solve_each(self, problems: Sequence[Problem]) -> list[Solution]:
-        """As of the base, which asks :meth:`shares_passes`."""
-        return super().solve_each(problems)
+        """As of the base; one after the other with weights."""
+        if self.weights == "none":
+            return super().solve_each(problems)
+        return [self.solve(problem) for problem in problems]
 
     def solve_softmax(
         self, problem: Problem, codes: Int64s, start: tuple[Floats, Floats] | None = None
@@ -196,10 +193,6 @@ class WeightedRegularizer(SeparableRegularizer):
             return super().solve_softmax(problem, codes, start)
         step = SeparableStep(problem, self.penalty(problem))
         return multinomial(problem, codes, step, start)
-
-    def shares_passes(self, problem: Problem) -> bool:
-        """As of the base, without weights."""
-        return self.weights == "none" and super().shares_passes(problem)
 
     def support(self, problem: Problem, solution: Solution) -> Support | None:
         """As of the base; with weights nothing is proven."""

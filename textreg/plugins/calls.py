@@ -174,16 +174,11 @@ def solves_together(part: kinds.Regularizer) -> bool:
     return several is not kinds.Regularizer and bases.index(several) <= bases.index(one)
 
 
-def shares_passes(part: kinds.Regularizer, problem: records.Problem) -> bool:
-    """``part.shares_passes``, of a part that solves several together."""
-    return solves_together(part) and bool(_called(part, "shares_passes", problem))
-
-
 def solve_each(
     part: kinds.Regularizer, problems: Sequence[records.Problem]
 ) -> list[records.Solution]:
     """``part.solve_each``: the weights for several problems of the same documents."""
-    if not shares_passes(part, problems[0]):
+    if not solves_together(part):
         return [solve(part, problem) for problem in problems]
     solutions = _called(part, "solve_each", tuple(problems))
     whole = isinstance(solutions, list) and len(solutions) == len(problems)

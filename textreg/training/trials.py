@@ -351,7 +351,7 @@ def share_passes(settings: Sequence[Regularizer], problems: Problems) -> bool:
     # Fits of a path are not one by one.
     if len(problems.rows) < 2 or problems.task.joint or _has_path(settings):
         return False
-    return all(calls.shares_passes(part, problems.problem) for part in settings)
+    return all(map(calls.solves_together, settings))
 
 
 # By fold and row, the trials of one setting, one for every weight vector of that row.
