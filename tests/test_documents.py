@@ -43,7 +43,6 @@ def blocks(page: str, language: str) -> list[str]:
     "page",
     [
         "README.md",
-        "docs/tour.md",
         "docs/features.md",
         "docs/networks.md",
         "docs/losses.md",
