@@ -1,4 +1,4 @@
-"""What lle takes and brings by the number of features: the table of docs/networks.md.
+"""What lle takes and brings by the number of features (docs/networks.md).
 
     python benchmarks/embedding.py --data FOLDER [--documents 10000]
 

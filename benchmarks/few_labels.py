@@ -90,6 +90,8 @@ def draw(
         chosen = [i for label in np.unique(y) for i in order[y[order] == label][:n]]
     else:
         chosen = list(order[: int(size)])
+        if len(np.unique(y[chosen])) == 1:
+            chosen[-2:] = order[y[order] != y[chosen[0]]][:2]
         for label in np.unique(y[chosen]):
             own = [i for i in chosen if y[i] == label]
             if len(own) < 2:

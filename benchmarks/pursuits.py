@@ -1,4 +1,4 @@
-"""What options of omp and gomp bring on dev documents: the table of docs/pursuit.md.
+"""What options of omp and gomp bring on dev documents (docs/pursuit.md).
 
     python benchmarks/pursuits.py --data FOLDER [--tasks science,computer,...]
 

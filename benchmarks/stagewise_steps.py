@@ -3,7 +3,7 @@
     python benchmarks/stagewise_steps.py                   # corpora in $TEXTREG_DATA/data
     python benchmarks/stagewise_steps.py --corpora imdb
 
-The figures of docs/stagewise.md. Features are words of two documents or more, 1 + log of their
+Figures of docs/lab-book.md. Features are words of two documents or more, 1 + log of their
 count. Where a corpus has a development set, the least loss on it is searched in 20,000 steps.
 """
 

@@ -1,10 +1,15 @@
 """Draw the pictures of the pages about regularizers: `make pictures`.
 
-All show the demo corpus, except that of networks, which shows the table of its page.
+All show the demo corpus, except that of networks, which shows the table of its page, and that of
+the tutorial, which shows the model of its commands.
 """
 
 from __future__ import annotations
 
+import re
+import shlex
+import subprocess
+import sys
 import tempfile
 import warnings
 from collections.abc import Callable, Sequence
@@ -20,6 +25,7 @@ from textreg.builtin.group_builders import Sentences
 from textreg.builtin.tokenizers import Words
 from textreg.demo import write_demo
 from textreg.errors import ConvergenceWarning
+from textreg.explain.contributions import Explanation
 from textreg.features.vectorize import Features, Vectorizer
 from textreg.reading.corpus import read_corpus
 from textreg.records import Corpus, Problem
@@ -65,9 +71,13 @@ def sentence(demo: Demo) -> Save:
     """What each sentence of a test review adds to the score."""
     model = textreg.train(demo.train.texts, demo.train.labels or (), reg="sentence")
     review = next(text for text in demo.test.texts if text.count(".") >= 6)
-    explanation = model.explain(review)
+    return shares("review", model.explain(review))
+
+
+def shares(what: str, explanation: Explanation) -> Save:
+    """What each sentence of a text adds to the score."""
     values = [part.value for part in explanation.sentences]
-    texts = [review[part.start : part.end].strip() for part in explanation.sentences]
+    texts = [explanation.text[part.start : part.end].strip() for part in explanation.sentences]
     title = f"share of the score for “{explanation.of}”"
 
     def fill(panels: Sequence[Axes]) -> None:
@@ -78,7 +88,19 @@ def sentence(demo: Demo) -> Save:
         axes.invert_yaxis()
         axes.set_xlabel(title)
 
-    return partial(draw, title=f"Sentences of a review and their {title}", fill=fill)
+    return partial(draw, title=f"Sentences of a {what} and their {title}", fill=fill)
+
+
+def tutorial(page: str) -> Save:
+    """What each part of a message adds to the score of its queue."""
+    program = page.partition("```python\n")[2].partition("```")[0]
+    commands = re.findall(r"^\$ textreg ((?:check|train) .*)", page, re.MULTILINE)[:2]
+    with tempfile.TemporaryDirectory() as folder:
+        for run in (["-c", program], *(["-m", "textreg", *shlex.split(it)] for it in commands)):
+            subprocess.run([sys.executable, *run], cwd=folder, check=True, capture_output=True)
+        model = textreg.load(f"{folder}/tickets.textreg")
+    said = "The courier left parcel 802 in the rain. Please help."
+    return shares("message", model.explain({"message": said, "amount": 18.15}))
 
 
 TOPICS = """\
@@ -178,6 +200,7 @@ def main() -> None:
         "networks": networks(FOLDER.with_name("networks.md").read_text(encoding="utf-8")),
         "pursuit": pursuit(demo),
         "stagewise": stages(demo),
+        "tutorial": tutorial(FOLDER.with_name("tutorial.md").read_text(encoding="utf-8")),
     }
     for name, save in pictures.items():
         save(FOLDER / f"{name}.svg")

@@ -1,5 +1,5 @@
-"""Write what the code says of itself: reference.md, commands.md, records.md,
-plugin-list.md, the Parameters sections of the estimators, and the typed keywords of train.
+"""Write what the code says of itself: reference.md, commands.md, records.md, plugin-list.md, the
+checks of contract.md, the Parameters sections of the estimators, and the typed keywords of train.
 
 With --check nothing is written; the program fails if a file is not as it would be written.
 """
@@ -25,6 +25,7 @@ from textreg.plugins import registry
 from textreg.reading.formats import FORMATS
 from textreg.training.recipe import JOINED
 from textreg.training.settings import declared_settings
+from textreg_testing import CHECKS
 
 KINDS = {
     "regularizer": ("Regularizers", "reg"),
@@ -60,8 +61,8 @@ TYPES = {bool: "on or off", int: "whole number", float: "number", str: "text"}
 
 FORMATS_HEAD = """A file is recognized by its first bytes, its ending, or its first line.
 Each may be compressed with gzip, bzip2, xz or zstd. A folder that holds a folder for each class,
-with a file for each document, is read as well. [Files](files.md) tells of rows that cannot be read,
-and of limits.
+with a file for each document, is read as well. [Files](files.md) has rows that cannot be read,
+and limits.
 
 | format | name | endings | contents |
 |---|---|---|---|"""
@@ -162,12 +163,23 @@ def page() -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
+def contract(path: Path) -> str:
+    """The page of the contract: what is written by hand, then a row for each promise."""
+    names: dict[str, list[str]] = {}
+    for check in (check for checks in CHECKS.values() for check in checks()):
+        names.setdefault(check.promise, []).append(f"`{check.name}`")
+    by_hand = path.read_text(encoding="utf-8").partition("\n| check")[0]
+    table = [f"| {', '.join(each)} | {cell(promise)} |" for promise, each in names.items()]
+    return "\n".join([by_hand, "| check | promise |", "|---|---|", *table, ""])
+
+
 def main() -> int:
     """Write the files, or check them."""
     folder = Path(__file__).parent
     files = {folder / "reference.md": page(), folder / "commands.md": commands.page()}
     files[folder / "records.md"] = records.page()
     files[folder / "plugin-list.md"] = distributions.page()
+    files[folder / "contract.md"] = contract(folder / "contract.md")
     files[keywords.PATH] = keywords.source()
     outdated = 0
     for path, text in (files | estimators.sources()).items():

@@ -53,6 +53,7 @@ def test_what_gives_the_label_away(values: list[Any], how: str) -> None:
     "values",
     [
         [f"id {at}" for at in range(N)],
+        [f"the {label} one, {at} in all" for at, label in enumerate(LABELS)],
         list(range(N)),
         RANDOM.normal(size=N).tolist(),
         RANDOM.choice(["north", "south"], N).tolist(),

@@ -126,7 +126,7 @@ def test_all_faults_are_told_at_once(
     )
     assert "In cp1252 2 of 60 rows (3.3 %) cannot be read: 1 label is empty" in refused.err
     assert "1 'price' is not a number with a decimal comma (a.csv:13)" in refused.err
-    assert "Of one document alone are the labels 'Odd'." in refused.err
+    assert "Labels with a single document: 'Odd'." in refused.err
     command = refused.err.partition("reads the other rows: ")[2].split()
     assert command[-5:] == ["cp1252", "--on-error", "skip", "--min-label", "2"]
     assert cli(*command[1:]).code == 0

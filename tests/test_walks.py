@@ -16,7 +16,9 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-@pytest.mark.parametrize("page", ["index", "analyst", "engineer", "researcher", "author"])
+@pytest.mark.parametrize(
+    "page", ["index", "tutorial", "coming-from-fasttext", "engineer", "researcher", "author"]
+)
 def test_walk(
     page: str,
     tmp_path: Path,

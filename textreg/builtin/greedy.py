@@ -241,7 +241,7 @@ class Stagewise(Regularizer):
         default="random",
         choices=("random", "queue"),
         help="sample: drawn at random, or the features that waited longest; queue without sample: "
-        "as many as it takes to be sure of the best",
+        "as many as are needed to find the best",
     )
     keep_best: bool = param(default=False, help="sample: add the feature of the last step")
     seed: int = param(default=0, min=0, help="sample, patience: random seed")

@@ -123,8 +123,8 @@ def _add(ctx: click.Context, option: click.Parameter, files: tuple[str, ...]) ->
     "--verbose",
     count=True,
     expose_value=False,
-    help="Tell on standard error how a training goes, and why something is chosen; -vv tells of "
-    "every fit and every row left out. Also after the command.",
+    help="Print the progress of a training to standard error, with the reason of each choice; -vv "
+    "adds every fit and every row that was left out. Also after the command.",
 )
 @shared.switch(
     "--debug", "Show the traceback of an error. Also after the command.", expose_value=False

@@ -78,7 +78,7 @@ def check(
     """Look for faults in labeled texts, before a model is trained on them.
 
     FILES are files or folders in the formats that textreg train reads: {formats}. Rows that cannot
-    be read are told like other findings. FILES are never changed; --fix writes another table.
+    be read are reported as a finding. FILES are never changed; --fix writes another table.
     """
     check_names([name for name in fail_on if name != ANY])
     if fix is not None:

@@ -54,8 +54,8 @@ _COLUMNS = {
     "weight": "Column of the documents' weights.",
     "group": "Column of the documents' groups, such as authors. Groups are held out as a whole.",
     "time": "Column of the documents' times. The latest documents are held out.",
-    "evidence": "Column of the passages that people marked as the reason of the label: lists of "
-    "passages, or of [start, end] offsets. Weights of what is marked are penalized less.",
+    "evidence": "Column of the passages that people marked as the reason for the label: lists "
+    "of passages, or of [start, end] offsets. Weights of marked words are penalized less.",
 }
 # Columns that only training uses.
 TRAINING = ("weight", "group", "time")
@@ -296,8 +296,8 @@ _LABEL_SEP = option(
 _ENCODING = option(
     "--encoding",
     "NAME",
-    "Encoding of the files, or guess: the likely one, which is then named.  [default: UTF-8, or "
-    "detected from a byte-order mark]",
+    "Encoding of the files, or guess: the likely one, which is then printed.  [default: UTF-8, "
+    "or detected from a byte-order mark]",
 )
 
 
@@ -436,7 +436,7 @@ def _telling_the_command() -> Iterator[None]:
         classes = "min_label" in known and context.params.get("task") != "regression"
         if error.rare and classes:
             labels = first_few([f"'{label}'" for label in error.rare], 5)
-            message += f" Of one document alone are the labels {labels}."
+            message += f" Labels with a single document: {labels}."
             options |= {"min_label": 2} if context.params.get("min_label") is None else {}
         if error.options and isinstance(line := context.find_root().obj, CommandLine):
             command = shell_line(["textreg", *line.words, *words_of(options)])

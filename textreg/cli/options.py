@@ -194,7 +194,7 @@ _FORMS = {
         "without a rule by accuracy if there are held-out documents of that label, else by "
         "coverage:0.95",
     ),
-    "select": ("RULE[:X]", "sparsest:0.02 allows a distance of 0.02, and not of 0.01"),
+    "select": ("RULE[:X]", "sparsest:0.02 sets that distance, 0.01 by default"),
     "backend": ("BACKEND", "dask:tcp://10.0.0.5:8786 names its scheduler as well"),
 }
 

@@ -170,7 +170,7 @@ def marks_text(marks: MarksSummary) -> str:
 def shift_text(shift: ShiftSummary) -> str:
     """In words."""
     if shift.kind == "none":
-        return "that of the fit, which suits the documents left out of it"
+        return "not shifted: that of the fit is best for the documents left out of it"
     extremes = sorted({min(shift.values), max(shift.values)})
     values = " to ".join(f"{value:+.2f}" for value in extremes)
     return f"shifted by {values} ({shift.kind}), by scores of documents left out of the fit"

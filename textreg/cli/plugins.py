@@ -33,7 +33,7 @@ def list_plugins(load: bool = False, as_json: bool = False) -> None:
 
     The version of the interface that a plugin is made for (API) stands in its metadata, or is known
     once it is loaded. A plugin for another version is never imported. The exit code is 0 whatever
-    is listed; textreg plugins doctor has one that tells.
+    is listed; that of textreg plugins doctor is 1 if one is broken.
     """
     found = registry.listing(load=load)
     if as_json:

@@ -258,7 +258,7 @@ def update(  # noqa: PLR0913  # its options are its interface
     With --old the result is the model of a training on the old and the new documents with the same
     settings and penalty strengths, up to the tolerance. Nothing is searched. New documents may
     have new labels and features. Without --old the weights of MODEL stand for the old documents,
-    and there are no new labels. textreg show tells what was added when.
+    and there are no new labels. textreg show lists the updates.
     """
     assert out.output is not None  # -o is required
     target = Path(out.output)
@@ -402,7 +402,7 @@ def _fit_lines(
     if (selected := summary.selected) is not None:
         yield f"selected: {selected}"
     if pruned := summary.pruned:
-        bound = "" if pruned.gap is None else f", gap {pruned.gap:.1e} of these"
+        bound = "" if pruned.gap is None else f", gap {pruned.gap:.1e} with these"
         yield (
             f"pruned: {pruned.after:,} of {pruned.before:,} weights kept, with "
             f"{1 - pruned.share:.1%} of the variance of the scores{bound}"

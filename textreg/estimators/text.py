@@ -172,11 +172,11 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         Columns that a document consists of, where these are several: a list of the names of texts,
         or for each name 'text', 'number', 'category' or a dict of a text's own settings.
     vectors : str, optional
-        Word vectors that weights of similar words lean on, also of words that no training text
-        holds: a file of GloVe, word2vec or fastText, or the name of a table.
+        Word vectors, by which similar words get similar weights, also words that are in no training
+        text: a file of GloVe, word2vec or fastText, or the name of a table.
     evidence_words : str, optional
-        Words that are reasons of labels, one on each line, or none of them, with a minus before;
-        the weights of reasons are penalized less.
+        File of words that are reasons for a label, one on each line, and of words that are not,
+        with a minus before them; weights of reasons are penalized less.
     holdout : float, optional
         Fraction of the training documents to hold out for choosing hyperparameters; if not given
         0.1, or of up to 1,000 documents five parts, each once.
@@ -200,9 +200,9 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
     class_weight : str or Mapping[str, float], optional
         Factor for the weights of a label's documents, or 'balanced'.
     intercept : {'left-out', 'fitted'}, optional
-        For losses with probabilities: intercepts that are right for new texts, by scores of
-        documents left out of the fit (left-out), or those of the fit; left-out where documents are
-        held out anyway, as to choose hyperparameters.
+        For losses with probabilities: correct the intercepts for new texts by the scores of
+        documents left out of the fit (left-out), or keep those of the fit (fitted); left-out if
+        documents are held out anyway.
     calibrate : {'temperature', 'isotonic', 'none'}, optional
         Calibrate probabilities on documents left out of the fit; temperature where documents are
         held out anyway.
@@ -219,8 +219,8 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         Rule to choose that threshold by: coverage:C, risk:R, accuracy or f1; if not given, accuracy
         with held-out documents of that label, else coverage:0.95.
     prune : float, default 0.005
-        After the fit leave out the smallest weights of a model with more than 20,000 of them, as
-        many as hold no more than this share of the variance of the scores; 0 for none.
+        After the fit, remove the smallest weights of a model with more than 20,000 of them, up to
+        this share of the variance of the scores; 0 removes none.
     path : bool, default False
         Save the whole regularization path in the model.
     select : {'best', '1se', 'sparsest'}, default 'best'
@@ -239,8 +239,8 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         Time limit for a training, the final fit included, such as 90s, 5m or 2h; the best model so
         far is kept.
     backend : str, default 'threads'
-        Where fits and blocks are: in threads, or where a plugin has them, such as on the workers of
-        a Dask cluster.
+        Where fits run and blocks are kept: in threads, or where a plugin puts them, such as on the
+        workers of a Dask cluster.
     address : str, optional
         Address that the backend asks for, such as that of a Dask scheduler, tcp://10.0.0.5:8786.
     jobs : int, default 1
@@ -551,11 +551,11 @@ class TextRegressor(RegressorMixin, TextEstimator):  # type: ignore[misc]
         Columns that a document consists of, where these are several: a list of the names of texts,
         or for each name 'text', 'number', 'category' or a dict of a text's own settings.
     vectors : str, optional
-        Word vectors that weights of similar words lean on, also of words that no training text
-        holds: a file of GloVe, word2vec or fastText, or the name of a table.
+        Word vectors, by which similar words get similar weights, also words that are in no training
+        text: a file of GloVe, word2vec or fastText, or the name of a table.
     evidence_words : str, optional
-        Words that are reasons of labels, one on each line, or none of them, with a minus before;
-        the weights of reasons are penalized less.
+        File of words that are reasons for a label, one on each line, and of words that are not,
+        with a minus before them; weights of reasons are penalized less.
     holdout : float, optional
         Fraction of the training documents to hold out for choosing hyperparameters; if not given
         0.1, or of up to 1,000 documents five parts, each once.
@@ -570,8 +570,8 @@ class TextRegressor(RegressorMixin, TextEstimator):  # type: ignore[misc]
     refit : bool, default True
         Fit the final model on all documents, held-out ones included.
     prune : float, default 0.005
-        After the fit leave out the smallest weights of a model with more than 20,000 of them, as
-        many as hold no more than this share of the variance of the scores; 0 for none.
+        After the fit, remove the smallest weights of a model with more than 20,000 of them, up to
+        this share of the variance of the scores; 0 removes none.
     path : bool, default False
         Save the whole regularization path in the model.
     select : {'best', '1se', 'sparsest'}, default 'best'
@@ -590,8 +590,8 @@ class TextRegressor(RegressorMixin, TextEstimator):  # type: ignore[misc]
         Time limit for a training, the final fit included, such as 90s, 5m or 2h; the best model so
         far is kept.
     backend : str, default 'threads'
-        Where fits and blocks are: in threads, or where a plugin has them, such as on the workers of
-        a Dask cluster.
+        Where fits run and blocks are kept: in threads, or where a plugin puts them, such as on the
+        workers of a Dask cluster.
     address : str, optional
         Address that the backend asks for, such as that of a Dask scheduler, tcp://10.0.0.5:8786.
     jobs : int, default 1

@@ -369,7 +369,7 @@ class GraphSummary:
 
 @dataclass(frozen=True)
 class VectorsSummary:
-    """Word vectors that weights of words lean on.
+    """Word vectors, by which similar words have similar weights.
 
     Attributes
     ----------
@@ -702,8 +702,8 @@ class TrainingSummary:
             of_all = SupportCounts.total(proven)
             of = f", of {len(proven)} labels together" if len(proven) > 1 else ""
             text += (
-                f"; at the optimum {of_all.nonzero:,} surely are, {of_all.zero:,} surely are not, "
-                f"{of_all.undecided:,} are undecided{of}"
+                f"; proven at the optimum: {of_all.nonzero:,} selected, {of_all.zero:,} not, "
+                f"{of_all.undecided:,} undecided{of}"
             )
         return text
 

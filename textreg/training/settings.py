@@ -170,20 +170,20 @@ class TrainingSettings(Parametrized):
         convert=as_given,
         metavar="FILE",
         repeated=True,
-        help="unlabeled documents, whose words tell which ones are used alike: weights of similar "
-        "words lean on each other; a graph learns from them as well",
+        help="unlabeled documents, from which textreg learns which words are used alike: similar "
+        "words get similar weights; a graph is built from them as well",
     )
     vectors: str | None = param(
         default=None,
         metavar="FILE",
-        help="word vectors that weights of similar words lean on, also of words that no training "
-        "text holds: a file of GloVe, word2vec or fastText, or the name of a table",
+        help="word vectors, by which similar words get similar weights, also words that are in no "
+        "training text: a file of GloVe, word2vec or fastText, or the name of a table",
     )
     evidence_words: str | None = param(
         default=None,
         metavar="FILE",
-        help="words that are reasons of labels, one on each line, or none of them, with a minus "
-        "before; the weights of reasons are penalized less",
+        help="file of words that are reasons for a label, one on each line, and of words that are "
+        "not, with a minus before them; weights of reasons are penalized less",
     )
     holdout: float | None = param(
         default=None,
@@ -247,9 +247,9 @@ class TrainingSettings(Parametrized):
     intercept: str | None = param(
         default=None,
         choices=("left-out", "fitted"),
-        help="for losses with probabilities: intercepts that are right for new texts, by scores of "
-        "documents left out of the fit (left-out), or those of the fit; left-out where documents "
-        "are held out anyway, as to choose hyperparameters",
+        help="for losses with probabilities: correct the intercepts for new texts by the scores of "
+        "documents left out of the fit (left-out), or keep those of the fit (fitted); left-out if "
+        "documents are held out anyway",
     )
     calibrate: str | None = param(
         default=None,
@@ -288,8 +288,8 @@ class TrainingSettings(Parametrized):
         default=0.005,
         convert=check_prune,
         metavar="SHARE",
-        help="after the fit leave out the smallest weights of a model with more than 20,000 of "
-        "them, as many as hold no more than this share of the variance of the scores; 0 for none",
+        help="after the fit, remove the smallest weights of a model with more than 20,000 of them, "
+        "up to this share of the variance of the scores; 0 removes none",
     )
     path: bool = param(default=False, help="save the whole regularization path in the model")
     tuning: Tuning = param(

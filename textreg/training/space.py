@@ -96,8 +96,8 @@ class Tuning(Parametrized):
     )
     backend: str = param(
         default=DEFAULT,
-        help="where fits and blocks are: in threads, or where a plugin has them, such as on the "
-        "workers of a Dask cluster",
+        help="where fits run and blocks are kept: in threads, or where a plugin puts them, such as "
+        "on the workers of a Dask cluster",
     )
     address: str | None = param(
         default=None,

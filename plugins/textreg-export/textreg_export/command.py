@@ -36,8 +36,8 @@ def export_model(model: str, to: str, output: str, quiet: bool, as_json: bool) -
     """Write a model in a format that other programs can use without textreg.
 
     What was exported answers as the model does, also of documents of several fields. A model that
-    a format cannot express is refused, and the reason told: with a tokenizer of a plugin, whose
-    code would have to go with it.
+    a format cannot express is refused, with the reason: for example one with the tokenizer of a
+    plugin, whose code the file would need.
     """
     from textreg.model.storage import load_model
     from textreg_export.description import export

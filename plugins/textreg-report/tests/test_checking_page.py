@@ -25,6 +25,7 @@ def test_every_finding_has_a_section_and_nothing_acts() -> None:
     names = [one.name for one in result.findings]
     assert {"conflicting-labels", "markup", "rare-labels"} <= set(names)
     assert page.sections() == ["summary", *names, "facts"]
+    assert "Conflicting labels conflicting-labels" in page.text  # words before the code
     assert "onerror" not in {name for _, attributes in page.elements for name in attributes}
     assert [tag for tag, _ in page.elements].count("script") == 1
     assert "[U+202E]" in page.text
