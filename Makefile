@@ -137,7 +137,7 @@ clean:
 
 # An editable install: Python files are used where they stand, only the kernels need a new build.
 $(VENV)/.stamp-textreg: $(SOURCES) $(PLUGINS) | $(BIN)/python
-	$(BIN)/python $(PIP_INSTALL) --editable . $(BESIDE:%=--editable ./%)
+	$(BIN)/python $(PIP_INSTALL) --editable '.[check]' $(BESIDE:%=--editable ./%)
 	@touch $@
 
 $(VENV)/.stamp-plugins: $(COMPILED) $(VENV)/.stamp-build

@@ -174,17 +174,17 @@ def test_a_command_imports_nothing_heavy_before_it_works(module: str) -> None:
 
 
 BUDGETS = {
-    "textreg": 37_260,
+    "textreg": 37_270,
     "textreg/_core": 4_400,
     "textreg/blocks": 655,
     "textreg/builtin": 1_225,
-    "textreg/checking": 1_035,
+    "textreg/checking": 1_040,
     "textreg/cli": 3_495,
     "textreg/estimators": 885,
     "textreg/explain": 1_190,
     "textreg/features": 1_170,
     "textreg/measure": 1_040,
-    "textreg/model": 1_645,
+    "textreg/model": 1_650,
     "textreg/plugins": 1_280,
     "textreg/reading": 2_275,
     "textreg/records": 2_510,

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from importlib.util import find_spec
 from itertools import islice
 from typing import Any, NamedTuple, cast
 
@@ -24,6 +25,8 @@ from textreg.text import WordRules, scan_words
 # How bad a finding is: it makes a model or its measured accuracy wrong; it costs accuracy, or
 # may; it is good to know.
 LEVELS = ("error", "warning", "note")
+# What needs a package that the core does without: pip install 'textreg[check]'.
+NEEDS = {"encoding": "ftfy", "near-duplicates": "datasketch", "near-overlap": "datasketch"}
 # Labels that a sentence lists.
 NAMED = 5
 # Labels of fewer documents are rare.
@@ -337,7 +340,13 @@ class CheckSettings(Parametrized):
 
     def wants(self, *names: str) -> bool:
         """Whether findings of one of these names are to be looked for."""
-        return any(name not in (self.skip or ()) for name in names)
+        return any(name not in (self.skip or ()) and not lacking(name) for name in names)
+
+
+def lacking(name: str) -> str:
+    """The package that a finding needs and that is not installed; empty if there is none."""
+    package = NEEDS.get(name, "")
+    return package if package and find_spec(package) is None else ""
 
 
 # What tables hold where nothing is there, in lower case.

@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -194,7 +195,7 @@ def progress_bar(*, quiet: bool) -> Iterator[Progress | None]:
     """A live progress bar on standard error; None if that is not a terminal, or has the log."""
     context = click.get_current_context(silent=True)
     logs = context is not None and context.obj is not None and context.obj.verbosity > 0
-    if quiet or logs or not sys.stderr.isatty():
+    if quiet or logs or not sys.stderr.isatty() or find_spec("rich") is None:
         yield None
         return
     from rich import progress

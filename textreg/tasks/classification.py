@@ -267,14 +267,10 @@ class Classification(Task):
         return (scores, y) if known.all() else (scores[known], y[known])
 
     def probabilities(self, scores: Floats, calibration: Calibration | None = None) -> Floats:
-        from scipy.special import expit
-
-        return np.asarray(expit(self.label_scores(self._calibrated(scores, calibration))))
+        return sigmoid(self.label_scores(self._calibrated(scores, calibration)))
 
     def log_probabilities(self, scores: Floats, calibration: Calibration | None = None) -> Floats:
-        from scipy.special import log_expit
-
-        return np.asarray(log_expit(self.label_scores(self._calibrated(scores, calibration))))
+        return -np.logaddexp(0.0, -self.label_scores(self._calibrated(scores, calibration)))
 
     @abstractmethod
     def _log_losses(self, table: Floats, codes: Int64s) -> Floats:
@@ -624,14 +620,10 @@ class Softmax(Multiclass):
         return {"joint": self._joint_shift(table, codes), "none": np.zeros(table.shape[1])}
 
     def _shares(self, table: Floats) -> Floats:
-        from scipy.special import softmax
-
-        return np.asarray(softmax(table, axis=1))
+        return np.exp(_log_softmax(table))
 
     def log_probabilities(self, scores: Floats, calibration: Calibration | None = None) -> Floats:
-        from scipy.special import log_softmax
-
-        return np.asarray(log_softmax(self._calibrated(scores, calibration), axis=1))
+        return _log_softmax(self._calibrated(scores, calibration))
 
     def _log_losses(self, table: Floats, codes: Int64s) -> Floats:
         own = table[np.arange(len(codes)), codes]
@@ -645,6 +637,10 @@ class Softmax(Multiclass):
 
     def _logit(self, probabilities: Floats) -> Floats:
         return np.log(probabilities)
+
+
+def _log_softmax(table: Floats) -> Floats:
+    return table - np.logaddexp.reduce(table, axis=1, keepdims=True)
 
 
 def classification(
