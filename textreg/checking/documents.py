@@ -20,6 +20,7 @@ from textreg.jobs import check_jobs
 from textreg.params import Parametrized, param
 from textreg.records import Corpus, Int64s, Tokens
 from textreg.tasks import TASKS
+from textreg.terminal import Displayed, Table
 from textreg.text import WordRules, scan_words
 
 # How bad a finding is: it makes a model or its measured accuracy wrong; it costs accuracy, or
@@ -232,8 +233,8 @@ class Unchecked(NamedTuple):
     why: str
 
 
-@dataclass(frozen=True, eq=False)
-class CheckResult:
+@dataclass(frozen=True, eq=False, repr=False)
+class CheckResult(Displayed):
     """What a check has found.
 
     Attributes
@@ -273,9 +274,20 @@ class CheckResult:
             whys.setdefault(one.why, []).append(one.name)
         return whys
 
-    def __repr__(self) -> str:
+    def headline(self) -> str:
+        """The names of the findings."""
         names = ", ".join(finding.name for finding in self.findings)
-        return f"<CheckResult: {self.documents:,} documents; {names or 'nothing found'}>"
+        return f"{self.documents:,} documents; {names or 'nothing found'}"
+
+    def tables(self) -> list[Table]:
+        """A row for each finding, and for each reason why something was not looked for."""
+        found = [(it.name, it.level, it.count, it.unit, it.what, it.advice) for it in self.findings]
+        whys = [(", ".join(names), why) for why, names in self.whys.items()]
+        heads = ("finding", "level", "count", "of", "what was found", "what to do")
+        return [
+            *([("", [heads, *found])] if found else []),
+            *([("not looked for", [("findings", "why"), *whys])] if whys else []),
+        ]
 
     def find(self, name: str) -> Finding | None:
         """The finding of this name; None if there is none."""

@@ -91,16 +91,8 @@ def show_path(name: str, shown: SolutionPath | PathTable, file: str, as_json: bo
             rows.append([f"{value:.3g}{mark}", *(f"{weight:.3f}" for weight in row)])
         output.print_table(rows, right=[False] + [True] * len(shown.names))
     else:
-        names = list(shown.points[0].metrics)
-        rows = [["", shown.parameter, "features", *names, "gap"]]
-        for number, point in enumerate(shown.points):
-            strength = point.params[shown.parameter]
-            at_strength = f"{strength:,}" if isinstance(strength, int) else f"{strength:g}"
-            gap = "none" if point.gap is None else f"{point.gap:.0e}"
-            figures = [f"{point.metrics[name]:.3f}" for name in names]
-            mark = "chosen" if number == shown.chosen else ""
-            rows.append([mark, at_strength, f"{point.nonzero:,}", *figures, gap])
-        output.print_table(rows, right=[False] + [True] * (len(rows[0]) - 1))
+        ((_, points),) = shown.tables()
+        output.print_table(points, right=[False] + [True] * (len(points[0]) - 1))
 
 
 def _document(file: str) -> str:
