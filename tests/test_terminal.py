@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+import sys
+from functools import partial
+from importlib.machinery import ModuleSpec
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
@@ -149,3 +154,40 @@ def test_long_tables_are_cut() -> None:
     page = Page(Long()._repr_html_())
     assert [tag for tag, _ in page.elements].count("tr") == MOST_ROWS + 1
     assert page.text.endswith("and 1,000 more rows")
+
+
+def test_a_training_in_a_notebook_shows_bars(monkeypatch: pytest.MonkeyPatch) -> None:
+    from rich import console
+
+    shown: list[Any] = []
+
+    class Output:
+        def __enter__(self) -> None:
+            shown.append(self)
+
+        def __exit__(self, *_: object) -> None: ...
+
+        def clear_output(self, wait: bool) -> None: ...
+
+        def close(self) -> None: ...
+
+    for name, members in {
+        "ipykernel": {},
+        "ipywidgets": {"Output": Output},
+        "IPython": {},
+        "IPython.display": {"display": shown.append},
+    }.items():
+        module = ModuleType(name)
+        module.__spec__ = ModuleSpec(name, None)
+        vars(module).update(members)
+        monkeypatch.setitem(sys.modules, name, module)
+    texts, labels = ["so good", "so bad"] * 10, ["pos", "neg"] * 10
+    textreg.train(texts, labels, reg="lasso")  # by a console that is none of a notebook
+    assert not shown
+    monkeypatch.setattr(console, "Console", partial(console.Console, force_jupyter=True))
+    model = textreg.train(texts, labels, reg="lasso")
+    first = len(shown)
+    assert first > 2
+    assert isinstance(shown[0], Output)
+    textreg.update(model, texts, labels)
+    assert len(shown) > first

@@ -132,7 +132,7 @@ Table: TypeAlias = tuple[str, Sequence[Sequence[Any]]]
 """A title, which may be empty, and rows, the first with the heads of the columns."""
 
 # Rows of a table that a notebook shows.
-MOST_ROWS = 20
+MOST_ROWS = 30
 
 
 class Displayed:

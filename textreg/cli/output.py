@@ -26,16 +26,6 @@ SHOWN = 8
 # Labels whose numbers of documents are printed.
 MAX_LABELS = 8
 
-STAGES = {
-    "features": "extracting features",
-    "search": "searching hyperparameters",
-    "fit": "fitting",
-    "path": "fitting the path",
-    "report": "fitting for the report",
-    "labels": "judging labels",
-    "cells": "training",
-}
-
 
 def print_json(document: Any) -> None:
     """Print a JSON document on one line."""
@@ -163,15 +153,9 @@ def progress_bar(*, quiet: bool) -> Iterator[Progress | None]:
     if quiet or logs or not sys.stderr.isatty() or find_spec("rich") is None:
         yield None
         return
-    from rich import progress
     from rich.console import Console
 
-    with progress.Progress(console=Console(stderr=True), transient=True) as bars:
-        tasks: dict[str, Any] = {}
+    from textreg.training.running import bars
 
-        def report(stage: str, done: int, total: int) -> None:
-            if stage not in tasks:
-                tasks[stage] = bars.add_task(STAGES.get(stage, stage), total=total)
-            bars.update(tasks[stage], completed=done, total=total)
-
+    with bars(Console(stderr=True)) as report:
         yield report
