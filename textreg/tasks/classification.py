@@ -620,10 +620,12 @@ class Softmax(Multiclass):
         return {"joint": self._joint_shift(table, codes), "none": np.zeros(table.shape[1])}
 
     def _shares(self, table: Floats) -> Floats:
-        return np.exp(_log_softmax(table))
+        odds = np.exp(table - table.max(axis=1, keepdims=True))
+        return np.asarray(odds / odds.sum(axis=1, keepdims=True))
 
     def log_probabilities(self, scores: Floats, calibration: Calibration | None = None) -> Floats:
-        return _log_softmax(self._calibrated(scores, calibration))
+        table = self._calibrated(scores, calibration)
+        return np.asarray(table - np.logaddexp.reduce(table, axis=1, keepdims=True))
 
     def _log_losses(self, table: Floats, codes: Int64s) -> Floats:
         own = table[np.arange(len(codes)), codes]
@@ -637,10 +639,6 @@ class Softmax(Multiclass):
 
     def _logit(self, probabilities: Floats) -> Floats:
         return np.log(probabilities)
-
-
-def _log_softmax(table: Floats) -> Floats:
-    return table - np.logaddexp.reduce(table, axis=1, keepdims=True)
 
 
 def classification(
