@@ -160,6 +160,10 @@ def test_what_a_light_install_lacks_is_named(light: Alone, line: str) -> None:
     told = done.stderr.splitlines()[-1]
     what = rf"Error: {line.split()[0]} needs \w+, which is not installed"
     assert re.fullmatch(rf"{what}. Run: pip install textreg", told)
+    told = light.run("-m", "textreg", "show", "path", "--path").stderr
+    assert (
+        told == "Error: the path of path needs SciPy, which is not installed: pip install textreg\n"
+    )
 
 
 def test_a_check_without_its_extra_says_what_it_left_out(monkeypatch: pytest.MonkeyPatch) -> None:

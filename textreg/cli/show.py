@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -58,6 +59,9 @@ def path_or_table(
     if len(asked) > 1:
         raise UsageError(f"{asked[0]} and {asked[1]} are two tables: ask for one at a time.")
     if model.path is None:
+        if find_spec("scipy") is None:
+            install = shell_line(["pip", "install", "textreg"])
+            raise UsageError(f"the path of {file} needs SciPy, which is not installed: {install}")
         raise UsageError(
             f"{file} has no regularization path: train with textreg train FILE --path."
         )
