@@ -38,7 +38,7 @@ help:
 	@echo 'make results      run the papers again on the corpora in TEXTREG_DATA, write docs/results.md'
 	@echo 'make bench        measure time and memory beside other packages, write docs/performance.md'
 	@echo 'make dist         build, check and try a source distribution and wheels with PYTHONS=; ARGS=--full'
-	@echo 'make release      make VERSION= ready: version, changelog, make dist; the upload is left'
+	@echo 'make release      make VERSION= of the repository at URL= ready; commit and tag are left'
 	@echo 'make clean        remove all that was built'
 
 run = @echo; echo '$$ textreg $(1)'; $(BIN)/textreg $(1)
@@ -125,7 +125,7 @@ dist: $(VENV)/.stamp-dist $(VENV)/.stamp-build
 
 release: $(VENV)/.stamp-dist $(VENV)/.stamp-build
 	@test -n "$(VERSION)" || { echo 'make release: name the version: VERSION=0.1.0' >&2; exit 1; }
-	$(BIN)/python tools/release.py $(VERSION) $(dist_pythons) $(ARGS)
+	$(BIN)/python tools/release.py $(VERSION) $(if $(URL),--url $(URL)) $(dist_pythons) $(ARGS)
 
 clean:
 	rm -rf build dist demo docs/_build docs/examples *.egg-info .*_cache .hypothesis htmlcov .coverage .venv-*
@@ -137,7 +137,7 @@ clean:
 
 # An editable install: Python files are used where they stand, only the kernels need a new build.
 $(VENV)/.stamp-textreg: $(SOURCES) $(PLUGINS) | $(BIN)/python
-	$(BIN)/python $(PIP_INSTALL) --editable . $(BESIDE:%=--editable ./%)
+	$(BIN)/python $(PIP_INSTALL) --editable '.[check]' $(BESIDE:%=--editable ./%)
 	@touch $@
 
 $(VENV)/.stamp-plugins: $(COMPILED) $(VENV)/.stamp-build

@@ -1,4 +1,4 @@
-"""The core without the distributions beside it, and the lines that install these, with no index."""
+"""The core without the distributions beside it, or without most packages that it needs."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
 
@@ -26,16 +27,17 @@ OFFLINE = ["--no-index", "--no-build-isolation", "--quiet", "--disable-pip-versi
 
 
 class Alone:
-    """A place where all that is installed here is found, but for the satellites."""
+    """A place where all that is installed here is found, or ``only`` that, but no satellites."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, only: Sequence[str] = ()) -> None:
         self.folder, self.packages = folder, folder / "packages"
         self.packages.mkdir()
         ours = {name.replace("-", "_") for name in SATELLITES}
         (installed,) = {Path(str(metadata.distribution(name)._path)).parent for name in ("click",)}  # type: ignore[attr-defined]
         for path in installed.iterdir():
             owner = re.sub(r"-\d.*", "", path.name).replace("-", "_")
-            if path.suffix != ".pth" and owner not in {*ours, "textreg"}:
+            wanted = owner in only if only else owner not in {*ours, "textreg"}
+            if path.suffix != ".pth" and wanted:
                 (self.packages / path.name).symlink_to(path)
         info = Path(str(metadata.distribution("textreg")._path))  # type: ignore[attr-defined]
         shutil.copytree(info, self.packages / info.name)
@@ -81,6 +83,101 @@ def test_the_core_does_its_work(alone: Alone) -> None:
     ):
         done = alone.run("-m", "textreg", *command.split())
         assert (done.returncode, done.stderr) == (0, ""), command
+
+
+LIGHT = ("numpy", "numpy.libs", "click", "pluggy", "tomli")
+"""What predictions need: docs/serving.md."""
+
+MODELS = {
+    "two": {"reg": "lasso"},
+    "many": {"reg": "ridge", "multiclass": "softmax"},
+    "isotonic": {"reg": "sentence", "calibrate": "isotonic"},
+    "path": {"reg": "lasso", "path": True},
+    "sets": {"reg": "lasso", "reg_l1": 0.1},
+    "numbers": {"reg": "ridge", "reg_l2": 0.1, "task": "regression"},
+}
+ANSWER = """
+import json, sys, textreg
+for path in sys.argv[1:]:
+    model = textreg.load(path)
+    texts = ["A good film. It came on a Monday.", "bad"]
+    chances = model.predict_proba(texts).tolist() if model.has_probabilities else None
+    explained = [model.explain(text).to_dict() for text in texts]
+    print(json.dumps([model.predict(texts), chances, explained]))
+"""
+
+
+@pytest.fixture(scope="module")
+def light(tmp_path_factory: pytest.TempPathFactory) -> Alone:
+    """The packages of a light install, beside models that are named as in MODELS."""
+    light = Alone(tmp_path_factory.mktemp("light"), LIGHT)
+    texts = ["A good film. It is long.", "A bad film. We left.", "A film. It came on time."] * 20
+    labels = {
+        "two": ["pos", "neg", "pos"] * 20,
+        "many": ["pos", "neg", "none"] * 20,
+        "sets": [["pos"], ["neg", "left"], ["left"]] * 20,
+        "numbers": [3.5, 1.0, 2.0] * 20,
+    }
+    for name, settings in MODELS.items():
+        model = textreg.train(texts, labels.get(name, labels["two"]), **settings)
+        model.save(light.checkout / name)
+    (light.checkout / "texts.csv").write_text("text\nA good film. It is long.\nbad\n")
+    return light
+
+
+def test_models_answer_alike_without_scipy_and_scikit_learn(light: Alone) -> None:
+    names = list(MODELS)
+    assert light.run("-c", "import scipy").returncode == 1
+    done = light.run("-c", ANSWER, *names)
+    here = subprocess.run(
+        [sys.executable, "-c", ANSWER, *names],
+        cwd=light.checkout,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == here.stdout
+    assert done.stdout.count("\n") == len(MODELS)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_shell_predicts_and_explains_without_them(light: Alone, name: str) -> None:
+    for command in ("predict", "explain", "show"):
+        texts = [] if command == "show" else ["texts.csv"]
+        done = light.run("-m", "textreg", command, name, *texts)
+        assert (done.returncode, done.stderr) == (0, ""), command
+        assert done.stdout
+    done = light.run("-m", "textreg", "predict", name, "texts.csv", "-o", f"{name}.csv")
+    assert (done.returncode, (light.checkout / f"{name}.csv").is_file()) == (0, True)
+
+
+@pytest.mark.parametrize("line", ["train labels.csv", "evaluate two labels.csv"])
+def test_what_a_light_install_lacks_is_named(light: Alone, line: str) -> None:
+    (light.checkout / "labels.csv").write_text("text,label\ngood,pos\nbad,neg\n" * 3)
+    done = light.run("-m", "textreg", *line.split())
+    assert done.returncode == 2
+    told = done.stderr.splitlines()[-1]
+    what = rf"Error: {line.split()[0]} needs \w+, which is not installed"
+    assert re.fullmatch(rf"{what}. Run: pip install textreg", told)
+    told = light.run("-m", "textreg", "show", "path", "--path").stderr
+    assert (
+        told == "Error: the path of path needs SciPy, which is not installed: pip install textreg\n"
+    )
+
+
+def test_a_check_without_its_extra_says_what_it_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ftfy", None)
+    monkeypatch.setitem(sys.modules, "datasketch", None)
+    texts = ["A film.", "A film!", "CafÃ©"] * 10
+    result = textreg.check(texts, ["a", "b", "c"] * 10)
+    extra = "is not installed: pip install 'textreg[check]'"
+    assert result.whys[f"ftfy {extra}"] == ["encoding"]
+    assert result.whys[f"datasketch {extra}"] == ["near-duplicates"]
+    assert result.find("encoding") is None
+    assert result.find("duplicates") is not None
+    against = textreg.check(texts, against=(texts, None))
+    assert against.whys[f"datasketch {extra}"] == ["near-duplicates", "near-overlap"]
 
 
 @pytest.mark.parametrize(

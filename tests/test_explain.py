@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -209,9 +210,11 @@ class _Tags(HTMLParser):
 def test_html_shows_a_hostile_text_and_runs_nothing() -> None:
     text = 'good <script>alert("x")</script> <img src=x onerror=y> & \u202eevil\x1b[31m'
     parser = _Tags()
-    parser.feed(trained("tfidf", 2).explain(text)._repr_html_())
+    explanation = trained("tfidf", 2).explain(text)
+    parser.feed(explanation._repr_html_())
     assert parser.tags == {"div", "p", "b", "span"}
     assert '<script>alert("x")</script>' in parser.text
+    assert re.fullmatch(r"<Explanation: \w \(0\.\d+\)   score of .*>", repr(explanation))
     assert not {"\u202e", "\x1b"} & set(parser.text)
 
 

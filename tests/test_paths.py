@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import itertools
 import json
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -305,6 +306,21 @@ def test_sentences_that_cannot_be_found(lasso: Model) -> None:
     of_fields = train(rows, ["+", "-"] * 20, reg="lasso", fields=fields, min_df=1)
     with pytest.raises(UsageError, match="several fields"):
         path_sentences(of_fields, rows[:1])
+
+
+def test_a_model_draws_its_path(
+    lasso: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert lasso.plot_path() == plot_path(path_of(lasso))
+    lasso.plot_path(tmp_path / "a.svg")
+    assert (tmp_path / "a.svg").is_file()
+    monkeypatch.setitem(sys.modules, "textreg_report", None)
+    with pytest.raises(UsageError, match=r"not installed: pip install 'textreg\[report\]'"):
+        lasso.plot_path()
+    without = copy.copy(lasso)
+    without.path = None
+    with pytest.raises(UsageError, match="train it with path=True"):
+        without.plot_path()
 
 
 def test_pictures_of_tables(corpora: tuple[Corpus, Corpus], lasso: Model, tmp_path: Path) -> None:

@@ -118,6 +118,7 @@ def test_explains_by_sentences(client: TestClient, model: textreg.Model) -> None
     parts = [TEXT[one["start"] : one["end"]] for one in told["sentences"]]
     assert parts == ["A superb plot.", "The end was dull."]
     assert "text" not in told
+    assert told["html"] == expected._repr_html_()
 
 
 @pytest.mark.parametrize(
@@ -188,6 +189,10 @@ def test_fields(program: Any) -> None:
     reply = client.post("/predict", json={"texts": [{"title": "good"}]})
     assert reply.status_code == 400
     assert "body" in reply.json()["error"]
+    assert client.get("/about").json() == {
+        "labels": ["n", "p"],
+        "example": {"title": "", "body": ""},
+    }
 
 
 @pytest.fixture
@@ -243,16 +248,21 @@ def test_the_program_its_page_and_reloading(
     process, port, path = service
     assert answer_of(port, "superb") == "good"
     browser.get(f"http://127.0.0.1:{port}/")
-    browser.find_element("id", "text").send_keys("A superb plot. Dull <b>end</b>.")
-    browser.find_element("css selector", "button").click()
     from selenium.webdriver.support.ui import WebDriverWait
 
-    wait = WebDriverWait(browser, 60)
+    wait, text = WebDriverWait(browser, 60), browser.find_element("id", "text")
+    wait.until(lambda _: text.get_property("value"))
+    assert text.get_property("value") == "dull superb"
+    assert browser.find_element("id", "labels").text == "Labels: bad, good"
+    text.clear()
+    text.send_keys("A superb plot. Dull <b>end</b>.")
+    browser.find_element("css selector", "button").click()
     wait.until(lambda driver: driver.find_element("id", "answer").text)
-    assert "probability" in browser.find_element("id", "answer").text
-    marks = [one.text for one in browser.find_elements("css selector", "mark")]
-    assert marks[0] == "A superb plot."
-    assert "<b>end</b>" in " ".join(marks)
+    answer = browser.find_element("id", "answer")
+    assert "score of good" in answer.text
+    assert "A superb plot. Dull <b>end</b>." in answer.text
+    marks = [one.text for one in answer.find_elements("css selector", "span")]
+    assert {"superb", "Dull"} <= set(marks)
 
     other = textreg.train(["superb", "dull"] * 3, ["new", "old"] * 3, reg="ridge", reg_l2=0.1)
     other.save(path)

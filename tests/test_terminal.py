@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import json
 import re
+import sys
+from functools import partial
+from importlib.machinery import ModuleSpec
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
+import numpy as np
 import pytest
+from pages import Page
 
+import textreg
 from textreg.cli import main
-from textreg.terminal import json_line, single_line, visible
+from textreg.measure.evaluation import evaluate_numbers, evaluate_sets
+from textreg.terminal import MOST_ROWS, Displayed, json_line, single_line, visible
 
 HOSTILE = "\x1b[31mRED\x07\x9b2J\u202e<script>alert(1)</script>"
 ACTS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -74,3 +83,111 @@ def test_commands_and_reports(
     page = Path("r.html").read_text()
     assert "<script>alert" not in page
     assert not ACTS.search(page)
+
+
+@pytest.fixture(scope="module")
+def results() -> dict[str, Displayed]:
+    """One of each kind that a notebook shows; labels and words are hostile."""
+    texts, labels = [["good", HOSTILE], ["bad"], ["so"]] * 20, [HOSTILE, "neg", "neg"] * 20
+    model = textreg.train(texts, labels, reg="lasso", path=True, min_df=1)
+    numbers = textreg.train(texts, [1.5, 0.0, 2.0] * 20, task="regression", min_df=1)
+    assert model.summary is not None
+    assert model.path is not None
+    y = np.eye(2, dtype=bool)
+    return {
+        "Model": model,
+        "TrainingSummary": model.summary,
+        "SolutionPath": model.path,
+        "Evaluation": textreg.evaluate(labels, labels, model.labels),
+        "MultilabelEvaluation": evaluate_sets(y, y, [HOSTILE, "b"]),
+        "CheckResult": textreg.check([" ".join(words) for words in texts], labels),
+        "Model of numbers": numbers,
+        "RegressionEvaluation": evaluate_numbers([1.0, 2.0], [1.0, 2.5]),
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("Model", "labels '.*', 'neg'; 2 features"),
+        (
+            "TrainingSummary",
+            r"classification by lasso l1 [\d.]+, logistic loss; 2 of 5 features, .*",
+        ),
+        ("SolutionPath", r"\d+ models; chosen l1 [\d.]+ of 2 features"),
+        ("Evaluation", r"60 documents; accuracy 1\.000 .*"),
+        ("MultilabelEvaluation", r"2 documents; micro-F1 1\.000 .*"),
+        ("CheckResult", "60 documents; duplicates.*"),
+        ("Model of numbers", r"regression; \d features"),
+        ("RegressionEvaluation", r"2 documents; R² 0\.500  MSE 0\.125  MAE 0\.250"),
+    ],
+)
+def test_results_show_themselves(results: dict[str, Displayed], name: str, line: str) -> None:
+    result = results[name]
+    text, html = repr(result), result._repr_html_()
+    assert re.fullmatch(f"<{name.partition(' ')[0]}: {line}>", text), text
+    assert not ACTS.search(text + html)
+    page = Page(html)
+    assert {tag for tag, _ in page.elements} <= {"div", "p", "b", "table", "tr", "th", "td"}
+    assert not {name for _, attributes in page.elements for name in attributes} - {"style"}
+    assert "color:#" not in html
+    assert len(html) < 20_000
+
+
+def test_notebooks_show_what_was_learned(results: dict[str, Displayed]) -> None:
+    page = Page(results["Model"]._repr_html_()).text
+    assert "<script>alert(1)</script> 40" not in page
+    assert "<script>alert(1)</script> 20" in page
+    assert "converged" in page
+    evaluated = Page(results["Evaluation"]._repr_html_()).text
+    assert "true labels in rows" in evaluated
+
+
+def test_long_tables_are_cut() -> None:
+    class Long(Displayed):
+        def headline(self) -> str:
+            return "a line"
+
+        def tables(self) -> list[tuple[str, list[list[int]]]]:
+            return [("", [[0], *([one] for one in range(MOST_ROWS + 1_000))])]
+
+    page = Page(Long()._repr_html_())
+    assert [tag for tag, _ in page.elements].count("tr") == MOST_ROWS + 1
+    assert page.text.endswith("and 1,000 more rows")
+
+
+def test_a_training_in_a_notebook_shows_bars(monkeypatch: pytest.MonkeyPatch) -> None:
+    from rich import console
+
+    shown: list[Any] = []
+
+    class Output:
+        def __enter__(self) -> None:
+            shown.append(self)
+
+        def __exit__(self, *_: object) -> None: ...
+
+        def clear_output(self, wait: bool) -> None: ...
+
+        def close(self) -> None: ...
+
+    for name, members in {
+        "ipykernel": {},
+        "ipywidgets": {"Output": Output},
+        "IPython": {},
+        "IPython.display": {"display": shown.append},
+    }.items():
+        module = ModuleType(name)
+        module.__spec__ = ModuleSpec(name, None)
+        vars(module).update(members)
+        monkeypatch.setitem(sys.modules, name, module)
+    texts, labels = ["so good", "so bad"] * 10, ["pos", "neg"] * 10
+    textreg.train(texts, labels, reg="lasso")  # by a console that is none of a notebook
+    assert not shown
+    monkeypatch.setattr(console, "Console", partial(console.Console, force_jupyter=True))
+    model = textreg.train(texts, labels, reg="lasso")
+    first = len(shown)
+    assert first > 2
+    assert isinstance(shown[0], Output)
+    textreg.update(model, texts, labels)
+    assert len(shown) > first

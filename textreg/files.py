@@ -34,6 +34,15 @@ _UNITS = {"": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 _PIECE = 1 << 20
 
 
+def needed(module: str, what: str, extra: str) -> Any:
+    """A module of an extra; UsageError where it is not installed and ``what`` needs it."""
+    try:
+        return import_module(module)
+    except ImportError:
+        install = shell_line(["pip", "install", f"textreg[{extra}]"])
+        raise UsageError(f"{what} needs {module}, which is not installed: {install}") from None
+
+
 def limit(variable: str) -> int:
     """The bytes that an environment variable allows, such as 500MB; UsageError if it is no size."""
     given = os.environ.get(variable, "").strip()

@@ -1,4 +1,4 @@
-"""What people read: text that is safe to print on a terminal, and logs of what is done.
+"""What people read: text that is safe to print, tables for notebooks, and logs of what is done.
 
 Python's logging, under the logger ``textreg``: it says nothing unless a program asks it to.
 
@@ -13,9 +13,10 @@ import logging
 import os
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from html import escape
+from typing import Any, TypeAlias
 
 logging.getLogger("textreg").addHandler(logging.NullHandler())
 
@@ -89,3 +90,82 @@ def _quoted(word: str) -> str:
         for one in word
     )
     return f"$'{''.join(parts)}'"
+
+
+def cell(value: Any) -> str:
+    """A value in a table, on one line."""
+    if isinstance(value, float):
+        return f"{value:.3f}"
+    return f"{value:,}" if isinstance(value, int) else single_line(str(value))
+
+
+MEASURES = {
+    "accuracy": "accuracy",
+    "micro_f1": "micro-F1",
+    "macro_f1": "macro-F1",
+    "sample_f1": "sample F1",
+    "subset_accuracy": "subset accuracy",
+    "hamming_loss": "Hamming loss",
+    "lrap": "LRAP",
+    "log_loss": "log-loss",
+    "r2": "R²",
+    "mse": "MSE",
+    "mae": "MAE",
+}
+
+
+def measures(values: Mapping[str, Any]) -> str:
+    """The metrics in ``values`` on one line, with their intervals if they have some."""
+    parts = []
+    for key, title in MEASURES.items():
+        if values.get(key) is None:
+            continue
+        value = values[key]
+        text = f"{title} {value:.3f}" if abs(value) < 1e4 else f"{title} {value:.4g}"
+        if (interval := values.get(f"{key}_interval")) is not None:
+            text += f" (95 % CI {interval[0]:.3f}..{interval[1]:.3f})"
+        parts.append(text)
+    return "  ".join(parts)
+
+
+Table: TypeAlias = tuple[str, Sequence[Sequence[Any]]]
+"""A title, which may be empty, and rows, the first with the heads of the columns."""
+
+# Rows of a table that a notebook shows.
+MOST_ROWS = 30
+
+
+class Displayed:
+    """A result that shows itself: as a line of text, and in a notebook with tables below."""
+
+    def headline(self) -> str:
+        """The line."""
+        raise NotImplementedError
+
+    def tables(self) -> Sequence[Table]:
+        """Titles and rows of the tables."""
+        return []
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {single_line(self.headline())}>"
+
+    def _repr_html_(self) -> str:
+        """Elements without scripts and colors of their own, for light and dark notebooks."""
+        parts = [f"<p><b>{type(self).__name__}</b>: {escape(single_line(self.headline()))}</p>"]
+        for title, (head, *rows) in self.tables():
+            sides = ["left" if isinstance(value, str) else "right" for value in (rows or [head])[0]]
+            lines = [_row("th", head, sides)]
+            lines += [_row("td", row, sides) for row in rows[:MOST_ROWS]]
+            parts.append(f"<p>{escape(title)}</p>" if title else "")
+            parts.append(f'<table style="color:inherit">{"".join(lines)}</table>')
+            if len(rows) > MOST_ROWS:
+                parts.append(f"<p>and {len(rows) - MOST_ROWS:,} more rows</p>")
+        return f"<div>{''.join(parts)}</div>"
+
+
+def _row(tag: str, values: Sequence[Any], sides: Sequence[str]) -> str:
+    cells = (
+        f'<{tag} style="text-align:{side};padding:0 .6em">{escape(cell(value))}</{tag}>'
+        for value, side in zip(values, sides, strict=True)
+    )
+    return f"<tr>{''.join(cells)}</tr>"

@@ -13,8 +13,8 @@ ROOT = Path(__file__).resolve().parent.parent
 LARGEST = {".tar.gz": 4_000_000, ".whl": 4_000_000}
 """Most bytes of each, so that what slips in is noticed."""
 
-WORKPLACE = (".ci/", ".gitignore")
-"""Tracked files that are for the repository only."""
+WORKPLACE = re.compile(r"\.ci/|\.github/|conda/|\.gitignore|tests/frozen/.*\.(json|npz)")
+"""Tracked files that are for the repository only, among them records of the tests."""
 MADE = re.compile(r"PKG-INFO|setup\.cfg|textreg\.egg-info/.*")
 """Files that setuptools adds to a source distribution."""
 SHIPPED = re.compile(r"textreg/(py\.typed|kernels\.pxd|_core/\w+\.(pyi|pxd))")
@@ -25,7 +25,7 @@ def sdist_faults(path: Path) -> list[str]:
     """What is wrong with a source distribution, beside the files that git knows."""
     with tarfile.open(path) as archive:
         names = {item.name.partition("/")[2] for item in archive.getmembers() if item.isfile()}
-    tracked = {name for name in _tracked() if not name.startswith(WORKPLACE)}
+    tracked = {name for name in _tracked() if not WORKPLACE.match(name)}
     added = {name for name in names if not MADE.fullmatch(name)}
     faults = _listed("lacks", tracked - added) + _listed("holds", added - tracked)
     return [f"{path.name} {fault}" for fault in faults + _weight(path, ".tar.gz")]

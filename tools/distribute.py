@@ -142,7 +142,7 @@ def tried(
                 (venv / "bin" / name).symlink_to(found)
         program = str(venv / "bin" / "python")
         install = [program, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-        only = ["--only-binary", ":all:", str(wheel), "pytest>=8", "hypothesis>=6.100"]
+        only = ["--only-binary", ":all:", f"{wheel}[check]", "pytest>=8", "hypothesis>=6.100"]
         say(f"try {wheel.name}")
         group = ["--group", str(sources / "pyproject.toml") + ":test"] if full else []
         run([*install, "--upgrade", "pip>=25.1"], env=env)

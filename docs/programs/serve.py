@@ -71,9 +71,21 @@ def endpoint(name, call):
     return Route(f"/{call.__name__}", answer, methods=["POST"])
 
 
+def example_of(model):
+    """A document to try: for each label a word that speaks for it."""
+    try:
+        names = [[name for name, _ in top] for top in model.top_features(100).values()]
+    except textreg.TextregError:  # more weights than a table can hold
+        names = []
+    text = " ".join(next(filter(str.isalpha, own), "") for own in names).strip()
+    fields = model.encoder.fields
+    return {one.name: text if one.kind == "text" else "" for one in fields} if fields else text
+
+
 def service(model):
     """The application around a model."""
     kind = dict if model.encoder.fields else str
+    about = {"labels": model.labels, "example": example_of(model)}
 
     def predict(texts):
         if not isinstance(texts, list) or not all(isinstance(one, kind) for one in texts):
@@ -90,17 +102,22 @@ def service(model):
     def explain(text):
         if not isinstance(text, kind):
             raise HTTPException(400, '"text" must be one text')
-        told = model.explain(text).to_dict()
+        found = model.explain(text)
+        told = {**found.to_dict(), "html": found._repr_html_()}
         return {key: told[key] for key in told if key not in ("text", "words")}
 
     def page(_):
         return HTMLResponse(PAGE.read_bytes(), headers=HEADERS)
 
+    def tell(_):
+        return JSONResponse(about)
+
     def refuse(_, error):
         detail = error.detail.encode("utf-8", "replace").decode()
         return JSONResponse({"error": detail}, error.status_code, error.headers)
 
-    routes = [Route("/", page), endpoint("texts", predict), endpoint("text", explain)]
+    routes = [Route("/", page), Route("/about", tell)]
+    routes += [endpoint("texts", predict), endpoint("text", explain)]
     return Starlette(routes=routes, exception_handlers={HTTPException: refuse})
 
 

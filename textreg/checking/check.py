@@ -9,12 +9,14 @@ from typing import Any
 from textreg.checking.copies import copy_findings, near_findings, overlap, same_texts
 from textreg.checking.documents import (
     LEVELS,
+    NEEDS,
     CheckResult,
     CheckSettings,
     Documents,
     Example,
     Finding,
     Unchecked,
+    lacking,
     lengths_of,
     rare_scripts,
     scripts_of,
@@ -37,6 +39,7 @@ from textreg.records.documents import as_column, check_documents
 from textreg.records.text import with_labels
 from textreg.tasks import Regression
 from textreg.tasks.base import label_variants
+from textreg.terminal import shell_line
 from textreg.training.running import Progress
 
 # What needs labels.
@@ -242,6 +245,10 @@ def _unchecked(documents: Documents, other: Documents | None) -> Iterator[Unchec
         return (Unchecked(name, why) for name in names if name not in skipped)
 
     yield from (Unchecked(name, "left out (--skip)") for name in sorted(skipped))
+    for name in NEEDS:
+        if (package := lacking(name)) and (other is not None or name not in OF_TWO):
+            extra = shell_line(["pip", "install", "textreg[check]"])
+            yield from among([name], f"{package} is not installed: {extra}")
     if documents.labels is None:
         yield from among(OF_LABELS, "the documents have no labels")
     elif settings.task == Regression.name:

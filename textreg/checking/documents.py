@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from importlib.util import find_spec
 from itertools import islice
 from typing import Any, NamedTuple, cast
 
@@ -19,11 +20,14 @@ from textreg.jobs import check_jobs
 from textreg.params import Parametrized, param
 from textreg.records import Corpus, Int64s, Tokens
 from textreg.tasks import TASKS
+from textreg.terminal import Displayed, Table
 from textreg.text import WordRules, scan_words
 
 # How bad a finding is: it makes a model or its measured accuracy wrong; it costs accuracy, or
 # may; it is good to know.
 LEVELS = ("error", "warning", "note")
+# What needs a package that the core does without: pip install 'textreg[check]'.
+NEEDS = {"encoding": "ftfy", "near-duplicates": "datasketch", "near-overlap": "datasketch"}
 # Labels that a sentence lists.
 NAMED = 5
 # Labels of fewer documents are rare.
@@ -229,8 +233,8 @@ class Unchecked(NamedTuple):
     why: str
 
 
-@dataclass(frozen=True, eq=False)
-class CheckResult:
+@dataclass(frozen=True, eq=False, repr=False)
+class CheckResult(Displayed):
     """What a check has found.
 
     Attributes
@@ -270,9 +274,20 @@ class CheckResult:
             whys.setdefault(one.why, []).append(one.name)
         return whys
 
-    def __repr__(self) -> str:
+    def headline(self) -> str:
+        """The names of the findings."""
         names = ", ".join(finding.name for finding in self.findings)
-        return f"<CheckResult: {self.documents:,} documents; {names or 'nothing found'}>"
+        return f"{self.documents:,} documents; {names or 'nothing found'}"
+
+    def tables(self) -> list[Table]:
+        """A row for each finding, and for each reason why something was not looked for."""
+        found = [(it.name, it.level, it.count, it.unit, it.what, it.advice) for it in self.findings]
+        whys = [(", ".join(names), why) for why, names in self.whys.items()]
+        heads = ("finding", "level", "count", "of", "what was found", "what to do")
+        return [
+            *([("", [heads, *found])] if found else []),
+            *([("not looked for", [("findings", "why"), *whys])] if whys else []),
+        ]
 
     def find(self, name: str) -> Finding | None:
         """The finding of this name; None if there is none."""
@@ -337,7 +352,13 @@ class CheckSettings(Parametrized):
 
     def wants(self, *names: str) -> bool:
         """Whether findings of one of these names are to be looked for."""
-        return any(name not in (self.skip or ()) for name in names)
+        return any(name not in (self.skip or ()) and not lacking(name) for name in names)
+
+
+def lacking(name: str) -> str:
+    """The package that a finding needs and that is not installed; empty if there is none."""
+    package = NEEDS.get(name, "")
+    return package if package and find_spec(package) is None else ""
 
 
 # What tables hold where nothing is there, in lower case.

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ import click
 
 from textreg.errors import UsageError, first_few
 from textreg.files import is_regular
-from textreg.terminal import json_line, single_line
+from textreg.terminal import cell, json_line, single_line
 
 if TYPE_CHECKING:
     from textreg.model.summary import MarksSummary, ShiftSummary, UpdateSummary, VectorsSummary
@@ -24,16 +25,6 @@ SHOWN = 8
 
 # Labels whose numbers of documents are printed.
 MAX_LABELS = 8
-
-STAGES = {
-    "features": "extracting features",
-    "search": "searching hyperparameters",
-    "fit": "fitting",
-    "path": "fitting the path",
-    "report": "fitting for the report",
-    "labels": "judging labels",
-    "cells": "training",
-}
 
 
 def print_json(document: Any) -> None:
@@ -48,51 +39,16 @@ def print_table(
 
     right: which columns to align to the right; by default those with numbers in the last row.
     """
-    cells = [[_cell(value) for value in row] for row in rows]
+    cells = [[cell(value) for value in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     if right is None:
         right = [not isinstance(value, str) for value in rows[-1]]
     for row in cells:
         padded = [
-            cell.rjust(width) if to_right else cell.ljust(width)
-            for cell, width, to_right in zip(row, widths, right, strict=True)
+            one.rjust(width) if to_right else one.ljust(width)
+            for one, width, to_right in zip(row, widths, right, strict=True)
         ]
         click.echo((indent + "  ".join(padded)).rstrip())
-
-
-def _cell(value: Any) -> str:
-    if isinstance(value, float):
-        return f"{value:.3f}"
-    return f"{value:,}" if isinstance(value, int) else single_line(str(value))
-
-
-MEASURES = {
-    "accuracy": "accuracy",
-    "micro_f1": "micro-F1",
-    "macro_f1": "macro-F1",
-    "sample_f1": "sample F1",
-    "subset_accuracy": "subset accuracy",
-    "hamming_loss": "Hamming loss",
-    "lrap": "LRAP",
-    "log_loss": "log-loss",
-    "r2": "R²",
-    "mse": "MSE",
-    "mae": "MAE",
-}
-
-
-def measures(values: Mapping[str, Any]) -> str:
-    """The metrics in ``values`` on one line, with their intervals if they have some."""
-    parts = []
-    for key, title in MEASURES.items():
-        if values.get(key) is None:
-            continue
-        value = values[key]
-        text = f"{title} {value:.3f}" if abs(value) < 1e4 else f"{title} {value:.4g}"
-        if (interval := values.get(f"{key}_interval")) is not None:
-            text += f" (95 % CI {interval[0]:.3f}..{interval[1]:.3f})"
-        parts.append(text)
-    return "  ".join(parts)
 
 
 def check_target(target: Path, inputs: Sequence[str], option: str = "-o") -> None:
@@ -194,18 +150,12 @@ def progress_bar(*, quiet: bool) -> Iterator[Progress | None]:
     """A live progress bar on standard error; None if that is not a terminal, or has the log."""
     context = click.get_current_context(silent=True)
     logs = context is not None and context.obj is not None and context.obj.verbosity > 0
-    if quiet or logs or not sys.stderr.isatty():
+    if quiet or logs or not sys.stderr.isatty() or find_spec("rich") is None:
         yield None
         return
-    from rich import progress
     from rich.console import Console
 
-    with progress.Progress(console=Console(stderr=True), transient=True) as bars:
-        tasks: dict[str, Any] = {}
+    from textreg.training.running import bars
 
-        def report(stage: str, done: int, total: int) -> None:
-            if stage not in tasks:
-                tasks[stage] = bars.add_task(STAGES.get(stage, stage), total=total)
-            bars.update(tasks[stage], completed=done, total=total)
-
+    with bars(Console(stderr=True)) as report:
         yield report

@@ -12,7 +12,7 @@ import click
 
 from textreg.blocks.backends import DEFAULT, check_backend, open_workers
 from textreg.cli import inputs, shared
-from textreg.cli.output import check_target, measures, print_json, print_table
+from textreg.cli.output import check_target, print_json, print_table
 from textreg.cli.tables import BINARY, FORMS, Answers, Document, form_of, opened
 from textreg.errors import UsageError, first_few
 from textreg.jobs import check_jobs
@@ -21,7 +21,7 @@ from textreg.measure import decisions, evaluation
 from textreg.model.storage import load_model
 from textreg.reading.corpus import RecordBatch
 from textreg.records import Corpus
-from textreg.terminal import single_line
+from textreg.terminal import measures, single_line
 
 
 def _opened(ctx: click.Context, option: click.Parameter, backend: str) -> Workers | None:
@@ -211,8 +211,8 @@ def _check(form: str, files: Sequence[str], texts: Sequence[str], output: Output
         raise UsageError("--excel is for CSV (-o FILE.csv), and --sep for --excel.")
 
 
-# Largest number of labels to print a confusion matrix for.
-MAX_CONFUSION = 12
+# Labels unknown to the model that are listed.
+MAX_UNKNOWN = 12
 
 
 class Tables(NamedTuple):
@@ -300,28 +300,16 @@ def _tell_evaluation(
     if isinstance(result, evaluation.RegressionEvaluation):
         return
     click.echo()
-    if isinstance(result, evaluation.MultilabelEvaluation):
-        rows: list[Sequence[Any]] = [
-            ("label", "precision", "95 % CI", "recall", "95 % CI", "F1", "95 % CI", "documents")
-        ]
-        for one in result.classes:
-            intervals = one.precision_interval, one.recall_interval, one.f1_interval
-            precision, recall, f1 = (f"{low:.2f}..{high:.2f}" for low, high in intervals)
-            figures = (one.precision, precision, one.recall, recall, one.f1, f1, one.support)
-            rows.append((one.label, *figures))
-        print_table(rows, right=[False] + [True] * 7)
-    else:
-        print_table([("label", "precision", "recall", "F1", "documents"), *result.classes])
+    (_, by_label), *others = result.tables()
+    print_table(by_label, right=[False] + [True] * (len(by_label[0]) - 1))
     if result.unknown:
-        unknown = first_few([single_line(label) for label in result.unknown], MAX_CONFUSION)
+        unknown = first_few([single_line(label) for label in result.unknown], MAX_UNKNOWN)
         click.echo(f"unknown to the model, so counted as errors: {unknown}")
     if isinstance(result, evaluation.Evaluation) and result.selective is not None:
         _tell_selective(result.selective)
-    if isinstance(result, evaluation.Evaluation) and len(result.classes) <= MAX_CONFUSION:
-        names = [score.label for score in result.classes]
-        click.echo("\ntrue labels in rows, predictions in columns")
-        lines = zip(names, result.confusion.tolist(), strict=True)
-        print_table([("", *names), *((name, *counts) for name, counts in lines)])
+    for title, rows in others:
+        click.echo(f"\n{title}")
+        print_table(rows)
 
 
 def _tell_selective(selective: decisions.Selective) -> None:

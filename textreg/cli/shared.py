@@ -162,6 +162,9 @@ FAULT = 70
 # What a shell sees after SIGINT and SIGPIPE: 128 + the number of the signal.
 INTERRUPTED, NOBODY_READS = 130, 141
 
+# Packages without which models still predict: docs/serving.md.
+_NOT_TO_PREDICT = ("scipy", "sklearn", "threadpoolctl", "charset_normalizer")
+
 # What to do where the system has too little, or refuses something.
 _ADVICE: Mapping[str | int, str] = {
     "out of memory": "Close other programs, use fewer threads (--jobs 1), give fewer or shorter "
@@ -214,6 +217,9 @@ def _explain(error: BaseException, line: CommandLine) -> tuple[str, int]:
         usual = "Check the path and its permissions, or write somewhere else."
         advice = _ADVICE.get(error.errno, usual)
         return f"Error: {where}{error.strerror or error}. {advice}", 1
+    if isinstance(error, ModuleNotFoundError) and error.name in _NOT_TO_PREDICT:
+        what = f"{line.command} needs {error.name}, which is not installed"
+        return f"Error: {what}. Run: {terminal.shell_line(['pip', 'install', 'textreg'])}", 2
     return f"Error: {_fault(error, line.command)}", FAULT
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -58,6 +59,9 @@ def path_or_table(
     if len(asked) > 1:
         raise UsageError(f"{asked[0]} and {asked[1]} are two tables: ask for one at a time.")
     if model.path is None:
+        if find_spec("scipy") is None:
+            install = shell_line(["pip", "install", "textreg"])
+            raise UsageError(f"the path of {file} needs SciPy, which is not installed: {install}")
         raise UsageError(
             f"{file} has no regularization path: train with textreg train FILE --path."
         )
@@ -91,16 +95,8 @@ def show_path(name: str, shown: SolutionPath | PathTable, file: str, as_json: bo
             rows.append([f"{value:.3g}{mark}", *(f"{weight:.3f}" for weight in row)])
         output.print_table(rows, right=[False] + [True] * len(shown.names))
     else:
-        names = list(shown.points[0].metrics)
-        rows = [["", shown.parameter, "features", *names, "gap"]]
-        for number, point in enumerate(shown.points):
-            strength = point.params[shown.parameter]
-            at_strength = f"{strength:,}" if isinstance(strength, int) else f"{strength:g}"
-            gap = "none" if point.gap is None else f"{point.gap:.0e}"
-            figures = [f"{point.metrics[name]:.3f}" for name in names]
-            mark = "chosen" if number == shown.chosen else ""
-            rows.append([mark, at_strength, f"{point.nonzero:,}", *figures, gap])
-        output.print_table(rows, right=[False] + [True] * (len(rows[0]) - 1))
+        ((_, points),) = shown.tables()
+        output.print_table(points, right=[False] + [True] * (len(points[0]) - 1))
 
 
 def _document(file: str) -> str:

@@ -22,7 +22,7 @@ from textreg.model import container, json_records, storage
 from textreg.model import summary as summaries
 from textreg.model.model import Model
 from textreg.tasks import TASKS, Task
-from textreg.terminal import shell_line, single_line
+from textreg.terminal import measures, shell_line, single_line
 from textreg.training import recipe, space
 from textreg.training.settings import TrainingSettings, declared_settings
 from textreg.training.update import as_date, holds_out, summary_of, update_corpus
@@ -458,7 +458,7 @@ def _search_lines(
         yield f"chosen: {line.removeprefix('reg ')}" + (f" ({others})" if others else "")
     if choice.rule != "best":
         yield _choice_line(choice, metric, summary.search, split, dev)
-    yield f"{split.kind}: {output.measures(json_records.to_json(dev))}"
+    yield f"{split.kind}: {measures(json_records.to_json(dev))}"
 
 
 def _best_of_each(

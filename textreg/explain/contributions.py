@@ -71,7 +71,7 @@ class SentenceScore(NamedTuple):
     field: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Explanation:
     """The score of one document as a sum: intercept + values of the words.
 
@@ -124,6 +124,9 @@ class Explanation:
         words = [_without_default(word) for word in self.words]
         plain = {**vars(self), "text": str(self.text), "sentences": sentences, "words": words}
         return {**plain, **by_field}
+
+    def __repr__(self) -> str:
+        return f"<Explanation: {headline(self)}>"
 
     def _repr_html_(self) -> str:
         """The document for a notebook, its words colored by their contributions."""

@@ -16,6 +16,7 @@ from textreg.measure.decisions import Selective
 from textreg.measure.metrics import measure_numbers, wilson
 from textreg.records import Bools, Floats, Int64s
 from textreg.records.documents import as_column, is_missing, label_name
+from textreg.terminal import Displayed, Table, measures
 
 #: Bootstrap samples of documents for the intervals of F1.
 RESAMPLES = 1000
@@ -83,8 +84,22 @@ class LabelScore(NamedTuple):
     f1_interval: tuple[float, float]
 
 
-@dataclass(frozen=True, eq=False)
-class MultilabelEvaluation:
+class _Measured(Displayed):
+    """What an evaluation shows above its tables."""
+
+    documents: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as plain numbers, texts, lists and dicts, ready for JSON."""
+        raise NotImplementedError
+
+    def headline(self) -> str:
+        """The metrics."""
+        return f"{self.documents:,} documents; {measures(self.to_dict())}"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MultilabelEvaluation(_Measured):
     """Predicted sets of labels compared with the true ones.
 
     Attributes
@@ -135,6 +150,18 @@ class MultilabelEvaluation:
         """The same as plain numbers, texts, lists and dicts, ready for JSON."""
         plain = {**vars(self), "classes": [score._asdict() for score in self.classes]}
         return {key: list(it) if isinstance(it, tuple) else it for key, it in plain.items()}
+
+    def tables(self) -> list[Table]:
+        """The scores of the labels."""
+        rows: list[Sequence[Any]] = [
+            ("label", "precision", "95 % CI", "recall", "95 % CI", "F1", "95 % CI", "documents")
+        ]
+        for one in self.classes:
+            intervals = one.precision_interval, one.recall_interval, one.f1_interval
+            precision, recall, f1 = (f"{low:.2f}..{high:.2f}" for low, high in intervals)
+            figures = (one.precision, precision, one.recall, recall, one.f1, f1, one.support)
+            rows.append((one.label, *figures))
+        return [("", rows)]
 
 
 def evaluate_sets(
@@ -278,8 +305,12 @@ class ClassScore(NamedTuple):
     support: int
 
 
-@dataclass(frozen=True, eq=False)
-class Evaluation:
+# Labels that a table of confusions may have.
+MAX_CONFUSION = 12
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Evaluation(_Measured):
     """Predicted labels compared with the true ones.
 
     Attributes
@@ -337,9 +368,20 @@ class Evaluation:
             "confusion": self.confusion.tolist(),
         }
 
+    def tables(self) -> list[Table]:
+        """The scores of the labels and, of few labels, the confusions."""
+        heads = ("label", "precision", "recall", "F1", "documents")
+        tables: list[Table] = [("", [heads, *self.classes])]
+        if len(self.classes) <= MAX_CONFUSION:
+            names = [score.label for score in self.classes]
+            rows = zip(names, self.confusion.tolist(), strict=True)
+            confused = [("", *names), *((name, *counts) for name, counts in rows)]
+            tables.append(("true labels in rows, predictions in columns", confused))
+        return tables
 
-@dataclass(frozen=True)
-class RegressionEvaluation:
+
+@dataclass(frozen=True, repr=False)
+class RegressionEvaluation(_Measured):
     """Predicted numbers compared with the true ones.
 
     Attributes

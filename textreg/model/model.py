@@ -13,10 +13,12 @@ import numpy as np
 from textreg._core import threads
 from textreg._core.blocks import block_dots
 from textreg.errors import UsageError, first_few
+from textreg.files import needed
 from textreg.measure.decisions import Calibration
 from textreg.records.arrays import dense_rows, used_columns
 from textreg.records.documents import check_texts
 from textreg.tasks import Task
+from textreg.terminal import Displayed, Table, visible
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -46,7 +48,7 @@ SPREAD = 1_000
 BLOCK = 1 << 19
 
 
-class Model:
+class Model(Displayed):
     """A linear model of texts, over the features that have a weight.
 
     Parameters
@@ -415,6 +417,29 @@ class Model:
 
         return next(explain(self, [text], of))
 
+    def plot_path(self, path: str | os.PathLike[str] | None = None) -> Any:
+        """Draw the regularization path, by ``textreg_report.plot_path``.
+
+        Parameters
+        ----------
+        path : str or path-like, optional
+            File to write, ``.svg`` or ``.png``.
+
+        Returns
+        -------
+        Picture
+            It shows itself in a notebook.
+
+        Raises
+        ------
+        UsageError
+            If the model has no path (``train(path=True)``), or ``textreg[report]`` is not
+            installed.
+        """
+        if self.path is None:
+            raise UsageError("the model has no regularization path: train it with path=True.")
+        return needed("textreg_report", "plot_path", "report").plot_path(self.path, path)
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model file: see :func:`textreg.model.storage.save_model`.
 
@@ -427,9 +452,22 @@ class Model:
 
         save_model(self, path)
 
-    def __repr__(self) -> str:
+    def headline(self) -> str:
+        """The labels, and the number of features."""
         labels = first_few([repr(label) for label in self.labels], 4)
-        return f"<Model: labels {labels}; {self.n_features:,} features>"
+        what = f"labels {labels}" if self.labels else self.task.name
+        return f"{what}; {self.n_features:,} features"
+
+    def tables(self) -> list[Table]:
+        """How it was trained, and the features that support each label most."""
+        tables = [] if self.summary is None else [*self.summary.tables()]
+        if table_bytes((len(self.intercepts), self.n_features)) <= SMALL_WEIGHTS:
+            rows = [
+                (label, ", ".join(f"{visible(name)} {weight:.2f}" for name, weight in top))
+                for label, top in self.top_features(8).items()
+            ]
+            tables.append(("features that support each label most", [("label", "weights"), *rows]))
+        return tables
 
 
 def table_bytes(shape: tuple[int, int]) -> int:

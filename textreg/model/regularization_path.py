@@ -12,6 +12,7 @@ from textreg.errors import RecordError, UsageError, did_you_mean
 from textreg.files import csv_lines
 from textreg.measure.metrics import SMALLER
 from textreg.model.json_records import to_json
+from textreg.terminal import Displayed, Table
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -253,8 +254,8 @@ class PathHeader:
         )
 
 
-@dataclass(frozen=True, eq=False)
-class SolutionPath(PathHeader):
+@dataclass(frozen=True, eq=False, repr=False)
+class SolutionPath(Displayed, PathHeader):
     """A regularization path: the models of a regularizer as one of its parameters is relaxed.
 
     Attributes
@@ -269,9 +270,28 @@ class SolutionPath(PathHeader):
         The intercepts.
     """
 
-    names: Sequence[str] = field(repr=False)
-    weights: csr_array = field(repr=False)
-    intercepts: Floats = field(repr=False)
+    names: Sequence[str]
+    weights: csr_array
+    intercepts: Floats
+
+    def headline(self) -> str:
+        """The number of models, and which one was chosen."""
+        chosen = self.points[self.chosen]
+        at = f"{self.parameter} {chosen.params[self.parameter]:g}"
+        return f"{len(self)} models; chosen {at} of {chosen.nonzero:,} features"
+
+    def tables(self) -> list[Table]:
+        """A row for each model."""
+        names = list(self.points[0].metrics)
+        rows: list[Sequence[Any]] = [("", self.parameter, "features", *names, "gap")]
+        for number, point in enumerate(self.points):
+            strength = point.params[self.parameter]
+            at_strength = f"{strength:,}" if isinstance(strength, int) else f"{strength:g}"
+            gap = "none" if point.gap is None else f"{point.gap:.0e}"
+            figures = [point.metrics[name] for name in names]
+            mark = "chosen" if number == self.chosen else ""
+            rows.append((mark, at_strength, point.nonzero, *figures, gap))
+        return [("", rows)]
 
     def at(self, point: int) -> dict[str, Floats]:
         """The features of a point and their weights, (rows,) each.

@@ -70,6 +70,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -129,7 +130,7 @@ def read_path(header: PathHeader | None, arrays: Arrays, rows: int) -> SolutionP
 
     rows: number of weight vectors of the model. Lengths of the arrays are checked before.
     """
-    if header is None:
+    if header is None or find_spec("scipy") is None:  # predictions need neither
         return None
     from scipy.sparse import csr_array
 

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from dataclasses import astuple, dataclass, field
 from typing import Any
 
-from textreg.errors import RecordError
+from textreg.errors import RecordError, first_few
 from textreg.model import json_records, regularization_path
 from textreg.model.json_records import INLINE
 from textreg.plugins import registry
+from textreg.terminal import MOST_ROWS, Displayed, Table, cell, measures
 
 
 @dataclass(frozen=True)
@@ -502,8 +503,8 @@ class RareSummary:
     labels: dict[str, int]
 
 
-@dataclass(frozen=True)
-class TrainingSummary:
+@dataclass(frozen=True, repr=False)
+class TrainingSummary(Displayed):
     """How a model was trained.
 
     The times that it took are not part of it, so that the same training gives the same summary: see
@@ -680,6 +681,32 @@ class TrainingSummary:
                     raise RecordError(f"a setting of the search has no {self.metric}.")
         if self.order_groups and len(self.order_groups) != len(self.order):
             raise RecordError("order and order_groups have not as many weight vectors.")
+
+    def headline(self) -> str:
+        """The regularizer, and how much it was given and selected."""
+        params = self.reg.params.items()
+        values = [f"{name} {value:.4g}" for name, value in params if isinstance(value, float)]
+        return (
+            f"{self.task} by {' '.join([self.reg.name, *values])}, {self.loss} loss; "
+            f"{self.nonzero:,} of {self.features:,} features, {self.documents:,} documents"
+        )
+
+    def tables(self) -> list[Table]:
+        """What is known of the choice and of the fit."""
+        labels = [f"{name} {cell(count)}" for name, count in self.labels.items()]
+        rows = [("documents", first_few(labels, MOST_ROWS))]
+        if self.dev is not None and self.split is not None:
+            rows.append(
+                ("search", f"{len(self.search)} settings, {self.split.kind}, by {self.metric}")
+            )
+            rows.append(
+                (f"{self.dev.documents:,} held out", measures(json_records.to_json(self.dev)))
+            )
+        if self.selected is not None:
+            rows.append(("selected", self.selected))
+        bound = "no bound on the gap" if self.gap is None else f"gap {self.gap:.1e}"
+        rows.append(("fit", f"{bound}, {'converged' if self.converged else 'NOT converged'}"))
+        return [("", [("training", ""), *rows])]
 
     def spelled(self, kind: str, name: str) -> str:
         """The name by which the registry finds a part of the training, and no namesake of it.

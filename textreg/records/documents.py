@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 
 from textreg._core.arrays import Int64s
 from textreg.errors import DataError, RecordError, UsageError, did_you_mean, first_few
-from textreg.files import DISK_FULL, private
-from textreg.terminal import shell_line, single_line
+from textreg.files import DISK_FULL, needed, private
+from textreg.terminal import single_line
 
 # About how many bytes are written or read at a time.
 PIECE = 1 << 20
@@ -360,13 +360,7 @@ def label_name(label: Any) -> Any:
 
 def _from_stream(values: Any, name: str) -> Any:
     """What only the Arrow protocol gives, by pyarrow."""
-    try:
-        import pyarrow
-    except ImportError:
-        raise UsageError(
-            f"{name}: reading a {type(values).__name__} needs pyarrow, which is not installed: "
-            + shell_line(["pip", "install", "textreg[arrow]"])
-        ) from None
+    pyarrow = needed("pyarrow", f"{name}: reading a {type(values).__name__}", "arrow")
     try:
         return as_column(pyarrow.table(values), name)
     except (TypeError, ValueError):

@@ -267,14 +267,10 @@ class Classification(Task):
         return (scores, y) if known.all() else (scores[known], y[known])
 
     def probabilities(self, scores: Floats, calibration: Calibration | None = None) -> Floats:
-        from scipy.special import expit
-
-        return np.asarray(expit(self.label_scores(self._calibrated(scores, calibration))))
+        return sigmoid(self.label_scores(self._calibrated(scores, calibration)))
 
     def log_probabilities(self, scores: Floats, calibration: Calibration | None = None) -> Floats:
-        from scipy.special import log_expit
-
-        return np.asarray(log_expit(self.label_scores(self._calibrated(scores, calibration))))
+        return -np.logaddexp(0.0, -self.label_scores(self._calibrated(scores, calibration)))
 
     @abstractmethod
     def _log_losses(self, table: Floats, codes: Int64s) -> Floats:
@@ -624,14 +620,12 @@ class Softmax(Multiclass):
         return {"joint": self._joint_shift(table, codes), "none": np.zeros(table.shape[1])}
 
     def _shares(self, table: Floats) -> Floats:
-        from scipy.special import softmax
-
-        return np.asarray(softmax(table, axis=1))
+        odds = np.exp(table - table.max(axis=1, keepdims=True))
+        return np.asarray(odds / odds.sum(axis=1, keepdims=True))
 
     def log_probabilities(self, scores: Floats, calibration: Calibration | None = None) -> Floats:
-        from scipy.special import log_softmax
-
-        return np.asarray(log_softmax(self._calibrated(scores, calibration), axis=1))
+        table = self._calibrated(scores, calibration)
+        return np.asarray(table - np.logaddexp.reduce(table, axis=1, keepdims=True))
 
     def _log_losses(self, table: Floats, codes: Int64s) -> Floats:
         own = table[np.arange(len(codes)), codes]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 import threading
 import time
 import warnings
@@ -11,6 +12,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import copy_context
 from dataclasses import dataclass, field
 from functools import partial
+from importlib.util import find_spec
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -23,6 +25,45 @@ LOG = terminal.logger("training")
 
 # Called as `progress(stage, done, total)`, from any thread but never from two at once.
 Progress = Callable[[str, int, int], None]
+
+STAGES = {
+    "features": "extracting features",
+    "search": "searching hyperparameters",
+    "fit": "fitting",
+    "path": "fitting the path",
+    "report": "fitting for the report",
+    "labels": "judging labels",
+    "cells": "training",
+}
+
+
+@contextmanager
+def bars(console: Any) -> Iterator[Progress]:
+    """A progress bar for each stage, on a console of rich, until the work ends."""
+    from rich import progress
+
+    with progress.Progress(console=console, transient=True) as shown:
+        tasks: dict[str, Any] = {}
+
+        def report(stage: str, done: int, total: int) -> None:
+            if stage not in tasks:
+                tasks[stage] = shown.add_task(STAGES.get(stage, stage), total=total)
+            shown.update(tasks[stage], completed=done, total=total)
+
+        yield report
+
+
+@contextmanager
+def notebook_bars() -> Iterator[Progress | None]:
+    """The same in a notebook that has widgets (ipywidgets); else None."""
+    if "ipykernel" in sys.modules and find_spec("rich") and find_spec("ipywidgets"):
+        from rich.console import Console
+
+        if (console := Console()).is_jupyter:
+            with bars(console) as report:
+                yield report
+            return
+    yield None
 
 
 @dataclass(frozen=True)

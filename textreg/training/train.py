@@ -318,7 +318,8 @@ def train(  # noqa: PLR0913  # its options are its interface
     if corpus.tokenized and "tokenizer" in settings:
         raise UsageError(prepare.CUT_ALREADY)
     options = TrainingSettings.from_options(reg=reg, dev=dev, unlabeled=unlabeled, **settings)
-    return train_corpus(corpus, options)
+    with running.notebook_bars() as progress:
+        return train_corpus(corpus, options, progress)
 
 
 def train_corpus(  # noqa: PLR0913  # its options are its interface

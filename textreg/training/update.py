@@ -515,7 +515,11 @@ def update(  # noqa: PLR0913  # its options are its interface
         labels=as_column(labels, "labels"),
         sample_weight=sample_weight,  # type: ignore[arg-type]  # any array-like
     )
-    return update_corpus(model, new, old, as_date(date), jobs=jobs, unlabeled=unlabeled)
+    day = as_date(date)
+    with running.notebook_bars() as progress:
+        return update_corpus(
+            model, new, old, day, jobs=jobs, unlabeled=unlabeled, progress=progress
+        )
 
 
 def update_corpus(  # noqa: PLR0913  # its options are its interface

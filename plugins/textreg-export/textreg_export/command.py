@@ -25,7 +25,7 @@ from textreg.plugins import registry
     required=True,
     help="Format. json: all that prediction needs, as one document. python: a file that needs "
     "nothing else. javascript: the same for browsers and Node, as an ES module. sklearn: a "
-    "pickled pipeline of scikit-learn, of features that it has. Or one of a plugin.",
+    "pickled pipeline of scikit-learn. Or one of a plugin.",
 )
 @click.option(
     "-o", "output", metavar="FILE", required=True, help="File to write, or - for standard output."

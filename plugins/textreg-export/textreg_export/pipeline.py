@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from io import BytesIO
 from operator import itemgetter, methodcaller
@@ -17,14 +18,34 @@ from textreg.kinds import Exporter
 from textreg.records import Floats
 from textreg.records.documents import MISSING
 from textreg.records.plain_model import PlainModel, PlainPart
+from textreg_export.formats import PythonExporter
+
+MAKE = """(lambda source: (lambda space: exec(source, space) or space["Values"](source))(
+    {"__name__": "textreg_values"}
+))"""
+VALUES = f'''
+
+class Values:
+    """The features of texts and their values; a pickle holds the source that makes it."""
+
+    def __init__(self, source):
+        self.source = source
+
+    def __call__(self, texts):
+        return [_PREDICTOR.values(text) for text in texts]
+
+    def __reduce__(self):
+        return eval, ({MAKE!r} + f"({{self.source!r}})",)
+'''
 
 
 class SklearnExporter(Exporter):
-    """A pickled pipeline of scikit-learn's own parts, which is fitted, and needs no textreg.
+    """A pickled pipeline of scikit-learn, which is fitted, and needs no textreg.
 
-    It needs sentences that n-grams may cross (``tokenizer_sentences="none"``), or single words, and
-    a weighting that scikit-learn has: count, binary, log or tfidf. Documents of several fields are
-    a data frame.
+    Features that no vectorizer of scikit-learn finds, such as the default ones, are found by the
+    code of the python format, which the pickle carries as source. Other vectorizers are faster:
+    ``tokenizer_sentences="none"``, or single words, with the weighting count, binary, log or tfidf.
+    Documents of several fields are a data frame.
     """
 
     name = "sklearn"
@@ -46,11 +67,6 @@ def pipeline(model: PlainModel) -> Any:
     from sklearn.pipeline import FeatureUnion, Pipeline
 
     _check_answers(model)
-    if any(part.strip_html for part in model.parts):
-        raise UsageError(
-            "a model that removes HTML from its texts cannot become a pipeline of scikit-learn, "
-            "which has no such step. Remove HTML before training, or export to python."
-        )
     named = [
         (f"{n}-{part.tokenizer}", _of_column(part, model))
         for n, part in enumerate(model.parts)
@@ -74,41 +90,24 @@ def _check_answers(model: PlainModel) -> None:
             )
 
 
-def _check_features(part: PlainPart) -> None:
-    if part.tokenizer not in ("words", "chars"):
-        raise UsageError(
-            f"the tokenizer {part.tokenizer} cannot become a pipeline of scikit-learn. Train with "
-            "words or chars, or export to python."
-        )
-    if part.norm == "ngrams":
-        raise UsageError(
-            "a model with the weighting unit or unit-idf cannot become a pipeline of scikit-learn: "
-            "a row is divided by the length that all n-grams of a text give it, and a vectorizer "
-            "counts only those that it knows. Train with --weighting tfidf, log, count or binary."
-        )
+def _carried(part: PlainPart) -> bool:
+    """Whether no vectorizer of scikit-learn finds these features: the code goes with the pipeline.
+
+    A vectorizer counts only n-grams that it knows, and these across the ends of sentences; its
+    character n-grams keep the white space at the ends of texts, and case folding changes the length
+    of words.
+    """
+    own = part.options
     cut = part.ngrams > 1 or part.tokenizer == "chars"
-    if cut and part.options["sentences"] != "none":
-        raise UsageError(
-            "n-grams of a vectorizer of scikit-learn cross the ends of sentences, and those of "
-            "this model do not. Train with --tokenizer-sentences none, or on single words with "
-            "--ngrams 1, or export to python."
-        )
-    if part.options.get("analyzer") == "char":
-        raise UsageError(
-            "character n-grams across words cannot become a pipeline of scikit-learn, which keeps "
-            "the white space at the ends of texts. Train with --tokenizer-analyzer char_wb, or "
-            "export to python."
-        )
-    if part.options.get("punctuation") or part.options.get("emoji"):
-        raise UsageError(
-            "punctuation or emoji as tokens cannot become a pipeline of scikit-learn. Train "
-            "without, or export to python."
-        )
-    if part.options.get("min_length", 1) > 1:
-        raise UsageError(
-            "words by their length cannot become a pipeline of scikit-learn, because case folding "
-            "changes it. Train with --tokenizer-min-length 1, or export to python."
-        )
+    return bool(
+        part.strip_html
+        or part.norm == "ngrams"
+        or (cut and own["sentences"] != "none")
+        or own.get("analyzer") == "char"
+        or own.get("punctuation")
+        or own.get("emoji")
+        or own.get("min_length", 1) > 1
+    )
 
 
 def _of_column(part: PlainPart, model: PlainModel) -> Any:
@@ -182,11 +181,21 @@ def _features(part: PlainPart, model: PlainModel) -> Any:
     """The fitted vectorizer of a part."""
     import unicodedata
 
+    from sklearn.feature_extraction import DictVectorizer
     from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
     from sklearn.pipeline import Pipeline
     from sklearn.preprocessing import FunctionTransformer
 
-    _check_features(part)
+    if part.tokenizer not in ("words", "chars"):
+        raise UsageError(
+            f"the tokenizer {part.tokenizer} cannot become a pipeline of scikit-learn. Train with "
+            "words or chars, or export to python."
+        )
+    if _carried(part):
+        columns = DictVectorizer().fit([dict.fromkeys(part.names, 1.0)])
+        columns.feature_names_ = list(part.names)
+        columns.vocabulary_ = {name: column for column, name in enumerate(part.names)}
+        return Pipeline([("values", FunctionTransformer(_values(part, model))), ("all", columns)])
     others = [name for names in part.others.values() for name in names]
     every = [*part.names, *others]
     options: dict[str, Any] = {
@@ -224,6 +233,14 @@ def _features(part: PlainPart, model: PlainModel) -> Any:
     return Pipeline(steps)
 
 
+def _values(part: PlainPart, model: PlainModel) -> Any:
+    """What finds the features of a part in texts."""
+    one = replace(part, field="", weights=part.weights[:0])
+    alone = replace(model, parts=[one], fields=(), intercepts=model.intercepts[:0])
+    source = PythonExporter().export(alone).decode() + VALUES
+    return eval(MAKE)(source)
+
+
 def _word_options(part: PlainPart, model: PlainModel) -> dict[str, Any]:
     """Words by one pattern, after letters were folded and invisible characters removed."""
     from textreg_export.runtime.predictor import Characters
@@ -249,7 +266,7 @@ def _predictor(model: PlainModel) -> Any:
 
     blocks = []
     for part in model.parts:
-        others = sum(map(len, part.others.values()))
+        others = 0 if _carried(part) else sum(map(len, part.others.values()))
         blocks += [part.weights, np.zeros((len(part.weights), others))]
     # A temperature T divides all scores, and so it may divide the weights.
     temperature = 1.0 if model.calibration is None else model.calibration["temperature"]

@@ -505,3 +505,13 @@ def test_plots(found: Comparison, tmp_path: Path) -> None:
     assert (tmp_path / "b.svg").read_text() == picture
     found.plot(tmp_path / "a.png")
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_notebooks_show_comparisons_and_pictures(found: Comparison, tmp_path: Path) -> None:
+    html = found._repr_html_()
+    assert all(f">{name}</td>" in html for name in found.candidates)
+    assert repr(found) == f"<Comparison: {'; '.join(found.verdicts())}>"
+    drawn = found.plot()._repr_mimebundle_()
+    assert drawn == found.plot(tmp_path / "a.svg")._repr_mimebundle_()
+    assert drawn["image/svg+xml"] == (tmp_path / "a.svg").read_text(encoding="utf-8")
+    assert b"PNG" in found.plot(tmp_path / "a.png")._repr_mimebundle_()["image/png"]

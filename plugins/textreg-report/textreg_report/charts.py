@@ -80,6 +80,21 @@ class Series(NamedTuple):
     intervals: Sequence[tuple[float, float] | None] = ()
 
 
+class Picture(NamedTuple):
+    """A picture that a notebook shows: its title, the bytes of a file, and ``svg`` or ``png``."""
+
+    title: str
+    data: bytes
+    kind: str
+
+    def __repr__(self) -> str:
+        return f"<Picture: {self.title}>"
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str | bytes]:
+        svg = self.kind == "svg"
+        return {"image/svg+xml": self.data.decode()} if svg else {"image/png": self.data}
+
+
 def check_picture(path: str | os.PathLike[str]) -> None:
     """Raise UsageError for a wrong ending; commands call it before a long training."""
     if Path(path).suffix.lower() not in FORMATS:
@@ -87,18 +102,18 @@ def check_picture(path: str | os.PathLike[str]) -> None:
 
 
 def draw(
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | None,
     title: str,
     fill: Callable[[Sequence[Axes]], None],
     *,
     panels: int = 1,
     size: tuple[float, float] | None = None,
-) -> None:
-    """Write a picture whole or not at all.
+) -> Picture:
+    """Make a picture, and write it whole or not at all.
 
     Parameters
     ----------
-    path : str or path-like
+    path : str or path-like, optional
         File to write, ``.svg`` or ``.png``.
     title : str
         What the picture shows, for the file's metadata.
@@ -114,11 +129,12 @@ def draw(
     UsageError
         If the picture cannot be written.
     """
-    check_picture(path)
+    if path is not None:
+        check_picture(path)
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
-    columns, kind = min(2, panels), Path(path).suffix.lower()[1:]
+    columns, kind = min(2, panels), "svg" if path is None else Path(path).suffix.lower()[1:]
     rows = -(-panels // columns)
     width, height = size or (ONE if panels == 1 else PANEL)
     with rc_context(STYLE):
@@ -127,7 +143,9 @@ def draw(
         written = {"Title": title, "Date": None} if kind == "svg" else {"Software": None}
         file = io.BytesIO()
         figure.savefig(file, format=kind, dpi=200, metadata=written)
-    write_atomically(Path(path), file.getvalue())
+    if path is not None:
+        write_atomically(Path(path), file.getvalue())
+    return Picture(title, file.getvalue(), kind)
 
 
 def look(number: int) -> tuple[str, str]:
@@ -148,12 +166,12 @@ def short_names(names: Iterable[str], length: int = NAME) -> dict[str, str]:
 
 def draw_lines(
     panels: Mapping[str, Sequence[Series]],
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | None,
     titles: tuple[str, str],
     *,
     scales: tuple[str, str] = ("counts", "linear"),
     chosen: float | None = None,
-) -> None:
+) -> Picture:
     """Draw lines in one or several panels, with bars for their intervals.
 
     The same name has the same color and marker in all panels. Chosen points have a ring.
@@ -163,7 +181,7 @@ def draw_lines(
     panels
         The lines of each panel, by its title.
     path
-        File to write, ``.svg`` or ``.png``.
+        File to write, ``.svg`` or ``.png``; none if it is None.
     titles
         Titles of the axes.
     scales
@@ -218,10 +236,11 @@ def draw_lines(
 
     width, height = ONE if len(panels) == 1 else PANEL
     size = width + 0.05 * max(24, *map(len, shown.values())), height
-    title = f"{y_title} against {x_title}: {', '.join(filter(None, names))}"
+    named = ", ".join(filter(None, names))
+    title = f"{y_title} against {x_title}" + (f": {named}" if named else "")
     if len(panels) > 1:
         title += f" on {', '.join(panels)}"
-    draw(path, f"{title}.", fill, panels=len(panels), size=size)
+    return draw(path, f"{title}.", fill, panels=len(panels), size=size)
 
 
 def _set_scale(axes: Axes, which: str, kind: str, values: Sequence[float]) -> None:
@@ -239,7 +258,9 @@ def _set_scale(axes: Axes, which: str, kind: str, values: Sequence[float]) -> No
     axis.set_inverted(kind == "falling")
 
 
-def plot_path(shown: SolutionPath | PathTable, path: str | os.PathLike[str]) -> None:
+def plot_path(
+    shown: SolutionPath | PathTable, path: str | os.PathLike[str] | None = None
+) -> Picture:
     """Draw a regularization path, or a table of one.
 
     A path is drawn as the metric over the number of features, or over the parameter where all
@@ -251,8 +272,13 @@ def plot_path(shown: SolutionPath | PathTable, path: str | os.PathLike[str]) -> 
     ----------
     shown : SolutionPath or PathTable
         ``model.path``, or a table such as ``model.path.coefficients()``.
-    path : str or path-like
+    path : str or path-like, optional
         File to write, ``.svg`` or ``.png``.
+
+    Returns
+    -------
+    Picture
+        It shows itself in a notebook.
 
     Raises
     ------
@@ -260,22 +286,20 @@ def plot_path(shown: SolutionPath | PathTable, path: str | os.PathLike[str]) -> 
         If there is nothing to draw, or the picture cannot be written.
     """
     if isinstance(shown, SolutionPath):
-        _plot_points(shown, path)
-        return
+        return _plot_points(shown, path)
     columns, values = shown.array.T.tolist(), list(shown.values)
     title, names = shown.quantity, list(shown.names)
     if isinstance(shown, SentencePath):
         if not shown.sentences:
             raise UsageError("the documents have no sentences to draw.")
         if len(shown.sentences) <= SENTENCES_SHOWN:
-            _plot_sentences(shown, path)
-            return
+            return _plot_sentences(shown, path)
         title, names = f"selected of {len(shown.sentences):,} sentences", [""]
         columns = [list(map(float, shown.counts))]
     elif not names:
         raise UsageError(f"there is no {shown.quantity} to draw: ask for a column.")
     falling = len(values) > 1 and values[0] > values[-1]
-    draw_lines(
+    return draw_lines(
         {"": [Series(name, values, each) for name, each in zip(names, columns, strict=True)]},
         path,
         (shown.parameter, title),
@@ -284,20 +308,20 @@ def plot_path(shown: SolutionPath | PathTable, path: str | os.PathLike[str]) -> 
     )
 
 
-def _plot_points(shown: SolutionPath, path: str | os.PathLike[str]) -> None:
+def _plot_points(shown: SolutionPath, path: str | os.PathLike[str] | None) -> Picture:
     """The metric of each model of a path."""
     sizes = [float(point.nonzero) for point in shown.points]
     metrics = [point.metrics[shown.metric] for point in shown.points]
     if len(set(sizes)) > 1:
         by_size = Series("", sizes, metrics, shown.chosen)
-        draw_lines({"": [by_size]}, path, (FEATURES, shown.metric))
-        return
+        return draw_lines({"": [by_size]}, path, (FEATURES, shown.metric))
     by_parameter = Series(shown.parameter, shown.values, metrics, shown.chosen)
     title = f"{shown.parameter} (all models have {sizes[0]:,.0f} features)"
-    draw_lines({"": [by_parameter]}, path, (title, shown.metric), scales=("strengths", "linear"))
+    scales = "strengths", "linear"
+    return draw_lines({"": [by_parameter]}, path, (title, shown.metric), scales=scales)
 
 
-def _plot_sentences(shown: SentencePath, path: str | os.PathLike[str]) -> None:
+def _plot_sentences(shown: SentencePath, path: str | os.PathLike[str] | None) -> Picture:
     """A row of cells for each sentence, filled where it is selected, darker for a larger norm."""
     norms = shown.array.T
     places = sorted({0, len(shown.values) // 2, len(shown.values) - 1})
@@ -314,7 +338,7 @@ def _plot_sentences(shown: SentencePath, path: str | os.PathLike[str]) -> None:
         _mark_chosen(axes, shown.chosen + 0.5)
 
     size = 9.0, 0.9 + 0.24 * len(norms)
-    draw(path, f"Sentences that are selected along {shown.parameter}.", fill, size=size)
+    return draw(path, f"Sentences that are selected along {shown.parameter}.", fill, size=size)
 
 
 def _mark_chosen(axes: Axes, x: float) -> None:

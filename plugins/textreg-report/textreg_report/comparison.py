@@ -11,7 +11,8 @@ from textreg.cli.output import percent
 from textreg.files import csv_lines
 from textreg.measure.metrics import ALPHA, Interval, holm, p_text
 from textreg.records import Bools, Floats, Int64s
-from textreg_report.charts import FEATURES, Series, draw_lines
+from textreg.terminal import Displayed
+from textreg_report.charts import FEATURES, Picture, Series, draw_lines
 from textreg_report.page import Estimate
 
 
@@ -238,8 +239,8 @@ class Mean(NamedTuple):
     micro_f1: float | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class Comparison:
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(Displayed):
     """Several candidates measured on the same documents.
 
     Attributes
@@ -453,6 +454,10 @@ class Comparison:
             rows.append(row)
         return "".join(csv_lines(rows))
 
+    def headline(self) -> str:
+        """The verdicts."""
+        return "; ".join(self.verdicts())
+
     def tables(self) -> list[tuple[str, list[list[str]]]]:
         """Titles and cells of the tables: one for each benchmark, and one of means over several."""
         tables = [(benchmark, self._table(benchmark)) for benchmark in self.benchmarks]
@@ -487,13 +492,18 @@ class Comparison:
             rows.append(row)
         return rows
 
-    def plot(self, path: str | os.PathLike[str]) -> None:
+    def plot(self, path: str | os.PathLike[str] | None = None) -> Picture:
         """Draw accuracy, or micro-F1 if there is, against the number of features.
 
         Parameters
         ----------
-        path : str or path-like
+        path : str or path-like, optional
             File to write; its ending, ``.svg`` or ``.png``, gives the format.
+
+        Returns
+        -------
+        Picture
+            It shows itself in a notebook.
 
         Raises
         ------
@@ -505,7 +515,7 @@ class Comparison:
             value, interval = one.headline
             point = Series(one.candidate, [one.features], [value], None, [interval])
             panels[one.benchmark].append(point)
-        draw_lines(panels, path, (FEATURES, self.metric))
+        return draw_lines(panels, path, (FEATURES, self.metric))
 
 
 # What only several labels have, and only learning curves.

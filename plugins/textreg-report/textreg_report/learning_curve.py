@@ -22,6 +22,7 @@ from textreg.plugins import calls
 from textreg.records import Corpus, Floats, Graph, Groups, Int64s
 from textreg.records.arrays import Cache
 from textreg.tasks import read_target
+from textreg.terminal import Displayed
 from textreg.training.keywords import SettingsKeywords
 from textreg.training.prepare import for_documents, make_features
 from textreg.training.running import Progress
@@ -36,7 +37,7 @@ from textreg_report.benchmark import (
     measure,
     ready_candidates,
 )
-from textreg_report.charts import Series, draw_lines
+from textreg_report.charts import Picture, Series, draw_lines
 from textreg_report.comparison import Measurement, markdown
 
 if TYPE_CHECKING:
@@ -217,8 +218,8 @@ class CurvePoint(NamedTuple):
     interval: tuple[float, float] | None
 
 
-@dataclass(frozen=True, eq=False)
-class LearningCurve:
+@dataclass(frozen=True, eq=False, repr=False)
+class LearningCurve(Displayed):
     """Several candidates, trained on more and more documents.
 
     Attributes
@@ -338,6 +339,10 @@ class LearningCurve:
         """What sizes are numbers of."""
         return "labeled documents" if self.by == "labels" else "training documents"
 
+    def headline(self) -> str:
+        """What was compared."""
+        return f"{self.measure} of {', '.join(self.candidates)}; {'; '.join(self.notes())}"
+
     def tables(self) -> list[tuple[str, list[list[str]]]]:
         """Titles and cells of the tables: what was measured, then differences, by benchmark."""
         points = self.measure != "log-loss"
@@ -392,13 +397,18 @@ class LearningCurve:
         """The tables, and what the intervals are."""
         return markdown(self.tables(), self.notes())
 
-    def plot(self, path: str | os.PathLike[str]) -> None:
+    def plot(self, path: str | os.PathLike[str] | None = None) -> Picture:
         """Draw a panel for each benchmark: a line for each candidate, with its intervals.
 
         Parameters
         ----------
-        path : str or path-like
+        path : str or path-like, optional
             File to write, ``.svg`` or ``.png``.
+
+        Returns
+        -------
+        Picture
+            It shows itself in a notebook.
 
         Raises
         ------
@@ -410,7 +420,7 @@ class LearningCurve:
             sizes = self.sizes[benchmark]
             means, intervals = zip(*(self.point(benchmark, name, it) for it in sizes), strict=True)
             panels[benchmark].append(Series(name, sizes, means, None, intervals))
-        draw_lines(panels, path, (self.documents, self.measure))
+        return draw_lines(panels, path, (self.documents, self.measure))
 
     def _points(self) -> Iterator[tuple[tuple[str, str, int], CurvePoint, CurvePoint | None]]:
         """Benchmark, candidate and size; the mean; the difference of others than the baseline."""

@@ -12,13 +12,12 @@ from itertools import islice
 from os import SEEK_END
 from typing import IO, Any, ClassVar
 
-from textreg.errors import DataError, TextregError, UsageError
-from textreg.files import MAX_LINE, check_unpacked, limit, too_long
+from textreg.errors import DataError, TextregError
+from textreg.files import MAX_LINE, check_unpacked, limit, needed, too_long
 from textreg.reading.columns import Row, TableColumns
 from textreg.reading.formats.lines import Format
 from textreg.reading.source import NotDecodable, Source, UnusableRow
 from textreg.records.documents import FieldedText
-from textreg.terminal import shell_line
 
 # Rows that are turned into Python's values at a time, and bytes: twice as many rows gain nothing.
 ROWS, PORTION = 1000, 1 << 24
@@ -26,14 +25,7 @@ ROWS, PORTION = 1000, 1 << 24
 
 def pyarrow(what: str) -> Any:
     """The module; UsageError where it is not installed and ``what`` needs it."""
-    try:
-        import pyarrow
-    except ImportError:
-        raise UsageError(
-            f"{what} needs pyarrow, which is not installed: "
-            + shell_line(["pip", "install", "textreg[arrow]"])
-        ) from None
-    return pyarrow
+    return needed("pyarrow", what, "arrow")
 
 
 def records(batch: Any, names: list[str]) -> Iterator[Mapping[str, Any] | UnusableRow]:

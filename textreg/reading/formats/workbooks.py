@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime, time
-from importlib import import_module
 from typing import IO, Any, ClassVar
 from xml.etree.ElementTree import iterparse
 from zipfile import ZipFile
 
 from textreg.errors import DataError, TextregError, UsageError, did_you_mean
-from textreg.files import check_unpacked
+from textreg.files import check_unpacked, needed
 from textreg.reading.columns import Row, TableColumns
 from textreg.reading.formats.lines import Format
 from textreg.reading.source import Source, UnusableRow
-from textreg.terminal import shell_line
 
 # More cells than any sheet of an office has columns are empty ones that a program repeats.
 WIDEST = 1 << 14
@@ -26,11 +24,7 @@ _TABLE, _OFFICE, _TEXT = (
 
 def openpyxl(what: str) -> Any:
     """The module; UsageError where it is not installed and ``what`` needs it."""
-    try:
-        return import_module("openpyxl")
-    except ImportError:
-        install = shell_line(["pip", "install", "textreg[excel]"])
-        raise UsageError(f"{what} needs openpyxl, which is not installed: {install}") from None
+    return needed("openpyxl", what, "excel")
 
 
 class Workbook(Format):

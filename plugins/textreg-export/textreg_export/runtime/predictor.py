@@ -701,13 +701,26 @@ class Predictor:
     def _scores(self, document: Document) -> list[float]:
         scores = list(self.given["intercepts"])
         for part in self.parts:
-            sentences = self._sentences(document, part)
-            counts = Counter(gram.name for one in sentences for gram in part.grams(0, one))
-            found = part.sums(counts)
+            found = part.sums(self._counts(document, part))
             scores = [
                 one + two / found.length for one, two in zip(scores, found.scores, strict=True)
             ]
         return scores
+
+    def _counts(self, document: Document, part: Part) -> Counter[str]:
+        sentences = self._sentences(document, part)
+        return Counter(gram.name for one in sentences for gram in part.grams(0, one))
+
+    def values(self, text: str) -> dict[str, float]:
+        """The features in a text and their values, of a model with one part."""
+        (part,) = self.parts
+        counts = self._counts(self.document(text), part)
+        length = part.sums(counts).length
+        return {
+            name: part.value(name, count) * part.idf[part.columns[name]] / length
+            for name, count in counts.items()
+            if name in part.columns
+        }
 
     def predict(self, text: Any) -> Any:
         """The label of a text; a list where it may have several, and of a regression a number."""
