@@ -85,7 +85,7 @@ def test_ties() -> None:
     equal = [point(0.9, 300, 0.02), point(0.89, 100, 0.02), point(0.89, 100, 0.02)]
     assert choose(equal, "accuracy", one_error) == 1
     # A distance of exactly one error is near, whatever rounding does.
-    assert choose([point(0.3, 300, 0.1), point(0.2, 100, 0.1)], "accuracy", one_error) == 1
+    assert choose([point(0.13, 300, 0.01), point(0.12, 100, 0.01)], "accuracy", one_error) == 1
 
 
 def test_what_is_better_when_smaller() -> None:
