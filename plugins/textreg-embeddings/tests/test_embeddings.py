@@ -117,6 +117,9 @@ def test_clusters_take_the_nearest_outside_words(tmp_path: Path) -> None:
         ["bad", "great", "poor"],
     ]
     assert wider.weights.tolist() == [3**0.5] * 2
+    # No more than there are, which are all where a cluster is one word.
+    every = Clusters(vectors=str(path), clusters=3, nearest=9).build(tokens)
+    assert list(map(len, named(every, tokens))) == [4] * 3
 
 
 def neighbors() -> list[str]:
