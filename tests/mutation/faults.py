@@ -73,6 +73,8 @@ def _expressions(
     function = node.name if isinstance(node, ast.FunctionDef) else ""
     if isinstance(node, SKIPPED_NODES) or called in SKIPPED_CALLS or function in SKIPPED_FUNCTIONS:
         return
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.LShift):
+        return  # a limit, such as 1 << 20
     if isinstance(node, ast.keyword) and node.arg in {"help", "stacklevel", "strict"}:
         return
     if isinstance(node, ast.stmt):

@@ -109,6 +109,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=300, help="of tests that a fault may live")
     parser.add_argument("--at", metavar="FILE:LINE", help="all faults of this line instead")
     options = parser.parse_args()
+    mutants = at(options.at) if options.at else drawn(options.seed, options.count)
     copy()
     record()
     for name in LOADED.split():
@@ -117,7 +118,7 @@ def main() -> int:
     reasons = {(it["file"], it["line"], it["after"]): it["reason"] for it in equivalent()}
     planted: dict[str, list[bool]] = defaultdict(list)
     unchanged, lived, finders = [], [], set()
-    for mutant in at(options.at) if options.at else drawn(options.seed, options.count):
+    for mutant in mutants:
         reason = reasons.get((mutant.path, mutant.fault.text, mutant.fault.after))
         if reason is not None:
             unchanged.append(f"{mutant}  # {reason}")
@@ -129,8 +130,8 @@ def main() -> int:
             lived.append(str(mutant))
         elif ".py" in finder:
             finders.add(finder)
-    for title, mutants in (("Equivalent", unchanged), ("Lived", lived)):
-        print(f"\n{title}: {len(mutants)}", *mutants, sep="\n")
+    for title, listed in (("Equivalent", unchanged), ("Lived", lived)):
+        print(f"\n{title}: {len(listed)}", *listed, sep="\n")
     if finders and (doubtful := failure(sorted(finders), 3600)):
         print(f"\nA test that found a fault fails without one, too: {doubtful}")
     return table(planted, options.seed)
@@ -197,8 +198,11 @@ def equivalent() -> list[dict[str, str]]:
 def at(place: str) -> list[Mutant]:
     """All faults of a line."""
     path, _, line = place.rpartition(":")
+    if not (ROOT / path).is_file() or not line.isdigit():
+        sys.exit(f"--at {place}: name a file and a line, such as textreg/losses.py:194.")
     found = faults((ROOT / path).read_bytes())
-    return [Mutant(path, fault) for fault in found if fault.line == int(line)]
+    mutants = [Mutant(path, fault) for fault in found if fault.line == int(line)]
+    return mutants or sys.exit(f"--at {place}: no fault can be planted in this line.")
 
 
 def drawn(seed: int, count: int) -> list[Mutant]:

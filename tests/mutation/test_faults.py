@@ -29,6 +29,8 @@ from mutate import ROOT, equivalent
         ("self._lock", ['__import__("contextlib").nullcontext()']),
         ('a + "text"', []),
         ('f"{a + 1}"', []),
+        ("1 << 20", []),
+        ("1e-6", []),
         ("LOG.info(a + b)", []),
     ],
 )
