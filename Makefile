@@ -21,7 +21,7 @@ CASES ?= 2000
 SEED ?= 0
 WORKERS ?= auto
 
-.PHONY: help demo test test-all test-oldest test-newest fuzz sanitize lint types docs \
+.PHONY: help demo test test-all test-oldest test-newest fuzz mutate sanitize lint types docs \
 	reference pictures results bench dist release clean
 .DELETE_ON_ERROR:
 
@@ -32,6 +32,7 @@ help:
 	@echo 'make test-oldest  run them with the first of these and the oldest dependencies allowed'
 	@echo 'make test-newest  run them with the last of these and the newest of every dependency'
 	@echo 'make fuzz         run hostile inputs: CASES=$(CASES) of each area, or of AREA=, from SEED=$(SEED)'
+	@echo 'make mutate       plant faults in the source, drawn by SEED=$(SEED): which do the tests find?'
 	@echo 'make sanitize     run the tests of the kernels with address and undefined-behavior sanitizers'
 	@echo 'make lint         check style; make types: check types'
 	@echo 'make docs         build the documentation; make reference, make pictures: write its generated parts'
@@ -52,7 +53,7 @@ demo: $(VENV)/.stamp-textreg
 
 # Several processes run side by side: if each had as many threads of BLAS as there are cores, these
 # would wait for each other.
-test fuzz sanitize results: export OMP_NUM_THREADS := 1
+test fuzz mutate sanitize results: export OMP_NUM_THREADS := 1
 
 # Hundreds of tests start the program, which is quicker where its modules are compiled.
 test: $(VENV)/.stamp-test $(VENV)/.stamp-plugins
@@ -79,6 +80,9 @@ test-newest:
 fuzz: $(VENV)/.stamp-test $(VENV)/.stamp-plugins
 	$(BIN)/python tests/fuzz/frame.py $(AREA) --seed $(SEED) \
 		$(if $(CASE),--case $(CASE),--cases $(CASES))
+
+mutate: $(VENV)/.stamp-test $(VENV)/.stamp-plugins
+	$(BIN)/python tests/mutation/mutate.py --seed $(SEED) $(ARGS)
 
 sanitize: $(VENV)/.stamp-test $(VENV)/.stamp-plugins
 	$(BIN)/python tests/sanitize.py $(ARGS)

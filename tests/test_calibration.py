@@ -245,6 +245,7 @@ def test_refusals(options: dict[str, object], message: str) -> None:
         {"method": "magic"},
         {"method": "temperature", "temperature": 0},
         {"method": "temperature", "temperature": "warm"},
+        {"method": "temperature", "temperature": 10**400},
         {"method": "isotonic"},
         {"method": "isotonic", "curves": [[[1, 0], [0.1, 0.2]]]},
         {"method": "isotonic", "curves": [[[0, 1], [0.2, 0.1]]]},

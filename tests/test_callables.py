@@ -389,6 +389,7 @@ def test_commands_say_what_to_do(saved: Path, tmp_path: Path, cli: Any) -> None:
 def test_documents_as_lists(tmp_path: Path) -> None:
     model = textreg.train(LISTS, LABELS, **RIDGE)
     assert isinstance(model.encoder.tokenizer, Pretokenized)
+    assert list(Pretokenized().encode([["good", "film"], ["film"]]).vocabulary) == ["good", "film"]
     model.save(tmp_path / "m")
     loaded = textreg.load(tmp_path / "m")
     scores = model.decision_function(LISTS)

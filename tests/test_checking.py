@@ -108,6 +108,14 @@ def test_what_is_wrong_with_the_messy_table(
     assert name in KINDS
 
 
+@pytest.mark.parametrize("most", [0, 1, 2])
+def test_as_many_examples_as_are_asked_for(cli: Cli, messy: Path, most: int) -> None:
+    result = cli("check", messy, *SOME, "--examples", most, "--json")
+    shown = {one["name"]: len(one["examples"]) for one in json.loads(result.out)["findings"]}
+    assert (shown["unreadable-rows"], shown["empty-texts"]) == (most, most)
+    assert max(shown.values()) == most
+
+
 def test_for_people_the_worst_comes_first(cli: Cli, messy: Path) -> None:
     result = cli("check", messy, *SOME, "--examples", "1")
     assert (result.code, result.err) == (0, "")

@@ -74,6 +74,20 @@ def test_rules(rule: Tuning, chosen: int) -> None:
     assert choose(POINTS, "accuracy", rule) == chosen
 
 
+def test_ties() -> None:
+    """Of equally good settings the smaller, of equally small the better, else the first."""
+    one_error = Tuning(select="1se")
+    assert choose([point(0.9, 300, 0.02), point(0.9, 200, 0.02)], "accuracy") == 1
+    assert choose([point(0.9, 300, 0.02), point(0.9, 300, 0.02)], "accuracy") == 0
+    # The error is that of the smaller of two that are best: only it reaches to 0.88.
+    best = [point(0.9, 300, 0.001), point(0.9, 200, 0.03), point(0.88, 100, 0.03)]
+    assert choose(best, "accuracy", one_error) == 2
+    equal = [point(0.9, 300, 0.02), point(0.89, 100, 0.02), point(0.89, 100, 0.02)]
+    assert choose(equal, "accuracy", one_error) == 1
+    # A distance of exactly one error is near, whatever rounding does.
+    assert choose([point(0.13, 300, 0.01), point(0.12, 100, 0.01)], "accuracy", one_error) == 1
+
+
 def test_what_is_better_when_smaller() -> None:
     assert choose(POINTS, "mse") == 4
     # 4 % of the best, 85, reach to 88.4 and so not to 88.8
@@ -124,6 +138,21 @@ def test_standard_errors() -> None:
     shares = [((scores[p, 0] > 0) == y_true[p]).mean() for p in parts]
     folds = standard_error(
         measure, [scores[p] for p in parts], [y_true[p] for p in parts], "accuracy"
+    )
+    assert folds == pytest.approx(np.std(shares, ddof=1) / np.sqrt(3))
+    # Documents that weigh nothing are none, and a weight of all changes nothing.
+    few = (np.arange(400) < 100) * 3.0
+    for metric, rel in (("accuracy", 1e-9), ("macro-f1", 0.2), ("log-loss", 0.2)):
+        part = standard_error(measure, [scores[:100]], [y_true[:100]], metric)
+        weighted = standard_error(measure, [scores], [y_true], metric, [few], task.losses)
+        assert weighted == pytest.approx(part, rel=rel)
+    weights = [1.0 + y_true[p] for p in parts]
+    shares = [
+        np.average((scores[p, 0] > 0) == y_true[p], weights=c)
+        for p, c in zip(parts, weights, strict=True)
+    ]
+    folds = standard_error(
+        measure, [scores[p] for p in parts], [y_true[p] for p in parts], "accuracy", weights
     )
     assert folds == pytest.approx(np.std(shares, ddof=1) / np.sqrt(3))
 

@@ -466,6 +466,9 @@ def test_streaming_gives_batches(write, tmp_path: Path) -> None:
 def test_streaming_from_memory(stdin) -> None:
     stdin(b"a\nb\nc\n")
     assert [list(batch.texts) for batch in stream_documents("-", 2)] == [["a", "b"], ["c"]]
+    # All of it is there, so batches are full wherever its blocks end.
+    stdin(b"a\n" * 100_000)
+    assert [len(batch) for batch in stream_documents("-", 30_001)] == [*[30_001] * 3, 9_997]
 
 
 def test_streaming_counts_what_it_leaves_out(write) -> None:

@@ -119,7 +119,7 @@ def test_the_order_of_a_pursuit() -> None:
     assert selection.order[0] == model.summary.order[0]
 
 
-def test_the_order_of_a_pursuit_of_groups() -> None:
+def test_the_order_of_a_pursuit_of_groups(cli: Cli, tmp_path: Path) -> None:
     model = textreg.train(
         TEXTS, LABELS, reg="gomp", reg_budget=5, reg_l2=0.1, reg_singletons=False, ngrams=1
     )
@@ -136,6 +136,14 @@ def test_the_order_of_a_pursuit_of_groups() -> None:
     assert len(find_selection(model, CORPUS, top=1).order_groups[0]) == 1
     other = find_selection(model, Corpus(texts=TEXTS[:2], labels=LABELS[:2]))
     assert [step.group for step in other.order_groups[0]] == [step.group for step in steps]
+    model.save(tmp_path / "m")
+    rows = [f"{label}\t{text}" for label, text in zip(LABELS, TEXTS, strict=True)]
+    (tmp_path / "c.tsv").write_text("label\ttext\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    shown = cli("explain", tmp_path / "m", "--train", tmp_path / "c.tsv").out
+    order = shown.partition("order of entry of sentences and single features\n")[2]
+    assert [line.split()[0] for line in order.splitlines()[: len(steps)]] == [
+        f"{number}." for number in range(1, len(steps) + 1)
+    ]
 
 
 def test_single_features_in_a_pursuit_of_groups() -> None:

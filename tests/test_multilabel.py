@@ -78,7 +78,7 @@ def test_lists_of_labels(tmp_path: Path) -> None:
     assert corpus.multilabel
     assert corpus.label_names() == ["a", "b"]
     assert repr(corpus) == "<Corpus: 3 documents; labels 'a', 'b'>"
-    assert Corpus(["x", "y"], [{"b", "a"}, []]).labels == [("a", "b"), ()]
+    assert Corpus(["x", "y"], [set("hgfedcba"), []]).labels == [tuple("abcdefgh"), ()]
     assert not read_corpus(jsonl(tmp_path / "b.jsonl", ["x"], ["b"])).multilabel
 
 

@@ -349,6 +349,22 @@ def test_a_model_with_its_file(site: Site) -> None:
     )
 
 
+def test_a_part_of_a_joined_one_is_of_its_file(site: Site) -> None:
+    """Of several tokenizers, one of a file: it is named, and no namesake is taken or run."""
+    train = site.train("--reg ridge --tokenizer words,pieces", "joined.textreg")
+    again = ["train", "--config", "joined.textreg", "corpus.jsonl", "-o", "again.textreg"]
+    made, shown, repeated = site.session(
+        [["--plugin", "mine.py", *train], ["show", "joined.textreg", "--command"],
+         ["--plugin", "mine.py", *again]]
+    )  # fmt: skip
+    assert (made[0], repeated[0]) == (0, 0), made[2] + repeated[2]
+    assert shown[1].startswith("textreg --plugin mine.py train "), shown[2]
+    assert "--tokenizer words,pieces" in shown[1]
+    ((code, _, err),) = site.session([["--plugin", "changed.py", *again]])
+    assert (code, DIGEST in err) == (1, True), err
+    assert not (site.folder / "changed.ran").exists()
+
+
 def test_a_report_repeats_the_training_with_its_file(site: Site) -> None:
     report = ["report", "model.textreg", "corpus.jsonl", "-o", "page.html"]
     ((code, _, err),) = site.session([["--plugin", "mine.py", *report]])

@@ -104,6 +104,27 @@ def test_the_least_that_is_kept(corpus: tuple[list[str], list[str]]) -> None:
     assert 50 <= np.count_nonzero(trained(corpus, prune=0.99).weights) < 55
 
 
+@pytest.mark.parametrize("block", [1, 3, 7, 1000])
+def test_variances_are_summed_in_blocks(monkeypatch: pytest.MonkeyPatch, block: int) -> None:
+    """As many weights go with any size of block, and all that stay are shortened."""
+    monkeypatch.setattr(fit, "BLOCK", block)
+    random = np.random.default_rng(0)
+    w = random.normal(size=(2, 20))
+    w[1, 5:9] = 0.0
+    squares = random.uniform(0.5, 2.0, 20).astype(np.float32)
+    variance = np.sort((w**2 * squares).ravel())
+    for share in (0.05, 0.3, 0.6):
+        pruned = w.copy()
+        fit.leave_out(pruned, squares, share, 1)
+        out = int(np.searchsorted(np.cumsum(variance), share * variance.sum(), side="right"))
+        assert np.count_nonzero(pruned) == w.size - out
+        stays = pruned != 0.0
+        assert (w**2 * squares)[stays].min() >= variance[out] * (1.0 - 1e-6)
+        # The nearest numbers of so many bits.
+        scale = 2.0 ** (fit.BITS - np.floor(np.log2(np.abs(w[stays]))) - 1.0)
+        assert (pruned[stays] == np.round(w[stays] * scale) / scale).all()
+
+
 @pytest.mark.parametrize("share", [-0.1, 1.0, 2, float("nan")])
 def test_other_shares_are_refused(corpus: tuple[list[str], list[str]], share: float) -> None:
     with pytest.raises(UsageError, match="prune must be a share from 0 to less than 1"):

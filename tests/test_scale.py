@@ -210,6 +210,17 @@ def test_a_warm_start_is_in_the_units_of_the_problem() -> None:
         assert warm.iterations <= 2 * cold.iterations
 
 
+@pytest.mark.parametrize("s", SCALES)
+def test_the_largest_gradient_is_that_of_the_lasso(s: float) -> None:
+    """In any units the l1 strength that leaves no weight, and a little less leaves some."""
+    problem = small(0)
+    problem = problem.replace(sample_weight=s * problem.sample_weight)
+    largest = problem.largest_gradient_at_zero()
+    assert largest == problem.gradient_sizes_at_zero().max()
+    assert not Lasso(l1=1.001 * largest).solve(problem).w.any()
+    assert Lasso(l1=0.98 * largest).solve(problem).w.any()
+
+
 def test_the_units_of_a_problem() -> None:
     one = scales_of(Problem(np.eye(4), [1, 1, -1, -1]))
     assert one.weight == pytest.approx(2.0)

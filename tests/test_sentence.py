@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import warnings
 
 import numpy as np
@@ -273,6 +274,14 @@ def test_the_ridge_is_left_out_where_the_papers_strengths_are_given() -> None:
     assert Sentence(group=0.1, l1=0.1).l2 == 0.0
     assert Sentence(group=0.1).undecided() == ["l1", "l2"]
     assert Sentence(group=0.1, l1=0.1, l2=0.5).l2 == 0.5
+
+
+def test_the_grid_of_the_papers() -> None:
+    tried = Sentence(grid="papers").candidates(text_like(12))
+    strengths = [10.0**power for power in range(3, -3, -1)]
+    assert {(one.group, one.l1) for one in tried} == set(itertools.product(strengths, repeat=2))
+    assert {one.l2 for one in tried} == {0.0}
+    assert len(tried) == 36
 
 
 class TestAlgorithmOne:

@@ -564,3 +564,14 @@ def test_a_good_classifier_of_real_text(data_dir: Path, options: dict[str, Any])
 def test_contradicting_parameters_are_refused_when_they_are_set() -> None:
     with pytest.raises(UsageError, match="scaled=False"):
         registry.create("regularizer", "stagewise", likelihood="exponential")
+
+
+@pytest.mark.parametrize("likelihood", ["linear", "loss"])
+def test_the_objective_is_that_of_the_likelihood(likelihood: str) -> None:
+    X = numbers(n=30, p=10)
+    y, c, w, b = labels(X), weights(30), np.linspace(-1.0, 2.0, 10), -0.7
+    part = registry.create("regularizer", "stagewise", likelihood=likelihood)
+    z = X @ w + b
+    of_documents = (z - y) ** 2 / 2.0 if likelihood == "linear" else np.logaddexp(0.0, -y * z)
+    found = part.objective(Problem(X, y, sample_weight=c), w, b)
+    assert found == pytest.approx(float(c @ of_documents))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
 import pytest
 from conftest import Cli
 
@@ -47,6 +49,31 @@ def test_scores_in_threads(tokenizer: str) -> None:
     assert found[0] > 1
     with small_pieces(found), threads.allowing(3), pytest.raises(DataError, match="32"):
         model.decision_function([*texts[:31], None])  # type: ignore[list-item]
+
+
+def test_pieces_are_of_about_the_same_size() -> None:
+    lengths = np.random.default_rng(0).integers(0, 9, 1000)
+    ptr = np.concatenate([[0], np.cumsum(lengths)])
+    sizes = np.diff(ptr[threads.cuts_of(ptr, 7)])
+    assert sizes.sum() == lengths.sum()
+    assert sizes.max() - sizes.min() <= 2 * lengths.max()
+
+
+def test_every_worker_is_one_thread() -> None:
+    """As each has arrays of its own by its number."""
+    seen: dict[int, set[int]] = {0: set(), 1: set(), 2: set()}
+    at_once = threading.Barrier(3)
+
+    def work(worker: int, piece: int) -> None:
+        seen[worker].add(threading.get_ident())
+        if piece < 3:
+            at_once.wait(timeout=60)
+
+    with threads.allowing(3):
+        threads.share(work, 20)
+    assert list(map(len, seen.values())) == [1, 1, 1]
+    assert seen[0] == {threading.get_ident()}
+    assert len(set.union(*seen.values())) == 3
 
 
 def test_training_in_threads(tmp_path: Any) -> None:

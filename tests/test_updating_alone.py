@@ -99,6 +99,19 @@ def test_several_rows_and_numbers() -> None:
     assert alone.summary.labels == pytest.approx(every.summary.labels)
 
 
+def test_documents_of_the_unknown_label_are_left_out() -> None:
+    labels, new = (
+        [label if at % 4 else "?" for at, label in enumerate(one)] for one in (OLD[1], NEW[1])
+    )
+    model = train(OLD[0], labels, unknown="?", **RIDGE)
+    known = [(text, label) for text, label in zip(NEW[0], new, strict=True) if label != "?"]
+    every, alone = update(model, NEW[0], new), update(model, *zip(*known, strict=True))
+    np.testing.assert_array_equal(every.weights, alone.weights)
+    assert every.summary is not None
+    assert model.summary is not None
+    assert every.summary.documents == model.summary.documents + len(known)
+
+
 def test_what_was_held_out_is_not_told_as_its_own(tmp_path: Path, cli: Cli) -> None:
     model = train(*OLD, reg="ridge", tokenizer="words", holdout=0.25, threshold={"pos": "f1"})
     newer = update(model, *NEW)

@@ -105,6 +105,16 @@ def test_words_of_no_training_text_get_weights() -> None:
     ]
 
 
+def test_features_of_other_tokenizers_stay(tmp_path: Path) -> None:
+    model = trained(tokenizer="words,chars")
+    assert [part.tokenizer.name for part in model.encoder.parts] == ["words", "chars"]
+    assert model.summary.vectors.inferred > 0
+    unseen = corpus(50, slice(10, 20), 1)[0]
+    model.save(tmp_path / "m")
+    scores = textreg.load(tmp_path / "m").decision_function(unseen)
+    np.testing.assert_allclose(scores, model.decision_function(unseen), rtol=1e-5, atol=1e-6)
+
+
 def test_the_scores_are_those_of_the_block() -> None:
     """Another way to them: the columns of [X, s T E] beside each other, by a fit of their own."""
     texts, labels = corpus()

@@ -98,22 +98,18 @@ def standard_error(
         of_folds = [measure(s, t, c)[metric] for s, t, c in folds]
         return float(np.std(of_folds, ddof=1) / math.sqrt(len(of_folds)))
     (s,), (t,), (c,) = scores, y_true, weights
+    count = len(t) if c is None else c.sum() ** 2 / (c @ c)  # as many of equal weight
     if metric == "accuracy":
         share = min(measure(s, t, c)[metric], 1.0)
-        count = len(t) if c is None else c.sum() ** 2 / (c @ c)  # as many of equal weight
         return math.sqrt(share * (1 - share) / count)
     values = losses(metric, s, t) if losses is not None and c is None else None
     if values is not None and len(values):
         return float(np.std(values) / math.sqrt(len(values)))
     random = np.random.default_rng(0)
+    # With weights too as many documents as count, drawn by their shares of the weight.
     drawn = None if c is None else c / c.sum()
-    samples = (_sample(random, len(t), drawn) for _ in range(RESAMPLES_OF_ERROR))
+    samples = [random.choice(len(t), round(count), p=drawn) for _ in range(RESAMPLES_OF_ERROR)]
     return float(np.std([measure(s[rows], t[rows], None)[metric] for rows in samples]))
-
-
-def _sample(random: np.random.Generator, n: int, share: Floats | None) -> Int64s:
-    """As many documents as there are, drawn with replacement by their shares of the weight."""
-    return random.integers(n, size=n) if share is None else random.choice(n, size=n, p=share)
 
 
 def wilson(right: int, total: int) -> tuple[float, float]:

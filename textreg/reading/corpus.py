@@ -352,7 +352,7 @@ class CorpusReader:
                 told += " These are too many to leave out: fix them."
         return FaultsError(f"{encoding}{told}", options, rare)
 
-    def batches(self, size: int, *, full: bool = False) -> Iterator[Corpus]:
+    def batches(self, size: int, *, full: bool) -> Iterator[Corpus]:
         """Corpora of at most ``size`` rows.
 
         full: whether to wait for that many rows, rather than take those that have arrived.

@@ -90,7 +90,7 @@ def proximal(problem: Problem, penalty: Penalty) -> Solution:
     here = ahead = _move(engine, engine.w, engine.b, engine.z)
     value = _value(penalty, here.w)
     length, momentum, norm = _first_length(engine), 1.0, document_norm(problem.design)
-    bound, gap, met, stopped = -np.inf, math.nan, False, False
+    bound, gap, stopped = -np.inf, math.nan, False
     history: list[Step] = []
 
     while True:

@@ -174,7 +174,7 @@ def _of_labels(new: Corpus, model: Model) -> Corpus:
     """
     task = model.task
     if task.unknown is not None:
-        outside = task.outside(task.known_targets(new))
+        outside = task.outside(task.targets(new))
         new = new.select(np.flatnonzero(~outside)) if outside.any() else new
     if task.labels and task.rare_label is None:
         unseen = sorted({*new.label_names()} - {*task.labels})

@@ -76,9 +76,9 @@ def test_every_form_of_vectors_is_read(form: str, tmp_path: Path) -> None:
 
 def test_a_word_with_spaces_and_a_word_twice(tmp_path: Path) -> None:
     path = tmp_path / "glove.txt"
-    path.write_bytes(b"good 1 2\nat name@domain 3 4\ngood 5 6\n")
+    path.write_bytes(b"good 1 2 3\nat name@domain 4 5 6\ngood 7 8 9\n")
     words, vectors = read_vectors(str(path), among({"good", "at name@domain"}))
-    assert (words, vectors.tolist()) == (["good", "at name@domain"], [[1, 2], [3, 4]])
+    assert (words, vectors.tolist()) == (["good", "at name@domain"], [[1, 2, 3], [4, 5, 6]])
 
 
 @pytest.mark.parametrize(
@@ -117,6 +117,9 @@ def test_clusters_take_the_nearest_outside_words(tmp_path: Path) -> None:
         ["bad", "great", "poor"],
     ]
     assert wider.weights.tolist() == [3**0.5] * 2
+    # No more than there are, which are all where a cluster is one word.
+    every = Clusters(vectors=str(path), clusters=3, nearest=9).build(tokens)
+    assert list(map(len, named(every, tokens))) == [4] * 3
 
 
 def neighbors() -> list[str]:

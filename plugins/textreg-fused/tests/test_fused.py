@@ -93,6 +93,14 @@ def test_a_prox_that_is_cut_short_warns(monkeypatch: pytest.MonkeyPatch) -> None
         Fused(chain(40), 1.0, 0.0).prox(np.random.default_rng(0).standard_normal(40), 3.0)
 
 
+def test_a_prox_starts_from_the_last_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the step was: at k times the point and k times the step it is there at once."""
+    penalty, w = Fused(chain(40), 1.0, 0.1), np.random.default_rng(0).standard_normal(40)
+    first = penalty.prox(w, 3.0)
+    monkeypatch.setattr(textreg_fused, "MOST", 1)
+    np.testing.assert_allclose(penalty.prox(5.0 * w, 15.0), 5.0 * first, atol=1e-4)
+
+
 @pytest.mark.parametrize("check", regularizer_checks(), ids=str)
 def test_contract(check: Check) -> None:
     check(GraphFused)

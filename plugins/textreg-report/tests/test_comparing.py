@@ -95,6 +95,11 @@ def test_models_are_measured_on_all_of_a_corpus(demo: Path, found: Comparison) -
     assert (one.comparisons, other.comparisons) == (1, 2)
     same = replace(other, benchmark="demo", p_adjusted=one.p, comparisons=1)
     assert one == same
+    # the time of reading is none of the training's
+    models["lasso"].seconds = {"read": 5.0, "search": 2.0, "fit": 1.0}
+    assert (
+        compare(models, Benchmark("demo", test=benchmark.test)).cell("demo", "lasso").seconds == 3.0
+    )
     # a single corpus is all to measure on
     assert compare(models, Benchmark("t", train=benchmark.test)).cell(
         "t", "lasso"
