@@ -174,7 +174,7 @@ def test_a_command_imports_nothing_heavy_before_it_works(module: str) -> None:
 
 
 BUDGETS = {
-    "textreg": 37_385,
+    "textreg": 37_390,
     "textreg/_core": 4_400,
     "textreg/blocks": 655,
     "textreg/builtin": 1_220,
@@ -183,11 +183,11 @@ BUDGETS = {
     "textreg/estimators": 885,
     "textreg/explain": 1_190,
     "textreg/features": 1_170,
-    "textreg/measure": 1_070,
+    "textreg/measure": 1_065,
     "textreg/model": 1_705,
     "textreg/plugins": 1_280,
     "textreg/reading": 2_265,
-    "textreg/records": 2_505,
+    "textreg/records": 2_510,
     "textreg/solvers": 5_450,
     "textreg/tasks": 1_310,
     "textreg/training": 4_555,

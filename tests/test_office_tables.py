@@ -106,6 +106,9 @@ def test_a_model_reads_numbers_as_its_training_did(
     again = ("predict", "a.textreg", "b.csv", "--encoding", "cp1252", "--decimal", "point")
     assert cli(*again).code == 0
     assert "'semicolon' is neither comma nor point" in cli(*again[:-1], "semicolon").err
+    explained = ("explain", "a.textreg", "--json", '{"text": "reset", "price": "1.234,5"}')
+    assert "price" in cli(*explained).out
+    assert "not a number" in cli(*explained, "--decimal", "point").err
 
 
 def test_all_faults_are_told_at_once(

@@ -138,7 +138,8 @@ class Reading(NamedTuple):
         if not self.fields:
             return list(texts)
         try:
-            return list[str](fielded([json.loads(text) for text in texts], self.fields))
+            objects = [json.loads(text) for text in texts]
+            return list[str](fielded(objects, self.fields, decimals=self.decimal))
         except json.JSONDecodeError:
             names = ", ".join(field.name for field in self.fields)
             raise UsageError(

@@ -797,7 +797,10 @@ def _is_number(text: str, decimal: str | None) -> bool:
 
 
 def fielded(
-    documents: Any, fields: Sequence[Field], where: str = "document {}"
+    documents: Any,
+    fields: Sequence[Field],
+    where: str = "document {}",
+    decimals: Mapping[str, str] | None = None,
 ) -> list[FieldedText]:
     """Documents of several fields as texts.
 
@@ -810,13 +813,16 @@ def fielded(
         What is read of them.
     where : str
         Names a document by its number, from 1, for messages.
+    decimals : mapping of str to str, optional
+        The decimal marks of numbers that are written as texts, by the names of their fields; that
+        of the empty name is of all others.
 
     Raises
     ------
     DataError
         If a field is not there, or its value is not one of its kind.
     """
-    names = ", ".join(one.name for one in fields)
+    names, marks = ", ".join(one.name for one in fields), decimals or {}
     if column_names(documents) is not None:
         documents = _rows(documents, fields)
     if isinstance(documents, (str, bytes)) or not isinstance(documents, Iterable):
@@ -839,7 +845,9 @@ def fielded(
                 hint = did_you_mean(one.name, [str(key) for key in document])
                 raise DataError(f"{where.format(number)} has no field '{one.name}'.{hint}")
             try:
-                values[one.name] = value_of(one, document[one.name])
+                values[one.name] = value_of(
+                    one, document[one.name], marks.get(one.name, marks.get("", "point"))
+                )
             except NotAValueError as error:
                 raise DataError(
                     f"{where.format(number)}: '{one.name}' is {document[one.name]!r:.40}, {error}."
