@@ -48,7 +48,7 @@ def test_they_go_before_what_would_be_guessed(cli: Cli, model: Path, tmp_path: P
     assert (code, set(out.split()), err) == (0, {"down"}, "")
     code, out, _ = cli("explain", model, both)
     assert code == 0
-    assert out.startswith("up ")
+    assert out.splitlines()[1].startswith("up ")
     code, out, err = cli("report", model, both, "-o", tmp_path / "r.html")
     assert (code, err) == (0, "")
     assert "text = remark, label = mood\n" in out

@@ -103,7 +103,7 @@ def test_by_the_command(tmp_path: Path, cli: Cli) -> None:
     words = ["--reg", "sentence", "--groups", "shuffled:sentences"]
     out = cli("train", path, *words, "-o", model).out
     assert "shuffled:sentences, " in out
-    assert " of 42 shuffled:sentences; at the optimum " in out
+    assert " of 42 shuffled:sentences; proven at the optimum: " in out
     assert " ".join(words) in cli("show", model, "--command").out
     loaded = textreg.load(model)
     assert loaded.summary is not None
