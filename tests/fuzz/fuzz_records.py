@@ -32,7 +32,7 @@ from textreg_papers.projections import LocallyLinear, PrincipalComponents
 
 Rng = np.random.Generator
 
-SECONDS, MEGABYTES = 20, 256
+SECONDS, MEGABYTES = 60, 256
 
 
 def case(rng: Rng, folder: object) -> str:
