@@ -242,7 +242,7 @@ def test_a_model_keeps_its_label_map(cli: Callable[..., Any]) -> None:
         in cli("train", "a.csv", "--label-map", "odd.csv").err
     )
     assert (
-        "no.csv is no CSV file of two columns" in cli("train", "a.csv", "--label-map", "no.csv").err
+        "no.csv cannot be read: No such file" in cli("train", "a.csv", "--label-map", "no.csv").err
     )
 
 

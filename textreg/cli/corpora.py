@@ -102,7 +102,7 @@ def _corrected(
         raise UsageError("--fix writes one table: name one file.")
     log, labels = (target.with_suffix(f".{what}.csv") for what in ("changes", "labels"))
     for path in (target, log, labels):
-        check_target(path, files)
+        check_target(path, files, "--fix")
     how = how._replace(encoding=how.encoding or GUESS, max_skipped=1.0)
     table = how.readable(files, labeled=labeled)
     records, changes, label_map = corrected(table, how.label_sep)

@@ -276,8 +276,11 @@ def _label_map(ctx: click.Context, option: click.Parameter, given: Sequence[str]
         try:
             lines = Path(item).read_text(encoding="utf-8-sig").splitlines()
             labels |= {variant.strip(): label.strip() for variant, label in csv.reader(lines)}
-        except (OSError, ValueError) as error:
-            what = f"{item} is no CSV file of two columns, a label and what it stands for: {error}."
+        except OSError as error:
+            what = f"{item} cannot be read: {error.strerror}."
+            raise click.BadParameter(what, ctx, option) from None
+        except ValueError:
+            what = f"{item} is no CSV file of two columns, a label and what it stands for."
             raise click.BadParameter(what, ctx, option) from None
     return labels or None
 
