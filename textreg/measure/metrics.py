@@ -108,7 +108,7 @@ def standard_error(
     random = np.random.default_rng(0)
     # With weights too as many documents as count, drawn by their shares of the weight.
     drawn = None if c is None else c / c.sum()
-    samples = [random.choice(len(t), round(count), p=drawn) for _ in range(RESAMPLES_OF_ERROR)]
+    samples = (random.choice(len(t), round(count), p=drawn) for _ in range(RESAMPLES_OF_ERROR))
     return float(np.std([measure(s[rows], t[rows], None)[metric] for rows in samples]))
 
 

@@ -221,9 +221,9 @@ def label_variants(counts: Mapping[str, int]) -> dict[str, str]:
         right = next((it for it in others if TIMES * total[spelling] <= total[it]), None)
         if right is not None:
             variants |= dict.fromkeys(spelled[spelling], spelled[right][0])
-            continue
-        for it in without:
-            near.setdefault(it, []).append(spelling)
+        elif total[spelling] >= TIMES:  # else there is no typing error of it
+            for it in without:
+                near.setdefault(it, []).append(spelling)
     return variants
 
 
