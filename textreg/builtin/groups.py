@@ -218,9 +218,8 @@ class Group(Regularizer):
             return super().solve_each(problems)
         penalty = self.penalty(first)
         if simpler is None:
-            if all(map(self._ascends, problems)):
-                return group_ascents(problems, penalty)
-            return super().solve_each(problems)
+            together = all(map(self._ascends, problems))
+            return group_ascents(problems, penalty) if together else super().solve_each(problems)
         return [
             replace(found, group_norms=penalty.original_norms(penalty.norms(found.w), found.w))
             for found in simpler.solve_each(problems)

@@ -19,7 +19,7 @@ from textreg.records import Floats, Int64s, MultiSolution, Problem, Solution, St
 from textreg.records.design import BlockDesign
 from textreg.records.problem import Support
 from textreg.solvers.certificate import provable, support_of_features
-from textreg.solvers.dual_ascent import ascends, ridges
+from textreg.solvers.dual_ascent import ridges
 from textreg.solvers.newton import newton, newtons, unpenalized
 from textreg.solvers.out_of_core import merged_blocks, over_blocks
 from textreg.solvers.reduce import merge_parallel_columns
@@ -54,13 +54,10 @@ class SeparableRegularizer(Penalized):
         """The same for several labels, which share their passes over the matrix."""
         first, l2 = problems[0], self.strengths().get("l2", 0.0)
         penalty = self.penalty(first)
-        if isinstance(first.design, BlockDesign):
-            return super().solve_each(problems)
-        if penalty.lam.any():
+        whole = not isinstance(first.design, BlockDesign)
+        if whole and penalty.lam.any():
             return newtons(problems, penalty)
-        if l2 and ascends(first.loss):
-            return ridges(problems, l2)
-        return super().solve_each(problems)
+        return ridges(problems, l2) if whole and l2 else super().solve_each(problems)
 
     def solve_softmax(
         self, problem: Problem, codes: Int64s, start: tuple[Floats, Floats] | None = None

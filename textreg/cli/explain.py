@@ -358,8 +358,8 @@ def _texts_of(batches: Iterable[RecordBatch], places: deque[dict[str, Any]]) -> 
     row = 0
     for batch in batches:
         corpus = batch.documents
-        records = records_of(corpus, batch.records)
         column = next((name for name in batch.columns if name.strip().lower() in _IDS), None)
+        records = [] if column is None else records_of(corpus, batch.records)
         for at, text in enumerate(check_texts(corpus.texts)):
             row += 1
             named = {} if column is None else {"id": records[at].get(column)}

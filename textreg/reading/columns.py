@@ -20,6 +20,7 @@ from textreg.records.documents import (
     Field,
     FieldedText,
     NotAValueError,
+    decimal_of,
     decimals_of,
     number_in,
     value_of,
@@ -524,8 +525,7 @@ class TableColumns:
                 yield row
 
     def _decimal(self, name: str) -> str:
-        mark = self.decimals.get(name, self.decimals.get(""))
-        return "comma" if mark == "comma" else "point"
+        return "comma" if decimal_of(name, self.decimals) == "comma" else "point"
 
     def _text(self, record: Mapping[str, Any]) -> str:
         """The text of a record, or the values of its fields."""

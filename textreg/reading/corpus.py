@@ -293,10 +293,10 @@ class CorpusReader:
         if not len(collected) and stopped is None and foreign is None:
             raise self.skipping.nothing_left()
         corpus = self._corpus(collected)
-        if not len(collected) and stopped is None:
+        if stopped is not None and len(corpus.skipped) == 1:
+            raise stopped
+        if stopped is not None or not len(collected):
             raise self.faults(corpus, sources.MAX_SKIPPED)
-        if stopped is not None:
-            raise stopped if len(corpus.skipped) == 1 else self.faults(corpus, sources.MAX_SKIPPED)
         return corpus
 
     def faults(self, corpus: Corpus, max_skipped: float) -> FaultsError:

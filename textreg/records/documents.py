@@ -771,6 +771,11 @@ def number_in(text: str, decimal: str) -> float:
     return -number if match["sign"] in ("-", "−") or match["minus"] else number
 
 
+def decimal_of(name: str, marks: Mapping[str, str]) -> str:
+    """The decimal mark of a column: its own, or that of the empty name."""
+    return marks.get(name, marks.get("", "point"))
+
+
 def decimals_of(columns: Mapping[str, Sequence[Any]]) -> dict[str, str]:
     """The decimal marks of columns of numbers that hold more than plain ones, by their names.
 
@@ -822,7 +827,7 @@ def fielded(
     DataError
         If a field is not there, or its value is not one of its kind.
     """
-    names, marks = ", ".join(one.name for one in fields), decimals or {}
+    names = ", ".join(one.name for one in fields)
     if column_names(documents) is not None:
         documents = _rows(documents, fields)
     if isinstance(documents, (str, bytes)) or not isinstance(documents, Iterable):
@@ -845,9 +850,8 @@ def fielded(
                 hint = did_you_mean(one.name, [str(key) for key in document])
                 raise DataError(f"{where.format(number)} has no field '{one.name}'.{hint}")
             try:
-                values[one.name] = value_of(
-                    one, document[one.name], marks.get(one.name, marks.get("", "point"))
-                )
+                mark = decimal_of(one.name, decimals or {})
+                values[one.name] = value_of(one, document[one.name], mark)
             except NotAValueError as error:
                 raise DataError(
                     f"{where.format(number)}: '{one.name}' is {document[one.name]!r:.40}, {error}."
