@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sys
 import sysconfig
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from threading import Barrier
+from threading import Barrier, Event
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 import textreg
 from textreg.plugins.registry import Registry
-from textreg.training.running import one_thread_in_blas
+from textreg.training.running import Work, one_thread_in_blas
 
 THREADS = 4
 TIMES = 2
@@ -94,6 +95,25 @@ def test_the_gil_stays_off() -> None:
         pytest.skip("this Python has a GIL")
     trained(reg="ridge", reg_l2=1.0)
     assert not sys._is_gil_enabled()  # type: ignore[attr-defined]
+
+
+def test_an_error_waits_for_the_pieces_that_run() -> None:
+    run = Work(jobs=2).run("trying", 2)
+    began, ended = Event(), Event()
+
+    def piece(fails: bool) -> None:
+        if fails:
+            began.wait()
+            raise ValueError("no")
+        began.set()
+        while run.stopped is None:  # as a fit does, after every step
+            time.sleep(0.01)
+        time.sleep(0.2)
+        ended.set()
+
+    with pytest.raises(ValueError, match="no"):
+        run.map(piece, [(False,), (True,)])
+    assert ended.is_set()
 
 
 def test_blas_has_its_threads_back_after_the_last_of_several() -> None:

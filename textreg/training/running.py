@@ -185,17 +185,21 @@ class Run:
             # One thread a piece: BLAS adds in another order when it has several.
             with self.listening(), warnings.catch_warnings(), one_thread_in_blas():
                 warnings.simplefilter("ignore", errors.ConvergenceWarning)
-                return [run() for run in calls] if threads < 2 else _in_threads(calls, threads)
+                if threads < 2:
+                    return [run() for run in calls]
+                return _in_threads(calls, threads, self.interrupt)
         except BaseException:
             self.interrupted = True
             raise
 
 
-def _in_threads(calls: Sequence[Callable[[], Any]], threads: int) -> list[Any]:
-    """The results of calls, or the first error."""
+def _in_threads(
+    calls: Sequence[Callable[[], Any]], threads: int, interrupt: Callable[[], None]
+) -> list[Any]:
+    """The results of calls, or the first error, once what still runs has followed ``interrupt``."""
     from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 
-    pool = ThreadPoolExecutor(threads)
+    pool, ended = ThreadPoolExecutor(threads), True
     try:
         futures = [pool.submit(call) for call in calls]
         left = {*futures}
@@ -204,8 +208,15 @@ def _in_threads(calls: Sequence[Callable[[], Any]], threads: int) -> list[Any]:
             for future in done:
                 future.result()
         return [future.result() for future in futures]
+    except KeyboardInterrupt:
+        ended = False  # a second press: nobody wants to wait
+        raise
+    except BaseException:
+        interrupt()
+        raise
     finally:
-        pool.shutdown(wait=False, cancel_futures=True)
+        # A piece that outlives the command would put back the streams it found, which are gone.
+        pool.shutdown(wait=ended, cancel_futures=True)
 
 
 _LOCK = threading.Lock()
