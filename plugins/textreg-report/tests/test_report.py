@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from textreg.demo import write_demo
 from textreg.errors import DataError, ModelError, UsageError
 from textreg.measure.metrics import p_text, sign_test
 from textreg.model.model import Model
+from textreg.model.summary import MarksSummary
 from textreg.reading.corpus import read_corpus
 from textreg.records import Corpus
 from textreg_report import Report, report
@@ -106,6 +108,16 @@ def test_documents_are_of_their_kind(whole: Report) -> None:
 
 
 KINDS = ("wrong", "unsure", "right")
+
+
+@pytest.mark.parametrize("strength", [0.0, 1.0])
+def test_fits_without_marked_passages_are_named(strength: float) -> None:
+    texts, labels = ["good film", "bad film"] * 10, ["pos", "neg"] * 10
+    model = textreg.train(texts, labels, reg="ridge", reg_l2=1.0, ngrams=1, tokenizer="words")
+    assert model.summary is not None
+    model.summary = replace(model.summary, marks=MarksSummary(20, strength))
+    missing = report(model, train=Corpus(texts=texts, labels=labels)).missing
+    assert any("do without the marked passages" in line for line in missing) == bool(strength)
 
 
 def test_documents_of_words(whole: Report, test: Corpus, model: Model) -> None:
