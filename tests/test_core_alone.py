@@ -14,6 +14,7 @@ from importlib import metadata
 from pathlib import Path
 
 import pytest
+from sites import SESSION
 
 import textreg
 from textreg.plugins.distributions import SATELLITES
@@ -52,10 +53,11 @@ class Alone:
         (self.packages / info.name / "direct_url.json").write_text(json.dumps(url))
         (self.packages / "textreg").symlink_to(CHECKOUT / "textreg")
 
-    def run(self, *words: str) -> subprocess.CompletedProcess[str]:
-        """Python with these packages, and no others that are installed."""
+    def run(self, *words: str, given: str = "") -> subprocess.CompletedProcess[str]:
+        """Python with these packages, and no others that are installed; ``given``: its input."""
         return subprocess.run(
             [sys.executable, "-S", *words],
+            input=given,
             env={**os.environ, "PYTHONPATH": str(self.packages)},
             cwd=self.checkout,
             capture_output=True,
@@ -74,7 +76,6 @@ def test_the_core_does_its_work(alone: Alone) -> None:
         "demo demo",
         "check demo/train.jsonl",
         "train demo/train.jsonl --reg lasso --reg-l1 0.5 --tokenizer words --memory 1GB -o m",
-        "train demo/train.jsonl --reg lasso --reg-l1 0.5 --tokenizer words -o m",
         "predict m demo/test.jsonl",
         "evaluate m demo/test.jsonl",
         "explain m --text superb",
@@ -89,9 +90,9 @@ LIGHT = ("numpy", "numpy.libs", "click", "pluggy", "tomli")
 """What predictions need: docs/serving.md."""
 
 MODELS = {
-    "two": {"reg": "lasso"},
-    "many": {"reg": "ridge", "multiclass": "softmax"},
-    "isotonic": {"reg": "sentence", "calibrate": "isotonic"},
+    "two": {"reg": "lasso", "reg_l1": 0.1},
+    "many": {"reg": "ridge", "reg_l2": 0.1, "multiclass": "softmax"},
+    "isotonic": {"reg": "sentence", "reg_group": 0.1, "reg_l1": 0.1, "calibrate": "isotonic"},
     "path": {"reg": "lasso", "path": True},
     "sets": {"reg": "lasso", "reg_l1": 0.1},
     "numbers": {"reg": "ridge", "reg_l2": 0.1, "task": "regression"},
@@ -141,15 +142,24 @@ def test_models_answer_alike_without_scipy_and_scikit_learn(light: Alone) -> Non
     assert done.stdout.count("\n") == len(MODELS)
 
 
-@pytest.mark.parametrize("name", MODELS)
-def test_the_shell_predicts_and_explains_without_them(light: Alone, name: str) -> None:
-    for command in ("predict", "explain", "show"):
-        texts = [] if command == "show" else ["texts.csv"]
-        done = light.run("-m", "textreg", command, name, *texts)
-        assert (done.returncode, done.stderr) == (0, ""), command
-        assert done.stdout
-    done = light.run("-m", "textreg", "predict", name, "texts.csv", "-o", f"{name}.csv")
-    assert (done.returncode, (light.checkout / f"{name}.csv").is_file()) == (0, True)
+def test_the_shell_predicts_and_explains_without_them(light: Alone) -> None:
+    commands = [
+        line.split()
+        for name in MODELS
+        for line in (
+            f"predict {name} texts.csv",
+            f"explain {name} texts.csv",
+            f"show {name}",
+            f"predict {name} texts.csv -o {name}.csv",
+        )
+    ]
+    done = light.run("-c", SESSION, given=json.dumps(commands))
+    assert (done.returncode, done.stderr) == (0, "")
+    for words, line in zip(commands, done.stdout.splitlines(), strict=True):
+        code, out, err = json.loads(line)
+        assert (code, err) == (0, ""), words
+        assert out, words
+    assert all((light.checkout / f"{name}.csv").is_file() for name in MODELS)
 
 
 @pytest.mark.parametrize("line", ["train labels.csv", "evaluate two labels.csv"])

@@ -139,6 +139,7 @@ def test_parameter_reference_is_current() -> None:
 
 
 @needs_checkout
+@pytest.mark.thorough
 def test_what_plugins_compile_with_is_shipped(tmp_path: Path) -> None:
     setup = [sys.executable, "setup.py", "-q"]
     for command in (["sdist", "-d", tmp_path], ["build_py", "-d", tmp_path / "wheel"]):

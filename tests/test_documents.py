@@ -39,6 +39,12 @@ def blocks(page: str, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
 
 
+def small_demo() -> None:
+    """The demo corpus with a few training documents, which do where no result is printed."""
+    train = write_demo("demo").train
+    train.write_text("".join(train.read_text("utf-8").splitlines(keepends=True)[:200]), "utf-8")
+
+
 @pytest.mark.parametrize(
     "page",
     [
@@ -73,9 +79,7 @@ def test_python(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.chdir(tmp_path)
     code = blocks(page, "python")
     assert code
-    train = write_demo("demo").train
-    if "write_demo" not in "".join(code):  # a few documents do, as no result is printed
-        train.write_text("".join(train.read_text("utf-8").splitlines(keepends=True)[:400]), "utf-8")
+    small_demo()
     namespace: dict[str, Any] = {"__name__": page}
     for block in code:
         exec(compile(block, page, "exec"), namespace)
@@ -90,7 +94,7 @@ def test_python(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 def test_commands_of_searching(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cli: Cli) -> None:
     """They run, one after the other, where its Python blocks left their files."""
     monkeypatch.chdir(tmp_path)
-    write_demo("demo")
+    small_demo()
     namespace: dict[str, Any] = {}
     for block in blocks("docs/searching.md", "python"):
         exec(compile(block, "docs/searching.md", "exec"), namespace)

@@ -148,7 +148,7 @@ def test_a_loss_that_is_not_there() -> None:
 @pytest.mark.parametrize("loss", ["squared-hinge", "hinge", "squared"])
 @pytest.mark.parametrize("reg", ["elastic", "sentence", "gomp"])
 def test_other_losses_classify(loss: str, reg: str, tmp_path: Path) -> None:
-    texts, stars = reviews(200)
+    texts, stars = reviews(120)
     labels = ["high" if float(y) > 7 else "low" if float(y) < 3 else "middle" for y in stars]
     options = {"tokenizer": "words", "weighting": "count", "ngrams": 1}
     if (reg, loss) == ("gomp", "hinge"):

@@ -77,7 +77,7 @@ def test_bootstrap_is_that_of_scipy() -> None:
             paired=True,
             vectorized=False,
             method="percentile",
-            n_resamples=500,
+            n_resamples=200,
             random_state=np.random.default_rng(0),
         )
         assert ours[column] == pytest.approx(theirs.confidence_interval, abs=0.02)

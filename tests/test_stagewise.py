@@ -545,11 +545,14 @@ def test_wrong_data() -> None:
 @pytest.mark.parametrize(
     "options",
     [
-        {"reg_steps": 800},
-        {"reg_likelihood": "linear", "reg_steps": 200},
-        {"reg_likelihood": "exponential", "reg_scaled": False, "reg_epsilon": 0.03},
+        pytest.param({"reg_steps": 800}, id="logistic", marks=pytest.mark.thorough),
+        pytest.param({"reg_likelihood": "linear", "reg_steps": 200}, id="linear"),
+        pytest.param(
+            {"reg_likelihood": "exponential", "reg_scaled": False, "reg_epsilon": 0.03},
+            id="exponential",
+            marks=pytest.mark.thorough,
+        ),
     ],
-    ids=["logistic", "linear", "exponential"],
 )
 def test_a_good_classifier_of_real_text(data_dir: Path, options: dict[str, Any]) -> None:
     folder = data_dir / "data" / "tasks" / "science"
