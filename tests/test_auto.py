@@ -12,8 +12,8 @@ from conftest import Cli
 from scipy.sparse import csr_array
 
 import textreg
-from textreg import Elastic, Group, Lasso, NoRegularizer, Ridge, Sentence
-from textreg.builtin.separable import Auto
+from textreg import Elastic, Group, Lasso, Ridge, Sentence
+from textreg.builtin.separable import Auto, NoRegularizer
 from textreg.errors import UsageError
 from textreg.kinds import Regularizer
 from textreg.params import AUTO

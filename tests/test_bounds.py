@@ -16,12 +16,11 @@ import pytest
 from scipy.optimize import minimize
 from scipy.sparse import random_array
 
-from textreg import Groups, Problem
 from textreg.kinds import Regularizer
 from textreg.losses import LOSSES, find_loss
 from textreg.penalties import GroupNorms, Separable
 from textreg.plugins import registry
-from textreg.records import Floats, Graph
+from textreg.records import Floats, Graph, Groups, Problem
 from textreg.solvers.certificate import (
     EngineDual,
     Target,

@@ -183,6 +183,18 @@ def test_the_table_of_satellites_is_that_of_their_metadata() -> None:
     assert {name: set(parts) for name, parts in SATELLITES.items()} == declared
 
 
+@pytest.mark.skipif(not PLUGINS.is_dir(), reason="textreg is not installed from a checkout")
+def test_satellites_have_what_the_template_of_a_plugin_has() -> None:
+    for path in sorted(PLUGINS.glob("*/pyproject.toml")):
+        project = tomllib.loads(path.read_text("utf-8"))["project"]
+        assert "textreg-plugin" in project["keywords"], path
+        assert "Topic :: Text Processing :: Linguistic" in project["classifiers"], path
+        assert project["license-files"] == ["LICENSE"], path
+        assert path.with_name("LICENSE").is_file(), path
+        assert set(project["entry-points"]["textreg.api"]) == {"1"}, path
+        assert "\n[project.urls]\n" in path.read_text("utf-8"), path
+
+
 @pytest.fixture
 def nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """A satellite that is not installed."""

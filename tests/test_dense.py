@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array, diags_array
 
-from textreg import Elastic, Graph, Groups, LinearClassifier, Problem, Ridge
+from textreg import Elastic, LinearClassifier, Ridge
 from textreg.errors import RecordError
 from textreg.plugins.registry import regularizer
+from textreg.records import Graph, Groups, Problem
 from textreg.records.design import DenseDesign, Design, as_design
 
 N, P = 640, 420

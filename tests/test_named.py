@@ -26,11 +26,12 @@ def test_what_exists(named) -> None:  # type: ignore[no-untyped-def]
     assert existing("textreg.training.settings.TrainingSettings") is TrainingSettings
     assert existing("textreg.tasks").__name__ == "textreg.tasks"
     assert existing("str.casefold") is str.casefold
-    assert existing("textreg.Solution.gap") is not None  # a field of a record
+    assert existing("textreg.records.Solution.gap") is not None  # a field of a record
 
 
 @pytest.mark.parametrize(
-    "name", ["textreg.tran", "textreg.tasks.None", "textreg.Solution.gaap", "os.path", "Model"]
+    "name",
+    ["textreg.tran", "textreg.tasks.None", "textreg.records.Solution.gaap", "os.path", "Model"],
 )
 def test_what_does_not_exist(named, name: str) -> None:  # type: ignore[no-untyped-def]
     assert named["existing"](name) is None

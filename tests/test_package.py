@@ -28,7 +28,6 @@ def test_names_are_those_of_their_modules() -> None:
     assert textreg.__version__ == version("textreg")
     for name in ("sentence", "lasso", "ridge", "elastic"):
         assert getattr(textreg, name.capitalize()) is registry.find("regularizer", name)
-    assert textreg.NoRegularizer is registry.find("regularizer", "none")
 
 
 def test_parts_by_name() -> None:

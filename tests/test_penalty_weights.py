@@ -11,9 +11,9 @@ import pytest
 from conftest import Cli
 
 import textreg
-from textreg import Elastic, Lasso, Problem, Ridge
+from textreg import Elastic, Lasso, Ridge
 from textreg.errors import UsageError
-from textreg.records import Groups
+from textreg.records import Groups, Problem
 
 RNG = np.random.default_rng(0)
 X = (RNG.random((80, 12)) < RNG.uniform(0.05, 0.6, 12)).astype(float)

@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp, softmax
 
 import textreg
-from textreg import Groups, Problem
 from textreg.builtin.groups import Group, Sentence
 from textreg.builtin.separable import Elastic
 from textreg.errors import RecordError, UsageError
-from textreg.records import MultiSolution
+from textreg.records import Groups, MultiSolution, Problem
 from textreg_testing.problems import random_matrix
 
 Array = NDArray[np.float64]

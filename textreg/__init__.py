@@ -15,13 +15,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from textreg import explain
     from textreg.builtin.groups import Group, Sentence
-    from textreg.builtin.separable import Elastic, Lasso, NoRegularizer, Ridge
+    from textreg.builtin.separable import Elastic, Lasso, Ridge
     from textreg.checking.check import check
     from textreg.errors import TextregError
     from textreg.estimators.linear import LinearClassifier, LinearRegressor
     from textreg.estimators.text import TextClassifier, TextRegressor, TextVectorizer
-    from textreg.kinds import API
-    from textreg.measure.evaluation import Evaluation, evaluate
+    from textreg.measure.evaluation import evaluate
     from textreg.model.model import Model
     from textreg.model.storage import load_model as load
     from textreg.plugins.registry import (
@@ -33,34 +32,26 @@ if TYPE_CHECKING:
         regularizer,
         tokenizer,
     )
-    from textreg.records import Corpus, Graph, Groups, Problem, Solution, Tokens
+    from textreg.records import Corpus
     from textreg.training.train import train, train_batches
     from textreg.training.update import update
 
     __version__: str
 
 __all__ = [
-    "API",
     "Corpus",
     "Elastic",
-    "Evaluation",
-    "Graph",
     "Group",
-    "Groups",
     "Lasso",
     "LinearClassifier",
     "LinearRegressor",
     "Model",
-    "NoRegularizer",
-    "Problem",
     "Ridge",
     "Sentence",
-    "Solution",
     "TextClassifier",
     "TextRegressor",
     "TextVectorizer",
     "TextregError",
-    "Tokens",
     "__version__",
     "check",
     "evaluate",
@@ -80,20 +71,19 @@ __all__ = [
 
 _NAMES = {
     "builtin.groups": ["Group", "Sentence"],
-    "builtin.separable": ["Elastic", "Lasso", "NoRegularizer", "Ridge"],
+    "builtin.separable": ["Elastic", "Lasso", "Ridge"],
     "checking.check": ["check"],
     "errors": ["TextregError"],
     "estimators.linear": ["LinearClassifier", "LinearRegressor"],
     "estimators.text": ["TextClassifier", "TextRegressor", "TextVectorizer"],
-    "kinds": ["API"],
-    "measure.evaluation": ["Evaluation", "evaluate"],
+    "measure.evaluation": ["evaluate"],
     "model.model": ["Model"],
     "model.storage": ["load"],
     "plugins.registry": [
         *("graph_builder", "group_builder", "loss", "register", "register_file", "regularizer"),
         "tokenizer",
     ],
-    "records": ["Corpus", "Graph", "Groups", "Problem", "Solution", "Tokens"],
+    "records": ["Corpus"],
     "training.train": ["train", "train_batches"],
     "training.update": ["update"],
 }

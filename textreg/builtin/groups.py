@@ -65,7 +65,7 @@ class Group(Regularizer):
     Examples
     --------
     >>> import numpy as np
-    >>> from textreg import Groups, Problem
+    >>> from textreg.records import Groups, Problem
     >>> X = np.array([[1.0, 0.0, 1.0], [0.0, 1.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
     >>> groups = Groups([0, 2, 4], [0, 1, 1, 2], np.ones(2), n_features=3)
     >>> problem = Problem(X, y=[1.0, -1.0, 1.0, -1.0], groups=groups)

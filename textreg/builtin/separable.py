@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -32,9 +31,9 @@ class SeparableRegularizer(Penalized):
 
     softmax = True
 
-    @abstractmethod
     def strengths(self) -> dict[str, float]:
-        """The strengths ``l1`` and ``l2`` that are not zero, by name."""
+        """The strengths ``l1`` and ``l2``, as far as the class has them, by name."""
+        return {key: getattr(self, key) for key in ("l1", "l2") if hasattr(self, key)}
 
     def solve(self, problem: Problem) -> Solution:
         """Minimize loss + penalty, to the relative duality gap ``problem.tol``."""
@@ -215,7 +214,7 @@ class NoRegularizer(SeparableRegularizer):
     Examples
     --------
     >>> import numpy as np
-    >>> from textreg import Problem
+    >>> from textreg.records import Problem
     >>> X = np.array([[1.0], [1.0], [0.0], [1.0]])
     >>> solution = NoRegularizer().solve(Problem(X, y=[1.0, -1.0, -1.0, 1.0]))
     >>> solution.converged, solution.gap
@@ -224,10 +223,6 @@ class NoRegularizer(SeparableRegularizer):
 
     name = "none"
     softmax = False  # without a penalty there is no lower bound to stop by
-
-    def strengths(self) -> dict[str, float]:
-        """Neither."""
-        return {}
 
     def solve(self, problem: Problem) -> Solution:
         """Minimize the loss; the gap is NaN, as there is no lower bound."""
@@ -258,7 +253,7 @@ class Ridge(WeightedRegularizer):
     Examples
     --------
     >>> import numpy as np
-    >>> from textreg import Problem
+    >>> from textreg.records import Problem
     >>> X = np.array([[1.0, 0.0, 1.0], [0.0, 1.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
     >>> problem = Problem(X, y=[1.0, -1.0, 1.0, -1.0])
     >>> Ridge(l2=0.5).solve(problem).w.round(2) + 0.0
@@ -268,10 +263,6 @@ class Ridge(WeightedRegularizer):
     name = "ridge"
     l2: float = param(min=0, search=LogGrid(1e-4, 1.0, 9), help="l2 penalty strength")
 
-    def strengths(self) -> dict[str, float]:
-        """The parameters."""
-        return {"l2": self.l2}
-
 
 class Lasso(WeightedRegularizer):
     """Lasso (Tibshirani 1996): l1 ||w||_1 added to the loss. Few features stay in the model.
@@ -279,7 +270,7 @@ class Lasso(WeightedRegularizer):
     Examples
     --------
     >>> import numpy as np
-    >>> from textreg import Problem
+    >>> from textreg.records import Problem
     >>> X = np.array([[1.0, 0.0, 1.0], [0.0, 1.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
     >>> problem = Problem(X, y=[1.0, -1.0, 1.0, -1.0])
     >>> Lasso(l1=0.5).solve(problem).w.round(2) + 0.0
@@ -289,10 +280,6 @@ class Lasso(WeightedRegularizer):
     name = "lasso"
     l1: float = param(min=0, search=LogGrid(1e-3, 0.3, 9), help="l1 penalty strength")
 
-    def strengths(self) -> dict[str, float]:
-        """The parameters."""
-        return {"l1": self.l1}
-
 
 class Elastic(WeightedRegularizer):
     """Elastic net (Zou & Hastie 2005): l1 ||w||_1 + l2 ||w||_2^2. Keeps correlated features.
@@ -300,7 +287,7 @@ class Elastic(WeightedRegularizer):
     Examples
     --------
     >>> import numpy as np
-    >>> from textreg import Problem
+    >>> from textreg.records import Problem
     >>> X = np.array([[1.0, 0.0, 1.0], [0.0, 1.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
     >>> problem = Problem(X, y=[1.0, -1.0, 1.0, -1.0])
     >>> Elastic(l1=0.2, l2=0.2).solve(problem).w.round(2) + 0.0
@@ -310,10 +297,6 @@ class Elastic(WeightedRegularizer):
     name = "elastic"
     l2: float = param(min=0, search=LogGrid(1e-4, 0.1, 4), help="l2 penalty strength")
     l1: float = param(min=0, search=LogGrid(1e-3, 0.3, 6), help="l1 penalty strength")
-
-    def strengths(self) -> dict[str, float]:
-        """The parameters."""
-        return {"l1": self.l1, "l2": self.l2}
 
     def reduced(self) -> Regularizer | None:
         """Ridge, lasso or none, where a strength is zero."""

@@ -142,9 +142,19 @@ def cli(ctx: click.Context) -> None:
 def main(args: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code.
 
-    0 means success, 1 broken data or files, 2 wrong usage, 3 that some rows could not be read, 70 a
-    fault of textreg, 128 + n that signal n should end the process: 130 for Ctrl-C, 141 where nobody
-    reads the output any more. An error is one paragraph on stderr; ``--debug`` shows its traceback.
+    An error is one paragraph on stderr; ``--debug`` shows its traceback.
+
+    Parameters
+    ----------
+    args : sequence of str, optional
+        The words after ``textreg``; by default those of this process.
+
+    Returns
+    -------
+    int
+        0 means success, 1 broken data or files, 2 wrong usage, 3 that some rows could not be read,
+        70 a fault of textreg, 128 + n that signal n should end the process: 130 for Ctrl-C, 141
+        where nobody reads the output any more.
     """
     line = shared.scan(sys.argv[1:] if args is None else args)
     for stream in (sys.stdout, sys.stderr):

@@ -158,8 +158,7 @@ def scale(part: kinds.Regularizer, problem: records.Problem, parameter: str) -> 
 
 def solve(part: kinds.Regularizer, problem: records.Problem) -> records.Solution:
     """``part.solve``: the weights for one problem."""
-    solution: records.Solution = _called(part, "solve", problem)
-    return _checked(part, "solve", records.Solution, solution, (problem.design.shape[1],))
+    return _claimed(part, "solve", problem, _called(part, "solve", problem))
 
 
 def solves_together(part: kinds.Regularizer) -> bool:
@@ -183,8 +182,8 @@ def solve_each(
     solutions = _called(part, "solve_each", tuple(problems))
     whole = isinstance(solutions, list) and len(solutions) == len(problems)
     _require(part, "solve_each", whole, f"a list of {len(problems)} solutions", solutions)
-    shape = (problems[0].design.shape[1],)
-    return [_checked(part, "solve_each", records.Solution, each, shape) for each in solutions]
+    pairs = zip(problems, solutions, strict=True)
+    return [_claimed(part, "solve_each", problem, solution) for problem, solution in pairs]
 
 
 def objective(part: kinds.Regularizer, problem: records.Problem, w: Floats, b: float) -> float:
@@ -240,7 +239,7 @@ def path(
         pair = isinstance(item, tuple) and len(item) == 2
         _require(part, doing, pair, "pairs of a regularizer and its solution", item)
         count += 1
-        yield _checked(part, doing, records.Solution, item[1], (problem.design.shape[1],))
+        yield _claimed(item[0], doing, problem, item[1])
     if count != len(chain) and not stopped():
         raise _wrong(part, doing, f"{len(chain)} solutions, one a setting", f"{count}")
 
@@ -471,6 +470,42 @@ def _checked(part: kinds.Plugin, doing: str, kind: type[S], found: S, shape: tup
         "converged": bool(found.converged),
     }
     return replace(found, **plain)
+
+
+# Share by which the objective of a converged solution without a gap may exceed one nearby.
+_CONVERGED = 1e-2
+
+
+def _claimed(
+    part: kinds.Regularizer, doing: str, problem: records.Problem, found: records.Solution
+) -> records.Solution:
+    """A checked solution. Of a stranger, one proximal gradient step must not refute its claims."""
+    found = _checked(part, doing, records.Solution, found, (problem.design.shape[1],))
+    states = hasattr(part, "penalty") or type(part).objective is not kinds.Regularizer.objective
+    claims = found.converged or not isnan(found.gap)
+    if ours(part) or not (states and part.minimizes and claims):
+        return found
+    penalty = _called(part, "penalty", problem) if hasattr(part, "penalty") else None
+    r, h = np.empty((2, len(problem.y)))
+    z = problem.design.product(found.w) + found.b
+    problem.loss.derivatives(z, problem.y, problem.sample_weight, r, h)
+    move = -problem.design.transposed_product(r)
+    if not hasattr(penalty, "prox"):
+        move[found.w == 0.0] = 0.0  # where the penalty may have a kink
+    along = problem.design.product(move)
+    curvature = float(h @ along**2)
+    step = float(move @ move) / curvature if curvature > 0.0 else 0.0  # the best for the loss alone
+    for length in (step, 0.1 * step) if step > 0.0 else ():
+        w = found.w + length * move
+        with _blaming(part, "penalty"):
+            w = penalty.prox(w, length) if hasattr(penalty, "prox") else w
+        value = objective(part, problem, w, found.b)
+        share = max(_CONVERGED, problem.tol) if isnan(found.gap) else found.gap
+        if value < found.objective - share * abs(found.objective) - 1e-9 * abs(found.objective):
+            claim = "a converged solution" if isnan(found.gap) else f"a gap of {found.gap:.2g}"
+            told = f"an objective of {found.objective:.6g}: one step downhill has {value:.6g}"
+            raise _wrong(part, doing, f"what it claims, {claim}", told)
+    return found
 
 
 def _require_report(part: kinds.Plugin, doing: str, report: Any, features: int) -> None:

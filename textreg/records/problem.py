@@ -186,7 +186,8 @@ class Solution:
     Examples
     --------
     >>> import numpy as np
-    >>> from textreg import Lasso, Problem
+    >>> from textreg import Lasso
+    >>> from textreg.records import Problem
     >>> X = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0], [0.0, 1.0]])
     >>> problem = Problem(X, y=[1.0, -1.0, 1.0, -1.0])
     >>> solution = Lasso(l1=0.5).solve(problem)

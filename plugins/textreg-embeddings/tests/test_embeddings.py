@@ -19,9 +19,11 @@ from textreg_embeddings.vectors import read_vectors
 import textreg
 from textreg.errors import DataError, UsageError
 from textreg.records import Groups, Tokens
-from textreg.text import scan_words, word_vectors
+from textreg.text import word_vectors
 from textreg_testing import check_group_builder
 from textreg_testing.texts import with_pairs
+
+WORDS = textreg.tokenizer("textreg:words")
 
 VECTORS = {"good": [1.0, 0.1], "great": [0.9, 0.2], "bad": [-1.0, 0.0], "poor": [-0.9, -0.1]}
 TEXT = [" ".join(VECTORS)] * 3
@@ -107,7 +109,7 @@ def test_a_missing_file_is_told() -> None:
 def test_clusters_take_the_nearest_outside_words(tmp_path: Path) -> None:
     path = tmp_path / "v"
     path.write_bytes(FORMS["glove.txt"]())
-    tokens = scan_words([*TEXT, "unheard"])
+    tokens = WORDS.encode([*TEXT, "unheard"])
     alone = Clusters(vectors=str(path), clusters=2, nearest=0).build(tokens)
     assert sorted(map(sorted, named(alone, tokens))) == [["bad", "poor"], ["good", "great"]]
     wider = Clusters(vectors=str(path), clusters=2, nearest=1, weight="sqrt").build(tokens)
@@ -130,7 +132,7 @@ def neighbors() -> list[str]:
 
 
 def test_vectors_made_from_the_text_know_company() -> None:
-    tokens = scan_words(neighbors())
+    tokens = WORDS.encode(neighbors())
     place = {name: i for i, name in enumerate(tokens.vocabulary)}
     made = word_vectors(tokens, np.arange(len(place)), window=5, dimensions=4, seed=0)
     made /= np.linalg.norm(made, axis=1)[:, None]
@@ -140,7 +142,7 @@ def test_vectors_made_from_the_text_know_company() -> None:
 
 
 def test_clusters_repeat() -> None:
-    tokens = scan_words(neighbors())
+    tokens = WORDS.encode(neighbors())
     one, other = (Clusters(clusters=3, seed=4).build(tokens) for _ in range(2))
     assert np.array_equal(one.indices, other.indices)
     assert one.names == other.names
@@ -148,14 +150,14 @@ def test_clusters_repeat() -> None:
 
 def test_clusters_say_when_there_are_too_many() -> None:
     with pytest.raises(DataError, match=r"200 clusters are too many for 12 words"):
-        Clusters().build(scan_words(neighbors()))
+        Clusters().build(WORDS.encode(neighbors()))
 
 
 def test_clusters_say_when_no_vector_fits(tmp_path: Path) -> None:
     path = tmp_path / "v"
     path.write_bytes(b"bonjour 1 2\n")
     with pytest.raises(DataError, match="no vector for any word"):
-        Clusters(vectors=str(path)).build(scan_words(TEXT))
+        Clusters(vectors=str(path)).build(WORDS.encode(TEXT))
 
 
 BROWN = "0010\tgood\t50\n0011\tgreat\t40\n01\tbad\t30\n0101\tpoor\t3\n111\tunheard\t9\n"
@@ -190,12 +192,12 @@ def test_brown_tells_what_is_wrong(
     path = tmp_path / "brown.tsv"
     path.write_text(text)
     with pytest.raises(error, match=message):
-        Brown(path=str(path), **params).build(scan_words(TEXT))
+        Brown(path=str(path), **params).build(WORDS.encode(TEXT))
 
 
 def test_brown_needs_a_file() -> None:
     with pytest.raises(UsageError, match="--groups-path"):
-        Brown().build(scan_words(TEXT))
+        Brown().build(WORDS.encode(TEXT))
 
 
 def test_training_finds_the_builders_by_name(tmp_path: Path) -> None:

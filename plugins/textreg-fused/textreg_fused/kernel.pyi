@@ -1,4 +1,9 @@
-from textreg.records import Floats, Int32s
+import numpy as np
+from numpy.typing import NDArray
+
+from textreg.records import Floats
+
+Int32s = NDArray[np.int32]
 
 def link_rounds(
     heads: Int32s,

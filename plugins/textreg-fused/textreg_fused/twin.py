@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from textreg.penalties import soft
-from textreg.records import Floats, Int32s
+from textreg.records import Floats
+
+Int32s = NDArray[np.int32]
 
 
 def link_rounds(

@@ -13,9 +13,10 @@ from textreg_gow import Communities
 import textreg
 from textreg.errors import DataError
 from textreg.records import Groups, Tokens
-from textreg.text import scan_words
 from textreg_testing import check_group_builder
 from textreg_testing.texts import with_pairs
+
+WORDS = textreg.tokenizer("textreg:words")
 
 SEA = "ship sail wave harbor anchor"
 KITCHEN = "oven flour butter sugar bake"
@@ -30,7 +31,7 @@ def texts() -> list[str]:
 def at_random() -> Tokens:
     """Ninety documents of thirty words each, drawn from three hundred."""
     words = np.random.default_rng(0).integers(300, size=(90, 30))
-    return scan_words([" ".join(f"w{n}" for n in row) for row in words])
+    return WORDS.encode([" ".join(f"w{n}" for n in row) for row in words])
 
 
 def named(groups: Groups, tokens: Tokens) -> list[set[str]]:
@@ -43,7 +44,7 @@ def named(groups: Groups, tokens: Tokens) -> list[set[str]]:
 
 @pytest.mark.parametrize("algorithm", ["louvain", "leiden"])
 def test_communities_are_found(algorithm: str) -> None:
-    tokens = scan_words(texts())
+    tokens = WORDS.encode(texts())
     groups = Communities(algorithm=algorithm, max_df=0.5, weight="sqrt").build(tokens)
     found = sorted(map(sorted, named(groups, tokens)))
     assert found == sorted([sorted(SEA.split()), sorted(KITCHEN.split())])
@@ -90,7 +91,7 @@ def test_a_larger_resolution_gives_more_communities() -> None:
 
 
 def test_the_window_sets_who_are_neighbors() -> None:
-    tokens = scan_words(["a b x y"] * 3)
+    tokens = WORDS.encode(["a b x y"] * 3)
     groups = Communities(window=2, max_df=1.0).build(tokens)
     assert named(groups, tokens) == [{"a", "b"}, {"x", "y"}]
 
@@ -105,7 +106,7 @@ def test_ngrams_belong_to_the_community_of_their_words() -> None:
 
 def test_no_edge_is_told() -> None:
     with pytest.raises(DataError, match=r"no two words within 4 .*--groups-min-df"):
-        Communities(min_df=50).build(scan_words(texts()))
+        Communities(min_df=50).build(WORDS.encode(texts()))
 
 
 def test_training_finds_the_builder_by_name() -> None:

@@ -14,7 +14,8 @@ from textreg.builtin.backends import Here, Threads
 from textreg.kinds import Workers
 from textreg.params import param
 from textreg.plugins import registry
-from textreg_testing import Check, ContractError, backend_checks
+from textreg_testing import Check, ContractError
+from textreg_testing.repeated import backend_checks
 
 ALL = list(itertools.product(registry.names("backend"), backend_checks()))
 

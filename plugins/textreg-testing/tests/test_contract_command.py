@@ -11,7 +11,8 @@ from conftest import Cli
 from heavy_plugin import Imports
 
 from textreg.plugins import registry
-from textreg_testing import Check, ContractError, check_command, command_checks
+from textreg_testing import Check, ContractError, command_checks
+from textreg_testing.checks import run_checks
 
 ALL = list(itertools.product(registry.names("command"), command_checks()))
 
@@ -54,7 +55,7 @@ def test_every_check_can_fail(check: Check) -> None:
 
 def test_options_are_described() -> None:
     with pytest.raises(ContractError, match="a help text of --top, but got none"):
-        check_command(made(described=None))
+        run_checks(command_checks(), made(described=None), {})
 
 
 def test_from_the_shell(cli: Cli) -> None:

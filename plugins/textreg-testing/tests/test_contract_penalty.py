@@ -12,8 +12,8 @@ from broken_plugins.penalties import L1
 from textreg.errors import UsageError
 from textreg.penalties import Separable
 from textreg.records import Floats
-from textreg_testing import Check, ContractError, check_penalty, penalty_checks
-from textreg_testing.objective import Sized
+from textreg_testing import Check, ContractError, check_penalty
+from textreg_testing.objective import Sized, penalty_checks
 
 SIZE = 6
 

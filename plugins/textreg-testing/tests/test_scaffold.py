@@ -269,7 +269,7 @@ def test_nothing_is_half_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 def test_templates_are_shipped() -> None:
     folder = resources.files("textreg_testing") / "templates"
     written = {template for templates in TEMPLATES.values() for template in templates}
-    assert {child.name for child in folder.iterdir()} == {"common", *written}
+    assert {child.name for child in folder.iterdir()} == {"common", "values.toml", *written}
 
 
 def test_templates_that_there_are_not(tmp_path: Path, cli: Cli) -> None:

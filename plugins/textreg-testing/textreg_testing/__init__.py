@@ -24,28 +24,16 @@ from textreg_testing.builders import (
     graph_builder_checks,
     group_builder_checks,
 )
-from textreg_testing.checks import Check
-from textreg_testing.compare import ContractError
+from textreg_testing.checks import Check, ContractError
 from textreg_testing.exporter import check_exporter, exporter_checks
-from textreg_testing.objective import check_loss, check_penalty, loss_checks, penalty_checks
+from textreg_testing.objective import check_loss, check_penalty, loss_checks
 from textreg_testing.regularizer import check_regularizer, regularizer_checks
-from textreg_testing.repeated import (
-    backend_checks,
-    check_backend,
-    check_command,
-    check_vectors,
-    command_checks,
-    vectors_checks,
-)
+from textreg_testing.repeated import backend_checks, command_checks, vectors_checks
 from textreg_testing.tokenizer import check_tokenizer, tokenizer_checks
 
 __all__ = [
-    "CHECKS",
     "Check",
     "ContractError",
-    "backend_checks",
-    "check_backend",
-    "check_command",
     "check_exporter",
     "check_graph_builder",
     "check_group_builder",
@@ -53,16 +41,13 @@ __all__ = [
     "check_penalty",
     "check_regularizer",
     "check_tokenizer",
-    "check_vectors",
     "command_checks",
     "exporter_checks",
     "graph_builder_checks",
     "group_builder_checks",
     "loss_checks",
-    "penalty_checks",
     "regularizer_checks",
     "tokenizer_checks",
-    "vectors_checks",
 ]
 
 #: The checks of each kind of plugin; those of tokenizers and builders take `texts`.

@@ -22,8 +22,7 @@ from textreg.errors import BrokenPluginError, DataError, DataWarning, UsageError
 from textreg.kinds import GraphBuilder, GroupBuilder
 from textreg.plugins import calls, registry
 from textreg.records import Graph, Groups, Tokens
-from textreg_testing.checks import Check, Run, Skipped, contract
-from textreg_testing.compare import ContractError, fail, require
+from textreg_testing.checks import Check, ContractError, Run, Skipped, contract, fail, require
 from textreg_testing.repeated import Repeats, common_checks, repeated_checks
 from textreg_testing.texts import (
     EDGES,

@@ -1,4 +1,4 @@
-"""What a check is, what its author may say of it, what time it has, and how all of them run."""
+"""What a check is and says, what its author may say of it, what time it has, and how all run."""
 
 from __future__ import annotations
 
@@ -12,19 +12,16 @@ from contextvars import ContextVar, copy_context
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
-from textreg.errors import (
-    ConvergenceWarning,
-    UsageError,
-    did_you_mean,
-)
+import numpy as np
+
+from textreg.errors import ConvergenceWarning, UsageError, did_you_mean
 from textreg.files import read_toml
 from textreg.isolation import cause_of, contained
 from textreg.kinds import Plugin
 from textreg.plugins import registry
 from textreg.records.documents import check_texts
-from textreg_testing.compare import ContractError
 
 # Where every check is described, under its own name.
 PAGE = "docs/contract.md"
@@ -35,6 +32,46 @@ SECONDS = 20.0
 _LIBRARIES = frozenset(("textreg", "numpy", "scipy", "threading"))
 
 _seconds: ContextVar[float] = ContextVar("seconds", default=SECONDS)
+
+
+class ContractError(AssertionError):
+    """A plugin does not do what its kind promises."""
+
+
+def fail(expected: str, got: object) -> NoReturn:
+    """Raise the ContractError of a check, which puts its own name before the message."""
+    raise ContractError(f"expected {expected}, but got {got}.")
+
+
+def require(holds: bool | np.bool_, expected: str, got: object) -> None:
+    """:func:`fail` unless it holds."""
+    if not holds:
+        fail(expected, got)
+
+
+def at_least(what: str, value: float, bound: float, slack: float = 0.0) -> None:
+    """ContractError unless a number is ``bound`` or more, but for the slack."""
+    require(value >= bound - slack, f"{what} of {bound:.8g} at least", f"{value:.8g}")
+
+
+def at_most(what: str, value: float, bound: float, slack: float = 0.0) -> None:
+    """ContractError unless a number is ``bound`` or less, but for the slack."""
+    require(value <= bound + slack, f"{what} of {bound:.8g} at most", f"{value:.8g}")
+
+
+def finite(what: str, value: Any) -> None:
+    """ContractError unless all of it is finite."""
+    require(bool(np.isfinite(value).all()), f"finite {what}", value)
+
+
+def near(what: str, one: Any, other: Any, tolerance: float) -> None:
+    """Two arrays must agree to ``tolerance`` of the largest entry."""
+    one, other = np.asarray(one, dtype=np.float64), np.asarray(other, dtype=np.float64)
+    if one.shape != other.shape:
+        fail(f"{what} of the shape {other.shape}", f"the shape {one.shape}")
+    scale = max(float(np.abs(other).max(initial=0.0)), 1e-12)
+    off = float(np.abs(one - other).max(initial=0.0)) / scale
+    require(off <= tolerance, f"{what} equal to {tolerance:g}, relatively", f"{off:.2g}")
 
 
 class TimeLimitError(ContractError):

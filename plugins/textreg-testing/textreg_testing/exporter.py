@@ -20,10 +20,9 @@ from textreg.plugins import calls
 from textreg.records.plain_model import PlainModel
 from textreg_export.description import describe
 from textreg_export.runtime.predictor import Predictor
-from textreg_testing.checks import Check, Skipped, contract
-from textreg_testing.compare import fail, require
+from textreg_testing.checks import Check, Skipped, contract, fail, require
 from textreg_testing.repeated import Repeats, common_checks, repeated_checks
-from textreg_testing.texts import TEXTS
+from textreg_testing.texts import OPINIONS, TEXTS
 
 # What a file answers of documents, by what it is: scores, labels, probabilities, explanations.
 Answers = Mapping[str, Sequence[Any]]
@@ -222,15 +221,8 @@ def _tasks(exporter: Exporter, read: Reader) -> list[PlainModel]:
 repeated_checks(checks, Repeats(_export, repr, _tasks, _tasks), threads=False)
 
 
-# What the models are trained on: two opinions, with whatever may break a file.
-_TRAINED = (
-    "A good film, </script> really good! It is worth its price.",
-    'Good "quoted" straße; I am happy with it.\n\nIt is \\ good, 100 %.',
-    "good 'film' \U0001f600 No. 7, a good film ɡ\u0301 and 中文 lamp",
-    "A bad film; it is dull, and the lamp broke.",
-    'Bad "lamp" \\ straße... <b>dull</b> &amp; dear, a bad film',
-    "bad film \U0001f61e It isn't good. Its price: bad, 5,000 $ # -- ; {x} `y` ${z}",
-) * 2
+# What the models are trained on, and what they tell apart.
+_TRAINED = OPINIONS * 2
 _LABELS = ("it's good", "it's good", "it's good", 'a "bad"', 'a "bad"', 'a "bad"') * 2
 _THREE = ("ham", 'a "quoted" </label>', "späm's") * 4
 _SETS = tuple(zip(_THREE, _LABELS, strict=True))
@@ -262,7 +254,7 @@ def _row(text: str, number: int) -> dict[str, Any]:
 
 def documents_for(model: PlainModel) -> list[Any]:
     """Documents of the form that a model takes, of every kind."""
-    texts = [*_TRAINED[:6], *TEXTS[:-1]]
+    texts = [*OPINIONS, *TEXTS[:-1]]
     if model.fields:
         names = {field.name for field in model.fields}
         rows = [_row(text, number) for number, text in enumerate(texts)]

@@ -23,8 +23,20 @@ from textreg.kinds import Loss
 from textreg.penalties import Penalty, Separable
 from textreg.records import Floats
 from textreg.solvers.newton import newton
-from textreg_testing.checks import SECONDS, Applies, Checks, Run, contract, run_checks
-from textreg_testing.compare import ContractError, at_least, at_most, finite, near, require
+from textreg_testing.checks import (
+    SECONDS,
+    Applies,
+    Checks,
+    ContractError,
+    Run,
+    at_least,
+    at_most,
+    contract,
+    finite,
+    near,
+    require,
+    run_checks,
+)
 from textreg_testing.problems import small
 from textreg_testing.repeated import Repeats, common_checks, others, repeated_checks
 

@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 from textreg.errors import RecordError, UsageError
 from textreg.kinds import Regularizer
 from textreg.records import Floats, Graph, Groups, Int64s, Problem, Solution
-from textreg_testing.compare import fail
+from textreg_testing.checks import fail
 
 # Documents and features of the small problem.
 N, P = 48, 20

@@ -10,7 +10,7 @@ import math
 import tracemalloc
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
@@ -26,8 +26,7 @@ from textreg.records import Floats, Groups, Problem, SelectionReport, Solution, 
 from textreg.solvers.proximal import proximal
 from textreg.solvers.softmax import softmax_loss
 from textreg_testing import problems
-from textreg_testing.checks import Check, contract
-from textreg_testing.compare import at_least, at_most, fail, finite, near, require
+from textreg_testing.checks import Check, at_least, at_most, contract, fail, finite, near, require
 from textreg_testing.objective import Sized, penalty_checks
 from textreg_testing.problems import CLOSE, N, P, hard, loss_at, null_loss, prepared, small, solved
 from textreg_testing.repeated import Repeats, common_checks, repeated_checks
@@ -55,9 +54,6 @@ HUGE = 1e9
 # How many of the first checks solve nothing.
 QUICK = 5
 
-# Of weights (p,) and an intercept.
-Objective = Callable[[Floats, float], float]
-
 checks = common_checks("regularizer", "", lambda part: prepared(part, hard()))
 
 
@@ -72,6 +68,12 @@ def adds_penalty(part: Regularizer) -> bool:
     return callable(getattr(part, "penalty", None))
 
 
+def penalty_of(ready: Any, problem: Problem) -> Any:
+    """What a decided regularizer adds to the loss, if it has a prox; else None."""
+    penalty = ready.penalty(problem) if adds_penalty(ready) else None
+    return penalty if hasattr(penalty, "prox") else None
+
+
 def declares(part: Regularizer) -> bool:
     """Whether the regularizer says what its objective is."""
     return type(part).objective is not Regularizer.objective or adds_penalty(part)
@@ -82,12 +84,11 @@ def slack_of(value: float, problem: Problem, share: float, least: float = 1e-3) 
     return share * max(abs(value), least * null_loss(problem))
 
 
-def lower(
-    objective: Objective, solution: Solution, moves: Sequence[Floats]
-) -> tuple[float, Floats, float]:
-    """The lowest objective that these moves of the weights or the intercept lead to, and where."""
+def lower(objective: Callable[..., float], solution: Any, moves: Any) -> tuple[float, Any, Any]:
+    """The lowest objective that these moves of the weights or an intercept lead to, and where."""
     sizes = (-1e-2, -1e-3, 1e-3, 1e-2)
-    trials = [(solution.w, solution.b + size) for size in (-1e-2, 1e-2)]
+    first = np.eye(np.size(solution.b))[0] if np.ndim(solution.b) else 1.0  # of several classes
+    trials = [(solution.w, solution.b + size * first) for size in (-1e-2, 1e-2)]
     trials += [(solution.w + size * move, solution.b) for move in moves for size in sizes]
     values = [objective(w, b) for w, b in trials]
     best = int(np.argmin(values))
@@ -255,10 +256,8 @@ def _labels(part: Regularizer) -> None:
 def _weights(part: Regularizer) -> None:
     """A document of weight 3 counts as three copies of it, and one of weight 0 does not count."""
     problem = small()
+    weighted = problem.replace(sample_weight=np.r_[0.0, 0.0, 0.0, problem.sample_weight[3:]])
     ready = prepared(part, problem)
-    counts = problem.sample_weight.copy()
-    counts[:3] = 0.0
-    weighted = problem.replace(sample_weight=counts)
     one, other = solved(ready, weighted), solved(ready, problems.repeated(weighted))
     near("weights of repeated documents", one.w, other.w, CLOSE)
 
@@ -420,8 +419,7 @@ def _optimality(part: Regularizer) -> None:
             what = f"a change of w[{places[0]}] by {(w - solution.w)[places[0]]:.3g}"
         slack = slack_of(least, problem, LOWER, 1e-2)
         at_least(f"an objective, with {what},", value, least, slack)
-        penalty: Any = ready.penalty(problem) if everywhere else None  # type: ignore[attr-defined]
-        if hasattr(penalty, "prox"):
+        if penalty := penalty_of(ready, problem):
             _, gradient = loss_at(problem, solution.w, solution.b)
             step = 0.1 / max(float(abs(problem.X).sum()), 1e-9)
             moved = solution.w - penalty.prox(solution.w - step * gradient, step)
@@ -510,13 +508,11 @@ def _known(
     first = solved(ready, problem)
     known = [first, solved(ready, problem.replace(start=far))]
     known += [it for _, it in part.path(problem.replace(tol=1e-4), part.candidates(problem)[:4])]
-    penalty: Any = ready.penalty(problem) if adds_penalty(ready) else None  # type: ignore[attr-defined]
-    if hasattr(penalty, "prox"):
+    if penalty := penalty_of(ready, problem):
         known.append(proximal(problem.replace(max_iter=500), penalty))
     yield from ((it.w, it.b) for it in known)
-    yield lower(partial(ready.objective, problem), first, _moves(first, problem, everywhere=False))[
-        1:
-    ]
+    moves = _moves(first, problem, everywhere=False)
+    yield lower(partial(ready.objective, problem), first, moves)[1:]
 
 
 @checks.add("path")
@@ -574,14 +570,13 @@ def _side_by_side(part: Regularizer) -> None:
     and as near to the optimum as what solve gives."""
     problem, codes = problems.labeled()
     ready = prepared(part, problem)
-    posed = [problem.replace(y=np.where(codes == k, 1.0, -1.0)) for k in range(CLASSES)]
+    posed = [problem.replace(y=problems.one_rest(codes, k)) for k in range(CLASSES)]
     several = ready.solve_each(posed)
     require(len(several) == CLASSES, f"{CLASSES} solutions", len(several))
     for label, (one, solution) in enumerate(zip(posed, several, strict=True)):
-        (own,) = ready.solve_each([one])
+        (own,), alone = ready.solve_each([one]), solved(ready, one)
         same = np.array_equal(solution.w, own.w)
         require(same, f"the weights of class {label} as by itself", "others")
-        alone = solved(ready, one)
         near(f"objective of class {label}", solution.objective, alone.objective, CLOSE)
         near(f"weights of class {label}", solution.w, alone.w, CLOSE)
 
@@ -594,8 +589,7 @@ def _softmax(part: Regularizer) -> None:
     problem, codes = problems.labeled()
     ready = prepared(part, problem)
     solution = ready.solve_softmax(problem, codes)
-    for name, shape in (("w", (CLASSES, P)), ("b", (CLASSES,))):
-        value = getattr(solution, name)
+    for name, value, shape in ("w", solution.w, (CLASSES, P)), ("b", solution.b, (CLASSES,)):
         require(np.shape(value) == shape, f"{name} of the shape {shape}", np.shape(value))
         finite(name, value)
     shares = np.bincount(codes, weights=problem.sample_weight) / problem.sample_weight.sum()
@@ -635,11 +629,8 @@ def _softmax_objective(part: Regularizer) -> None:
     near("the objective", [solution.objective], [value], 1e-6)
     total = float(np.abs(solution.b.sum()))
     require(total <= 1e-6 * (1.0 + np.abs(solution.b).max()), "intercepts that sum to 0", total)
-    moves = [np.eye(CLASSES * P)[k].reshape(CLASSES, P) for k in range(CLASSES * P)]
-    trials = [(solution.w + size * move, solution.b) for move in moves for size in (-1e-3, 1e-3)]
-    trials += [(share * solution.w, solution.b) for share in (0.99, 1.01)]
-    trials += [(solution.w, solution.b + size * np.eye(CLASSES)[0]) for size in (-1e-2, 1e-2)]
-    least = min(objective(w, b) for w, b in trials)
+    moves = [*np.eye(CLASSES * P).reshape(-1, CLASSES, P), solution.w]
+    least = lower(objective, solution, moves)[0]
     at_least("an objective nearby", least, value, 1e-5 * value)
     for tol in (0.3, 1e-2):
         loose = ready.solve_softmax(problem.replace(tol=tol), codes)
@@ -742,16 +733,12 @@ def regularizer_checks() -> list[Check]:
     They come first, as they are quick, and show where a mistake is.
     """
     own = checks.of()
-    penalties = penalty_checks(kind="regularizer", within=_penalty_of)
-    return [*own[:QUICK], *penalties, *own[QUICK:]]
+
+    def within(part: Regularizer) -> Sized | None:
+        penalty = penalty_of(prepared(part), small())
+        return None if penalty is None else Sized(penalty, P)
+
+    return [*own[:QUICK], *penalty_checks(kind="regularizer", within=within), *own[QUICK:]]
 
 
 check_regularizer = contract(regularizer_checks)
-
-
-def _penalty_of(part: Regularizer) -> Sized | None:
-    """The penalty of a regularizer, None where it has none with a prox."""
-    problem = small()
-    ready: Any = prepared(part, problem)
-    made = ready.penalty(problem) if adds_penalty(ready) else None
-    return Sized(made, P) if hasattr(made, "prox") else None

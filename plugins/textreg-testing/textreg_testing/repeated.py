@@ -28,14 +28,12 @@ from typing import Any
 import click
 import numpy as np
 
-from textreg import API
 from textreg.errors import DataError, DataWarning, UsageError
-from textreg.kinds import Backend, Plugin, Tokenizer, WordVectors
+from textreg.kinds import API, Backend, Plugin, Tokenizer, WordVectors
 from textreg.params import AUTO, Param
 from textreg.plugins import calls, registry
 from textreg.records.store import Memory
-from textreg_testing.checks import Checks, Skipped, contract, module_of
-from textreg_testing.compare import fail, near, require
+from textreg_testing.checks import Checks, Skipped, fail, module_of, near, require
 
 _SEED = 271828
 
@@ -469,7 +467,6 @@ def others(declared: Param, value: Any) -> Iterator[Any]:
 
 _of_backends = common_checks("backend", "backend-")
 backend_checks = _of_backends.of
-check_backend = contract(backend_checks)
 
 
 @_of_backends.add("work")
@@ -489,7 +486,6 @@ def _work(backend: Backend) -> None:
 
 _of_vectors = common_checks("vectors", "vectors-")
 vectors_checks = _of_vectors.of
-check_vectors = contract(vectors_checks)
 
 
 @_of_vectors.add("rows")
@@ -517,7 +513,6 @@ def _rows(table: WordVectors) -> None:
 
 _of_commands = Checks("command", "command-")
 command_checks = _of_commands.of
-check_command = contract(command_checks)
 
 
 @_of_commands.add("help")

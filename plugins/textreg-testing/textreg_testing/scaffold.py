@@ -9,16 +9,17 @@ import os
 import re
 import shutil
 from functools import partial
-from importlib import metadata, resources
+from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 from string import Template
 from typing import NamedTuple
 
-from textreg import API
 from textreg.errors import UsageError, did_you_mean
+from textreg.files import read_toml
 from textreg.hookspecs import HOOK_OF_KIND
 from textreg.interrupts import tidying
+from textreg.kinds import API
 from textreg.plugins import registry
 from textreg.plugins.loading import title
 
@@ -32,26 +33,8 @@ TEMPLATES: dict[str, tuple[str, ...]] = {
 }
 TEMPLATES["regularizer"] = ("penalty", "solve", "cython")
 
-# Options with which `textreg train` uses a plugin of each kind, and `textreg export` one; a
-# command is used by its name.
-_USE = {
-    "tokenizer": "--tokenizer $name",
-    "groups": "--reg group --groups $name",
-    "graph": "--reg network --graph $name",
-    "regularizer": "--reg $name",
-    "loss": "--task regression --loss $name",
-    "exporter": "--to $name",
-    "command": "$name FILE",
-}
-
-# The keywords of a training that uses a plugin of each kind, where one does.
-_TRAINED = {
-    "tokenizer": '{"tokenizer": NAME, "reg": "lasso"}',
-    "groups": '{"groups": NAME, "reg": "group"}',
-    "graph": '{"graph": NAME, "reg": "network"}',
-    "regularizer": '{"reg": NAME}',
-    "loss": '{"loss": NAME, "reg": "ridge"}',
-}
+# Where the templates are, a folder for each, and one for what all have.
+_FOLDER = Path(__file__).with_name("templates")
 
 
 class NewPlugin(NamedTuple):
@@ -124,53 +107,24 @@ def _names(kind: str, name: str, template: str) -> dict[str, str]:
     """The substitutions in the templates; UsageError for an invalid name."""
     _check_name(kind, name)
     short = name.replace("-", "_")
-    module = f"textreg_{short}"
-    compiled = template == "cython"
-    built = kind in ("groups", "graph")
-    checks = f"{kind.removesuffix('s')}_builder_checks" if built else f"{kind}_checks"
     names = {
         "kind": kind,
         "name": name,
         "short": short,
         "title": title(kind),
         "template": template,
-        "module": module,
-        "source": module if compiled else f"{module}.py",
+        "module": f"textreg_{short}",
         "distribution": f"textreg-{name}",
         "Class": "".join(part.capitalize() for part in name.split("-")),
         "api": str(API),
-        "use": Template(_USE[kind]).substitute(name=name),
         "version": ".".join(metadata.version("textreg").split(".")[:2]),
-        "checks": checks,
-        "given": "TEXTS" if built or kind == "tokenizer" else "",
-        "options": _TRAINED.get(kind, ""),
-        "requires": '"setuptools>=77", "Cython>=3.1"' if compiled else '"setuptools>=77"',
-        "packages": _PACKAGE.format(module) if compiled else f'py-modules = ["{module}"]\n',
-        "more": _KERNEL if compiled else "",
-        # A compiled wheel fits one system: the source fits all.
-        "sdist": " --sdist" if compiled else "",
-        "needs": "click>=8.1" if kind == "command" else "numpy>=1.24",
-        "help": _HELP.format(name, module) if kind == "command" else "",
     }
+    values = read_toml(_FOLDER / "values.toml")
+    for layer in ("common", kind, template):
+        for key, text in values.get(layer, {}).items():
+            names[key] = Template(text).substitute(names)
     _check_free(names)
     return names
-
-
-_PACKAGE = """packages = ["{0}"]
-
-[tool.setuptools.package-data]
-{0} = ["*.pyi", "*.pyx"]
-"""
-
-_HELP = """
-
-# What textreg --help shows of it.
-[project.entry-points."textreg.help"]
-"{0} Show the most frequent words of a file." = "{1}\""""
-
-_KERNEL = """ Its loop is
-compiled: `kernel.pyx`, with its types in `kernel.pyi` and the same in plain Python in `twin.py`.
-After a change of the kernel repeat `pip install -e .`."""
 
 
 def _check_name(kind: str, name: str) -> None:
@@ -228,7 +182,7 @@ def _used(names: dict[str, str]) -> set[str]:
 
 def _templates(layer: str) -> dict[str, str]:
     """The texts of one folder of templates, by the paths of what they become."""
-    folder = Path(str(resources.files("textreg_testing"))) / "templates" / layer
+    folder = _FOLDER / layer
     return {
         path.relative_to(folder).as_posix().removesuffix(".tmpl"): path.read_text(encoding="utf-8")
         for path in sorted(folder.rglob("*.tmpl"))

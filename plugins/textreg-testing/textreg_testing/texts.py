@@ -8,81 +8,31 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from textreg.files import read_toml
 from textreg.plugins import registry
 from textreg.records import Tokens
 from textreg.records.documents import check_texts
 from textreg_testing.checks import Declared, declared_for
 
-# Texts that a tokenizer must take: empty ones, all scripts, markup and control characters.
-TEXTS = (
-    "The lamp is bright. We love it!\n\nIt came on Monday.",
-    "",
-    "Dull, dull lamp... and it broke.",
-    "ÄÖÜ naïve Ωmega \U0001f600 １２ don't",
-    "   \n\t ",
-    "A lamp. A lamp. A lamp.\n\nNot a chair; a lamp!",
-    "<b>markup</b> & http://example.org/?q=1 \x00 \u202e end",
-    "lamp",
-    "!?",
-    "Two lines\r\nand a third \u2028 of 1,984 words, 3.5 % more (e.g. these)\n",
-    "İstanbul ’20: STRASSE, Straße and straße; then DŽ, ﬁve and ½ lamp",
-    "Кто там? Лампа! 这是一个灯。灯很亮。 مصباح جميل. दीपक. とても明るい",
-    "cafe\u0301 and café, a\u200bb\u200dc\xa0d, \U0001f469\u200d\U0001f52c wrote it",
-    " \t Words after spaces. And before some  \r\n  ",
-    "a" * 2000 + " " + "Long words. Of all " * 200,
-)
-
-# What some tokenizers have a setting for: languages, names, numbers, marks, what is no prose.
-SPECIAL = (
-    "@Ann and @bob_2: see #sale, #Sale2024 or https://example.org/a?b=1#c, mail a.b@example.com!!!",
-    "It's NOT good :-( but sooooo cheap :) <3 :D 😀👍🏽 I can't, won't, shouldn't... He isn't.",
-    "On 2024-03-05, 5 March 2024, 03/05/24 at 9:30 pm: $1,299.99, 20%, 3.5 kg, 1e-5, 2nd, No. 7.",
-    "Dr. Smith of the U.S.A. (e.g. NASA) met Mr. O'Neil; well-known state-of-art e-mail, re-do.",
-    "snake_case camelCase HTTPServer v1.2.3 foo() a+b=c `code` **bold** # Head\n- item\n1. item",
-    '"Quoted," (aside) [1] {x} «dit-il» „so“ – dash — and/or & more; "yes"? ... *** ___ ~',
-    "<p>Some <b>bold</b> text &amp; more</p>\n\n> quoted\nTel. +49 (0)30 123-456, ISBN 3-16-1484",
-    "Die Häuser der Straßenbahnhaltestelle wurden geöffnet. L'été n'est qu'un rêve: aujourd'hui.",
-    "¿Cómo están los niños? Él corrió rápidamente. Não há pães. İğne ılık. Ελλάδα: καλημέρα!",
-    "小明硕士毕业于中国科学院计算所，后在日本京都大学深造。我来到北京清华大学，他不喜欢它们！",
-    "東京都に行きました。とても美味しいラーメンを食べた。서울에서 좋은 영화를 보았습니다.",
-    "ฉันไปโรงเรียนทุกวัน अच्छी फिल्म है। كتاب جميل جدا، והספר טוב. Кошки бежали по улицам домой.",
-    "The cats were running and the children ran happily to the houses; geese, mice, studies.",
-    "the of and to in is it you that he was for on are with as I his they be at one have this from",
-    "New York and San Francisco are cities. new york is large. Machine learning machine learning.",
-    "good good bad good very bad not at all good never bad no idea nothing without a doubt hardly",
-    "ﬁle ½ ² ① Ａｂｃ Ǆ ſ \u00ad co\u00adop zero\u200bwidth Cafe\u0301 CAFÉ Iİıi ß MCM abc123 a1b2",
-)
-
-# Texts in which there is little to group or link.
-EDGES = (["", ""], ["lamp"], ["lamp lamp lamp", ""], ["a lamp", "a chair. a lamp"])
-
-_TOPICS = (
-    "lamp candle bulb glow shine flash torch camp",
-    "kettle cook bake boil pan fry spoon bowl",
-    "song sing drum play tune listen piano ring",
-    "plant seed grow water rose tree dig weed",
-    "train walk drive ride road station map brain",
-    "paint build nail hammer cut saw wood glue",
-)
-_AFFIXES = (("", ""), ("", "s"), ("", "ing"), ("", "ed"), ("", "er"), ("re", ""))
-_COMMON = "the a and is of to it we was in".split()
-_RARE = (
-    "lamb limp lump damp 7 12 1984 3.5 naïve café größe straße Größe лампа лампы свет λάμπα φως "
-    "灯光 灯 مصباح दीपक don't state-of-the-art A LAMP Lamp LAMPS Kettle re-do ﬁve ½ x"
-).split()
-_PLAIN = "lamp kettle rosewood bright music gardens".split()
-_SPACELESS = "灯光 电影 音乐 花园 苹果 老师".split()
-_ENDS = (". ", ". ", "! ", "? ", "; ", ".\n\n", ", ", " - ")
+_DATA: dict[str, Any] = read_toml(Path(__file__).with_name("texts.toml"))
+TEXTS = (*_DATA["texts"], "a" * 2000 + " " + "Long words. Of all " * 200)
+SPECIAL, EDGES, OPINIONS = (tuple(_DATA[key]) for key in ("special", "edges", "opinions"))
+_WORDS = {key: it.split() if isinstance(it, str) else it for key, it in _DATA["words"].items()}
 
 
 def written(documents: int, topics: int, stems: int, seed: int) -> list[str]:
     """Documents of some topics, each of words with common stems and affixes."""
     rng = np.random.default_rng(seed)
-    kinds = [topic.split()[:stems] for topic in _TOPICS[:topics]]
+
+    def drawn(some: list[Any]) -> Any:
+        return some[int(rng.integers(len(some)))]
+
+    kinds = [topic.split()[:stems] for topic in _WORDS["topics"][:topics]]
     texts = []
     for number in range(documents):
         main, other = number % topics, int(rng.integers(topics))
@@ -90,14 +40,13 @@ def written(documents: int, topics: int, stems: int, seed: int) -> list[str]:
         for _ in range(int(rng.integers(1, 40)) + 4 * (number % 5)):
             draw = rng.random()
             if draw < 0.2:
-                word = _COMMON[int(len(_COMMON) * rng.random() ** 2)]
+                word = _WORDS["common"][int(len(_WORDS["common"]) * rng.random() ** 2)]
             elif draw < 0.3:
-                word = _RARE[int(rng.integers(len(_RARE)))]
+                word = drawn(_WORDS["rare"])
             else:
-                stem = kinds[main if draw < 0.8 else other][int(rng.integers(stems))]
-                before, after = _AFFIXES[int(rng.integers(len(_AFFIXES)))]
-                word = before + stem + after
-            after = _ENDS[int(rng.integers(len(_ENDS)))] if rng.random() < 0.2 else " "
+                stem = drawn(kinds[main if draw < 0.8 else other])
+                word = stem.join(drawn(_WORDS["affixes"]))
+            after = drawn(_WORDS["ends"]) if rng.random() < 0.2 else " "
             starts = bool(words) and words[-1][-2] in ".!?\n"
             words.append((word.capitalize() if starts else word) + after)
         texts.append("".join(words).strip() + ("." if number % 3 else ""))
@@ -133,8 +82,8 @@ class Trial:
         """What stands between words and ends sentences, in two sorts of language, and words."""
         given = dict.fromkeys(word for text in self.texts[:30] for word in text.split())
         some = [word for word in given if word.isalpha() and len(word) <= 20][:8]
-        spaced = list(dict.fromkeys((*some, *_PLAIN)))[:8]
-        return (" ", ". ", spaced), ("，", "。", _SPACELESS)
+        spaced = list(dict.fromkeys((*some, *_WORDS["plain"])))[:8]
+        return (" ", ". ", spaced), ("，", "。", _WORDS["spaceless"])
 
     @cached_property
     def large(self) -> Tokens:
@@ -259,17 +208,9 @@ def renumbered(tokens: Tokens, order: Sequence[int]) -> Tokens:
     return replace(tokens, ids=new[tokens.ids], vocabulary=names)
 
 
-# Letters that stand for a to z: names of them are no words, but alike as before.
-_ALPHABETS = {
-    "small": "qwjzxvkbghnfcdtrsplmyiouea",
-    "capital": "QWJZXVKBGHNFCDTRSPLMYIOUEA",
-    "other": "щшжзхвкбгънфцдтрсплмюиоуеа",
-}
-
-
 def renamed(tokens: Tokens, letters: str) -> Tokens:
     """The same with ``small``, ``capital`` or ``other`` letters for a to z in all names."""
-    change = str.maketrans("abcdefghijklmnopqrstuvwxyz", _ALPHABETS[letters])
+    change = str.maketrans("abcdefghijklmnopqrstuvwxyz", _DATA["letters"][letters])
     return replace(tokens, vocabulary=[name.translate(change) for name in tokens.vocabulary])
 
 

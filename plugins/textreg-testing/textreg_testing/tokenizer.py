@@ -13,8 +13,7 @@ from textreg.errors import BrokenPluginError, UsageError
 from textreg.kinds import Tokenizer
 from textreg.plugins import calls
 from textreg.records import Tokens
-from textreg_testing.checks import Check, Skipped, contract
-from textreg_testing.compare import fail, require
+from textreg_testing.checks import Check, Skipped, contract, fail, require
 from textreg_testing.repeated import Repeats, common_checks, repeated_checks
 from textreg_testing.texts import SPECIAL, Trial, trial_of, trials
 

@@ -14,10 +14,11 @@ from textreg_topics import Lda, Lsi
 import textreg
 from textreg.errors import DataError
 from textreg.records import Tokens
-from textreg.text import scan_words
 from textreg_testing import check_group_builder
 from textreg_testing.checks import limited
 from textreg_testing.texts import with_pairs
+
+WORDS = textreg.tokenizer("textreg:words")
 
 SEA = "ship sail wave harbor anchor"
 KITCHEN = "oven flour butter sugar bake"
@@ -42,7 +43,7 @@ def words_of(groups: Any, tokens: Tokens) -> list[set[str]]:
 
 @pytest.mark.parametrize("cls", [Lda, Lsi])
 def test_topics_are_found(cls: Any) -> None:
-    tokens = scan_words(texts())
+    tokens = WORDS.encode(texts())
     groups = cls(topics=2, words=5, max_df=0.5).build(tokens)
     found = words_of(groups, tokens)
     assert len(groups) == 2
@@ -55,7 +56,7 @@ def test_topics_are_found(cls: Any) -> None:
 
 @pytest.mark.parametrize("cls", [Lda, Lsi])
 def test_the_same_seed_gives_the_same_groups(cls: Any) -> None:
-    tokens = scan_words(texts())
+    tokens = WORDS.encode(texts())
     one, other = (cls(topics=3, words=4, max_df=0.9, seed=7).build(tokens) for _ in range(2))
     assert np.array_equal(one.indices, other.indices)
     assert np.array_equal(one.indptr, other.indptr)
@@ -63,7 +64,7 @@ def test_the_same_seed_gives_the_same_groups(cls: Any) -> None:
 
 
 def test_fits_in_threads_leave_the_filters_of_warnings() -> None:
-    tokens = scan_words(texts())
+    tokens = WORDS.encode(texts())
     builder = Lda(topics=2, words=5, max_df=0.9, iterations=3)
     builder.build(tokens)  # the first import of scikit-learn adds filters of its own
     before = list(warnings.filters)
@@ -78,7 +79,7 @@ def test_fits_in_threads_leave_the_filters_of_warnings() -> None:
 
 
 def test_weights_follow_sizes() -> None:
-    tokens = scan_words(texts())
+    tokens = WORDS.encode(texts())
     groups = Lda(topics=2, words=4, max_df=0.5, weight="sqrt").build(tokens)
     assert groups.weights.tolist() == [2.0, 2.0]
 
@@ -100,12 +101,12 @@ def test_ngrams_belong_to_the_topic_of_their_words() -> None:
 @pytest.mark.parametrize("cls", [Lda, Lsi])
 def test_no_word_left_is_told(cls: Any) -> None:
     with pytest.raises(DataError, match=r"no word is in at least 50 documents .*--groups-min-df"):
-        cls(min_df=50).build(scan_words(texts()))
+        cls(min_df=50).build(WORDS.encode(texts()))
 
 
 def test_too_many_lsi_topics_are_told() -> None:
     with pytest.raises(DataError, match=r"lsi: 11 topics are too many .* 11 words"):
-        Lsi(topics=11, max_df=0.5, min_df=1).build(scan_words([*texts(), "once"]))
+        Lsi(topics=11, max_df=0.5, min_df=1).build(WORDS.encode([*texts(), "once"]))
 
 
 @pytest.mark.parametrize("name", ["lda", "lsi"])
