@@ -76,6 +76,11 @@ def test_false_claims_are_refused(
         textreg.train(TEXTS, LABELS, reg=type(base.__name__, (base,), body)())
 
 
+def test_what_textreg_solves_itself_is_not_asked_whether_it_has_converged() -> None:
+    body = {"solve": Penalized.solve, "__doc__": "By textreg."}
+    assert textreg.train(TEXTS, LABELS, reg=type("Ours", (SquaresByProx,), body)()).predict(TEXTS)
+
+
 def test_nothing_is_asked_of_what_minimizes_nothing() -> None:
     body = {"claims": {"gap": np.nan}, "share": 0.5, "minimizes": False, "__doc__": "Shrunk."}
     assert textreg.train(TEXTS, LABELS, reg=type("Shrunk", (Squares,), body)()).predict(TEXTS)

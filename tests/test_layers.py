@@ -174,10 +174,10 @@ def test_a_command_imports_nothing_heavy_before_it_works(module: str) -> None:
 
 
 BUDGETS = {
-    "textreg": 37_390,
+    "textreg": 37_410,
     "textreg/_core": 4_400,
     "textreg/blocks": 655,
-    "textreg/builtin": 1_220,
+    "textreg/builtin": 1_210,
     "textreg/checking": 1_055,
     "textreg/cli": 3_450,
     "textreg/estimators": 885,
@@ -185,7 +185,7 @@ BUDGETS = {
     "textreg/features": 1_170,
     "textreg/measure": 1_065,
     "textreg/model": 1_705,
-    "textreg/plugins": 1_280,
+    "textreg/plugins": 1_310,
     "textreg/reading": 2_265,
     "textreg/records": 2_510,
     "textreg/solvers": 5_450,

@@ -7,6 +7,7 @@ by one, or a place in a selection that is taken for a number, comes to light.
 
 from __future__ import annotations
 
+import itertools
 import re
 import warnings
 from collections import Counter
@@ -24,17 +25,7 @@ from textreg.plugins import calls, registry
 from textreg.records import Graph, Groups, Tokens
 from textreg_testing.checks import Check, ContractError, Run, Skipped, contract, fail, require
 from textreg_testing.repeated import Repeats, common_checks, repeated_checks
-from textreg_testing.texts import (
-    EDGES,
-    Trial,
-    renamed,
-    renumbered,
-    shuffled,
-    trial_of,
-    trials,
-    with_pairs,
-    with_unused,
-)
+from textreg_testing.texts import EDGES, LETTERS, Trial, trial_of, trials, with_pairs
 
 Builder = GroupBuilder | GraphBuilder
 
@@ -187,7 +178,7 @@ def unnumbered(wanted: list[Group], got: list[Group]) -> tuple[list[Group], list
 
 def common_share(wanted: list[Group], got: list[Group]) -> float:
     """The features that groups at the same place share, of all in one of them; a mean."""
-    pairs = [(set(one.features), set(it.features)) for one, it in zip(wanted, got, strict=False)]
+    pairs = [({*one.features}, {*other.features}) for one, other in zip(wanted, got, strict=False)]
     shares = [len(one & other) / max(len(one | other), 1) for one, other in pairs]
     return sum(shares) / max(len(wanted), len(got), 1)
 
@@ -494,3 +485,64 @@ def _check_same(part: Builder, both: tuple[Tokens, Tokens], where: str, cause: s
             [link._replace(features=link.features[:1]) for link in some] for some in (wanted, got)
         )
     require_same(part, wanted, got, where, cause)
+
+
+# Where the characters begin of names that are like no other: CJK extension A.
+_UNLIKE = 0x3400
+
+# Characters of such a name, so that no word is a few changes away from it.
+_LONG = 12
+
+
+def with_unused(tokens: Tokens) -> tuple[Tokens, frozenset[str]]:
+    """The same with features that occur nowhere among the others, which keep their order.
+
+    They are first, last, and after every other feature; their names are also given.
+    """
+    old = list(tokens.vocabulary)
+    starts = range(_UNLIKE, _UNLIKE + _LONG * len(old[::2]) + 1, _LONG)
+    unused = ["".join(map(chr, range(start, start + _LONG))) for start in starts]
+    names = [*old, unused[-1]]
+    for place in reversed(range(len(unused) - 1)):
+        names.insert(2 * place, unused[place])
+    ids = np.arange(len(old), dtype=np.int32)  # a new name is before every other old one
+    ids += ids // 2 + 1
+    return replace(tokens, ids=ids[tokens.ids], vocabulary=names), frozenset(unused)
+
+
+def renumbered(tokens: Tokens, order: Sequence[int]) -> Tokens:
+    """The same with other numbers of the features: those that they had before, in order."""
+    new = np.empty(len(order), dtype=np.int32)
+    new[list(order)] = np.arange(len(order), dtype=np.int32)
+    names = [tokens.vocabulary[feature] for feature in order]
+    return replace(tokens, ids=new[tokens.ids], vocabulary=names)
+
+
+def renamed(tokens: Tokens, letters: str) -> Tokens:
+    """The same with ``small``, ``capital`` or ``other`` letters for a to z in all names."""
+    change = str.maketrans("abcdefghijklmnopqrstuvwxyz", LETTERS[letters])
+    return replace(tokens, vocabulary=[name.translate(change) for name in tokens.vocabulary])
+
+
+def shuffled(tokens: Tokens, seed: int, level: str, *, inside: bool) -> Tokens:
+    """The same with the tokens of every sentence in another order, or the sentences of every
+    document.
+
+    level: ``sentence`` or ``document``. inside: whether the first and the last stay where they are.
+    """
+    rng = np.random.default_rng(seed)
+    ptr = tokens.sentence_ptr if level == "sentence" else tokens.document_ptr
+    order = np.arange(ptr[-1])
+    for start, end in itertools.pairwise(ptr.tolist()):
+        if end - start > 3:  # so that some can move when the first and the last stay
+            moved = slice(start + inside, end - inside)
+            order[moved] = rng.permutation(order[moved])
+    if level == "sentence":
+        return replace(tokens, ids=tokens.ids[order])
+    pieces = [tokens.ids[tokens.sentence_ptr[s] : tokens.sentence_ptr[s + 1]] for s in order]
+    return replace(
+        tokens,
+        ids=np.concatenate([np.empty(0, dtype=np.int32), *pieces]),
+        sentence_ptr=np.cumsum([0, *map(len, pieces)]),
+        paragraph_ptr=None,
+    )

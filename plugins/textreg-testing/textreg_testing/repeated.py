@@ -89,9 +89,8 @@ def own_numbers(what: str) -> Iterator[None]:
         )
 
 
-def _shared_generators() -> tuple[Any, ...]:
-    kind, keys, *rest = np.random.get_state()
-    return random.getstate(), kind, keys.tobytes() if isinstance(keys, np.ndarray) else keys, *rest
+def _shared_generators() -> bytes:
+    return pickle.dumps((random.getstate(), np.random.get_state()))
 
 
 def elsewhere(run: Work, part: Any, tasks: Sequence[Any]) -> list[Any]:

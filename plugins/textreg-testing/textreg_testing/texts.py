@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ from textreg_testing.checks import Declared, declared_for
 _DATA: dict[str, Any] = read_toml(Path(__file__).with_name("texts.toml"))
 TEXTS = (*_DATA["texts"], "a" * 2000 + " " + "Long words. Of all " * 200)
 SPECIAL, EDGES, OPINIONS = (tuple(_DATA[key]) for key in ("special", "edges", "opinions"))
+LETTERS: dict[str, str] = _DATA["letters"]
 _WORDS = {key: it.split() if isinstance(it, str) else it for key, it in _DATA["words"].items()}
 
 
@@ -170,69 +170,4 @@ def with_pairs(tokens: Tokens, pairs: Collection[tuple[int, int]] | None = None)
         ids=np.array(ids, dtype=np.int32),
         sentence_ptr=np.array(sentence_ptr, dtype=np.int64),
         vocabulary=list(number),
-    )
-
-
-# Where the characters begin of names that are like no other: CJK extension A.
-_UNLIKE = 0x3400
-
-# Characters of such a name, so that no word is a few changes away from it.
-_LONG = 12
-
-
-def with_unused(tokens: Tokens) -> tuple[Tokens, frozenset[str]]:
-    """The same with features that occur nowhere among the others, which keep their order.
-
-    They are first, last, and after every other feature; their names are also given.
-    """
-    old = list(tokens.vocabulary)
-    letters = count(_UNLIKE)
-    names, new, unused = [], [], []
-    for feature, name in enumerate(old):
-        if feature % 2 == 0:
-            unused.append("".join(chr(next(letters)) for _ in range(_LONG)))
-            names.append(unused[-1])
-        new.append(len(names))
-        names.append(name)
-    unused.append("".join(chr(next(letters)) for _ in range(_LONG)))
-    names.append(unused[-1])
-    ids = np.array(new, dtype=np.int32)[tokens.ids]
-    return replace(tokens, ids=ids, vocabulary=names), frozenset(unused)
-
-
-def renumbered(tokens: Tokens, order: Sequence[int]) -> Tokens:
-    """The same with other numbers of the features: those that they had before, in order."""
-    new = np.empty(len(order), dtype=np.int32)
-    new[list(order)] = np.arange(len(order), dtype=np.int32)
-    names = [tokens.vocabulary[feature] for feature in order]
-    return replace(tokens, ids=new[tokens.ids], vocabulary=names)
-
-
-def renamed(tokens: Tokens, letters: str) -> Tokens:
-    """The same with ``small``, ``capital`` or ``other`` letters for a to z in all names."""
-    change = str.maketrans("abcdefghijklmnopqrstuvwxyz", _DATA["letters"][letters])
-    return replace(tokens, vocabulary=[name.translate(change) for name in tokens.vocabulary])
-
-
-def shuffled(tokens: Tokens, seed: int, level: str, *, inside: bool) -> Tokens:
-    """The same with the tokens of every sentence in another order, or the sentences of every
-    document.
-
-    level: ``sentence`` or ``document``. inside: whether the first and the last stay where they are.
-    """
-    rng = np.random.default_rng(seed)
-    ptr = tokens.sentence_ptr if level == "sentence" else tokens.document_ptr
-    order = np.arange(ptr[-1])
-    for start, end in itertools.pairwise(ptr.tolist()):
-        if end - start > 3:  # so that some can move when the first and the last stay
-            moved = slice(start + inside, end - inside)
-            order[moved] = rng.permutation(order[moved])
-    if level == "sentence":
-        return replace(tokens, ids=tokens.ids[order])
-    pieces = [tokens.ids[tokens.sentence_ptr[s] : tokens.sentence_ptr[s + 1]] for s in order]
-    return replace(
-        tokens,
-        ids=np.concatenate([np.empty(0, dtype=np.int32), *pieces]),
-        sentence_ptr=np.cumsum([0, *map(len, pieces)]),
-        paragraph_ptr=None,
     )
