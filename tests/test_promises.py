@@ -319,6 +319,19 @@ def test_our_plugins_import_only_what_is_promised(path: Path) -> None:
 
 
 @checkout
+def test_new_plugins_import_only_what_is_promised() -> None:
+    """Those that ``textreg plugins new`` writes, and their tests."""
+    table, seen = promised(), 0
+    for path in (DISTRIBUTIONS / "textreg-testing" / "textreg_testing").rglob("*.py.tmpl"):
+        pattern = r"^from (textreg[\w.]*) import (.*)$"
+        for module, names in re.findall(pattern, path.read_text("utf-8"), re.MULTILINE):
+            wanted = {name for name in names.split(", ") if not name.startswith("$")}
+            assert wanted <= table.get(module, set()), f"{path} imports {module}: {names}"
+            seen += 1
+    assert seen > 40
+
+
+@checkout
 def test_our_satellites_use_these_names_besides_and_all_of_them() -> None:
     table, used = promised(), {}
     for path in FILES:

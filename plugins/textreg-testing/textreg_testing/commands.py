@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -246,17 +246,19 @@ def diagnose(name: str = "") -> list[Diagnosis]:
     means is imported, but for modules of many parts where none is called so. Raises PluginError
     where there is none at all.
     """
-    rows = registry.listing()
-    if name:
-        rows = list(_meant(name, rows)) or list(_meant(name, registry.listing(load=True)))
-        if not rows:
-            known = registry.aliases()
-            damaged = [f" Left out as damaged: {one}." for one in registry.damaged()]
-            raise PluginError(
-                f"no plugin '{name}'.{did_you_mean(name, known)}{''.join(damaged)} "
-                "See: textreg plugins list"
-            )
-    return [_diagnose(row) for row in rows]
+    for load in (False, True) if name else ():
+        rows = registry.listing(load=load)
+        meant = [it for it in rows if is_among(name, spellings(it.kind, it.name, it.distribution))]
+        if meant:
+            return list(map(_diagnose, meant))
+    if not name:
+        return list(map(_diagnose, registry.listing()))
+    known = registry.aliases()
+    damaged = [f" Left out as damaged: {one}." for one in registry.damaged()]
+    raise PluginError(
+        f"no plugin '{name}'.{did_you_mean(name, known)}{''.join(damaged)} "
+        "See: textreg plugins list"
+    )
 
 
 def notes(found: Iterable[Diagnosis] = ()) -> list[str]:
@@ -284,12 +286,6 @@ def notes(found: Iterable[Diagnosis] = ()) -> list[str]:
         for name in map(str.strip, listed)
         if name and not is_among(name, known)
     ]
-
-
-def _meant(name: str, rows: Iterable[PluginInfo]) -> Iterator[PluginInfo]:
-    for row in rows:
-        if is_among(name, spellings(row.kind, row.name, row.distribution)):
-            yield row
 
 
 def _diagnose(row: PluginInfo) -> Diagnosis:

@@ -46,16 +46,19 @@ def small(seed: int = 0, **changes: Any) -> Problem:
     rng = np.random.default_rng(seed)
     X = random_matrix((N, P), 0.3, rng, rng.standard_normal)
     score = X @ np.where(np.arange(P) < 6, 1.5, 0.0) + 0.5 * rng.standard_normal(N) - 0.2
-    values: dict[str, Any] = {
-        "X": X,
-        "y": np.where(score > np.median(score), 1.0, -1.0),
-        "sample_weight": rng.integers(1, 4, N).astype(np.float64),
-        "groups": groups_of(P, rng),
-        "graph": graph_of(P, rng),
-        "tol": TIGHT,
-        "max_iter": 20_000,
-    }
-    return Problem(**{**values, **changes})
+    return _tight(
+        changes,
+        X=X,
+        y=np.where(score > np.median(score), 1.0, -1.0),
+        sample_weight=rng.integers(1, 4, N).astype(np.float64),
+        groups=groups_of(P, rng),
+        graph=graph_of(P, rng),
+    )
+
+
+def _tight(changes: dict[str, Any], **values: Any) -> Problem:
+    """A problem of these values, but for the changes, that is solved closely."""
+    return Problem(**{"tol": TIGHT, "max_iter": 20_000, **values, **changes})
 
 
 def hard(seed: int = 0, **changes: Any) -> Problem:
@@ -68,16 +71,14 @@ def hard(seed: int = 0, **changes: Any) -> Problem:
     dense *= (rng.random((n, p)) < rng.uniform(0.3, 0.9, p)) * rng.uniform(0.5, 2.0, p)
     truth = np.where(rng.random(p) < 0.33, rng.standard_normal(p), 0.0)
     score = dense @ truth + rng.standard_normal(n)
-    values: dict[str, Any] = {
-        "X": csr_array(dense),
-        "y": np.where(score > np.quantile(score, 0.7), 1.0, -1.0),
-        "sample_weight": np.where(np.arange(n) % 20 == 7, 0.0, rng.uniform(0.3, 3.0, n)),
-        "groups": replace(groups_of(p, rng, 40, most=12), weights=rng.uniform(0.3, 3.0, 42)),
-        "graph": graph_of(p, rng),
-        "tol": TIGHT,
-        "max_iter": 20_000,
-    }
-    return Problem(**{**values, **changes})
+    return _tight(
+        changes,
+        X=csr_array(dense),
+        y=np.where(score > np.quantile(score, 0.7), 1.0, -1.0),
+        sample_weight=np.where(np.arange(n) % 20 == 7, 0.0, rng.uniform(0.3, 3.0, n)),
+        groups=replace(groups_of(p, rng, 40, most=12), weights=rng.uniform(0.3, 3.0, 42)),
+        graph=graph_of(p, rng),
+    )
 
 
 def reordered(problem: Problem, order: Int64s) -> Problem:

@@ -218,16 +218,22 @@ def _tasks(part: Regularizer) -> list[Callable[[], Problem]]:
 repeated_checks(checks, Repeats(_weights_of, _numbers, _tasks, _tasks, rounding=1e-9))
 
 
+def told_anew(
+    part: Regularizer, problem: Problem, other: Problem, what: str, near_to: float = CLOSE
+) -> None:
+    """The weights of a problem must be those of the same problem told in another way."""
+    ready, solution = fit(part, problem)
+    near(what, solved(ready, other).w, solution.w, near_to)
+
+
 @checks.add("order", applies=lambda part: not part.order_matters)
 def _order(part: Regularizer) -> None:
     """The order of the documents and of the features does not matter, except for rounding, unless
     the class says order_matters = True."""
     rows = np.random.default_rng(2).permutation(N)
     problem = small()
-    ready, solution = fit(part, problem)
     y, c = problem.y[rows], problem.sample_weight[rows]
-    mixed = problem.replace(X=problem.X[rows], y=y, sample_weight=c)
-    near("weights", solved(ready, mixed).w, solution.w, CLOSE)
+    told_anew(part, problem, problem.replace(X=problem.X[rows], y=y, sample_weight=c), "weights")
     for seed in (0, 1, 2):
         problem = hard(seed)
         ready, solution = fit(part, problem)
@@ -257,9 +263,7 @@ def _weights(part: Regularizer) -> None:
     """A document of weight 3 counts as three copies of it, and one of weight 0 does not count."""
     problem = small()
     weighted = problem.replace(sample_weight=np.r_[0.0, 0.0, 0.0, problem.sample_weight[3:]])
-    ready = prepared(part, problem)
-    one, other = solved(ready, weighted), solved(ready, problems.repeated(weighted))
-    near("weights of repeated documents", one.w, other.w, CLOSE)
+    told_anew(part, weighted, problems.repeated(weighted), "weights of repeated documents")
 
 
 @checks.add("intercept")
@@ -279,9 +283,7 @@ def _intercept(part: Regularizer) -> None:
 def _dense(part: Regularizer) -> None:
     """A dense and a sparse X give the same solution."""
     problem = small()
-    ready, solution = fit(part, problem)
-    dense = problem.replace(X=problem.X.toarray())
-    near("weights", solved(ready, dense).w, solution.w, 1e-9)
+    told_anew(part, problem, problem.replace(X=problem.X.toarray()), "weights", 1e-9)
 
 
 @checks.add("memory")
