@@ -191,7 +191,7 @@ BUDGETS = {
     "textreg/solvers": 5_450,
     "textreg/tasks": 1_310,
     "textreg/training": 4_555,
-    "plugins": 11_400,
+    "plugins": 11_405,
     "plugins/textreg-dask": 590,
     "plugins/textreg-export": 1_365,
     "plugins/textreg-latent": 760,
