@@ -88,6 +88,12 @@ def test_decimal_marks_are_recognized_and_named(tmp_path: Path) -> None:
     assert [text.field("price") for text in corpus.texts[-2:]] == ["5.2", "1234.5"]  # type: ignore[union-attr]
     with pytest.raises(Exception, match="'price' is \"5,20\", not a number"):
         read_corpus(path, fields=fields, encoding="cp1252", decimal={"price": "point"})
+    with pytest.raises(UsageError, match="'semicolon' is neither comma nor point"):
+        read_corpus(path, fields=fields, encoding="cp1252", decimal={"price": "semicolon"})
+    same = read_corpus(path, fields=fields, encoding="cp1252", decimal="comma")
+    assert [*same.texts] == [*corpus.texts]
+    with pytest.raises(UsageError, match="'comas' is neither comma nor point"):
+        read_corpus(path, fields=fields, encoding="cp1252", decimal="comas")
 
 
 def test_a_model_reads_numbers_as_its_training_did(
@@ -319,6 +325,10 @@ def test_workbooks_are_read_and_written(tmp_path: Path, cli: Callable[..., Any])
     assert told[3][-1] == "a cell stands beside the 3 columns of the first row."
     assert 0 < told[2][4] < 1
     assert "no sheet is called" in cli("predict", model, new, "--sheet", "Mail").err
+    plain = str(write(tmp_path / "plain.csv", rows))
+    assert "plain.csv is not a workbook: leave out --sheet Mails" in cli("train", plain, *sheet).err
+    (tmp_path / "folder" / "a").mkdir(parents=True)
+    assert "folder is not a workbook" in cli("train", tmp_path / "folder", *sheet).err
     assert "Excel is no text" in cli("predict", model, new, "--format", "xlsx").err
     assert "compressed already" in cli("predict", model, new, "-o", "a.xlsx.gz").err
     clean = tmp_path / "clean.xlsx"

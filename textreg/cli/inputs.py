@@ -17,10 +17,10 @@ from textreg.errors import DataError, FaultsError, UsageError, first_few
 from textreg.features.fields import FIELD_OPTIONS
 from textreg.reading import corpus as readers
 from textreg.reading import formats, source
-from textreg.reading.columns import ColumnNames, Likely, NoColumnsError
+from textreg.reading.columns import ColumnNames, Likely, NoColumnsError, check_decimals
 from textreg.reading.source import MAX_SKIPPED
 from textreg.records import Corpus
-from textreg.records.documents import DECIMALS, Field, StoredTexts, as_fields, fielded
+from textreg.records.documents import Field, StoredTexts, as_fields, fielded
 from textreg.tasks import Task
 from textreg.terminal import shell_line
 from textreg.training.recipe import items_of, words_of
@@ -250,10 +250,10 @@ def pairs_of(items: Iterable[str]) -> dict[str, str]:
 def _decimals(ctx: click.Context, option: click.Parameter, given: Sequence[str]) -> Any:
     """Decimal marks by the names of columns; None where there are none."""
     marks = pairs_of(given)
-    if wrong := next((mark for mark in marks.values() if mark not in DECIMALS), None):
-        raise click.BadParameter(
-            f"'{wrong}' is neither comma nor point: write comma, or COLUMN=comma.", ctx, option
-        )
+    try:
+        check_decimals(marks)
+    except UsageError as error:
+        raise click.BadParameter(f"{error} Write comma, or COLUMN=comma.", ctx, option) from None
     return marks or None
 
 

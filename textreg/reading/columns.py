@@ -16,6 +16,7 @@ import numpy as np
 from textreg import errors
 from textreg.reading.source import UnusableRow
 from textreg.records.documents import (
+    DECIMALS,
     MISSING,
     Field,
     FieldedText,
@@ -122,6 +123,12 @@ def as_labels(name: str, values: list[Any]) -> tuple[str, ...]:
             reason=f"'{name}' holds something that is no label",
         )
     return tuple(dict.fromkeys(labels))
+
+
+def check_decimals(marks: Mapping[str, str]) -> None:
+    """Raise UsageError unless these are decimal marks by the names of columns."""
+    if wrong := next((mark for mark in marks.values() if mark not in DECIMALS), None):
+        raise errors.UsageError(f"decimal: '{wrong}' is neither comma nor point.")
 
 
 def as_weight(name: str, value: Any, decimal: str = "point") -> float:
@@ -297,9 +304,9 @@ class TableColumns:
         Whether rows keep all their fields.
     fields : sequence of Field, default ()
         The columns that a document consists of, where these are several, in place of one text.
-    decimal : mapping of str to str, optional
-        The decimal marks of columns of numbers, "comma" or "point"; that of the empty name is of
-        all others. By default those of the fields are recognized by :meth:`settled`.
+    decimal : str or mapping of str to str, optional
+        The decimal mark of numbers, "comma" or "point", or those of columns; that of the empty name
+        is of all others. By default those of the fields are recognized by :meth:`settled`.
     sheet : str, optional
         The sheet of a workbook; the first by default.
 
@@ -327,12 +334,13 @@ class TableColumns:
         multilabel: bool = False,
         keep: bool = False,
         fields: Sequence[Field] = (),
-        decimal: Mapping[str, str] | None = None,
+        decimal: str | Mapping[str, str] | None = None,
         sheet: str | None = None,
     ) -> None:
         self.keeps = keep
         self.sheet = sheet
-        self.decimals = dict(decimal or {})
+        self.decimals = {"": decimal} if isinstance(decimal, str) else dict(decimal or {})
+        check_decimals(self.decimals)
         self._settles = decimal is None and any(field.kind == "number" for field in fields)
         self.names: list[str] = []
         self.types: dict[str, Any] = {}
@@ -376,10 +384,7 @@ class TableColumns:
                 if self._needs(role):
                     raise self._missing(role, names, where)
                 continue
-            if names.count(name) > 1:
-                raise errors.DataError(
-                    f"{where}: two columns are called '{name}'. Rename one of them."
-                )
+            _refuse_repeated(name, names, where)
             if name in taken_by:
                 raise errors.UsageError(
                     f"{where}: column '{name}' cannot be both the {role} and a {taken_by[name]} of "
@@ -486,7 +491,7 @@ class TableColumns:
         weight = 1.0
         if "weight" in chosen:
             name = chosen["weight"]
-            weight = as_weight(name, get(name), self._decimal(name))
+            weight = as_weight(name, get(name), decimal_of(name, self.decimals))
         group = as_group(chosen["group"], get(chosen["group"])) if "group" in chosen else ""
         time = as_time(get(chosen["time"])) if "time" in chosen else None
         evidence: Sequence[tuple[int, int]] = ()
@@ -524,9 +529,6 @@ class TableColumns:
             else:
                 yield row
 
-    def _decimal(self, name: str) -> str:
-        return "comma" if decimal_of(name, self.decimals) == "comma" else "point"
-
     def _text(self, record: Mapping[str, Any]) -> str:
         """The text of a record, or the values of its fields."""
         if not self.fields:
@@ -543,7 +545,7 @@ class TableColumns:
     def _value(self, field: Field, name: str, record: Mapping[str, Any]) -> str:
         """The value of a field in a record, by the name of its column."""
         try:
-            value = value_of(field, record.get(name), self._decimal(name))
+            value = value_of(field, record.get(name), decimal_of(name, self.decimals))
         except NotAValueError as error:
             raise UnusableRow(
                 f"'{name}' is {as_json(record.get(name))}, {error}.",
@@ -634,9 +636,13 @@ def _column(field: Field, names: Sequence[str], where: str) -> str:
     name = _named(field.name, names)
     if name is None:
         raise _no_column(field.name, names, where)
+    _refuse_repeated(name, names, where)
+    return name
+
+
+def _refuse_repeated(name: str, names: Sequence[str], where: str) -> None:
     if names.count(name) > 1:
         raise errors.DataError(f"{where}: two columns are called '{name}'. Rename one of them.")
-    return name
 
 
 def _no_column(wanted: str, names: Sequence[str], where: str) -> errors.UsageError:

@@ -30,7 +30,7 @@ from textreg.errors import (
 from textreg.files import MAX_LINE, kind_of_special, limit, too_long
 from textreg.reading import source as sources
 from textreg.reading.columns import ColumnNames, Row, TableColumns
-from textreg.reading.formats import detect, refuse_binary
+from textreg.reading.formats import Workbook, detect, refuse_binary
 from textreg.records import Corpus, Floats, SkippedRows
 from textreg.records.documents import Field, FieldedText, StoredTexts
 from textreg.records.text import renamed
@@ -443,6 +443,8 @@ class CorpusReader:
             self.source = sources.Source(name, stream, self.encoding)
             columns = self.table(labeled=self.labeled)
             format = detect(self.source, columns)
+            if columns.sheet is not None and not isinstance(format, Workbook):
+                raise UsageError(f"{name} is not a workbook: leave out --sheet {columns.sheet}.")
             self.formats.append(format.name)
             if self.encoding == sources.GUESS and not format.magic:
                 self.guessed.append(self.source.encoding.replace("_", "-"))
@@ -455,6 +457,8 @@ class CorpusReader:
     def _folder(self, folder: str) -> Iterator[tuple[str, Row | sources.UnusableRow]]:
         columns = self.table()
         columns.refuse(folder, "a folder for each class")
+        if columns.sheet is not None:
+            raise UsageError(f"{folder} is not a workbook: leave out --sheet {columns.sheet}.")
         if self.labeled and columns.multilabel:
             raise UsageError(
                 f"{folder}: a folder for each class gives every document one label: leave out "
@@ -507,7 +511,7 @@ def read_corpus(  # noqa: PLR0913  # its options are its interface
     multilabel: bool = False,
     encoding: str | None = None,
     fields: Sequence[Field] = (),
-    decimal: Mapping[str, str] | None = None,
+    decimal: str | Mapping[str, str] | None = None,
     label_map: Mapping[str, str] | None = None,
     sheet: str | None = None,
     texts: StoredTexts | None = None,
@@ -549,9 +553,9 @@ def read_corpus(  # noqa: PLR0913  # its options are its interface
     fields : sequence of Field, default ()
         The columns that a document consists of, where these are several; ``text_col`` is then not
         needed.
-    decimal : mapping of str to str, optional
-        The decimal marks of columns of numbers that are texts, "comma" or "point"; that of the
-        empty name is of all others. By default those of the fields are recognized.
+    decimal : str or mapping of str to str, optional
+        The decimal mark of numbers that are texts, "comma" or "point", or those of columns; that of
+        the empty name is of all others. By default those of the fields are recognized.
     label_map : mapping of str to str, optional
         Labels that stand for another one, as ``check --fix`` writes them, and that one.
     sheet : str, optional

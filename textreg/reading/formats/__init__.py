@@ -13,18 +13,16 @@ from textreg.reading.source import Source, keeps_ascii, likely_utf16
 PLAIN = PlainText()
 # All formats, in the order in which their first line is looked at.
 FORMATS: tuple[Format, ...] = (
-    *(
-        FastText(),
-        PLAIN,
-        JsonLines(),
-        JsonArray(),
-        Csv(),
-        Tsv(),
-        Parquet(),
-        Arrow(),
-        ArrowStream(),
-        Workbook(),
-    ),
+    FastText(),
+    PLAIN,
+    JsonLines(),
+    JsonArray(),
+    Csv(),
+    Tsv(),
+    Parquet(),
+    Arrow(),
+    ArrowStream(),
+    Workbook(),
 )
 
 _UNREADABLE = {
