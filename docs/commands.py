@@ -19,22 +19,20 @@ The output of `textreg COMMAND --help`. The options of parts, such as `--reg-l1`
 """
 ENDS = """## Texts and files from variables
 
-A word that begins with `-` is an option. After `--` it is an argument, so write that before
-whatever comes from a variable:
+A word that begins with `-` is an option, unless it stands after `--`. So write `--` before anything
+that comes from a variable:
 
 ```sh
 textreg explain demo/model.textreg -- "$TEXT"
 ```
 
-An option that takes one value is refused where it is given twice: those that may be repeated
-say so.
-
-Options that choose which code runs (`--plugin`, `--no-plugin`) are only taken before the command.
+An option may be given once, unless its help says that it may be repeated. Options that choose
+which code runs (`--plugin`, `--no-plugin`) stand before the command.
 
 ## Completion in the shell
 
-After the line of your shell, and in a new one, Tab completes commands, options, names of
-regularizers and of other parts, choices and files:
+Run the line for your shell and open a new one. Tab then completes commands, options, names of
+regularizers and other parts, choices and files:
 
 ```sh
 echo 'eval "$(_TEXTREG_COMPLETE=bash_source textreg)"' >> ~/.bashrc  # bash 4.4 or newer
@@ -42,8 +40,7 @@ echo 'eval "$(_TEXTREG_COMPLETE=zsh_source textreg)"' >> ~/.zshrc
 _TEXTREG_COMPLETE=fish_source textreg > ~/.config/fish/completions/textreg.fish
 ```
 
-After `--reg group` the options offered are those of that regularizer. A plugin file that a line
-names is not run for it.
+After `--reg group`, Tab offers the options of that regularizer. It does not run plugin files.
 
 ## Exit codes
 
@@ -59,17 +56,16 @@ names is not run for it.
 | 141 | ended by SIGPIPE: nobody reads the output any more, as after `head -1` |
 
 The last four are what a shell shows: the process dies by the signal, so loops in a shell end with
-Ctrl-C. Whatever ends a command, each of its files is either complete or as it was before. After
-SIGKILL or a loss of power a file `.textreg-*.tmp`, or a folder `.textreg-new-*` of `plugins new`,
-may stay behind, which can be removed.
+Ctrl-C. However a command ends, each of its files is either complete or as it was before. After
+SIGKILL or a loss of power, a file `.textreg-*.tmp`, or a folder `.textreg-new-*` of `plugins new`,
+may be left; remove it.
 
-The first Ctrl-C during a training is acknowledged at once; the present fit ends early, and the best
-so far becomes the model. The second one ends the command, also in the code of a plugin and in long
-computations in C (unless they hold the lock of the interpreter; then SIGQUIT, Ctrl-\\, is what
-helps). The third one ends it even where a plugin catches the second. Where there is nothing to
-keep, as in `compare`, `report` or `predict`, the first one ends the command. Python programs handle
-Ctrl-C as before: each one after the first raises KeyboardInterrupt. Fits on a Dask cluster end by
-themselves; the cluster goes on to be there for others.
+The first Ctrl-C during a training is acknowledged at once: the current fit ends early, and the best
+so far becomes the model. The second one ends the command, even in the code of a plugin or in a long
+computation in C (unless that holds the interpreter lock; then use SIGQUIT, Ctrl-\\). The third one
+ends it even if a plugin catches the second. In `compare`, `report` or `predict`, which have nothing
+to keep, the first one ends the command. In Python programs, each Ctrl-C after the first raises
+KeyboardInterrupt. Fits on a Dask cluster end by themselves; the cluster stays available.
 """
 
 

@@ -341,7 +341,7 @@ class CheckSettings(Parametrized):
         default=0.8,
         min=0.5,
         max=1.0,
-        help="the share of words and pairs of words that near duplicates have in common at least "
+        help="smallest share of words and pairs of words that near duplicates have in common "
         "(Jaccard similarity)",
     )
     examples: int = param(default=3, min=0, help="number of examples of every finding")

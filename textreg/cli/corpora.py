@@ -57,9 +57,9 @@ CHECKING = shared.options(
 @shared.option(
     "--fix",
     "OUT",
-    "Write the table with what can be set right: labels in one spelling, no blanks around texts "
-    "and labels, no copies, no rows that are empty or cannot be read, in UTF-8. Beside it stand a "
-    "log of all changes and the labels for textreg train --label-map.",
+    "Write a corrected table in UTF-8: each label in one spelling, no blanks around texts and "
+    "labels, no copies, no rows that are empty or cannot be read. A log of all changes and the "
+    "labels for textreg train --label-map are written beside it.",
 )
 @shared.repeated(
     "--fail-on",
@@ -75,7 +75,7 @@ def check(
     as_json: bool,
     **options: Any,
 ) -> int:
-    """Look for faults in labeled texts, before a model is trained on them.
+    """Look for faults in labeled texts before you train on them.
 
     FILES are files or folders in the formats that textreg train reads: {formats}. Rows that cannot
     be read are reported as a finding. FILES are never changed; --fix writes another table.

@@ -194,7 +194,7 @@ class Request(NamedTuple):
     form: str = declared.choice(
         "--format",
         ["text", "jsonl", *explaining.sentences.FORMATS],
-        "Output for people, or one JSON object per document; of several models also a table as "
+        "Output for people, or one JSON object per document; for several models also a table as "
         "CSV, HTML or LaTeX.",
         "form",
         default="text",
@@ -225,12 +225,12 @@ def command(
     contributions of its words. "without it" is the log-odds of Yogatama and Smith (2014): by how
     much the log-probability falls if the sentence is left out.
 
-    A source that is no file, and does not look like the name of one, is a text itself; --text is
-    for any text.
+    An argument that is not a file, and does not look like a file name, is taken as a text; --text
+    takes any text.
 
     With several models, show a table of the sentences of each text with a column for each model, as
-    Yogatama and Smith (2014, tables 3 and 4): the log-odds lost without the sentence, and of models
-    with groups of sentences whether it is selected. The models must have the same labels.
+    in Yogatama and Smith (2014, tables 3 and 4): the log-odds lost without the sentence and, for
+    models with groups of sentences, whether it is selected. The models must have the same labels.
 
     With --train, show what training selected in its corpus: which sentences or other groups have a
     weight, what is typical of each label, the order of entry of a pursuit, the neighbors of

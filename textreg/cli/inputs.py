@@ -260,8 +260,8 @@ def _decimals(ctx: click.Context, option: click.Parameter, given: Sequence[str])
 _DECIMAL = repeated(
     "--decimal",
     "[COLUMN=]MARK",
-    "Decimal mark of numbers: comma, as in 1.234,50, or point, as in 1,234.50. Without it, that of "
-    "the training, or recognized for each column of --number-col.",
+    "Decimal mark of numbers: comma, as in 1.234,50, or point, as in 1,234.50. By default that of "
+    "the training; else it is recognized for each column of --number-col.",
     callback=_decimals,
 )
 
@@ -288,19 +288,19 @@ def _label_map(ctx: click.Context, option: click.Parameter, given: Sequence[str]
 _LABEL_MAP = repeated(
     "--label-map",
     "FILE|LABEL=OTHER",
-    "Labels that stand for another one: such a pair, or a CSV file of pairs as textreg check --fix "
-    "writes it. The model keeps them.",
+    "Replace labels: one by another, or as a CSV file of such pairs says, which textreg check "
+    "--fix writes. The model remembers them.",
     callback=_label_map,
 )
 _LABEL_SEP = option(
     "--label-sep",
     "TEXT",
-    "What separates the labels of a document, such as ';', where it may have any number of them.",
+    "Separator of labels, such as ';', if a document may have any number of them.",
 )
 _ENCODING = option(
     "--encoding",
     "NAME",
-    "Encoding of the files, or guess: the likely one, which is then printed.  [default: UTF-8, "
+    "Encoding of the files; guess takes the likely one and prints it.  [default: UTF-8, "
     "or detected from a byte-order mark]",
 )
 
@@ -331,7 +331,7 @@ _ANSWERS = [
     option(
         "--label-sep",
         "TEXT",
-        "What to write between the labels of a document that may have several.",
+        "Separator of labels, if a document may have several.",
         default=";",
         show_default=True,
     ),

@@ -191,11 +191,10 @@ _FORMS = {
     "unknown": (
         "LABEL[:RULE]",
         "the threshold is chosen by coverage:C, risk:R, accuracy or f1, as in none:risk:0.05; "
-        "without a rule by accuracy if there are held-out documents of that label, else by "
-        "coverage:0.95",
+        "by default by accuracy if held-out documents have that label, else by coverage:0.95",
     ),
     "select": ("RULE[:X]", "sparsest:0.02 sets that distance, 0.01 by default"),
-    "backend": ("BACKEND", "dask:tcp://10.0.0.5:8786 names its scheduler as well"),
+    "backend": ("BACKEND", "dask:tcp://10.0.0.5:8786 also names its scheduler"),
 }
 
 

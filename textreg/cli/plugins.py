@@ -31,9 +31,9 @@ def command(ctx: click.Context) -> None:
 def list_plugins(load: bool = False, as_json: bool = False) -> None:
     """List all plugins, without importing any of them.
 
-    The version of the interface that a plugin is made for (API) stands in its metadata, or is known
-    once it is loaded. A plugin for another version is never imported. The exit code is 0 whatever
-    is listed; that of textreg plugins doctor is 1 if one is broken.
+    The version of the interface that a plugin is made for (API) is in its metadata, or known once
+    it is loaded. A plugin for another version is never imported. The exit code is always 0; that of
+    textreg plugins doctor is 1 if a plugin is broken.
     """
     found = registry.listing(load=load)
     if as_json:

@@ -37,8 +37,8 @@ def _opened(ctx: click.Context, option: click.Parameter, backend: str) -> Worker
 on_workers = shared.option(
     "--backend",
     "BACKEND",
-    "Where files are read and scored: in threads, or by the workers of the Dask cluster that "
-    "dask:tcp://10.0.0.5:8786 and the like name.",
+    "Where files are read and scored: in threads, or by the workers of a Dask cluster, such as "
+    "dask:tcp://10.0.0.5:8786.",
     "workers",
     default=DEFAULT,
     show_default=True,
@@ -57,11 +57,11 @@ declared: Any = shared
 class Output(NamedTuple):
     """What is written of every row, in which form, and where; and by how many threads."""
 
-    proba: bool = declared.switch("--proba", "Write the probability of each label, too.")
+    proba: bool = declared.switch("--proba", "Also write the probability of each label.")
     top: int | None = declared.option(
         "--top",
         "K",
-        "Write the K best labels with their scores, too; with --proba, with their probabilities.",
+        "Also write the K best labels with their scores and, with --proba, their probabilities.",
         type=click.IntRange(min=1),
     )
     form: str | None = declared.choice(
@@ -78,7 +78,7 @@ class Output(NamedTuple):
         "--id-col", "NAME", "Keep only this column of the input in a table."
     )
     prefix: str | None = declared.option(
-        "--prefix", "TEXT", "What the names of the columns of the answers begin with in a table."
+        "--prefix", "TEXT", "Prefix of the names of the answer columns in a table."
     )
     excel: bool = declared.switch(
         "--excel",
@@ -86,7 +86,7 @@ class Output(NamedTuple):
         "four digits, and no cell that is a formula.",
     )
     sep: str | None = declared.option(
-        "--sep", "TEXT", "With --excel: what separates the cells, such as ';'."
+        "--sep", "TEXT", "With --excel: the separator of cells, such as ';'."
     )
     jobs: int = declared.option(
         "--jobs",
@@ -135,8 +135,7 @@ def command(
 
     FILES are files or folders that textreg train reads, or plain text with one text per line. The
     output is one label per line, in the order of the texts; --proba and --top add columns and a
-    header line. A document that may have several labels has them on its line, with --label-sep
-    between them, and in JSON as a list.
+    header line. Several labels of a document are separated by --label-sep; in JSON they are a list.
 
     With --format csv, tsv, jsonl, parquet or xlsx, or -o FILE, the output is a table: all columns
     of the input, then "predicted", a column "proba_LABEL" for each label with --proba, and "top_1",

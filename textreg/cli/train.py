@@ -63,9 +63,9 @@ SETTINGS = [name for name in declared_settings() if name not in _ELSEWHERE]
 @shared.option(
     "--config",
     "FILE",
-    'Take options from this TOML file: files = [...], reg = "lasso", reg-l1 = 0.1. Or from a '
-    "model: train as it was trained, its search included, on other documents. Options of the "
-    "command line replace them.",
+    'Take options from a TOML file: files = [...], reg = "lasso", reg-l1 = 0.1. Or from a model: '
+    "repeat its training, search included, on other documents. Options on the command line "
+    "override them.",
     expose_value=False,
 )
 @shared.gathered(
@@ -94,8 +94,8 @@ def command(
     on --dev, and the best one is fitted on all documents. Regularizers, tokenizers and other parts
     are plugins (textreg plugins list); the options of the chosen parts are shown below.
 
-    All options may stand in a file (--config), and the model keeps them: textreg show --command
-    prints the command that made it, and --config MODEL repeats that on other documents.
+    Options can come from a file (--config), and the model stores them: textreg show --command
+    prints the command that made it, and --config MODEL repeats it on other documents.
     """
     context = click.get_current_context()
     like = context.meta.get(MODEL)

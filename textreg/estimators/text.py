@@ -152,7 +152,7 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
     graph : str or GraphBuilder, optional
         Graph builder, for a regularizer that needs a graph.
     tokenizer : str or Tokenizer or Callable[[str], Any], default 'auto'
-        Tokenizer, or several separated by commas; auto is words,chars, and words where the training
+        Tokenizer, or several separated by commas; auto is words,chars, or words if the training
         texts have more than 10 million characters.
     ngrams : int, default 2
         Maximum number of words in an n-gram.
@@ -169,23 +169,23 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
     strip_html : bool, default False
         Remove HTML from the texts first.
     fields : Sequence[str or Field] or Mapping[str, Any], optional
-        Columns that a document consists of, where these are several: a list of the names of texts,
-        or for each name 'text', 'number', 'category' or a dict of a text's own settings.
+        The columns of a document, if there are several: a list of the names of texts, or for each
+        name 'text', 'number', 'category' or a dict of a text's own settings.
     vectors : str, optional
-        Word vectors, by which similar words get similar weights, also words that are in no training
-        text: a file of GloVe, word2vec or fastText, or the name of a table.
+        Word vectors, which give similar words similar weights, even words in no training text: a
+        file of GloVe, word2vec or fastText, or the name of a table.
     evidence_words : str, optional
-        File of words that are reasons for a label, one on each line, and of words that are not,
-        with a minus before them; weights of reasons are penalized less.
+        File with one word per line that is a reason for a label or, after a minus, no reason;
+        weights of reasons are penalized less.
     holdout : float, optional
-        Fraction of the training documents to hold out for choosing hyperparameters; if not given
-        0.1, or of up to 1,000 documents five parts, each once.
+        Fraction of the training documents to hold out for choosing hyperparameters; by default 0.1,
+        or with up to 1,000 documents each of five parts once.
     cv : int, optional
         Choose hyperparameters by K-fold cross-validation instead.
     metric : str, optional
-        Metric that hyperparameters are chosen by; by default calibrated-log-loss (the log-loss
-        after temperature scaling), accuracy for losses without probabilities, with several labels
-        micro-macro-f1 (the mean of both), in a regression r2.
+        Metric for choosing hyperparameters; by default calibrated-log-loss (the log-loss after
+        temperature scaling), accuracy for losses without probabilities, micro-macro-f1 (the mean of
+        both) for several labels, r2 for a regression.
     loss : str or Loss, default 'logistic'
         Loss: hinge, logistic, squared, squared-hinge, or one of a plugin; squared for a regression.
     multiclass : {'ovr', 'softmax'}, default 'ovr'
@@ -201,23 +201,23 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         Factor for the weights of a label's documents, or 'balanced'.
     intercept : {'left-out', 'fitted'}, optional
         For losses with probabilities: correct the intercepts for new texts by the scores of
-        documents left out of the fit (left-out), or keep those of the fit (fitted); left-out if
-        documents are held out anyway.
+        documents left out of the fit (left-out), or keep those of the fit (fitted); by default
+        left-out if documents are held out.
     calibrate : {'temperature', 'isotonic', 'none'}, optional
-        Calibrate probabilities on documents left out of the fit; temperature where documents are
-        held out anyway.
+        Calibrate probabilities on documents left out of the fit; by default temperature if
+        documents are held out.
     threshold : Mapping[str, str], optional
-        Rule to choose a label's decision threshold by, on held-out documents: f1, precision:P or
+        Rule for choosing a label's decision threshold on held-out documents: f1, precision:P or
         costs:FP:FN.
     at_least_one : bool, default False
-        With several labels a document: predict one at least, if need be the one that comes nearest
-        to its threshold.
+        With several labels per document: predict at least one, if necessary the one nearest to its
+        threshold.
     unknown : str, optional
-        Label to predict for texts that belong to none of the others: where the highest score is
-        below a threshold chosen on held-out documents; never fitted itself.
+        Label to predict for texts that belong to no other label, whose highest score is below a
+        threshold chosen on held-out documents; it is never fitted.
     unknown_rule : str, optional
-        Rule to choose that threshold by: coverage:C, risk:R, accuracy or f1; if not given, accuracy
-        with held-out documents of that label, else coverage:0.95.
+        Rule for choosing that threshold: coverage:C, risk:R, accuracy or f1; by default accuracy if
+        held-out documents have that label, else coverage:0.95.
     prune : float, default 0.005
         After the fit, remove the smallest weights of a model with more than 20,000 of them, up to
         this share of the variance of the scores; 0 removes none.
@@ -239,7 +239,7 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         Time limit for a training, the final fit included, such as 90s, 5m or 2h; the best model so
         far is kept.
     backend : str, default 'threads'
-        Where fits run and blocks are kept: in threads, or where a plugin puts them, such as on the
+        Where fits run and blocks are kept: in threads, or where a plugin puts them, such as the
         workers of a Dask cluster.
     address : str, optional
         Address that the backend asks for, such as that of a Dask scheduler, tcp://10.0.0.5:8786.
@@ -249,7 +249,7 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         Train on documents block by block, in about this much memory, such as 1GB; hyperparameters
         are searched on a part of them.
     scratch : str or os.PathLike[str], optional
-        Folder for what does not fit into that memory; by default that of the system for temporary
+        Folder for what does not fit into that memory; by default the system's folder for temporary
         files.
     seed : int, default 0
         Seed of random choices, such as held-out documents.
@@ -531,7 +531,7 @@ class TextRegressor(RegressorMixin, TextEstimator):  # type: ignore[misc]
     graph : str or GraphBuilder, optional
         Graph builder, for a regularizer that needs a graph.
     tokenizer : str or Tokenizer or Callable[[str], Any], default 'auto'
-        Tokenizer, or several separated by commas; auto is words,chars, and words where the training
+        Tokenizer, or several separated by commas; auto is words,chars, or words if the training
         texts have more than 10 million characters.
     ngrams : int, default 2
         Maximum number of words in an n-gram.
@@ -548,23 +548,23 @@ class TextRegressor(RegressorMixin, TextEstimator):  # type: ignore[misc]
     strip_html : bool, default False
         Remove HTML from the texts first.
     fields : Sequence[str or Field] or Mapping[str, Any], optional
-        Columns that a document consists of, where these are several: a list of the names of texts,
-        or for each name 'text', 'number', 'category' or a dict of a text's own settings.
+        The columns of a document, if there are several: a list of the names of texts, or for each
+        name 'text', 'number', 'category' or a dict of a text's own settings.
     vectors : str, optional
-        Word vectors, by which similar words get similar weights, also words that are in no training
-        text: a file of GloVe, word2vec or fastText, or the name of a table.
+        Word vectors, which give similar words similar weights, even words in no training text: a
+        file of GloVe, word2vec or fastText, or the name of a table.
     evidence_words : str, optional
-        File of words that are reasons for a label, one on each line, and of words that are not,
-        with a minus before them; weights of reasons are penalized less.
+        File with one word per line that is a reason for a label or, after a minus, no reason;
+        weights of reasons are penalized less.
     holdout : float, optional
-        Fraction of the training documents to hold out for choosing hyperparameters; if not given
-        0.1, or of up to 1,000 documents five parts, each once.
+        Fraction of the training documents to hold out for choosing hyperparameters; by default 0.1,
+        or with up to 1,000 documents each of five parts once.
     cv : int, optional
         Choose hyperparameters by K-fold cross-validation instead.
     metric : {'r2', 'mse'}, default 'r2'
-        Metric that hyperparameters are chosen by; by default calibrated-log-loss (the log-loss
-        after temperature scaling), accuracy for losses without probabilities, with several labels
-        micro-macro-f1 (the mean of both), in a regression r2.
+        Metric for choosing hyperparameters; by default calibrated-log-loss (the log-loss after
+        temperature scaling), accuracy for losses without probabilities, micro-macro-f1 (the mean of
+        both) for several labels, r2 for a regression.
     loss : str or Loss, default 'squared'
         Loss: hinge, logistic, squared, squared-hinge, or one of a plugin; squared for a regression.
     refit : bool, default True
@@ -590,7 +590,7 @@ class TextRegressor(RegressorMixin, TextEstimator):  # type: ignore[misc]
         Time limit for a training, the final fit included, such as 90s, 5m or 2h; the best model so
         far is kept.
     backend : str, default 'threads'
-        Where fits run and blocks are kept: in threads, or where a plugin puts them, such as on the
+        Where fits run and blocks are kept: in threads, or where a plugin puts them, such as the
         workers of a Dask cluster.
     address : str, optional
         Address that the backend asks for, such as that of a Dask scheduler, tcp://10.0.0.5:8786.
@@ -600,7 +600,7 @@ class TextRegressor(RegressorMixin, TextEstimator):  # type: ignore[misc]
         Train on documents block by block, in about this much memory, such as 1GB; hyperparameters
         are searched on a part of them.
     scratch : str or os.PathLike[str], optional
-        Folder for what does not fit into that memory; by default that of the system for temporary
+        Folder for what does not fit into that memory; by default the system's folder for temporary
         files.
     seed : int, default 0
         Seed of random choices, such as held-out documents.
@@ -719,7 +719,7 @@ class TextVectorizer(TransformerMixin, OfTexts):  # type: ignore[misc]
     Parameters
     ----------
     tokenizer : str or Tokenizer or Callable[[str], Any], default 'auto'
-        Tokenizer, or several separated by commas; auto is words,chars, and words where the training
+        Tokenizer, or several separated by commas; auto is words,chars, or words if the training
         texts have more than 10 million characters.
     ngrams : int, default 2
         Maximum number of words in an n-gram.
@@ -736,8 +736,8 @@ class TextVectorizer(TransformerMixin, OfTexts):  # type: ignore[misc]
     strip_html : bool, default False
         Remove HTML from the texts first.
     fields : Sequence[str or Field] or Mapping[str, Any], optional
-        Columns that a document consists of, where these are several: a list of the names of texts,
-        or for each name 'text', 'number', 'category' or a dict of a text's own settings.
+        The columns of a document, if there are several: a list of the names of texts, or for each
+        name 'text', 'number', 'category' or a dict of a text's own settings.
 
     Attributes
     ----------

@@ -142,7 +142,7 @@ class TrainingSettings(Parametrized):
         default=AUTO_TOKENIZER,
         convert=tokenizer_of,
         metavar="NAME",
-        help="tokenizer, or several separated by commas; auto is words,chars, and words where the "
+        help="tokenizer, or several separated by commas; auto is words,chars, or words if the "
         "training texts have more than 10 million characters",
     )
     # How documents become features.
@@ -153,8 +153,8 @@ class TrainingSettings(Parametrized):
         default=None,
         convert=as_fields,
         metavar="NAMES",
-        help="columns that a document consists of, where these are several: a list of the names of "
-        "texts, or for each name 'text', 'number', 'category' or a dict of a text's own settings",
+        help="the columns of a document, if there are several: a list of the names of texts, or "
+        "for each name 'text', 'number', 'category' or a dict of a text's own settings",
     )
     # Further documents, and which ones are held out.
     dev: Corpus | None = param(
@@ -163,34 +163,34 @@ class TrainingSettings(Parametrized):
         metavar="FILE",
         repeated=True,
         help="labeled documents to choose hyperparameters on, instead of held-out ones; fewer than "
-        "1,000 join those of training, in five parts",
+        "1,000 are added to the five parts of the training documents",
     )
     unlabeled: Corpus | None = param(
         default=None,
         convert=as_given,
         metavar="FILE",
         repeated=True,
-        help="unlabeled documents, from which textreg learns which words are used alike: similar "
-        "words get similar weights; a graph is built from them as well",
+        help="unlabeled documents: words that are used alike in them get similar weights, and a "
+        "graph is built from them, too",
     )
     vectors: str | None = param(
         default=None,
         metavar="FILE",
-        help="word vectors, by which similar words get similar weights, also words that are in no "
-        "training text: a file of GloVe, word2vec or fastText, or the name of a table",
+        help="word vectors, which give similar words similar weights, even words in no training "
+        "text: a file of GloVe, word2vec or fastText, or the name of a table",
     )
     evidence_words: str | None = param(
         default=None,
         metavar="FILE",
-        help="file of words that are reasons for a label, one on each line, and of words that are "
-        "not, with a minus before them; weights of reasons are penalized less",
+        help="file with one word per line that is a reason for a label or, after a minus, no "
+        "reason; weights of reasons are penalized less",
     )
     holdout: float | None = param(
         default=None,
         convert=check_fraction,
         metavar="FRACTION",
-        help="fraction of the training documents to hold out for choosing hyperparameters; if not "
-        "given 0.1, or of up to 1,000 documents five parts, each once",
+        help="fraction of the training documents to hold out for choosing hyperparameters; by "
+        "default 0.1, or with up to 1,000 documents each of five parts once",
     )
     cv: int | None = param(
         default=None, metavar="K", help="choose hyperparameters by K-fold cross-validation instead"
@@ -199,9 +199,9 @@ class TrainingSettings(Parametrized):
     metric: str | None = param(
         default=None,
         choices=list(dict.fromkeys(it for task in TASKS.values() for it in task.metrics)),
-        help="metric that hyperparameters are chosen by; by default calibrated-log-loss (the "
-        "log-loss after temperature scaling), accuracy for losses without probabilities, with "
-        "several labels micro-macro-f1 (the mean of both), in a regression r2",
+        help="metric for choosing hyperparameters; by default calibrated-log-loss (the log-loss "
+        "after temperature scaling), accuracy for losses without probabilities, micro-macro-f1 "
+        "(the mean of both) for several labels, r2 for a regression",
     )
     task: str | None = param(
         default=None,
@@ -248,40 +248,40 @@ class TrainingSettings(Parametrized):
         default=None,
         choices=("left-out", "fitted"),
         help="for losses with probabilities: correct the intercepts for new texts by the scores of "
-        "documents left out of the fit (left-out), or keep those of the fit (fitted); left-out if "
-        "documents are held out anyway",
+        "documents left out of the fit (left-out), or keep those of the fit (fitted); by default "
+        "left-out if documents are held out",
     )
     calibrate: str | None = param(
         default=None,
         choices=(*METHODS, "none"),
-        help="calibrate probabilities on documents left out of the fit; temperature where "
-        "documents are held out anyway",
+        help="calibrate probabilities on documents left out of the fit; by default temperature if "
+        "documents are held out",
     )
     threshold: Mapping[str, str] | None = param(
         default=None,
         convert=check_rules,
         metavar="LABEL=RULE",
         repeated=True,
-        help="rule to choose a label's decision threshold by, on held-out documents: f1, "
+        help="rule for choosing a label's decision threshold on held-out documents: f1, "
         "precision:P or costs:FP:FN",
     )
     at_least_one: bool = param(
         default=False,
-        help="with several labels a document: predict one at least, if need be the "
-        "one that comes nearest to its threshold",
+        help="with several labels per document: predict at least one, if necessary the one nearest "
+        "to its threshold",
     )
     unknown: str | None = param(
         default=None,
         metavar="LABEL",
-        help="label to predict for texts that belong to none of the others: where the highest "
-        "score is below a threshold chosen on held-out documents; never fitted itself",
+        help="label to predict for texts that belong to no other label, whose highest score is "
+        "below a threshold chosen on held-out documents; it is never fitted",
     )
     unknown_rule: str | None = param(
         default=None,
         convert=check_unknown_rule,
         metavar="RULE",
-        help="rule to choose that threshold by: coverage:C, risk:R, accuracy or f1; if not given, "
-        "accuracy with held-out documents of that label, else coverage:0.95",
+        help="rule for choosing that threshold: coverage:C, risk:R, accuracy or f1; by default "
+        "accuracy if held-out documents have that label, else coverage:0.95",
     )
     # What the model keeps.
     prune: float = param(
@@ -312,7 +312,7 @@ class TrainingSettings(Parametrized):
         default=None,
         convert=os.fspath,
         metavar="DIR",
-        help="folder for what does not fit into that memory; by default that of the system for "
+        help="folder for what does not fit into that memory; by default the system's folder for "
         "temporary files",
     )
     seed: int = param(default=0, min=0, help="seed of random choices, such as held-out documents")

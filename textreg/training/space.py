@@ -97,7 +97,7 @@ class Tuning(Parametrized):
     backend: str = param(
         default=DEFAULT,
         help="where fits run and blocks are kept: in threads, or where a plugin puts them, such as "
-        "on the workers of a Dask cluster",
+        "the workers of a Dask cluster",
     )
     address: str | None = param(
         default=None,

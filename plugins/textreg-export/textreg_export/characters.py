@@ -26,7 +26,15 @@ LOW = 160
 
 
 def characters(*, marks: bool, small: bool, html: bool = False) -> dict[str, Any]:
-    """The rules that tokenizers need; docs/exporting.md says what they mean.
+    """The rules that tokenizers need.
+
+    ``classes`` are runs of code points, as numbers: how many code points lie between two runs, and
+    how many follow the first one of a run. The last digit of a number is one of 0 to z, in base 36;
+    capital letters before it are digits in base 26: ``7`` is 7, and ``B0z`` are 36 and 35. Of the
+    classes, ``letter`` makes words, ``mark`` and ``ignored`` belong to the letter before them, and
+    a character of ``spaceless`` is a word by itself. ``fold`` and ``small`` map letters: ``runs``
+    has the distance from the first letter of the last run, the number of letters, their distance,
+    and the difference (0 to 4 for 0, -1, 1, -2, 2); ``more`` has letters that become several.
 
     marks: whether punctuation or emoji are tokens. small: whether texts become small letters, as
     for character n-grams. html: whether HTML is removed from texts.

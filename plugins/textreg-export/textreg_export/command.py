@@ -35,7 +35,7 @@ from textreg.plugins import registry
 def export_model(model: str, to: str, output: str, quiet: bool, as_json: bool) -> None:
     """Write a model in a format that other programs can use without textreg.
 
-    What was exported answers as the model does, also of documents of several fields. A model that
+    The file gives the same answers as the model, also for documents of several fields. A model that
     a format cannot express is refused, with the reason: for example one with the tokenizer of a
     plugin, whose code the file would need.
     """

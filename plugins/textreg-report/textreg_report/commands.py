@@ -74,7 +74,7 @@ def marked_columns(*, required: bool) -> Callable[[shared.F], shared.F]:
         shared.option(
             "--sentences-col",
             "NAME",
-            "Column of the sentences, offsets too.  [default: those of the tokenizer]",
+            "Column of the sentences, as offsets.  [default: those of the tokenizer]",
         ),
     )
 
@@ -85,12 +85,12 @@ def marked_columns(*, required: bool) -> Callable[[shared.F], shared.F]:
 @reading("label", *TRAINING, trained=True)
 @shared.training_corpus("The corpus that the model was trained on.")
 @shared.repeated(
-    "--against", "MODEL", "Another model, such as the last one, to compare with on FILES."
+    "--against", "MODEL", "Another model, such as the previous one, to compare with on FILES."
 )
 @shared.option(
     "--text",
     "TEXT",
-    "Show what each sentence of this text is worth to the models. May be repeated.  "
+    "Show what each sentence of this text adds to the score of each model. May be repeated.  "
     "[default: of some documents, with --against]",
     "texts",
     multiple=True,
@@ -116,8 +116,8 @@ def report_command(
     Columns of weights, groups and times are read from the training corpus only.
 
     The page opens with a verdict in plain words. With --against it says whether the model is better
-    than another one, and shows what sentences are worth to both; with --evidence-col whether its
-    reasons are those that people marked.
+    than another one, and shows what sentences add to the score of each; with --evidence-col
+    whether its reasons are those that people marked.
     """
     train, unlabeled = training
     # Passages are of the documents to measure on, and not of the training corpus.
@@ -190,7 +190,7 @@ FEW = 10
 @click.argument("file")
 @reading("label", trained=True)
 @marked_columns(required=True)
-@shared.option("--against", "MODEL", "Another model, to test the differences from it.")
+@shared.option("--against", "MODEL", "Another model to compare with by a paired test.")
 @shared.of_label
 @shared.as_json
 def agreement_command(  # noqa: PLR0913  # what a command line gives
@@ -437,8 +437,8 @@ def candidates_of(regs: Sequence[str], models: Sequence[str]) -> dict[str, Candi
 @_files("--dev", "Documents to choose hyperparameters on, one file for each corpus.")
 @shared.switch(
     "--control",
-    "Compare candidates with groups or a graph with elastic, and with their shadow: the same "
-    "groups or links, of features drawn by chance.",
+    "Also compare each candidate that has groups or a graph with elastic and with its shadow: the "
+    "same groups or links, of randomly drawn features.",
 )
 @SHARED
 @settings("unknown")
@@ -545,9 +545,9 @@ def learn_curve_command(
     """Train regularizers on samples of several sizes, and measure them on the same test documents.
 
     FILES are corpora: files or folders that textreg train reads, or folders with files train.* and
-    test.*. Samples are drawn several times; of one draw, a smaller sample is part of a larger one,
-    and all regularizers have the same. Each chooses its hyperparameters on its sample alone. Shown
-    are means over the draws with 95 % t intervals, and paired differences from the baseline.
+    test.*. Samples are drawn several times. In a draw, smaller samples are parts of larger ones,
+    and all regularizers get the same. Each chooses its hyperparameters on its sample alone. The
+    output has means over the draws with 95 % t intervals, and paired differences from the baseline.
 
     The numbers do not depend on --jobs.
     """

@@ -110,13 +110,12 @@ class Draws(Parametrized):
     by: str = param(
         default="documents",
         choices=("documents", "labels"),
-        help="with labels, the training documents that are not drawn are known without their "
-        "labels",
+        help="with labels, the training documents that are not drawn are used without their labels",
     )
     draw: str = param(
         default="stratified",
         choices=("stratified", "equal", "random"),
-        help="draw labels in their shares, as many documents of each label, or at random",
+        help="draw labels in proportion, as many documents of each label, or at random",
     )
     draws: int = param(default=5, min=1, help="how often to draw documents")
     measure: str = param(

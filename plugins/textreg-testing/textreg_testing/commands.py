@@ -36,9 +36,9 @@ from textreg_testing.texts import written
 def doctor(ctx: click.Context, name: str, as_json: bool) -> int:
     """Import and try the plugins called NAME, or all of them, and say what is wrong with each.
 
-    NAME is that of a plugin, as in slope, regularizer.slope or acme-slope:slope, or that of a
-    distribution. Each is tried on a small corpus. For one that is broken there are its traceback,
-    the cause on one line, and the pip command that may fix it.
+    NAME is a plugin, as in slope, regularizer.slope or acme-slope:slope, or a distribution. Each is
+    tried on a small corpus. For a broken one, the output has its traceback, the cause on one line,
+    and the pip command that may fix it.
 
     The exit code is 0 if none is broken, 1 if one is, 2 if there is no plugin called NAME.
     """
@@ -83,7 +83,7 @@ def doctor(ctx: click.Context, name: str, as_json: bool) -> int:
     type=float,
     default=20.0,
     show_default=True,
-    help="What a check may take.",
+    help="Time limit of each check.",
 )
 @click.option(
     "--skip",
@@ -98,14 +98,14 @@ def check_plugin(
 ) -> None:
     """Run the contract of the plugin called NAME, check by check; exit with 1 where one fails.
 
-    NAME is that of a regularizer, else of the only plugin of that name, else with the kind in
-    front, as in groups.file; acme-slope:slope or slope.py:slope is one of two with one name.
-    Builders that need a file are checked from Python, as instances: see textreg_testing. Where a
-    builder builds nothing of the texts of the checks, give others of which it does with --text.
+    NAME is a regularizer, or the only plugin of that name; otherwise put the kind before it, as in
+    groups.file. acme-slope:slope or slope.py:slope is one of two plugins of the same name.
+    Check builders that need a file from Python, as instances: see textreg_testing. If a builder
+    finds nothing in the texts of the checks, pass others with --text.
 
-    A check that takes longer than --time-limit fails, and ends the run. Where the penalty of a
-    regularizer is wrong, nothing is solved with it. What its author says under
-    [tool.textreg.check] of its pyproject.toml holds as well.
+    A check that takes longer than --time-limit fails and ends the run. If the penalty of a
+    regularizer is wrong, no problem is solved with it. Settings of its author, under
+    [tool.textreg.check] in its pyproject.toml, apply as well.
     """
     from textreg.reading.corpus import read_corpus
     from textreg.records.documents import check_texts
@@ -180,13 +180,13 @@ def kind_and_name(name: str, listed: Sequence[PluginInfo]) -> tuple[str, str]:
     "--into",
     metavar="DIR",
     default=".",
-    help="Folder that gets the new one.  [default: the present one]",
+    help="Folder to write it into.  [default: the current one]",
 )
 @click.option(
     "--template",
     metavar="TEMPLATE",
     default="",
-    help="Of a regularizer: penalty, solve for a procedure of its own, or cython for a penalty "
+    help="For a regularizer: penalty, solve for a procedure of its own, or cython for a penalty "
     "with a compiled kernel.  [default: penalty]",
 )
 @shared.as_json
