@@ -37,7 +37,7 @@ exclude_patterns = ["_build", "programs"]
 sphinx_gallery_conf = {
     "examples_dirs": "programs",
     "gallery_dirs": "examples",
-    "ignore_pattern": r"serve\.py",  # it is on the page Serving
+    "ignore_pattern": r"(serve|tickets)\.py",  # they are on pages of their own
     "image_scrapers": ("drawn.scrape",),
     "abort_on_example_error": True,
     "download_all_examples": False,

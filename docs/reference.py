@@ -1,5 +1,6 @@
 """Write what the code says of itself: reference.md, commands.md, records.md, plugin-list.md, the
-checks of contract.md, the Parameters sections of the estimators, and the typed keywords of train.
+checks of contract.md, the kernels of kernels.md, the Parameters sections of the estimators, and the
+typed keywords of train.
 
 With --check nothing is written; the program fails if a file is not as it would be written.
 """
@@ -173,6 +174,23 @@ def contract(path: Path) -> str:
     return "\n".join([by_hand, "| check | promise |", "|---|---|", *table, ""])
 
 
+def kernels(path: Path) -> str:
+    """The page of the kernels: what is written by hand, around a row for each module."""
+    before, _, table = path.read_text(encoding="utf-8").partition("\n| module")
+    lines = [
+        "| module of `textreg._core` | what it does | functions and classes |",
+        "|---|---|---|",
+    ]
+    for module in sorted((path.parent.parent / "textreg" / "_core").glob("*.pyx")):
+        code = module.read_text(encoding="utf-8")
+        summary = re.split(r'"""', code)[1].split("\n\n")[0].replace("``", "`")
+        names = re.findall(r"^(?:def|cdef class) ([A-Za-z]\w*)", code, re.MULTILINE)
+        if names:
+            known = ", ".join(f"`{name}`" for name in names)
+            lines.append(f"| `{module.stem}` | {cell(summary)} | {known} |")
+    return "\n".join([before, *lines, ""]) + table.partition("\n\n")[2].join(["\n", ""])
+
+
 def main() -> int:
     """Write the files, or check them."""
     folder = Path(__file__).parent
@@ -180,6 +198,7 @@ def main() -> int:
     files[folder / "records.md"] = records.page()
     files[folder / "plugin-list.md"] = distributions.page()
     files[folder / "contract.md"] = contract(folder / "contract.md")
+    files[folder / "kernels.md"] = kernels(folder / "kernels.md")
     files[keywords.PATH] = keywords.source()
     outdated = 0
     for path, text in (files | estimators.sources()).items():

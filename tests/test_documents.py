@@ -291,6 +291,23 @@ def test_commands_and_programs_of_all_pages_are_run() -> None:
 RUN_PYTHON, RUN_CONSOLE = "test_python", "test_commands_of_pages"
 
 
+MOST_WORDS = 40_000
+
+
+def test_the_pages_can_be_read_to_their_end() -> None:
+    """All words that people wrote on the pages: without pages, parts and tables that code wrote."""
+    words = 0
+    for path in (CHECKOUT / "docs").glob("*.md"):
+        text = path.read_text(encoding="utf-8")
+        if not text.startswith("% Written by"):
+            text = re.sub(
+                r"^% docs/reference.py writes.*\n\n(\|.*\n)+", "", text, flags=re.MULTILINE
+            )
+            text = re.sub(r"<!-- (?!end)((?!<!--).)*<!-- end.*?-->", "", text, flags=re.DOTALL)
+            words += len(text.split())
+    assert words <= MOST_WORDS, f"{words:,} words: take some out, or write them into one place."
+
+
 def test_every_kernel_is_on_its_page() -> None:
     page = (CHECKOUT / "docs" / "kernels.md").read_text(encoding="utf-8")
     kernels = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import runpy
 from pathlib import Path
 from typing import Any
 
@@ -32,10 +33,15 @@ def test_walk(
     """
     monkeypatch.chdir(tmp_path)
     text = (CHECKOUT / "docs" / f"{page}.md").read_text(encoding="utf-8")
-    found = re.findall(r"^```(console|python)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    page_code = r"^```(console|python|{literalinclude} \S+)\n(.*?)^```$"
+    found = re.findall(page_code, text, re.MULTILINE | re.DOTALL)
+    found.sort(key=lambda block: "literalinclude" not in block[0])  # a program makes the files
     assert found
     namespace: dict[str, Any] = {"__name__": page}
     for language, block in found:
+        if language.startswith("{"):
+            runpy.run_path(str(CHECKOUT / "docs" / language.split()[1]))
+            continue
         path = re.match(r"# (\S+\.py)\n", block)
         if language == "console":
             run_session(cli, block)

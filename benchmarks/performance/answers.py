@@ -41,7 +41,7 @@ def one_by_one(answer: Callable[[str], Any], texts: list[str]) -> Call:
     return Call(run)
 
 
-def one_text(size: int, goal: float, before: str) -> Line:
+def one_text(size: int, goal: float) -> Line:
     """One text of ``size`` characters, from Python."""
 
     def sides(ground: Ground) -> Mapping[str, Side]:
@@ -63,7 +63,6 @@ def one_text(size: int, goal: float, before: str) -> Line:
         sides,
         figure="p50",
         goals=(Goal("p50", goal),),
-        before=before,
         calls=True,
     )
 
@@ -173,14 +172,13 @@ def reported(ground: Ground) -> Mapping[str, Side]:
 
 
 LINES = (
-    one_text(300, 0.06, "0.24 ms and more"),
-    one_text(1300, 0.1, "0.35 to 0.9 ms"),
+    one_text(300, 0.06),
+    one_text(1300, 0.1),
     Line(
         "shell-one-text",
         "`textreg predict` of one text, a model of imdb's words",
         shell,
         goals=(Goal("cpu", 0.25), Goal("peak", 70)),
-        before="1.4 s, 324 MB",
         bounds=(START,),
     ),
     Line("start", "`textreg --help`", starts, bounds=(START,)),

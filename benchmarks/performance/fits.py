@@ -162,14 +162,12 @@ def softmax(C: float, precision: float) -> Line:
             PASS: a_pass(X),
         }
 
-    before = {(1.0, 1e-3): "2.4 × saga", (10.0, 1e-3): "3.9 × saga"}.get((C, precision), "")
     short = f"{precision:.0e}".replace("e-0", "e-")
     return Line(
         f"softmax-C{C:g}-{short}",
         f"softmax ridge, 20news by tf-idf, C = {C:g}, to {short}",
         sides,
         goals=(Goal("cpu", 1.0, "saga"), Goal("cpu", 1.0, "lbfgs")),
-        before=before,
         bounds=(PASS,),
         calls=True,
     )
@@ -262,7 +260,6 @@ LINES = (
         "sentence, science, 25 settings to 1e-4, together",
         lambda ground: grid(ground, "science", "count", 1e-4),
         Goal("cpu", 2.0),
-        before="3.2 to 4.5 s",
     ),
     line(
         "sentence-imdb",
@@ -270,7 +267,6 @@ LINES = (
         lambda ground: grid(ground, "imdb", "count", 1e-3),
         Goal("most", 1.5),
         figure="most",
-        before="1.4 to 4 s",
     ),
     line(
         "sentence-admm",
@@ -283,7 +279,6 @@ LINES = (
         "ridge, imdb, to 1e-6",
         lambda ground: binary(ground, 0.0, 0.0),
         Goal("cpu", 1.0, "liblinear"),
-        before="1.8 × liblinear",
     ),
     line("lasso-imdb", "lasso, imdb, to 1e-6", lambda ground: binary(ground, 1 / 30, 1.0)),
     line("elastic-imdb", "elastic net, imdb, to 1e-6", lambda ground: binary(ground, 1 / 30, 0.5)),
@@ -293,6 +288,5 @@ LINES = (
         "OMP, computer, 2,000 features",
         pursuit,
         Goal("cpu", 0.4),
-        before="0.5 to 0.8 s",
     ),
 )

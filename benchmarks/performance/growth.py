@@ -99,7 +99,6 @@ LINES = (
         "training by default, film reviews",
         by_documents,
         goals=(Goal("peak", 1200, side=MOST),),
-        before="3.6 GB",
         once=True,
         along="documents",
     ),
@@ -108,7 +107,6 @@ LINES = (
         "`textreg predict`, film reviews",
         by_predicted,
         goals=(Goal("peak", 120, side=MOST),),
-        before="250 MB",
         once=True,
         along="documents",
     ),
@@ -117,7 +115,6 @@ LINES = (
         "`sentence`, one setting, 10,000 reviews",
         lambda ground: by_labels(ground, ("--reg", "sentence", *FIXED)),
         goals=(Goal("cpu", 12, side=f"{LABELS[-1]}"),),
-        before="60 s",
         along="labels",
     ),
     Line(
@@ -147,7 +144,6 @@ JOBS = (
         trained_by_jobs,
         figure="wall",
         goals=GOALS,
-        before="1.4 times as fast at best",
         once=True,
     ),
     Line(
@@ -156,6 +152,5 @@ JOBS = (
         predicted_by_jobs,
         figure="wall",
         goals=GOALS,
-        before="one core alone",
     ),
 )

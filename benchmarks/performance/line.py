@@ -64,8 +64,6 @@ class Line:
         What is compared.
     goals
         What it should reach.
-    before
-        What was measured on 2026-11-21.
     bounds
         Sides that are no peers but what nothing can be faster than.
     calls
@@ -82,7 +80,6 @@ class Line:
     sides: Callable[[Ground], Mapping[str, Side]]
     figure: str = "cpu"
     goals: tuple[Goal, ...] = ()
-    before: str = ""
     bounds: tuple[str, ...] = ()
     calls: bool = False
     once: bool = False

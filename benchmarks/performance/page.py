@@ -21,10 +21,10 @@ HEAD = """% Written by `python -m benchmarks.performance` from benchmarks/perfor
 
 # Time and memory
 
-This page shows the time and memory of textreg beside other packages that do the same work in the
-same run. `ratio` below 1 means that textreg is faster than the fastest of them. `bound` is a lower
-limit for the work, such as one pass over the memory, and how many times longer textreg takes.
-What was tried to get closer is in the [lab book](lab-book.md#time-and-memory).
+Time and memory of textreg and of other packages that do the same work, measured in the same run.
+A `ratio` below 1 means that textreg is faster than the fastest of them. `bound` is the time of the
+least work that the task needs, and how many times longer textreg takes. What we tried to get closer
+is in the [lab book](lab-book.md#time-and-memory).
 
 One command measures everything and writes this page:
 
@@ -33,36 +33,30 @@ $ python -m benchmarks.performance --data DIR
 ```
 
 `DIR` holds the corpora; `make bench` installs the other packages first. `--lines ridge labels`
-measures some lines again, `--list` names them, and `--quick` tries all on a few documents.
+measures these lines again, `--list` lists all lines, and `--quick` runs all on a few documents.
 """
 
 HOW = (
     """**Seconds** are CPU seconds, user and system, of one thread (`--jobs 1`), unless a line says
     otherwise. A figure is the median of several runs that alternate between the packages. A package
-    whose first run took more than 10 seconds runs once, and so do both sides of the longest
-    lines.""",
+    whose first run takes more than 10 seconds runs once, as do both sides of the longest lines.""",
     """**Trainings and commands** are whole processes, from starting Python to the written file;
     those of scikit-learn end with the fitted model. **Calls** (one problem, features, one text from
-    Python) run in forks of a process that has already read the corpus, made the matrix, and
-    imported or compiled what is needed.""",
-    """**Memory** is the peak of the process; for a call, what it adds.""",
+    Python) start with the corpus, the matrix and all modules in memory.""",
+    """**Memory** is the peak of the process; for a call, what the call adds to it.""",
     """**Ratio** is textreg's time divided by that of the fastest other package.""",
-    """**Bounds.** `a pass of memory` adds up as many bytes as the matrix has, with NumPy; a solver
-    has to read the matrix several times. The `C++ loop` (`words_pairs.cpp`, compiled with -O3)
-    counts words and pairs in two hash tables and writes the counts of every document; it handles
-    only ASCII, and no sentences, weights or names. `starting Python` is an empty program.""",
-    """**To a precision** means the loosest tolerance, by decades, at which a solver comes that near
-    to the minimum. The minimum is textreg's at a much smaller tolerance, proven by its duality
-    gap. A solver is stopped after 120 seconds.""",
-    """**scikit-learn**: for words and pairs a linear SVM on tf-idf, its C one of three, chosen on
-    a tenth; for the default the pipeline of [everyday text](everyday.md), without a search; for one
-    text a logistic regression. For single texts, scikit-learn and fastText are trained on a fifth
-    of the reviews.""",
-    """**100,000 reviews** are all of imdb. The unlabeled half gets labels by counting opinion
-    words, 15 percent of them flipped. Corpora with many labels are made in the same way, from words
-    in the reviews, with 15 percent other labels.""",
-    """**Before** was measured on 2026-11-21 on a busier machine, before the work on time and memory
-    began; banking77 and clinc150 without characters.""",
+    """**Bounds.** `a pass of memory` sums as many bytes as the matrix has, with NumPy; every solver
+    reads the matrix several times. The `C++ loop` (`words_pairs.cpp`, compiled with -O3) counts
+    the words and pairs of ASCII texts in two hash tables; it knows no sentences, weights or names.
+    `starting Python` is an empty program.""",
+    """**To a precision**: with the loosest tolerance, in powers of ten, that brings the solver that
+    near to the minimum, which textreg's duality gap proves. It is stopped after 120 seconds.""",
+    """**scikit-learn** is a linear SVM on tf-idf for words and pairs, with the best of three values
+    of C on a held-out tenth; the pipeline of [everyday text](everyday.md), without a search, for
+    the default; and a logistic regression for one text. For single texts, scikit-learn and fastText
+    are trained on a fifth of the reviews.""",
+    """**100,000 reviews** are all of imdb. Opinion words give the unlabeled half its labels, 15
+    percent of them flipped. Corpora with many labels are made in the same way.""",
 )
 
 PEERS = (
@@ -149,9 +143,9 @@ def _growth(known: Mapping[Line, Samples]) -> list[str]:
             slopes = [slope(points, at) for at in (1, 2)]
             blocks += [
                 _fill(
-                    f"**{line.what}**: over the upper half of the {along}, time grows by the power "
-                    f"{slopes[0]:.2f} and memory by the power {slopes[1]:.2f}. "
-                    + (f"Goal: {reached} (before: {line.before})." if reached else "")
+                    f"**{line.what}**: in the upper half of the {along}, time grows with the power "
+                    f"{slopes[0]:.2f}, memory with {slopes[1]:.2f}. "
+                    + (f"Goal: {reached}." if reached else "")
                 ),
                 table(
                     [along, *(f"{x:,.0f}" for x, _, _ in points)],
@@ -188,15 +182,15 @@ def _jobs(known: Mapping[Line, Samples]) -> list[str]:
             for name, samples in sides.items()
         ]
         goals = "; ".join(
-            f"{goal.side} in {goal.limit:g} of the time of {goal.of}: "
+            f"{goal.side} in {goal.limit:g} × {goal.of}: "
             f"{value(sides[goal.side], 'wall') / value(sides[goal.of], 'wall'):.2f}, "
             f"{'reached' if goal.reached(sides) else '**not reached**'}"
             for goal in line.goals
         )
         blocks += [
-            _fill(f"{line.what}, from file to file, wall time. Goal: {goals}. "
-                  f"Before: {line.before}. Bound: two processes that share nothing but the machine "
-                  f"do {_at_once(sides):.2f} times the work of one in the same time."),
+            _fill(f"{line.what}, wall time from file to file. Goal: {goals}. "
+                  f"Bound: two processes that share nothing but the machine "
+                  f"do {_at_once(sides):.2f} times the work of one."),
             table(["", "wall s", "CPU s", "MB"], rows),
         ]  # fmt: skip
     return blocks
@@ -215,9 +209,9 @@ def _methods(known: Mapping[Line, Samples]) -> list[str]:
         seconds, memory = (short(first[figure]) for figure in ("cpu", "peak"))
         features = f"{first['features']:,.0f} of {first['of']:,.0f}"
         rows.append([line.what, seconds, memory, features, f"{first['right']:.1f}"])
-    text = """The default command of each on words and pairs (`--tokenizer words`), with the search
-    for hyperparameters, on a pair of newsgroups (`computer`, 934 messages). `features` are those
-    with a weight; `accuracy` is that on the test part."""
+    text = """Each regularizer with its default settings and search on words and pairs (`--tokenizer
+    words`), on a pair of newsgroups (`computer`, 934 messages). `features` are those with a weight;
+    `accuracy` is that on the test documents."""
     return [_fill(text), table(["`--reg`", "s", "MB", "features", "accuracy, %"], rows)]
 
 

@@ -99,7 +99,6 @@ LINES = (
         default,
         figure="speed",
         goals=(Goal("speed", 30.0), Goal("cpu", 1.5, LOOP)),
-        before="17 MB/s",
         bounds=(LOOP,),
         calls=True,
     ),
