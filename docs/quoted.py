@@ -41,6 +41,9 @@ STYLE = """\
   grid-template-columns: repeat(auto-fit, minmax(15rem, 1fr)); }
 .readers li { border: 1px solid var(--color-background-border); border-radius: .5rem;
   padding: .5rem 1rem; margin: 0; }
+.highlight-console pre { white-space: pre-wrap; overflow-wrap: anywhere; }
+.preview { box-sizing: border-box; width: 100%; height: 40rem; border: 1px solid gray;
+  border-radius: 8px; }
 """
 LEAST = 0.05
 """Contributions below it are not colored."""
@@ -158,10 +161,10 @@ class Document(SphinxDirective):
         label = escape(found.label)
         html = (
             f'<div class="evidence"><p><b>{label}</b>, with a probability of '
-            f"{found.probabilities[found.label]:.4f}</p><ol>{rows}</ol>"
-            f"<p><small>Blue words speak for <b>{label}</b>, orange ones against it. The number of "
-            f"a sentence is the sum of its words, and all of them with the intercept "
-            f"({found.intercept:+.2f}) are the score, {found.score:+.2f}: nothing is estimated."
+            f"{found.probabilities[found.label]:.3f}</p><ol>{rows}</ol>"
+            f"<p><small>Blue words speak for <b>{label}</b>, orange words against it. The number of "
+            f"a sentence is the sum over its words; all of them and the intercept "
+            f"({found.intercept:+.2f}) add up exactly to the score, {found.score:+.2f}."
             "</small></p></div>"
         )
         return [nodes.raw("", html, format="html")]

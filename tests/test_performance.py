@@ -168,7 +168,7 @@ def test_results_are_kept_line_by_line(
     text = (tmp_path / "performance.md").read_text(encoding="utf-8")
     assert "| a *program* | 60 s | yes |" in text
     assert "1 of 1 goals are reached. Not measured: two." in " ".join(text.split())
-    assert "over the upper half of the documents, time grows by the power" in " ".join(text.split())
+    assert "in the upper half of the documents, time grows with the power" in " ".join(text.split())
     assert ">seconds<" in (tmp_path / "pictures/performance-documents-seconds.svg").read_text()
 
     assert bench.main([*where, "--lines", "cur"]) == 0
