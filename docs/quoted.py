@@ -162,8 +162,8 @@ class Document(SphinxDirective):
         html = (
             f'<div class="evidence"><p><b>{label}</b>, with a probability of '
             f"{found.probabilities[found.label]:.3f}</p><ol>{rows}</ol>"
-            f"<p><small>Blue words speak for <b>{label}</b>, orange words against it. The number of "
-            f"a sentence is the sum over its words; all of them and the intercept "
+            f"<p><small>Blue words speak for <b>{label}</b>, orange words against it. The number "
+            "of a sentence is the sum over its words; all of them and the intercept "
             f"({found.intercept:+.2f}) add up exactly to the score, {found.score:+.2f}."
             "</small></p></div>"
         )
