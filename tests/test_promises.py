@@ -347,4 +347,5 @@ def test_our_satellites_use_these_names_besides_and_all_of_them() -> None:
 @checkout
 def test_the_promise_is_small_and_only_shrinks() -> None:
     """What no page of the documentation needs is not promised."""
-    assert sum(map(len, promised().values())) <= 90  # a promise is easier made than kept
+    names = {name for some in promised().values() for name in some}  # records are in textreg, too
+    assert len(names) <= 90  # a promise is easier made than kept

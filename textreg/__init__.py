@@ -32,7 +32,7 @@ if TYPE_CHECKING:
         regularizer,
         tokenizer,
     )
-    from textreg.records import Corpus
+    from textreg.records import Corpus, Graph, Groups, Problem, Solution, Tokens
     from textreg.training.train import train, train_batches
     from textreg.training.update import update
 
@@ -41,17 +41,22 @@ if TYPE_CHECKING:
 __all__ = [
     "Corpus",
     "Elastic",
+    "Graph",
     "Group",
+    "Groups",
     "Lasso",
     "LinearClassifier",
     "LinearRegressor",
     "Model",
+    "Problem",
     "Ridge",
     "Sentence",
+    "Solution",
     "TextClassifier",
     "TextRegressor",
     "TextVectorizer",
     "TextregError",
+    "Tokens",
     "__version__",
     "check",
     "evaluate",
@@ -83,7 +88,7 @@ _NAMES = {
         *("graph_builder", "group_builder", "loss", "register", "register_file", "regularizer"),
         "tokenizer",
     ],
-    "records": ["Corpus"],
+    "records": ["Corpus", "Graph", "Groups", "Problem", "Solution", "Tokens"],
     "training.train": ["train", "train_batches"],
     "training.update": ["update"],
 }

@@ -185,38 +185,30 @@ class Run:
             # One thread a piece: BLAS adds in another order when it has several.
             with self.listening(), warnings.catch_warnings(), one_thread_in_blas():
                 warnings.simplefilter("ignore", errors.ConvergenceWarning)
-                if threads < 2:
-                    return [run() for run in calls]
-                return _in_threads(calls, threads, self.interrupt)
+                return [run() for run in calls] if threads < 2 else self._shared(calls, threads)
         except BaseException:
             self.interrupted = True
             raise
 
+    def _shared(self, calls: Sequence[Callable[[], Any]], threads: int) -> list[Any]:
+        """The results of calls in threads, or the first error, when what still runs has stopped."""
+        from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 
-def _in_threads(
-    calls: Sequence[Callable[[], Any]], threads: int, interrupt: Callable[[], None]
-) -> list[Any]:
-    """The results of calls, or the first error, once what still runs has followed ``interrupt``."""
-    from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-
-    pool, ended = ThreadPoolExecutor(threads), True
-    try:
-        futures = [pool.submit(call) for call in calls]
-        left = {*futures}
-        while left:  # by turns, as on Windows a signal does not wake a thread that waits
-            done, left = wait(left, 0.1, FIRST_EXCEPTION)
-            for future in done:
-                future.result()
-        return [future.result() for future in futures]
-    except KeyboardInterrupt:
-        ended = False  # a second press: nobody wants to wait
-        raise
-    except BaseException:
-        interrupt()
-        raise
-    finally:
-        # A piece that outlives the command would put back the streams it found, which are gone.
-        pool.shutdown(wait=ended, cancel_futures=True)
+        pool, patient = ThreadPoolExecutor(threads), True
+        try:
+            futures = [pool.submit(call) for call in calls]
+            left = {*futures}
+            while left:  # by turns, as on Windows a signal does not wake a thread that waits
+                done, left = wait(left, 0.1, FIRST_EXCEPTION)
+                for future in done:
+                    future.result()
+            return [future.result() for future in futures]
+        except BaseException as error:
+            self.interrupted, patient = True, not isinstance(error, KeyboardInterrupt)
+            raise
+        finally:
+            # A piece that outlives the command would put back the streams it found, which are gone.
+            pool.shutdown(wait=patient, cancel_futures=True)
 
 
 _LOCK = threading.Lock()

@@ -110,14 +110,16 @@ def test_documents_are_of_their_kind(whole: Report) -> None:
 KINDS = ("wrong", "unsure", "right")
 
 
-@pytest.mark.parametrize("strength", [0.0, 1.0])
-def test_fits_without_marked_passages_are_named(strength: float) -> None:
+@pytest.mark.parametrize("marks", [None, MarksSummary(20, 1.0)])
+def test_fits_without_marked_passages_are_named(marks: MarksSummary | None) -> None:
     texts, labels = ["good film", "bad film"] * 10, ["pos", "neg"] * 10
     model = textreg.train(texts, labels, reg="ridge", reg_l2=1.0, ngrams=1, tokenizer="words")
     assert model.summary is not None
-    model.summary = replace(model.summary, marks=MarksSummary(20, strength))
+    model.summary = replace(model.summary, marks=marks)
     missing = report(model, train=Corpus(texts=texts, labels=labels)).missing
-    assert any("do without the marked passages" in line for line in missing) == bool(strength)
+    assert any("do without word vectors and marks" in line for line in missing) == (
+        marks is not None
+    )
 
 
 def test_documents_of_words(whole: Report, test: Corpus, model: Model) -> None:

@@ -14,7 +14,6 @@ from textreg.features.vectorize import Features
 from textreg.measure.evaluation import Evaluation
 from textreg.measure.metrics import holm
 from textreg.model.model import Model
-from textreg.model.summary import TrainingSummary
 from textreg.records import Corpus, Floats, Int64s
 from textreg.records.documents import check_texts
 from textreg.terminal import shell_line
@@ -159,8 +158,8 @@ def report(  # noqa: PLR0913  # its options are its interface
         missing.append(NO_TRAIN)
     elif refits.baseline is None:
         missing.append(f"The model is an {BASELINE} net itself, so it is compared with no other.")
-    if refits is not None and (prior := _prior(summary)):
-        missing.append(f"The fits without a part of the training documents do without {prior}.")
+    if refits is not None and summary and (summary.vectors or summary.marks):
+        missing.append("Fits without a part of the documents do without word vectors and marks.")
     if search is None and path is None:
         missing.append("Training tried only one setting and kept no regularization path (--path).")
     if not explained:
@@ -196,14 +195,6 @@ def report(  # noqa: PLR0913  # its options are its interface
         reproduce=_reproduce(model, corpora, command),
         missing=tuple(missing),
     )
-
-
-def _prior(summary: TrainingSummary | None) -> str:
-    """What the weights lean on that refits do not have, if there is any."""
-    if summary is not None and summary.vectors is not None and summary.vectors.scale:
-        return f"the word vectors of {summary.vectors.name}"
-    marked = summary is not None and summary.marks is not None and summary.marks.strength
-    return "the marked passages" if marked else ""
 
 
 def _out_of_fold(model: Model, refits: Refits) -> Predictions:

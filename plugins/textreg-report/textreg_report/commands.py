@@ -423,9 +423,7 @@ def candidates_of(regs: Sequence[str], models: Sequence[str]) -> dict[str, Candi
                     f"--reg '{text}' has an empty name: name regularizers, such as elastic."
                 )
             if name in candidates:
-                raise UsageError(
-                    f"--reg names '{name}' twice: leave one out, or name it otherwise."
-                )
+                raise UsageError(f"--reg names '{name}' twice: leave one out, or rename it.")
             candidates[name] = options
     return candidates | load_by_name(models, candidates)
 
