@@ -226,9 +226,13 @@ def write_tables(rows: list[tuple[str, str]]) -> None:
         "sentence",
         "groups",
         "networks",
-        "pursuit",
-        "stagewise",
-        "comparing",
+        pytest.param("pursuit", id="pursuit", marks=pytest.mark.thorough),  # a minute of searches
+        pytest.param(
+            "stagewise", id="stagewise", marks=pytest.mark.thorough
+        ),  # a minute of searches
+        pytest.param(
+            "comparing", id="comparing", marks=pytest.mark.thorough
+        ),  # a minute of searches
         "choosing",
         "explaining",
         "calibration",
@@ -276,7 +280,7 @@ def test_commands_and_programs_of_all_pages_are_run() -> None:
     mark = {name: globals()[name].pytestmark[0].args[1] for name in (RUN_PYTHON, RUN_CONSOLE)}
     runs = {
         "python": {Path(page).stem for page in mark[RUN_PYTHON]},
-        "console": {*mark[RUN_CONSOLE], "README"},
+        "console": {getattr(it, "id", None) or it for it in mark[RUN_CONSOLE]} | {"README"},
     }
     alone = {"index", "tutorial", "engineer", "researcher", "author"}  # test_walks
     alone |= {"coming-from-fasttext"}  # test_walks, too

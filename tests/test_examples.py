@@ -40,7 +40,14 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return drawn
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "example",
+    [  # the gallery runs all of them, this one for a minute
+        pytest.param(path, marks=[pytest.mark.thorough] if path.stem == "plot_compare" else [])
+        for path in EXAMPLES
+    ],
+    ids=lambda path: path.stem,
+)
 def test_example(
     example: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pyplot: Any, drawn: Any
 ) -> None:

@@ -55,7 +55,10 @@ def test_pages_load(gallery: list[Path], browser: Chrome) -> None:
         # Yogatama & Smith (2014), table 4: a message about Mac hardware
         ("computer", "comp.sys.mac.hardware", ("0.25", "2.4", "0.25"), 0.8),
         # and table 5: a product review
-        ("amazon-books", "positive", ("0.0027", "2.6", "0.27"), 0.7),
+        pytest.param(
+            *("amazon-books", "positive", ("0.0027", "2.6", "0.27"), 0.7),
+            marks=pytest.mark.thorough,
+        ),
     ],
 )
 def test_the_papers_own_examples(

@@ -373,7 +373,7 @@ def test_results_do_not_depend_on_threads(model: Model, train: Corpus) -> None:
         {"reg": "network", "unlabeled": ["red blue", "green blue sky"]},
         {"reg": "lasso", "loss": "squared-hinge", "class_weight": "balanced"},
         {"reg": "group", "groups": "sentences,documents", "cv": 3},
-        {"reg": "stagewise"},
+        {"reg": "stagewise", "reg_steps": 50},
         {"reg": "none"},
     ],
     ids=lambda options: options["reg"],
@@ -382,7 +382,7 @@ def test_every_kind_of_model_has_a_page(options: dict[str, Any]) -> None:
     kinds = {"a": "red sky. sun", "b": "green sky. moon", "c": "blue sky. star"}
     texts = [f"{kinds[k]} {n % 5} and more" for n in range(15) for k in "abc"]
     labels = list("abc") * 15
-    model = textreg.train(texts, labels, ngrams=1, **options)
+    model = textreg.train(texts, labels, tokenizer="words", ngrams=1, **options)
     unlabeled = Corpus(texts=options.get("unlabeled", []))
     found = report(
         model, train=Corpus(texts=texts, labels=labels), unlabeled=unlabeled if unlabeled else None

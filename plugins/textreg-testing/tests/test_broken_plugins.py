@@ -12,13 +12,13 @@ MODULES = {kind: module for kind in KINDS if (module := catalogue(kind)) is not 
 ORIGINALS = [(kind, part) for kind, module in MODULES.items() for part in module.ORIGINALS]
 BUGS = [(kind, bug) for kind, module in MODULES.items() for bug in module.BUGS]
 QUICK = ("penalties", "losses")
-"""Kinds whose checks take a moment; of the others, every run tries one part of three."""
+"""Kinds whose checks take a moment; of the others, every run tries one part of six."""
 
 
 def cases(parts: list[Any], names: list[str]) -> list[Any]:
     """Parameters of a kind and a part; those that few runs need are marked."""
     costly = [part for part in parts if part[0] not in QUICK]
-    rest = [part for number, part in enumerate(costly) if number % 3]
+    rest = [part for number, part in enumerate(costly) if number % 6]
     return [
         pytest.param(*part, id=name, marks=[pytest.mark.thorough] if part in rest else [])
         for part, name in zip(parts, names, strict=True)
