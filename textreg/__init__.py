@@ -32,7 +32,7 @@ if TYPE_CHECKING:
         regularizer,
         tokenizer,
     )
-    from textreg.records import Corpus, Graph, Groups, Problem, Solution, Tokens
+    from textreg.records import Corpus, Graph, Groups, Problem, Solution
     from textreg.training.train import train, train_batches
     from textreg.training.update import update
 
@@ -56,7 +56,6 @@ __all__ = [
     "TextRegressor",
     "TextVectorizer",
     "TextregError",
-    "Tokens",
     "__version__",
     "check",
     "evaluate",
@@ -88,7 +87,7 @@ _NAMES = {
         *("graph_builder", "group_builder", "loss", "register", "register_file", "regularizer"),
         "tokenizer",
     ],
-    "records": ["Corpus", "Graph", "Groups", "Problem", "Solution", "Tokens"],
+    "records": ["Corpus", "Graph", "Groups", "Problem", "Solution"],
     "training.train": ["train", "train_batches"],
     "training.update": ["update"],
 }

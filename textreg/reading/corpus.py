@@ -30,7 +30,7 @@ from textreg.errors import (
 from textreg.files import MAX_LINE, kind_of_special, limit, too_long
 from textreg.reading import source as sources
 from textreg.reading.columns import ColumnNames, Row, TableColumns
-from textreg.reading.formats import Workbook, detect, refuse_binary
+from textreg.reading.formats import detect, refuse_binary
 from textreg.records import Corpus, Floats, SkippedRows
 from textreg.records.documents import Field, FieldedText, StoredTexts
 from textreg.records.text import renamed
@@ -443,7 +443,7 @@ class CorpusReader:
             self.source = sources.Source(name, stream, self.encoding)
             columns = self.table(labeled=self.labeled)
             format = detect(self.source, columns)
-            if columns.sheet is not None and not isinstance(format, Workbook):
+            if columns.sheet is not None and format.name != "workbook":
                 raise UsageError(f"{name} is not a workbook: leave out --sheet {columns.sheet}.")
             self.formats.append(format.name)
             if self.encoding == sources.GUESS and not format.magic:
