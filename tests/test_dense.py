@@ -115,8 +115,8 @@ def test_an_estimator_of_several_classes(X: Any) -> None:
     for reg in (Ridge(l2=5.0), Elastic(l1=1.0, l2=1.0), "ridge"):
         dense, sparse = (LinearClassifier(reg, tol=1e-6).fit(it, y) for it in (X, csr_array(X)))
         np.testing.assert_allclose(dense.coef_, sparse.coef_, atol=2e-3)
-        alike = LinearClassifier(reg, tol=1e-6, jobs=2).fit(X, y)
-        np.testing.assert_array_equal(dense.coef_, alike.coef_)
+    alike = LinearClassifier(reg, tol=1e-6, jobs=2).fit(X, y)
+    np.testing.assert_array_equal(dense.coef_, alike.coef_)
 
 
 def test_errors(X: Any) -> None:

@@ -42,7 +42,7 @@ def blocks(page: str, language: str) -> list[str]:
 def small_demo() -> None:
     """The demo corpus with a few training documents, which do where no result is printed."""
     train = write_demo("demo").train
-    train.write_text("".join(train.read_text("utf-8").splitlines(keepends=True)[:200]), "utf-8")
+    train.write_text("".join(train.read_text("utf-8").splitlines(keepends=True)[:400]), "utf-8")
 
 
 @pytest.mark.parametrize(
@@ -226,7 +226,7 @@ def write_tables(rows: list[tuple[str, str]]) -> None:
         "sentence",
         "groups",
         "networks",
-        pytest.param("pursuit", id="pursuit", marks=pytest.mark.thorough),  # a minute of searches
+        "pursuit",
         pytest.param(
             "stagewise", id="stagewise", marks=pytest.mark.thorough
         ),  # a minute of searches

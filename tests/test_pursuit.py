@@ -485,14 +485,11 @@ def test_a_search_runs_once_for_all_budgets(monkeypatch: pytest.MonkeyPatch) -> 
     assert len(search(Omp(l2=1.0), [fold], Work(2))) == 1
 
 
-def test_candidates_end_with_the_features() -> None:
-    problem = Problem(csr_array(np.eye(120)), np.tile([1.0, -1.0], 60))
-    assert [part.params()["budget"] for part in Omp(l2=1.0).candidates(problem)] == [
-        25,
-        50,
-        100,
-        120,
-    ]
+@pytest.mark.parametrize("shape", [(120, 200), (200, 120)])
+def test_candidates_end_with_the_features_or_documents(shape: tuple[int, int]) -> None:
+    problem = Problem(csr_array(np.eye(*shape)), np.tile([1.0, -1.0], shape[0] // 2))
+    budgets = [part.params()["budget"] for part in Omp(l2=1.0).candidates(problem)]
+    assert budgets == [25, 50, 100, 120]
     assert Omp(l2=1.0, budget=500).candidates(problem) == [Omp(l2=1.0, budget=500)]
 
 

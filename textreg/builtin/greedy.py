@@ -98,11 +98,14 @@ class Omp(Regularizer):
         return super().objective(problem, w, b) + self.l2 * (float(w @ w) + bias * bias)
 
     def candidates(self, problem: Problem) -> list[Regularizer]:
-        """The grid, without budgets beyond the number of features."""
+        """The grid, without budgets beyond the number of features or that of documents.
+
+        As many features as documents fit all of these, whatever their labels are.
+        """
         parts = super().candidates(problem)
         if "budget" in self.undecided():
-            p = max(problem.design.shape[1], 1)
-            parts = [part.replace(budget=min(part.params()["budget"], p)) for part in parts]
+            most = max(min(problem.design.shape), 1)
+            parts = [part.replace(budget=min(part.params()["budget"], most)) for part in parts]
         return list(dict.fromkeys(parts))
 
     def path(
