@@ -85,21 +85,16 @@ def block_sums(const long long[::1] indptr, const int[::1] indices, const value[
     That is X'V for a matrix by rows, X V for one by columns. V: (rows, B), out: (columns, B),
     changed in place.
     """
-    if V.shape[0] != indptr.shape[0] - 1 or out.shape[1] != V.shape[1]:
-        raise ValueError("V must have one entry per line and vector")
-    with nogil:
-        _sums(indptr, indices, data, V, out)
-
-
-cdef void _sums(const long long[::1] indptr, const int[::1] indices, const value[::1] data,
-                const double[:, ::1] V, double[:, ::1] out) noexcept nogil:
     cdef Py_ssize_t k, c, width = V.shape[1]
     cdef long long e
     cdef const double* row
     cdef double* sums
     cdef double x
-    for k in range(V.shape[0]):
-        for e in range(indptr[k], indptr[k + 1]):
-            x, row, sums = data[e], &V[k, 0], &out[indices[e], 0]
-            for c in range(width):
-                sums[c] += x * row[c]
+    if V.shape[0] != indptr.shape[0] - 1 or out.shape[1] != V.shape[1]:
+        raise ValueError("V must have one entry per line and vector")
+    with nogil:
+        for k in range(V.shape[0]):
+            for e in range(indptr[k], indptr[k + 1]):
+                x, row, sums = data[e], &V[k, 0], &out[indices[e], 0]
+                for c in range(width):
+                    sums[c] += x * row[c]

@@ -7,69 +7,52 @@ A matrix is three arrays: ``indptr`` int64 (p + 1), ``indices`` int32, ``data`` 
 def column_dots(const long long[::1] indptr, const int[::1] indices, const double[::1] data,
                 const double[::1] v, const int[::1] features, double[::1] out):
     """out[k] = x_j . v for j = features[k]. v: (n,), out: (len(features),)."""
-    if out.shape[0] != features.shape[0]:
-        raise ValueError("out must have one entry per feature")
-    with nogil:
-        _dots(indptr, indices, data, v, features, out)
-
-
-cdef void _dots(const long long[::1] indptr, const int[::1] indices, const double[::1] data,
-                const double[::1] v, const int[::1] features, double[::1] out) noexcept nogil:
     cdef Py_ssize_t k, e
     cdef int j
     cdef double total
-    for k in range(features.shape[0]):
-        j = features[k]
-        total = 0.0
-        for e in range(indptr[j], indptr[j + 1]):
-            total += data[e] * v[indices[e]]
-        out[k] = total
+    if out.shape[0] != features.shape[0]:
+        raise ValueError("out must have one entry per feature")
+    with nogil:
+        for k in range(features.shape[0]):
+            j = features[k]
+            total = 0.0
+            for e in range(indptr[j], indptr[j + 1]):
+                total += data[e] * v[indices[e]]
+            out[k] = total
 
 
 def column_curvature(const long long[::1] indptr, const int[::1] indices, const double[::1] data,
                      const double[::1] h, const int[::1] features, double[::1] out):
     """out[k] = sum_i h_i x_ij^2 for j = features[k]. h: (n,), out: (len(features),)."""
-    if out.shape[0] != features.shape[0]:
-        raise ValueError("out must have one entry per feature")
-    with nogil:
-        _curvature(indptr, indices, data, h, features, out)
-
-
-cdef void _curvature(const long long[::1] indptr, const int[::1] indices, const double[::1] data,
-                     const double[::1] h, const int[::1] features,
-                     double[::1] out) noexcept nogil:
     cdef Py_ssize_t k, e
     cdef int j
     cdef double total
-    for k in range(features.shape[0]):
-        j = features[k]
-        total = 0.0
-        for e in range(indptr[j], indptr[j + 1]):
-            total += data[e] * data[e] * h[indices[e]]
-        out[k] = total
+    if out.shape[0] != features.shape[0]:
+        raise ValueError("out must have one entry per feature")
+    with nogil:
+        for k in range(features.shape[0]):
+            j = features[k]
+            total = 0.0
+            for e in range(indptr[j], indptr[j + 1]):
+                total += data[e] * data[e] * h[indices[e]]
+            out[k] = total
 
 
 def column_sums(const long long[::1] indptr, const int[::1] indices, const double[::1] data,
                 const double[::1] coefficients, const int[::1] features, double[::1] out):
     """out += sum_k coefficients[k] x_j for j = features[k]. out: (n,), changed in place."""
-    if coefficients.shape[0] != features.shape[0]:
-        raise ValueError("coefficients must have one entry per feature")
-    with nogil:
-        _sums(indptr, indices, data, coefficients, features, out)
-
-
-cdef void _sums(const long long[::1] indptr, const int[::1] indices, const double[::1] data,
-                const double[::1] coefficients, const int[::1] features,
-                double[::1] out) noexcept nogil:
     cdef Py_ssize_t k, e
     cdef int j
     cdef double t
-    for k in range(features.shape[0]):
-        t = coefficients[k]
-        if t != 0.0:
-            j = features[k]
-            for e in range(indptr[j], indptr[j + 1]):
-                out[indices[e]] += t * data[e]
+    if coefficients.shape[0] != features.shape[0]:
+        raise ValueError("coefficients must have one entry per feature")
+    with nogil:
+        for k in range(features.shape[0]):
+            t = coefficients[k]
+            if t != 0.0:
+                j = features[k]
+                for e in range(indptr[j], indptr[j + 1]):
+                    out[indices[e]] += t * data[e]
 
 
 def column_damping(const long long[::1] indptr, const int[::1] indices, const double[::1] data,
@@ -81,30 +64,24 @@ def column_damping(const long long[::1] indptr, const int[::1] indices, const do
     damped, all by the same share; a row keeps the smallest of its factors. alpha, factor: (n,),
     factor changed in place. For the certificate (docs/maths.md, damping).
     """
-    if excess.shape[0] != features.shape[0]:
-        raise ValueError("excess must have one entry per feature")
-    with nogil:
-        _damp(indptr, indices, data, alpha, features, excess, factor)
-
-
-cdef void _damp(const long long[::1] indptr, const int[::1] indices, const double[::1] data,
-                const double[::1] alpha, const int[::1] features, const double[::1] excess,
-                double[::1] factor) noexcept nogil:
     cdef Py_ssize_t k, e
     cdef int j
     cdef double term, total, share
-    for k in range(features.shape[0]):
-        j = features[k]
-        total = 0.0
-        for e in range(indptr[j], indptr[j + 1]):
-            term = data[e] * alpha[indices[e]]
-            if term * excess[k] > 0.0:
-                total += term
-        if total == 0.0:
-            continue
-        share = 1.0 - excess[k] / total
-        if share < 0.0:
-            share = 0.0
-        for e in range(indptr[j], indptr[j + 1]):
-            if data[e] * alpha[indices[e]] * excess[k] > 0.0 and factor[indices[e]] > share:
-                factor[indices[e]] = share
+    if excess.shape[0] != features.shape[0]:
+        raise ValueError("excess must have one entry per feature")
+    with nogil:
+        for k in range(features.shape[0]):
+            j = features[k]
+            total = 0.0
+            for e in range(indptr[j], indptr[j + 1]):
+                term = data[e] * alpha[indices[e]]
+                if term * excess[k] > 0.0:
+                    total += term
+            if total == 0.0:
+                continue
+            share = 1.0 - excess[k] / total
+            if share < 0.0:
+                share = 0.0
+            for e in range(indptr[j], indptr[j + 1]):
+                if data[e] * alpha[indices[e]] * excess[k] > 0.0 and factor[indices[e]] > share:
+                    factor[indices[e]] = share

@@ -18,31 +18,22 @@ def curvature_product(const long long[::1] indptr, const int[::1] indices,
 
     One pass over the matrix. w, out: (p,). h, scores: (n,). scores and out are changed in place.
     """
-    if w.shape[0] != out.shape[0]:
-        raise ValueError("out must have one entry per weight")
-    if scores.shape[0] != h.shape[0]:
-        raise ValueError("scores must have one entry per document")
-    cdef double total
-    with nogil:
-        total = _product(indptr, indices, data, rows, h, w, b, scores, out)
-    return total
-
-
-cdef double _product(const long long[::1] indptr, const int[::1] indices,
-                     const value[::1] data, const int[::1] rows, const double[::1] h,
-                     const double[::1] w, double b, double[::1] scores,
-                     double[::1] out) noexcept nogil:
     cdef Py_ssize_t k
     cdef long long e
     cdef int i
     cdef double z, total = 0.0
-    for k in range(rows.shape[0]):
-        i = rows[k]
-        scores[i] = b + _dot(indices, data, indptr[i], indptr[i + 1], w)
-        z = h[i] * scores[i]
-        total += z
-        for e in range(indptr[i], indptr[i + 1]):
-            out[indices[e]] += z * data[e]
+    if w.shape[0] != out.shape[0]:
+        raise ValueError("out must have one entry per weight")
+    if scores.shape[0] != h.shape[0]:
+        raise ValueError("scores must have one entry per document")
+    with nogil:
+        for k in range(rows.shape[0]):
+            i = rows[k]
+            scores[i] = b + _dot(indices, data, indptr[i], indptr[i + 1], w)
+            z = h[i] * scores[i]
+            total += z
+            for e in range(indptr[i], indptr[i + 1]):
+                out[indices[e]] += z * data[e]
     return total
 
 
@@ -91,19 +82,14 @@ def curvature_diagonal(const long long[::1] indptr, const int[::1] indices,
                        const value[::1] data, const int[::1] rows, const double[::1] h,
                        double[::1] out):
     """out_j += sum_i h_i x_ij^2 over the documents i of ``rows``. h: (n,), out: (p,)."""
-    if h.shape[0] != indptr.shape[0] - 1:
-        raise ValueError("h must have one entry per document")
-    with nogil:
-        _diagonal(indptr, indices, data, rows, h, out)
-
-
-cdef void _diagonal(const long long[::1] indptr, const int[::1] indices, const value[::1] data,
-                    const int[::1] rows, const double[::1] h, double[::1] out) noexcept nogil:
     cdef Py_ssize_t k
     cdef long long e
     cdef double x, weight
-    for k in range(rows.shape[0]):
-        weight = h[rows[k]]
-        for e in range(indptr[rows[k]], indptr[rows[k] + 1]):
-            x = data[e]
-            out[indices[e]] += weight * (x * x)
+    if h.shape[0] != indptr.shape[0] - 1:
+        raise ValueError("h must have one entry per document")
+    with nogil:
+        for k in range(rows.shape[0]):
+            weight = h[rows[k]]
+            for e in range(indptr[rows[k]], indptr[rows[k] + 1]):
+                x = data[e]
+                out[indices[e]] += weight * (x * x)

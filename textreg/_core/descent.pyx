@@ -12,23 +12,15 @@ def select_active(const double[::1] gradient, const double[::1] w, const double[
     These are the j with w_j != 0 or |gradient_j + q_j (w_j - mu_j)| > lam_j, in order. All (p,).
     Returns their number.
     """
-    cdef Py_ssize_t count
+    cdef Py_ssize_t j, count = 0
     if not (gradient.shape[0] == w.shape[0] == q.shape[0] == mu.shape[0] == lam.shape[0]
             == out.shape[0]):
         raise ValueError("gradient, w, q, mu, lam and out must have one entry per column")
     with nogil:
-        count = _select_active(gradient, w, q, mu, lam, out)
-    return count
-
-
-cdef Py_ssize_t _select_active(const double[::1] gradient, const double[::1] w,
-                               const double[::1] q, const double[::1] mu,
-                               const double[::1] lam, int[::1] out) noexcept nogil:
-    cdef Py_ssize_t j, count = 0
-    for j in range(w.shape[0]):
-        if w[j] != 0.0 or fabs(gradient[j] + q[j] * (w[j] - mu[j])) > lam[j]:
-            out[count] = <int> j
-            count += 1
+        for j in range(w.shape[0]):
+            if w[j] != 0.0 or fabs(gradient[j] + q[j] * (w[j] - mu[j])) > lam[j]:
+                out[count] = <int> j
+                count += 1
     return count
 
 

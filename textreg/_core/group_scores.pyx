@@ -66,22 +66,17 @@ def group_correlations(GroupArrays groups, const int[::1] selected, const double
     where it has left the group. ``dots``: (m,), the products of ``columns`` with r, NaN where they
     are not computed yet; those that are needed are written there.
     """
-    _check(groups, selected, squares, r, dots, out, groups.norms.shape[0])
-    with nogil:
-        _correlations(groups, selected, squares, r, dots, out)
-
-
-cdef void _correlations(GroupArrays groups, const int[::1] selected, const double[::1] squares,
-                        const double[::1] r, double[::1] dots, double[::1] out) noexcept nogil:
     cdef Py_ssize_t t, k, m
     cdef double total
-    for t in range(selected.shape[0]):
-        m = _load(groups, selected[t], squares)
-        _correlate(groups, m, r, dots)
-        total = 0.0
-        for k in range(m):
-            total += groups.vector[k] * groups.vector[k]
-        out[t] = sqrt(total)
+    _check(groups, selected, squares, r, dots, out, groups.norms.shape[0])
+    with nogil:
+        for t in range(selected.shape[0]):
+            m = _load(groups, selected[t], squares)
+            _correlate(groups, m, r, dots)
+            total = 0.0
+            for k in range(m):
+                total += groups.vector[k] * groups.vector[k]
+            out[t] = sqrt(total)
 
 
 def group_projections(GroupArrays groups, const int[::1] selected, const double[::1] squares,
@@ -92,33 +87,27 @@ def group_projections(GroupArrays groups, const int[::1] selected, const double[
     Arguments as in :func:`group_correlations`. A column whose part beyond the span of those before
     it has less than ``rank`` of its square adds nothing.
     """
-    _check(groups, selected, squares, r, dots, out, groups.gram.shape[0])
-    with nogil:
-        _projections(groups, selected, squares, r, dots, smoothing, rank, out)
-
-
-cdef void _projections(GroupArrays groups, const int[::1] selected, const double[::1] squares,
-                       const double[::1] r, double[::1] dots, double smoothing, double rank,
-                       double[::1] out) noexcept nogil:
     cdef Py_ssize_t t, e, k, m
     cdef double total
-    for t in range(selected.shape[0]):
-        m = _load(groups, selected[t], squares)
-        _correlate(groups, m, r, dots)
-        _gram(groups, m)
-        _cholesky(groups.gram, m, smoothing, rank, groups.norms)
-        # With A'A + smoothing I = L L' and u = A'r, the score is the length of L^-1 u.
-        total = 0.0
-        for k in range(m):
-            if groups.gram[k, k] > 0.0:
-                groups.vector[k] = groups.vector[k] / groups.gram[k, k]
-            else:
-                groups.vector[k] = 0.0
-            for e in range(k + 1, m):
-                groups.vector[e] -= groups.vector[k] * groups.gram[k, e]
-        for k in range(m):
-            total += groups.vector[k] * groups.vector[k]
-        out[t] = sqrt(total)
+    _check(groups, selected, squares, r, dots, out, groups.gram.shape[0])
+    with nogil:
+        for t in range(selected.shape[0]):
+            m = _load(groups, selected[t], squares)
+            _correlate(groups, m, r, dots)
+            _gram(groups, m)
+            _cholesky(groups.gram, m, smoothing, rank, groups.norms)
+            # With A'A + smoothing I = L L' and u = A'r, the score is the length of L^-1 u.
+            total = 0.0
+            for k in range(m):
+                if groups.gram[k, k] > 0.0:
+                    groups.vector[k] = groups.vector[k] / groups.gram[k, k]
+                else:
+                    groups.vector[k] = 0.0
+                for e in range(k + 1, m):
+                    groups.vector[e] -= groups.vector[k] * groups.gram[k, e]
+            for k in range(m):
+                total += groups.vector[k] * groups.vector[k]
+            out[t] = sqrt(total)
 
 
 def projection_bounds(GroupArrays groups, const int[::1] selected, const double[::1] squares,
@@ -130,52 +119,47 @@ def projection_bounds(GroupArrays groups, const int[::1] selected, const double[
     the row of that inverse. Only the entries of groups ``selected`` are written; no column may have
     left them. smoothing is above 0. ``squares`` as in :func:`group_correlations`.
     """
+    cdef Py_ssize_t t, a, b, k, s, m
+    cdef long long start
+    cdef double share
     if not squares.shape[0] == out.shape[0] == groups.members.shape[0]:
         raise ValueError("squares and out must have the same length as members")
     _check_width(groups, selected, groups.gram.shape[0])
     with nogil:
-        _bounds(groups, selected, squares, smoothing, out)
-
-
-cdef void _bounds(GroupArrays groups, const int[::1] selected, const double[::1] squares,
-                  double smoothing, double[::1] out) noexcept nogil:
-    cdef Py_ssize_t t, a, b, k, s, m
-    cdef long long start
-    cdef double share
-    for t in range(selected.shape[0]):
-        start = groups.offsets[selected[t]]
-        m = _load(groups, selected[t], squares)
-        _gram(groups, m)
-        _cholesky(groups.gram, m, smoothing, 0.0, groups.vector)
-        # The inverse of L, by rows, goes into the other half; its diagonal into the vector.
-        for k in range(m):
-            groups.vector[k] = 1.0 / groups.gram[k, k]
-            for a in range(k):
-                groups.gram[k, a] = 0.0
-            for s in range(k):
-                share = groups.gram[s, k]
-                for a in range(s):
-                    groups.gram[k, a] -= share * groups.gram[s, a]
-                groups.gram[k, s] -= share * groups.vector[s]
-            for a in range(k):
-                groups.gram[k, a] *= groups.vector[k]
-        # L^-T L^-1, the inverse of A'A + smoothing I, takes the place of L'.
-        for k in range(m):
-            for a in range(k):
-                share = groups.gram[k, a]
-                for b in range(a, k):
-                    groups.gram[a, b] += share * groups.gram[k, b]
-                groups.gram[a, k] = share * groups.vector[k]
-            groups.gram[k, k] = groups.vector[k] * groups.vector[k]
-        for a in range(m):
-            out[start + a] = 0.0
-        for a in range(m):
-            out[start + a] += fabs(groups.gram[a, a])
-            for b in range(a + 1, m):
-                out[start + a] += fabs(groups.gram[a, b])
-                out[start + b] += fabs(groups.gram[a, b])
-        for a in range(m):
-            out[start + a] *= groups.norms[a] * groups.norms[a]
+        for t in range(selected.shape[0]):
+            start = groups.offsets[selected[t]]
+            m = _load(groups, selected[t], squares)
+            _gram(groups, m)
+            _cholesky(groups.gram, m, smoothing, 0.0, groups.vector)
+            # The inverse of L, by rows, goes into the other half; its diagonal into the vector.
+            for k in range(m):
+                groups.vector[k] = 1.0 / groups.gram[k, k]
+                for a in range(k):
+                    groups.gram[k, a] = 0.0
+                for s in range(k):
+                    share = groups.gram[s, k]
+                    for a in range(s):
+                        groups.gram[k, a] -= share * groups.gram[s, a]
+                    groups.gram[k, s] -= share * groups.vector[s]
+                for a in range(k):
+                    groups.gram[k, a] *= groups.vector[k]
+            # L^-T L^-1, the inverse of A'A + smoothing I, takes the place of L'.
+            for k in range(m):
+                for a in range(k):
+                    share = groups.gram[k, a]
+                    for b in range(a, k):
+                        groups.gram[a, b] += share * groups.gram[k, b]
+                    groups.gram[a, k] = share * groups.vector[k]
+                groups.gram[k, k] = groups.vector[k] * groups.vector[k]
+            for a in range(m):
+                out[start + a] = 0.0
+            for a in range(m):
+                out[start + a] += fabs(groups.gram[a, a])
+                for b in range(a + 1, m):
+                    out[start + a] += fabs(groups.gram[a, b])
+                    out[start + b] += fabs(groups.gram[a, b])
+            for a in range(m):
+                out[start + a] *= groups.norms[a] * groups.norms[a]
 
 
 cdef _check(GroupArrays groups, const int[::1] selected, const double[::1] squares,
@@ -317,7 +301,9 @@ def candidate_groups(GroupArrays groups, GroupBounds bounds, const double[::1] f
 
     Writes the groups to ``candidates`` and the bounds to ``upper`` (groups,); returns how many.
     """
-    cdef Py_ssize_t count = 0, n_groups = groups.offsets.shape[0] - 1
+    cdef Py_ssize_t g, e, count = 0, n_groups = groups.offsets.shape[0] - 1
+    cdef int now = <int>distances.shape[0] - 1
+    cdef double most, total, share, more
     if factors.shape[0] != groups.members.shape[0]:
         raise ValueError("factors and members must have the same length")
     if dots.shape[0] != groups.columns.shape[0]:
@@ -325,37 +311,25 @@ def candidate_groups(GroupArrays groups, GroupBounds bounds, const double[::1] f
     if not bounds.value.shape[0] == candidates.shape[0] == upper.shape[0] == n_groups:
         raise ValueError("bounds, candidates and upper must have one entry a group")
     with nogil:
-        count = _candidates(groups, bounds, factors, dots, error, distances, length, reach, radius,
-                            top, candidates, upper)
-    return count
-
-
-cdef Py_ssize_t _candidates(GroupArrays groups, GroupBounds bounds, const double[::1] factors,
-                            const double[::1] dots, double error, const double[::1] distances,
-                            double length, double reach, double radius, double top,
-                            int[::1] candidates, double[::1] upper) noexcept nogil:
-    cdef Py_ssize_t g, e, count = 0
-    cdef int now = <int>distances.shape[0] - 1
-    cdef double most, total, share, more
-    for g in range(groups.offsets.shape[0] - 1):
-        if bounds.divisor[g] == 0.0:
-            continue
-        share = bounds.lipschitz[g] / bounds.divisor[g]
-        more = (share + reach) * radius
-        most = bounds.value[g] + bounds.lipschitz[g] * distances[bounds.origin[g]]
-        if most > bounds.lipschitz[g] * length:
-            most = bounds.lipschitz[g] * length
-        if most / bounds.divisor[g] + more < top:
-            continue
-        total = 0.0
-        for e in range(groups.offsets[g], groups.offsets[g + 1]):
-            total += factors[e] * dots[groups.members[e]] * dots[groups.members[e]]
-        total = sqrt(total) + bounds.lipschitz[g] * error
-        if total < most:
-            bounds.value[g], bounds.origin[g] = total, now
-            most = total
-        if most / bounds.divisor[g] + more >= top:
-            candidates[count] = <int>g
-            upper[count] = most / bounds.divisor[g] + more
-            count += 1
+        for g in range(n_groups):
+            if bounds.divisor[g] == 0.0:
+                continue
+            share = bounds.lipschitz[g] / bounds.divisor[g]
+            more = (share + reach) * radius
+            most = bounds.value[g] + bounds.lipschitz[g] * distances[bounds.origin[g]]
+            if most > bounds.lipschitz[g] * length:
+                most = bounds.lipschitz[g] * length
+            if most / bounds.divisor[g] + more < top:
+                continue
+            total = 0.0
+            for e in range(groups.offsets[g], groups.offsets[g + 1]):
+                total += factors[e] * dots[groups.members[e]] * dots[groups.members[e]]
+            total = sqrt(total) + bounds.lipschitz[g] * error
+            if total < most:
+                bounds.value[g], bounds.origin[g] = total, now
+                most = total
+            if most / bounds.divisor[g] + more >= top:
+                candidates[count] = <int>g
+                upper[count] = most / bounds.divisor[g] + more
+                count += 1
     return count

@@ -10,40 +10,30 @@ from libc.math cimport fabs, sqrt
 def group_norms(const long long[::1] indptr, const int[::1] indices, const double[::1] w,
                 double[::1] out):
     """out[g] = ||w_g||_2. w: (p,), out: (groups,)."""
+    cdef Py_ssize_t g, e
+    cdef double total
     if out.shape[0] != indptr.shape[0] - 1:
         raise ValueError("out must have one entry per group")
     with nogil:
-        _norms(indptr, indices, w, out)
-
-
-cdef void _norms(const long long[::1] indptr, const int[::1] indices, const double[::1] w,
-                 double[::1] out) noexcept nogil:
-    cdef Py_ssize_t g, e
-    cdef double total
-    for g in range(out.shape[0]):
-        total = 0.0
-        for e in range(indptr[g], indptr[g + 1]):
-            total += w[indices[e]] * w[indices[e]]
-        out[g] = sqrt(total)
+        for g in range(out.shape[0]):
+            total = 0.0
+            for e in range(indptr[g], indptr[g + 1]):
+                total += w[indices[e]] * w[indices[e]]
+            out[g] = sqrt(total)
 
 
 def group_spread(const long long[::1] indptr, const int[::1] indices, const double[::1] values,
                  double[::1] out):
     """out[j] += sum of values[g] over the groups g that hold j. values: (groups,), out: (p,)."""
+    cdef Py_ssize_t g, e
+    cdef double t
     if values.shape[0] != indptr.shape[0] - 1:
         raise ValueError("values must have one entry per group")
     with nogil:
-        _spread(indptr, indices, values, out)
-
-
-cdef void _spread(const long long[::1] indptr, const int[::1] indices, const double[::1] values,
-                  double[::1] out) noexcept nogil:
-    cdef Py_ssize_t g, e
-    cdef double t
-    for g in range(values.shape[0]):
-        t = values[g]
-        for e in range(indptr[g], indptr[g + 1]):
-            out[indices[e]] += t
+        for g in range(values.shape[0]):
+            t = values[g]
+            for e in range(indptr[g], indptr[g + 1]):
+                out[indices[e]] += t
 
 
 def ball_sweeps(const long long[::1] indptr, const int[::1] indices, const double[::1] strengths,
@@ -56,7 +46,8 @@ def ball_sweeps(const long long[::1] indptr, const int[::1] indices, const doubl
     projection (docs/maths.md, D2). u: ragged, z: (p,), both changed. over: (p,) and active:
     (groups,) are work space. Returns the number of groups in the first round.
     """
-    cdef Py_ssize_t count
+    cdef Py_ssize_t g, e, k, count = 0
+    cdef int _sweep_number
     if u.shape[0] != indices.shape[0]:
         raise ValueError("u must have one entry for every entry of the groups")
     if not (z.shape[0] == lam.shape[0] == over.shape[0]):
@@ -64,32 +55,22 @@ def ball_sweeps(const long long[::1] indptr, const int[::1] indices, const doubl
     if not (strengths.shape[0] == active.shape[0] == indptr.shape[0] - 1):
         raise ValueError("strengths and active must have one entry per group")
     with nogil:
-        count = _sweep(indptr, indices, strengths, lam, u, z, over, active, sweeps)
-    return count
-
-
-cdef Py_ssize_t _sweep(const long long[::1] indptr, const int[::1] indices,
-                       const double[::1] strengths, const double[::1] lam, double[::1] u,
-                       double[::1] z, unsigned char[::1] over, int[::1] active,
-                       int sweeps) noexcept nogil:
-    cdef Py_ssize_t g, e, k, count = 0
-    cdef int _sweep_number
-    for e in range(z.shape[0]):
-        over[e] = fabs(z[e]) > lam[e]
-    for g in range(strengths.shape[0]):
-        for e in range(indptr[g], indptr[g + 1]):
-            if over[indices[e]]:
-                active[count] = <int>g
-                count += 1
-                _project(indptr[g], indptr[g + 1], indices, strengths[g], lam, u, z, over)
-                break
-    for _sweep_number in range(1, sweeps):
-        for k in range(count):
-            g = active[k]
+        for e in range(z.shape[0]):
+            over[e] = fabs(z[e]) > lam[e]
+        for g in range(strengths.shape[0]):
             for e in range(indptr[g], indptr[g + 1]):
                 if over[indices[e]]:
+                    active[count] = <int>g
+                    count += 1
                     _project(indptr[g], indptr[g + 1], indices, strengths[g], lam, u, z, over)
                     break
+        for _sweep_number in range(1, sweeps):
+            for k in range(count):
+                g = active[k]
+                for e in range(indptr[g], indptr[g + 1]):
+                    if over[indices[e]]:
+                        _project(indptr[g], indptr[g + 1], indices, strengths[g], lam, u, z, over)
+                        break
     return count
 
 
@@ -123,18 +104,13 @@ cdef void _project(Py_ssize_t first, Py_ssize_t last, const int[::1] indices, do
 def group_scale(const long long[::1] indptr, const int[::1] indices, const double[::1] rates,
                 const double[::1] w, double[::1] u):
     """u_g = rates[g] w_g. rates: (groups,), u: ragged, written."""
+    cdef Py_ssize_t g, e
     if rates.shape[0] != indptr.shape[0] - 1 or u.shape[0] != indices.shape[0]:
         raise ValueError("rates must have one entry per group, u one for every entry of the groups")
     with nogil:
-        _scale(indptr, indices, rates, w, u)
-
-
-cdef void _scale(const long long[::1] indptr, const int[::1] indices, const double[::1] rates,
-                 const double[::1] w, double[::1] u) noexcept nogil:
-    cdef Py_ssize_t g, e
-    for g in range(rates.shape[0]):
-        for e in range(indptr[g], indptr[g + 1]):
-            u[e] = rates[g] * w[indices[e]]
+        for g in range(rates.shape[0]):
+            for e in range(indptr[g], indptr[g + 1]):
+                u[e] = rates[g] * w[indices[e]]
 
 
 def copy_norms(const long long[::1] indptr, const int[::1] indices, const double[::1] strengths,
@@ -143,40 +119,30 @@ def copy_norms(const long long[::1] indptr, const int[::1] indices, const double
 
     A length that exceeds the strength by rounding alone gives 0. u: ragged, out: (groups,).
     """
+    cdef Py_ssize_t g, e
+    cdef double z, total
     if not out.shape[0] == strengths.shape[0] == indptr.shape[0] - 1:
         raise ValueError("strengths and out must have one entry per group")
     if u.shape[0] != indices.shape[0]:
         raise ValueError("u must have one entry for every entry of the groups")
     with nogil:
-        _copy_norms(indptr, indices, strengths, w, u, out)
-
-
-cdef void _copy_norms(const long long[::1] indptr, const int[::1] indices,
-                      const double[::1] strengths, const double[::1] w, const double[::1] u,
-                      double[::1] out) noexcept nogil:
-    cdef Py_ssize_t g, e
-    cdef double z, total
-    for g in range(out.shape[0]):
-        total = 0.0
-        for e in range(indptr[g], indptr[g + 1]):
-            z = w[indices[e]] + u[e]
-            total += z * z
-        total = sqrt(total) - strengths[g]
-        out[g] = total if total > 1e-9 * strengths[g] else 0.0
+        for g in range(out.shape[0]):
+            total = 0.0
+            for e in range(indptr[g], indptr[g + 1]):
+                z = w[indices[e]] + u[e]
+                total += z * z
+            total = sqrt(total) - strengths[g]
+            out[g] = total if total > 1e-9 * strengths[g] else 0.0
 
 
 def group_gather(const int[::1] indices, const double[::1] u, double[::1] out):
     """out[j] += sum of the entries of u that belong to feature j. u: ragged, out: (p,)."""
+    cdef Py_ssize_t e
     if u.shape[0] != indices.shape[0]:
         raise ValueError("u must have one entry for every entry of the groups")
     with nogil:
-        _gather(indices, u, out)
-
-
-cdef void _gather(const int[::1] indices, const double[::1] u, double[::1] out) noexcept nogil:
-    cdef Py_ssize_t e
-    for e in range(u.shape[0]):
-        out[indices[e]] += u[e]
+        for e in range(u.shape[0]):
+            out[indices[e]] += u[e]
 
 
 def admm_copies(const long long[::1] indptr, const int[::1] indices, const double[::1] strengths,
@@ -191,45 +157,35 @@ def admm_copies(const long long[::1] indptr, const int[::1] indices, const doubl
     v, u: ragged, changed. norms: (groups,), ||v_g||, written. target: (p,), += v + u / rho.
     Returns (sum (v - w)^2, sum (v - v_old)^2, sum v^2, sum u^2).
     """
-    cdef double sums[4]
+    cdef Py_ssize_t g, e
+    cdef double m, z, old, total, size, shrink, new, multiplier
+    cdef double stay = 1.0 - relax, inverse = 1.0 / rho
+    cdef double apart = 0.0, moved = 0.0, v_size = 0.0, u_size = 0.0
     if (v.shape[0] != indices.shape[0] or u.shape[0] != indices.shape[0]
             or norms.shape[0] != indptr.shape[0] - 1 or strengths.shape[0] != norms.shape[0]):
         raise ValueError("v and u are ragged, norms and strengths have one entry per group")
     with nogil:
-        _copies(indptr, indices, strengths, w, rho, relax, v, u, norms, target, sums)
-    return sums[0], sums[1], sums[2], sums[3]
-
-
-cdef void _copies(const long long[::1] indptr, const int[::1] indices,
-                  const double[::1] strengths, const double[::1] w, double rho, double relax,
-                  double[::1] v, double[::1] u, double[::1] norms, double[::1] target,
-                  double* sums) noexcept nogil:
-    cdef Py_ssize_t g, e
-    cdef double m, z, old, total, size, shrink, new, multiplier
-    cdef double stay = 1.0 - relax, inverse = 1.0 / rho
-    # Local variables stay in registers; what a pointer leads to would not.
-    cdef double apart = 0.0, moved = 0.0, v_size = 0.0, u_size = 0.0
-    for g in range(norms.shape[0]):
-        total = 0.0
-        for e in range(indptr[g], indptr[g + 1]):
-            z = relax * w[indices[e]] + stay * v[e] - u[e] * inverse
-            total += z * z
-        size = sqrt(total)
-        shrink = 0.0 if size * rho <= strengths[g] else 1.0 - strengths[g] / (rho * size)
-        norms[g] = shrink * size
-        for e in range(indptr[g], indptr[g + 1]):
-            z, old, multiplier = w[indices[e]], v[e], u[e]
-            m = relax * z + stay * old
-            new = shrink * (m - multiplier * inverse)
-            multiplier += rho * (new - m)
-            u[e] = multiplier
-            v[e] = new
-            target[indices[e]] += new + multiplier * inverse
-            apart += (new - z) * (new - z)
-            moved += (new - old) * (new - old)
-            v_size += new * new
-            u_size += multiplier * multiplier
-    sums[0], sums[1], sums[2], sums[3] = apart, moved, v_size, u_size
+        for g in range(norms.shape[0]):
+            total = 0.0
+            for e in range(indptr[g], indptr[g + 1]):
+                z = relax * w[indices[e]] + stay * v[e] - u[e] * inverse
+                total += z * z
+            size = sqrt(total)
+            shrink = 0.0 if size * rho <= strengths[g] else 1.0 - strengths[g] / (rho * size)
+            norms[g] = shrink * size
+            for e in range(indptr[g], indptr[g + 1]):
+                z, old, multiplier = w[indices[e]], v[e], u[e]
+                m = relax * z + stay * old
+                new = shrink * (m - multiplier * inverse)
+                multiplier += rho * (new - m)
+                u[e] = multiplier
+                v[e] = new
+                target[indices[e]] += new + multiplier * inverse
+                apart += (new - z) * (new - z)
+                moved += (new - old) * (new - old)
+                v_size += new * new
+                u_size += multiplier * multiplier
+    return apart, moved, v_size, u_size
 
 
 def select_groups(const long long[::1] indptr, const int[::1] indices,
@@ -244,7 +200,8 @@ def select_groups(const long long[::1] indptr, const int[::1] indices,
     groups,), where each of ``groups`` went: its new index, -1 if nothing is left, -2 - j if feature
     j alone is. Returns the number of groups written.
     """
-    cdef Py_ssize_t count
+    cdef Py_ssize_t k, g, e, begin, end = 0, count = 0
+    cdef int j
     if not strengths.shape[0] == origin.shape[0] == indptr.shape[0] - 1:
         raise ValueError("strengths and origin must have one entry per group")
     if not groups.shape[0] == out_strengths.shape[0] == out_indptr.shape[0] - 1:
@@ -252,81 +209,59 @@ def select_groups(const long long[::1] indptr, const int[::1] indices,
     if out_indices.shape[0] != indices.shape[0]:
         raise ValueError("out_indices must have room for all entries")
     with nogil:
-        count = _select(indptr, indices, strengths, groups, place, lam, out_indptr, out_indices,
-                        out_strengths, origin)
-    return count
-
-
-cdef Py_ssize_t _select(const long long[::1] indptr, const int[::1] indices,
-                        const double[::1] strengths, const int[::1] groups,
-                        const int[::1] place, double[::1] lam, long long[::1] out_indptr,
-                        int[::1] out_indices, double[::1] out_strengths,
-                        long long[::1] origin) noexcept nogil:
-    cdef Py_ssize_t k, g, e, begin, end = 0, count = 0
-    cdef int j
-    out_indptr[0] = 0
-    for k in range(groups.shape[0]):
-        g = groups[k]
-        begin = end
-        for e in range(indptr[g], indptr[g + 1]):
-            j = place[indices[e]]
-            if j >= 0:
-                out_indices[end] = j
-                end += 1
-        if end - begin > 1:
-            out_strengths[count] = strengths[g]
-            origin[g] = count
-            count += 1
-            out_indptr[count] = end
-            continue
-        origin[g] = -1
-        if end > begin:
-            j = out_indices[begin]
-            lam[j] += strengths[g]
-            origin[g] = -2 - j
-            end = begin
+        out_indptr[0] = 0
+        for k in range(groups.shape[0]):
+            g = groups[k]
+            begin = end
+            for e in range(indptr[g], indptr[g + 1]):
+                j = place[indices[e]]
+                if j >= 0:
+                    out_indices[end] = j
+                    end += 1
+            if end - begin > 1:
+                out_strengths[count] = strengths[g]
+                origin[g] = count
+                count += 1
+                out_indptr[count] = end
+                continue
+            origin[g] = -1
+            if end > begin:
+                j = out_indices[begin]
+                lam[j] += strengths[g]
+                origin[g] = -2 - j
+                end = begin
     return count
 
 
 def group_sums(const long long[::1] indptr, const int[::1] indices, const double[::1] values,
                const int[::1] chosen, double[::1] out):
     """out[k] = the sum of ``values`` over what group chosen[k] holds. out: (chosen,), written."""
-    if out.shape[0] != chosen.shape[0]:
-        raise ValueError("out must have one entry for each of chosen")
-    with nogil:
-        _sum_up(indptr, indices, values, chosen, out)
-
-
-cdef void _sum_up(const long long[::1] indptr, const int[::1] indices, const double[::1] values,
-                  const int[::1] chosen, double[::1] out) noexcept nogil:
     cdef Py_ssize_t k, e
     cdef int g
     cdef double total
-    for k in range(chosen.shape[0]):
-        g = chosen[k]
-        total = 0.0
-        for e in range(indptr[g], indptr[g + 1]):
-            total += values[indices[e]]
-        out[k] = total
+    if out.shape[0] != chosen.shape[0]:
+        raise ValueError("out must have one entry for each of chosen")
+    with nogil:
+        for k in range(chosen.shape[0]):
+            g = chosen[k]
+            total = 0.0
+            for e in range(indptr[g], indptr[g + 1]):
+                total += values[indices[e]]
+            out[k] = total
 
 
 def group_add(const long long[::1] indptr, const int[::1] indices, const double[::1] values,
               const int[::1] chosen, double[::1] out):
     """Add values[k] to ``out`` of everything that group chosen[k] holds."""
+    cdef Py_ssize_t k, e
+    cdef int g
     if values.shape[0] != chosen.shape[0]:
         raise ValueError("values must have one entry for each of chosen")
     with nogil:
-        _add_to(indptr, indices, values, chosen, out)
-
-
-cdef void _add_to(const long long[::1] indptr, const int[::1] indices, const double[::1] values,
-                  const int[::1] chosen, double[::1] out) noexcept nogil:
-    cdef Py_ssize_t k, e
-    cdef int g
-    for k in range(chosen.shape[0]):
-        g = chosen[k]
-        for e in range(indptr[g], indptr[g + 1]):
-            out[indices[e]] += values[k]
+        for k in range(chosen.shape[0]):
+            g = chosen[k]
+            for e in range(indptr[g], indptr[g + 1]):
+                out[indices[e]] += values[k]
 
 
 def fill_groups(const long long[::1] indptr, const int[::1] indices, const double[::1] room,
@@ -338,31 +273,25 @@ def fill_groups(const long long[::1] indptr, const int[::1] indices, const doubl
     most that the load of each may be, 0 for groups that take no part. load: (groups,), changed.
     taken: (features,), written: whether it was added.
     """
+    cdef Py_ssize_t k, e
+    cdef int j, g
+    cdef double more
+    cdef bint fits
     if load.shape[0] != room.shape[0]:
         raise ValueError("room and load must have one entry per group")
     if not share.shape[0] == taken.shape[0] == features.shape[0]:
         raise ValueError("share and taken must have one entry for each of features")
     with nogil:
-        _fill(indptr, indices, room, features, share, load, taken)
-
-
-cdef void _fill(const long long[::1] indptr, const int[::1] indices, const double[::1] room,
-                const int[::1] features, const double[::1] share, double[::1] load,
-                unsigned char[::1] taken) noexcept nogil:
-    cdef Py_ssize_t k, e
-    cdef int j, g
-    cdef double more
-    cdef bint fits
-    for k in range(features.shape[0]):
-        j = features[k]
-        more = share[k] * share[k]
-        fits = True
-        for e in range(indptr[j], indptr[j + 1]):
-            g = indices[e]
-            if room[g] > 0.0 and not load[g] + more <= room[g]:
-                fits = False
-                break
-        taken[k] = fits
-        if fits:
+        for k in range(features.shape[0]):
+            j = features[k]
+            more = share[k] * share[k]
+            fits = True
             for e in range(indptr[j], indptr[j + 1]):
-                load[indices[e]] += more
+                g = indices[e]
+                if room[g] > 0.0 and not load[g] + more <= room[g]:
+                    fits = False
+                    break
+            taken[k] = fits
+            if fits:
+                for e in range(indptr[j], indptr[j + 1]):
+                    load[indices[e]] += more

@@ -84,21 +84,14 @@ def logistic_entropy(const double[::1] alpha, const double[::1] y, const double[
 
     s is held within [0, 1]; the caller keeps it there but for rounding.
     """
-    cdef double total
+    cdef Py_ssize_t i
+    cdef double s, total = 0.0
     if y.shape[0] != alpha.shape[0] or c.shape[0] != alpha.shape[0]:
         raise ValueError("alpha, y and c must have the same length")
     with nogil:
-        total = _entropy(alpha, y, c)
-    return total
-
-
-cdef double _entropy(const double[::1] alpha, const double[::1] y,
-                     const double[::1] c) noexcept nogil:
-    cdef Py_ssize_t i
-    cdef double s, total = 0.0
-    for i in range(alpha.shape[0]):
-        if c[i] > 0.0:
-            s = alpha[i] * y[i] / c[i]
-            if 0.0 < s < 1.0:
-                total -= c[i] * (s * log(s) + (1.0 - s) * log1p(-s))
+        for i in range(alpha.shape[0]):
+            if c[i] > 0.0:
+                s = alpha[i] * y[i] / c[i]
+                if 0.0 < s < 1.0:
+                    total -= c[i] * (s * log(s) + (1.0 - s) * log1p(-s))
     return total

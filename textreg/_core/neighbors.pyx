@@ -14,7 +14,9 @@ def nearest_cosines(const long long[::1] columns_ptr, const int[::1] columns,
     entry j most of ``nearest`` and ``cosines`` (p most,). shared (p,), zeros, and touched (p,) are
     work space.
     """
-    cdef Py_ssize_t p = length.shape[0]
+    cdef Py_ssize_t j, d, e, m, n_touched, p = length.shape[0]
+    cdef int k
+    cdef double cosine
     if columns_ptr.shape[0] != p + 1:
         raise ValueError("columns_ptr must have one entry for each column, and one more")
     if shared.shape[0] != p or touched.shape[0] != p or counts.shape[0] != p:
@@ -22,36 +24,24 @@ def nearest_cosines(const long long[::1] columns_ptr, const int[::1] columns,
     if nearest.shape[0] != p * most or cosines.shape[0] != p * most:
         raise ValueError("nearest and cosines must have `most` entries for each column")
     with nogil:
-        _nearest(columns_ptr, columns, rows_ptr, rows, length, threshold, most, shared, touched,
-                 nearest, cosines, counts)
-
-
-cdef void _nearest(const long long[::1] columns_ptr, const int[::1] columns,
-                   const long long[::1] rows_ptr, const int[::1] rows,
-                   const double[::1] length, double threshold, int most,
-                   int[::1] shared, int[::1] touched, int[::1] nearest, double[::1] cosines,
-                   int[::1] counts) noexcept nogil:
-    cdef Py_ssize_t j, d, e, m, n_touched
-    cdef int k
-    cdef double cosine
-    for j in range(length.shape[0]):
-        # A sparse product, X'X by rows of X: only columns that share a row with j are touched.
-        n_touched = 0
-        for d in range(columns_ptr[j], columns_ptr[j + 1]):
-            for e in range(rows_ptr[columns[d]], rows_ptr[columns[d] + 1]):
-                k = rows[e]
-                if shared[k] == 0:
-                    touched[n_touched] = k
-                    n_touched += 1
-                shared[k] += 1
-        counts[j] = 0
-        for m in range(n_touched):
-            k = touched[m]
-            cosine = shared[k] / (length[j] * length[k])
-            shared[k] = 0
-            if k != j and cosine > threshold:
-                counts[j] = _insert(&nearest[j * most], &cosines[j * most], counts[j], most, k,
-                                    cosine)
+        for j in range(p):
+            # A sparse product, X'X by rows of X: only columns that share a row with j are touched.
+            n_touched = 0
+            for d in range(columns_ptr[j], columns_ptr[j + 1]):
+                for e in range(rows_ptr[columns[d]], rows_ptr[columns[d] + 1]):
+                    k = rows[e]
+                    if shared[k] == 0:
+                        touched[n_touched] = k
+                        n_touched += 1
+                    shared[k] += 1
+            counts[j] = 0
+            for m in range(n_touched):
+                k = touched[m]
+                cosine = shared[k] / (length[j] * length[k])
+                shared[k] = 0
+                if k != j and cosine > threshold:
+                    counts[j] = _insert(&nearest[j * most], &cosines[j * most], counts[j], most, k,
+                                        cosine)
 
 
 cdef int _insert(int* nearest, double* cosines, int count, int most, int k,

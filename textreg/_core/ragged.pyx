@@ -17,21 +17,16 @@ ctypedef fused value:
 def copy_rows(const int64_t[::1] ptr, const entry[::1] flat, const int64_t[::1] rows,
               const int64_t[::1] new_ptr, entry[::1] out):
     """The rows ``rows``, one after the other: row k is ``out[new_ptr[k]:new_ptr[k + 1]]``."""
+    cdef Py_ssize_t k, e, first
     if new_ptr.shape[0] != rows.shape[0] + 1:
         raise ValueError("new_ptr must have one entry for each row, and the end")
     if out.shape[0] != new_ptr[rows.shape[0]]:
         raise ValueError("out must have as many entries as the rows")
     with nogil:
-        _copy_rows(ptr, flat, rows, new_ptr, out)
-
-
-cdef void _copy_rows(const int64_t[::1] ptr, const entry[::1] flat, const int64_t[::1] rows,
-                     const int64_t[::1] new_ptr, entry[::1] out) noexcept nogil:
-    cdef Py_ssize_t k, e, first
-    for k in range(rows.shape[0]):
-        first = ptr[rows[k]]
-        for e in range(new_ptr[k + 1] - new_ptr[k]):
-            out[new_ptr[k] + e] = flat[first + e]
+        for k in range(rows.shape[0]):
+            first = ptr[rows[k]]
+            for e in range(new_ptr[k + 1] - new_ptr[k]):
+                out[new_ptr[k] + e] = flat[first + e]
 
 
 def scatter_rows(const int64_t[::1] indptr, const int32_t[::1] indices, const double[::1] data,
@@ -42,44 +37,33 @@ def scatter_rows(const int64_t[::1] indptr, const int32_t[::1] indices, const do
     The rows are ``first`` and those after it. place: (columns,), moved by what each column gets.
     out_data: float64, or float32.
     """
+    cdef Py_ssize_t k, e, at
     if not indices.shape[0] == data.shape[0] == indptr[indptr.shape[0] - 1]:
         raise ValueError("indices and data must have as many entries as the rows")
     if out_indices.shape[0] != out_data.shape[0]:
         raise ValueError("out_indices and out_data must have the same length")
     with nogil:
-        _scatter_rows(indptr, indices, data, first, place, out_indices, out_data)
-
-
-cdef void _scatter_rows(const int64_t[::1] indptr, const int32_t[::1] indices,
-                        const double[::1] data, Py_ssize_t first, int64_t[::1] place,
-                        int32_t[::1] out_indices, value[::1] out_data) noexcept nogil:
-    cdef Py_ssize_t k, e, at
-    for k in range(indptr.shape[0] - 1):
-        for e in range(indptr[k], indptr[k + 1]):
-            at = place[indices[e]]
-            out_indices[at] = <int32_t> (first + k)
-            out_data[at] = <value> data[e]
-            place[indices[e]] = at + 1
+        for k in range(indptr.shape[0] - 1):
+            for e in range(indptr[k], indptr[k + 1]):
+                at = place[indices[e]]
+                out_indices[at] = <int32_t> (first + k)
+                out_data[at] = <value> data[e]
+                place[indices[e]] = at + 1
 
 
 def hash_rows(const int64_t[::1] ptr, const int32_t[::1] flat, const int64_t[::1] rows,
               uint64_t[::1] out):
     """out[k] = a number that looks random, equal for equal rows ``rows[k]``. No entry is -1."""
+    cdef Py_ssize_t k, e
+    cdef uint64_t total
     if out.shape[0] != rows.shape[0]:
         raise ValueError("out must have one entry per row")
     with nogil:
-        _hash_rows(ptr, flat, rows, out)
-
-
-cdef void _hash_rows(const int64_t[::1] ptr, const int32_t[::1] flat, const int64_t[::1] rows,
-                     uint64_t[::1] out) noexcept nogil:
-    cdef Py_ssize_t k, e
-    cdef uint64_t total
-    for k in range(rows.shape[0]):
-        total = <uint64_t> (ptr[rows[k] + 1] - ptr[rows[k]])
-        for e in range(ptr[rows[k]], ptr[rows[k] + 1]):
-            total += mixed(<uint64_t> (<int64_t> flat[e] + 1))
-        out[k] = total
+        for k in range(rows.shape[0]):
+            total = <uint64_t> (ptr[rows[k] + 1] - ptr[rows[k]])
+            for e in range(ptr[rows[k]], ptr[rows[k] + 1]):
+                total += mixed(<uint64_t> (<int64_t> flat[e] + 1))
+            out[k] = total
 
 
 cdef inline uint64_t mixed(uint64_t bits) noexcept nogil:
@@ -92,20 +76,15 @@ cdef inline uint64_t mixed(uint64_t bits) noexcept nogil:
 def equal_rows(const int64_t[::1] ptr, const int32_t[::1] flat, const int64_t[::1] one,
                const int64_t[::1] two, unsigned char[::1] out):
     """out[k] = whether the rows ``one[k]`` and ``two[k]`` are equal."""
+    cdef Py_ssize_t k, e, size
     if not one.shape[0] == two.shape[0] == out.shape[0]:
         raise ValueError("one, two and out must have one entry per pair")
     with nogil:
-        _equal_rows(ptr, flat, one, two, out)
-
-
-cdef void _equal_rows(const int64_t[::1] ptr, const int32_t[::1] flat, const int64_t[::1] one,
-                      const int64_t[::1] two, unsigned char[::1] out) noexcept nogil:
-    cdef Py_ssize_t k, e, size
-    for k in range(out.shape[0]):
-        size = ptr[one[k] + 1] - ptr[one[k]]
-        out[k] = size == ptr[two[k] + 1] - ptr[two[k]]
-        if out[k]:
-            for e in range(size):
-                if flat[ptr[one[k]] + e] != flat[ptr[two[k]] + e]:
-                    out[k] = 0
-                    break
+        for k in range(out.shape[0]):
+            size = ptr[one[k] + 1] - ptr[one[k]]
+            out[k] = size == ptr[two[k] + 1] - ptr[two[k]]
+            if out[k]:
+                for e in range(size):
+                    if flat[ptr[one[k]] + e] != flat[ptr[two[k]] + e]:
+                        out[k] = 0
+                        break

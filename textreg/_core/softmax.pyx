@@ -19,64 +19,58 @@ def softmax_product(const long long[::1] indptr, const int[::1] indices, const r
     c: (n,) weights. P: (n, classes) probabilities. V, out: (p + 1, classes), out changed in place.
     z: (classes,), work space.
     """
-    if c.shape[0] != indptr.shape[0] - 1 or P.shape[0] != c.shape[0] or z.shape[0] != P.shape[1]:
-        raise ValueError("c and P must have one entry per row, z one entry per class")
-    if not P.shape[1] == V.shape[1] == out.shape[1] or V.shape[0] != out.shape[0]:
-        raise ValueError("V and out must have one entry per column and class")
-    with nogil:
-        _product(indptr, indices, data, c, P, V, out, z)
-
-
-cdef void _product(const long long[::1] indptr, const int[::1] indices, const real[::1] data,
-                   const real[::1] c, const real[:, ::1] P, const real[:, ::1] V,
-                   real[:, ::1] out, real[::1] z) noexcept nogil:
     cdef Py_ssize_t i, k, classes = P.shape[1], p = V.shape[0] - 1
     cdef const int* places
     cdef const real* values
     cdef Py_ssize_t size, e
     cdef real mean
+    if c.shape[0] != indptr.shape[0] - 1 or P.shape[0] != c.shape[0] or z.shape[0] != P.shape[1]:
+        raise ValueError("c and P must have one entry per row, z one entry per class")
+    if not P.shape[1] == V.shape[1] == out.shape[1] or V.shape[0] != out.shape[0]:
+        raise ValueError("V and out must have one entry per column and class")
     if classes == 0:
         return
-    for i in range(P.shape[0]):
-        size = indptr[i + 1] - indptr[i]
-        places = &indices[0] + indptr[i] if size else NULL
-        values = &data[0] + indptr[i] if size else NULL
-        if i + 1 < P.shape[0]:
-            for e in range(indptr[i + 1], indptr[i + 2]):
-                PREFETCH(&V[indices[e], 0])
-                PREFETCH(&V[indices[e], classes - 1])
-        for k in range(classes):
-            z[k] = V[p, k]
-        k = 0
-        while k + 16 <= classes:
-            _gather(size, places, values, &V[0, k], classes, &z[k], 16)
-            k += 16
-        while k + 4 <= classes:
-            _gather(size, places, values, &V[0, k], classes, &z[k], 4)
-            k += 4
-        while k < classes:
-            _gather(size, places, values, &V[0, k], classes, &z[k], 1)
-            k += 1
-        for e in range(indptr[i], indptr[i + 1]):
-            PREFETCH(&out[indices[e], 0])
-            PREFETCH(&out[indices[e], classes - 1])
-        mean = 0
-        for k in range(classes):
-            z[k] *= P[i, k]
-            mean += z[k]
-        for k in range(classes):
-            z[k] = c[i] * (z[k] - mean * P[i, k])
-            out[p, k] += z[k]
-        k = 0
-        while k + 16 <= classes:
-            _scatter(size, places, values, &z[k], classes, &out[0, k], 16)
-            k += 16
-        while k + 4 <= classes:
-            _scatter(size, places, values, &z[k], classes, &out[0, k], 4)
-            k += 4
-        while k < classes:
-            _scatter(size, places, values, &z[k], classes, &out[0, k], 1)
-            k += 1
+    with nogil:
+        for i in range(P.shape[0]):
+            size = indptr[i + 1] - indptr[i]
+            places = &indices[0] + indptr[i] if size else NULL
+            values = &data[0] + indptr[i] if size else NULL
+            if i + 1 < P.shape[0]:
+                for e in range(indptr[i + 1], indptr[i + 2]):
+                    PREFETCH(&V[indices[e], 0])
+                    PREFETCH(&V[indices[e], classes - 1])
+            for k in range(classes):
+                z[k] = V[p, k]
+            k = 0
+            while k + 16 <= classes:
+                _gather(size, places, values, &V[0, k], classes, &z[k], 16)
+                k += 16
+            while k + 4 <= classes:
+                _gather(size, places, values, &V[0, k], classes, &z[k], 4)
+                k += 4
+            while k < classes:
+                _gather(size, places, values, &V[0, k], classes, &z[k], 1)
+                k += 1
+            for e in range(indptr[i], indptr[i + 1]):
+                PREFETCH(&out[indices[e], 0])
+                PREFETCH(&out[indices[e], classes - 1])
+            mean = 0
+            for k in range(classes):
+                z[k] *= P[i, k]
+                mean += z[k]
+            for k in range(classes):
+                z[k] = c[i] * (z[k] - mean * P[i, k])
+                out[p, k] += z[k]
+            k = 0
+            while k + 16 <= classes:
+                _scatter(size, places, values, &z[k], classes, &out[0, k], 16)
+                k += 16
+            while k + 4 <= classes:
+                _scatter(size, places, values, &z[k], classes, &out[0, k], 4)
+                k += 4
+            while k < classes:
+                _scatter(size, places, values, &z[k], classes, &out[0, k], 1)
+                k += 1
 
 
 cdef inline void _gather(Py_ssize_t size, const int* places, const real* values, const real* V,

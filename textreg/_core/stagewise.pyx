@@ -25,7 +25,9 @@ def gram_column(const long long[::1] indptr, const int[::1] indices, const doubl
     visited are working memory, zeros before and after. Many positions are written in ascending
     order.
     """
-    cdef Py_ssize_t p = gamma.shape[0], count
+    cdef Py_ssize_t e, f, t, p = gamma.shape[0], count = 0
+    cdef int i, k
+    cdef double x
     if not (sums.shape[0] == visited.shape[0] == p
             and out_positions.shape[0] == out_values.shape[0] == p):
         raise ValueError("all but c must have one entry a column")
@@ -34,69 +36,50 @@ def gram_column(const long long[::1] indptr, const int[::1] indices, const doubl
     if not 0 <= j < indptr.shape[0] - 1:
         raise ValueError("j must be the number of a column")
     with nogil:
-        count = _gram(indptr, indices, data, row_indptr, positions, values, c, gamma, j, sums,
-                      visited, out_positions, out_values)
-    return count
-
-
-cdef Py_ssize_t _gram(const long long[::1] indptr, const int[::1] indices, const double[::1] data,
-                      const long long[::1] row_indptr, const int[::1] positions,
-                      const double[::1] values, const double[::1] c, const double[::1] gamma,
-                      int j, double[::1] sums, unsigned char[::1] visited, int[::1] out_positions,
-                      double[::1] out_values) noexcept nogil:
-    cdef Py_ssize_t e, f, t, p = gamma.shape[0], count = 0
-    cdef int i, k
-    cdef double x
-    for e in range(indptr[j], indptr[j + 1]):
-        i = indices[e]
-        x = c[i] * data[e]
-        for f in range(row_indptr[i], row_indptr[i + 1]):
-            k = positions[f]
-            sums[k] += x * values[f]
-            if not visited[k]:
-                visited[k] = 1
-                out_positions[count] = k
-                count += 1
-    if 16 * count > p:
-        # Sorted, so that every later step reads and writes memory in order.
-        count = 0
-        for t in range(p):
-            if visited[t]:
-                out_positions[count] = <int> t
-                count += 1
-    for t in range(count):
-        k = out_positions[t]
-        out_values[t] = gamma[k] * sums[k]
-        sums[k] = 0.0
-        visited[k] = 0
+        for e in range(indptr[j], indptr[j + 1]):
+            i = indices[e]
+            x = c[i] * data[e]
+            for f in range(row_indptr[i], row_indptr[i + 1]):
+                k = positions[f]
+                sums[k] += x * values[f]
+                if not visited[k]:
+                    visited[k] = 1
+                    out_positions[count] = k
+                    count += 1
+        if 16 * count > p:
+            # Sorted, so that every later step reads and writes memory in order.
+            count = 0
+            for t in range(p):
+                if visited[t]:
+                    out_positions[count] = <int> t
+                    count += 1
+        for t in range(count):
+            k = out_positions[t]
+            out_values[t] = gamma[k] * sums[k]
+            sums[k] = 0.0
+            visited[k] = 0
     return count
 
 
 def add_entries(const int[::1] positions, const double[::1] values, double t, double[::1] A,
                 double[::1] top, double[::1] bottom, int shift):
     """A_k += t values for the given positions, and bounds that hold for them."""
+    cdef Py_ssize_t e
+    cdef int k, b
+    cdef double a
     if positions.shape[0] != values.shape[0]:
         raise ValueError("positions and values must have the same length")
     _check_blocks(A.shape[0], top.shape[0], bottom.shape[0], shift)
     with nogil:
-        _add_entries(positions, values, t, A, top, bottom, shift)
-
-
-cdef void _add_entries(const int[::1] positions, const double[::1] values, double t,
-                       double[::1] A, double[::1] top, double[::1] bottom,
-                       int shift) noexcept nogil:
-    cdef Py_ssize_t e
-    cdef int k, b
-    cdef double a
-    for e in range(positions.shape[0]):
-        k = positions[e]
-        a = A[k] + t * values[e]
-        A[k] = a
-        b = k >> shift
-        if a > top[b]:
-            top[b] = a
-        if -a > bottom[b]:
-            bottom[b] = -a
+        for e in range(positions.shape[0]):
+            k = positions[e]
+            a = A[k] + t * values[e]
+            A[k] = a
+            b = k >> shift
+            if a > top[b]:
+                top[b] = a
+            if -a > bottom[b]:
+                bottom[b] = -a
 
 
 def add_rows(const long long[::1] row_indptr, const int[::1] positions, const double[::1] values,
@@ -107,31 +90,24 @@ def add_rows(const long long[::1] row_indptr, const int[::1] positions, const do
     row_indptr, positions, values: a matrix by rows, its features as positions. change: one for
     each given row.
     """
+    cdef Py_ssize_t e, f
+    cdef int k, b
+    cdef double a
     if rows.shape[0] != change.shape[0]:
         raise ValueError("rows and change must have the same length")
     _check_blocks(A.shape[0], top.shape[0], bottom.shape[0], shift)
     with nogil:
-        _add_rows(row_indptr, positions, values, rows, change, A, top, bottom, shift)
-
-
-cdef void _add_rows(const long long[::1] row_indptr, const int[::1] positions,
-                    const double[::1] values, const int[::1] rows, const double[::1] change,
-                    double[::1] A, double[::1] top, double[::1] bottom,
-                    int shift) noexcept nogil:
-    cdef Py_ssize_t e, f
-    cdef int k, b
-    cdef double a
-    for e in range(rows.shape[0]):
-        for f in range(row_indptr[rows[e]], row_indptr[rows[e] + 1]):
-            k = positions[f]
-            a = A[k] + values[f] * change[e]
-            A[k] = a
-            # Partial sums raise the bounds too: a bound that is too high only costs time.
-            b = k >> shift
-            if a > top[b]:
-                top[b] = a
-            if -a > bottom[b]:
-                bottom[b] = -a
+        for e in range(rows.shape[0]):
+            for f in range(row_indptr[rows[e]], row_indptr[rows[e] + 1]):
+                k = positions[f]
+                a = A[k] + values[f] * change[e]
+                A[k] = a
+                # Partial sums raise the bounds too: a bound that is too high only costs time.
+                b = k >> shift
+                if a > top[b]:
+                    top[b] = a
+                if -a > bottom[b]:
+                    bottom[b] = -a
 
 
 def apply_offset(double[::1] A, const double[::1] B, double offset, double[::1] top,
@@ -183,39 +159,30 @@ def largest_derivative(const double[::1] A, const double[::1] B, double offset,
     ``order``. Only blocks whose bounds are as large are visited, and their bounds become tight.
     low, high: the least and the largest B_k of every block.
     """
-    cdef Py_ssize_t position
+    cdef Py_ssize_t b, k, first = 0, position = -1, blocks = top.shape[0]
+    cdef double bound, floor, best = -1.0
     if not (A.shape[0] == B.shape[0] == order.shape[0]):
         raise ValueError("A, B and order must have one entry a column")
     _check_blocks(A.shape[0], top.shape[0], bottom.shape[0], shift)
     _check_blocks(A.shape[0], low.shape[0], high.shape[0], shift)
     with nogil:
-        position = _largest(A, B, offset, low, high, top, bottom, order, shift, tie, noise)
-    return position
-
-
-cdef Py_ssize_t _largest(const double[::1] A, const double[::1] B, double offset,
-                         const double[::1] low, const double[::1] high, double[::1] top,
-                         double[::1] bottom, const int[::1] order, int shift,
-                         double tie, double noise) noexcept nogil:
-    cdef Py_ssize_t b, k, first = 0, position = -1, blocks = top.shape[0]
-    cdef double bound, floor, best = -1.0
-    # Start with the block of the largest bound: its maximum excludes most of the others.
-    for b in range(blocks):
-        bound = _bound(offset, low[b], high[b], top[b], bottom[b])
-        if bound > best:
-            best, first = bound, b
-    if blocks:
-        best = _bound_block(A, B, offset, top, bottom, shift, first)
-    for b in range(blocks):
-        if b != first and _bound(offset, low[b], high[b], top[b], bottom[b]) > best:
-            best = _larger(best, _bound_block(A, B, offset, top, bottom, shift, b))
-    floor = best - tie * best - noise
-    for b in range(blocks):
-        if _bound(offset, low[b], high[b], top[b], bottom[b]) >= floor:
-            for k in range(b << shift, min((b + 1) << shift, A.shape[0])):
-                if (fabs(A[k] + offset * B[k]) >= floor
-                        and (position < 0 or order[k] < order[position])):
-                    position = k
+        # Start with the block of the largest bound: its maximum excludes most of the others.
+        for b in range(blocks):
+            bound = _bound(offset, low[b], high[b], top[b], bottom[b])
+            if bound > best:
+                best, first = bound, b
+        if blocks:
+            best = _bound_block(A, B, offset, top, bottom, shift, first)
+        for b in range(blocks):
+            if b != first and _bound(offset, low[b], high[b], top[b], bottom[b]) > best:
+                best = _larger(best, _bound_block(A, B, offset, top, bottom, shift, b))
+        floor = best - tie * best - noise
+        for b in range(blocks):
+            if _bound(offset, low[b], high[b], top[b], bottom[b]) >= floor:
+                for k in range(b << shift, min((b + 1) << shift, A.shape[0])):
+                    if (fabs(A[k] + offset * B[k]) >= floor
+                            and (position < 0 or order[k] < order[position])):
+                        position = k
     return position
 
 
