@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
+from xml.sax.saxutils import escape
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -34,6 +35,7 @@ from textreg.solvers.stagewise import stagewise
 from textreg.solvers.stagewise_rules import StepRules
 from textreg_report.charts import SERIES, Series, draw, draw_lines
 from textreg_report.page import clip
+from textreg_report.sections import lines_of
 
 Save = Callable[[Path], None]
 FOLDER = Path(__file__).with_name("pictures")
@@ -91,9 +93,51 @@ def shares(what: str, explanation: Explanation) -> Save:
     return partial(draw, title=f"Sentences of a {what} and their {title}", fill=fill)
 
 
+# Size of a character of the explained text, and space around it, in pixels.
+WIDE, HIGH, MARGIN = 8.4, 24, 12
+
+
+def explained(demo: Demo) -> Save:
+    """A test review, a sentence a line, its words colored by what they add to the score."""
+    settings = {"reg": "sentence", "tokenizer": "words"}
+    model = textreg.train(demo.train.texts, demo.train.labels or (), **settings)
+    review = next(it for it in demo.test.texts if "waste of money" in it)
+    explanation = model.explain(review)
+    lines = lines_of(explanation)
+    largest = max(abs(mark.value) for line in lines for mark in line.marks)
+    longest = max(len("".join(mark.text for mark in line.marks).rstrip()) for line in lines)
+    wide, high = (longest + 8) * WIDE + 2 * MARGIN, (len(lines) + 1) * HIGH + MARGIN
+    parts = [f'<rect width="{wide:g}" height="{high}" rx="6" fill="#fff" stroke="#d0d7de"/>']
+
+    def put(text: str, x: float, y: float, more: str = "") -> None:
+        size = f'textLength="{len(text) * WIDE:g}" xml:space="preserve"'
+        parts.append(f'<text x="{x:g}" y="{y:g}" {size}{more}>{escape(text)}</text>')
+
+    for row, line in enumerate(lines):
+        x, y = float(MARGIN), HIGH * (row + 1.0)
+        for mark in line.marks:
+            text = mark.text.rstrip() if mark is line.marks[-1] else mark.text
+            if round(mark.value, 2):
+                color, share = SERIES[mark.value < 0], 0.6 * abs(mark.value) / largest
+                parts.append(
+                    f'<rect x="{x:g}" y="{y - 16:g}" width="{len(text) * WIDE:g}" height="21" '
+                    f'rx="3" fill="{color}" fill-opacity="{share:.2f}"/>'
+                )
+            put(text, x, y)
+            x += len(text) * WIDE
+        put(f"{line.value:+.2f}", wide - MARGIN - 5 * WIDE, y)
+    total = f"score of {explanation.of} {explanation.score:+.2f}"
+    put(f"{total} = intercept {explanation.intercept:+.2f} + words", MARGIN, y + HIGH)
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide:g} {high}" width="{wide:g}"'
+    style = 'font-family="ui-monospace,Menlo,Consolas,monospace" font-size="14" fill="#1f2328"'
+    title = "<title>A review, and what its words add to the score</title>"
+    whole = "\n".join([f'{head} role="img" {style}>', title, *parts, "</svg>\n"])
+    return lambda path: path.write_text(whole, encoding="utf-8")
+
+
 def tutorial(page: str) -> Save:
     """What each part of a message adds to the score of its queue."""
-    program = page.partition("```python\n")[2].partition("```")[0]
+    program = FOLDER.with_name("programs").joinpath("tickets.py").read_text(encoding="utf-8")
     commands = re.findall(r"^\$ textreg ((?:check|train) .*)", page, re.MULTILINE)[:2]
     with tempfile.TemporaryDirectory() as folder:
         for run in (["-c", program], *(["-m", "textreg", *shlex.split(it)] for it in commands)):
@@ -195,6 +239,7 @@ def main() -> None:
     demo = Demo.make()
     pictures = {
         "profiles": profiles(demo),
+        "explained": explained(demo),
         "sentence": sentence(demo),
         "groups": groups(demo),
         "networks": networks(FOLDER.with_name("networks.md").read_text(encoding="utf-8")),
