@@ -87,10 +87,10 @@ def separable_optimum(
     limits = [(0.0, limit) for limit in 2 * largest]
     limits.append((None, None) if of.fit_intercept else (0.0, 0.0))
     options = {"maxiter": 10_000, "maxfun": 100_000, "ftol": 1e-15, "gtol": 1e-10}
-    found = minimize(
-        objective, np.zeros(2 * P + 1), jac=True, method="L-BFGS-B", bounds=limits, options=options
-    )
-    w, b = found.x[:P] - found.x[P:-1], float(found.x[-1])
+    x = np.zeros(2 * P + 1)
+    for _ in range(4):  # where a loss is nearly straight, a line search may end it too soon
+        x = minimize(objective, x, jac=True, method="L-BFGS-B", bounds=limits, options=options).x
+    w, b = x[:P] - x[P:-1], float(x[-1])
     return w, b, loss_and_slopes(of, w, b)[0] + penalty.value(w)
 
 

@@ -79,7 +79,8 @@ def test_python(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.chdir(tmp_path)
     code = blocks(page, "python")
     assert code
-    small_demo()
+    if "write_demo" not in "".join(code):
+        small_demo()
     namespace: dict[str, Any] = {"__name__": page}
     for block in code:
         exec(compile(block, page, "exec"), namespace)
@@ -136,6 +137,8 @@ def test_learning_curves_are_as_printed(
 def shape(answer: str) -> list[str]:
     """Lines without what differs between machines, times and sizes of files, and spaces there."""
     answer = re.sub(r"\(?\d+\.\d+ s\)?", "TIME", answer)
+    answer = re.sub(r"gap \d\.\de-\d+", "GAP", answer)
+    answer = re.sub(r"(proven at the optimum:) .*", r"\1 COUNTS", answer)
     lines = re.sub(r"\(\d+ [KM]B\)", "(SIZE)", answer).split("\n")
     return [" ".join(line.split()) for line in lines if line.strip()]
 
