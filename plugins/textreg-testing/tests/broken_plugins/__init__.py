@@ -16,7 +16,6 @@ from importlib.util import find_spec
 from typing import Any
 
 from broken_plugins.bug import Bug
-
 from textreg_testing.checks import limited
 
 __all__ = ["KINDS", "Bug", "catalogue", "fault"]
