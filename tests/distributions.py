@@ -310,6 +310,15 @@ FAULTS = [
         ),
         r"'short' of acme-short 0\.3 is broken: path must give \d+ solutions, .*, not 1",
     ),
+    _fault(
+        one_part(
+            "regularizer",
+            "nameless",
+            SLOPE + "    def path(self, problem, chain):\n"
+            "        yield from ((each.l1, each.solve(problem)) for each in chain)\n",
+        ),
+        r"acme-nameless 0\.3 is broken: path must give pairs of a regularizer and its solution",
+    ),
     _fault(_calling("flat", "text.split()"), r"acme-flat 0\.3 fails in encode: TypeError: .*not a"),
     _fault(_calling("none", "None"), r"'none' of acme-none 0\.3 fails in encode: TypeError"),
     _fault(

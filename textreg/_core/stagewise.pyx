@@ -65,21 +65,12 @@ def add_entries(const int[::1] positions, const double[::1] values, double t, do
                 double[::1] top, double[::1] bottom, int shift):
     """A_k += t values for the given positions, and bounds that hold for them."""
     cdef Py_ssize_t e
-    cdef int k, b
-    cdef double a
     if positions.shape[0] != values.shape[0]:
         raise ValueError("positions and values must have the same length")
     _check_blocks(A.shape[0], top.shape[0], bottom.shape[0], shift)
     with nogil:
         for e in range(positions.shape[0]):
-            k = positions[e]
-            a = A[k] + t * values[e]
-            A[k] = a
-            b = k >> shift
-            if a > top[b]:
-                top[b] = a
-            if -a > bottom[b]:
-                bottom[b] = -a
+            _add(positions[e], t * values[e], A, top, bottom, shift)
 
 
 def add_rows(const long long[::1] row_indptr, const int[::1] positions, const double[::1] values,
@@ -91,23 +82,24 @@ def add_rows(const long long[::1] row_indptr, const int[::1] positions, const do
     each given row.
     """
     cdef Py_ssize_t e, f
-    cdef int k, b
-    cdef double a
     if rows.shape[0] != change.shape[0]:
         raise ValueError("rows and change must have the same length")
     _check_blocks(A.shape[0], top.shape[0], bottom.shape[0], shift)
     with nogil:
         for e in range(rows.shape[0]):
             for f in range(row_indptr[rows[e]], row_indptr[rows[e] + 1]):
-                k = positions[f]
-                a = A[k] + values[f] * change[e]
-                A[k] = a
-                # Partial sums raise the bounds too: a bound that is too high only costs time.
-                b = k >> shift
-                if a > top[b]:
-                    top[b] = a
-                if -a > bottom[b]:
-                    bottom[b] = -a
+                _add(positions[f], values[f] * change[e], A, top, bottom, shift)
+
+
+cdef inline void _add(int k, double change, double[::1] A, double[::1] top, double[::1] bottom,
+                      int shift) noexcept nogil:
+    """A_k += change, and bounds that hold for it; partial sums raise them, which costs time."""
+    cdef int b = k >> shift
+    A[k] += change
+    if A[k] > top[b]:
+        top[b] = A[k]
+    if -A[k] > bottom[b]:
+        bottom[b] = -A[k]
 
 
 def apply_offset(double[::1] A, const double[::1] B, double offset, double[::1] top,

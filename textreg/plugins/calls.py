@@ -236,7 +236,7 @@ def path(
             item: Any = next(items, _END)
         if item is _END:
             break
-        pair = isinstance(item, tuple) and len(item) == 2
+        pair = isinstance(item, tuple) and len(item) == 2 and isinstance(item[0], kinds.Regularizer)
         _require(part, doing, pair, "pairs of a regularizer and its solution", item)
         count += 1
         yield _claimed(item[0], doing, problem, item[1])
