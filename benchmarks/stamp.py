@@ -39,17 +39,17 @@ def code() -> Iterator[bytes]:
     """The code that decides figures, file by file."""
     for name in DECIDING:
         path = ROOT / "textreg" / name
-        for file in [path] if path.is_file() else sorted(path.rglob("*.py*")):
-            text = (
-                file.read_text(encoding="utf-8") if file.suffix in (".py", ".pyx", ".pxd") else ""
-            )
+        for file in [path] if path.is_file() else sorted(path.rglob("*")):
+            if file.suffix not in (".py", ".pyx", ".pxd"):
+                continue  # what was built from them, or is not code
+            text = file.read_text(encoding="utf-8")
             if file.suffix == ".py":
                 tree = ast.parse(text)
                 for node in ast.walk(tree):
                     if isinstance(node, ast.Constant) and " " in str(node.value):
                         node.value = None  # what people read: docstrings, messages, help
                 text = ast.dump(tree)
-            elif text:
+            else:
                 text = re.sub(r"#.*", "", text)
             yield text.encode()
 
@@ -92,8 +92,9 @@ def stale(pages: Path) -> Iterator[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("pages", nargs="*", type=Path, help="pages to stamp")
-    parser.add_argument("--check", action="store_true", help="warn of stale pages in docs/")
+    one = parser.add_mutually_exclusive_group(required=True)
+    one.add_argument("pages", nargs="*", default=[], type=Path, help="pages to stamp")
+    one.add_argument("--check", action="store_true", help="warn of stale pages in docs/")
     options = parser.parse_args()
     for page in options.pages:
         stamp(page)

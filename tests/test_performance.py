@@ -232,3 +232,30 @@ def test_lines_have_names_of_their_own(bench: Any) -> None:
 
 def test_the_page_is_that_of_the_results(bench: Any) -> None:
     assert bench.main(["--check"]) == 0
+
+
+def test_stamps_are_of_sources_alone(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(CHECKOUT))
+        stamps = importlib.import_module("benchmarks.stamp")
+    monkeypatch.setattr(stamps, "ROOT", tmp_path)
+    monkeypatch.setattr(stamps, "DECIDING", ("solvers",))
+    folder = tmp_path / "textreg" / "solvers"
+    folder.mkdir(parents=True)
+    (folder / "ridge.py").write_text('"""A ridge."""\nSTEP = 0.5  # short\n')
+    first = stamps.digest()
+    (folder / "ridge.so").write_bytes(b"built")
+    (folder / "ridge.pyi").write_text("STEP: float\n")
+    (folder / "ridge.py").write_text('"""The ridge, at last."""\n\nSTEP = 0.5\n')
+    assert stamps.digest() == first
+    (folder / "ridge.py").write_text("STEP = 0.25\n")
+    assert stamps.digest() != first
+    page = tmp_path / "page.md"
+    page.write_text("As it was.\n")
+    monkeypatch.setattr(sys, "argv", ["stamp", "--check", str(page)])
+    with pytest.raises(SystemExit):
+        stamps.main()
+    assert "not allowed with" in capsys.readouterr().err
+    assert page.read_text() == "As it was.\n"
