@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise, repeat
 from pathlib import Path
@@ -22,7 +22,7 @@ from textreg.errors import ConvergenceWarning, DataWarning, UsageError
 from textreg.kinds import Regularizer
 from textreg.losses import find_loss
 from textreg.penalties import GroupNorms
-from textreg.records import Design, Groups, Problem, Solution, Step
+from textreg.records import Design, Groups, Problem, Solution
 from textreg.records.arrays import squared_norms
 from textreg.records.design import (
     BlockDesign,
@@ -35,15 +35,9 @@ from textreg.records.design import (
     numbered_within,
 )
 from textreg.records.store import ArrayStore
-from textreg.solvers.out_of_core import (
-    MergedBlocks,
-    Selected,
-    held_by_groups,
-    left_by_groups,
-    over_blocks,
-)
-from textreg.solvers.ridge_in_blocks import BlockRows, Sample, SampledRows, ascend, draw
-from textreg.solvers.state import Engine
+from textreg.solvers import dual_ascent
+from textreg.solvers.dual_ascent import labels_at_a_time, norms_in_blocks
+from textreg.solvers.out_of_core import Selected, held_by_groups, left_by_groups, over_blocks
 
 N, P = 90, 140
 
@@ -185,152 +179,53 @@ def test_products_are_those_of_the_matrix(seed: int, cuts: list[int], count: int
     np.testing.assert_array_equal(large, products[features])
 
 
-def test_merged_columns_are_the_same() -> None:
+def test_norms_are_read_once() -> None:
     X, _, _ = documents(3)
-    merged = MergedBlocks(in_blocks(X, CUTS, Memory()))
-    assert merged.design.shape[1] < P - 1
-    dense = np.vstack([merged.design.product(np.eye(merged.design.shape[1]))])
-    np.testing.assert_allclose(dense[:, merged.column] * merged.share, X.toarray(), atol=1e-12)
-    np.testing.assert_allclose(
-        np.bincount(merged.column, merged.share**2, dense.shape[1]), 1.0, rtol=1e-12
-    )
-    np.testing.assert_array_equal(merged.design.blocks.sizes, np.count_nonzero(dense, axis=0))
-    np.testing.assert_allclose(merged.squares, (dense**2).sum(axis=0), rtol=1e-12)
-
-
-def test_what_a_pass_tells(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("textreg.solvers.ridge_in_blocks.FREQUENT", 30)
-    monkeypatch.setattr("textreg.solvers.ridge_in_blocks.LEAST", N // 3)
-    X, y, _ = documents(3)
     design = in_blocks(X, CUTS, Memory())
-    dense, random = X.toarray(), np.random.default_rng(0)
-    rows = BlockRows(design, norms := (dense**2).sum(axis=1))
-    engine = Engine(Problem(design, y))
-    engine.move_to(w := random.normal(size=P), 0.5, z := dense @ w + 0.5)
-    told, before = rows.read(engine, 0.1), design.passes
-    assert 0 < len(told.flat) < N
-    np.testing.assert_array_equal(np.sort([*told.documents, *told.flat]), np.arange(N))
-    assert engine.h[told.flat].sum() <= 0.1 * engine.h.sum()
-    steep = np.where(np.isin(np.arange(N), told.flat), 0.0, engine.h)
-    np.testing.assert_allclose(told.gradient, dense.T @ engine.r, atol=1e-12)
-    np.testing.assert_allclose(told.diagonal, (dense**2).T @ engine.h, atol=1e-12)
-    np.testing.assert_allclose(told.flat_diagonal, (dense**2).T @ (engine.h - steep), atol=1e-12)
-    np.testing.assert_allclose(told.sums, dense.T @ steep, atol=1e-12)
-    features, (indptr, indices, data), h = told.sample
-    assert len(features) == 30
-    counts = np.count_nonzero(dense, axis=0)
-    assert counts[features].min() >= np.delete(counts, features).max()
-    chances = steep * norms * (N / 3 / (steep @ norms))
-    drawn = np.flatnonzero(np.random.default_rng(0).random(N) < chances)
-    assert 10 < len(drawn) < N / 2
-    taken = csr_array((data, indices, indptr), shape=(len(drawn), 30)).toarray()
-    np.testing.assert_array_equal(taken, dense[np.ix_(drawn, features)])
-    np.testing.assert_allclose(h, steep[drawn] / np.minimum(chances[drawn], 1.0))
-    scores, out = np.zeros(N), np.zeros(P)
-    total = rows.product(told.documents, engine.h, w, 0.5, scores, out)
-    np.testing.assert_allclose(scores, np.where(steep > 0.0, z, 0.0), atol=1e-12)
-    np.testing.assert_allclose(out, dense.T @ (steep * z), atol=1e-11)
-    assert total == pytest.approx(steep @ z)
-    assert design.passes - before == len(told.documents) / N
-    rows.scores(told.flat, w, 0.5, scores)
-    np.testing.assert_allclose(scores, z, atol=1e-12)
-    again = rows.read(engine, 0.1).sample  # others by chance
-    assert not np.array_equal(again.h, h)
+    for _ in range(2):
+        np.testing.assert_allclose(norms_in_blocks(design), X.power(2).sum(axis=1), rtol=1e-12)
+    assert design.passes == 1
 
 
-@pytest.mark.parametrize("intercept", [9.0, 0.0])
-def test_the_inverse_of_sampled_rows(intercept: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("textreg.solvers.ridge_in_blocks.SAMPLE_ACCURACY", 1e-9)
-    random = np.random.default_rng(5)
-    some, h = random.normal(size=(20, 4)), 0.1 + 0.2 * random.random(20)
-    features, diagonal = np.array([1, 2, 5, 7], dtype=np.int32), 1.0 + random.random(9)
-    own = (some**2).T @ h
-    diagonal[features] = own * [0.5, 1.0, 2.0, 3.0]  # of all documents
-    q = 1.0 + random.random(9)
-    X = csr_array(some)
-    rows = CompressedArrays(X.indptr.astype(np.int64), X.indices.astype(np.int32), X.data)
-    inverse = SampledRows(diagonal, intercept, q, Sample(features, rows, h))
-    short = some * [np.sqrt(0.5), 1.0, 1.0, 1.0]
-    M = np.diag([*(q + diagonal), intercept or 1.0])
-    block = (short.T * h) @ short
-    M[np.ix_(features, features)] += block - np.diag(np.diag(block))
-    M[9, features] = M[features, 9] = short.T @ h if intercept else 0.0
-    v = random.normal(size=10)
-    w, b = inverse.times(v[:9], v[9] if intercept else 0.0)
-    expected = np.linalg.solve(M, v)
-    np.testing.assert_allclose(w, expected[:9], rtol=1e-6)
-    assert b == pytest.approx(expected[9] if intercept else 0.0)
-
-
-def test_documents_are_drawn_in_proportion() -> None:
-    sizes = np.random.default_rng(1).random(50_000)
-    sizes[:10], sizes[10:20] = 1e4, 0.0
-    drawn, chances = draw(sizes, 2_000.0, seed=3)
-    assert set(range(10)) <= set(drawn.tolist())
-    assert not set(range(10, 20)) & set(drawn.tolist())
-    np.testing.assert_allclose(chances, np.minimum(sizes * 2_000.0 / sizes.sum(), 1.0)[drawn])
-    assert np.all(np.diff(drawn) > 0)
-    whole = float((sizes[drawn] / chances).sum())
-    assert whole == pytest.approx(sizes.sum(), rel=0.1)
-    assert len(draw(np.zeros(5), 3.0, seed=0)[0]) == 0
-    few, chances = draw(np.array([0.1, 0.0, 3.0]), 3.0, seed=0)
-    assert few.tolist() == [0, 2]
-    assert chances.tolist() == [1.0, 1.0]
-
-
-def test_sweeps_over_blocks_lead_near_the_optimum(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("loss", ["logistic", "hinge", "squared-hinge", "squared"])
+@pytest.mark.parametrize("intercept", [True, False])
+def test_several_labels_share_the_passes_of_a_ridge(loss: str, intercept: bool) -> None:
     X, y, _ = documents(1)
-    for l2, sweeps in ((3.0, 12), (0.3, 40)):
-        monkeypatch.setattr("textreg.solvers.ridge_in_blocks.SWEEPS", sweeps)
-        design = in_blocks(X, CUTS, Memory())
-        problem = Problem(design, y, tol=1e-9)
-        engine = Engine(problem)
-        rows = BlockRows(design, np.asarray(X.power(2).sum(axis=1)))
-        assert ascend(engine, rows, 2.0 * l2, problem) == -np.inf
-        assert design.passes == sweeps + 1  # for the scores
-        optimum = Ridge(l2=l2).solve(Problem(X, y, tol=1e-9))
-        assert engine.value + l2 * engine.w @ engine.w <= optimum.objective * 1.001
-        assert engine.b == pytest.approx(optimum.b, abs=0.02)
+    random, part = np.random.default_rng(1), Ridge(l2=3.0)
+    labels = [y, -y, np.where(random.random(N) < 0.3, 1.0, -1.0)]
+    design = in_blocks(X, CUTS, Memory())
+    posed = [
+        Problem(design, label, loss=find_loss(loss), tol=1e-5, fit_intercept=intercept)
+        for label in labels
+    ]
+    together, shared = part.solve_each(posed), design.passes
+    for one, found in zip(posed, together, strict=True):
+        alone = part.solve(one)
+        np.testing.assert_array_equal(alone.w, found.w)
+        assert (alone.b, alone.gap) == (found.b, found.gap)
+        whole = part.solve(one.replace(X=X, tol=1e-9))
+        assert found.converged
+        assert found.objective <= whole.objective * (1.0 + 1e-5)
+        assert found.objective * (1.0 - found.gap) <= whole.objective * (1.0 + 1e-9)
+    if "hinge" in loss:  # others go on by Newton's method, label by label
+        assert shared < 0.5 * (design.passes - shared)
 
 
-@pytest.mark.parametrize("loss", ["hinge", "squared-hinge"])
-@pytest.mark.parametrize("l2", [3.0, 0.03])
-def test_sweeps_of_a_hinge_over_blocks_end_at_the_optimum(loss: str, l2: float) -> None:
+def test_labels_share_passes_as_far_as_memory_goes(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y, _ = documents(1)
-    whole = Problem(X, y, loss=find_loss(loss))
-    blocks = whole.replace(X=in_blocks(X, CUTS, Memory()))
-    found = Ridge(l2=l2).solve(blocks)
-    assert found.converged
-    assert found.iterations == 0  # no Newton steps
-    steps: list[int] = []
+    design = in_blocks(X, CUTS, Memory(), memory=2.0 * 8.0 * (7 * N + 5 * P) * 3.5)
+    assert labels_at_a_time(design) == 3
+    assert labels_at_a_time(in_blocks(X, CUTS, Memory(), memory=1.0)) == 1
+    assert labels_at_a_time(in_blocks(X, CUTS, Memory())) == 16
+    counts, plain = [], dual_ascent._solve
 
-    def stop(step: Step) -> bool:
-        steps.append(step.iteration)
-        return True
+    def counted(problems: Sequence[Problem], l2: float) -> list[Solution]:
+        counts.append(len(problems))
+        return plain(problems, l2)
 
-    stopped = Ridge(l2=l2).solve(blocks.replace(callback=stop, tol=1e-12))
-    assert not stopped.converged
-    assert steps == [1, 0]  # the first look of the sweeps, and that of Newton's steps
-    expected = Ridge(l2=l2).solve(whole.replace(tol=1e-9)).objective
-    assert expected * (1 - 1e-8) <= found.objective <= expected * (1 + 1.1 * found.gap)
-
-
-def test_passes_of_a_ridge_are_fewer_than_with_the_diagonal(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    random, passes = np.random.default_rng(0), []
-    topic = random.random((400, 3))
-    common = random.poisson(3.0 * topic @ random.random((3, 40)))  # columns that go together
-    rare = random.random((400, 100)) < 0.01
-    X = csr_array(np.hstack([common, rare]).astype(float))
-    y = np.where(topic[:, 0] + 0.3 * random.normal(size=400) > topic[:, 1], 1.0, -1.0)
-    for frequent in (1_000, 0):
-        monkeypatch.setattr("textreg.solvers.ridge_in_blocks.FREQUENT", frequent)
-        design = in_blocks(X, [0, 150, 400], Memory())
-        assert Ridge(l2=1.0).solve(Problem(design, y)).converged
-        passes.append(design.passes)
-    assert passes[0] < 0.6 * passes[1]
-    assert passes[0] <= 15
+    monkeypatch.setattr(dual_ascent, "_solve", counted)
+    Ridge(l2=3.0).solve_each([Problem(design, y)] * 7)
+    assert counts == [3, 3, 1]
 
 
 @pytest.mark.parametrize("reg", REGULARIZERS, ids=str)

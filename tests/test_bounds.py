@@ -27,7 +27,6 @@ from textreg.solvers.certificate import (
     conjugate_bound,
     group_bound,
     relative_gap,
-    ridge_bound,
     separable_bound,
 )
 from textreg.solvers.softmax import SeparableStep
@@ -166,8 +165,6 @@ def test_no_bound_of_a_separable_penalty_exceeds_the_optimum(
             bounds = [separable_bound(engine, part, gradient, every).value]
             bounds.append(separable_bound(engine, part, gradient, engine.active(part, gradient))[0])
             bounds.append(conjugate_bound(engine, part.conjugate))
-            if penalty == "ridge":
-                bounds.append(ridge_bound(engine, part.q, gradient))
             for bound in bounds:
                 check(bound, optimum)
             best = max(best, min(bounds))
@@ -402,8 +399,6 @@ def test_a_gradient_that_is_not_a_number_certifies_nothing(nonsense: float, at: 
         with np.errstate(invalid="ignore"):
             found = separable_bound(engine, penalty, gradient, of.design.features)
             assert nothing(objective, found.value), name
-            if name == "ridge":
-                assert nothing(objective, ridge_bound(engine, penalty.q, gradient))
 
 
 def nothing(objective: float, bound: float) -> bool:

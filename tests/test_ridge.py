@@ -16,8 +16,6 @@ from textreg.penalties import Separable
 from textreg.records import Groups, Problem
 from textreg.solvers import dual_ascent
 from textreg.solvers.newton import newton
-from textreg.solvers.ridge_in_blocks import use_crossing_curvature
-from textreg.solvers.state import Engine
 from textreg_testing.problems import random_matrix
 
 N, P = 80, 200
@@ -78,21 +76,3 @@ def test_other_losses_and_empty_matrices_are_left_to_newton() -> None:
 def test_no_features() -> None:
     empty = Problem(csr_array((4, 0)), np.array([1.0, -1.0, 1.0, 1.0]))
     assert Ridge(l2=1.0).solve(empty).gap == pytest.approx(0.0, abs=1e-9)
-
-
-def test_curvature_of_documents_that_cross_is_that_of_a_parabola_above_their_loss() -> None:
-    given = problem(sample_weight=np.ones(N))
-    engine = Engine(given)
-    engine.restart(np.random.default_rng(1).normal(size=P), 0.5)
-    wrong, value = given.y * engine.z < 0.0, np.logaddexp(0.0, -given.y * engine.z)
-    before = engine.h.copy()
-    use_crossing_curvature(engine)
-    assert wrong.any()
-    np.testing.assert_array_equal(engine.h[~wrong], before[~wrong])
-    for share in (0.0, 0.5, 1.0, 2.0, 3.0):  # of the way to the opposite score
-        move = -2.0 * share * engine.z
-        parabola = value + engine.r * move + 0.5 * engine.h * move**2
-        loss = np.logaddexp(0.0, -given.y * (engine.z + move))
-        assert (parabola[wrong] >= loss[wrong] - 1e-12).all()
-        if share == 1.0:
-            np.testing.assert_allclose(parabola[wrong], loss[wrong], atol=1e-12)

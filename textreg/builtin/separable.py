@@ -20,9 +20,8 @@ from textreg.records.problem import Support
 from textreg.solvers.certificate import provable, support_of_features
 from textreg.solvers.dual_ascent import ridges
 from textreg.solvers.newton import newton, newtons, unpenalized
-from textreg.solvers.out_of_core import merged_blocks, over_blocks
+from textreg.solvers.out_of_core import over_blocks
 from textreg.solvers.reduce import merge_parallel_columns
-from textreg.solvers.ridge_in_blocks import ridge_in_blocks
 from textreg.solvers.softmax import SeparableStep, multinomial
 
 
@@ -40,10 +39,6 @@ class SeparableRegularizer(Penalized):
         l1, l2 = (self.strengths().get(name, 0.0) for name in ("l1", "l2"))
         if isinstance(problem.design, BlockDesign) and l1:
             return over_blocks(problem, l1, l2, self.solve)
-        if isinstance(problem.design, BlockDesign) and l2:
-            blocks = merged_blocks(problem.design)
-            small = blocks.merge_problem(problem)
-            return blocks.expand_solution(ridge_in_blocks(small, l2, blocks.squares, blocks.norms))
         penalty = self.penalty(problem)
         if penalty.lam.any():
             return newton(problem, penalty)
@@ -53,10 +48,10 @@ class SeparableRegularizer(Penalized):
         """The same for several labels, which share their passes over the matrix."""
         first, l2 = problems[0], self.strengths().get("l2", 0.0)
         penalty = self.penalty(first)
-        whole = not isinstance(first.design, BlockDesign)
-        if whole and penalty.lam.any():
+        if penalty.lam.any() and not isinstance(first.design, BlockDesign):
             return newtons(problems, penalty)
-        return ridges(problems, l2) if whole and l2 else super().solve_each(problems)
+        ridge = l2 and not penalty.lam.any()
+        return ridges(problems, l2) if ridge else super().solve_each(problems)
 
     def solve_softmax(
         self, problem: Problem, codes: Int64s, start: tuple[Floats, Floats] | None = None

@@ -21,11 +21,10 @@ from numpy.typing import NDArray
 from textreg._core.arrays import Floats, Int32s, Int64s
 from textreg._core.blocks import block_dots, block_sums
 from textreg._core.columns import column_curvature, column_dots, column_sums
-from textreg._core.curvature import curvature_diagonal, row_scores, row_sums
 from textreg._core.ragged import scatter_rows
 from textreg.errors import RecordError, UsageError
 from textreg.records import arrays
-from textreg.records.store import ArrayStore, Kept, release_memory, same
+from textreg.records.store import ArrayStore, Kept, release_memory
 from textreg.records.structure import Groups
 
 if TYPE_CHECKING:
@@ -334,6 +333,24 @@ class Design:
         column_curvature(*self.columns, h, features, curvature)
         return curvature
 
+    def curvature_product(self, h: Floats, w: Floats, b: float) -> tuple[Floats, Floats]:
+        """X'(h z) and z = X w + b.
+
+        Parameters
+        ----------
+        h : ndarray, shape (n,)
+            A curvature for every document.
+        w, b : ndarray of shape (p,), and float
+            Weights and intercept.
+
+        Returns
+        -------
+        product : ndarray, shape (p,)
+        z : ndarray, shape (n,)
+        """
+        z = self.product(w) + b
+        return self.transposed_product(h * z), z
+
     def _pieces(self, features: Int32s | None) -> Iterator[tuple[slice, CompressedArrays]]:
         """All columns at once, or some of them a piece at a time, as they are copied."""
         if features is None:
@@ -566,11 +583,6 @@ class RowBlock(NamedTuple):
     features: Int32s
     rows: CompressedArrays
 
-    @property
-    def every(self) -> Int32s:
-        """All rows, counted from the first."""
-        return np.arange(self.end - self.start, dtype=np.int32)
-
 
 class GroupBlock(NamedTuple):
     """The groups of a block of documents: offsets, features and weights, as of Groups."""
@@ -582,27 +594,37 @@ class GroupBlock(NamedTuple):
 
 def block_scores(block: RowBlock, w: Floats, intercept: float) -> Floats:
     """X w + intercept, for the weights of the features that occur in the block."""
-    scores = np.empty((block.end - block.start, *w.shape[1:]))
-    if w.ndim == 2:
-        block_dots(*block.rows, np.ascontiguousarray(w), scores)
-        scores += intercept
-    else:
-        row_scores(*block.rows, block.every, w, intercept, scores)
-    return scores
+    vectors = np.ascontiguousarray(w if w.ndim == 2 else w[:, None])
+    scores = np.empty((block.end - block.start, vectors.shape[1]))
+    block_dots(*block.rows, vectors, scores)
+    scores += intercept
+    return scores if w.ndim == 2 else scores[:, 0]
 
 
 def block_products(block: RowBlock, r: Floats) -> Floats:
-    """X'r, for the features that occur in the block; r: (rows,)."""
-    sums = np.zeros(len(block.features))
-    row_sums(*block.rows, block.every, r, sums)
-    return sums
+    """X'r, for the features that occur in the block; r: (rows,) or (rows, k)."""
+    return _sums(block, block.rows.data, r)
 
 
 def block_curvature(block: RowBlock, h: Floats) -> Floats:
     """sum_i h_i x_ij^2, for the features that occur in the block; h: (rows,)."""
-    sums = np.zeros(len(block.features))
-    curvature_diagonal(*block.rows, block.every, h, sums)
-    return sums
+    return _sums(block, np.square(block.rows.data), h)
+
+
+def _sums(block: RowBlock, data: Floats, r: Floats) -> Floats:
+    """The rows of a block times r, with other values at their places."""
+    vectors = np.ascontiguousarray(r if r.ndim == 2 else r[:, None])
+    sums = np.zeros((len(block.features), vectors.shape[1]))
+    block_sums(block.rows.indptr, block.rows.indices, data, vectors, sums)
+    return sums if r.ndim == 2 else sums[:, 0]
+
+
+def block_curvature_product(
+    block: RowBlock, h: Floats, w: Floats, b: float
+) -> tuple[Floats, Floats]:
+    """X'(h z) and z = X w + b, for the features that occur in the block; h: (rows,)."""
+    z = block_scores(block, w, b)
+    return block_products(block, h * z), z
 
 
 def block_columns(block: RowBlock, features: Int32s) -> CompressedArrays:
@@ -613,26 +635,11 @@ def block_columns(block: RowBlock, features: Int32s) -> CompressedArrays:
         place[~known] = -1
     else:
         place[:] = -1
-    return renumbered(block.rows, place)
-
-
-def renumbered(rows: CompressedArrays, place: Int32s) -> CompressedArrays:
-    """The rows with other numbers of their columns, without those whose ``place`` is -1."""
-    indptr, indices, data = rows
+    indptr, indices, data = block.rows
     new = place[indices]
     kept = new >= 0
     ends = np.concatenate([[0], np.cumsum(kept, dtype=np.int64)])[indptr]
     return CompressedArrays(ends, new[kept], data[kept])
-
-
-def joined_rows(parts: Sequence[CompressedArrays]) -> CompressedArrays:
-    """The rows of some matrices, one after the other."""
-    sizes = [np.zeros(1, dtype=np.int64), *(np.diff(part.indptr) for part in parts)]
-    indices = [np.zeros(0, dtype=np.int32), *(part.indices for part in parts)]
-    data = [np.zeros(0), *(part.data for part in parts)]
-    return CompressedArrays(
-        np.cumsum(np.concatenate(sizes)), np.concatenate(indices), np.concatenate(data)
-    )
 
 
 def groups_over(
@@ -759,30 +766,6 @@ class RowBlocks:
         """What is computed of a part of blocks, such as their groups, by :func:`of_groups`."""
         return self.workers.map(part, blocks, repeat(operation), *arguments)
 
-    def derive(
-        self,
-        operation: Callable[..., Any],
-        *arguments: Iterable[Any],
-        take: Callable[[Any], Int32s],
-    ) -> RowBlocks:
-        """Blocks that are made of these: ``operation`` returns the rows, and what is to be told.
-
-        That is given to ``take``, block by block, which returns the features of the new block.
-        Shape and sizes of the new blocks are left to whoever asked for them.
-        """
-        made = type(self)(self.workers, self._store)
-        made.starts = self.starts
-
-        def told() -> Iterator[Any]:
-            for block, *own in zip(self.blocks, *arguments, strict=False):
-                rows, facts = self.workers.submit(derived_block, block, operation, *own, outputs=2)
-                made.blocks.append(rows)
-                yield facts
-
-        for facts in self.workers.map(same, told()):
-            made._features.append(Kept(self._store, take(facts)))
-        return made
-
     def large_sums(self, r: Floats, least: float) -> tuple[Int32s, Floats]:
         """The features with an absolute value of X'r above ``least``, and these values."""
         release_memory()  # whoever asks had a problem in memory before
@@ -790,9 +773,9 @@ class RowBlocks:
         features = np.flatnonzero(np.abs(sums) > least).astype(np.int32)
         return features, sums[features]
 
-    def summed(self, parts: Iterable[Floats]) -> Floats:
-        """The sums (p,) of those of every block, added in order."""
-        sums = np.zeros(self.shape[1])
+    def summed(self, parts: Iterable[Floats], columns: tuple[int, ...] = ()) -> Floats:
+        """The sums (p, *columns) of those of every block, added in order."""
+        sums = np.zeros((self.shape[1], *columns))
         every = map(self.features, range(len(self.starts) - 1))
         for features, part in zip(every, parts, strict=True):
             sums[features] += part
@@ -840,18 +823,6 @@ def of_rows(block: Block, operation: Callable[..., Any], *arguments: Any) -> Any
 def of_groups(block: Block, operation: Callable[..., Any], *arguments: Any) -> Any:
     """What is computed of groups."""
     return operation(block.groups, *arguments)
-
-
-def derived_block(
-    block: Block, operation: Callable[..., Any], *arguments: Any
-) -> tuple[Block, Any]:
-    """A block made of another, and what is to be told of that."""
-    rows: CompressedArrays
-    rows, facts = operation(block.rows, *arguments)
-    width = int(rows.indices.max(initial=-1)) + 1
-    every = np.arange(width, dtype=np.int32)  # features have their numbers elsewhere alone
-    made = RowBlock(block.rows.start, block.rows.end, every, rows)
-    return Block(made, None, np.zeros(0, np.int32)), facts
 
 
 def numbered_within(
@@ -1078,12 +1049,6 @@ class BlockDesign(Design):
         with self.cache.lock:
             self._counted.number += share
 
-    def add_passes(self, other: BlockDesign) -> None:
-        """Count the passes of another matrix, made of this one, as its own."""
-        with self.cache.lock:
-            self._counted.number += other.passes
-            other._counted.number = 0.0
-
     def _map(self, operation: Callable[..., Any], *arguments: Iterable[Any]) -> Iterator[Any]:
         """What is computed of every block, in order, which is a pass."""
         self.count_pass()
@@ -1113,11 +1078,24 @@ class BlockDesign(Design):
     def transposed_product(self, r: Floats, features: Int32s | None = None) -> Floats:
         """X'r; see :meth:`Design.transposed_product`."""
         self._check(r, self.shape[0], features)
-        if r.ndim == 2:
-            return np.stack([self.transposed_product(one, features) for one in r.T], axis=1)
         parts = self._map(block_products, self.blocks.cut(np.ascontiguousarray(r)))
-        products = self.blocks.summed(parts)
+        products = self.blocks.summed(parts, r.shape[1:])
         return products if features is None else products[features]
+
+    def curvature_product(self, h: Floats, w: Floats, b: float) -> tuple[Floats, Floats]:
+        """X'(h z) and z = X w + b, in one pass; see :meth:`Design.curvature_product`."""
+        self._check(h, self.shape[0], None)
+        weights = (w[features] for features in self.features_of_blocks())
+        z: list[Floats] = []
+
+        def sums() -> Iterator[Floats]:
+            for own, some in self._map(
+                block_curvature_product, self.blocks.cut(h), weights, repeat(b)
+            ):
+                z.append(some)
+                yield own
+
+        return self.blocks.summed(sums()), np.concatenate([np.zeros(0), *z])
 
     def large_products(self, r: Floats, least: float) -> tuple[Int32s, Floats]:
         """The features, ascending, whose products X'r are larger than ``least``, and these.

@@ -164,15 +164,6 @@ def bound_by(engine: Engine, alpha: Floats, part: Separable, t: Floats) -> Bound
     return best
 
 
-def ridge_bound(engine: Engine, q: Floats, gradient: Floats) -> float:
-    """The same for the penalty sum_j 1/2 q_j w_j^2 alone, with all q above 0."""
-    alpha = dual_scores(engine)
-    slope_b = abs(float(engine.r.sum())) if engine.fit_intercept else 0.0
-    if slope_b > INTERCEPT_SLOPE * float(np.abs(alpha).sum()):
-        gradient = engine.design.transposed_product(alpha)
-    return dual_value(engine, alpha) - 0.5 * float((gradient / q) @ gradient)
-
-
 def conjugate_bound(engine: Engine, conjugate: Callable[[Floats], float]) -> float:
     """Lower bound for any penalty, from its conjugate, sup_w t.w - penalty(w) for t (p,).
 

@@ -17,12 +17,16 @@ dual value at alpha, scaled so that it sums to zero. One within its tolerance le
 a label gets has the same bits alone and in any company. All begin at alpha = 0, wherever a problem
 says to start: the first sweeps come farther than a look at a start. Where sweeps are slow, as where
 documents contradict each other and the ridge is next to nothing, Newton's method goes on.
+
+Documents in blocks, which are never in memory together, are swept one block after the other, and
+those that still move before the next block is read (yu2010): that is what saves passes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -30,10 +34,12 @@ import numpy as np
 from textreg._core import threads
 from textreg._core.dual import column_conjugates, column_losses, dual_sweep
 from textreg.losses import Logistic, Loss, SmoothedHinge, SquaredHinge
-from textreg.penalties import Separable
-from textreg.records import Floats, Int32s, Problem, Solution, Step
+from textreg.penalties import Links, Quadratic, Separable
+from textreg.records import Floats, Int32s, Int64s, Problem, Solution, Step
+from textreg.records.arrays import squared_norms
+from textreg.records.design import BlockDesign, RowBlock
 from textreg.solvers.certificate import relative_gap
-from textreg.solvers.newton import newtons
+from textreg.solvers.newton import newtons, quadratic
 from textreg.solvers.reduce import SMALL, CompactRows, compact_rows, over_merged_columns
 from textreg.solvers.state import checks_overflow, document_norm, finish
 
@@ -50,11 +56,19 @@ FIRST, NEXT = 6, 3
 # those that it moved by more than MOVING times the mean.
 SETTLED, MOVING = 3, 5.0
 
+# Most of these within a block: more fit it to what others are about to change.
+WITHIN = 10
+
 # What the intercept adds to the diagonal of X X' / q, as a share of its mean.
 LAG = 0.05
 
-# Certificates within which the gap has to be halved; else Newton's method takes over.
-PATIENCE = 6
+# The share of the memory for blocks that arrays of several labels may fill, by documents and by
+# features: so many numbers for each.
+ROOM, ARRAYS, WEIGHTS = 0.5, 7, 5
+
+# Certificates within which the gap has to be halved; else Newton's method takes over. In blocks
+# that needs fewer passes, and begins after the first one; but it needs far more for a hinge.
+PATIENCE, HINGE_PATIENCE = 6, 100
 
 # Largest gap at which that begins where sweeps have led, and not where the problem says.
 NEAR = 0.1
@@ -81,7 +95,11 @@ def ascends(loss: Loss) -> bool:
 def suits(problem: Problem, q: float) -> bool:
     """Whether the matrix is sparse and not small, and numbers have the range of float32."""
     design = problem.design
-    if not ascends(problem.loss) or design.values <= SMALL or design.full:
+    if not ascends(problem.loss):
+        return False
+    if isinstance(design, BlockDesign):
+        return in_range(problem, norms_in_blocks(design), q)
+    if design.values <= SMALL or design.full:
         return False
     return single(problem, compact_rows(problem.design), q)
 
@@ -118,7 +136,20 @@ def ridges(problems: Sequence[Problem], l2: float) -> list[Solution]:
     ----------
     hsieh2008 and yu2011, for the sweeps.
     """
-    return over_merged_columns(problems, lambda some: _solve(some, l2))
+    if not problems:
+        return []
+    design = problems[0].design
+    if not isinstance(design, BlockDesign):
+        return over_merged_columns(problems, lambda some: _solve(some, l2))
+    most = labels_at_a_time(design)
+    parts = [problems[at : at + most] for at in range(0, len(problems), most)]
+    return [solution for some in parts for solution in _solve(some, l2)]
+
+
+def labels_at_a_time(design: BlockDesign) -> int:
+    """How many labels have room for their arrays of documents and features beside a block."""
+    n, p = design.shape
+    return int(np.clip(ROOM * design.memory / (8.0 * (ARRAYS * n + WEIGHTS * p)), 1, LARGEST))
 
 
 def _solve(problems: Sequence[Problem], l2: float) -> list[Solution]:
@@ -126,14 +157,24 @@ def _solve(problems: Sequence[Problem], l2: float) -> list[Solution]:
     fits = {at: RidgeFit(one) for at, one in enumerate(problems) if suits(one, 2.0 * l2)}
     if fits:
         _ascend(list(fits.values()), 2.0 * l2)
-    penalty = Separable.constant(problems[0].design.shape[1], l2=l2)
     others = [at for at in range(len(problems)) if at not in fits or fits[at].slow]
     left = [fits[at].rest() if at in fits else problems[at] for at in others]
-    solved = dict(zip(others, newtons(left, penalty) if left else [], strict=True))
+    solved = dict(zip(others, _by_newton(left, l2) if left else [], strict=True))
     return [
         fits[at].solution(solved.get(at)) if at in fits else solved[at]
         for at in range(len(problems))
     ]
+
+
+def _by_newton(problems: Sequence[Problem], l2: float) -> list[Solution]:
+    """By coordinate descent in memory; in blocks, whose columns are not there, by products."""
+    p = problems[0].design.shape[1]
+    if not isinstance(problems[0].design, BlockDesign):
+        return newtons(problems, Separable.constant(p, l2=l2))
+    from scipy.sparse import csr_array
+
+    penalty = Quadratic(Links(csr_array((0, p))), 0.0, l2)
+    return [quadratic(problem, penalty) for problem in problems]
 
 
 class RidgeFit:
@@ -148,8 +189,9 @@ class RidgeFit:
         self.bound, self.slow, self._stopped = -np.inf, False, False
         self.w, self.b, self.objective, self.residual = np.empty(0), 0.0, np.inf, np.nan
 
-    def take(self, certificate: Certificate, at: int, sweeps: int) -> bool:
+    def take(self, certificate: Certificate, at: int, ascent: Ascent) -> bool:
         """Take what was certified of column ``at``; whether the fit has ended."""
+        sweeps = ascent.sweeps
         problem, objective = self.problem, float(certificate.objective[at])
         self.bound = max(self.bound, float(certificate.bound[at]))
         if objective <= self.objective:
@@ -158,7 +200,7 @@ class RidgeFit:
         self.history.append(Step(sweeps, self.objective, gap))
         self._stopped = bool(problem.callback and problem.callback(self.history[-1]))
         ended = self._stopped or gap <= problem.tol or sweeps >= problem.max_iter
-        before = [step.gap for step in self.history[:-PATIENCE]]
+        before = [step.gap for step in self.history][: max(len(self.history) - ascent.patience, 0)]
         self.slow = not ended and len(before) > 0 and not gap <= 0.5 * min(before)
         return ended or self.slow
 
@@ -201,12 +243,14 @@ class Certificate(NamedTuple):
 
 def _ascend(fits: Sequence[RidgeFit], q: float) -> None:
     """Sweep until every fit has ended."""
-    ascent, left = Ascent([fit.problem for fit in fits], q), list(fits)
+    problems, left = [fit.problem for fit in fits], list(fits)
+    in_blocks = isinstance(problems[0].design, BlockDesign)
+    ascent = BlockAscent(problems, q) if in_blocks else Ascent(problems, q)
     most = min(fit.problem.max_iter for fit in fits)
     while left:
         ascent.sweep(min(NEXT if ascent.sweeps else FIRST, most - ascent.sweeps))
         found = ascent.certify()
-        ended = [fit.take(found, at, ascent.sweeps) for at, fit in enumerate(left)]
+        ended = [fit.take(found, at, ascent) for at, fit in enumerate(left)]
         over = np.flatnonzero(ended)
         for at, residual in zip(over.tolist(), ascent.residuals(found, over), strict=True):
             left[at].residual = residual
@@ -229,9 +273,8 @@ class Ascent:
 
     Attributes
     ----------
-    cy, alpha, moved : ndarray, shape (n, columns)
-        The weights of the documents times their targets, the dual variables, and how far these
-        moved when they last did.
+    cy, alpha : ndarray, shape (n, columns)
+        The weights of the documents times their targets, and the dual variables.
     W : ndarray, shape (features, columns)
         X'alpha / q, in the order of :class:`.CompactRows`; float32 if tolerances allow it.
     b : ndarray, shape (columns,)
@@ -242,23 +285,27 @@ class Ascent:
         See :func:`slope_of`.
     sweeps : int
         How many there have been over all documents.
+    patience : int
+        Certificates within which the gap has to be halved.
     """
+
+    patience = PATIENCE
 
     def __init__(self, problems: Sequence[Problem], q: float) -> None:
         first = problems[0]
-        rows = self._rows = compact_rows(first.design)
         self._design, self._problems = first.design, list(problems)
+        norms = self._norms = self._squared_norms()
         self.q, self.slope, self.sweeps = q, slope_of(first.loss), 0
         self._intercept = first.fit_intercept
-        self.lag = LAG * float(rows.norms.mean()) / q if first.fit_intercept else 0.0
+        self.lag = LAG * float(norms.mean()) / q if first.fit_intercept else 0.0
         tight = min(problem.tol for problem in problems) < SINGLE
         kind = np.float64 if tight else np.float32
         self.cy = np.stack([one.sample_weight * one.y for one in problems], axis=1)
-        self.alpha, self.moved = np.zeros(self.cy.shape), np.zeros(self.cy.shape)
-        self.W: NDArray[Any] = np.zeros((rows.size, len(problems)), dtype=kind)
+        self.alpha = np.zeros(self.cy.shape)
+        self.W: NDArray[Any] = np.zeros((first.design.shape[1], len(problems)), dtype=kind)
         self.b = np.array([problem.intercept_at_zero() for problem in problems])
         if not self.lag:  # documents without a value do not move: these have -l' at their score
-            empty, rate = rows.norms == 0.0, min(self.slope[1], self.slope[0] or 0.5)
+            empty, rate = norms == 0.0, min(self.slope[1], self.slope[0] or 0.5)
             self.alpha[empty] = rate * self.cy[empty]
         self._take(np.arange(len(problems)))
 
@@ -270,42 +317,34 @@ class Ascent:
     def _take(self, columns: NDArray[np.intp]) -> None:
         """Choose columns, and fill up."""
         some = columns[np.minimum(np.arange(width(len(columns))), len(columns) - 1)]
-        for name in ("cy", "alpha", "moved", "W", "b"):
+        for name in ("cy", "alpha", "W", "b"):
             setattr(self, name, np.ascontiguousarray(getattr(self, name)[..., some]))
 
     def sweep(self, count: int) -> None:
         """So many more sweeps over all documents, each followed by those over what still moves."""
-        n = len(self.cy)
         for _ in range(count):
-            self._sweep(shuffled(self.sweeps, n), np.full(len(self.b), -1.0))
-            self.b += self.lag * column_sums(self.alpha)
+            again = self.sweeps + 1 if self.sweeps >= SETTLED else 0
+            self._sweep(Sweep(self.sweeps, again, self.q, self.slope, self.lag, self.lag))
             self.sweeps += 1
-            if self.sweeps > SETTLED:
-                least = MOVING * column_sums(self.moved) / n
-                np.maximum(least, np.finfo(np.float64).tiny, out=least)
-                some = np.flatnonzero(np.any(self.moved >= least, axis=1)).astype(np.int32)
-                for again in range(self.sweeps):
-                    # In a random order: which of two comes first does not depend on the others.
-                    keys = np.random.default_rng((self.sweeps, again)).random(n)
-                    self._sweep(some[np.argsort(keys[some])], least)
 
-    def _sweep(self, order: Int32s, least: Floats) -> None:
-        """One sweep over documents that have moved by ``least``; threads share the columns."""
+    def _squared_norms(self) -> Floats:
+        """(n,) of the rows."""
+        return compact_rows(self._design).norms
 
-        def some(_: int, piece: int) -> None:
-            first = LARGEST * piece
-            last = min(first + LARGEST, len(self.b))
-            dual_sweep(
-                *self._rows.arrays, order, self._rows.norms, self.cy, self.q, self.lag, self.alpha,
-                self.W, self.b, self.moved, least, *self.slope, first, last,
-            )  # fmt: skip
+    def _sweep(self, sweep: Sweep) -> None:
+        """One of these sweeps."""
+        point = self.alpha, self.W, self.b
+        sweep_rows(compact_rows(self._design).arrays, self._norms, self.cy, point, sweep)
 
-        threads.share(some, -(-len(self.b) // LARGEST))
+    def _weights(self) -> Floats:
+        """(labels, p) The weights in the order of the features."""
+        rows, columns = compact_rows(self._design), self.W.T[: len(self._problems)]
+        return np.stack([rows.expand(column) for column in columns.astype(np.float64)])
 
     def certify(self) -> Certificate:
         """Objectives at the present weights and the best intercepts, and lower bounds of them."""
         k, q = len(self._problems), self.q
-        w = np.stack([self._rows.expand(column) for column in self.W.T[:k].astype(np.float64)])
+        w = self._weights()
         scores = self._design.product(np.ascontiguousarray(w.T))
         b, losses = self._best_intercepts(scores)
         alpha = self.alpha[:, :k].copy()
@@ -355,6 +394,111 @@ class Ascent:
         intercepts *= document_norm(self._design)
         largest: Floats = np.maximum(np.abs(gradients).max(axis=0, initial=0.0), intercepts)
         return list(largest)
+
+
+class BlockAscent(Ascent):
+    """The same of documents in blocks: W has the order of the features."""
+
+    _design: BlockDesign
+
+    def __init__(self, problems: Sequence[Problem], q: float) -> None:
+        super().__init__(problems, q)
+        smooth = isinstance(problems[0].loss, Logistic)
+        self.patience = 0 if smooth else HINGE_PATIENCE
+
+    def _squared_norms(self) -> Floats:
+        """(n,) of the rows."""
+        return norms_in_blocks(self._design)
+
+    def _sweep(self, sweep: Sweep) -> None:
+        """One block after the other; b' moves when all were read."""
+        self._design.count_pass()
+        blocks = self._design.blocks
+        sweep = sweep._replace(again=min(sweep.again, WITHIN), shift=0.0)
+        for number, (start, end) in enumerate(pairwise(blocks.starts.tolist())):
+            here, features = slice(start, end), blocks.features(number)
+            point = self.alpha[here], self.W[features], self.b
+            given = self._norms[here], self.cy[here], point, sweep._replace(block=number)
+            found = blocks.map(swept_block, *([one] for one in given), numbers=[number])
+            self.alpha[here], self.W[features], self.b = next(found)
+        self.b = self.b + self.lag * column_sums(self.alpha)
+
+    def _weights(self) -> Floats:
+        """(labels, p) The weights."""
+        return np.ascontiguousarray(self.W.T[: len(self._problems)], dtype=np.float64)
+
+
+def norms_in_blocks(design: BlockDesign) -> Floats:
+    """(n,) The squared norms of the rows, read once."""
+
+    def read() -> Floats:
+        design.count_pass()
+        return np.concatenate([np.zeros(0), *design.blocks.map(norms_of_block)])
+
+    norms: Floats = design.cache.get("norms of rows", read)
+    return norms
+
+
+def norms_of_block(block: RowBlock) -> Floats:
+    """The squared norms of the rows of a block."""
+    indptr, _, data = block.rows
+    return squared_norms(indptr, data)
+
+
+# Offsets, columns and float32 values of documents; and alpha, W and b of an ascent.
+Rows = tuple[Int64s, Int32s, "NDArray[Any]"]
+Point = tuple[Floats, "NDArray[Any]", Floats]
+
+
+def swept_block(block: RowBlock, norms: Floats, cy: Floats, point: Point, sweep: Sweep) -> Point:
+    """The dual variables, the weights and the intercepts after a sweep over a block."""
+    indptr, indices, data = block.rows
+    alpha, W, b = (np.array(part) for part in point)  # as what is sent is read-only
+    sweep_rows((indptr, indices, data.astype(np.float32)), norms, cy, (alpha, W, b), sweep)
+    return alpha, W, b
+
+
+class Sweep(NamedTuple):
+    """A sweep over documents, and how many follow over those that it moves.
+
+    number: of sweeps before it. slope, q, lag: as of :class:`Ascent`. shift: times the sum of alpha
+    what b' moves by after it. block: the number of the block.
+    """
+
+    number: int
+    again: int
+    q: float
+    slope: tuple[float, float]
+    lag: float
+    shift: float
+    block: int = 0
+
+
+def sweep_rows(rows: Rows, norms: Floats, cy: Floats, point: Point, sweep: Sweep) -> None:
+    """Move the ``point`` by such sweeps, in place. norms: (n,) the squares of the rows."""
+    alpha, W, b = point
+    n, k, moved = len(cy), len(b), np.zeros(cy.shape)
+
+    def over(order: Int32s, least: Floats) -> None:
+        """One over documents that have moved by ``least`` (k,); threads share the columns."""
+
+        def some(_: int, piece: int) -> None:
+            first = LARGEST * piece
+            dual_sweep(
+                *rows, order, norms, cy, sweep.q, sweep.lag, alpha, W, b, moved, least,
+                *sweep.slope, first, min(first + LARGEST, k),
+            )  # fmt: skip
+
+        threads.share(some, -(-k // LARGEST))
+
+    over(shuffled((sweep.number, 0, sweep.block), n), np.full(k, -1.0))
+    b += sweep.shift * column_sums(alpha)
+    least = np.maximum(MOVING * column_sums(moved) / max(n, 1), np.finfo(np.float64).tiny)
+    some = np.flatnonzero(np.any(moved >= least, axis=1)).astype(np.int32)
+    for again in range(sweep.again):
+        # In a random order: which of two comes first does not depend on the others.
+        keys = np.random.default_rng((sweep.number + 1, again, sweep.block)).random(n)
+        over(some[np.argsort(keys[some])], least)
 
 
 def width(count: int) -> int:

@@ -38,6 +38,7 @@ from textreg._core.cholesky import solve_normal
 from textreg.penalties import Links, Quadratic, Separable
 from textreg.records import Design, Floats, Int32s, Problem, Solution, Step
 from textreg.solvers.certificate import (
+    INTERCEPT_SLOPE,
     Bound,
     bound_by,
     conjugate_bound,
@@ -529,7 +530,7 @@ def quadratic(problem: Problem, penalty: Quadratic) -> Solution:
         residual = max(float(np.abs(gradient).max(initial=0.0)), norm * slope_b)
         first = max(first, residual)
         if penalty.l2 > 0.0:
-            bound = max(bound, newton.bound())
+            bound = max(bound, newton.bound(gradient))
             gap = relative_gap(objective, bound)
             converged = gap <= problem.tol
         else:
@@ -576,11 +577,12 @@ class NewtonSteps:
         penalty = max(float(self.engine.w @ self.product), 0.0)  # below it by rounding alone
         return self.engine.gradient() + 2.0 * self.product, self.engine.value + penalty
 
-    def bound(self) -> float:
-        """A lower bound of the optimum from the present scores and weights."""
+    def bound(self, gradient: Floats) -> float:
+        """A lower bound of the optimum from the present scores, weights and gradient."""
         engine, w = self.engine, self.engine.w
-        alpha = dual_scores(engine)
-        t = engine.design.transposed_product(alpha)
+        alpha, t = dual_scores(engine), 2.0 * self.product - gradient
+        if slope_of_intercept(engine) > INTERCEPT_SLOPE * float(np.abs(alpha).sum()):
+            t = engine.design.transposed_product(alpha)
         rest = t - 2.0 * self.product
         excess = float((rest / self.penalty.floor) @ rest) / 4.0
         conjugate = float(t @ w) - float(w @ self.product) + excess  # an upper bound of it
@@ -627,10 +629,8 @@ class _NewtonModel:
 
     def product(self, w: Floats, b: float) -> tuple[Floats, float, Floats]:
         """The Hessian times (w, b), and the scores."""
-        z = self._design.product(w) + self._intercept * b
-        weighted = self._h * z
-        product = self._design.transposed_product(weighted) + 2.0 * self._penalty.product(w)
-        return product, self._intercept * float(weighted.sum()), z
+        product, z = self._design.curvature_product(self._h, w, self._intercept * b)
+        return product + 2.0 * self._penalty.product(w), self._intercept * float(self._h @ z), z
 
     def precondition(self, w: Floats, b: float) -> tuple[Floats, float]:
         """By the incomplete Cholesky factor of the weights, and the curvature of the intercept."""

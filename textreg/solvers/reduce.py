@@ -197,8 +197,6 @@ def over_merged_columns(
 
     Their penalty is the same square of every weight.
     """
-    if not problems:
-        return []
     if problems[0].design.full:  # where parallel columns are hardly to be found
         return solve(problems)
     merged = parallel_columns(problems[0].design)
@@ -328,11 +326,8 @@ RANGE = 1e30
 
 
 def rows_of_columns(
-    design: Design,
-    chosen: NDArray[np.intp],
-    divisors: Floats | None = None,
-    kind: type[np.floating[Any]] = np.float32,
-) -> tuple[Int64s, Int32s, Floats]:
+    design: Design, chosen: NDArray[np.intp]
+) -> tuple[Int64s, Int32s, NDArray[np.floating[Any]]]:
     """Some columns of a matrix by rows: column k of them is ``chosen[k]``.
 
     Parameters
@@ -341,41 +336,35 @@ def rows_of_columns(
         The matrix.
     chosen : ndarray of int
         The columns, in any order.
-    divisors : ndarray, shape (p,), optional
-        What the values of every column are divided by.
-    kind : type, default float32
-        That of the values, unless float32 would lose more than digits.
 
     Returns
     -------
     indptr, indices, data : ndarray
-        As of a CSR matrix whose columns are in order.
+        As of a CSR matrix whose columns are in order; values are float32, unless that would lose
+        more than digits.
     """
     counts = np.zeros(design.shape[0], dtype=np.int64)
     least = largest = 1.0
-    for _, _, rows, values in _blocks(design, chosen, divisors):
+    for _, _, rows, values in _blocks(design, chosen):
         counts += np.bincount(rows, minlength=len(counts))
         sizes = np.abs(values)
         least, largest = min(least, float(sizes.min())), max(largest, float(sizes.max()))
     indptr = np.append(0, np.cumsum(counts))
-    if largest > RANGE or least < 1.0 / RANGE:
-        kind = np.float64
+    kind = np.float64 if largest > RANGE or least < 1.0 / RANGE else np.float32
     indices, data = np.empty(indptr[-1], dtype=np.int32), np.empty(indptr[-1], dtype=kind)
     place = indptr[:-1].copy()
-    for first, ends, rows, values in _blocks(design, chosen, divisors):
+    for first, ends, rows, values in _blocks(design, chosen):
         scatter_rows(ends, rows, values, first, place, indices, data)
     return indptr, indices, data
 
 
 def _blocks(
-    design: Design, chosen: NDArray[np.intp], divisors: Floats | None
+    design: Design, chosen: NDArray[np.intp]
 ) -> Iterator[tuple[int, Int64s, Int32s, Floats]]:
     """Values, not none, at a time: their first column, offsets, rows, and the values themselves."""
     for piece in pieces(design.sizes[chosen], BLOCK):
         some = chosen[piece]
         begins, rows, values = design.take_columns(some)
-        if divisors is not None:
-            values /= np.repeat(divisors[some], np.diff(begins))
         if len(values):
             yield piece.start, begins, rows, values
 
