@@ -37,6 +37,7 @@ import numpy as np
 from textreg._core.cholesky import solve_normal
 from textreg.penalties import Links, Quadratic, Separable
 from textreg.records import Design, Floats, Int32s, Problem, Solution, Step
+from textreg.records.design import BlockDesign
 from textreg.solvers.certificate import (
     INTERCEPT_SLOPE,
     Bound,
@@ -497,6 +498,9 @@ ROUNDS = 200
 # Largest and smallest share of the gradient that a step may leave.
 ROUGH, FINE = 0.3, 1e-3
 
+# Share of the tolerated gap to which a step goes, at most, where its products are passes.
+CLOSE = 0.7
+
 
 @checks_overflow
 def quadratic(problem: Problem, penalty: Quadratic) -> Solution:
@@ -521,6 +525,7 @@ def quadratic(problem: Problem, penalty: Quadratic) -> Solution:
     """
     newton = NewtonSteps(problem, penalty)
     engine, norm = newton.engine, document_norm(problem.design)
+    in_blocks = isinstance(problem.design, BlockDesign)
     history: list[Step] = []
     bound, gap, first, iteration, idle = -np.inf, math.inf, 0.0, 0, 0
     while True:
@@ -541,7 +546,8 @@ def quadratic(problem: Problem, penalty: Quadratic) -> Solution:
             break
         iteration += 1
         share = min(ROUGH, max(FINE, math.sqrt(residual / first)))
-        idle = idle + 1 if newton.step(share) <= NOISE * objective else 0
+        fall = newton.step(share, CLOSE * problem.tol * objective if in_blocks else 0.0)
+        idle = idle + 1 if fall <= NOISE * objective else 0
 
     solution = Solution(
         w=engine.w,
@@ -565,9 +571,11 @@ class NewtonSteps:
     def __init__(self, problem: Problem, penalty: Quadratic) -> None:
         engine = self.engine = Engine(problem, penalty.value)
         self.penalty = penalty
-        self.preconditioner = penalty.links.cache.get(
-            "incomplete Cholesky", lambda: IncompleteCholesky(penalty.links)
-        )
+        self.preconditioner = None  # without links the diagonal is all there is
+        if penalty.links.rows.nnz:
+            self.preconditioner = penalty.links.cache.get(
+                "incomplete Cholesky", lambda: IncompleteCholesky(penalty.links)
+            )
         if problem.start is None:
             engine.restart(engine.w, problem.intercept_at_zero())
         self.product = penalty.product(engine.w)
@@ -588,17 +596,28 @@ class NewtonSteps:
         conjugate = float(t @ w) - float(w @ self.product) + excess  # an upper bound of it
         return dual_value(engine, alpha) - conjugate
 
-    def step(self, share: float) -> float:
-        """One step, the model solved down to ``share`` of its gradient; the objective's fall."""
-        return smooth_step(self.engine, lambda: self.engine.bent(lambda: self._step(share)))
+    def step(self, share: float, gap: float = 0.0) -> float:
+        """One step, the model solved down to ``share`` of its gradient, or to that absolute gap.
 
-    def _step(self, share: float) -> Advance:
+        Returns the fall of the objective.
+        """
+        return smooth_step(self.engine, lambda: self.engine.bent(lambda: self._step(share, gap)))
+
+    def _step(self, share: float, gap: float) -> Advance:
         """The step for the second derivatives as they stand."""
         engine = self.engine
         model, (gradient, _) = _NewtonModel(self), self.gradient_and_objective()
         residual = -gradient, -float(engine.r.sum()) if engine.fit_intercept else 0.0
         zero = Direction(np.zeros(len(gradient)), 0.0, np.zeros(len(engine.z)))
-        change = conjugate_gradients(model, residual, zero, rounds=ROUNDS, accuracy=share)
+        # A gap that is small from the start is due to the intercept: then move at all.
+        gap = min(gap, 0.5 * model.gap(gradient)) if gap else 0.0
+
+        def enough(rest: Floats, rest_b: float) -> bool:
+            return model.gap(rest) <= gap and model.gap(model.at_best_b(rest, rest_b)) <= gap
+
+        change = conjugate_gradients(
+            model, residual, zero, rounds=ROUNDS, accuracy=share, enough=enough if gap else None
+        )
         slope = -(float(residual[0] @ change.w) + residual[1] * change.b)
         return self._advance(change.w, change.b, slope)
 
@@ -625,7 +644,22 @@ class _NewtonModel:
         self._design, self._penalty, self._h = engine.design, penalty, engine.h
         self._intercept, self._h_sum = float(engine.fit_intercept), float(engine.h.sum())
         diagonal = engine.design.curvature(engine.h) + 2.0 * penalty.l2
-        self._inverse = newton.preconditioner.inverse(2.0 * penalty.strength, diagonal)
+        self._inverse: Callable[[Floats], Floats] = lambda values: values / diagonal
+        if newton.preconditioner is not None:
+            self._inverse = newton.preconditioner.inverse(2.0 * penalty.strength, diagonal)
+        self._sums: Floats | None = None
+
+    def gap(self, rest: Floats) -> float:
+        """That of a fit whose objective has this gradient, its intercept at its optimum."""
+        return 0.25 * float((rest / self._penalty.floor) @ rest)
+
+    def at_best_b(self, rest: Floats, rest_b: float) -> Floats:
+        """What a residual of the weights becomes when the intercept takes its own to zero."""
+        if not rest_b:
+            return rest
+        if self._sums is None:
+            self._sums = self._design.transposed_product(self._h)
+        return rest - (rest_b / self._h_sum) * self._sums
 
     def product(self, w: Floats, b: float) -> tuple[Floats, float, Floats]:
         """The Hessian times (w, b), and the scores."""
@@ -633,5 +667,5 @@ class _NewtonModel:
         return product + 2.0 * self._penalty.product(w), self._intercept * float(self._h @ z), z
 
     def precondition(self, w: Floats, b: float) -> tuple[Floats, float]:
-        """By the incomplete Cholesky factor of the weights, and the curvature of the intercept."""
+        """By the curvature of the intercept, and an incomplete Cholesky factor of the weights."""
         return self._inverse(w), b / self._h_sum
