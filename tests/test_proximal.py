@@ -11,13 +11,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from textreg import train
 from textreg.errors import ConvergenceWarning, PluginError, UsageError
 from textreg.kinds import Penalized
 from textreg.params import AUTO, LogGrid, param
 from textreg.penalties import Separable
-from textreg.records import Floats, Problem, Step
+from textreg.records import Floats, Int64s, Problem, Step
 from textreg.solvers.newton import newton
 from textreg.solvers.proximal import proximal
+from textreg.solvers.softmax import SeparableStep, multinomial, multinomial_proximal, softmax_loss
 
 SEED = st.integers(0, 2**32 - 1)
 
@@ -264,3 +266,139 @@ def test_fine_tolerances_are_met_where_the_loss_is_rounded(loss: str, unit: floa
     found = proximal(made, Separable.constant(12, l1=0.8 * unit, l2=0.05 * unit**2))
     assert found.converged
     assert 0.0 <= found.gap <= 1e-11
+
+
+CLASSES = 3
+
+
+def classes(seed: int = 0, **options: Any) -> tuple[Problem, Int64s]:
+    """The same problem with three classes, all of which have documents with a weight."""
+    made = problem(seed, **options)
+    rng = np.random.default_rng(seed)
+    codes = np.argmax(made.X @ rng.normal(size=(12, CLASSES)) + rng.normal(size=CLASSES), axis=1)
+    codes[:CLASSES] = range(CLASSES)
+    weights = made.sample_weight.copy()
+    weights[:CLASSES] = 1.0
+    return made.replace(sample_weight=weights), codes.astype(np.int64)
+
+
+@pytest.mark.parametrize("strengths", [{"l1": 0.8}, {"l2": 0.4}, {"l1": 0.5, "l2": 0.2}], ids=str)
+@settings(max_examples=10, deadline=None)
+@given(seed=SEED, intercept=st.booleans())
+def test_softmax_has_the_optimum_of_classes_in_turn(
+    strengths: dict[str, float], seed: int, intercept: bool
+) -> None:
+    made, codes = classes(seed, fit_intercept=intercept, tol=1e-6)
+    step = SeparableStep(made, Separable.constant(12, **strengths))
+    optimum = multinomial(made.replace(tol=1e-7), codes, step).objective
+    found = multinomial_proximal(made, codes, Mine(**strengths))
+    assert found.converged
+    assert math.isnan(found.gap)
+    assert found.objective == pytest.approx(optimum, rel=1e-6)
+    value = softmax_loss(made, codes, found.w, found.b) + sum(map(Mine(**strengths).value, found.w))
+    assert found.objective == pytest.approx(value, rel=1e-9)
+    assert found.b.sum() == pytest.approx(0.0, abs=1e-9)
+    assert intercept or not found.b.any()
+    # With a conjugate there is a gap, which bounds how far it is from the optimum.
+    found = multinomial_proximal(made, codes, Separable.constant(12, **strengths))
+    assert found.converged
+    assert 0.0 <= found.gap <= 1e-6
+    assert optimum * (1.0 - 1e-7) <= found.objective
+    assert found.objective * (1.0 - found.gap) <= optimum * (1.0 + 1e-9)
+
+
+def test_softmax_starts_where_it_is_told_to_and_stops() -> None:
+    made, codes = classes(tol=1e-5)
+    first = multinomial_proximal(made.replace(tol=1e-7), codes, Mine(l1=0.8))
+    again = multinomial_proximal(made, codes, Mine(l1=0.8), (first.w, first.b))
+    assert (again.iterations, again.converged) == (0, True)
+    seen: list[Step] = []
+    whole = multinomial_proximal(made.replace(callback=seen.append), codes, Mine(l1=0.8))
+    assert whole.history == tuple(seen)
+    assert all(b.objective <= a.objective for a, b in itertools.pairwise(seen))
+    stopping = made.replace(callback=lambda step: step.iteration == 3)
+    assert multinomial_proximal(stopping, codes, Mine(l1=0.8)).iterations == 3
+    with pytest.warns(ConvergenceWarning, match="stopped after 2 steps of proximal gradient"):
+        assert not multinomial_proximal(made.replace(max_iter=2), codes, Mine(l1=0.8)).converged
+
+
+def test_intercepts_come_back_from_where_newton_goes_too_far() -> None:
+    made, codes = classes(tol=1e-8)
+    expected = multinomial_proximal(made, codes, Mine(l1=0.8))
+    away = np.zeros((CLASSES, 12)), np.array([9.0, -9.0, 0.0])
+    found = multinomial_proximal(made, codes, Mine(l1=0.8), away)
+    assert found.converged
+    np.testing.assert_allclose(found.b, expected.b, atol=1e-4)
+
+
+def test_softmax_refuses_wrong_penalties_by_name() -> None:
+    class Broken(Mine):
+        def prox(self, w: Floats, step: float) -> Floats:
+            return np.zeros(3)
+
+    made, codes = classes()
+    with pytest.raises(PluginError, match=r"Broken\.prox returned an array of shape \(3,\)"):
+        multinomial_proximal(made, codes, Broken())
+    with pytest.raises(UsageError, match="softmax extends the logistic loss"):
+        multinomial_proximal(made.replace(loss="squared-hinge"), codes, Mine(l1=0.8))
+
+
+class OfOthers(Penalized):
+    """An l1 penalty by its prox alone."""
+
+    name = "of-others"
+    l1: float = param(default=AUTO, min=0, search=LogGrid(0.1, 1, 2), help="strength")
+
+    def penalty(self, problem: Problem) -> Mine:
+        return Mine(l1=self.l1)
+
+
+class OfRows(OfOthers):
+    """One that wants the matrix."""
+
+    name = "of-rows"
+
+    def penalty(self, problem: Problem) -> Mine:
+        return Mine(l1=self.l1 * float(problem.X.max()))
+
+
+TEXTS = ["a fine lamp", "a dull lamp", "an odd kettle", "fine", "dull and plain", "odd, very odd"]
+LABELS = ["good", "bad", "strange"]
+
+
+def test_a_regularizer_that_is_a_penalty_fits_all_classes_together() -> None:
+    options: dict[str, Any] = {"multiclass": "softmax", "tol": 1e-7, "prune": 0.0}
+    model = train(TEXTS * 4, LABELS * 8, reg=OfOthers(l1=0.1), **options)
+    lasso = train(TEXTS * 4, LABELS * 8, reg="lasso", reg_l1=0.1, **options)
+    assert model.summary is not None
+    assert model.summary.converged
+    np.testing.assert_allclose(model.predict_proba(TEXTS), lasso.predict_proba(TEXTS), atol=1e-3)
+    searched = train(TEXTS * 4, LABELS * 8, reg=OfOthers(), multiclass="softmax")
+    assert list(searched.predict(TEXTS)) == LABELS * 2
+
+
+def test_a_regularizer_that_is_a_penalty_fits_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("textreg.blocks.scratch.DOCUMENTS", 10)
+    options: dict[str, Any] = {"tol": 1e-7, "prune": 0.0}
+    whole = train(TEXTS * 10, LABELS * 20, reg=OfOthers(l1=0.1), **options)
+    blocks = train(TEXTS * 10, LABELS * 20, reg=OfOthers(l1=0.1), memory="1GB", **options)
+    assert blocks.summary is not None
+    assert blocks.summary.converged
+    assert blocks.summary.blocks is not None
+    assert blocks.summary.blocks.blocks > 1
+    np.testing.assert_allclose(
+        blocks.decision_function(TEXTS), whole.decision_function(TEXTS), atol=1e-4
+    )
+    train(TEXTS * 10, LABELS * 20, reg=OfOthers(), memory="1GB")  # strengths that are searched
+    train(TEXTS * 10, LABELS * 20, reg=OfRows(l1=0.1))
+    with pytest.raises(UsageError, match="lie in blocks, and what is asked for needs the whole"):
+        train(TEXTS * 10, LABELS * 20, reg=OfRows(l1=0.1), memory="1GB")
+
+
+def test_a_penalty_of_groups_does_not_fit_blocks() -> None:
+    class OfGroups(OfOthers):
+        name = "of-groups"
+        needs = "groups"
+
+    assert OfOthers(l1=1.0).fits_blocks()
+    assert not OfGroups(l1=1.0).fits_blocks()

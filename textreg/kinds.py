@@ -493,6 +493,8 @@ class Regularizer(Plugin):
 class Penalized(Regularizer):
     """A regularizer that adds a penalty to the loss. Subclasses write :meth:`penalty`."""
 
+    softmax: ClassVar[bool] = True
+
     @abstractmethod
     def penalty(self, problem: Problem) -> Penalty:
         """The penalty to add to the loss.
@@ -500,7 +502,9 @@ class Penalized(Regularizer):
         Parameters
         ----------
         problem : Problem
-            What is to be fitted; ``problem.X`` has p columns.
+            What is to be fitted; ``problem.design.shape`` is (n, p). ``problem.X`` is the matrix,
+            which is nowhere whole where documents lie in blocks. ``problem.y`` has no meaning under
+            softmax.
 
         Returns
         -------
@@ -520,6 +524,32 @@ class Penalized(Regularizer):
         """
         from textreg.solvers.proximal import proximal
 
+        return proximal(problem, self._checked_penalty(problem))
+
+    def solve_softmax(
+        self, problem: Problem, codes: Int64s, start: tuple[Floats, Floats] | None = None
+    ) -> MultiSolution:
+        """The same for all classes together: the softmax loss + the penalty of every class.
+
+        Raises
+        ------
+        UsageError, PluginError
+            As of :meth:`solve`; and if the loss is another than the logistic one.
+        """
+        from textreg.solvers.softmax import multinomial_proximal
+
+        return multinomial_proximal(problem, codes, self._checked_penalty(problem), start)
+
+    def fits_blocks(self) -> bool:
+        """Whether :meth:`solve` takes documents that lie in blocks, whose matrix is nowhere whole.
+
+        Products with the matrix are all that is asked for here, so that the default is yes, unless
+        the penalty needs groups or a graph. A ``penalty`` that reads ``problem.X`` then gets a
+        UsageError, which says that the matrix is in blocks: say False if yours does.
+        """
+        return not self.needs
+
+    def _checked_penalty(self, problem: Problem) -> Penalty:
         check_decided(self.label(), **self.params())
         penalty = self.penalty(problem)
         if missing := [name for name in ("value", "prox") if not hasattr(penalty, name)]:
@@ -528,7 +558,7 @@ class Penalized(Regularizer):
                 f"{' and no '.join(missing)}, instead of a penalty. Fix that method, or tell its "
                 "authors."
             )
-        return proximal(problem, penalty)
+        return penalty
 
 
 class Exporter(Plugin):

@@ -8,12 +8,15 @@ after every iteration, and with a restart whenever the momentum points uphill (O
 2015, the gradient scheme). A point with a higher objective is rejected, so that the objective never
 rises, whatever the penalty. A penalty that also has ``conjugate(t)``, the supremum of t.w -
 value(w), gives a duality gap.
+
+:func:`minimize` takes arrays of weights as well, for classes that are fitted together.
 """
 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,6 +25,9 @@ from textreg.penalties import Penalty
 from textreg.records import Floats, Problem, Solution, Step
 from textreg.solvers.certificate import conjugate_bound, relative_gap
 from textreg.solvers.state import Engine, checks_overflow, document_norm, finish, slope_of_intercept
+
+# What an iteration is called.
+UNIT = "steps of proximal gradient"
 
 # Factors of the step s: when backtracking, and after every iteration.
 SHRINK, GROW = 0.5, 1.1
@@ -45,10 +51,13 @@ TIGHTER = 0.3
 
 
 class FitPoint(NamedTuple):
-    """Weights w (p,), the optimal intercept b for them, scores z = Xw + b (n,), and the loss."""
+    """Weights w (p,), the optimal intercept b for them, scores z = Xw + b (n,), and the loss.
+
+    Of several classes w is (classes, p), b (classes, 1), and z (classes, n).
+    """
 
     w: Floats
-    b: float
+    b: Any
     z: Floats
     loss: float
 
@@ -85,8 +94,22 @@ def proximal(problem: Problem, penalty: Penalty) -> Solution:
     engine = Engine(problem, lambda w: _value(penalty, w))
     if problem.start is None:
         engine.restart(engine.w, problem.intercept_at_zero())
-    conjugate = getattr(penalty, "conjugate", None) if problem.loss.convex else None
-    limit = problem.tol * problem.largest_gradient_at_zero()
+    largest = problem.largest_gradient_at_zero()
+    here, residual, stopped, fields = minimize(problem, engine, penalty, largest)
+    solution = Solution(w=here.w, b=here.b, residual=residual, **fields)
+    return finish(problem, solution, UNIT, stopped=stopped)
+
+
+def minimize(
+    problem: Problem, engine: Engine, penalty: Penalty, largest: float
+) -> tuple[FitPoint, float, bool, dict[str, Any]]:
+    """The point, its residual, whether the caller has stopped, and further fields of a solution.
+
+    engine: at the start; its weights are (p,), or (classes, p) with the sum of their penalties.
+    largest: the gradient at zero weights, the unit of the residual.
+    """
+    conjugate = getattr(penalty, "conjugate", None) if engine.loss.convex else None
+    limit = problem.tol * largest
     here = ahead = _move(engine, engine.w, engine.b, engine.z)
     value = _value(penalty, here.w)
     length, momentum, norm = _first_length(engine), 1.0, document_norm(problem.design)
@@ -102,14 +125,14 @@ def proximal(problem: Problem, penalty: Penalty) -> Solution:
             met = residual <= limit
             if conjugate is not None:
                 engine.move_to(*here[:3])
-                bound = max(bound, conjugate_bound(engine, conjugate))
+                bound = max(bound, conjugate_bound(engine, lambda t: sum_of_rows(conjugate, t)))
                 gap = relative_gap(here.loss + value, bound)
                 met = gap <= problem.tol
                 limit *= TIGHTER
             if met or last:
                 break
         new_value = _value(penalty, new.w)
-        uphill = float((ahead.w - new.w) @ (new.w - here.w)) > 0.0
+        uphill = float(np.vdot(ahead.w - new.w, new.w - here.w)) > 0.0
         if ahead is here or new.loss + new_value <= here.loss + value:
             before, here, value = here, new, new_value
         else:
@@ -129,20 +152,17 @@ def proximal(problem: Problem, penalty: Penalty) -> Solution:
             here.z + share * (here.z - before.z - here.b + before.b),
         )
 
-    solution = Solution(
-        w=here.w,
-        b=here.b,
-        objective=here.loss + value,
-        gap=gap,
-        residual=residual,
-        iterations=len(history),
-        converged=met,
-        history=tuple(history),
-    )
-    return finish(problem, solution, "steps of proximal gradient", stopped=stopped)
+    fields = {
+        "objective": here.loss + value,
+        "gap": gap,
+        "iterations": len(history),
+        "converged": met,
+        "history": tuple(history),
+    }
+    return here, residual, stopped, fields
 
 
-def _move(engine: Engine, w: Floats, b: float, z: Floats) -> FitPoint:
+def _move(engine: Engine, w: Floats, b: Any, z: Floats) -> FitPoint:
     """Move the engine to weights w with scores z = Xw + b, and then to the optimal intercept."""
     engine.move_to(w, b, z)
     engine.optimize_intercept(INTERCEPT)
@@ -154,20 +174,39 @@ def _first_length(engine: Engine) -> float:
     gradient = engine.gradient()
     move, h = engine.design.product(gradient), engine.h
     if engine.fit_intercept and h.any():
-        move = move - float(h @ move) / float(h.sum())
-    curvature, square = float(h @ (move * move)), float(gradient @ gradient)
+        move = move - (h * move).sum(axis=-1, keepdims=True) / h.sum(axis=-1, keepdims=True)
+    curvature, square = float(np.vdot(h, move * move)), float(np.vdot(gradient, gradient))
     return square / curvature if curvature > 0.0 and square > 0.0 else 1.0
+
+
+def sum_of_rows(function: Callable[[Floats], float], w: Floats) -> float:
+    """The sum over the classes, where w is (classes, p)."""
+    return sum(map(function, w)) if w.ndim == 2 else function(w)
 
 
 def _value(penalty: Penalty, w: Floats) -> float:
     """The penalty; PluginError where that is not a number, or minus infinity."""
-    value = penalty.value(w)
+    value = sum_of_rows(penalty.value, w)
     if not np.ndim(value) == 0 or not value > -math.inf:
         raise PluginError(
             f"{type(penalty).__name__}.value returned {value!r} instead of a number. Fix that "
             "method, or tell its authors."
         )
     return float(value)
+
+
+def _prox(penalty: Penalty, w: Floats, step: float) -> Floats:
+    """That of the penalty, class by class; PluginError where it is not as many finite numbers."""
+    if w.ndim == 2:
+        return np.array([_prox(penalty, row, step) for row in w])
+    x = np.asarray(penalty.prox(w, step), dtype=np.float64)
+    if x.shape != w.shape or not np.isfinite(x).all():
+        raise PluginError(
+            f"{type(penalty).__name__}.prox returned an array of shape {x.shape} with "
+            f"{np.count_nonzero(~np.isfinite(x))} values that are not finite, instead of "
+            f"{len(w)} finite weights. Fix that method, or tell its authors."
+        )
+    return x
 
 
 def _forward(
@@ -185,22 +224,16 @@ def _forward(
     slope = slope if slope > rounding else 0.0  # which is rounding alone
     length = min(GROW * length, LONGEST)
     while True:
-        w = np.asarray(penalty.prox(at.w - length * gradient, length), dtype=np.float64)
-        if w.shape != at.w.shape or not np.isfinite(w).all():
-            raise PluginError(
-                f"{type(penalty).__name__}.prox returned an array of shape {w.shape} with "
-                f"{np.count_nonzero(~np.isfinite(w))} values that are not finite, instead of "
-                f"{len(at.w)} finite weights. Fix that method, or tell its authors."
-            )
+        w = _prox(penalty, at.w - length * gradient, length)
         move = w - at.w
         scores = engine.design.product(move)
         new = _move(engine, w, at.b, at.z + scores)
-        square = float(move @ move) / (2.0 * length)
+        square = float(np.vdot(move, move)) / (2.0 * length)
         if square > FINE * abs(at.loss):
-            rise = new.loss - at.loss - float(gradient @ move)
+            rise = new.loss - at.loss - float(np.vdot(gradient, move))
             allowed = square + NOISE * abs(at.loss)
         else:
-            rise, allowed = 0.5 * float((engine.r - r) @ scores), square
+            rise, allowed = 0.5 * float(np.vdot(engine.r - r, scores)), square
         if rise <= allowed:
             break
         length *= SHRINK

@@ -37,6 +37,9 @@ and the penalty. This is the second-order model of the softmax loss with its der
 probabilities p (docs/maths.md, S1). Weights with an l1 penalty that would change sign become zero.
 Without l1 there is nothing to find, and a step alone is Newton's method (:func:`ridge_together`):
 in float32 and compact rows, as loss, gradient and gap are computed in float64.
+
+A penalty of which only ``value`` and ``prox`` are known is that of every class, and the solver the
+accelerated proximal gradient of :mod:`.proximal`, over all weights at once.
 """
 
 from __future__ import annotations
@@ -44,7 +47,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from itertools import pairwise
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -53,17 +56,20 @@ from textreg._core.columns import column_damping
 from textreg._core.softmax import softmax_product
 from textreg.errors import UsageError
 from textreg.losses import Logistic
-from textreg.penalties import GroupNorms, Quadratic, Separable, soft
+from textreg.penalties import GroupNorms, Penalty, Quadratic, Separable, soft
 from textreg.records import Floats, Int32s, Int64s, MultiSolution, Problem, Step
 from textreg.records.arrays import as_finite
 from textreg.records.problem import checked_codes
 from textreg.solvers.certificate import Excess, relative_gap
 from textreg.solvers.linear_algebra import Direction, conjugate_gradients
 from textreg.solvers.newton import NewtonSteps
+from textreg.solvers.proximal import UNIT as PROXIMAL_UNIT
+from textreg.solvers.proximal import minimize, sum_of_rows
 from textreg.solvers.reduce import compact_rows
 from textreg.solvers.reweighting import UNIT, Schedule, VectorFit, reweight, touching_points
 from textreg.solvers.state import (
     HOPELESS,
+    INTERCEPT_STEPS,
     NOISE,
     Engine,
     check_finite,
@@ -73,8 +79,6 @@ from textreg.solvers.state import (
 )
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from numpy.typing import NDArray
 
     from textreg.records import Floats
@@ -235,6 +239,91 @@ def multinomial_groups(
     return finish_classes(problem, solution, UNIT, stopped=found.ended)
 
 
+@checks_overflow
+def multinomial_proximal(
+    problem: Problem, codes: Int64s, penalty: Penalty, start: tuple[Floats, Floats] | None = None
+) -> MultiSolution:
+    """Minimize the softmax loss of all classes + the penalty of every class.
+
+    Parameters
+    ----------
+    problem : Problem
+        What to fit; its ``y`` and ``start`` are ignored.
+    codes : int64 ndarray, shape (n,)
+        Class of every document, from 0 to the number of classes - 1. All of them must occur.
+    penalty : Penalty
+        Its ``value`` and ``prox`` of weights (p,), and its ``conjugate`` where there is one.
+    start : tuple of ndarray, optional
+        Weights (classes, p) and intercepts (classes,) to begin from.
+
+    Returns
+    -------
+    MultiSolution
+        Its intercepts sum to zero. The solver stops as
+        :func:`~textreg.solvers.proximal.proximal` does.
+
+    Raises
+    ------
+    UsageError
+        The loss is not the logistic one, which softmax extends.
+    RecordError
+        ``codes`` or ``start`` do not fit the problem.
+    PluginError
+        ``prox`` does not return p finite numbers, or ``value`` no number.
+
+    References
+    ----------
+    beck2009, as :func:`~textreg.solvers.proximal.proximal`; darroch1972 for the intercepts.
+    """
+    engine = ClassesEngine(Classes(problem, codes, lambda W: sum_of_rows(penalty.value, W), start))
+    largest = problem.replace(codes=codes).gradient_sizes_at_zero().max(initial=0.0)
+    here, _, stopped, fields = minimize(problem, engine, penalty, float(largest))
+    b = here.b.ravel()
+    solution = MultiSolution(w=here.w, b=b - b.mean(), **fields)
+    return finish_classes(problem, solution, PROXIMAL_UNIT, stopped=stopped)
+
+
+class ClassesEngine(Engine):
+    """The point of a fit: w (classes, p), b (classes, 1), and z, r, h of the shape (classes, n)."""
+
+    def __init__(self, classes: Classes) -> None:
+        both: Any = classes
+        self.design = self.loss = both
+        self._targets, self._own = classes.targets(), classes.own
+        self.y, self.c, self.fit_intercept = classes.y, classes.c, classes.has_intercept
+        b: Any = classes.b[:, None]
+        self.move_to(classes.W, b, classes.Z)
+
+    def _refresh(self) -> None:
+        below = self.z - self.z.max(axis=0)
+        self._P = np.exp(below)
+        total = self._P.sum(axis=0)
+        self._P /= total
+        self.value = float(self.c @ (np.log(total) - below[self._own]))
+        self.r = self.c * self._P - self._targets
+        self.h = self.c * self._P * (1.0 - self._P)
+
+    def optimize_intercept(self, tol: float = 0.0) -> None:
+        """Move the intercepts alone to their optimum, where every row of r sums to zero.
+
+        By Newton's method; where that goes too far, by b_k += log(n_k / s_k), with the weights n_k
+        of the documents of class k and the sums s_k of its probabilities. This is generalized
+        iterative scaling (darroch1972), which lowers the loss from anywhere.
+        """
+        for _ in range(INTERCEPT_STEPS if self.fit_intercept else 0):
+            b, z, value, S = self.b, self.z, self.value, self.c * self._P
+            slopes, sums = self.r.sum(axis=1), S.sum(axis=1)
+            if not np.abs(slopes).max() > tol * float(np.abs(self.r).sum()):
+                return
+            newton = np.linalg.lstsq(np.diag(sums) - S @ self._P.T, -slopes, rcond=None)[0]
+            for change in newton, np.log((sums - slopes) / sums), 0.0 * sums:
+                self.move_to(self.w, b + change[:, None], z + change[:, None])
+                if self.value <= value * (1.0 + NOISE):
+                    break
+            if not change.any():
+                return
+
+
 class ClassesFit(VectorFit):
     """The fit of one weight vector for every class."""
 
@@ -372,6 +461,8 @@ class Classes:
         1 for the documents of a class, -1 for the others.
     gap : float
         The relative gap at the last check, by which a step is as exact as it needs to be.
+    own : tuple of ndarray
+        The entry of every document in the row of its class.
     design, c, has_intercept
         The problem: matrix, weights of the documents, whether there are intercepts.
 
@@ -382,6 +473,8 @@ class Classes:
     RecordError
         ``codes`` or ``start`` do not fit the problem.
     """
+
+    convex = True  # as a loss is
 
     def __init__(
         self,
@@ -400,7 +493,7 @@ class Classes:
         k, (n, p) = int(codes.max()) + 1, problem.design.shape
         self.design, self.c = problem.design, problem.sample_weight
         self.has_intercept, self.gap = problem.fit_intercept, 1.0
-        self._own = (codes, np.arange(n))
+        self.own = (codes, np.arange(n))
         self.y = np.where(codes == np.arange(k)[:, None], 1.0, -1.0)  # one row per class
         self.W, self.b = np.zeros((k, p)), np.zeros(k)
         self._class_weights = np.bincount(codes, weights=self.c, minlength=k).astype(np.float64)
@@ -413,7 +506,7 @@ class Classes:
             self.b = as_finite("the intercepts of start", start[1], (k,)) * float(
                 self.has_intercept
             )
-            self.Z = self._scores(self.W) + self.b[:, None]
+            self.Z = self.product(self.W) + self.b[:, None]
             if not self.loss() + penalty(self.W) <= HOPELESS * at_zero:  # also where it overflowed
                 self.W, self.b, self.Z = zero
 
@@ -430,9 +523,13 @@ class Classes:
         rest[large] = logsumexp(others, axis=0)
         return rest
 
-    def _scores(self, W: Floats) -> Floats:
+    def product(self, W: Floats) -> Floats:
         """X w_k for every row of W (classes, p)."""
         return np.array([self.design.product(w) for w in W])
+
+    def transposed_product(self, R: Floats) -> Floats:
+        """X'r_k for every row of R (classes, n)."""
+        return np.ascontiguousarray(self.design.transposed_product(R.T).T)
 
     def targets(self) -> Floats:
         """(classes, n) The weight of every document, in the row of its class."""
@@ -444,13 +541,13 @@ class Classes:
 
     def loss_at(self, W: Floats) -> float:
         """The loss at other weights (classes, p), the intercepts unchanged."""
-        return self.loss_of(self.Z + self._scores(W - self.W))
+        return self.loss_of(self.Z + self.product(W - self.W))
 
     def loss_of(self, Z: Floats) -> float:
         """The loss at scores (classes, n)."""
         from scipy.special import logsumexp
 
-        return float(self.c @ (logsumexp(Z, axis=0) - Z[self._own]))
+        return float(self.c @ (logsumexp(Z, axis=0) - Z[self.own]))
 
     def alpha(self) -> Floats:
         """The dual point c y_k - S_k (classes, n) at the present probabilities."""
@@ -466,7 +563,11 @@ class Classes:
         _balance(S, self._class_weights)
         return self._turned(S)
 
-    def dual_value(self, alpha: Floats) -> float:
+    def balance(self, alpha: Floats, c: Floats) -> None:
+        """The same in place, as an engine asks its loss for."""
+        alpha[:] = self.balanced(alpha)
+
+    def dual_value(self, alpha: Floats, *_: Floats) -> float:
         """The part of the dual value (S2) that is due to the loss, the entropy."""
         from scipy.special import xlogy
 
@@ -478,7 +579,7 @@ class Classes:
     def _turned(self, S: Floats) -> Floats:
         """c y - S, which takes S to alpha and alpha to S."""
         turned = -S
-        turned[self._own] += self.c
+        turned[self.own] += self.c
         return turned
 
 

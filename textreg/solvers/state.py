@@ -395,8 +395,8 @@ class Engine:
 
 
 def slope_of_intercept(engine: Engine) -> float:
-    """|d loss / d b|; 0 where there is no intercept."""
-    return abs(float(engine.r.sum())) if engine.fit_intercept else 0.0
+    """|d loss / d b|, of several classes the largest; 0 where there is no intercept."""
+    return float(np.abs(engine.r.sum(axis=-1)).max()) if engine.fit_intercept else 0.0
 
 
 class ModelPoint(NamedTuple):

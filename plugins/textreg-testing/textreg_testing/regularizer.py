@@ -604,7 +604,7 @@ def _softmax(part: Regularizer) -> None:
     codes_of_copies = np.repeat(codes, problem.sample_weight.astype(int))
     copies = ready.solve_softmax(problems.repeated(problem), codes_of_copies)
     near("weights of repeated documents", copies.w, solution.w, CLOSE)
-    loose = problems.labeled(tol=1e-3)[0]
+    loose = problems.labeled(tol=1e-3, max_iter=200)[0]
     for key in _strengths_of(ready):
         free = partial(ready.replace(**{key: 0.0}).solve_softmax, loose, codes)
         solved_or_refused(free, f"{key}=0")
