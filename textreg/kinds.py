@@ -121,11 +121,16 @@ class GroupBuilder(Plugin):
     within_documents : bool, default False
         Whether every group is made of one document, and of nothing else: so that documents can be
         given to :meth:`build` block by block.
+    wants_texts : bool, default False
+        Whether ``tokens`` come with ``texts``, ``spans`` and ``sentence_spans``: with the documents
+        themselves, and the places of features and sentences in them. For what is no feature, such
+        as dates and headings.
     """
 
     kind: ClassVar[str] = "groups"
     order_matters: ClassVar[bool] = False
     within_documents: ClassVar[bool] = False
+    wants_texts: ClassVar[bool] = False
 
     @abstractmethod
     def build(self, tokens: Tokens) -> Groups:
@@ -158,11 +163,16 @@ class GraphBuilder(Plugin):
     order_matters : bool, default False
         Whether the links depend on the order of features and documents, as ties are settled by it.
         Else the contract checks that they do not.
+    wants_texts : bool, default False
+        Whether ``tokens`` come with ``texts``, ``spans`` and ``sentence_spans``: with the documents
+        themselves, and the places of features and sentences in them. For what is no feature, such
+        as dates and headings.
     """
 
     kind: ClassVar[str] = "graph"
     order_matters: ClassVar[bool] = False
     takes_groups: ClassVar[bool] = False
+    wants_texts: ClassVar[bool] = False
 
     @abstractmethod
     def build(self, tokens: Tokens) -> Graph:

@@ -34,6 +34,7 @@ from textreg.records import Bools, Int32s, Tokens
 from textreg.records.design import Block, CompressedArrays, GroupBlock, numbered_within
 from textreg.records.documents import FieldedText, TextsElsewhere, check_texts, is_tokenized
 from textreg.records.store import ArrayStore, Kept, Memory, release_memory, same
+from textreg.records.text import Names
 from textreg.structure.joining import Pretokenized
 
 # Most lists of n-grams that are merged at a time by workers elsewhere.
@@ -48,14 +49,18 @@ Occurrences = list[tuple[Tokens, list[Int32s]]]
 
 
 class Counting(NamedTuple):
-    """What is counted: by which tokenizers, the longest n-grams and stop words of each."""
+    """What is counted: by which tokenizers, the longest n-grams and stop words of each.
+
+    keeps_texts: whether the words of a block keep its texts, for groups.
+    """
 
     tokenizers: Sequence[tuple[Tokenizer, int, tuple[str, ...]]]
     strip_html: bool
     occurrences: bool
+    keeps_texts: bool
 
     @classmethod
-    def of(cls, vectorizer: Vectorizer, tokenizer: Tokenizer) -> Counting:
+    def of(cls, vectorizer: Vectorizer, tokenizer: Tokenizer, keeps_texts: bool) -> Counting:
         """What the settings ask for; errors as of Vectorizer.fit, also for lists of tokens."""
         vectorizer.limits(0)  # refuse wrong settings before anything is read
         parts = vectorizer.parts(tokenizer)
@@ -64,7 +69,8 @@ class Counting(NamedTuple):
         tokenizers = [
             (part, vectorizer.ngrams_of(part), vectorizer.stop_words_of(part)) for part in parts
         ]
-        return cls(tokenizers, vectorizer.strip_html, vectorizer.max_features is not None)
+        most = vectorizer.max_features
+        return cls(tokenizers, vectorizer.strip_html, most is not None, keeps_texts)
 
     def parts(self, store: ArrayStore) -> list[TreeCounting]:
         """What adds up trees of every tokenizer; numbers are kept in ``store``."""
@@ -120,6 +126,8 @@ class BlockFeatures:
         For counts that are kept here.
     done : callable, optional
         Told the number of documents that were counted.
+    keeps_texts : bool, default False
+        Whether groups are to be made of the texts as well.
 
     Attributes
     ----------
@@ -136,7 +144,7 @@ class BlockFeatures:
         :meth:`Vectorizer.fit` refuses.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  # what Vectorizer.fit takes, and where blocks go
         self,
         texts: Sequence[str],
         tokenizer: Tokenizer,
@@ -144,8 +152,10 @@ class BlockFeatures:
         workers: Workers,
         store: ArrayStore,
         done: Callable[[int], None] = lambda documents: None,
+        *,
+        keeps_texts: bool = False,
     ) -> None:
-        self._counting = Counting.of(vectorizer, tokenizer)
+        self._counting = Counting.of(vectorizer, tokenizer, keeps_texts)
         self._workers = workers
         self._branches = self._counted(texts, done)
         while workers.elsewhere and len(self._branches) > MERGED:
@@ -255,16 +265,17 @@ def in_pieces(texts: Sequence[str]) -> Iterator[tuple[int, Sequence[Any]]]:
 
 def count_block(counting: Counting, *pieces: Sequence[str]) -> tuple[list[BlockTree], Occurrences]:
     """The n-grams of a block of every tokenizer."""
-    texts: Sequence[str] = list(chain(*pieces))
+    given = texts = list[str](chain(*pieces))
     if counting.strip_html:
         texts = stripped_texts(texts)
-    trees, words = [], []
+    trees, words = list[BlockTree](), Occurrences()
     for tokenizer, ngrams, stop_words in counting.tokenizers:
         counted = Counted.of(tokenizer, texts, ngrams, 1, stop_words)
         trees.append(tree_of(counted, occurrences=counting.occurrences))
         size = NoNames(len(counted.words.vocabulary))
-        words.append((replace(counted.words, vocabulary=size), counted.streams))
-    del texts
+        kept = Names.of(given) if counting.keeps_texts and not words else None
+        words.append((replace(counted.words, vocabulary=size, texts=kept), counted.streams))
+    del given, texts
     release_memory()
     return trees, words
 
@@ -364,7 +375,9 @@ def make_block(
     arrays = side_by_side([part.rows(None) for part in parts], columns)
     groups = None
     if builder is not None:
-        built = calls.build_groups(builder, parts[0].tokens)
+        located = weighing[0][0].located  # by the encoder that has names
+        tokens = replace(parts[0].tokens, texts=words[0][0].texts, locate=located)
+        built = calls.build_groups(builder, tokens)
         groups = GroupBlock(built.indptr, built.indices, built.weights)
     del parts
     block = numbered_within(CompressedArrays(*arrays), start, int(columns[-1]), groups)

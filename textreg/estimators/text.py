@@ -816,7 +816,7 @@ class TextVectorizer(TransformerMixin, OfTexts):  # type: ignore[misc]
             As ``fit`` does.
         """
         features = self._features(X)
-        return TextMatrix.of(features.X, features.tokens, features.encoder.names)
+        return TextMatrix.of(features.X, features.tokens.without_texts(), features.encoder.names)
 
     def transform(self, X: Iterable[Document]) -> csr_array:
         """The rows of texts. A row depends on its own text only.

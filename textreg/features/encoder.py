@@ -364,6 +364,10 @@ class Encoder:
         ids = np.where(tokens.ids == unknown, np.int32(-1), tokens.ids)
         return insert_ngrams(tokens, tree.find(ids, tokens.sentence_ptr), numbers, self.vocabulary)
 
+    def located(self, texts: Sequence[str]) -> Tokens:
+        """Every occurrence of a feature in texts, with its span."""
+        return self.features(self.words(texts, spans=True))
+
 
 def field_texts(texts: Documents, field: str) -> list[str]:
     """One field of documents; DataError for one that has no such field."""

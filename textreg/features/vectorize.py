@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from textreg.kinds import GraphBuilder, Tokenizer
 from textreg.params import Parametrized, param
 from textreg.records import Bools, Design, Documents, Floats, Graph, Groups, Int32s, Int64s, Tokens
 from textreg.records.arrays import pieces, take_rows
-from textreg.records.documents import check_documents
+from textreg.records.documents import check_documents, is_tokenized
 from textreg.records.text import Names
 from textreg.text import CsrArrays
 
@@ -232,7 +232,7 @@ class Vectorizer(Parametrized):
         """
         from textreg.features.markup import stripped_texts  # a model has the parameters alone
 
-        texts = check_documents(texts)
+        given = texts = check_documents(texts)
         n = len(texts)
         if self.strip_html:
             texts = stripped_texts(texts)
@@ -242,7 +242,11 @@ class Vectorizer(Parametrized):
         keep = self.keep(counted, n)
         encoded = [self._encode(one, mask) for one, mask in zip(counted, keep, strict=True)]
         encoder = joined_encoder([part.encoder for part in encoded])
-        return Features(rows=CountedRows(encoded), tokens=encoded[0].tokens, encoder=encoder)
+        tokens = encoded[0].tokens
+        if not is_tokenized(given):
+            located = encoded[0].encoder.located
+            tokens = replace(tokens, texts=cast("Sequence[str]", given), locate=located)
+        return Features(rows=CountedRows(encoded), tokens=tokens, encoder=encoder)
 
     def parts(self, tokenizer: Tokenizer) -> list[Tokenizer]:
         """The single tokenizers; UsageError if there are stop words and none gives words."""

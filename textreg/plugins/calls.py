@@ -20,7 +20,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from textreg import kinds, records
-from textreg.errors import BrokenPluginError
+from textreg.errors import BrokenPluginError, UsageError
 from textreg.isolation import blaming, contained, shown
 from textreg.plugins import registry
 from textreg.plugins.registry import ours
@@ -78,7 +78,9 @@ def encode_lines(tokenizer: kinds.Tokenizer, lines: Sequence[str]) -> records.To
 def build_groups(builder: kinds.GroupBuilder, tokens: records.Tokens) -> records.Groups:
     """``builder.build``: groups over the features of ``tokens``."""
     if isinstance(builder, JoinedBuilder):
-        return builder.joined([build_groups(part, tokens) for part in builder.parts], tokens)
+        parts = [build_groups(part, tokens) for part in builder.parts]
+        return builder.joined(parts, tokens.without_texts())
+    tokens = _as_asked(builder, tokens)
     groups = _rebuilt(builder, "build", records.Groups, "Groups", _called(builder, "build", tokens))
     if groups.n_features != tokens.n_columns:  # only groups of fields are of columns beyond
         _require_features(builder, groups.n_features, tokens)
@@ -92,6 +94,7 @@ def build_graph(
     builder: kinds.GraphBuilder, tokens: records.Tokens, groups: records.Groups | None = None
 ) -> records.Graph:
     """``builder.build``, or ``builder.build_from`` if the user named a group builder."""
+    tokens = _as_asked(builder, tokens)
     if groups is None:
         doing, graph = "build", _called(builder, "build", tokens)
     else:
@@ -99,6 +102,26 @@ def build_graph(
     graph = _rebuilt(builder, doing, records.Graph, "a Graph", graph)
     _require_features(builder, graph.n_features, tokens)
     return graph
+
+
+def _as_asked(
+    builder: kinds.GroupBuilder | kinds.GraphBuilder, tokens: records.Tokens
+) -> records.Tokens:
+    """The tokens with texts and spans where a builder asks for them, and else without."""
+    if not builder.wants_texts:
+        return tokens.without_texts()
+    if tokens.texts is None:
+        raise UsageError(
+            f"{builder.label()} reads the texts, and there are none here: give documents that are "
+            "texts, not lists of tokens, several columns or a matrix, or leave it out."
+        )
+    if tokens.locate is None:
+        return tokens
+    try:
+        found = tokens.locate(tokens.texts)
+    except UsageError as error:
+        raise UsageError(f"{builder.label()} needs places in the texts: {error}") from None
+    return replace(tokens, locate=None, spans=found.spans, sentence_spans=found.sentence_spans)
 
 
 def export(exporter: kinds.Exporter, model: plain_model.PlainModel) -> bytes:

@@ -514,16 +514,17 @@ class Corpus:
         -------
         Corpus
         """
-
-        def some(values: Any) -> Any:
-            if values is None:
-                return None
-            if isinstance(values, TextsElsewhere):
-                return values.select(rows)
-            return values[rows] if isinstance(values, np.ndarray) else [values[at] for at in rows]
-
-        columns = {name: some(getattr(self, name)) for name in ("texts", *_COLUMNS)}
+        columns = {name: _some(getattr(self, name), rows) for name in ("texts", *_COLUMNS)}
         return replace(self, **columns, skipped=SkippedRows())
+
+
+def _some(values: Any, rows: NDArray[np.intp]) -> Any:
+    """Some of the values of a column, if there is one."""
+    if values is None:
+        return None
+    if isinstance(values, TextsElsewhere):
+        return values.select(rows)
+    return values[rows] if isinstance(values, np.ndarray) else [values[at] for at in rows]
 
 
 def _is_made(labels: Any) -> bool:
@@ -555,7 +556,8 @@ class Tokens:
 
     A tokenizer makes them of texts, by ``encode``. Builders get those of the features: there the
     vocabulary is sorted, an n-gram is the words of one sentence with spaces between them, and its
-    occurrence follows that of the word it begins with. They get no spans.
+    occurrence follows that of the word it begins with. Builders with ``wants_texts`` get the texts
+    and all spans, others none of them.
 
     Parameters
     ----------
@@ -582,6 +584,10 @@ class Tokens:
         Where documents have several fields: the index in ``fields`` of every column of the matrix.
         The first columns are the vocabulary; the others are of further tokenizers, categories and
         numbers. Kept as int32.
+    texts : sequence of str, length n, optional
+        The documents themselves, which the spans are offsets in.
+    locate : callable, optional
+        Gives the same tokens of such texts with spans. For textreg itself.
 
     Raises
     ------
@@ -608,6 +614,8 @@ class Tokens:
     paragraph_ptr: Int64s | None = None
     fields: Sequence[str] = ()
     field_of: Int32s | None = None
+    texts: Sequence[str] | None = None
+    locate: Callable[[Sequence[str]], Tokens] | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.vocabulary, str) or not hasattr(self.vocabulary, "__len__"):
@@ -713,7 +721,12 @@ class Tokens:
             spans=spans,
             sentence_spans=None if self.sentence_spans is None else self.sentence_spans[rows],
             paragraph_ptr=paragraph_ptr,
+            texts=_some(self.texts, documents),
         )
+
+    def without_texts(self) -> Tokens:
+        """The same for who is not to see the texts, nor places in them."""
+        return replace(self, texts=None, locate=None, spans=None, sentence_spans=None)
 
 
 T = TypeVar("T")

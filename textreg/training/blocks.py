@@ -28,6 +28,7 @@ from textreg.records import Corpus, Design, Documents, Problem
 from textreg.records.design import BlockDesign, BlockGroups, GroupBlocks, RowBlocks
 from textreg.records.documents import TextsElsewhere
 from textreg.records.store import ArrayStore, release_memory
+from textreg.structure.joining import parts_of
 from textreg.tasks import Target
 from textreg.training import fit, trials
 from textreg.training.fit import Learned
@@ -61,6 +62,7 @@ def make_blocks(
         workers,
         store,
         lambda done: work.report("features", done // 2, n),
+        keeps_texts=any(it is not None and it.wants_texts for it in parts_of(settings.groups)),
     )
     p, memory = features.encoder.n_columns, settings.bytes or 0
     # Blocks may go to disk, weights and gradients may not.

@@ -25,7 +25,7 @@ from textreg.plugins import calls, registry
 from textreg.records import Graph, Groups, Tokens
 from textreg_testing.checks import Check, ContractError, Run, Skipped, contract, fail, require
 from textreg_testing.repeated import Repeats, common_checks, repeated_checks
-from textreg_testing.texts import EDGES, LETTERS, Trial, trial_of, trials, with_pairs
+from textreg_testing.texts import EDGES, LETTERS, Trial, trial_of, trials, with_pairs, words_of
 
 Builder = GroupBuilder | GraphBuilder
 
@@ -281,7 +281,7 @@ def _edges(part: Builder, trial: Trial) -> None:
     """Texts without words, one text, one word, n-grams, and features that occur nowhere give a
     result for every feature, or a DataError that says what is missing."""
     for texts in EDGES:
-        attempt(part, with_pairs(registry.create("tokenizer", "textreg:words").encode(texts)))
+        attempt(part, with_pairs(words_of(texts)))
     some = tokens_for(part, trial)
     for documents in ([], [0], [some.n_documents - 1]):
         attempt(part, some.select(np.array(documents, dtype=np.intp)))

@@ -124,10 +124,16 @@ def trial_of(part: Any, texts: Sequence[str] | None) -> Trial:
 _trial = lru_cache(maxsize=4)(Trial)
 
 
+def words_of(texts: Sequence[str], *, lowercase: bool = True) -> Tokens:
+    """The words of texts, with what builders may ask for."""
+    words = registry.create("tokenizer", "textreg:words", lowercase=lowercase)
+    tokens: Tokens = replace(words.encode(texts, spans=True), texts=texts)
+    return tokens
+
+
 def _encoded(texts: Sequence[str], pairs: int, *, lowercase: bool = True) -> Tokens:
     """The words of texts, and the most frequent pairs of them."""
-    words = registry.create("tokenizer", "textreg:words", lowercase=lowercase)
-    tokens: Tokens = words.encode(texts)
+    tokens = words_of(texts, lowercase=lowercase)
     counted = Counter(_pairs(tokens))
     return with_pairs(tokens, {pair for pair, _ in counted.most_common(pairs)})
 
@@ -155,19 +161,22 @@ def with_pairs(tokens: Tokens, pairs: Collection[tuple[int, int]] | None = None)
     """
     names = list(tokens.vocabulary)
     number = {name: feature for feature, name in enumerate(names)}
-    ids, sentence_ptr = [], [0]
+    ids, sentence_ptr, spans = [], [0], []
     for start, end in itertools.pairwise(tokens.sentence_ptr):
-        sentence = tokens.ids[start:end].tolist()
+        sentence, own = tokens.ids[start:end].tolist(), tokens.spans[start:end]  # type: ignore[index]
         for place, word in enumerate(sentence):
             ids.append(word)
+            spans.append(own[place])
             after = sentence[place + 1 : place + 2]
             if after and (pairs is None or (word, after[0]) in pairs):
                 pair = f"{names[word]} {names[after[0]]}"
                 ids.append(number.setdefault(pair, len(number)))
+                spans.append((own[place, 0], own[place + 1, 1]))
         sentence_ptr.append(len(ids))
     return replace(
         tokens,
         ids=np.array(ids, dtype=np.int32),
         sentence_ptr=np.array(sentence_ptr, dtype=np.int64),
         vocabulary=list(number),
+        spans=np.array(spans, dtype=np.int32).reshape(-1, 2),
     )
