@@ -174,30 +174,30 @@ def test_a_command_imports_nothing_heavy_before_it_works(module: str) -> None:
 
 
 BUDGETS = {
-    "textreg": 36_745,
+    "textreg": 36_860,
     "textreg/_core": 4_165,
-    "textreg/blocks": 655,
+    "textreg/blocks": 660,
     "textreg/builtin": 1_210,
     "textreg/checking": 1_055,
     "textreg/cli": 3_450,
     "textreg/estimators": 885,
     "textreg/explain": 1_190,
-    "textreg/features": 1_170,
+    "textreg/features": 1_180,
     "textreg/measure": 1_065,
     "textreg/model": 1_705,
-    "textreg/plugins": 1_310,
+    "textreg/plugins": 1_330,
     "textreg/reading": 2_265,
-    "textreg/records": 2_485,
-    "textreg/solvers": 5_035,
+    "textreg/records": 2_490,
+    "textreg/solvers": 5_100,
     "textreg/tasks": 1_310,
-    "textreg/training": 4_555,
+    "textreg/training": 4_560,
     "plugins": 11_405,
     "plugins/textreg-dask": 590,
     "plugins/textreg-export": 1_365,
     "plugins/textreg-latent": 760,
     "plugins/textreg-papers": 975,
     "plugins/textreg-report": 4_015,
-    "plugins/textreg-testing": 3_080,
+    "plugins/textreg-testing": 3_077,
 }
 """Lines of code that a folder may have, without docstrings, comments, blanks and tests.
 

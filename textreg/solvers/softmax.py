@@ -289,7 +289,7 @@ class ClassesEngine(Engine):
     def __init__(self, classes: Classes) -> None:
         both: Any = classes
         self.design = self.loss = both
-        self._targets, self._own = classes.targets(), classes.own
+        self._own = classes.own
         self.y, self.c, self.fit_intercept = classes.y, classes.c, classes.has_intercept
         b: Any = classes.b[:, None]
         self.move_to(classes.W, b, classes.Z)
@@ -300,7 +300,9 @@ class ClassesEngine(Engine):
         total = self._P.sum(axis=0)
         self._P /= total
         self.value = float(self.c @ (np.log(total) - below[self._own]))
-        self.r = self.c * self._P - self._targets
+        self.r = self.c * self._P
+        self.r[self._own] = 0.0
+        self.r[self._own] = -self.r.sum(axis=0)  # c (P - 1), without the digits that it would lose
         self.h = self.c * self._P * (1.0 - self._P)
 
     def optimize_intercept(self, tol: float = 0.0) -> None:

@@ -171,8 +171,7 @@ def _losses(part: Regularizer) -> None:
     alone = problems.groups_from([np.array([j]) for j in range(P)], P)
     for problem in (*(small(loss=loss) for loss in LOSSES), small(groups=alone)):
         _, solution = fit(part, problem)
-        z = problem.X @ solution.w + solution.b
-        loss = problem.loss.value(z, problem.y, problem.sample_weight)
+        loss, _ = loss_at(problem, solution.w, solution.b)
         what = f"a {problem.loss.label()} loss, {BETTER:g} of that of no feature,"
         what += " with groups of one feature each," * (problem.groups is alone)
         at_most(what, loss, BETTER * null_loss(problem))
@@ -329,8 +328,7 @@ def _strengths(part: Regularizer) -> None:
     ready, problem = prepared(part), small(tol=1e-3, max_iter=100)
     strengths = _strengths_of(part)
     for key in strengths:
-        free = solved(ready.replace(**{key: 0.0}), problem)
-        finite(f"weights at {key}=0", free.w)
+        finite(f"weights at {key}=0", solved(ready.replace(**{key: 0.0}), problem).w)
     solution = solved(ready.replace(**dict.fromkeys(strengths, HUGE)), problem)
     at_most(f"a weight at strengths of {HUGE:g}", float(np.abs(solution.w).max()), 1e-4)
     problem = small()
@@ -604,7 +602,7 @@ def _softmax(part: Regularizer) -> None:
     codes_of_copies = np.repeat(codes, problem.sample_weight.astype(int))
     copies = ready.solve_softmax(problems.repeated(problem), codes_of_copies)
     near("weights of repeated documents", copies.w, solution.w, CLOSE)
-    loose = problems.labeled(tol=1e-3, max_iter=200)[0]
+    loose = problems.labeled(tol=1e-3, max_iter=100)[0]
     for key in _strengths_of(ready):
         free = partial(ready.replace(**{key: 0.0}).solve_softmax, loose, codes)
         solved_or_refused(free, f"{key}=0")
@@ -617,16 +615,8 @@ def _softmax_objective(part: Regularizer) -> None:
     the intercepts sum to 0."""
     problem, codes = problems.labeled()
     ready = prepared(part, problem)
-    own = type(part).objective_softmax is not Regularizer.objective_softmax
     solution = ready.solve_softmax(problem, codes)
-
-    def objective(w: Floats, b: Floats) -> float:
-        if own:
-            return ready.objective_softmax(problem, codes, w, b)
-        # What is added to the loss of two classes is added here for each class.
-        added = [ready.objective(problem, each, 0.0) - loss_at(problem, each, 0.0)[0] for each in w]
-        return softmax_loss(problem, codes, w, b) + sum(added)
-
+    objective = partial(ready.objective_softmax, problem, codes)
     value = objective(solution.w, solution.b)
     near("the objective", [solution.objective], [value], 1e-6)
     total = float(np.abs(solution.b.sum()))
@@ -650,8 +640,7 @@ def _softmax_honesty(part: Regularizer) -> None:
         problem, codes = problems.labeled(**options)
         ready = prepared(part, problem)
         require_honest(ready.solve_softmax, problem, codes)
-    problem = problems.labeled()[0]
-    require_stop(lambda stop: ready.solve_softmax(problem.replace(callback=stop), codes))
+    require_stop(lambda stop: ready.solve_softmax(problems.labeled(callback=stop)[0], codes))
 
 
 # Values of a parameter at which the features are counted.

@@ -60,9 +60,8 @@ pickle.dump(answer, out)
 
 def copies(part: Plugin) -> dict[str, Plugin]:
     """The same part made anew in the ways in which textreg does so."""
-    parameters = json.loads(json.dumps(part.params()))
     return {
-        "one made from its parameters": type(part)(**parameters),
+        "one made from its parameters": type(part)(**json.loads(json.dumps(part.params()))),
         "a pickled copy": pickle.loads(pickle.dumps(part)),
     }
 
