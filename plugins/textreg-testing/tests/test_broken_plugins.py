@@ -11,18 +11,19 @@ from broken_plugins import KINDS, Bug, catalogue, fault
 MODULES = {kind: module for kind in KINDS if (module := catalogue(kind)) is not None}
 ORIGINALS = [(kind, part) for kind, module in MODULES.items() for part in module.ORIGINALS]
 BUGS = [(kind, bug) for kind, module in MODULES.items() for bug in module.BUGS]
-QUICK = ("penalties", "losses")
-"""Kinds whose checks take a moment; of the others, every run tries one part of six."""
+ONE_OF = {"regularizers": 18, "exporters": 12, "penalties": 3, "losses": 3}
+"""Of so many parts of a kind every run tries the first, of the other kinds one of six."""
 
 
 def cases(parts: list[Any], names: list[str]) -> list[Any]:
     """Parameters of a kind and a part; those that few runs need are marked."""
-    costly = [part for part in parts if part[0] not in QUICK]
-    rest = [part for number, part in enumerate(costly) if number % 6]
-    return [
-        pytest.param(*part, id=name, marks=[pytest.mark.thorough] if part in rest else [])
-        for part, name in zip(parts, names, strict=True)
-    ]
+    seen: Counter[str] = Counter()
+    parameters = []
+    for part, name in zip(parts, names, strict=True):
+        marks = [pytest.mark.thorough] if seen[part[0]] % ONE_OF.get(part[0], 6) else []
+        seen[part[0]] += 1
+        parameters.append(pytest.param(*part, id=name, marks=marks))
+    return parameters
 
 
 @pytest.mark.parametrize(
