@@ -317,7 +317,8 @@ SOLVED: dict[str, tuple[str, dict[str, Any]]] = {
 
 def descent(value: Callable[[Floats], float], x: Floats) -> float:
     """An objective near its minimum, found without any solver or gap of textreg."""
-    x = minimize(value, x, method="L-BFGS-B").x
+    # Without slopes, and where there is none: it zigzags for ever.
+    x = minimize(value, x, method="L-BFGS-B", options={"maxfun": 1500}).x
     return float(minimize(value, x, method="Powell", options={"maxiter": 3}).fun)
 
 

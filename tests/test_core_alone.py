@@ -9,7 +9,7 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib import metadata
 from pathlib import Path
 
@@ -65,6 +65,12 @@ class Alone:
             check=False,
         )
 
+    def session(self, commands: Iterable[str]) -> list[tuple[int, str, str]]:
+        """Code, output and errors of commands of textreg, in one process."""
+        done = self.run("-c", SESSION, given=json.dumps([line.split() for line in commands]))
+        assert done.returncode == 0, done.stderr
+        return [tuple(json.loads(line)) for line in done.stdout.splitlines()]
+
 
 @pytest.fixture(scope="module")
 def alone(tmp_path_factory: pytest.TempPathFactory) -> Alone:
@@ -72,7 +78,7 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> Alone:
 
 
 def test_the_core_does_its_work(alone: Alone) -> None:
-    for command in (
+    commands = (
         "demo demo",
         "check demo/train.jsonl",
         "train demo/train.jsonl --reg lasso --reg-l1 0.5 --tokenizer words --memory 1GB -o m",
@@ -81,9 +87,9 @@ def test_the_core_does_its_work(alone: Alone) -> None:
         "explain m --text superb",
         "show m",
         "plugins list",
-    ):
-        done = alone.run("-m", "textreg", *command.split())
-        assert (done.returncode, done.stderr) == (0, ""), command
+    )
+    for command, (code, _, err) in zip(commands, alone.session(commands), strict=True):
+        assert (code, err) == (0, ""), command
 
 
 LIGHT = ("numpy", "numpy.libs", "click", "pluggy", "tomli")
@@ -144,7 +150,7 @@ def test_models_answer_alike_without_scipy_and_scikit_learn(light: Alone) -> Non
 
 def test_the_shell_predicts_and_explains_without_them(light: Alone) -> None:
     commands = [
-        line.split()
+        line
         for name in MODELS
         for line in (
             f"predict {name} texts.csv",
@@ -153,10 +159,7 @@ def test_the_shell_predicts_and_explains_without_them(light: Alone) -> None:
             f"predict {name} texts.csv -o {name}.csv",
         )
     ]
-    done = light.run("-c", SESSION, given=json.dumps(commands))
-    assert (done.returncode, done.stderr) == (0, "")
-    for words, line in zip(commands, done.stdout.splitlines(), strict=True):
-        code, out, err = json.loads(line)
+    for words, (code, out, err) in zip(commands, light.session(commands), strict=True):
         assert (code, err) == (0, ""), words
         assert out, words
     assert all((light.checkout / f"{name}.csv").is_file() for name in MODELS)
@@ -190,35 +193,33 @@ def test_a_check_without_its_extra_says_what_it_left_out(monkeypatch: pytest.Mon
     assert against.whys[f"datasketch {extra}"] == ["near-duplicates", "near-overlap"]
 
 
-@pytest.mark.parametrize(
-    ("command", "owner"),
-    [
-        ("report m", "textreg-report"),
-        ("compare demo/train.jsonl", "textreg-report"),
-        ("learn-curve demo/train.jsonl", "textreg-report"),
-        ("export m", "textreg-export"),
-        ("plugins new loss mine", "textreg-testing"),
-        ("train demo/train.jsonl --reg latent", "textreg-latent"),
-        ("train demo/train.jsonl --reg pcr", "textreg-papers"),
-        ("groups demo/train.jsonl --groups lda", "textreg-topics"),
-        ("train demo/train.jsonl --memory 1GB --backend dask:tcp://127.0.0.1:1", "textreg-dask"),
-        ("train demo/train.jsonl --backend dask:tcp://127.0.0.1:1", "textreg-dask"),
-        ("predict m demo/test.jsonl --backend dask:tcp://127.0.0.1:1", "textreg-dask"),
-        ("evaluate m demo/test.jsonl --backend dask:tcp://127.0.0.1:1", "textreg-dask"),
-    ],
-)
-def test_what_is_missing_is_named_with_its_line(alone: Alone, command: str, owner: str) -> None:
-    done = alone.run("-m", "textreg", *command.split())
-    assert (done.returncode, done.stdout) == (2, "")
-    extra = f"pip install 'textreg[{owner.removeprefix('textreg-')}]'"
-    line = f"pip install ./plugins/{owner}" if owner == "textreg-report" else extra
-    assert (
-        re.fullmatch(
-            rf"Error: the [\w ]+ '[\w.-]+' is in {owner}, which is not installed. Run: (.*)\n",
-            done.stderr,
-        )[1]
-        == line
-    )  # type: ignore[index]
+MISSING = {
+    "report m": "textreg-report",
+    "compare demo/train.jsonl": "textreg-report",
+    "learn-curve demo/train.jsonl": "textreg-report",
+    "export m": "textreg-export",
+    "plugins new loss mine": "textreg-testing",
+    "train demo/train.jsonl --reg latent": "textreg-latent",
+    "train demo/train.jsonl --reg pcr": "textreg-papers",
+    "groups demo/train.jsonl --groups lda": "textreg-topics",
+    "train demo/train.jsonl --memory 1GB --backend dask:tcp://127.0.0.1:1": "textreg-dask",
+    "train demo/train.jsonl --backend dask:tcp://127.0.0.1:1": "textreg-dask",
+    "predict m demo/test.jsonl --backend dask:tcp://127.0.0.1:1": "textreg-dask",
+    "evaluate m demo/test.jsonl --backend dask:tcp://127.0.0.1:1": "textreg-dask",
+}
+"""Commands, and the distribution that each of them needs."""
+
+
+def test_what_is_missing_is_named_with_its_line(alone: Alone) -> None:
+    for command, (code, out, err) in zip(MISSING, alone.session(MISSING), strict=True):
+        assert (code, out) == (2, ""), command
+        owner = MISSING[command]
+        extra = f"pip install 'textreg[{owner.removeprefix('textreg-')}]'"
+        line = f"pip install ./plugins/{owner}" if owner == "textreg-report" else extra
+        missing = rf"the [\w ]+ '[\w.-]+' is in {owner}, which is not installed"
+        told = re.fullmatch(rf"Error: {missing}. Run: (.*)\n", err)
+        assert told, err
+        assert told[1] == line
 
 
 def test_the_lines_work(alone: Alone) -> None:

@@ -39,10 +39,11 @@ def blocks(page: str, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
 
 
-def small_demo() -> None:
+def small_demo(documents: int = 400) -> None:
     """The demo corpus with a few training documents, which do where no result is printed."""
     train = write_demo("demo").train
-    train.write_text("".join(train.read_text("utf-8").splitlines(keepends=True)[:400]), "utf-8")
+    lines = train.read_text("utf-8").splitlines(keepends=True)
+    train.write_text("".join(lines[:documents]), "utf-8")
 
 
 @pytest.mark.parametrize(
@@ -95,7 +96,7 @@ def test_python(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 def test_commands_of_searching(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cli: Cli) -> None:
     """They run, one after the other, where its Python blocks left their files."""
     monkeypatch.chdir(tmp_path)
-    small_demo()
+    small_demo(200)
     namespace: dict[str, Any] = {}
     for block in blocks("docs/searching.md", "python"):
         exec(compile(block, "docs/searching.md", "exec"), namespace)
@@ -178,11 +179,12 @@ def run_session(cli: Cli, session: str, *, whole: bool = False) -> None:
             assert not set(said) - set(shape(printed)), command
 
 
-def write_files() -> None:
-    """The files of a reader's own that the pages speak of."""
+def write_files(documents: int) -> None:
+    """The files of a reader's own that the pages speak of, with so many documents at most."""
     demo = write_demo("demo")
     for name, path in {"reviews": demo.train, "labeled": demo.train, "test": demo.test}.items():
-        rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        lines = path.read_text(encoding="utf-8").splitlines()[:documents]
+        rows = [json.loads(line) for line in lines]
         with open(f"{name}.csv", "w", encoding="utf-8", newline="") as file:
             writer = csv.DictWriter(file, ("text", "label"))
             writer.writeheader()
@@ -236,11 +238,11 @@ def write_tables(rows: list[tuple[str, str]]) -> None:
         pytest.param(
             "comparing", id="comparing", marks=pytest.mark.thorough
         ),  # a minute of searches
-        "choosing",
+        pytest.param("choosing", id="choosing", marks=pytest.mark.thorough),  # searches as well
         "explaining",
         "calibration",
         "reporting",
-        "gallery",
+        pytest.param("gallery", id="gallery", marks=pytest.mark.thorough),  # test_report has its
         "howto",
         "multilabel",
         "scaling",
@@ -258,7 +260,7 @@ def test_commands_of_pages(
 ) -> None:
     """Every command of a page, one after the other in one folder, and what it prints."""
     monkeypatch.chdir(tmp_path)
-    write_files()
+    write_files(800 if page == "networks" else 200)  # its seeds are to be in a hundred
     for session in blocks(f"docs/{page}.md", "console"):
         run_session(cli, session)
 
