@@ -46,6 +46,7 @@ def test_commands(site: Site) -> None:
     train = site.folder / "demo" / "train.jsonl"
     whole = train.read_text()
     shorten(train, 100)
+    own[0] += ["--time-limit", "60"]  # on a busy machine
     results += site.session(own)
     train.write_text(whole)
     results += site.session([builder])
