@@ -11,7 +11,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
-from textreg.demo import GRAMMAR, PRODUCTS, make_reviews, write_demo
+from textreg.demo import grammar, make_reviews, write_demo
 from textreg.errors import UsageError
 from textreg.reading.corpus import read_corpus
 
@@ -21,13 +21,14 @@ def symbols_in(text: str) -> set[str]:
 
 
 def test_every_symbol_is_defined_and_used() -> None:
-    parts = [*GRAMMAR.values(), *(part for product in PRODUCTS for part in product.values())]
+    shared, products = grammar()
+    parts = [*shared.values(), *(part for product in products for part in product.values())]
     used = {symbol for part in parts for text in part for symbol in symbols_in(text)}
-    for product in PRODUCTS:
-        assert product.keys() == PRODUCTS[0].keys()
-        assert used <= GRAMMAR.keys() | product.keys()
+    for product in products:
+        assert product.keys() == products[0].keys()
+        assert used <= shared.keys() | product.keys()
     roots = {"opening", "aside", "praise", "complaint", "negated_praise", "negated_complaint"}
-    assert GRAMMAR.keys() | PRODUCTS[0].keys() == used | roots | {
+    assert shared.keys() | products[0].keys() == used | roots | {
         "small_praise",
         "small_complaint",
         "but",

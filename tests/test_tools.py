@@ -117,7 +117,7 @@ def test_contents_of_wheels(tool: Any, tmp_path: Path) -> None:
     path = tmp_path / "textreg-0.1.0-py3-none-any.whl"
     sources = [source for source in (ROOT / "textreg").rglob("*") if source.is_file()]
     names = {source.relative_to(ROOT).as_posix() for source in sources}
-    good = {name for name in names if name.endswith((".py", ".pyi", ".pxd", ".typed", ".tmpl"))}
+    good = {name for name in names if name.endswith((".py", ".pyi", ".pxd", ".typed", ".toml"))}
     good |= {name for name in names if "/report/templates/" in name}
     good |= {name.replace(".pyx", ".abi.so") for name in names if name.endswith(".pyx")}
     good |= {"textreg/_core/memoryviews.abi.so"}
