@@ -1,6 +1,6 @@
-"""textreg/training/keywords.py: typed keywords of ``train`` and ``compare``, from the declarations.
+"""textreg/training/keywords.pyi: the keywords of ``train`` and ``compare``, from declarations.
 
-A type checker reads them there; nothing imports them when a program runs.
+A type checker reads them there; they are nowhere when a program runs.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from textreg.structure.joining import join
 from textreg.training import settings
 from textreg.training.settings import PREFIXES, RECORDS, declared_settings
 
-PATH = Path(settings.__file__).with_name("keywords.py")
+PATH = Path(settings.__file__).with_name("keywords.pyi")
 KINDS = {
     "reg": "Regularizer",
     "tokenizer": "Tokenizer",
@@ -41,15 +41,12 @@ Parameters of built-in parts are here. A part of a plugin is given as an object 
 ``reg=Slope(rate=0.1)``, or by its name, ``reg=textreg.regularizer("slope", rate=0.1)``.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, TypedDict
 
 from textreg.kinds import GraphBuilder, GroupBuilder, Loss, Tokenizer
 from textreg.records.documents import Field
-
 
 class FitSettings(TypedDict, total=False):
     """The settings of every fit."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
 import subprocess
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import textreg
-from textreg.training.keywords import SettingsKeywords, TrainKeywords
+from textreg.training import settings
 from textreg.training.settings import declared_settings
 
 pytest.importorskip("mypy")
@@ -76,12 +77,20 @@ def test_a_type_checker_sees_what_is_wrong(tmp_path: Path) -> None:
 
 
 def test_every_setting_has_a_type() -> None:
+    stub = Path(settings.__file__).with_name("keywords.pyi").read_text()
+    classes = {it.name: it for it in ast.parse(stub).body if isinstance(it, ast.ClassDef)}
+
+    def keys(name: str) -> set[str]:
+        if name not in classes:
+            return set()
+        own = classes[name]
+        above = {key for base in own.bases for key in keys(ast.unparse(base))}
+        return above | {ast.unparse(it.target) for it in own.body if isinstance(it, ast.AnnAssign)}
+
     named = {"reg", "dev", "unlabeled"}  # by train itself
     assert named <= inspect.signature(textreg.train).parameters.keys()
-    assert declared_settings().keys() - TrainKeywords.__annotations__.keys() == named
-    assert TrainKeywords.__annotations__.keys() - SettingsKeywords.__annotations__.keys() == {
-        "seed"
-    }
+    assert declared_settings().keys() - keys("TrainKeywords") == named
+    assert keys("TrainKeywords") - keys("SettingsKeywords") == {"seed"}
     assert inspect.signature(textreg.train).parameters["settings"].annotation == (
         "Unpack[TrainKeywords]"
     )

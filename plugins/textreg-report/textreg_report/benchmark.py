@@ -25,7 +25,6 @@ from textreg.records.documents import as_column, check_documents
 from textreg.structure.shuffling import shadow_of
 from textreg.tasks import TASKS, Rare, read_target
 from textreg.tasks.base import REMEDY
-from textreg.training.keywords import SettingsKeywords
 from textreg.training.prepare import for_documents, make_features, read_training
 from textreg.training.running import Progress
 from textreg.training.settings import TrainingSettings, declared_settings
@@ -36,6 +35,8 @@ from textreg_report.page import mean_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+
+    from textreg.training.keywords import SettingsKeywords
 
 Texts: TypeAlias = Corpus | tuple[Documents, Sequence[str]]
 

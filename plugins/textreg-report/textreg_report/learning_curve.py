@@ -23,7 +23,6 @@ from textreg.records import Corpus, Floats, Graph, Groups, Int64s
 from textreg.records.arrays import Cache
 from textreg.tasks import read_target
 from textreg.terminal import Displayed
-from textreg.training.keywords import SettingsKeywords
 from textreg.training.prepare import for_documents, make_features
 from textreg.training.running import Progress
 from textreg.training.settings import TrainingSettings
@@ -42,6 +41,8 @@ from textreg_report.comparison import Measurement, markdown
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+
+    from textreg.training.keywords import SettingsKeywords
 
 
 @dataclass(frozen=True, eq=False)

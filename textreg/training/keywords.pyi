@@ -6,15 +6,12 @@ Parameters of built-in parts are here. A part of a plugin is given as an object 
 ``reg=Slope(rate=0.1)``, or by its name, ``reg=textreg.regularizer("slope", rate=0.1)``.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, TypedDict
 
 from textreg.kinds import GraphBuilder, GroupBuilder, Loss, Tokenizer
 from textreg.records.documents import Field
-
 
 class FitSettings(TypedDict, total=False):
     """The settings of every fit."""
