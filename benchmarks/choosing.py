@@ -26,8 +26,8 @@ from threadpoolctl import threadpool_limits
 
 import textreg
 from benchmarks.corpora import FOLDERS, TASKS, read, read_dev
-from textreg.measure.metrics import Answers, bootstrap, sign_test
 from textreg.training.splits import folds
+from textreg_report.significance import Answers, bootstrap, sign_test
 
 CORPORA = (*TASKS, "trec", "germeval", "subj", "sms")
 

@@ -19,13 +19,13 @@ from textreg.explain import explain
 from textreg.losses import Logistic, SquaredHinge
 from textreg.measure.decisions import common_threshold, joint_thresholds, thresholds_of
 from textreg.measure.evaluation import evaluate_sets, f1_scores, ranking_precision
-from textreg.measure.metrics import Answers, SetAnswers, bootstrap
 from textreg.model.model import Model
 from textreg.reading.corpus import read_corpus
 from textreg.records import Corpus, Problem
 from textreg.tasks import Multilabel, Rare, read_target, task_of_header
 from textreg.training.splits import holdout, stratify, time_folds
 from textreg.training.trials import Fold, Problems
+from textreg_report.significance import Answers, SetAnswers, bootstrap
 
 LABELS = ("bird", "cat", "dog", "emu")
 LASSO = {"reg": "lasso", "ngrams": 1}

@@ -19,9 +19,9 @@ import numpy as np
 from jinja2 import Template
 
 import textreg
-from textreg.measure.metrics import sign_test
 from textreg_papers import protocols
 from textreg_papers.protocols import DEFAULTS, PAPERS, PEERS, PUBLISHED, SKIANIS, VARIANTS, unpack
+from textreg_report.significance import sign_test
 
 # Order of the tasks; any others follow.
 ORDER = ("science", "sports", "religion", "computer", "movie", "amazon-books", "amazon-electronics")

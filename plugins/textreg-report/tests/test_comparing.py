@@ -21,11 +21,11 @@ import textreg
 from textreg import Corpus, Lasso
 from textreg.demo import write_demo
 from textreg.errors import DataError, TextregError, UsageError
-from textreg.measure.metrics import Interval, p_text, sign_test
 from textreg_report import Benchmark
 from textreg_report import benchmark as comparing
 from textreg_report.benchmark import compare, parse_candidate
 from textreg_report.comparison import Comparison, Contrast, Measurement, adjusted
+from textreg_report.significance import Interval, p_text, sign_test
 
 
 @pytest.fixture(scope="module")

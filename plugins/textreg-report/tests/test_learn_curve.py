@@ -21,7 +21,6 @@ from textreg import Corpus
 from textreg.builtin.graph_builders import Cooccurrence
 from textreg.demo import write_demo
 from textreg.errors import DataError, DataWarning, TextregError, UsageError
-from textreg.measure.metrics import Interval
 from textreg.records import Graph, Tokens
 from textreg.training.prepare import make_features
 from textreg_report import Benchmark, learn_curve
@@ -29,6 +28,7 @@ from textreg_report import learning_curve as curves
 from textreg_report.charts import short_names
 from textreg_report.comparison import Measurement
 from textreg_report.learning_curve import LearningCurve, check_sizes, draw_order
+from textreg_report.significance import Interval
 
 DRAWS = ("stratified", "equal", "random")
 RIDGE = {"reg": "ridge", "reg_l2": 1.0}

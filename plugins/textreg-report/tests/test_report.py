@@ -15,13 +15,13 @@ from pages import HOSTILE, Page
 import textreg
 from textreg.demo import write_demo
 from textreg.errors import DataError, ModelError, UsageError
-from textreg.measure.metrics import p_text, sign_test
 from textreg.model.model import Model
 from textreg.model.summary import MarksSummary
 from textreg.reading.corpus import read_corpus
 from textreg.records import Corpus
 from textreg_report import Report, report
 from textreg_report.page import Section
+from textreg_report.significance import p_text, sign_test
 
 
 @pytest.fixture(scope="module")

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 import textreg
-from textreg.measure.metrics import sign_test
 from textreg.model.model import Model
 from textreg.records import Corpus
 from textreg_report import report
 from textreg_report.page import Estimate, Section, Suggestion, Versus
 from textreg_report.predictions import Predictions, half_of
+from textreg_report.significance import sign_test
 from textreg_report.verdict import (
     calibrated,
     emptier,

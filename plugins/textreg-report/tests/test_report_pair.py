@@ -11,11 +11,11 @@ from pages import HOSTILE, Page
 
 import textreg
 from textreg.errors import DataError, UsageError
-from textreg.measure.metrics import p_text, sign_test
 from textreg.model.model import Model
 from textreg.records import Corpus
 from textreg_report import PairReport, report_pair
 from textreg_report.page import Estimate
+from textreg_report.significance import p_text, sign_test
 
 TEXTS = ["red sun. warm", "red moon. warm", "blue sun. cold", "blue moon. cold"] * 5
 LABELS = ["hot", "hot", "cold", "cold"] * 5

@@ -18,9 +18,9 @@ import numpy as np
 from textreg.errors import DataError, RecordError, UsageError, shortened
 from textreg.explain.contributions import BATCH, explained_batch
 from textreg.explain.evidence import Occurrences
-from textreg.measure.metrics import RESAMPLES, resampled
 from textreg.model.model import Model
 from textreg.records import Bools, Floats, Int64s
+from textreg_report.significance import RESAMPLES, resampled
 
 
 class MarkedDocument(NamedTuple):

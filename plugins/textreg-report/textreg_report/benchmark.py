@@ -17,7 +17,6 @@ from textreg.features.markup import warn_of_html
 from textreg.features.vectorize import Features
 from textreg.kinds import Regularizer
 from textreg.measure.evaluation import Evaluation, MultilabelEvaluation, indicators
-from textreg.measure.metrics import Answers, Interval, SetAnswers, bootstrap, sign_test
 from textreg.model.model import Model
 from textreg.reading.corpus import read_corpus
 from textreg.records import Corpus, Documents
@@ -32,6 +31,7 @@ from textreg.training.splits import splits_of
 from textreg.training.train import train_corpus
 from textreg_report.comparison import Comparison, Contrast, Measurement, adjusted
 from textreg_report.page import mean_of
+from textreg_report.significance import Answers, Interval, SetAnswers, bootstrap, sign_test
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -12,7 +12,6 @@ from textreg.errors import UsageError, named_errors
 from textreg.explain import RemovalTable, find_selection, gives_offsets, removal_tables
 from textreg.features.vectorize import Features
 from textreg.measure.evaluation import Evaluation
-from textreg.measure.metrics import holm
 from textreg.model.model import Model
 from textreg.records import Corpus, Floats, Int64s
 from textreg.records.documents import check_texts
@@ -32,6 +31,7 @@ from textreg_report.predictions import (
     scores_of,
     side_by_side,
 )
+from textreg_report.significance import holm
 from textreg_report.verdict import suggestions_of, verdict_of
 
 NO_TRAIN = (

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 from textreg.cli.output import percent
 from textreg.files import csv_lines
-from textreg.measure.metrics import ALPHA, Interval, holm, p_text
 from textreg.records import Bools, Floats, Int64s
 from textreg.terminal import Displayed
 from textreg_report.charts import FEATURES, Picture, Series, draw_lines
 from textreg_report.page import Estimate
+from textreg_report.significance import ALPHA, Interval, holm, p_text
 
 
 class Headline:

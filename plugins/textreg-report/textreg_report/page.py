@@ -18,9 +18,9 @@ from markupsafe import Markup, escape
 
 from textreg.checking import CheckResult
 from textreg.files import write_atomically
-from textreg.measure.metrics import ALPHA, p_text
 from textreg.records import Floats
 from textreg.terminal import shell_line
+from textreg_report.significance import ALPHA, p_text
 
 FOLDER = "templates"
 

@@ -15,7 +15,6 @@ from textreg.errors import DataError, first_few
 from textreg.explain.selection import places
 from textreg.kinds import Regularizer
 from textreg.measure import evaluation, metrics
-from textreg.measure.metrics import Answers, Interval, SetAnswers, bootstrap
 from textreg.model.model import Model
 from textreg.plugins import registry
 from textreg.records import Bools, Corpus, Floats, Int64s, MultiSolution
@@ -29,6 +28,7 @@ from textreg.training.settings import TrainingSettings
 from textreg.training.splits import splits_of
 from textreg.training.trials import Fold, Start, search
 from textreg_report.page import Estimate, Section, Versus, mean_of
+from textreg_report.significance import Answers, Interval, SetAnswers, bootstrap, sign_test
 
 Targets = Int64s | Floats | Bools
 
@@ -204,7 +204,7 @@ def beside(name: str, task: Task, y_true: Targets, first: Targets, second: Targe
         difference=Estimate("difference", own - other, *ends),
         won=answers.won,
         lost=answers.lost,
-        p=metrics.sign_test(answers.won, answers.lost),
+        p=sign_test(answers.won, answers.lost),
     )
 
 

@@ -14,13 +14,14 @@ from textreg.explain import gives_offsets
 from textreg.measure import metrics
 from textreg.measure.decisions import Selective, halves
 from textreg.measure.evaluation import Evaluation
-from textreg.measure.metrics import ALPHA, p_text, wilson
+from textreg.measure.metrics import wilson
 from textreg.records import Bools, Corpus, Floats, Int64s
 from textreg.records.documents import FieldedText, check_texts
 from textreg.tasks import Classification, Task
-from textreg_report import page
+from textreg_report import page, significance
 from textreg_report.page import Estimate, Section, Suggestion, Versus
 from textreg_report.predictions import RESAMPLED, RESAMPLES, Predictions, Refits, answers_of, beside
+from textreg_report.significance import ALPHA, p_text
 
 # Characters of a label in a sentence.
 LONGEST_LABEL = 40
@@ -63,7 +64,7 @@ def often(
     By exact binomial tests, adjusted for all of them (Holm 1979).
     """
     # Under the hypothesis, some is Binomial(of, overall).
-    p = metrics.holm([metrics.share_test(*pair, overall) for pair in counts.values()])
+    p = significance.holm([significance.share_test(*pair, overall) for pair in counts.values()])
     above = [
         (name, (some, of))
         for (name, (some, of)), value in zip(counts.items(), p, strict=True)
@@ -465,8 +466,8 @@ def other_thresholds(predictions: Predictions) -> Iterator[Suggestion]:
         )
         thresholds = {**{label: it.value for label, it in rules.items()}, **unknown}
         after[rows] = task.decide(predictions.scores[rows], thresholds)
-    answers = metrics.Answers(y_true, after, before)
-    interval = metrics.bootstrap([answers], resamples=RESAMPLES)[1]
+    answers = significance.Answers(y_true, after, before)
+    interval = significance.bootstrap([answers], resamples=RESAMPLES)[1]
     if interval.low <= 0:
         return
     new, old = (metrics.measure_labels(y_true, it, len(task.labels)) for it in (after, before))
@@ -651,7 +652,7 @@ def learning_still(
     p = versus.p
     if p is None or versus.verdict != "better":
         return
-    adjusted = metrics.holm([metrics.sign_test(*gain) for gain in gains.values()])
+    adjusted = significance.holm([significance.sign_test(*gain) for gain in gains.values()])
     more = {
         label: first - second
         for (label, (first, second)), value in zip(gains.items(), adjusted, strict=True)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from sklearn import metrics
 
-from textreg.measure.metrics import Answers, bootstrap, holm, sign_test
+from textreg_report.significance import Answers, bootstrap, holm, sign_test
 
 
 @given(st.integers(0, 12), st.integers(0, 12))
@@ -118,5 +118,5 @@ def test_bootstrap_covers_the_true_value() -> None:
 def test_many_cells_are_drawn_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     given = [answers(60, 5, 7)]
     whole = bootstrap(given, resamples=300)
-    monkeypatch.setattr("textreg.measure.metrics._BLOCK", 1)
+    monkeypatch.setattr("textreg_report.significance._BLOCK", 1)
     assert bootstrap(given, resamples=300) == whole
