@@ -8,7 +8,7 @@ from pathlib import Path
 import textreg
 from textreg.demo import write_demo
 from textreg.reading.corpus import read_corpus
-from textreg_report import report, report_pair
+from textreg_report import report
 
 
 def write(folder: Path) -> list[Path]:
@@ -26,7 +26,7 @@ def write(folder: Path) -> list[Path]:
     lasso = textreg.train(train.texts, labels, reg="lasso", **options)
     pages = {
         "report.html": report(sentence, test, train=train, title="sentence on the demo corpus"),
-        "pair.html": report_pair(lasso, sentence, test, names=("lasso", "sentence")),
+        "against.html": report(sentence, test, against={"lasso": lasso}, title="sentence"),
     }
     for name, page in pages.items():
         page.save(folder / name)

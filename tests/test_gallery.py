@@ -33,12 +33,13 @@ def gallery(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 
 def test_pages_are_those_of_the_papers(gallery: list[Path]) -> None:
-    report, pair = (Page(path.read_text(encoding="utf-8")) for path in gallery)
+    report, against = (Page(path.read_text(encoding="utf-8")) for path in gallery)
     assert {"selection", "path", "documents", "baseline"} <= set(report.sections())
     assert "Selected sentences in their documents" in report.text
     bold = [tag for tag, _ in report.elements if tag == "strong"]
     assert len(bold) > 4
-    assert {"features", "documents"} <= set(pair.sections())
+    assert {"sentences", "documents"} <= set(against.sections())
+    assert "No measurable difference from lasso" in against.text
 
 
 def test_pages_load(gallery: list[Path], browser: Chrome) -> None:

@@ -16,7 +16,7 @@ from textreg.measure.metrics import measure_labels
 from textreg.model.model import Model
 from textreg.records import Corpus
 from textreg.tasks import classification
-from textreg_report import report, report_pair
+from textreg_report import report
 from textreg_report.benchmark import Benchmark, compare
 
 NAMES = ("ape", "bee", "cat")
@@ -134,10 +134,6 @@ def test_reports_name_them() -> None:
     assert [label for label, _ in page.scores.thresholds] == list(NAMES)
     html = page.to_html()
     assert "The model does not know elk, owl" in html
-    with told:
-        pair = report_pair(model, trained(), dev())
-    assert pair.labels == (*NAMES, "elk", "owl")
-    assert pair.flips == 0
 
 
 def test_estimators_score_them_as_errors() -> None:

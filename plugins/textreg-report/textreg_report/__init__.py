@@ -2,11 +2,11 @@
 
 from textreg_report.agreement import rationale_scores
 from textreg_report.benchmark import Benchmark, compare
-from textreg_report.build import report, report_pair
+from textreg_report.build import report
 from textreg_report.charts import plot_path
 from textreg_report.comparison import Comparison
 from textreg_report.learning_curve import LearningCurve, learn_curve
-from textreg_report.page import CheckPage, Page, PairReport, Report
+from textreg_report.page import CheckPage, Page, Report
 
 __all__ = [
     "Benchmark",
@@ -14,12 +14,10 @@ __all__ = [
     "Comparison",
     "LearningCurve",
     "Page",
-    "PairReport",
     "Report",
     "compare",
     "learn_curve",
     "plot_path",
     "rationale_scores",
     "report",
-    "report_pair",
 ]

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
 from textreg.errors import UsageError, named_errors
 from textreg.explain import RemovalTable, find_selection, gives_offsets, removal_tables
 from textreg.features.vectorize import Features
-from textreg.measure.evaluation import Evaluation
 from textreg.model.model import Model
-from textreg.records import Corpus, Floats, Int64s
-from textreg.records.documents import check_texts
+from textreg.records import Corpus, Floats
 from textreg.terminal import shell_line
 from textreg.training.recipe import fit_command, settings_of
 from textreg.training.running import Progress, Work
 from textreg_report import sections
 from textreg_report.agreement import MarkedDocument, rationale_scores
-from textreg_report.page import PairReport, Report, Section, Suggestion, Versus
+from textreg_report.page import Report, Section, Suggestion, Versus
 from textreg_report.predictions import (
     BASELINE,
     Predictions,
@@ -332,156 +329,6 @@ def tables_of_documents(
         if least <= len(table.spans) <= most
     )
     return tuple(itertools.islice(tables, TABLES))
-
-
-# Documents of each kind; if one has fewer, the following kinds get more.
-FLIPS = {"gained": 8, "lost": 8, "neither": 4}
-
-# Features shown of each kind.
-TOP = 20
-
-
-def report_pair(
-    first: Model,
-    second: Model,
-    corpus: Corpus,
-    *,
-    names: tuple[str, str] = ("first", "second"),
-    command: Sequence[str] | None = None,
-) -> PairReport:
-    """Compare two models on labeled documents that neither has seen.
-
-    Parameters
-    ----------
-    first, second : Model
-        Two classification models.
-    corpus : Corpus
-        Labeled documents.
-    names : (str, str), default ("first", "second")
-        Names of the models on the page.
-    command : sequence of str, optional
-        Words of the command line, for the page to show.
-
-    Returns
-    -------
-    PairReport
-        Plain records; ``to_html`` and ``save`` make the page.
-
-    Raises
-    ------
-    DataError
-        If a document has no label, or none has one that a model has.
-    UsageError
-        If a model is a regression, which has no labels.
-    """
-    for task in (first.task, second.task):
-        if not task.discrete:
-            raise UsageError(f"a {task.name} has no labels to compare: name two classifications.")
-        if task.multilabel:
-            raise UsageError(
-                "the page on two models is for one label a document: compare these with textreg "
-                "compare, without --report."
-            )
-    both = predict_on(first, corpus), predict_on(second, corpus)
-    y_true, one, two = side_by_side(*both)
-    versus = beside(names[0], first.task, y_true, two, one)
-    explained = gives_offsets(first) and gives_offsets(second)
-    missing = "A tokenizer gives no character offsets, so no document is shown."
-    return PairReport(
-        title=f"{names[0]} and {names[1]}",
-        names=names,
-        labels=tuple(sorted({*first.labels, *second.labels, *(corpus.labels or ())})),
-        how=both[0].how,
-        documents=len(corpus),
-        sides=tuple(_side(*pair) for pair in zip(names, both, strict=True)),
-        difference=versus.difference,
-        gained=versus.won,
-        lost=versus.lost,
-        p=versus.p,
-        flips=int(np.count_nonzero(one != two)),
-        shown=_flips(both, y_true, one, two) if explained else (),
-        **_compare_features(first, second),
-        commands=() if command is None else (("this page", shell_line(command)),),
-        versions=sections.versions(),
-        data=(("measured on", sections.fingerprint(corpus)),),
-        missing=() if explained else (missing,),
-    )
-
-
-def _side(name: str, predictions: Predictions) -> Section:
-    """Scores of one model."""
-    scores, summary = scores_of(predictions), predictions.model.summary
-    assert isinstance(scores.result, Evaluation)
-    return Section(
-        name=name,
-        regularizer="unknown" if summary is None else summary.reg.name,
-        accuracy=scores.figures[0],
-        macro_f1=scores.result.macro_f1,
-        log_loss=scores.result.log_loss,
-        features=predictions.model.n_features,
-        gap=None if summary is None else summary.gap,
-    )
-
-
-def _compare_features(first: Model, second: Model) -> dict[str, Any]:
-    """The strongest features added, removed and relabeled; how many there are, and in common.
-
-    The scales of two models' weights differ, so weights are divided by the model's largest.
-    """
-    one, two = _main_labels(first), _main_labels(second)
-    scales = [max((weight for _, weight in each.values()), default=1.0) for each in (one, two)]
-
-    def strength(change: Section) -> tuple[float, str]:
-        sides = zip((change.first, change.second), scales, strict=True)
-        return -sum(side[1] / scale for side, scale in sides if side is not None), change.feature
-
-    names = {**one, **two}
-    every = [Section(feature=it, first=one.get(it), second=two.get(it)) for it in names]
-    ranked = sorted(every, key=strength)
-    shared = [change for change in ranked if change.first and change.second]
-    changes = {
-        "added": [change for change in ranked if change.first is None],
-        "removed": [change for change in ranked if change.second is None],
-        "relabeled": [change for change in shared if change.first[0] != change.second[0]],
-    }
-    shown = {kind: tuple(some[:TOP]) for kind, some in changes.items()}
-    return {**shown, "counts": tuple(map(len, changes.values())), "common": len(shared)}
-
-
-def _main_labels(model: Model) -> dict[str, tuple[str, float]]:
-    """For every feature the label with its largest weight, and that weight."""
-    labels, rows = model.task.sides, model.task.side_rows(model.weights)
-    best = rows.argmax(axis=0)
-    return {
-        name: (labels[best[j]], float(rows[best[j], j]))
-        for j, name in enumerate(model.encoder.names)
-    }
-
-
-def _flips(
-    both: tuple[Predictions, Predictions], y_true: Int64s, one: Int64s, two: Int64s
-) -> tuple[Section, ...]:
-    """Documents with different predictions, those with the most certain ones first."""
-    # Where both models are sure and disagree, one of them has learned something wrong.
-    certainties = [sections.certainty(each) for each in both]
-    order = np.argsort(-(certainties[0] + certainties[1]), kind="stable")
-    order = order[(one != two)[order]]
-    kinds = {
-        "gained": order[(two == y_true)[order]],
-        "lost": order[(one == y_true)[order]],
-        "neither": order[((one != y_true) & (two != y_true))[order]],
-    }
-    corpus = both[0].corpus
-    chosen = sections.take(kinds, FLIPS, y_true, check_texts(corpus.texts))
-    flips = []
-    for row, kind in chosen.items():
-        (text,) = check_texts([corpus.texts[row]])
-        first, second = (
-            sections.document_of(each, row, kind, float(certain[row]), each.model.explain(text))
-            for each, certain in zip(both, certainties, strict=True)
-        )
-        flips.append(Section(kind=kind, first=first, second=second))
-    return tuple(flips)
 
 
 def evidence_of(

@@ -30,7 +30,7 @@ from textreg.terminal import json_line, single_line
 from textreg.training.settings import declared_settings
 from textreg_report.agreement import TITLES, MarkedDocument
 from textreg_report.benchmark import Benchmark, Candidate, compare
-from textreg_report.build import evidence_of, report, report_pair
+from textreg_report.build import evidence_of, report
 from textreg_report.charts import check_picture, plot_path
 from textreg_report.comparison import Comparison
 from textreg_report.learning_curve import Draws, LearningCurve, learn_curve
@@ -324,24 +324,12 @@ class Output(NamedTuple):
     as_json: bool
     output: str | None
     plot: str | None
-    report: str | None
 
-    def check(self, inputs: Sequence[str], *, pair: bool = False) -> None:
-        """UsageError for what cannot be written.
-
-        inputs: files not to overwrite. pair: whether two models are compared on one corpus.
-        """
-        targets = {"-o": self.output, "--plot": self.plot, "--report": self.report}
-        for option, target in targets.items():
+    def check(self, inputs: Sequence[str]) -> None:
+        """UsageError for what cannot be written. inputs: files not to overwrite."""
+        for option, target in {"-o": self.output, "--plot": self.plot}.items():
             if target is not None:
                 check_target(Path(target), inputs, option)
-        if self.report is not None:
-            check_page(Path(self.report), "--report")
-            if not pair:
-                raise UsageError(
-                    "--report compares two saved models: name two model files and one corpus, and "
-                    "leave out --reg."
-                )
         if self.plot is not None:
             check_picture(self.plot)
 
@@ -369,8 +357,8 @@ class Output(NamedTuple):
             write_atomically(Path(self.output), document.encode())
 
 
-def writing(plot: str, *more: Callable[[Any], Any]) -> Callable[[shared.F], shared.F]:
-    """The options of what is written. plot: the help of ``--plot``; more: further ones."""
+def writing(plot: str) -> Callable[[shared.F], shared.F]:
+    """The options of what is written. plot: the help of ``--plot``."""
     return shared.gathered(
         Output,
         "out",
@@ -385,7 +373,6 @@ def writing(plot: str, *more: Callable[[Any], Any]) -> Callable[[shared.F], shar
         shared.switch("--json", "The same as --format json.", "as_json"),
         shared.option("-o", "FILE", "Write the result to a file.", "--output"),
         shared.option("--plot", "FILE", f"{plot}, as .svg or .png."),
-        *more,
     )
 
 
@@ -440,12 +427,7 @@ def candidates_of(regs: Sequence[str], models: Sequence[str]) -> dict[str, Candi
 )
 @SHARED
 @settings("unknown")
-@writing(
-    "Plot accuracy against number of features",
-    shared.option(
-        "--report", "FILE", "Write a report on the differences of two models, one HTML page."
-    ),
-)
+@writing("Plot accuracy against number of features")
 def compare_command(
     files: tuple[str, ...],
     how: Reading,
@@ -472,24 +454,15 @@ def compare_command(
     corpora = [path for path in files if path not in models]
     if not corpora:
         raise UsageError("name a corpus to measure on, after the models.")
-    out.check([*files, *test, *dev], pair=not reg and (len(models), len(corpora)) == (2, 1))
+    out.check([*files, *test, *dev])
     candidates = candidates_of(reg, models)
     chosen = {key: value for key, value in options.items() if value is not None}
     how = _as_trained(how, candidates)
     if how.fields and reg:
         chosen["fields"] = how.fields
     benchmarks = read_benchmarks(corpora, how, test=test, dev=dev)
-    if out.report is not None:
-        benchmarks = list(benchmarks)  # read once, needed twice
     with progress_bar(quiet=False) as progress:
         comparison = compare(candidates, benchmarks, progress=progress, **chosen)
-    if out.report is not None:
-        (benchmark,) = benchmarks
-        corpus = benchmark.train if benchmark.test is None else benchmark.test
-        both: list[Any] = [*candidates.values(), corpus]
-        names: Any = tuple(candidates)
-        report_pair(*both, names=names, command=command_words()).save(out.report)
-        click.echo(f"report: {out.report}", err=True)
     out.write(comparison)
 
 

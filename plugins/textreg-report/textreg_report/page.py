@@ -272,50 +272,6 @@ class Report(Page):
     template = "report.html.jinja"
 
 
-class PairReport(Page):
-    """Two models compared on the same documents.
-
-    Attributes
-    ----------
-    title : str
-        Title of the page.
-    names : (str, str)
-        Names of the models.
-    labels : tuple of str
-        Labels of either model.
-    how : str
-        Which documents they were measured on, in words.
-    documents : int
-        Their number.
-    sides : (Section, Section)
-        Scores of each model.
-    difference : Estimate
-        Accuracy of the second minus that of the first, with its 95 % bootstrap interval.
-    gained, lost : int
-        Number of documents that only the second, or only the first, predicts right.
-    p : float
-        P-value of the exact McNemar test.
-    flips : int
-        Number of documents with different predictions.
-    shown : tuple of Section
-        Some of them, of the kind ``gained`` if only the second model is right, ``lost`` if only the
-        first is, else ``neither``.
-    common : int
-        Number of features that both models have.
-    added, removed, relabeled : tuple of Section
-        The strongest features that only the second has, that only the first has, and that changed
-        their main label.
-    counts : (int, int, int)
-        Number of all such features.
-    commands, versions, data : tuple of (str, str)
-        Command lines, versions of libraries, SHA-256 of the texts and labels.
-    missing : tuple of str
-        What the page cannot tell, and why.
-    """
-
-    template = "pair.html.jinja"
-
-
 def minus(number: str) -> str:
     """A number that Python wrote, with the minus sign of print."""
     return number.replace("-", "\N{MINUS SIGN}")
