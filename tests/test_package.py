@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
+from importlib import import_module
 from importlib.metadata import version
+from pathlib import Path
 
 import pytest
 
@@ -28,6 +31,18 @@ def test_names_are_those_of_their_modules() -> None:
     assert textreg.__version__ == version("textreg")
     for name in ("sentence", "lasso", "ridge", "elastic"):
         assert getattr(textreg, name.capitalize()) is registry.find("regularizer", name)
+
+
+def test_type_checkers_see_the_same_names() -> None:
+    names = {"__version__", "explain"}
+    for node in ast.parse(Path(textreg.__file__).with_suffix(".pyi").read_text()).body:
+        if isinstance(node, ast.ImportFrom) and node.module != "textreg":
+            (imported,) = node.names
+            name = imported.asname or imported.name.removesuffix("_model")
+            there = import_module(str(node.module))
+            assert getattr(textreg, name) is getattr(there, imported.name)
+            names.add(name)
+    assert sorted(names) == textreg.__all__
 
 
 def test_parts_by_name() -> None:

@@ -17,9 +17,7 @@ WORKPLACE = re.compile(r"\.ci/|\.github/|conda/|\.gitignore|tests/frozen/.*\.(js
 """Tracked files that are for the repository only, among them records of the tests."""
 MADE = re.compile(r"PKG-INFO|setup\.cfg|textreg\.egg-info/.*")
 """Files that setuptools adds to a source distribution."""
-SHIPPED = re.compile(
-    r"textreg/(py\.typed|demo\.toml|kernels\.pxd|training/keywords\.pyi|_core/\w+\.(pyi|pxd))"
-)
+SHIPPED = re.compile(r"textreg/(py\.typed|demo\.toml|(\w+/)?\w+\.(pyi|pxd))")
 """Files of a wheel that are neither Python nor compiled."""
 
 
