@@ -287,6 +287,16 @@ def test_few_passes(reg: Regularizer) -> None:
     assert design.passes > before
 
 
+def test_the_scale_of_groups_in_blocks_is_that_in_memory() -> None:
+    X, y, groups = documents(9)
+    parts, part = groups_in_blocks(groups, CUTS, Memory()), Group(group=1.0, l1=0.5, l2=0.0)
+    whole = part.scale(Problem(X, y, groups=groups), "group")
+    blocks = Problem(in_blocks(X, CUTS, Memory()), y, groups=parts)
+    assert part.scale(blocks, "group") == pytest.approx(whole, rel=1e-12)
+    none = groups_in_blocks(Groups(np.zeros(2 * N + 1), [], np.ones(2 * N), P), CUTS, Memory())
+    assert part.scale(blocks.replace(groups=none), "group") == part.scale(blocks, "l1")
+
+
 def test_groups_in_blocks_keep_features_at_zero(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("textreg.solvers.out_of_core.MOST", 1.0)
     X, y, groups = documents(9)

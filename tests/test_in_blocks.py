@@ -207,6 +207,12 @@ def test_every_label_is_in_the_part() -> None:
     assert set(model.labels) == {"bad", "good", "rare"}
 
 
+def test_a_strength_of_groups_that_is_searched() -> None:
+    model = train(*documents(300), reg="group", groups="sentences", memory="1GB")
+    assert model.summary is not None
+    assert model.summary.reg.params["group"] >= 0.0
+
+
 def test_several_labels_and_numbers() -> None:
     texts, labels = documents(400)
     several = [[label, "long"] if len(text) > 125 else [label] for label, text in zip(labels, texts, strict=True)]  # fmt: skip  # noqa: E501

@@ -174,10 +174,10 @@ def test_a_command_imports_nothing_heavy_before_it_works(module: str) -> None:
 
 
 BUDGETS = {
-    "textreg": 36_280,
+    "textreg": 36_295,
     "textreg/_core": 4_165,
     "textreg/blocks": 660,
-    "textreg/builtin": 1_205,
+    "textreg/builtin": 1_210,
     "textreg/checking": 1_055,
     "textreg/cli": 3_450,
     "textreg/estimators": 885,
@@ -188,7 +188,7 @@ BUDGETS = {
     "textreg/plugins": 1_330,
     "textreg/reading": 2_265,
     "textreg/records": 2_490,
-    "textreg/solvers": 5_120,
+    "textreg/solvers": 5_130,
     "textreg/tasks": 1_310,
     "textreg/training": 4_410,
     "plugins": 11_370,

@@ -23,7 +23,7 @@ from textreg.records.problem import Support
 from textreg.solvers.admm import AdmmOptions, Algorithm1Options, admm, algorithm_1
 from textreg.solvers.certificate import provable, support_of_groups
 from textreg.solvers.groups import group_ascents, majorize
-from textreg.solvers.out_of_core import over_blocks, over_features
+from textreg.solvers.out_of_core import over_blocks, over_features, scale_in_blocks
 from textreg.solvers.reduce import SMALL
 from textreg.solvers.softmax import SeparableStep, multinomial, multinomial_groups, softmax_loss
 
@@ -115,6 +115,9 @@ class Group(Regularizer):
         over the classes.
         """
         groups = problem.groups
+        if parameter == "group" and isinstance(groups, BlockGroups):
+            found = scale_in_blocks(groups, problem.gradient_sizes_at_zero())
+            return found or super().scale(problem, parameter)
         if parameter != "group" or groups is None or not len(groups.indices):
             return super().scale(problem, parameter)
         member_of = row_of(groups.indptr)

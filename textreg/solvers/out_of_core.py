@@ -68,10 +68,7 @@ def left_by_groups(
     values : int32 ndarray, one for each
         How many documents have them.
     """
-    p, reach = groups.n_features, np.zeros(len(features))
-    for part in groups.blocks.map(reach_of, repeat(features), repeat(p)):
-        reach += part
-    reach *= group
+    p, reach = groups.n_features, group * _reach(groups, features)
     share = np.divide(excess, reach, out=np.full(len(reach), np.inf), where=reach > 0.0)
     order = np.argsort(share, kind="stable")
     chosen, shares = features[order], share[order]
@@ -84,6 +81,31 @@ def left_by_groups(
     found = np.empty(len(features), dtype=bool)
     found[order] = left
     return found
+
+
+def scale_in_blocks(groups: BlockGroups, sizes: Floats) -> float:
+    """The strength at which groups take all of a gradient, of which ``sizes`` (p,) are left.
+
+    Each feature's is split in proportion to the weights of its groups.
+    """
+    reach = _reach(groups, np.arange(len(sizes), dtype=np.int32))
+    shares = sizes / np.where(reach > 0.0, reach, np.inf)
+    return max(groups.blocks.map(largest_of, repeat(shares)), default=0.0)
+
+
+def _reach(groups: BlockGroups, features: Int32s) -> Floats:
+    """For some features the weights of all groups that hold them, summed."""
+    reach = np.zeros(len(features))
+    for part in groups.blocks.map(reach_of, repeat(features), repeat(groups.n_features)):
+        reach += part
+    return reach
+
+
+def largest_of(block: GroupBlock, shares: Floats) -> float:
+    """The largest length that shares (p,) have over a group of a block."""
+    lengths = np.empty(len(block.weights))
+    group_norms(block.indptr, block.indices, shares, lengths)
+    return float(lengths.max(initial=0.0))
 
 
 def reach_of(block: GroupBlock, features: Int32s, p: int) -> Floats:
