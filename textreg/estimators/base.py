@@ -311,7 +311,7 @@ def declared(
 ) -> Callable[[Callable[P, None]], Callable[P, None]]:
     """A constructor whose parameters are settings of a training, as these are declared.
 
-    Type checkers read its keywords in :mod:`textreg.training.keywords`. defaults: those that are
+    Type checkers read its keywords in ``textreg.training.keywords``. defaults: those that are
     not the declared ones, or of parameters that are no settings.
     """
     known, kinds = declared_settings(), inspect.Parameter
