@@ -191,13 +191,13 @@ BUDGETS = {
     "textreg/solvers": 5_130,
     "textreg/tasks": 1_310,
     "textreg/training": 4_410,
-    "plugins": 11_370,
+    "plugins": 11_375,
     "plugins/textreg-dask": 590,
     "plugins/textreg-export": 1_365,
     "plugins/textreg-latent": 760,
     "plugins/textreg-papers": 975,
     "plugins/textreg-report": 3_995,
-    "plugins/textreg-testing": 3_077,
+    "plugins/textreg-testing": 3_080,
 }
 """Lines of code that a folder may have, without docstrings, comments, blanks and tests.
 

@@ -672,5 +672,3 @@ def test_report(cli: Cli, tmp_path: Path) -> None:
         assert shown in text
     assert "Confusion matrix" not in text
     assert "--at-least-one" in text
-    pair = cli("compare", file, file, test, "--label-sep", ";", "--report", page)
-    assert pair.code == 2

@@ -162,8 +162,9 @@ def with_pairs(tokens: Tokens, pairs: Collection[tuple[int, int]] | None = None)
     names = list(tokens.vocabulary)
     number = {name: feature for feature, name in enumerate(names)}
     ids, sentence_ptr, spans = [], [0], []
+    known = np.zeros((len(tokens.ids), 2)) if tokens.spans is None else tokens.spans
     for start, end in itertools.pairwise(tokens.sentence_ptr):
-        sentence, own = tokens.ids[start:end].tolist(), tokens.spans[start:end]  # type: ignore[index]
+        sentence, own = tokens.ids[start:end].tolist(), known[start:end]
         for place, word in enumerate(sentence):
             ids.append(word)
             spans.append(own[place])
@@ -178,5 +179,5 @@ def with_pairs(tokens: Tokens, pairs: Collection[tuple[int, int]] | None = None)
         ids=np.array(ids, dtype=np.int32),
         sentence_ptr=np.array(sentence_ptr, dtype=np.int64),
         vocabulary=list(number),
-        spans=np.array(spans, dtype=np.int32).reshape(-1, 2),
+        spans=None if tokens.spans is None else np.array(spans, dtype=np.int32).reshape(-1, 2),
     )
