@@ -24,6 +24,7 @@ from textreg.penalties import Links, Quadratic
 from textreg.records import Graph, Problem
 from textreg.records.arrays import Cache
 from textreg.solvers.newton import quadratic
+from textreg.solvers.state import Engine
 
 GOLDEN = {
     "network_a_1_0.1": Network(alpha=1, beta=0.1),
@@ -342,3 +343,21 @@ def test_the_solver_takes_any_rows() -> None:
     problem = random_problem(14)
     solution = quadratic(problem, Quadratic(Links(csr_array(np.eye(7))), 0.2, 0.3))
     np.testing.assert_allclose(solution.w, Ridge(l2=0.5).solve(problem).w, atol=1e-5)
+
+
+def test_the_gradient_of_a_point_is_computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    random, asked = np.random.default_rng(3), list[Any]()
+    X = csr_array(random.poisson(0.5, (40, 12)).astype(float))
+    plain = Engine.gradient
+
+    def noted(self: Engine) -> Any:
+        asked.append(self.z)  # kept, so that no other array is taken for it
+        return plain(self)
+
+    monkeypatch.setattr(Engine, "gradient", noted)
+    rows = csr_array(np.eye(11, 12) - np.eye(11, 12, 1))
+    problem = Problem(X, random.choice([-1.0, 1.0], 40), tol=1e-9)
+    solution = quadratic(problem, Quadratic(Links(rows), 0.5, 0.1))
+    assert solution.converged
+    assert solution.iterations > 1
+    assert len(asked) == len({id(z) for z in asked}) == solution.iterations + 1

@@ -115,10 +115,12 @@ class Group(Regularizer):
         over the classes.
         """
         groups = problem.groups
-        if parameter == "group" and isinstance(groups, BlockGroups):
+        if parameter != "group" or groups is None:
+            return super().scale(problem, parameter)
+        if isinstance(groups, BlockGroups):
             found = scale_in_blocks(groups, problem.gradient_sizes_at_zero())
             return found or super().scale(problem, parameter)
-        if parameter != "group" or groups is None or not len(groups.indices):
+        if not len(groups.indices):
             return super().scale(problem, parameter)
         member_of = row_of(groups.indptr)
         total = np.bincount(groups.indices, groups.weights[member_of], groups.n_features)

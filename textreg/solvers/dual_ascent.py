@@ -18,8 +18,9 @@ a label gets has the same bits alone and in any company. All begin at alpha = 0,
 says to start: the first sweeps come farther than a look at a start. Where sweeps are slow, as where
 documents contradict each other and the ridge is next to nothing, Newton's method goes on.
 
-Documents in blocks, which are never in memory together, are swept one block after the other, and
-those that still move before the next block is read (yu2010): that is what saves passes.
+Documents in blocks, which are never in memory together, are swept one block after the other
+(yu2010), those that still move again before the next block is read. In this order sweeps come near
+the optimum, but not to it as fast as in memory: for the logistic loss Newton's method goes on.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ FIRST, NEXT = 6, 3
 # those that it moved by more than MOVING times the mean.
 SETTLED, MOVING = 3, 5.0
 
-# Most of these within a block: more fit it to what others are about to change.
+# Most of these within a block: further ones moved nothing, and each draws an order.
 WITHIN = 10
 
 # What the intercept adds to the diagonal of X X' / q, as a share of its mean.
@@ -82,9 +83,6 @@ RANGE = 1e20
 # Most Newton steps on the intercepts, the length of the first, and how far from the optimum, in
 # shares of the objective, they may end.
 INTERCEPT_STEPS, INTERCEPT_LENGTH, INTERCEPT_EXACT = 40, 4.0, 1e-18
-
-# Losses for which the optimum of a dual variable has a closed form.
-HINGES = SmoothedHinge | SquaredHinge
 
 
 def ascends(loss: Loss) -> bool:
@@ -191,8 +189,7 @@ class RidgeFit:
 
     def take(self, certificate: Certificate, at: int, ascent: Ascent) -> bool:
         """Take what was certified of column ``at``; whether the fit has ended."""
-        sweeps = ascent.sweeps
-        problem, objective = self.problem, float(certificate.objective[at])
+        problem, sweeps, objective = self.problem, ascent.sweeps, float(certificate.objective[at])
         self.bound = max(self.bound, float(certificate.bound[at]))
         if objective <= self.objective:
             self.objective, self.w, self.b = objective, certificate.w[at], float(certificate.b[at])
@@ -200,7 +197,7 @@ class RidgeFit:
         self.history.append(Step(sweeps, self.objective, gap))
         self._stopped = bool(problem.callback and problem.callback(self.history[-1]))
         ended = self._stopped or gap <= problem.tol or sweeps >= problem.max_iter
-        before = [step.gap for step in self.history][: max(len(self.history) - ascent.patience, 0)]
+        before = [step.gap for step in self.history[: max(len(self.history) - ascent.patience, 0)]]
         self.slow = not ended and len(before) > 0 and not gap <= 0.5 * min(before)
         return ended or self.slow
 

@@ -535,7 +535,7 @@ def quadratic(problem: Problem, penalty: Quadratic) -> Solution:
         residual = max(float(np.abs(gradient).max(initial=0.0)), norm * slope_b)
         first = max(first, residual)
         if penalty.l2 > 0.0:
-            bound = max(bound, newton.bound(gradient))
+            bound = max(bound, newton.bound())
             gap = relative_gap(objective, bound)
             converged = gap <= problem.tol
         else:
@@ -579,16 +579,23 @@ class NewtonSteps:
         if problem.start is None:
             engine.restart(engine.w, problem.intercept_at_zero())
         self.product = penalty.product(engine.w)
+        self._scores, self._gradient = np.empty(0), np.empty(0)
+
+    def gradient(self) -> Floats:
+        """(p,) Of the loss at the present scores; computed once for them, as it is a pass."""
+        if self._scores is not self.engine.z:
+            self._scores, self._gradient = self.engine.z, self.engine.gradient()
+        return self._gradient
 
     def gradient_and_objective(self) -> tuple[Floats, float]:
         """Both at the present weights; the gradient (p,) is that in w."""
         penalty = max(float(self.engine.w @ self.product), 0.0)  # below it by rounding alone
-        return self.engine.gradient() + 2.0 * self.product, self.engine.value + penalty
+        return self.gradient() + 2.0 * self.product, self.engine.value + penalty
 
-    def bound(self, gradient: Floats) -> float:
-        """A lower bound of the optimum from the present scores, weights and gradient."""
+    def bound(self) -> float:
+        """A lower bound of the optimum from the present scores and weights."""
         engine, w = self.engine, self.engine.w
-        alpha, t = dual_scores(engine), 2.0 * self.product - gradient
+        alpha, t = dual_scores(engine), -self.gradient()
         if slope_of_intercept(engine) > INTERCEPT_SLOPE * float(np.abs(alpha).sum()):
             t = engine.design.transposed_product(alpha)
         rest = t - 2.0 * self.product

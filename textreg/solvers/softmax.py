@@ -81,8 +81,6 @@ from textreg.solvers.state import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from textreg.records import Floats
-
     Singles = NDArray[np.float32]
 
 
