@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -31,12 +32,23 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out tests that cost more than they tell in every run."""
+    """Leave out tests that cost more than they tell in every run.
+
+    Of a test marked ``sampled(n)``, n of its cases stay, always the same: drawn by its name.
+    """
     if config.getoption("--thorough"):
         return
-    left_out = [item for item in items if item.get_closest_marker("thorough")]
-    config.hook.pytest_deselected(items=left_out)
-    items[:] = [item for item in items if not item.get_closest_marker("thorough")]
+    cases: dict[str, list[pytest.Item]] = {}
+    left_out = {item for item in items if item.get_closest_marker("thorough")}
+    for item in items:
+        if item.get_closest_marker("sampled"):
+            cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    for name, own in cases.items():
+        (marker,) = own[0].iter_markers("sampled")
+        drawn = random.Random(name.rpartition("/")[2]).sample(own, min(marker.args[0], len(own)))
+        left_out.update(set(own) - set(drawn))
+    config.hook.pytest_deselected(items=list(left_out))
+    items[:] = [item for item in items if item not in left_out]
 
 
 @pytest.fixture(scope="session")

@@ -191,6 +191,7 @@ def assert_same(features: Made, whole: Features) -> None:
     assert (features.encoder.transform(new) != whole.encoder.transform(new)).nnz == 0
 
 
+@pytest.mark.sampled(14)
 @pytest.mark.parametrize("blocks", [1, 2, 5])
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 def test_same_as_all_at_once(

@@ -158,6 +158,7 @@ def test_the_first_of_two_labels_has_one_too() -> None:
     assert task.decide(scores, {"a": found["a"].value}).tolist() == [0, 1, 1]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("method", ["temperature", "isotonic"])
 @pytest.mark.parametrize(
     ("labels", "multiclass"), [("pn", "ovr"), ("pnq", "ovr"), ("pnq", "softmax")]

@@ -63,6 +63,7 @@ def changing(monkeypatch: pytest.MonkeyPatch, where: Any, name: str, change: Any
     monkeypatch.setattr(where, name, call)
 
 
+@pytest.mark.sampled(8)
 @each_change
 @pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz"])
 @pytest.mark.parametrize("stored", [False, True])

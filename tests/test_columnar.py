@@ -384,6 +384,7 @@ def bomb(path: Path) -> Path:
     return path
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "name",
     [

@@ -23,6 +23,7 @@ def posed(loss: str, seed: int = 0, share: float = 1e-5) -> tuple[Problem, float
     return problem, share * problem.largest_gradient_at_zero()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("loss", LOSSES)
 def test_a_hard_lasso_converges_in_every_solver(loss: str, seed: int) -> None:
@@ -63,6 +64,7 @@ def test_steps_are_not_held_up_at_the_kinks_of_a_hinge(share: float) -> None:
     assert Lasso(l1=share * problem.largest_gradient_at_zero()).solve(problem).converged
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("group", [0.1, 1.0])
 def test_weak_groups_converge(loss: str, group: float) -> None:

@@ -222,6 +222,7 @@ def test_what_is_missing_is_named_with_its_line(alone: Alone) -> None:
         assert told[1] == line
 
 
+@pytest.mark.thorough
 def test_the_lines_work(alone: Alone) -> None:
     """From a checkout the folder, and the extra where there is a wheel; then the command works."""
     told = alone.run("-m", "textreg", "report", "m").stderr

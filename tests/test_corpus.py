@@ -304,6 +304,7 @@ def test_lines_are_counted_over_quoted_line_breaks(write) -> None:
     assert [corpus.where(i).rsplit(":", 1)[1] for i in range(3)] == ["2", "5", "6"]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", ["a.csv", "a.jsonl", "a.txt", "a.csv.gz"])
 def test_fifty_megabytes_on_one_line(write, name: str) -> None:
     text = "good grief " * 5_000_000

@@ -59,6 +59,7 @@ def test_several_right_hand_sides_give_the_bits_of_one(X: Any) -> None:
         np.testing.assert_array_equal(whole[:, column], as_design(X).product(W[:, column]))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("name", "params"),
     [

@@ -145,6 +145,7 @@ def test_a_loss_that_is_not_there() -> None:
         textreg.train(*reviews(20), loss="hing")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("loss", ["squared-hinge", "hinge", "squared"])
 @pytest.mark.parametrize("reg", ["elastic", "sentence", "gomp"])
 def test_other_losses_classify(loss: str, reg: str, tmp_path: Path) -> None:

@@ -100,6 +100,7 @@ def same(one: Any, other: Any, weight: float, objective: float) -> None:
     np.testing.assert_allclose(other.w / weight, one.w, rtol=0, atol=20 * TOL**0.5 * size)
 
 
+@pytest.mark.sampled(36)
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("name", REGULARIZERS)
 @pytest.mark.parametrize("unit", ["X", "weights", "y"])
@@ -120,6 +121,7 @@ def test_units_mean_nothing(unit: str, name: str, loss: str) -> None:
             assert np.array_equal(other.w != 0.0, one.w != 0.0)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("loss", ["logistic", "squared"])
 @pytest.mark.parametrize("name", ["group", "sentence", "lasso", "ridge"])
 def test_units_mean_nothing_where_features_outnumber_documents(name: str, loss: str) -> None:
@@ -161,6 +163,7 @@ def test_units_mean_nothing_to_steps_over_documents(
             same(one, solver.solve(changed), weight, objective)
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", [name for name in REGULARIZERS if name != "proximal"])
 @pytest.mark.parametrize("unit", ["X", "weights"])
 def test_units_mean_nothing_under_softmax(unit: str, name: str) -> None:

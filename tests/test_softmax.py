@@ -153,6 +153,7 @@ TEXTS = ["red hot sun", "red sun sand", "cold blue sea", "blue sea wave", "green
 LABELS = ["desert", "desert", "sea", "sea", "wood", "wood"]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("reg", ["ridge", "elastic", "network"])
 def test_the_whole_way(reg: str, tmp_path: Path) -> None:
     """Probabilities are the softmax of the scores, in memory and from the file."""

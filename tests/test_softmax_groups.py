@@ -252,9 +252,15 @@ TEXTS += ["green tree. A leaf falls.", "tree leaf. It is green."]
 LABELS = ["desert", "desert", "sea", "sea", "wood", "wood"]
 
 
-@pytest.mark.parametrize("options", [{"reg": "sentence"}, {"reg": "group", "groups": "windows"}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        pytest.param({"reg": "sentence", "path": True}, marks=pytest.mark.thorough),
+        {"reg": "group", "groups": "windows"},
+    ],
+)
 def test_the_whole_way(options: dict[str, Any], tmp_path: Path) -> None:
-    options = {**options, "multiclass": "softmax", "path": options["reg"] == "sentence"}
+    options = {**options, "multiclass": "softmax"}
     options |= {"tokenizer": "words", "ngrams": 1}
     model = textreg.train(TEXTS * 8, LABELS * 8, jobs=2, **options)
     assert model.predict(TEXTS) == LABELS

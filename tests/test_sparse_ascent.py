@@ -52,6 +52,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     return seen
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("fit_intercept", [True, False])
 @pytest.mark.parametrize("l2", [0.0, 0.1])
 @pytest.mark.parametrize(

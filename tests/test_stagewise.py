@@ -65,6 +65,7 @@ def logistic(seed: int = 0, **changes: Any) -> Problem:
     return Problem(**{"X": csr_array(X), "y": labels(X), **changes})
 
 
+@pytest.mark.sampled(20)
 @pytest.mark.parametrize("fit_intercept", [True, False])
 @pytest.mark.parametrize(
     "options",

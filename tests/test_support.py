@@ -88,6 +88,7 @@ def test_it_holds_at_the_optimum(
     check_at_optimum(PARTS[name], problem, tol)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("l2", [0.0, 0.1])
 @pytest.mark.parametrize("seed", range(3))
 def test_solvers_and_tolerances_never_contradict_each_other(seed: int, l2: float) -> None:

@@ -100,6 +100,7 @@ def test_folding_is_that_of_unicode() -> None:
         assert len(c.casefold()) > 1 or text_rules.folded(c) == c.casefold()
 
 
+@pytest.mark.thorough
 def test_every_character() -> None:
     """Alone, at both ends of eight characters, which are read at once, and at the end."""
     texts = [f"{c} {c}bcdefgh abcdefg{c} ijkl{c}" for c in map(chr, range(0x110000))]

@@ -87,6 +87,7 @@ def test_groups_are_counted() -> None:
     assert summary.groups.after == 4
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("labels", [("neg", "pos"), ("neg", "pos", "mid")])
 @pytest.mark.parametrize("reg", ["lasso", "sentence"])
 def test_results_do_not_depend_on_jobs(labels: tuple[str, ...], reg: str) -> None:
@@ -315,6 +316,7 @@ def test_wrong_data() -> None:
             train(**{"texts": TEXTS, "labels": LABELS, "reg": "network", **options})
 
 
+@pytest.mark.thorough
 def test_science_reaches_what_was_published(data_dir: Path) -> None:
     """As in the papers: hyperparameters are chosen on dev, 790 messages are for the test."""
     task = data_dir / "data" / "tasks" / "science"

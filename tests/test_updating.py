@@ -64,6 +64,7 @@ def objectives_agree(one: Model, other: Model) -> None:
     assert -second.gap * second.objective <= apart <= first.gap * first.objective
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("reg", ["ridge", "lasso", "elastic", "sentence", "network"])
 def test_equals_training_on_all_documents(reg: str) -> None:
     model = train(*OLD, reg=reg, tokenizer="words")

@@ -85,6 +85,7 @@ def test_tfidf_on_20news(train: list[str], new: list[str]) -> None:
     same(features.encoder.transform(new), peer.transform(new), rtol=1e-12)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     "options",
     [

@@ -68,6 +68,7 @@ FEATURES: list[dict[str, Any]] = [
 ]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("options", FIXED, ids=lambda options: str(options["reg"]))
 def test_the_model_is_that_of_blocks_here(address: str, options: dict[str, Any]) -> None:
     texts, labels = documents(300)
