@@ -48,8 +48,9 @@ def fits(monkeypatch: pytest.MonkeyPatch) -> dict[int, list[Regularizer]]:
     solve = trials.solve_chunk
 
     def noted(chunk: Any, *rest: Any) -> Any:
-        some = found.setdefault(chunk.fold.problem.design.shape[0], [])
-        some += [setting for setting in chunk.settings if setting not in some]
+        fold, _, settings, _ = chunk
+        some = found.setdefault(fold.problem.design.shape[0], [])
+        some += [setting for setting in settings if setting not in some]
         return solve(chunk, *rest)
 
     monkeypatch.setattr("textreg.training.trials.solve_chunk", noted)

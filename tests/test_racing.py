@@ -71,8 +71,9 @@ def fits(monkeypatch: pytest.MonkeyPatch) -> dict[Any, set[Any]]:
     solve = trials.solve_chunk
 
     def counted(chunk: Any, *rest: Any) -> Any:
-        for setting in chunk.settings:
-            found.setdefault(setting, set()).update(chunk.rows)
+        _, rows, settings, _ = chunk
+        for setting in settings:
+            found.setdefault(setting, set()).update(rows)
         return solve(chunk, *rest)
 
     monkeypatch.setattr("textreg.training.trials.solve_chunk", counted)
@@ -172,8 +173,9 @@ def test_settings_start_from_the_best_so_far(monkeypatch: pytest.MonkeyPatch) ->
     solve = trials.solve_chunk
 
     def noted(chunk: Any, *rest: Any) -> Any:
-        began = (chunk.settings[0].params(), any(start is not None for start in chunk.starts))
-        for row in chunk.rows:
+        _, rows, settings, starts = chunk
+        began = (settings[0].params(), any(start is not None for start in starts))
+        for row in rows:
             started.setdefault(row, []).append(began)
         return solve(chunk, *rest)
 

@@ -1038,6 +1038,7 @@ class BlockDesign(Design):
         )
 
     X = X_csc = columns = rows = squares = property(_whole)
+    values = property(lambda self: int(self.blocks.sizes.sum()))
 
     @property
     def passes(self) -> float:

@@ -21,10 +21,9 @@ from textreg.blocks.backends import open_workers
 from textreg.blocks.features import BlockFeatures
 from textreg.blocks.scratch import Budget, Scratch
 from textreg.errors import DataWarning, UsageError
-from textreg.features.vectorize import DocumentRows
+from textreg.features.vectorize import MatrixRows
 from textreg.kinds import Workers
-from textreg.plugins import calls
-from textreg.records import Corpus, Design, Documents, Problem
+from textreg.records import Corpus, Documents
 from textreg.records.design import BlockDesign, BlockGroups, GroupBlocks, RowBlocks
 from textreg.records.documents import TextsElsewhere
 from textreg.records.store import ArrayStore, release_memory
@@ -39,9 +38,6 @@ from textreg.training.settings import TrainingSettings
 from textreg.training.splits import splits_of
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-    from scipy.sparse import csr_array
-
     from textreg.features.encoder import AnyEncoder
 
 
@@ -84,21 +80,6 @@ def make_blocks(
         lambda done: work.report("features", (n + done) // 2, n),
     )
     return features.encoder, rows, groups
-
-
-class _BlockRows(DocumentRows):
-    """Rows that are nowhere together."""
-
-    def __init__(self, design: BlockDesign) -> None:
-        self._design, self.shape = design, design.shape
-
-    def matrix(self, documents: NDArray[np.intp] | None = None) -> csr_array:
-        """UsageError."""
-        return self._design.X
-
-    def design(self, documents: NDArray[np.intp] | None = None) -> Design:
-        """That of all documents; UsageError for some of them."""
-        return self._design if documents is None else Design(self._design.X[documents])
 
 
 # Most documents, and characters of theirs, that hyperparameters are searched on.
@@ -173,12 +154,10 @@ def check_settings(settings: TrainingSettings) -> None:
             dimension.part != "reg" for dimension in settings.dimensions()
         ),
     }
-    for name, needed in needs.items():
-        if needed:
-            raise UsageError(
-                f"{name} needs all documents in memory: leave it out, or leave out memory "
-                "(--memory)."
-            )
+    for name in filter(needs.get, needs):
+        raise UsageError(
+            f"{name} needs all documents in memory: leave it out, or leave out memory (--memory)."
+        )
     # Out-of-core solvers exist for some penalties only.
     if not settings.reg.fits_blocks():
         raise UsageError(
@@ -233,29 +212,21 @@ def learn_in_blocks(
         release_memory()
         fit.LOG.info("%d features in %.2f s", rows.shape[1], clock.stop("features"))
         design = BlockDesign(rows, memory=settings.bytes or math.inf)
-        weights = own_weights(training.corpus)
-        prepared = Prepared.of(training.target, weights, settings, encoder, _BlockRows(design))
-        problem = Problem(
-            X=design,
-            y=prepared.task.row(prepared.y, 0),
-            sample_weight=prepared.sample_weight,
-            loss=calls.guarded(settings.loss),
+        weights, every = own_weights(training.corpus), np.arange(len(training.corpus))
+        prepared = Prepared.of(
+            *(training.target, weights, settings, encoder, MatrixRows(design)),
             groups=None if settings.groups is None else BlockGroups(groups),
-            tol=settings.tol,
-            max_iter=settings.max_iter,
         )
-        factors = prepared.row_factors
-        problems = trials.Problems(problem, prepared.task, prepared.y, row_factors=factors)
+        problems = prepared.problems(every, settings.tol)
         regularizer = result.best.regularizer if result.best else settings.reg
         if scales:  # those of all documents in place of those of the part
             whole = trials.scales_of(settings.reg, scales, problems.hardest())
             regularizer = trials.carried_over(regularizer, scales, whole)
         fitted, stopped = fit.fit_rows(regularizer, problems, None, work)
         fitted, pruned = fit.prune(fitted, regularizer, problems, settings.prune)
-        best, every = result.best, np.arange(len(training.corpus))
         why = None if fitted.converged else stopped
         final_fit = fit.FinalFit(
-            best, regularizer, prepared, [], every, problems, fitted, pruned, why, learned
+            *(result.best, regularizer, prepared, [], every, problems, fitted, pruned, why, learned)
         )
         release_memory()
         fit.report_fit(final_fit, settings, clock.stop("fit"))

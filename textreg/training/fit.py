@@ -295,7 +295,7 @@ def learn_from_held(  # noqa: PLR0913  # the fits, and what is known of them
     else:
         starts = None
         if near is not None and isinstance(near.w, np.ndarray):
-            starts = list(map(Weights, near.w, near.b.tolist()))
+            starts = list(zip(near.w, near.b.tolist(), strict=True))
         held, outside_scores, stopped = held_out(regularizer, folds, work, X, starts)
     if stopped and near is not None:
         return None
@@ -323,7 +323,7 @@ def learn_from_held(  # noqa: PLR0913  # the fits, and what is known of them
 def fit_rows(
     regularizer: kinds.Regularizer,
     problems: trials.Problems,
-    starts: Sequence[trials.Start | Weights | None] | None,
+    starts: Sequence[AnyStart] | None,
     work: Work = ALONE,
     *,
     keep: Table | None = None,
@@ -449,15 +449,8 @@ class PrunedRows(Table):
         return PruneSummary(self._share, before, self._bytes // 12, gap)
 
 
-class Weights(NamedTuple):
-    """A solution as a warm start that is not reduced: see :class:`Start`."""
-
-    w: Floats
-    b: float
-
-    def dense(self, n_features: int) -> tuple[Floats, float]:
-        """The form that ``Problem.start`` takes."""
-        return self.w, self.b
+# A solution to start from: weights and intercept, or reduced to what is needed.
+AnyStart: TypeAlias = "trials.Start | tuple[Floats, float] | None"
 
 
 @dataclass(frozen=True, eq=False)
@@ -485,7 +478,7 @@ def held_out(
     folds: Sequence[trials.Fold],
     work: Work,
     outside: csr_array,
-    starts: Sequence[Weights] | None,
+    starts: Sequence[AnyStart] | None,
 ) -> tuple[Held, Floats, str | None]:
     """Scores of everything held out, and of documents ``outside``, by fits that have not seen them.
 
@@ -541,23 +534,24 @@ def _fit(  # noqa: PLR0913  # one piece of work
     regularizer: kinds.Regularizer,
     problems: trials.Problems,
     rows: Sequence[int | None],
-    starts: Sequence[trials.Start | Weights | None],
+    starts: Sequence[AnyStart],
     run: Run,
     keep: Table,
     prove: bool,
 ) -> list[Solution] | list[MultiSolution]:
     """The fits of some of ``problems.rows``, whose weights ``keep`` takes."""
-    callback, p = run.callback, problems.problem.design.shape[1]
-    if rows[0] is None:
+    callback, (n, p) = run.callback, problems.problem.design.shape
+    separate = [row for row in rows if row is not None]
+    from_ = [
+        start.dense(p) if isinstance(start, trials.Start) else start
+        for start in (map(starts.__getitem__, separate) if separate else starts)
+    ]
+    if not separate:
         problem, codes = problems.of(None).replace(callback=callback), problems.y.astype(np.int64)
-        fitted_together = calls.solve_softmax(
-            regularizer, problem, codes, trials.together(starts, p)
-        )
+        fitted_together = calls.solve_softmax(regularizer, problem, codes, trials.together(from_))
         run.advance()
         return [fitted_together]
-    separate = [row for row in rows if row is not None]
-    goal, n = problems.problem.tol, problems.problem.design.shape[0]
-    from_ = [None if (start := starts[row]) is None else start.dense(p) for row in separate]
+    goal = problems.problem.tol
     proves = prove and type(regularizer).support is not kinds.Regularizer.support
     if proves and regularizer.needs == "groups" and n <= FEW:
         problems = replace(problems, problem=problems.problem.replace(tol=goal * TIGHTER))

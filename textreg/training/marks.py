@@ -169,9 +169,8 @@ def check_marks(settings: Any) -> None:
         "path": settings.path,
         "no-refit": not settings.refit,
     }
-    for name, given in needs.items():
-        if given:
-            raise UsageError(
-                f"marked passages do not go with {name}: leave it out, or the passages "
-                "(--evidence-col, --evidence-words)."
-            )
+    for name in filter(needs.get, needs):
+        raise UsageError(
+            f"marked passages do not go with {name}: leave it out, or the passages "
+            "(--evidence-col, --evidence-words)."
+        )

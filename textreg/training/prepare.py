@@ -16,6 +16,7 @@ from textreg.features.fields import AUTO_TOKENIZER, fit_fields, plan_fields, tok
 from textreg.features.vectorize import DocumentRows, Features, MatrixRows
 from textreg.plugins import calls, registry
 from textreg.records import Corpus, Floats, Graph, Groups, Problem, Tokens
+from textreg.records.design import BlockDesign
 from textreg.structure.joining import Pretokenized
 from textreg.tasks import Target, Task, read_target
 from textreg.tasks.base import parted
@@ -113,6 +114,7 @@ class Prepared:
     task, y: what is learned, and its targets. row_factors: those of the task. unlabeled: number of
     documents at the end of ``tokens`` that are nowhere else. splits: those of :attr:`folds`.
     prior: what weights lean on, where they do. strength: how much, which ``rows`` then show.
+    groups: those of all documents, where they lie in blocks.
     """
 
     encoder: AnyEncoder
@@ -130,6 +132,7 @@ class Prepared:
     splits: Sequence[Split] = ()
     prior: Vectors | Marks | None = None
     strength: float = 0.0
+    groups: Groups | None = None
 
     @classmethod
     def of(  # what documents become
@@ -195,18 +198,19 @@ class Prepared:
     def problem(self, rows: NDArray[np.intp], tol: float) -> Problem:
         """The fit of some documents, with the ``y`` of the first weight vector."""
         settings = self.settings
-        tokens = self._tokens(rows)
-        groups = None if settings.groups is None else calls.build_groups(settings.groups, tokens)
-        graph = None if settings.graph is None else self._graph(settings.graph, rows, groups)
-        del tokens
-        columns = self.rows.shape[1]
-        if groups is not None:
+        groups, graph, columns = self.groups, None, self.rows.shape[1]
+        if groups is None and settings.groups is not None:
+            groups = calls.build_groups(settings.groups, self._tokens(rows))
+        if settings.graph is not None:
+            graph = self._graph(settings.graph, rows, groups)
+        if groups is not None and self.groups is None:
             groups = groups.widened(columns)
             _ = groups.merged  # made once, here: all weight vectors and threads share it
             # Plugins may read all arrays of the groups, built-in parts only the merged ones.
             groups = groups.compact() if registry.ours(settings.reg) else groups
+        design = self.rows.design(None if len(rows) == self.rows.shape[0] else rows)
         problem = Problem(
-            X=self.rows.design(None if len(rows) == self.rows.shape[0] else rows),
+            X=design,
             y=self.task.row(self.y[rows], 0),
             sample_weight=self.sample_weight[rows],
             loss=calls.guarded(settings.loss),
@@ -216,7 +220,7 @@ class Prepared:
             max_iter=settings.max_iter,
             fit_intercept=self.fit_intercept,
         )
-        if not problem.design.full:
+        if not (design.full or isinstance(design, BlockDesign)):
             _ = problem.X_csc  # likewise
         return problem
 

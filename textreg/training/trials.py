@@ -183,9 +183,9 @@ class Start(NamedTuple):
         return w, self.b
 
 
-def together(starts: Sequence[Any], n_features: int) -> tuple[Floats, Floats] | None:
+def together(starts: Sequence[tuple[Floats, float] | None]) -> tuple[Floats, Floats] | None:
     """Several in one, if all are there: weights (k, n_features) and intercepts (k,)."""
-    known = [start.dense(n_features) for start in starts if start is not None]
+    known = [start for start in starts if start is not None]
     if not known or len(known) < len(starts):
         return None
     weights, intercepts = zip(*known, strict=True)
@@ -209,17 +209,9 @@ class Trial(NamedTuple):
 Trials = list[list[Trial]]
 
 
-class Chunk(NamedTuple):
-    """Consecutive settings of a chain, for one fold and some of its ``rows``.
-
-    starts: the solution of another setting for each weight vector, to start from; None to start
-    from zero, and nothing where all do.
-    """
-
-    fold: Fold
-    rows: list[int | None]
-    settings: list[Regularizer]
-    starts: list[Start | None]
+# Consecutive settings of a chain, for one fold and some of its ``rows``; and for each weight vector
+# the solution of another setting to start from: None to start from zero, nothing where all do.
+Chunk = tuple[Fold, list["int | None"], list[Regularizer], list["Start | None"]]
 
 
 def solve_chunk(chunk: Chunk, run: Run) -> Trials:
@@ -227,14 +219,13 @@ def solve_chunk(chunk: Chunk, run: Run) -> Trials:
 
     A setting that is being fitted at the stop has no trial.
     """
-    fold, rows, p = chunk.fold, chunk.rows, chunk.fold.problem.design.shape[1]
-    trials: Trials = []
-    if not share_passes(chunk.settings, fold):
-        start = together(chunk.starts, p)
-        solutions = solve_chain(chunk.settings, fold, rows[0], start, run)
+    fold, rows, settings, reduced = chunk
+    p, trials = fold.problem.design.shape[1], Trials()
+    starts = [None if start is None else start.dense(p) for start in reduced]
+    if share_passes(settings, fold):
+        solutions = solve_side_by_side(settings, fold, rows, starts, run)
     else:
-        starts = [None if start is None else start.dense(p) for start in chunk.starts]
-        solutions = solve_side_by_side(chunk.settings, fold, rows, starts, run)
+        solutions = solve_chain(settings, fold, rows[0], together(starts), run)
     began = time.perf_counter()
     for weights, intercepts, _ in solutions:
         if run.stopped:
@@ -455,8 +446,8 @@ def add_trials(  # what, on what, how, and where it goes
             for at, fold in enumerate(folds)
             for some in cut_rows(rows, [grid[it] for it in places], fold, run.work.threads)
         ]
-        chunks = [
-            Chunk(folds[at], some, [grid[place] for place in places], _starts(source, at, some))
+        chunks: list[Chunk] = [
+            (folds[at], some, [grid[place] for place in places], _starts(source, at, some))
             for at, some, places, source in cells
         ]
         solved = solve_chunks(chunks, run)
@@ -464,8 +455,7 @@ def add_trials(  # what, on what, how, and where it goes
             for place, trials in zip(places, by_setting, strict=False):
                 # Alone, a row may have several weight vectors, which are fitted together.
                 of_rows = [trials] if len(some) == 1 else [[trial] for trial in trials]
-                for row, of_row in zip(some, of_rows, strict=True):
-                    results[place][at, row] = of_row
+                results[place] |= zip([(at, row) for row in some], of_rows, strict=True)
         if run.stopped:
             break
 
@@ -489,18 +479,18 @@ def solve_chunks(chunks: Sequence[Chunk], run: Run) -> list[Trials]:
     workers, sent = run.work.workers, run.work.sent
     if workers is None or not workers.elsewhere:
         return list(run.map(solve_chunk, [(chunk, run) for chunk in chunks]))
-    for fold in {chunk.fold: None for chunk in chunks}:
+    folds, *parts = zip(*chunks, strict=True)
+    for fold in dict.fromkeys(folds):
         if fold not in sent:
             sent[fold] = workers.send(fold)
-    folds, *parts = zip(*chunks, strict=True)
     ends = time.time() + run.remaining
     with run.listening():
         solved: list[Trials] = list(
             workers.map(_solve, map(sent.__getitem__, folds), *parts, itertools.repeat(ends))
         )
-    for chunk, trials in zip(chunks, solved, strict=True):
+    for rows, trials in zip(parts[0], solved, strict=True):
         for fitted in trials:
-            run.advance(len(chunk.rows), fitted[0].seconds)
+            run.advance(len(rows), fitted[0].seconds)
     return solved
 
 
@@ -619,4 +609,4 @@ def _solve(fold: Fold, rows: Any, parts: Any, starts: Any, ends: float) -> Trial
         warnings.simplefilter("ignore", ConvergenceWarning)
         # The clock of this machine is thought to be right.
         run = Work(deadline=time.monotonic() + ends - time.time()).run("search", 0)
-        return solve_chunk(Chunk(fold, rows, parts, starts), run)
+        return solve_chunk((fold, rows, parts, starts), run)

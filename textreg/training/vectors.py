@@ -281,9 +281,8 @@ def check_vectors(settings: Any) -> None:
         raise UsageError(
             "vectors come from a table or from unlabeled documents: give vectors or unlabeled."
         )
-    for name, given in needs.items():
-        if given:
-            raise UsageError(
-                f"vectors do not go with {name}: leave it out. They are for ridge, elastic and "
-                "auto, and the weighting unit-idf."
-            )
+    for name in filter(needs.get, needs):
+        raise UsageError(
+            f"vectors do not go with {name}: leave it out. They are for ridge, elastic and auto, "
+            "and the weighting unit-idf."
+        )
