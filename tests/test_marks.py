@@ -1,4 +1,4 @@
-"""Marked passages as a prior on penalties (textreg.training.marks)."""
+"""Marked passages as a prior on penalties (textreg.training.priors)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from textreg.errors import DataError, UsageError
 from textreg.features.vectorize import Vectorizer
 from textreg.reading.corpus import read_corpus
 from textreg.records import Corpus, Problem
-from textreg.training.marks import COUNT, STRENGTHS, Marks, log_odds_of
+from textreg.training.priors import COUNT, Marks, log_odds_of
 
 REASONS = {"p": ["fine", "superb", "great"], "n": ["dull", "awful", "flat"]}
 OTHERS = [f"word{at}" for at in range(60)]
@@ -50,7 +50,7 @@ def test_reasons_get_more_of_the_weight() -> None:
     assert model.summary is not None
     assert model.summary.marks is not None
     assert model.summary.marks.documents == 80
-    assert model.summary.marks.strength in STRENGTHS[1:]
+    assert model.summary.marks.strength in Marks.strengths[1:]
     reasons = {word for some in REASONS.values() for word in some}
 
     def share(one: textreg.Model) -> float:

@@ -22,7 +22,7 @@ from textreg.records import Problem, Solution
 from textreg.tasks import classification
 from textreg.training.running import Work
 from textreg.training.search import choose
-from textreg.training.settings import check_fraction
+from textreg.training.settings import TrainingSettings
 from textreg.training.splits import folds, holdout
 from textreg.training.trials import Fold, MeasuredSetting, Start, search
 
@@ -96,7 +96,7 @@ def test_wrong_splits_are_refused() -> None:
     codes = codes_of([4, 4])
     for fraction in (0.0, 1.0, float("nan")):
         with pytest.raises(UsageError, match="holdout must lie between 0 and 1"):
-            check_fraction(fraction)
+            TrainingSettings(holdout=fraction)
     for count in (1, 9):
         with pytest.raises(UsageError, match="cv must be 2 to 8"):
             folds(codes, ("a", "b"), count, 0)

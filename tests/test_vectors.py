@@ -1,4 +1,4 @@
-"""Word vectors as a prior on weights of words, folded into these (textreg.training.vectors)."""
+"""Word vectors as a prior on weights of words, folded into these (textreg.training.priors)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import textreg
 from textreg.errors import DataError, DataWarning, UsageError
 from textreg.kinds import WordVectors
 from textreg.records import Floats, Problem
-from textreg.training.vectors import SCALES
+from textreg.training.priors import Vectors
 
 # Words of two kinds, of which the training texts have a half.
 KINDS = {"p": [f"up{i}" for i in range(20)], "n": [f"down{i}" for i in range(20)]}
@@ -92,7 +92,7 @@ def test_words_of_no_training_text_get_weights() -> None:
     vectors = model.summary.vectors
     assert vectors is not None
     assert (vectors.name, vectors.inferred, vectors.known) == ("kinds", 20, 1.0)
-    assert vectors.scale in SCALES[1:]
+    assert vectors.scale in Vectors.strengths[1:]
     unseen = corpus(200, slice(10, 20), 1)
     right = np.mean(np.array(model.predict(unseen[0])) == unseen[1])
     plain = textreg.train(*corpus(), **WORDS)

@@ -15,7 +15,7 @@ from click.core import ParameterSource
 
 from textreg import explain as explaining
 from textreg.cli import inputs, shared
-from textreg.cli.output import SHOWN, percent, print_json, print_table
+from textreg.cli.shared import SHOWN, percent, print_json, print_table
 from textreg.errors import UsageError
 from textreg.explain.contributions import headline, strongest, text_parts
 from textreg.model import container, storage, summary

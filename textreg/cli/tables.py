@@ -258,7 +258,6 @@ class Table:
         self.kinds = {f"{prefix}{name}": kind for name, kind in answers.kinds.items()}
         if reasons:
             self.kinds[f"{prefix}{REASON}"] = str
-        self._reasons = reasons
         self._ids = ids
         self._known: set[str] = set()
 

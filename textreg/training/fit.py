@@ -26,8 +26,8 @@ from textreg.records.store import check_room, release_memory
 from textreg.solvers.certificate import relative_gap
 from textreg.tasks.base import Held
 from textreg.training import trials
-from textreg.training.marks import Marks
 from textreg.training.prepare import SEARCH_TOL, Prepared, left_out_splits
+from textreg.training.priors import Marks
 from textreg.training.running import ALONE, Run, Work
 from textreg.training.search import SearchContext, SearchResult
 from textreg.training.settings import TrainingSettings
@@ -86,16 +86,6 @@ class FinalFit(NamedTuple):
     def nonzero(self) -> int:
         """Number of features with a weight."""
         return len(used_columns(self.fitted.w))
-
-    def shortfall(self, tol: float) -> str:
-        """How a fit ended that missed its tolerance, for people."""
-        gap = self.fitted.gap
-        reached = "no bound" if np.isnan(gap) else f"a relative gap of {gap:.1e}"
-        return (
-            f"{self.regularizer.label()} stopped before its tolerance: {reached}, where {tol:g} "
-            f"was asked for (--tol), after {self.fitted.iterations:,} iterations. Larger penalty "
-            "strengths, or a larger tolerance, make it easier."
-        )
 
 
 class Learned(NamedTuple):
@@ -797,12 +787,18 @@ def report_fit(fit: FinalFit, settings: TrainingSettings, seconds: float) -> Non
         LOG.info("pruned: %d of %d weights kept", fit.pruned.after, fit.pruned.before)
     for label, cut in fit.cuts.items():
         LOG.info("threshold of %r: %.4f, chosen on held-out documents", label, cut)
-    if not fitted.converged:
-        message = fit.shortfall(settings.tol)
-        if fit.stopped is not None:
-            why = _why(fit.stopped, settings.tuning.seconds)
-            message = f"{why}: the model is the best so far, and not the optimum."
-        warnings.warn(message, errors.ConvergenceWarning, stacklevel=4)
+    if fitted.converged:
+        return
+    reached = "no bound" if np.isnan(fitted.gap) else f"a relative gap of {fitted.gap:.1e}"
+    message = (
+        f"{fit.regularizer.label()} stopped before its tolerance: {reached}, where "
+        f"{settings.tol:g} was asked for (--tol), after {fitted.iterations:,} iterations. Larger "
+        "penalty strengths, or a larger tolerance, make it easier."
+    )
+    if fit.stopped is not None:
+        why = _why(fit.stopped, settings.tuning.seconds)
+        message = f"{why}: the model is the best so far, and not the optimum."
+    warnings.warn(message, errors.ConvergenceWarning, stacklevel=4)
 
 
 def _why(stopped: str, budget: float | None) -> str:

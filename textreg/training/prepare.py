@@ -19,18 +19,11 @@ from textreg.records import Corpus, Floats, Graph, Groups, Problem, Tokens
 from textreg.records.design import BlockDesign
 from textreg.structure.joining import Pretokenized
 from textreg.tasks import Target, Task, read_target
-from textreg.tasks.base import parted
-from textreg.training.marks import (
-    Marks,
-    check_marks,
-    log_odds_of,
-    log_odds_of_words,
-    marked_documents,
-)
+from textreg.tasks.base import Targets, parted
+from textreg.training import priors
 from textreg.training.settings import TrainingSettings
 from textreg.training.splits import FEW, FOLDS, Split, left_out, split_by
 from textreg.training.trials import Fold, Problems
-from textreg.training.vectors import Vectors
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -39,7 +32,6 @@ if TYPE_CHECKING:
     from textreg.features.encoder import AnyEncoder
     from textreg.features.vectorize import Graphs
     from textreg.kinds import GraphBuilder
-    from textreg.tasks.base import Targets
 
 
 class Training(NamedTuple):
@@ -130,7 +122,7 @@ class Prepared:
     fit_intercept: bool = True
     graphs: Graphs | None = None
     splits: Sequence[Split] = ()
-    prior: Vectors | Marks | None = None
+    prior: priors.Vectors | priors.Marks | None = None
     strength: float = 0.0
     groups: Groups | None = None
 
@@ -395,18 +387,18 @@ def prepare(
         # Without refit the features come from the corpus alone; dev meets them as new documents do.
         held = features.encoder.transform(dev.texts)
         rows = MatrixRows(vstack([rows.matrix(), held], format="csr"))
-    prior: Vectors | Marks | None = None
-    documents, words = marked_documents(corpus), settings.evidence_words
+    prior: priors.Vectors | priors.Marks | None = None
+    documents, words = priors.marked_documents(corpus), settings.evidence_words
     if documents or words is not None:
-        check_marks(settings)
-        rho = log_odds_of(features.encoder, corpus) if documents else np.zeros(rows.shape[1])
+        priors.check_marks(settings)
+        rho = priors.log_odds_of(features.encoder, corpus) if documents else np.zeros(rows.shape[1])
         if words is not None:
-            rho += log_odds_of_words(features.encoder, words)
-        prior = Marks(rho, documents)
+            rho += priors.log_odds_of_words(features.encoder, words)
+        prior = priors.Marks(rho, documents)
     if leans:
         texts = [*corpus.texts, *(() if dev is None else dev.texts)]
         n = features.tokens.n_documents
-        prior = Vectors.of(settings, features.encoder, corpus.texts, texts, n)
+        prior = priors.Vectors.of(settings, features.encoder, corpus.texts, texts, n)
     return Prepared.of(
         target,
         weights,

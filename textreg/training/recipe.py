@@ -32,7 +32,6 @@ from textreg.training.settings import (
 from textreg.training.space import Tuning
 
 if TYPE_CHECKING:
-    from textreg.features.encoder import AnyEncoder
     from textreg.model.model import Model
     from textreg.model.summary import TrainingSummary
     from textreg.records import Corpus
@@ -216,37 +215,28 @@ def settings_of(model: Model, unlabeled: Corpus | None = None) -> TrainingSettin
     unlabeled: unlabeled documents of the training. Raises ModelError if the file does not hold the
     settings, or names a part that is not installed.
     """
-    summary = _summary(model)
+    summary, encoder = _summary(model), model.encoder
+    named = {"reg": summary.reg, "groups": summary.groups, "graph": summary.graph}
+    told = {key: (part.name, part.params) for key, part in named.items() if part is not None}
+    told["loss"] = summary.loss, summary.loss_params
     try:
         parts = {
             key: registry.create(PREFIXES[key], summary.spelled(PREFIXES[key], name), **params)
-            for key, (name, params) in _parts(summary).items()
+            for key, (name, params) in told.items()
         }
     except (PluginError, UsageError) as error:
         raise ModelError(f"the model's training cannot be repeated: {error}") from error
+    features: dict[str, Any] = {"fields": fields_of(encoder)}
+    if not encoder.fields:  # each field has a tokenizer and a vectorizer of its own
+        features = {"tokenizer": encoder.tokenizer, "vectorizer": encoder.vectorizer}
     return TrainingSettings(
-        **_features_of(model.encoder),
+        **features,
         **{key: value for key, value in summary.options.items() if key in _AS_GIVEN},
         unlabeled=unlabeled,
         task=model.task.name,
         unknown_rule=None if summary.unknown is None else summary.unknown.rule,
         **parts,
     )
-
-
-def _features_of(encoder: AnyEncoder) -> dict[str, Any]:
-    """How documents become features, as settings."""
-    # Each field has a tokenizer and a vectorizer of its own.
-    if encoder.fields:
-        return {"fields": fields_of(encoder)}
-    return {"tokenizer": encoder.tokenizer, "vectorizer": encoder.vectorizer}
-
-
-def _parts(summary: TrainingSummary) -> dict[str, tuple[str, dict[str, Any]]]:
-    """Names and parameters of the parts of a training, by the prefix of their options."""
-    parts = {"reg": summary.reg, "groups": summary.groups, "graph": summary.graph}
-    named = {key: (part.name, part.params) for key, part in parts.items() if part is not None}
-    return {**named, "loss": (summary.loss, summary.loss_params)}
 
 
 def _summary(model: Model) -> TrainingSummary:
@@ -325,15 +315,3 @@ def _beginning(summary: TrainingSummary) -> list[str]:
     """The words before the corpus, with the plugins that are files."""
     files = dict.fromkeys(part.file for part in summary.plugins if part.file)
     return ["textreg", *(word for file in files for word in ("--plugin", file)), "train"]
-
-
-def changed(
-    summary: TrainingSummary, kind: str, name: str, params: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Parameters of a part that differ from their defaults; all if it is not installed."""
-    try:
-        part = registry.find(kind, summary.spelled(kind, name))
-    except PluginError:
-        return dict(params)
-    defaults = {key: param.default for key, param in part.declared(**params).items()}
-    return {key: value for key, value in params.items() if value != defaults.get(key, value)}

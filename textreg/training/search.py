@@ -241,14 +241,10 @@ class SearchContext:
             values = self.values_of(setting)
             for lattice in self.lattices(values):
                 if setting.regularizer in lattice.grid:
-                    near = lattice.neighbors(setting.regularizer, steps)
-                    found.setdefault(values, set()).update(near)
-        asked = self.asked
-        return {
-            values: new
-            for values, near in found.items()
-            if (new := {place for place in near if (values, place) not in asked})
-        }
+                    for place in lattice.neighbors(setting.regularizer, steps):
+                        if (values, place) not in self.asked:
+                            found.setdefault(values, set()).add(place)
+        return found
 
     def ask(
         self, values: FeatureValues, places: Iterable[int], run: Run, expected: int = 0
@@ -334,11 +330,7 @@ class SearchContext:
     def ranked_places(self) -> list[Place]:
         """The settings that were measured, from the best on, by their places."""
         best = self.promising(self.measured, len(self.measured))
-        values = [self.values_of(setting) for setting in best]
-        return [
-            (some, self.grid(some).index(setting.regularizer))
-            for some, setting in zip(values, best, strict=True)
-        ]
+        return [(at := self.values_of(it), self.grid(at).index(it.regularizer)) for it in best]
 
 
 def _in_order(grid: Sequence[Regularizer]) -> list[Regularizer]:

@@ -22,7 +22,7 @@ from textreg.records import Corpus, Documents
 from textreg.records.documents import Field, as_fields
 from textreg.structure.joining import Unnamed, parts_of
 from textreg.tasks import MULTICLASS, TASKS, Classification, Rare, check_options
-from textreg.training.space import Dimension, Tuning, dimensions, in_units
+from textreg.training.space import Dimension, Tuning, below_one, dimensions, in_units
 
 # Units of memory, as of 1GB or 1.5GiB.
 _BYTES = {"": 1.0, "b": 1.0} | {
@@ -34,20 +34,6 @@ _BYTES = {"": 1.0, "b": 1.0} | {
 
 # Bytes without which no block of documents fits.
 LEAST_MEMORY = 100e6
-
-
-def check_tol(tol: float) -> float:
-    """The tolerance, if it lies between 0 and 1; UsageError otherwise."""
-    if not 0 < tol < 1:
-        raise UsageError(f"tol must lie between 0 and 1, not {tol:g}.")
-    return tol
-
-
-def check_prune(share: float) -> float:
-    """The share that may be pruned, if it is 0 or more and below 1; UsageError otherwise."""
-    if not 0 <= share < 1:
-        raise UsageError(f"prune must be a share from 0 to less than 1, not {share:g}.")
-    return share
 
 
 def parse_bytes(size: float | str) -> int:
@@ -81,13 +67,6 @@ def check_unknown_rule(rule: str) -> str:
     """The rule for the unknown label; UsageError for an unknown rule."""
     parse_unknown_rule(rule)
     return rule
-
-
-def check_fraction(fraction: float) -> float:
-    """The fraction to hold out; UsageError if that is nothing or everything."""
-    if not 0 < fraction < 1:
-        raise UsageError(f"holdout must lie between 0 and 1, not {fraction:g}.")
-    return fraction
 
 
 # The kind of part for each keyword, which is also the prefix of the part's parameters.
@@ -187,7 +166,7 @@ class TrainingSettings(Parametrized):
     )
     holdout: float | None = param(
         default=None,
-        convert=check_fraction,
+        convert=below_one("holdout must lie between 0 and 1"),
         metavar="FRACTION",
         help="fraction of the training documents to hold out for choosing hyperparameters; by "
         "default 0.1, or with up to 1,000 documents each of five parts once",
@@ -286,7 +265,7 @@ class TrainingSettings(Parametrized):
     # What the model keeps.
     prune: float = param(
         default=0.005,
-        convert=check_prune,
+        convert=below_one("prune must be a share from 0 to less than 1", zero=True),
         metavar="SHARE",
         help="after the fit, remove the smallest weights of a model with more than 20,000 of them, "
         "up to this share of the variance of the scores; 0 removes none",
@@ -317,7 +296,9 @@ class TrainingSettings(Parametrized):
     )
     seed: int = param(default=0, min=0, help="seed of random choices, such as held-out documents")
     tol: float = param(
-        default=1e-4, convert=check_tol, help="relative duality gap at which a fit stops"
+        default=1e-4,
+        convert=below_one("tol must lie between 0 and 1"),
+        help="relative duality gap at which a fit stops",
     )
     max_iter: int = param(
         default=1000, min=1, help="number of iterations after which a fit stops without converging"
@@ -348,7 +329,7 @@ class TrainingSettings(Parametrized):
                 "the unknown one, which is not: give two names (--min-label N:NAME, --unknown)."
             )
         if self.leans_on_vectors:
-            from textreg.training.vectors import check_vectors  # few trainings have some
+            from textreg.training.priors import check_vectors  # few trainings have some
 
             check_vectors(self)
         self._check_builders()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import inf, nan
 from typing import Any, NamedTuple
 
@@ -15,10 +15,15 @@ from textreg.params import Parametrized, param
 WITHIN = 0.01
 
 
-def _check_within(within: float) -> float:
-    if not 0 <= within < 1:
-        raise UsageError(f"within must be 0 or more, and below 1, not {within:g}.")
-    return within
+def below_one(message: str, *, zero: bool = False) -> Callable[[float], float]:
+    """A check that a number is below 1 and above 0, or 0; a UsageError has this message."""
+
+    def check(value: float) -> float:
+        if not 0 < value < 1 and not (zero and value == 0):
+            raise UsageError(f"{message}, not {value:g}.")
+        return value
+
+    return check
 
 
 UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
@@ -67,7 +72,7 @@ class Tuning(Parametrized):
     )
     within: float | None = param(
         default=None,
-        convert=_check_within,
+        convert=below_one("within must be 0 or more, and below 1", zero=True),
         help="distance from the best score that sparsest allows; 0.01 if not given",
     )
     max_nonzero: int | None = param(

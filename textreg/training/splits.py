@@ -24,7 +24,7 @@ from textreg.reading.columns import moments
 from textreg.records import Bools, Corpus, Floats, Int64s
 from textreg.tasks import Target
 from textreg.tasks.base import REMEDY
-from textreg.training.marks import marked_documents
+from textreg.training.priors import marked_documents
 from textreg.training.settings import TrainingSettings
 
 if TYPE_CHECKING:
