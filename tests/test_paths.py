@@ -29,7 +29,7 @@ from textreg.kinds import Regularizer
 from textreg.model.regularization_path import SolutionPath
 from textreg.reading.corpus import read_corpus
 from textreg.records import Problem, Solution
-from textreg.training import fit as final_fit
+from textreg.training import trials
 from textreg.training.fit import POINTS, path_parameter
 from textreg_report import plot_path
 
@@ -187,13 +187,13 @@ def test_no_path_is_an_error_before_anything_is_fitted(corpora: tuple[Corpus, Co
 def test_an_interrupt_leaves_the_path_out(
     corpora: tuple[Corpus, Corpus], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fit_along = final_fit._fit_along
+    solve_chain = trials.solve_chain
 
-    def stop(*pieces: Any) -> Any:
-        pieces[-1].interrupted = True
-        return fit_along(*pieces)
+    def stop(*args: Any) -> Any:
+        args[-1].interrupted = args[-1]._stage == "path"
+        return solve_chain(*args)
 
-    monkeypatch.setattr(final_fit, "_fit_along", stop)
+    monkeypatch.setattr(trials, "solve_chain", stop)
     with pytest.warns(ConvergenceWarning, match="its path is left out"):
         model = fit(corpora, "lasso")
     assert model.path is None

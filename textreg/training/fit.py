@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -28,7 +29,7 @@ from textreg.tasks.base import Held
 from textreg.training import trials
 from textreg.training.prepare import SEARCH_TOL, Prepared, left_out_splits
 from textreg.training.priors import Marks
-from textreg.training.running import ALONE, Run, Work
+from textreg.training.running import ALONE, Work
 from textreg.training.search import SearchContext, SearchResult
 from textreg.training.settings import TrainingSettings
 from textreg.training.splits import FEW, Split
@@ -325,18 +326,60 @@ def fit_rows(
     kept of the weights, all by default. prove: whether to find what is proven of their supports.
     """
     run = work.run("fit", len(problems.rows))
-    rows = problems.rows
+    rows, (n, p), goal = problems.rows, problems.problem.design.shape, problems.problem.tol
     starts = starts or [None] * max(problems.task.n_rows, len(rows))
+
+    def dense(start: AnyStart) -> tuple[Floats, float] | None:
+        return start.dense(p) if isinstance(start, trials.Start) else start
+
+    if problems.task.joint:
+        problem, codes = problems.of(None), problems.y.astype(np.int64)
+        together = trials.together(list(map(dense, starts)))
+        problem = problem.replace(callback=run.callback)
+        (solved,) = run.map(calls.solve_softmax, [(regularizer, problem, codes, together)])
+        run.advance()
+        if keep is not None:
+            for row, w in enumerate(solved.w):
+                keep.take(row, w)
+        return solved, run.stopped
+    kept = Table(len(rows), p) if keep is None else keep
+    proves = prove and type(regularizer).support is not kinds.Regularizer.support
+    tight = problems.problem.replace(tol=goal * TIGHTER)
+
+    def fit_piece(piece: Sequence[int | None]) -> list[Solution]:
+        from_, posed = [dense(starts[row or 0]) for row in piece], problems
+        if proves and regularizer.needs == "groups" and n <= FEW:
+            posed = replace(problems, problem=tight)
+            solutions = [
+                solution
+                for row, start in zip(piece, from_, strict=True)
+                for solution in trials.solve_rows(
+                    regularizer, posed, [row], [start], tightening(goal, run.callback)
+                )
+            ]
+        else:
+            solutions = trials.solve_rows(regularizer, posed, piece, from_, run.callback)
+        fitted = []
+        for row, solution in zip(piece, solutions, strict=True):
+            support = None
+            if prove:
+                problem = posed.of(row).replace(callback=run.callback)
+                support = regularizer.support(problem, solution)
+            kept.take(row or 0, solution.w)
+            solution = replace(
+                solution,
+                w=np.empty(0),  # with many labels there is no room for two
+                alpha=None,
+                support=support,
+                converged=solution.converged or solution.gap <= goal,
+            )
+            fitted.append(solution)
+            run.advance()
+        return fitted
+
     cut = trials.cut_rows(rows, [regularizer], problems, work.threads)
-    kept = Table(len(rows), problems.problem.design.shape[1]) if keep is None else keep
-    pieces = [(regularizer, problems, piece, starts, run, kept, prove) for piece in cut]
-    fitted = [solution for piece in run.map(_fit, pieces) for solution in piece]
-    if not problems.task.joint:
-        return join(fitted, kept.table()), run.stopped
-    if keep is not None:
-        for row, w in enumerate(fitted[0].w):
-            keep.take(row, w)
-    return fitted[0], run.stopped
+    pieces = run.map(fit_piece, [(piece,) for piece in cut])
+    return join(list(itertools.chain.from_iterable(pieces)), kept.table()), run.stopped
 
 
 class Table:
@@ -518,58 +561,6 @@ def tightening(goal: float, callback: Callable[[Step], bool]) -> Callable[[Step]
 # How much closer a fit comes to the optimum whose groups are to be proven selected or not. At a gap
 # of 1e-4 that is known of few: on `computer` of 1,154 of 20,926 sentences, at 1e-6 of 9,486.
 TIGHTER = 0.01
-
-
-def _fit(  # noqa: PLR0913  # one piece of work
-    regularizer: kinds.Regularizer,
-    problems: trials.Problems,
-    rows: Sequence[int | None],
-    starts: Sequence[AnyStart],
-    run: Run,
-    keep: Table,
-    prove: bool,
-) -> list[Solution] | list[MultiSolution]:
-    """The fits of some of ``problems.rows``, whose weights ``keep`` takes."""
-    callback, (n, p) = run.callback, problems.problem.design.shape
-    separate = [row for row in rows if row is not None]
-    from_ = [
-        start.dense(p) if isinstance(start, trials.Start) else start
-        for start in (map(starts.__getitem__, separate) if separate else starts)
-    ]
-    if not separate:
-        problem, codes = problems.of(None).replace(callback=callback), problems.y.astype(np.int64)
-        fitted_together = calls.solve_softmax(regularizer, problem, codes, trials.together(from_))
-        run.advance()
-        return [fitted_together]
-    goal = problems.problem.tol
-    proves = prove and type(regularizer).support is not kinds.Regularizer.support
-    if proves and regularizer.needs == "groups" and n <= FEW:
-        problems = replace(problems, problem=problems.problem.replace(tol=goal * TIGHTER))
-        solutions = [
-            solution
-            for row, from_one in zip(separate, from_, strict=True)
-            for solution in trials.solve_rows(
-                regularizer, problems, [row], [from_one], tightening(goal, callback)
-            )
-        ]
-    else:
-        solutions = trials.solve_rows(regularizer, problems, separate, from_, callback)
-    fitted = []
-    for row, solution in zip(separate, solutions, strict=True):
-        support = None
-        if prove:
-            support = regularizer.support(problems.of(row).replace(callback=callback), solution)
-        keep.take(row, solution.w)
-        solution = replace(
-            solution,
-            w=np.empty(0),  # with many labels there is no room for two
-            alpha=None,
-            support=support,
-            converged=solution.converged or solution.gap <= goal,
-        )
-        fitted.append(solution)
-        run.advance()
-    return fitted
 
 
 def join(solutions: Sequence[Solution], weights: Floats) -> MultiSolution:
@@ -868,9 +859,23 @@ def fit_path(fit: FinalFit, *, metric: str, work: Work = ALONE) -> SolutionPath 
     problems, folds = fit.problems, fit.folds
     settings = path_settings(fit.regularizer, problems.hardest())
     run = work.run("path", len(settings) * problems.task.n_rows * (1 + len(folds)))
-    pieces: list[tuple[Any, ...]] = [(settings, problems, row, None, run) for row in problems.rows]
-    pieces += [(settings, fold, row, fold.X_held, run) for fold in folds for row in fold.rows]
-    results = run.map(_fit_along, pieces)
+
+    def fit_along(
+        problems: trials.Problems, row: int | None, X: csr_array | None
+    ) -> list[_PathFit]:
+        """All points for one of their rows; fewer if the run was stopped."""
+        fits: list[_PathFit] = []
+        for w, b, gap in trials.solve_chain(settings, problems, row, None, run):
+            if run.stopped:
+                break
+            scores = np.empty((0, len(b))) if X is None else X @ w.T + b
+            fits.append((csr_array(w.astype(np.float32)), b, gap, scores))
+            run.advance(len(w))
+        return fits
+
+    pieces: list[tuple[Any, ...]] = [(problems, row, None) for row in problems.rows]
+    pieces += [(fold, row, fold.X_held) for fold in folds for row in fold.rows]
+    results = run.map(fit_along, pieces)
     if run.stopped:
         warnings.warn(
             "interrupted: the model is complete, but its path is left out.",
@@ -918,23 +923,3 @@ def fit_path(fit: FinalFit, *, metric: str, work: Work = ALONE) -> SolutionPath 
         weights=csr_array(stacked[:, used]),
         intercepts=np.array(intercepts),
     )
-
-
-def _fit_along(
-    settings: Sequence[kinds.Regularizer],
-    problems: trials.Problems,
-    row: int | None,
-    X: csr_array | None,
-    run: Run,
-) -> list[_PathFit]:
-    """All points for one of ``problems.rows``; fewer if the run was stopped."""
-    from scipy.sparse import csr_array
-
-    fits: list[_PathFit] = []
-    for w, b, gap in trials.solve_chain(settings, problems, row, None, run):
-        if run.stopped:
-            break
-        scores = np.empty((0, len(b))) if X is None else X @ w.T + b
-        fits.append((csr_array(w.astype(np.float32)), b, gap, scores))
-        run.advance(len(w))
-    return fits

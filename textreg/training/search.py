@@ -30,6 +30,7 @@ from textreg.errors import UsageError
 from textreg.features.vectorize import Features
 from textreg.kinds import Regularizer
 from textreg.measure.metrics import SMALLER
+from textreg.plugins import calls
 from textreg.records.store import release_memory
 from textreg.tasks.classification import Multiclass
 from textreg.terminal import logger
@@ -212,12 +213,12 @@ class SearchContext:
         Those of its rivals follow.
         """
         if values not in self._grids:
-            first = self.prepared(values).folds[0]
+            first = self.prepared(values).folds[0].hardest()
             reg = self.settings.reg
             grid = [
                 regularizer
                 for chosen in space.combinations(self.hyperparameters)
-                for regularizer in trials.grid_of(
+                for regularizer in calls.candidates(
                     space.changed({"reg": reg}, self.hyperparameters, chosen)["reg"], first
                 )
             ]
@@ -225,7 +226,7 @@ class SearchContext:
                 families = [[grid[place] for place in it] for it in trials.families(grid)]
                 grid = [it for family in families for it in _in_order(family)]
             for rival in self.settings.rivals():
-                grid += trials.grid_of(rival, first)
+                grid += calls.candidates(rival, first)
             self._grids[values] = list(dict.fromkeys(grid))
         return self._grids[values]
 

@@ -97,8 +97,7 @@ def left_out(codes: Int64s | Bools, count: int, seed: int) -> list[Split]:
     """
     count = min(count, len(codes))
     if codes.ndim == 2:
-        part = stratify(codes.astype(bool), [1 / count] * count, seed)
-        return [_split(part == k) for k in range(count)]
+        return folds(codes, (), count, seed)
     random = np.random.default_rng(seed)
     classes = [random.permutation(np.flatnonzero(codes == code)) for code in np.unique(codes)]
     return _parts([rows for rows in classes if len(rows) > 1], len(codes), count)

@@ -103,6 +103,8 @@ class Problems:
     def hardest(self) -> Problem:
         """The problem of the weight vector that needs the largest penalty strength to vanish.
 
+        Its grid is that of all: they share their hyperparameters, so that one number says what was
+        chosen.
         If all are fitted together, it also has the class of every document.
         """
         every = range(self.task.n_rows)
@@ -222,9 +224,17 @@ def solve_chunk(chunk: Chunk, run: Run) -> Trials:
     fold, rows, settings, reduced = chunk
     p, trials = fold.problem.design.shape[1], Trials()
     starts = [None if start is None else start.dense(p) for start in reduced]
-    if share_passes(settings, fold):
-        solutions = solve_side_by_side(settings, fold, rows, starts, run)
-    else:
+
+    def side_by_side() -> Iterator[tuple[Floats, Floats, float]]:
+        near: Sequence[tuple[Floats, float] | None] = starts
+        for regularizer in settings:
+            solved = solve_rows(regularizer, fold, rows, near, run.callback)
+            near = [(solution.w, solution.b) for solution in solved]
+            weights, intercepts = zip(*near, strict=True)
+            yield np.array(weights), np.array(intercepts), max(it.gap for it in solved)
+
+    solutions = side_by_side()
+    if not share_passes(settings, fold):
         solutions = solve_chain(settings, fold, rows[0], together(starts), run)
     began = time.perf_counter()
     for weights, intercepts, _ in solutions:
@@ -278,25 +288,6 @@ def solve_chain(
         yield fitted.w, fitted.b, fitted.gap
 
 
-def solve_side_by_side(
-    settings: Sequence[Regularizer],
-    problems: Problems,
-    rows: Sequence[int | None],
-    starts: Sequence[tuple[Floats, float] | None],
-    run: Run,
-) -> Iterator[tuple[Floats, Floats, float]]:
-    """The same for several of ``problems.rows``; the gap is the widest of them.
-
-    starts: weights and intercept of each to start from; nothing where there are none.
-    """
-    for regularizer in settings:
-        solutions = solve_rows(regularizer, problems, rows, starts, run.callback)
-        starts = [(solution.w, solution.b) for solution in solutions]
-        weights = np.array([solution.w for solution in solutions])
-        intercepts = np.array([solution.b for solution in solutions])
-        yield weights, intercepts, max(solution.gap for solution in solutions)
-
-
 def solve_rows(
     regularizer: Regularizer,
     problems: Problems,
@@ -306,7 +297,7 @@ def solve_rows(
 ) -> list[Solution]:
     """Solutions for some of ``problems.rows``, side by side where that is known to be of use.
 
-    starts: as for :func:`solve_side_by_side`.
+    starts: weights and intercept of each to start from; nothing where there are none.
     """
     solutions = {row: problems.constant(row) for row in rows}
     start_of = dict(zip(rows, starts or [None] * len(rows), strict=True))
@@ -374,9 +365,10 @@ def search(
 ) -> list[MeasuredSetting]:
     """Measure every setting of the regularizer's grid, in the order of ``candidates``.
 
-    After Ctrl-C those that were measured on all folds; KeyboardInterrupt if there is none.
+    It is made from the training part of the first fold. After Ctrl-C those that were measured on
+    all folds; KeyboardInterrupt if there is none.
     """
-    grid, rows = grid_of(regularizer, folds[0]), folds[0].rows
+    grid, rows = calls.candidates(regularizer, folds[0].hardest()), folds[0].rows
     results: list[Results] = [{} for _ in grid]
     add_trials(grid, rows, folds, work.run("search", len(grid) * len(rows) * len(folds)), results)
     measured = [
@@ -387,15 +379,6 @@ def search(
     if not measured:
         raise KeyboardInterrupt
     return measured
-
-
-def grid_of(regularizer: Regularizer, first: Fold) -> list[Regularizer]:
-    """The regularizer's grid, made from the training part of the first fold.
-
-    All weight vectors share their hyperparameters, so that one number says what was chosen. The
-    grid is that of the weight vector that needs the largest penalty strength to vanish.
-    """
-    return calls.candidates(regularizer, first.hardest())
 
 
 def scales_of(reg: Regularizer, names: Iterable[str], problem: Problem) -> dict[str, float]:

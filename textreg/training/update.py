@@ -372,8 +372,7 @@ def widen(model_encoder: AnyEncoder, texts: Documents, old: int) -> Widened:
 
 def _joined(old: Encoder, new: Encoder) -> tuple[Sequence[str], Int64s]:
     """The names of both, in order, and where those of the first are."""
-    more = np.flatnonzero(find_names(new.vocabulary, old.vocabulary) < 0)
-    names = [*old.vocabulary, *(new.vocabulary[at] for at in more.tolist())]
+    names = list(dict.fromkeys([*old.vocabulary, *new.vocabulary]))
     # Columns are sorted as a training sorts them: n-grams by their words.
     words = old.tokenizer.forms_ngrams
     order = sorted(range(len(names)), key=lambda at: names[at].split(" ") if words else names[at])
