@@ -267,7 +267,13 @@ def command(
         lines = (json_line(each.to_dict() | place) + "\n" for place, each in explanations)
         sys.stdout.writelines(lines)
     else:
-        _print_explanations(explanations, asked.top, has_probabilities=loaded.has_probabilities)
+        # Otherwise there are colors where a terminal shows them.
+        color = False if os.environ.get("NO_COLOR") else bool(os.environ.get("FORCE_COLOR")) or None
+        for number, (place, each) in enumerate(explanations):
+            where = ", ".join(f"{key} {single_line(str(it))}" for key, it in place.items())
+            heading = [where] if where else []
+            told = ["", *heading, *_lines(each, asked.top, loaded.has_probabilities)]
+            click.echo("\n".join(told[not number :]), color=color)
 
 
 def _placed(
@@ -367,23 +373,8 @@ def _texts_of(batches: Iterable[RecordBatch], places: deque[dict[str, Any]]) -> 
             yield text
 
 
-def _print_explanations(
-    explanations: Iterable[tuple[dict[str, Any], explaining.Explanation]],
-    top: int,
-    *,
-    has_probabilities: bool,
-) -> None:
-    """Print explanations for people, with an empty line between them."""
-    # Otherwise there are colors where a terminal shows them.
-    color = False if os.environ.get("NO_COLOR") else bool(os.environ.get("FORCE_COLOR")) or None
-    for number, (place, each) in enumerate(explanations):
-        where = ", ".join(f"{key} {single_line(str(it))}" for key, it in place.items())
-        heading = [where] if where else []
-        lines = ["", *heading, *_lines(each, top, has_probabilities)][not number :]
-        click.echo("\n".join(lines), color=color)
-
-
 def _lines(explanation: explaining.Explanation, top: int, has_probabilities: bool) -> Iterator[str]:
+    """An explanation for people."""
     yield click.style(headline(explanation), bold=True)
     if explanation.sentences:
         yield f"evidence     words  without it ({'log-odds' if has_probabilities else 'score'})"
