@@ -29,14 +29,12 @@ from textreg.records.design import (
     BlockGroups,
     CompressedArrays,
     GroupBlock,
-    GroupBlocks,
     KnownColumns,
-    RowBlocks,
     numbered_within,
 )
 from textreg.records.store import ArrayStore
 from textreg.solvers import dual_ascent
-from textreg.solvers.dual_ascent import labels_at_a_time, norms_in_blocks
+from textreg.solvers.dual_ascent import labels_at_a_time
 from textreg.solvers.out_of_core import Selected, held_by_groups, left_by_groups, over_blocks
 
 N, P = 90, 140
@@ -82,19 +80,24 @@ def cut_rows(arrays: CompressedArrays, starts: list[int]) -> Iterator[Compressed
 
 
 def kept(
-    rows: CompressedArrays, cuts: list[int], p: int, store: ArrayStore, groups: Iterable[Any] = ()
-) -> tuple[RowBlocks, GroupBlocks]:
+    rows: CompressedArrays,
+    cuts: list[int],
+    p: int,
+    store: ArrayStore,
+    groups: Iterable[Any] = (),
+    memory: float = np.inf,
+) -> BlockDesign:
     """Rows that are cut, and groups of every block, kept in a store."""
     workers = Here(store)
     parts = zip(cut_rows(rows, cuts), cuts, [*groups] or repeat(None), strict=False)
     blocks = (workers.submit(numbered_within, part, start, p, own) for part, start, own in parts)
-    return RowBlocks.of(workers, blocks, p, store)
+    return BlockDesign(workers, blocks, p, store, memory)
 
 
 def in_blocks(
     X: csr_array, cuts: list[int], store: ArrayStore, memory: float = np.inf
 ) -> BlockDesign:
-    return BlockDesign(kept(Design(X).rows, cuts, X.shape[1], store)[0], memory)
+    return kept(Design(X).rows, cuts, X.shape[1], store, memory=memory)
 
 
 def groups_in_blocks(groups: Groups, cuts: list[int], store: ArrayStore) -> BlockGroups:
@@ -108,7 +111,7 @@ def groups_in_blocks(groups: Groups, cuts: list[int], store: ArrayStore) -> Bloc
 
     p = groups.n_features
     rows = Design(csr_array((cuts[-1], p))).rows
-    return BlockGroups(kept(rows, cuts, p, store, blocks())[1])
+    return BlockGroups(kept(rows, cuts, p, store, blocks()))
 
 
 def documents(seed: int, scale: float = 1.0) -> tuple[csr_array, NDArray[np.float64], Groups]:
@@ -165,7 +168,7 @@ def test_products_are_those_of_the_matrix(seed: int, cuts: list[int], count: int
     part = np.union1d(some[random.random(len(some)) < 0.5], [3, 50]).astype(np.int32)
     known = KnownColumns(part, design.select(part).columns)
     np.testing.assert_array_equal(design.select(some, known).X_csc.toarray(), dense[:, some])
-    np.testing.assert_array_equal(design.blocks.sizes, np.count_nonzero(dense, axis=0))
+    np.testing.assert_array_equal(design.sizes, np.count_nonzero(dense, axis=0))
     in_parts = groups_in_blocks(groups, cuts, Memory())
     assert len(in_parts) == len(groups)
     every = np.arange(P, dtype=np.int32)
@@ -183,7 +186,7 @@ def test_norms_are_read_once() -> None:
     X, _, _ = documents(3)
     design = in_blocks(X, CUTS, Memory())
     for _ in range(2):
-        np.testing.assert_allclose(norms_in_blocks(design), X.power(2).sum(axis=1), rtol=1e-12)
+        np.testing.assert_allclose(design.row_norms(), X.power(2).sum(axis=1), rtol=1e-12)
     assert design.passes == 1
 
 
@@ -390,7 +393,7 @@ class Untold(Lasso):
     name = "untold"
 
     def solve(self, problem: Problem) -> Solution:
-        if isinstance(problem.design, BlockDesign):
+        if problem.design.blocks:
             return over_blocks(problem, 1.0, 0.0, self.solve)
         return replace(Lasso(l1=1.0).solve(problem), alpha=None)
 

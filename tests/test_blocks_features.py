@@ -26,7 +26,7 @@ from textreg.features.fields import tokenizer_of
 from textreg.features.vectorize import Features, Vectorizer
 from textreg.kinds import GroupBuilder, Tokenizer
 from textreg.records import Groups, Tokens
-from textreg.records.design import CompressedArrays, RowBlocks
+from textreg.records.design import BlockDesign, CompressedArrays
 from textreg.records.documents import Field, fielded
 from textreg.records.store import ArrayStore, Memory
 from textreg.structure.joining import Pretokenized
@@ -132,18 +132,18 @@ class Made:
             features = BlockFeatures(texts, tokenizer, vectorizer, workers, store)
             self.encoder: AnyEncoder = features.encoder
             p = self.encoder.n_columns
-            self.blocks, _ = RowBlocks.of(workers, features.blocks(Noting()), p, store)
-        self.starts, self.shape = self.blocks.starts, self.blocks.shape
+            self.design = BlockDesign(workers, features.blocks(Noting()), p, store)
+        self.starts, self.shape = self.design.starts, self.design.shape
 
     def rows(self, block: int) -> CompressedArrays:
         """The rows of a block, by the features of all."""
-        row_block = next(self.blocks.map(lambda block: block, numbers=[block]))
-        for array in row_block.rows:
+        found = next(self.design.map(lambda block: block, blocks=[self.design.blocks[block]]))
+        for array in found.rows:
             assert not array.flags.writeable
-        assert (row_block.start, row_block.end) == tuple(self.starts[block : block + 2])
-        indices = row_block.features[row_block.rows.indices]
+        assert (found.start, found.end) == tuple(self.starts[block : block + 2])
+        indices = found.features[found.rows.indices]
         indices.flags.writeable = False
-        return row_block.rows._replace(indices=indices)
+        return found.rows._replace(indices=indices)
 
 
 def by_blocks(
@@ -334,7 +334,7 @@ def test_only_rows_and_groups_are_kept(tokenizer: str, tmp_path: Path) -> None:
         kept = sorted(int(number) for number, dash, _ in names if dash)
         # Of each block features, sizes, three arrays of rows and three of groups; features again.
         assert sorted(Counter(kept).values()) == [1, 1, 8, 8]
-        block = next(features.blocks.map(lambda block: block, numbers=[0]))
+        block = next(features.design.map(lambda block: block))
         base: Any = block.rows.data
         while not isinstance(base, np.memmap):
             base = base.obj if isinstance(base, memoryview) else base.base

@@ -15,7 +15,6 @@ from textreg.kinds import Penalized, Regularizer
 from textreg.params import AUTO, LogGrid, check_decided, param
 from textreg.penalties import Separable
 from textreg.records import Floats, Int64s, MultiSolution, Problem, Solution, Step
-from textreg.records.design import BlockDesign
 from textreg.records.problem import Support
 from textreg.solvers.certificate import provable, support_of_features
 from textreg.solvers.dual_ascent import ridges
@@ -37,7 +36,7 @@ class SeparableRegularizer(Penalized):
     def solve(self, problem: Problem) -> Solution:
         """Minimize loss + penalty, to the relative duality gap ``problem.tol``."""
         l1, l2 = (self.strengths().get(name, 0.0) for name in ("l1", "l2"))
-        if isinstance(problem.design, BlockDesign) and l1:
+        if problem.design.blocks and l1:
             return over_blocks(problem, l1, l2, self.solve)
         penalty = self.penalty(problem)
         if penalty.lam.any():
@@ -48,7 +47,7 @@ class SeparableRegularizer(Penalized):
         """The same for several labels, which share their passes over the matrix."""
         first, l2 = problems[0], self.strengths().get("l2", 0.0)
         penalty = self.penalty(first)
-        if penalty.lam.any() and not isinstance(first.design, BlockDesign):
+        if penalty.lam.any() and not first.design.blocks:
             return newtons(problems, penalty)
         ridge = l2 and not penalty.lam.any()
         return ridges(problems, l2) if ridge else super().solve_each(problems)

@@ -24,7 +24,7 @@ from textreg.errors import BrokenPluginError, UsageError
 from textreg.isolation import blaming, contained, shown
 from textreg.plugins import registry
 from textreg.plugins.registry import ours
-from textreg.records import Floats, Int64s, design, plain_model
+from textreg.records import Floats, Int64s, plain_model
 from textreg.records.documents import check_texts
 from textreg.structure.joining import CallableTokenizer, JoinedBuilder, Pretokenized
 
@@ -365,7 +365,7 @@ def _handed(part: kinds.Plugin, value: Any) -> Any:
     """An argument for a part: the same, but read-only unless the part is textreg's own."""
     if ours(part):
         return value
-    if isinstance(value, records.Problem) and not isinstance(value.design, design.BlockDesign):
+    if isinstance(value, records.Problem) and not value.design.blocks:
         _ = value.X  # by rows, once: what a sealed copy derives is lost with it
     return sealed(value)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import math
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import InitVar, dataclass, field
 from itertools import pairwise, repeat
@@ -24,12 +25,11 @@ from textreg._core.columns import column_curvature, column_dots, column_sums
 from textreg._core.ragged import scatter_rows
 from textreg.errors import RecordError, UsageError
 from textreg.records import arrays
-from textreg.records.store import ArrayStore, Kept, release_memory
+from textreg.records.store import ArrayStore, Kept
 from textreg.records.structure import Groups
 
 if TYPE_CHECKING:
     from scipy.sparse import csc_array, csr_array
-    from typing_extensions import Self
 
     from textreg.records.documents import Documents
     from textreg.records.text import Corpus
@@ -91,6 +91,14 @@ class Design:
         Number of values of every column.
     squares : ndarray
         The squared values of ``columns``, for sums of several vectors over them.
+    blocks : sequence
+        Handles of the blocks that its rows lie in; none where it is in memory.
+    elsewhere : bool
+        Whether these lie on other machines.
+    memory : float
+        Bytes that a problem over some of the features should not need more than.
+    passes : int
+        How often all blocks were read, by this matrix and its copies.
     cache : Cache
         What solvers derive, by key.
 
@@ -104,6 +112,9 @@ class Design:
     X: csr_array
     name: InitVar[str] = "X"
     cache: arrays.Cache = field(default_factory=arrays.Cache, init=False, repr=False)
+    blocks: Sequence[Any] = field(default=(), init=False, repr=False)
+    elsewhere: bool = field(default=False, init=False, repr=False)
+    memory: float = field(default=math.inf, init=False, repr=False)
     full: ClassVar[bool] = False
 
     def __post_init__(self, name: str) -> None:
@@ -202,14 +213,24 @@ class Design:
         return _arrays(self.X)
 
     @property
+    def counts(self) -> Counter[str]:
+        """What is counted of this matrix and its copies, such as passes over blocks."""
+        return self.cache.get("counts", Counter[str])
+
+    @property
+    def passes(self) -> int:
+        """How often all blocks were read, by this matrix and its copies."""
+        return self.counts["passes"]
+
+    @property
     def values(self) -> int:
         """Number of values."""
         return len(self.given.data)
 
-    @property
+    @arrays.derived
     def sizes(self) -> Int64s:
         """(p,) Number of values of every column."""
-        return np.diff(self.columns.indptr)
+        return _read_only(np.diff(self.columns.indptr), np.int64)
 
     @arrays.derived
     def squares(self) -> Floats:
@@ -333,6 +354,43 @@ class Design:
         column_curvature(*self.columns, h, features, curvature)
         return curvature
 
+    def large_products(self, r: Floats, least: float) -> tuple[Int32s, Floats]:
+        """The features whose products X'r are larger than ``least`` by absolute value, and these.
+
+        Where blocks lie on other machines, only these are sent.
+
+        Parameters
+        ----------
+        r : ndarray, shape (n,)
+        least : float
+
+        Returns
+        -------
+        features : ndarray of int32
+            Ascending.
+        products : ndarray
+            One for each.
+        """
+        products = self.transposed_product(r)
+        features = np.flatnonzero(np.abs(products) > least).astype(np.int32)
+        return features, products[features]
+
+    def select(self, features: Int32s, known: KnownColumns | None = None) -> Design:
+        """The matrix of some features, in memory.
+
+        Parameters
+        ----------
+        features : ndarray of int32
+            Their indices, ascending.
+        known : KnownColumns, optional
+            Columns that are in memory already, where rows lie in blocks.
+
+        Returns
+        -------
+        Design
+        """
+        return Design.of_columns(self.shape[0], *self.take_columns(features))
+
     def curvature_product(self, h: Floats, w: Floats, b: float) -> tuple[Floats, Floats]:
         """X'(h z) and z = X w + b.
 
@@ -429,7 +487,7 @@ class ScaledColumns(Design):
         """The matrix by columns."""
         return Design.of_columns(self.shape[0], *self.take_columns(self.features)).X_csc
 
-    @property
+    @arrays.derived
     def sizes(self) -> Int64s:
         """(p,) Number of values of every column."""
         return self._whole.sizes[self._chosen]
@@ -565,8 +623,16 @@ def _by_vector(A: Floats, V: Floats) -> Floats:
     return np.stack([A @ v for v in np.ascontiguousarray(V.T)], axis=1)
 
 
-class RowBlock(NamedTuple):
-    """Some consecutive rows of a matrix.
+class GroupBlock(NamedTuple):
+    """The groups of a block of documents: offsets, features and weights, as of Groups."""
+
+    indptr: Int64s = np.zeros(1, dtype=np.int64)
+    indices: Int32s = np.zeros(0, dtype=np.int32)
+    weights: Floats = np.zeros(0)
+
+
+class Block(NamedTuple):
+    """A block of documents, where that is kept: some consecutive rows of a matrix.
 
     Attributes
     ----------
@@ -574,25 +640,23 @@ class RowBlock(NamedTuple):
         The first row, and the one after the last.
     features : ndarray of int32
         The features that occur in them, ascending.
+    sizes : ndarray of int32
+        The number of documents here with each of these.
     rows : CompressedArrays
         The rows, whose indices are places in ``features``.
+    groups : GroupBlock
+        The groups of these documents.
     """
 
     start: int
     end: int
     features: Int32s
+    sizes: Int32s
     rows: CompressedArrays
+    groups: GroupBlock
 
 
-class GroupBlock(NamedTuple):
-    """The groups of a block of documents: offsets, features and weights, as of Groups."""
-
-    indptr: Int64s
-    indices: Int32s
-    weights: Floats
-
-
-def block_scores(block: RowBlock, w: Floats, intercept: float) -> Floats:
+def block_scores(block: Block, w: Floats, intercept: float) -> Floats:
     """X w + intercept, for the weights of the features that occur in the block."""
     vectors = np.ascontiguousarray(w if w.ndim == 2 else w[:, None])
     scores = np.empty((block.end - block.start, vectors.shape[1]))
@@ -601,17 +665,17 @@ def block_scores(block: RowBlock, w: Floats, intercept: float) -> Floats:
     return scores if w.ndim == 2 else scores[:, 0]
 
 
-def block_products(block: RowBlock, r: Floats) -> Floats:
+def block_products(block: Block, r: Floats) -> Floats:
     """X'r, for the features that occur in the block; r: (rows,) or (rows, k)."""
     return _sums(block, block.rows.data, r)
 
 
-def block_curvature(block: RowBlock, h: Floats) -> Floats:
+def block_curvature(block: Block, h: Floats) -> Floats:
     """sum_i h_i x_ij^2, for the features that occur in the block; h: (rows,)."""
     return _sums(block, np.square(block.rows.data), h)
 
 
-def _sums(block: RowBlock, data: Floats, r: Floats) -> Floats:
+def _sums(block: Block, data: Floats, r: Floats) -> Floats:
     """The rows of a block times r, with other values at their places."""
     vectors = np.ascontiguousarray(r if r.ndim == 2 else r[:, None])
     sums = np.zeros((len(block.features), vectors.shape[1]))
@@ -619,15 +683,13 @@ def _sums(block: RowBlock, data: Floats, r: Floats) -> Floats:
     return sums if r.ndim == 2 else sums[:, 0]
 
 
-def block_curvature_product(
-    block: RowBlock, h: Floats, w: Floats, b: float
-) -> tuple[Floats, Floats]:
+def block_curvature_product(block: Block, h: Floats, w: Floats, b: float) -> tuple[Floats, Floats]:
     """X'(h z) and z = X w + b, for the features that occur in the block; h: (rows,)."""
     z = block_scores(block, w, b)
     return block_products(block, h * z), z
 
 
-def block_columns(block: RowBlock, features: Int32s) -> CompressedArrays:
+def block_columns(block: Block, features: Int32s) -> CompressedArrays:
     """The rows with some features, ascending, as numbers among these."""
     place = np.searchsorted(features, block.features).astype(np.int32)
     if len(features):
@@ -642,187 +704,28 @@ def block_columns(block: RowBlock, features: Int32s) -> CompressedArrays:
     return CompressedArrays(ends, new[kept], data[kept])
 
 
-def groups_over(
-    block: GroupBlock, features: Int32s, n_features: int
-) -> tuple[Int64s, Int32s, Floats]:
+def groups_over(block: Block, features: Int32s, n_features: int) -> tuple[Int64s, Int32s, Floats]:
     """What some features, ascending, leave of the groups, without those that nothing is left of.
 
     Their sizes, their features as numbers among those given, and their weights.
     """
     place = np.full(n_features, -1, dtype=np.int32)
     place[features] = np.arange(len(features), dtype=np.int32)
-    new = place[block.indices]
+    indptr, indices, weights = block.groups
+    new = place[indices]
     kept = new >= 0
-    left = np.diff(np.concatenate([[0], np.cumsum(kept, dtype=np.int64)])[block.indptr])
-    return left[left > 0], new[kept], block.weights[left > 0]
+    left = np.diff(np.concatenate([[0], np.cumsum(kept, dtype=np.int64)])[indptr])
+    return left[left > 0], new[kept], weights[left > 0]
 
 
-class Block(NamedTuple):
-    """A block of documents, where that is kept.
-
-    Attributes
-    ----------
-    rows : RowBlock
-    groups : GroupBlock or None
-    sizes : ndarray of int32
-        The number of documents here with each of its features.
-    """
-
-    rows: RowBlock
-    groups: GroupBlock | None
-    sizes: Int32s
-
-
-class RowBlocks:
-    """A matrix of documents by features in blocks, which workers keep.
-
-    Parameters
-    ----------
-    workers : Workers
-        Who keeps the blocks.
-    store : ArrayStore
-        Where the features of every block are kept here.
-
-    Attributes
-    ----------
-    blocks : list
-        A handle of every :class:`Block`.
-    shape : tuple of int
-        Number of documents and of features.
-    starts : ndarray of int64, shape (blocks + 1,)
-        The first row of every block.
-    sizes : ndarray of int32, shape (p,)
-        The number of documents with each feature.
-    """
-
-    shape: tuple[int, int]
-    starts: Int64s
-    sizes: Int32s
-
-    def __init__(self, workers: Workers, store: ArrayStore) -> None:
-        self.workers, self._store = workers, store
-        self.blocks: list[Any] = []
-        self._features: list[Kept] = []
-
-    @classmethod
-    def of(
-        cls,
-        workers: Workers,
-        blocks: Iterable[Any],
-        n_features: int,
-        store: ArrayStore,
-        done: Callable[[int], None] = lambda rows: None,
-    ) -> tuple[Self, GroupBlocks]:
-        """The rows and groups of handles of blocks; ``done`` is told how many rows are there."""
-        made = cls(workers, store)
-        made.sizes = np.zeros(n_features, dtype=np.int32)
-        starts, counts = [0], []
-
-        def noted() -> Iterator[Any]:
-            for block in blocks:
-                made.blocks.append(block)
-                yield block
-
-        for end, features, sizes, groups in workers.map(facts_of, noted()):
-            made._features.append(Kept(store, features))
-            made.sizes[features] += sizes
-            starts.append(end)
-            counts.append(groups)
-            done(end)
-        made.starts, made.shape = np.array(starts, dtype=np.int64), (starts[-1], n_features)
-        return made, GroupBlocks(made, np.array(counts, dtype=np.int64))
-
-    @property
-    def elsewhere(self) -> bool:
-        """Whether the blocks lie on other machines."""
-        return self.workers.elsewhere
-
-    def features(self, number: int) -> Int32s:
-        """The features that occur in one of them, ascending."""
-        features: Int32s = self._features[number].value()
-        return features
-
-    def map(
-        self,
-        operation: Callable[..., Any],
-        *arguments: Iterable[Any],
-        numbers: Sequence[int] | None = None,
-    ) -> Iterator[Any]:
-        """``operation(block, *its arguments)`` of every block, or of some, in order.
-
-        operation: a function of :mod:`textreg.records.design`, or another one of a
-        module. Arguments are taken one after the other, as results are.
-        """
-        blocks = self.blocks if numbers is None else [self.blocks[number] for number in numbers]
-        return self.computed(of_rows, blocks, operation, *arguments)
-
-    def computed(
-        self,
-        part: Callable[..., Any],
-        blocks: Iterable[Any],
-        operation: Callable[..., Any],
-        *arguments: Iterable[Any],
-    ) -> Iterator[Any]:
-        """What is computed of a part of blocks, such as their groups, by :func:`of_groups`."""
-        return self.workers.map(part, blocks, repeat(operation), *arguments)
-
-    def large_sums(self, r: Floats, least: float) -> tuple[Int32s, Floats]:
-        """The features with an absolute value of X'r above ``least``, and these values."""
-        release_memory()  # whoever asks had a problem in memory before
-        sums = self.summed(self.map(block_products, self.cut(r)))
-        features = np.flatnonzero(np.abs(sums) > least).astype(np.int32)
-        return features, sums[features]
-
-    def summed(self, parts: Iterable[Floats], columns: tuple[int, ...] = ()) -> Floats:
-        """The sums (p, *columns) of those of every block, added in order."""
-        sums = np.zeros((self.shape[1], *columns))
-        every = map(self.features, range(len(self.starts) - 1))
-        for features, part in zip(every, parts, strict=True):
-            sums[features] += part
-        return sums
-
-    def cut(self, values: Floats) -> Iterator[Floats]:
-        """Values of documents (n,), for every block its own."""
-        for start, end in pairwise(self.starts.tolist()):
-            yield values[start:end]
-
-    def log_traffic(self, log: logging.Logger, passes: float) -> None:
-        """Log what so many passes have sent; nothing where all is here."""
-
-
-class GroupBlocks:
-    """Groups that lie in blocks, each in the block of its document.
-
-    Attributes
-    ----------
-    n_features : int
-        Number of features.
-    counts : ndarray of int64, shape (blocks,)
-        Number of groups of every block.
-    """
-
-    def __init__(self, rows: RowBlocks, counts: Int64s) -> None:
-        self._rows, self.n_features, self.counts = rows, rows.shape[1], counts
-
-    def map(self, operation: Callable[..., Any], *arguments: Iterable[Any]) -> Iterator[Any]:
-        """``operation(block, *its arguments)`` of every block, in order; see RowBlocks."""
-        return self._rows.computed(of_groups, self._rows.blocks, operation, *arguments)
+def norms_of_block(block: Block) -> Floats:
+    """The squared norms of the rows of a block."""
+    return arrays.squared_norms(block.rows.indptr, block.rows.data)
 
 
 def facts_of(block: Block) -> tuple[int, Int32s, Int32s, int]:
     """What is known of a block elsewhere: its last row, features, their sizes, its groups."""
-    count = 0 if block.groups is None else len(block.groups.weights)
-    return block.rows.end, block.rows.features, block.sizes, count
-
-
-def of_rows(block: Block, operation: Callable[..., Any], *arguments: Any) -> Any:
-    """What is computed of rows."""
-    return operation(block.rows, *arguments)
-
-
-def of_groups(block: Block, operation: Callable[..., Any], *arguments: Any) -> Any:
-    """What is computed of groups."""
-    return operation(block.groups, *arguments)
+    return block.end, block.features, block.sizes, len(block.groups.weights)
 
 
 def numbered_within(
@@ -836,7 +739,264 @@ def numbered_within(
     place = counts  # the number of every feature in the block, from here on
     place[features] = np.arange(len(features))
     numbered = CompressedArrays(indptr, place[indices].astype(np.int32), data)
-    return Block(RowBlock(start, start + len(indptr) - 1, features, numbered), groups, sizes)
+    end = start + len(indptr) - 1
+    return Block(start, end, features, sizes, numbered, GroupBlock() if groups is None else groups)
+
+
+class KnownColumns(NamedTuple):
+    """Columns of a matrix in blocks that are in memory; of which features, ascending."""
+
+    features: Int32s
+    columns: CompressedArrays
+
+
+class BlockDesign(Design):
+    """A matrix of documents by features whose rows lie in blocks, which workers keep.
+
+    Products go over one block after the other. Sums over documents are those of the sums of every
+    block, in order, so that they are the same wherever blocks lie and whoever adds them up. The
+    matrix is never there as a whole: who needs one of some features takes :meth:`select`.
+
+    Parameters
+    ----------
+    workers : Workers
+        Who keeps the blocks.
+    blocks : iterable
+        A handle of every :class:`Block`.
+    n_features : int
+        Number of features.
+    store : ArrayStore
+        Where the features of every block are kept here.
+    memory : float, default infinite
+        Bytes that a problem over some of the features should not need more than.
+    done : callable, optional
+        Told how many rows are there, after every block.
+
+    Attributes
+    ----------
+    starts : ndarray of int64, shape (blocks + 1,)
+        The first row of every block.
+    group_counts : list of int
+        Number of groups of every block.
+    """
+
+    workers: Workers
+    starts: Int64s
+    group_counts: list[int]
+    _features: list[Kept]
+
+    def __init__(
+        self,
+        workers: Workers,
+        blocks: Iterable[Any],
+        n_features: int,
+        store: ArrayStore,
+        memory: float = math.inf,
+        done: Callable[[int], None] = lambda rows: None,
+    ) -> None:
+        handles, features, counts, starts = list[Any](), list[Kept](), list[int](), [0]
+        sizes = np.zeros(n_features, dtype=np.int32)
+
+        def noted() -> Iterator[Any]:
+            for block in blocks:
+                handles.append(block)
+                yield block
+
+        for end, own, documents, groups in workers.map(facts_of, noted()):
+            features.append(Kept(store, own))
+            sizes[own] += documents
+            starts.append(end)
+            counts.append(groups)
+            done(end)
+        vars(self).update(
+            cache=arrays.Cache(),
+            workers=workers,
+            elsewhere=workers.elsewhere,
+            blocks=handles,
+            memory=memory,
+            starts=np.array(starts, dtype=np.int64),
+            sizes=sizes,
+            group_counts=counts,
+            _features=features,
+        )
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"a BlockDesign has no attribute '{name}'.")
+
+    @property
+    def has_rows(self) -> bool:
+        """Never all of them at a time."""
+        return False
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of documents and of features."""
+        return int(self.starts[-1]), len(self.sizes)
+
+    def __repr__(self) -> str:
+        (n, p), count = self.shape, len(self.blocks)
+        return f"<BlockDesign: {n:,} documents in {count:,} blocks, {p:,} features>"
+
+    def _whole(self) -> NoReturn:
+        raise UsageError(
+            "the documents lie in blocks, and what is asked for needs the whole matrix: train "
+            "without --memory, or by another regularizer."
+        )
+
+    X = X_csc = columns = rows = squares = property(_whole)
+
+    @property
+    def values(self) -> int:
+        """Number of values, of all blocks."""
+        return int(self.sizes.sum(dtype=np.int64))
+
+    def count_pass(self) -> None:
+        """Count that all blocks are read once more."""
+        with self.cache.lock:
+            self.counts["passes"] += 1
+
+    def map(
+        self,
+        operation: Callable[..., Any],
+        *arguments: Iterable[Any],
+        blocks: Iterable[Any] | None = None,
+    ) -> Iterator[Any]:
+        """``operation(block, *its arguments)`` of every block, or of some, in order.
+
+        operation: a function of a module. Arguments are taken one after the other, as results are.
+        """
+        return self.workers.map(operation, self.blocks if blocks is None else blocks, *arguments)
+
+    def _pass(self, operation: Callable[..., Any], *arguments: Iterable[Any]) -> Iterator[Any]:
+        """What is computed of every block, in order, which is a pass."""
+        self.count_pass()
+        return self.map(operation, *arguments)
+
+    def features_of_blocks(self) -> Iterator[Int32s]:
+        """The features that occur in every block, ascending."""
+        return (kept.value() for kept in self._features)
+
+    def cut(self, values: Floats) -> Iterator[Floats]:
+        """Values of documents (n,), for every block its own."""
+        return (values[start:end] for start, end in pairwise(self.starts.tolist()))
+
+    def _summed(self, parts: Iterable[Floats], columns: tuple[int, ...] = ()) -> Floats:
+        """The sums (p, *columns) of those of every block, added in order."""
+        sums = np.zeros((self.shape[1], *columns))
+        for features, part in zip(self.features_of_blocks(), parts, strict=True):
+            sums[features] += part
+        return sums
+
+    def row_norms(self) -> Floats:
+        """(n,) The squared norms of the rows, read once."""
+        return self.cache.get("norms of rows", self._read_norms)
+
+    def _read_norms(self) -> Floats:
+        return np.concatenate([np.zeros(0), *self._pass(norms_of_block)])
+
+    def log_traffic(self, log: logging.Logger) -> None:
+        """Log what passes have sent; nothing where all is here."""
+
+    def product(self, w: Floats, features: Int32s | None = None, intercept: float = 0.0) -> Floats:
+        """X w + intercept; see :meth:`Design.product`."""
+        n, p = self.shape
+        self._check(w, p if features is None else len(features), features)
+        if features is not None:
+            whole = np.zeros((p, *w.shape[1:]))
+            whole[features] = w
+            w = whole
+        if not w.any():
+            return np.full((n, *w.shape[1:]), float(intercept))
+        weights = (w[features] for features in self.features_of_blocks())
+        scores = np.empty((n, *w.shape[1:]))
+        parts = self._pass(block_scores, weights, repeat(intercept))
+        for some, part in zip(self.cut(scores), parts, strict=True):
+            some[:] = part
+        return scores
+
+    def transposed_product(self, r: Floats, features: Int32s | None = None) -> Floats:
+        """X'r; see :meth:`Design.transposed_product`."""
+        self._check(r, self.shape[0], features)
+        parts = self._pass(block_products, self.cut(np.ascontiguousarray(r)))
+        products = self._summed(parts, r.shape[1:])
+        return products if features is None else products[features]
+
+    def curvature_product(self, h: Floats, w: Floats, b: float) -> tuple[Floats, Floats]:
+        """X'(h z) and z = X w + b, in one pass; see :meth:`Design.curvature_product`."""
+        self._check(h, self.shape[0], None)
+        weights = (w[features] for features in self.features_of_blocks())
+        z: list[Floats] = []
+
+        def sums() -> Iterator[Floats]:
+            for own, some in self._pass(block_curvature_product, self.cut(h), weights, repeat(b)):
+                z.append(some)
+                yield own
+
+        return self._summed(sums()), np.concatenate([np.zeros(0), *z])
+
+    def curvature(self, h: Floats, features: Int32s | None = None) -> Floats:
+        """sum_i h_i x_ij^2 for every feature j, or for the given ones; h: (n,)."""
+        self._check(h, self.shape[0], features)
+        curvature = self._summed(self._pass(block_curvature, self.cut(h)))
+        return curvature if features is None else curvature[features]
+
+    def select(self, features: Int32s, known: KnownColumns | None = None) -> Design:
+        """The columns of some features, ascending, in memory.
+
+        known: columns that are there already.
+        """
+        ends = np.concatenate([[0], np.cumsum(self.sizes[features], dtype=np.int64)])
+        indices, data = np.empty(ends[-1], dtype=np.int32), np.empty(ends[-1])
+        new = np.ones(len(features), dtype=bool)
+        if known is not None:
+            _, here, there = np.intersect1d(features, known.features, True, return_indices=True)
+            new[here] = False
+            ptr = known.columns.indptr
+            cuts = zip(
+                ends[here].tolist(), ptr[there].tolist(), ptr[there + 1].tolist(), strict=True
+            )
+            for place, first, last in cuts:
+                indices[place : place + last - first] = known.columns.indices[first:last]
+                data[place : place + last - first] = known.columns.data[first:last]
+        free = ends[:-1][new]
+        parts: Iterator[CompressedArrays] = self._pass(block_columns, repeat(features[new]))
+        for start, columns in zip(self.starts[:-1].tolist(), parts, strict=True):
+            scatter_rows(*columns, start, free, indices, data)
+        return Design.of_columns(self.shape[0], ends, indices, data)
+
+
+class BlockGroups(Groups):
+    """Groups in blocks, of which one block at a time is in memory.
+
+    Parameters
+    ----------
+    design : BlockDesign
+        The matrix whose blocks have them, each those of its documents.
+    """
+
+    design: BlockDesign
+
+    def __init__(self, design: BlockDesign) -> None:
+        vars(self).update(design=design, n_features=design.shape[1], names=None)
+
+    def __getattr__(self, name: str) -> Any:
+        raise UsageError(
+            "the groups lie in blocks, and what is asked for needs all of them: train without "
+            "--memory, or by another regularizer."
+        )
+
+    def __len__(self) -> int:
+        return sum(self.design.group_counts)
+
+    def __repr__(self) -> str:
+        return f"<BlockGroups: {len(self):,} over {self.n_features:,} features>"
+
+    def select(self, features: Int32s) -> Groups:
+        """What some features, ascending, leave of them; groups with none of these are left out."""
+        parts = self.design.map(groups_over, repeat(features), repeat(self.n_features))
+        sizes, indices, weights = zip(*parts, strict=True)
+        indptr = np.cumsum(np.concatenate([[0], *sizes]))
+        return Groups(indptr, np.concatenate(indices), np.concatenate(weights), len(features))
 
 
 class Workers(ABC):
@@ -852,13 +1012,13 @@ class Workers(ABC):
         Whether they are other processes, so that arguments and results have to be sent.
     reads : bool, default False
         Whether they read files themselves: then :meth:`read` and :meth:`score_files` are written.
-    rows : type, default RowBlocks
+    design : type, default BlockDesign
         The class of matrices whose blocks they keep; one of its own may send less.
     """
 
     elsewhere: ClassVar[bool] = True
     reads: ClassVar[bool] = False
-    rows: ClassVar[type[RowBlocks]] = RowBlocks
+    design: ClassVar[type[BlockDesign]] = BlockDesign
 
     @abstractmethod
     def submit(self, function: Callable[..., Any], *arguments: Any, outputs: int = 1) -> Any:
@@ -977,196 +1137,3 @@ class Workers(ABC):
         """
         scores: Floats = model.decision_function(texts)
         return scores
-
-
-class KnownColumns(NamedTuple):
-    """Columns of a matrix in blocks that are in memory; of which features, ascending."""
-
-    features: Int32s
-    columns: CompressedArrays
-
-
-class _Passes:
-    """A number of passes, the same one of all copies of a matrix."""
-
-    number: float = 0.0
-
-
-class BlockDesign(Design):
-    """A matrix of documents by features whose rows lie in blocks.
-
-    Products go over one block after the other. Sums over documents are those of the sums of every
-    block, in order, so that they are the same wherever blocks lie and whoever adds them up. The
-    matrix is never there as a whole: who needs one of some features takes :meth:`select`.
-
-    Parameters
-    ----------
-    blocks : RowBlocks
-        The rows.
-    memory : float, default infinite
-        Bytes that a problem over some of the features should not need more than.
-    """
-
-    blocks: RowBlocks
-    memory: float
-    _counted: _Passes
-
-    def __init__(self, blocks: RowBlocks, memory: float = math.inf) -> None:
-        vars(self).update(blocks=blocks, memory=memory, cache=arrays.Cache(), _counted=_Passes())
-
-    def __getattr__(self, name: str) -> Any:
-        raise AttributeError(f"a BlockDesign has no attribute '{name}'.")
-
-    @property
-    def has_rows(self) -> bool:
-        """Never all of them at a time."""
-        return False
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Number of documents and of features."""
-        return self.blocks.shape
-
-    def __repr__(self) -> str:
-        (n, p), count = self.shape, len(self.blocks.starts) - 1
-        return f"<BlockDesign: {n:,} documents in {count:,} blocks, {p:,} features>"
-
-    def _whole(self) -> NoReturn:
-        raise UsageError(
-            "the documents lie in blocks, and what is asked for needs the whole matrix: train "
-            "without --memory, or by another regularizer."
-        )
-
-    X = X_csc = columns = rows = squares = property(_whole)
-    values = property(lambda self: int(self.blocks.sizes.sum()))
-
-    @property
-    def passes(self) -> float:
-        """How often all blocks were read, by this matrix and its copies."""
-        return self._counted.number
-
-    def count_pass(self, share: float = 1.0) -> None:
-        """Count that all blocks, or a share of their rows, are read once more."""
-        with self.cache.lock:
-            self._counted.number += share
-
-    def _map(self, operation: Callable[..., Any], *arguments: Iterable[Any]) -> Iterator[Any]:
-        """What is computed of every block, in order, which is a pass."""
-        self.count_pass()
-        return self.blocks.map(operation, *arguments)
-
-    def features_of_blocks(self) -> Iterator[Int32s]:
-        """The features that occur in every block."""
-        return map(self.blocks.features, range(len(self.blocks.starts) - 1))
-
-    def product(self, w: Floats, features: Int32s | None = None, intercept: float = 0.0) -> Floats:
-        """X w + intercept; see :meth:`Design.product`."""
-        n, p = self.shape
-        self._check(w, p if features is None else len(features), features)
-        if features is not None:
-            whole = np.zeros((p, *w.shape[1:]))
-            whole[features] = w
-            w = whole
-        if not w.any():
-            return np.full((n, *w.shape[1:]), float(intercept))
-        weights = (w[features] for features in self.features_of_blocks())
-        scores = np.empty((n, *w.shape[1:]))
-        parts = self._map(block_scores, weights, repeat(intercept))
-        for some, part in zip(self.blocks.cut(scores), parts, strict=True):
-            some[:] = part
-        return scores
-
-    def transposed_product(self, r: Floats, features: Int32s | None = None) -> Floats:
-        """X'r; see :meth:`Design.transposed_product`."""
-        self._check(r, self.shape[0], features)
-        parts = self._map(block_products, self.blocks.cut(np.ascontiguousarray(r)))
-        products = self.blocks.summed(parts, r.shape[1:])
-        return products if features is None else products[features]
-
-    def curvature_product(self, h: Floats, w: Floats, b: float) -> tuple[Floats, Floats]:
-        """X'(h z) and z = X w + b, in one pass; see :meth:`Design.curvature_product`."""
-        self._check(h, self.shape[0], None)
-        weights = (w[features] for features in self.features_of_blocks())
-        z: list[Floats] = []
-
-        def sums() -> Iterator[Floats]:
-            for own, some in self._map(
-                block_curvature_product, self.blocks.cut(h), weights, repeat(b)
-            ):
-                z.append(some)
-                yield own
-
-        return self.blocks.summed(sums()), np.concatenate([np.zeros(0), *z])
-
-    def large_products(self, r: Floats, least: float) -> tuple[Int32s, Floats]:
-        """The features, ascending, whose products X'r are larger than ``least``, and these.
-
-        Larger by absolute value; r: (n,). Where blocks lie on other machines, only these are sent.
-        """
-        self._check(r, self.shape[0], None)
-        self.count_pass()
-        return self.blocks.large_sums(np.ascontiguousarray(r), least)
-
-    def curvature(self, h: Floats, features: Int32s | None = None) -> Floats:
-        """sum_i h_i x_ij^2 for every feature j, or for the given ones; h: (n,)."""
-        self._check(h, self.shape[0], features)
-        curvature = self.blocks.summed(self._map(block_curvature, self.blocks.cut(h)))
-        return curvature if features is None else curvature[features]
-
-    def select(self, features: Int32s, known: KnownColumns | None = None) -> Design:
-        """The columns of some features, ascending, in memory.
-
-        known: columns that are there already.
-        """
-        ends = np.concatenate([[0], np.cumsum(self.blocks.sizes[features], dtype=np.int64)])
-        indices, data = np.empty(ends[-1], dtype=np.int32), np.empty(ends[-1])
-        new = np.ones(len(features), dtype=bool)
-        if known is not None:
-            _, here, there = np.intersect1d(features, known.features, True, return_indices=True)
-            new[here] = False
-            ptr = known.columns.indptr
-            cuts = zip(
-                ends[here].tolist(), ptr[there].tolist(), ptr[there + 1].tolist(), strict=True
-            )
-            for place, first, last in cuts:
-                indices[place : place + last - first] = known.columns.indices[first:last]
-                data[place : place + last - first] = known.columns.data[first:last]
-        free = ends[:-1][new]
-        parts: Iterator[CompressedArrays] = self._map(block_columns, repeat(features[new]))
-        for start, columns in zip(self.blocks.starts[:-1].tolist(), parts, strict=True):
-            scatter_rows(*columns, start, free, indices, data)
-        return Design.of_columns(self.shape[0], ends, indices, data)
-
-
-class BlockGroups(Groups):
-    """Groups in blocks, of which one block at a time is in memory.
-
-    Parameters
-    ----------
-    blocks : GroupBlocks
-        The groups.
-    """
-
-    blocks: GroupBlocks
-
-    def __init__(self, blocks: GroupBlocks) -> None:
-        vars(self).update(blocks=blocks, n_features=blocks.n_features, names=None)
-
-    def __getattr__(self, name: str) -> Any:
-        raise UsageError(
-            "the groups lie in blocks, and what is asked for needs all of them: train without "
-            "--memory, or by another regularizer."
-        )
-
-    def __len__(self) -> int:
-        return int(self.blocks.counts.sum())
-
-    def __repr__(self) -> str:
-        return f"<BlockGroups: {len(self):,} over {self.n_features:,} features>"
-
-    def select(self, features: Int32s) -> Groups:
-        """What some features, ascending, leave of them; groups with none of these are left out."""
-        parts = self.blocks.map(groups_over, repeat(features), repeat(self.n_features))
-        sizes, indices, weights = zip(*parts, strict=True)
-        indptr = np.cumsum(np.concatenate([[0], *sizes]))
-        return Groups(indptr, np.concatenate(indices), np.concatenate(weights), len(features))

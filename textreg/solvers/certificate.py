@@ -33,7 +33,6 @@ from textreg._core.columns import column_damping
 from textreg.penalties import GroupNorms, Separable
 from textreg.records import Floats, Int32s, Problem, Solution
 from textreg.records.arrays import squared_norms
-from textreg.records.design import BlockDesign
 from textreg.records.problem import Support, states
 from textreg.solvers.state import Engine
 
@@ -476,7 +475,7 @@ def _widths(problem: Problem) -> Floats:
 def provable(problem: Problem, solution: Solution) -> bool:
     """Whether a solution has what a proof needs."""
     known = solution.alpha is not None and math.isfinite(solution.gap)
-    return known and not isinstance(problem.design, BlockDesign)
+    return known and not problem.design.blocks
 
 
 def support_of_features(problem: Problem, solution: Solution, l1: float, l2: float) -> Support:

@@ -36,9 +36,8 @@ from textreg._core import threads
 from textreg._core.dual import column_conjugates, column_losses, dual_sweep
 from textreg.losses import Logistic, Loss, SmoothedHinge, SquaredHinge
 from textreg.penalties import Links, Quadratic, Separable
-from textreg.records import Floats, Int32s, Int64s, Problem, Solution, Step
-from textreg.records.arrays import squared_norms
-from textreg.records.design import BlockDesign, RowBlock
+from textreg.records import Design, Floats, Int32s, Int64s, Problem, Solution, Step
+from textreg.records.design import Block, BlockDesign
 from textreg.solvers.certificate import relative_gap
 from textreg.solvers.newton import newtons, quadratic
 from textreg.solvers.reduce import SMALL, CompactRows, compact_rows, over_merged_columns
@@ -95,8 +94,8 @@ def suits(problem: Problem, q: float) -> bool:
     design = problem.design
     if not ascends(problem.loss):
         return False
-    if isinstance(design, BlockDesign):
-        return in_range(problem, norms_in_blocks(design), q)
+    if design.blocks:
+        return in_range(problem, design.row_norms(), q)
     if design.values <= SMALL or design.full:
         return False
     return single(problem, compact_rows(problem.design), q)
@@ -137,14 +136,14 @@ def ridges(problems: Sequence[Problem], l2: float) -> list[Solution]:
     if not problems:
         return []
     design = problems[0].design
-    if not isinstance(design, BlockDesign):
+    if not design.blocks:
         return over_merged_columns(problems, lambda some: _solve(some, l2))
     most = labels_at_a_time(design)
     parts = [problems[at : at + most] for at in range(0, len(problems), most)]
     return [solution for some in parts for solution in _solve(some, l2)]
 
 
-def labels_at_a_time(design: BlockDesign) -> int:
+def labels_at_a_time(design: Design) -> int:
     """How many labels have room for their arrays of documents and features beside a block."""
     n, p = design.shape
     return int(np.clip(ROOM * design.memory / (8.0 * (ARRAYS * n + WEIGHTS * p)), 1, LARGEST))
@@ -167,7 +166,7 @@ def _solve(problems: Sequence[Problem], l2: float) -> list[Solution]:
 def _by_newton(problems: Sequence[Problem], l2: float) -> list[Solution]:
     """By coordinate descent in memory; in blocks, whose columns are not there, by products."""
     p = problems[0].design.shape[1]
-    if not isinstance(problems[0].design, BlockDesign):
+    if not problems[0].design.blocks:
         return newtons(problems, Separable.constant(p, l2=l2))
     from scipy.sparse import csr_array
 
@@ -241,8 +240,7 @@ class Certificate(NamedTuple):
 def _ascend(fits: Sequence[RidgeFit], q: float) -> None:
     """Sweep until every fit has ended."""
     problems, left = [fit.problem for fit in fits], list(fits)
-    in_blocks = isinstance(problems[0].design, BlockDesign)
-    ascent = BlockAscent(problems, q) if in_blocks else Ascent(problems, q)
+    ascent = (BlockAscent if problems[0].design.blocks else Ascent)(problems, q)
     most = min(fit.problem.max_iter for fit in fits)
     while left:
         ascent.sweep(min(NEXT if ascent.sweeps else FIRST, most - ascent.sweeps))
@@ -405,18 +403,19 @@ class BlockAscent(Ascent):
 
     def _squared_norms(self) -> Floats:
         """(n,) of the rows."""
-        return norms_in_blocks(self._design)
+        return self._design.row_norms()
 
     def _sweep(self, sweep: Sweep) -> None:
         """One block after the other; b' moves when all were read."""
         self._design.count_pass()
-        blocks = self._design.blocks
+        design, cuts = self._design, pairwise(self._design.starts.tolist())
         sweep = sweep._replace(again=min(sweep.again, WITHIN), shift=0.0)
-        for number, (start, end) in enumerate(pairwise(blocks.starts.tolist())):
-            here, features = slice(start, end), blocks.features(number)
+        blocks = zip(design.blocks, cuts, design.features_of_blocks(), strict=True)
+        for number, (block, cut, features) in enumerate(blocks):
+            here = slice(*cut)
             point = self.alpha[here], self.W[features], self.b
             given = self._norms[here], self.cy[here], point, sweep._replace(block=number)
-            found = blocks.map(swept_block, *([one] for one in given), numbers=[number])
+            found = design.map(swept_block, *([one] for one in given), blocks=[block])
             self.alpha[here], self.W[features], self.b = next(found)
         self.b = self.b + self.lag * column_sums(self.alpha)
 
@@ -425,29 +424,12 @@ class BlockAscent(Ascent):
         return np.ascontiguousarray(self.W.T[: len(self._problems)], dtype=np.float64)
 
 
-def norms_in_blocks(design: BlockDesign) -> Floats:
-    """(n,) The squared norms of the rows, read once."""
-
-    def read() -> Floats:
-        design.count_pass()
-        return np.concatenate([np.zeros(0), *design.blocks.map(norms_of_block)])
-
-    norms: Floats = design.cache.get("norms of rows", read)
-    return norms
-
-
-def norms_of_block(block: RowBlock) -> Floats:
-    """The squared norms of the rows of a block."""
-    indptr, _, data = block.rows
-    return squared_norms(indptr, data)
-
-
 # Offsets, columns and float32 values of documents; and alpha, W and b of an ascent.
 Rows = tuple[Int64s, Int32s, "NDArray[Any]"]
 Point = tuple[Floats, "NDArray[Any]", Floats]
 
 
-def swept_block(block: RowBlock, norms: Floats, cy: Floats, point: Point, sweep: Sweep) -> Point:
+def swept_block(block: Block, norms: Floats, cy: Floats, point: Point, sweep: Sweep) -> Point:
     """The dual variables, the weights and the intercepts after a sweep over a block."""
     indptr, indices, data = block.rows
     alpha, W, b = (np.array(part) for part in point)  # as what is sent is read-only

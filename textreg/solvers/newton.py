@@ -36,8 +36,7 @@ import numpy as np
 
 from textreg._core.cholesky import solve_normal
 from textreg.penalties import Links, Quadratic, Separable
-from textreg.records import Design, Floats, Int32s, Problem, Solution, Step
-from textreg.records.design import BlockDesign
+from textreg.records import Floats, Int32s, Problem, Solution, Step
 from textreg.solvers.certificate import (
     INTERCEPT_SLOPE,
     Bound,
@@ -236,7 +235,7 @@ class SparseFit:
         problem, part, features = self._problem, self._penalty, self._features
         design = problem.design
         if len(features) < design.shape[1]:
-            design = Design.of_columns(design.shape[0], *design.take_columns(features))
+            design = design.select(features)
             part = part.select(features)
         before = self._iterations
 
@@ -525,7 +524,6 @@ def quadratic(problem: Problem, penalty: Quadratic) -> Solution:
     """
     newton = NewtonSteps(problem, penalty)
     engine, norm = newton.engine, document_norm(problem.design)
-    in_blocks = isinstance(problem.design, BlockDesign)
     history: list[Step] = []
     bound, gap, first, iteration, idle = -np.inf, math.inf, 0.0, 0, 0
     while True:
@@ -546,7 +544,7 @@ def quadratic(problem: Problem, penalty: Quadratic) -> Solution:
             break
         iteration += 1
         share = min(ROUGH, max(FINE, math.sqrt(residual / first)))
-        fall = newton.step(share, CLOSE * problem.tol * objective if in_blocks else 0.0)
+        fall = newton.step(share, CLOSE * problem.tol * objective if problem.design.blocks else 0.0)
         idle = idle + 1 if fall <= NOISE * objective else 0
 
     solution = Solution(

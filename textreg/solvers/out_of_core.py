@@ -25,8 +25,9 @@ import numpy as np
 from textreg._core.groups import fill_groups, group_norms, group_spread
 from textreg.errors import DataWarning, UsageError
 from textreg.penalties import shared_out
-from textreg.records import Bools, Floats, Int32s, Problem, Solution, Step
-from textreg.records.design import BlockDesign, BlockGroups, GroupBlock, KnownColumns
+from textreg.records import Bools, Floats, Int32s, Int64s, Problem, Solution, Step
+from textreg.records.design import Block, BlockGroups, KnownColumns
+from textreg.records.store import release_memory
 from textreg.solvers.certificate import KAPPAS, relative_gap
 from textreg.solvers.linear_algebra import union
 from textreg.solvers.reduce import MOST, RARE, rarest
@@ -51,7 +52,7 @@ FEW, GROWTH = 2_000, 4
 
 
 def left_by_groups(
-    groups: BlockGroups, group: float, features: Int32s, excess: Floats, values: Int32s
+    groups: BlockGroups, group: float, features: Int32s, excess: Floats, values: Int64s
 ) -> Bools | None:
     """Which features groups do not keep at zero; None where too many are left to be worth it.
 
@@ -65,7 +66,7 @@ def left_by_groups(
         Ascending.
     excess : ndarray, one for each
         Of their products with the dual variables of the loss, above what l1 takes.
-    values : int32 ndarray, one for each
+    values : int ndarray, one for each
         How many documents have them.
     """
     p, reach = groups.n_features, group * _reach(groups, features)
@@ -74,7 +75,7 @@ def left_by_groups(
     chosen, shares = features[order], share[order]
     left = shares > 1.0  # even alone in its groups
     most = MOST * int(values.sum(dtype=np.int64))
-    for rest in groups.blocks.map(without_room, repeat(chosen), repeat(shares), repeat(p)):
+    for rest in groups.design.map(without_room, repeat(chosen), repeat(shares), repeat(p)):
         left |= rest
         if values[order][left].sum(dtype=np.int64) > most:
             return None
@@ -90,32 +91,33 @@ def scale_in_blocks(groups: BlockGroups, sizes: Floats) -> float:
     """
     reach = _reach(groups, np.arange(len(sizes), dtype=np.int32))
     shares = sizes / np.where(reach > 0.0, reach, np.inf)
-    return max(groups.blocks.map(largest_of, repeat(shares)), default=0.0)
+    return max(groups.design.map(largest_of, repeat(shares)), default=0.0)
 
 
 def _reach(groups: BlockGroups, features: Int32s) -> Floats:
     """For some features the weights of all groups that hold them, summed."""
     reach = np.zeros(len(features))
-    for part in groups.blocks.map(reach_of, repeat(features), repeat(groups.n_features)):
+    for part in groups.design.map(reach_of, repeat(features), repeat(groups.n_features)):
         reach += part
     return reach
 
 
-def largest_of(block: GroupBlock, shares: Floats) -> float:
+def largest_of(block: Block, shares: Floats) -> float:
     """The largest length that shares (p,) have over a group of a block."""
-    lengths = np.empty(len(block.weights))
-    group_norms(block.indptr, block.indices, shares, lengths)
+    indptr, indices, weights = block.groups
+    lengths = np.empty(len(weights))
+    group_norms(indptr, indices, shares, lengths)
     return float(lengths.max(initial=0.0))
 
 
-def reach_of(block: GroupBlock, features: Int32s, p: int) -> Floats:
+def reach_of(block: Block, features: Int32s, p: int) -> Floats:
     """For some of p features the weights of the groups of a block that hold them, summed."""
     reach = np.zeros(p)
-    group_spread(block.indptr, block.indices, block.weights, reach)
+    group_spread(*block.groups, reach)
     return reach[features]
 
 
-def without_room(block: GroupBlock, features: Int32s, share: Floats, p: int) -> Bools:
+def without_room(block: Block, features: Int32s, share: Floats, p: int) -> Bools:
     """Which of some of p features the groups of a block have no room for, one after the other.
 
     share: what each takes of its groups, ascending.
@@ -124,12 +126,13 @@ def without_room(block: GroupBlock, features: Int32s, share: Floats, p: int) -> 
 
     place = np.full(p, -1, dtype=np.int32)
     place[features] = np.arange(len(features), dtype=np.int32)
-    indices = place[block.indices]
+    indptr, indices, weights = block.groups
+    indices = place[indices]
     kept = indices >= 0
-    ends = np.concatenate([[0], np.cumsum(kept, dtype=np.int64)])[block.indptr]
-    marks, shape = np.ones(ends[-1], dtype=np.int8), (len(block.weights), len(features))
+    ends = np.concatenate([[0], np.cumsum(kept, dtype=np.int64)])[indptr]
+    marks, shape = np.ones(ends[-1], dtype=np.int8), (len(weights), len(features))
     holders = csr_array((marks, indices[kept], ends), shape=shape).tocsc()
-    room = (block.weights > 0.0).astype(np.float64)
+    room = (weights > 0.0).astype(np.float64)
     taken = np.empty(len(features), dtype=np.uint8)
     fill_groups(
         holders.indptr.astype(np.int64), holders.indices.astype(np.int32, copy=False), room,
@@ -172,8 +175,8 @@ def held_by_groups(
     selected : Selected
         The problem in memory.
     """
-    p, blocks = groups.n_features, groups.blocks
-    counts = list(blocks.map(number_holding, repeat(selected.features), repeat(p)))
+    p, design = groups.n_features, groups.design
+    counts = list(design.map(number_holding, repeat(selected.features), repeat(p)))
     ends = np.cumsum([0, *counts]).tolist()
     room = np.zeros(ends[-1]) if selected.room is None else selected.room
     rooms = [room[start:end] for start, end in pairwise(ends)]
@@ -181,7 +184,7 @@ def held_by_groups(
     def taken(y: Floats) -> Floats:
         sums = np.zeros(len(features))
         shares = repeat(features), repeat(y), repeat(selected.features), rooms, repeat(p)
-        for part in blocks.map(shared_in_block, *shares):
+        for part in design.map(shared_in_block, *shares):
             sums += part
         sums *= group
         return sums
@@ -189,31 +192,33 @@ def held_by_groups(
     return shared_out(wanted, least, taken(np.zeros(len(features))), taken).held
 
 
-def number_holding(block: GroupBlock, features: Int32s, p: int) -> int:
+def number_holding(block: Block, features: Int32s, p: int) -> int:
     """How many groups of a block hold any of some of p features."""
     return int(np.count_nonzero(_lengths(block, features, np.ones(len(features)), p)))
 
 
 def shared_in_block(
-    block: GroupBlock, features: Int32s, y: Floats, selected: Int32s, room: Floats, p: int
+    block: Block, features: Int32s, y: Floats, selected: Int32s, room: Floats, p: int
 ) -> Floats:
     """The sum over the groups of each of some of p features of Lambda_g / max(1, ||y_g||).
 
     y: the shares of the features. selected, room: as in :class:`Selected`, for the groups here.
     """
-    free = block.weights.copy()
+    indptr, indices, weights = block.groups
+    free = weights.copy()
     free[_lengths(block, selected, np.ones(len(selected)), p) > 0.0] *= np.sqrt(room)
     free /= np.maximum(_lengths(block, features, y, p), 1.0)
     sums = np.zeros(p)
-    group_spread(block.indptr, block.indices, free, sums)
+    group_spread(indptr, indices, free, sums)
     return sums[features]
 
 
-def _lengths(block: GroupBlock, features: Int32s, values: Floats, p: int) -> Floats:
+def _lengths(block: Block, features: Int32s, values: Floats, p: int) -> Floats:
     """The length over every group of a block of what some of p features have."""
-    whole, lengths = np.zeros(p), np.empty(len(block.weights))
+    indptr, indices, weights = block.groups
+    whole, lengths = np.zeros(p), np.empty(len(weights))
     whole[features] = values
-    group_norms(block.indptr, block.indices, whole, lengths)
+    group_norms(indptr, indices, whole, lengths)
     return lengths
 
 
@@ -230,8 +235,8 @@ def over_blocks(
     Parameters
     ----------
     problem : Problem
-        What to fit; its matrix is a :class:`BlockDesign`, and its groups, if any, are
-        :class:`BlockGroups`. ``tol`` is the relative duality gap to stop at.
+        What to fit; its rows lie in blocks, and its groups, if any, are :class:`BlockGroups`.
+        ``tol`` is the relative duality gap to stop at.
     l1, l2 : float
         Strengths that every weight has at least.
     solve : callable
@@ -261,10 +266,9 @@ def over_blocks(
     iterations, tol = 0, max(WITH_GROUPS if reduced else FIRST, INNER * problem.tol)
     warned = stopped = False
     known: KnownColumns | None = None
-    elsewhere = _in_blocks(problem).blocks.elsewhere
     for number in range(1, SETS + 1):
         part = over_features(problem, features, known)
-        if elsewhere:  # here it takes less to read them again than to hold them twice
+        if problem.design.elsewhere:  # here to read them again takes less than to hold them twice
             known = KnownColumns(features, part.design.columns)
         warned = warned or _warn_of_memory(problem, part)
         found = solve(part.replace(start=(w[features], b), tol=tol, max_iter=problem.max_iter))
@@ -331,15 +335,10 @@ def _begin(problem: Problem, l1: float) -> tuple[Floats, float, _Large]:
     return engine.w, engine.b, _large(problem, engine.r, l1)
 
 
-def _in_blocks(problem: Problem) -> BlockDesign:
-    """The matrix of a problem whose documents lie in blocks."""
-    assert isinstance(problem.design, BlockDesign)
-    return problem.design
-
-
 def _large(problem: Problem, r: Floats, least: float) -> _Large:
     """The features whose columns have a product with r (n,) above ``least``."""
-    features, products = _in_blocks(problem).large_products(r, least)
+    release_memory()  # there was a problem in memory before
+    features, products = problem.design.large_products(r, least)
     return _Large(features, np.abs(products))
 
 
@@ -354,7 +353,7 @@ def _first(problem: Problem, group: float, large: _Large, l1: float) -> _Large:
     groups = problem.groups
     if problem.start is not None or not isinstance(groups, BlockGroups):
         return large
-    values = _in_blocks(problem).blocks.sizes[large.features]
+    values = problem.design.sizes[large.features]
     left = left_by_groups(groups, group, large.features, large.sizes - l1, values)
     return large if left is None else _Large(large.features[left], large.sizes[left])
 
@@ -370,7 +369,7 @@ def _joining(
     problem: Problem, features: Int32s, large: _Large, missing: Bools, l1: float
 ) -> Int32s:
     """Those of the large ones that join the features: what groups do not hold, and rare ones."""
-    sizes = _in_blocks(problem).blocks.sizes.astype(np.int64)
+    sizes = problem.design.sizes.astype(np.int64)
     beyond = large.features[large.sizes > l1]
     rare = rarest(beyond, sizes[beyond], int(RARE * sizes[features].sum()))
     return union(large.features[missing], rare)
@@ -381,7 +380,7 @@ def over_features(problem: Problem, features: Int32s, known: KnownColumns | None
 
     Groups are what is left of them. known: columns of some of these features.
     """
-    design, groups = _in_blocks(problem), problem.groups
+    design, groups = problem.design, problem.groups
     if isinstance(groups, BlockGroups):
         groups = groups.select(features).compact()
     return problem.replace(
@@ -391,7 +390,7 @@ def over_features(problem: Problem, features: Int32s, known: KnownColumns | None
 
 def _warn_of_memory(problem: Problem, part: Problem) -> bool:
     """DataWarning where a problem over some features needs more memory than there is to be."""
-    design = _in_blocks(problem)
+    design = problem.design
     needed = A_VALUE * part.design.values
     if part.groups is not None:
         needed += AN_ENTRY * int(part.groups.indptr[-1])

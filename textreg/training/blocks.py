@@ -24,7 +24,7 @@ from textreg.errors import DataWarning, UsageError
 from textreg.features.vectorize import MatrixRows
 from textreg.kinds import Workers
 from textreg.records import Corpus, Documents
-from textreg.records.design import BlockDesign, BlockGroups, GroupBlocks, RowBlocks
+from textreg.records.design import BlockDesign, BlockGroups
 from textreg.records.documents import TextsElsewhere
 from textreg.records.store import ArrayStore, release_memory
 from textreg.structure.joining import parts_of
@@ -47,7 +47,7 @@ A_FEATURE = 100.0
 
 def make_blocks(
     corpus: Corpus, settings: TrainingSettings, workers: Workers, store: ArrayStore, work: Work
-) -> tuple[AnyEncoder, RowBlocks, GroupBlocks]:
+) -> tuple[AnyEncoder, BlockDesign]:
     """What makes rows of new texts, and the documents in blocks, which the workers keep."""
     n = len(corpus)
     work.report("features", 0, n)
@@ -72,14 +72,15 @@ def make_blocks(
             stacklevel=4,
         )
     release_memory()
-    rows, groups = workers.rows.of(
+    design = workers.design(
         workers,
         features.blocks(settings.groups),
         p,
         store,
+        settings.bytes or math.inf,
         lambda done: work.report("features", (n + done) // 2, n),
     )
-    return features.encoder, rows, groups
+    return features.encoder, design
 
 
 # Most documents, and characters of theirs, that hyperparameters are searched on.
@@ -208,15 +209,13 @@ def learn_in_blocks(
         if not workers.elsewhere:
             needed = int(SPACE * len(training.corpus) * mean_length(training))
             scratch.require(needed - store.most)
-        encoder, rows, groups = make_blocks(training.corpus, settings, workers, store, work)
+        encoder, design = make_blocks(training.corpus, settings, workers, store, work)
         release_memory()
-        fit.LOG.info("%d features in %.2f s", rows.shape[1], clock.stop("features"))
-        design = BlockDesign(rows, memory=settings.bytes or math.inf)
+        fit.LOG.info("%d features in %.2f s", design.shape[1], clock.stop("features"))
         weights, every = own_weights(training.corpus), np.arange(len(training.corpus))
-        prepared = Prepared.of(
-            *(training.target, weights, settings, encoder, MatrixRows(design)),
-            groups=None if settings.groups is None else BlockGroups(groups),
-        )
+        rows = MatrixRows(design)
+        groups = None if settings.groups is None else BlockGroups(design)
+        prepared = Prepared.of(training.target, weights, settings, encoder, rows, groups=groups)
         problems = prepared.problems(every, settings.tol)
         regularizer = result.best.regularizer if result.best else settings.reg
         if scales:  # those of all documents in place of those of the part
@@ -230,7 +229,7 @@ def learn_in_blocks(
         )
         release_memory()
         fit.report_fit(final_fit, settings, clock.stop("fit"))
-        rows.log_traffic(fit.LOG, design.passes)
+        design.log_traffic(fit.LOG)
     return Learned(context, result, final_fit, None, clock.seconds)
 
 

@@ -24,7 +24,7 @@ from textreg.model import summary as records
 from textreg.model.model import Model
 from textreg.records import Corpus, Documents, Floats, SelectionReport, arrays
 from textreg.records import documents as inputs
-from textreg.records.design import BlockDesign, BlockGroups
+from textreg.records.design import BlockGroups
 from textreg.records.problem import NONZERO, ZERO, PartsReport, Support
 from textreg.records.store import check_room
 from textreg.training import fit as fitting
@@ -55,11 +55,10 @@ def training_summary(learned: fitting.Learned, options: dict[str, Any]) -> recor
     order, order_groups = _orders(fit)
     parts = [report.groups for report in fitted.reports if isinstance(report, PartsReport)]
     blocks = None
-    if isinstance(design, BlockDesign):
+    if design.blocks:
         # The search saw a part of the documents alone.
         searched = None if fit.best is None else len(context.documents.target.y)
-        number = len(design.blocks.starts) - 1
-        blocks = records.BlocksSummary(number, round(design.passes), searched)
+        blocks = records.BlocksSummary(len(design.blocks), design.passes, searched)
     return records.TrainingSummary(
         task=task.name,
         loss=problem.loss.label(),

@@ -22,13 +22,13 @@ from test_in_blocks import documents, weights, write
 import textreg
 from textreg.builtin import backends
 from textreg.errors import UsageError
-from textreg.records.design import CompressedArrays, Design, RowBlocks, numbered_within
+from textreg.records.design import BlockDesign, CompressedArrays, Design, numbered_within
 from textreg.records.store import Memory
 from textreg.training import blocks
 from textreg_dask.connection import Connection, connected
 from textreg_dask.files import ClusterTexts
 from textreg_dask.packing import pack, size_of, unpack
-from textreg_dask.rows import ClusterRows
+from textreg_dask.rows import ClusterDesign
 
 DASK = {"backend": "dask", "memory": "4GB"}
 
@@ -145,18 +145,18 @@ def test_files_are_read_by_the_workers(
 
 def test_only_large_products_are_sent(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A pass of a fit with l1 sends far less than the blocks are."""
-    made: list[ClusterRows] = []
-    large_sums = ClusterRows.large_sums
+    made: list[ClusterDesign] = []
+    large_products = ClusterDesign.large_products
 
-    def watched(self: ClusterRows, r: Any, least: float) -> Any:
-        before = self.sent
-        found = large_sums(self, r, least)
+    def watched(self: ClusterDesign, r: Any, least: float) -> Any:
+        before = self.counts["sent"]
+        found = large_products(self, r, least)
         made.append(self)
-        shares.append((self.sent - before) / self.size)
+        shares.append((self.counts["sent"] - before) / self.size)
         return found
 
     shares: list[float] = []
-    monkeypatch.setattr(ClusterRows, "large_sums", watched)
+    monkeypatch.setattr(ClusterDesign, "large_products", watched)
     monkeypatch.setattr("textreg.blocks.scratch.DOCUMENTS", 1000)
     texts, labels = documents(3000)
     textreg.train(texts, labels, reg="lasso", reg_l1=20.0, address=address, **DASK)
@@ -177,7 +177,7 @@ class Here(Connection):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_large_sums_are_those_of_blocks_here(seed: int) -> None:
+def test_large_products_are_those_of_blocks_here(seed: int) -> None:
     """To the last bit, for any strength, though most features are told of by few blocks."""
     random = np.random.default_rng(seed)
     X = csr_array(random.random((300, 200)) * (random.random((300, 200)) < 0.1))
@@ -186,13 +186,13 @@ def test_large_sums_are_those_of_blocks_here(seed: int) -> None:
     p, store = X.shape[1], Memory()
     pairs = zip(cut_rows(every, starts), starts, strict=False)
     blocks = [numbered_within(rows, start, p) for rows, start in pairs]
-    here, _ = RowBlocks.of(backends.Here(store), blocks, p, store)
-    there, _ = ClusterRows.of(Here(), blocks, p, Memory())
+    here = BlockDesign(backends.Here(store), blocks, p, store)
+    there = ClusterDesign(Here(), blocks, p, Memory())
     r = random.normal(size=300)
     sums = np.sort(np.abs(X.T @ r))
     for least in (0.0, *sums[[0, 50, 150, 190]].tolist(), 1e9):
-        features, found = there.large_sums(r, least)
-        expected, values = here.large_sums(r, least)
+        features, found = there.large_products(r, least)
+        expected, values = here.large_products(r, least)
         np.testing.assert_array_equal(features, expected)
         assert found.tobytes() == values.tobytes()
         assert features.dtype == expected.dtype

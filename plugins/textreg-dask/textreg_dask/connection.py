@@ -24,7 +24,7 @@ from textreg.records.store import same
 from textreg.terminal import quiet, shell_line
 from textreg_dask.files import ClusterTexts, read_by, score_by, scored_texts
 from textreg_dask.packing import pack, size_of, unpack
-from textreg_dask.rows import ClusterRows
+from textreg_dask.rows import ClusterDesign
 
 if TYPE_CHECKING:
     from textreg.records import Corpus, Documents, Floats
@@ -51,7 +51,7 @@ class Connection(Workers):
     """
 
     reads = True
-    rows = ClusterRows
+    design = ClusterDesign
 
     def __init__(self, client: Any, address: str) -> None:
         self.client = client

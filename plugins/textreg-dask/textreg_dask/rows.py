@@ -10,15 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from textreg.records.design import Block, RowBlocks, block_columns, block_products, groups_over
+from textreg.records.design import Block, BlockDesign, block_columns, block_products, groups_over
 from textreg_dask.packing import size_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from textreg.kinds import Workers
     from textreg.records import Floats, Int32s
-    from textreg.records.store import ArrayStore
 
 # Operations that take part of a block, rather than what is computed of all of it.
 COLUMNS = (block_columns, groups_over)
@@ -30,20 +28,12 @@ KEPT_BACK = 0.75
 ROUNDING = 1e-6
 
 
-class ClusterRows(RowBlocks):
-    """The rows of all blocks; see :class:`textreg.records.design.RowBlocks`.
+class ClusterDesign(BlockDesign):
+    """A matrix whose blocks lie on a cluster; see :class:`textreg.records.design.BlockDesign`.
 
-    Attributes
-    ----------
-    sent : int
-        Bytes that went to the workers and came from them, for what was computed of blocks.
-    columns : int
-        Those beside, of the columns and groups of problems in memory.
+    Its ``counts`` are of bytes that went to the workers and came from them: those "sent" for what
+    was computed of blocks, and the "columns" and groups of problems in memory.
     """
-
-    def __init__(self, workers: Workers, store: ArrayStore) -> None:
-        super().__init__(workers, store)
-        self.sent = self.columns = 0
 
     @cached_property
     def size(self) -> int:
@@ -53,22 +43,22 @@ class ClusterRows(RowBlocks):
     @cached_property
     def _shares(self) -> list[Any]:
         """Futures of the share of all documents with a feature that each block has, by feature."""
-        totals = (self.sizes[self.features(number)] for number in range(len(self.blocks)))
+        totals = (self.sizes[features] for features in self.features_of_blocks())
         pairs = zip(self.blocks, totals, strict=True)
         return [self.workers.submit(shares_of, block, own) for block, own in pairs]
 
-    def computed(
+    def map(
         self,
-        part: Callable[..., Any],
-        blocks: Iterable[Any],
         operation: Callable[..., Any],
         *arguments: Iterable[Any],
+        blocks: Iterable[Any] | None = None,
     ) -> Iterator[Any]:
         """What is computed of blocks, whose bytes are counted."""
-        count = self._count_columns if operation in COLUMNS else self._count
-        return self._counted(count, part, blocks, repeat(operation), *arguments)
+        what = "columns" if operation in COLUMNS else "sent"
+        chosen = self.blocks if blocks is None else blocks
+        return self._map_counted(what, operation, chosen, *arguments)
 
-    def large_sums(self, r: Floats, least: float) -> tuple[Int32s, Floats]:
+    def large_products(self, r: Floats, least: float) -> tuple[Int32s, Floats]:
         """The features with an absolute value of X'r above ``least``, and these values.
 
         First every block tells by how much its own sums exceed three quarters of its share of
@@ -76,13 +66,14 @@ class ClusterRows(RowBlocks):
         together, so a sum can be that large only where what is told makes up the last quarter. Of
         these features all blocks then tell their whole sums.
         """
+        self.count_pass()
+        r = np.ascontiguousarray(r)
         pairs = zip(self.blocks, self.cut(r), strict=True)
         sums = [self.workers.submit(sums_of, block, own) for block, own in pairs]
-        self._count(r.nbytes)
+        self.counts["sent"] += r.nbytes
         told, sizes = np.zeros(self.shape[1]), np.zeros(self.shape[1])
-        excesses = self._counted(self._count, excess_of, sums, self._shares, repeat(least))
-        for number, (where, excess) in enumerate(excesses):
-            own = self.features(number)
+        excesses = self._map_counted("sent", excess_of, sums, self._shares, repeat(least))
+        for own, (where, excess) in zip(self.features_of_blocks(), excesses, strict=True):
             some = own[np.unpackbits(where, count=len(own)).view(bool)]
             told[some] += excess
             sizes[some] += np.abs(excess)
@@ -90,36 +81,34 @@ class ClusterRows(RowBlocks):
         may = ~(np.abs(told) + rounded <= (1.0 - KEPT_BACK) * least)
         features = np.flatnonzero(may).astype(np.int32)
         found = np.zeros(len(features))
-        for part in self._counted(self._count, parts_of, self.blocks, sums, repeat(features)):
+        for part in self._map_counted("sent", parts_of, self.blocks, sums, repeat(features)):
             found += part
         large = np.abs(found) > least
         return features[large], found[large]
 
-    def log_traffic(self, log: logging.Logger, passes: float) -> None:
-        """Log what so many passes have sent: it decides how large a cluster pays."""
+    def log_traffic(self, log: logging.Logger) -> None:
+        """Log what passes have sent: it decides how large a cluster pays."""
         log.info(
             "cluster: blocks of %.0f MB; a pass sent %.2g %% of that, problems in memory took "
             "%.2g %%",
             self.size / 1e6,
-            100.0 * self.sent / max(self.size * passes, 1.0),
-            100.0 * self.columns / max(self.size, 1),
+            100.0 * self.counts["sent"] / max(self.size * self.passes, 1.0),
+            100.0 * self.counts["columns"] / max(self.size, 1),
         )
 
-    @property
-    def _counted(self) -> Callable[..., Iterator[Any]]:
-        counted: Callable[..., Iterator[Any]] = self.workers.counted  # type: ignore[attr-defined]
-        return counted
+    def _map_counted(self, what: str, *call: Any) -> Iterator[Any]:
+        """What the workers map, with the bytes that this sends among the counts."""
 
-    def _count(self, moved: int) -> None:
-        self.sent += moved
+        def count(moved: int) -> None:
+            self.counts[what] += moved
 
-    def _count_columns(self, moved: int) -> None:
-        self.columns += moved
+        mapped: Iterator[Any] = self.workers.counted(count, *call)  # type: ignore[attr-defined]
+        return mapped
 
 
 def bytes_of(block: Block) -> int:
     """The bytes of the rows and groups of a block."""
-    return size_of((block.rows.rows, block.groups))
+    return size_of((block.rows, block.groups))
 
 
 def shares_of(block: Block, totals: Int32s) -> Floats:
@@ -130,7 +119,7 @@ def shares_of(block: Block, totals: Int32s) -> Floats:
 
 def sums_of(block: Block, r: Floats) -> Floats:
     """X'r of a block, kept where that is."""
-    return block_products(block.rows, r)
+    return block_products(block, r)
 
 
 def excess_of(
@@ -149,7 +138,7 @@ def excess_of(
 
 def parts_of(block: Block, sums: Floats, features: Int32s) -> Floats:
     """The sums that a block has of some features, ascending; 0 where it has none of them."""
-    own = block.rows.features
+    own = block.features
     parts = np.zeros(len(features))
     place = np.searchsorted(own, features)
     known = np.flatnonzero(place < len(own))
