@@ -20,7 +20,7 @@ from typing import IO, Any, TypeAlias
 
 from textreg.errors import DataError, TextregError, UsageError, did_you_mean
 from textreg.files import MAX_LINE, PACKINGS, kind_of_special, limit, packing_of, too_long, unpacked
-from textreg.records import SkippedRow, SkippedRows, SkippedRowsBuilder
+from textreg.records import SkippedRow, SkippedRows
 from textreg.terminal import logger
 
 # Codecs between str and bytes that no file of text is written in, or that differ by machine.
@@ -273,7 +273,7 @@ class Skipping:
         self.stopped: DataError | None = None
         self.to_the_end = False
         self._skips = skips
-        self._rows = SkippedRowsBuilder()
+        self._rows = SkippedRows()
         self.undecodable: NotDecodable | None = None
 
     def add(self, source: str, problem: UnusableRow, position: int) -> None:
@@ -295,16 +295,15 @@ class Skipping:
 
     def taken(self) -> SkippedRows:
         """The rows skipped since the last call."""
-        taken, self._rows = self._rows.rows(), SkippedRowsBuilder()
+        taken, self._rows = self._rows, SkippedRows()
         return taken
 
     def nothing_left(self) -> DataError:
         """The error where no row can be used."""
-        skipped = self._rows.rows()
-        first, hint = next(iter(skipped)), f" {self.remedy}" if self.remedy else ""
+        first, hint = next(iter(self._rows)), f" {self.remedy}" if self.remedy else ""
         all_rows = "It is the only row."
-        if len(skipped) > 1:
-            all_rows = f"None of the {len(skipped):,} rows can be used, and this is the first."
+        if len(self._rows) > 1:
+            all_rows = f"None of the {len(self._rows):,} rows can be used, and this is the first."
         return DataError(
             f"{first.where}: {first.problem} {all_rows}{hint} Check that the file is the "
             "right one, and its columns."

@@ -23,7 +23,6 @@ from textreg.records.text import (
     SkippedReason,
     SkippedRow,
     SkippedRows,
-    SkippedRowsBuilder,
     Tokens,
 )
 
@@ -45,7 +44,6 @@ __all__ = [
     "SkippedReason",
     "SkippedRow",
     "SkippedRows",
-    "SkippedRowsBuilder",
     "Solution",
     "SolverReport",
     "Step",

@@ -16,7 +16,7 @@ from textreg.errors import DataWarning, UsageError
 from textreg.reading.columns import ColumnNames
 from textreg.reading.corpus import CorpusReader, RecordBatch
 from textreg.reading.source import Paths, check_max_skipped, listed, told_of
-from textreg.records import Corpus, SkippedRow, SkippedRows, SkippedRowsBuilder
+from textreg.records import Corpus, SkippedRows
 from textreg.records.documents import TextsElsewhere
 
 if TYPE_CHECKING:
@@ -205,7 +205,7 @@ def renamed(sources: Sequence[str], path: str, name: str) -> tuple[str, ...]:
 
 def skipped_under(skipped: SkippedRows, path: str, name: str) -> SkippedRows:
     """Rows that were left out, with the files under these names."""
-    return replace(skipped, sources=renamed(skipped.sources, path, name))
+    return SkippedRows(row._replace(source=name + row.source.removeprefix(path)) for row in skipped)
 
 
 def check_found(path: str, name: str) -> None:
@@ -258,12 +258,12 @@ def _column(parts: Sequence[Any]) -> Any:
 
 def _skipped(files: Iterable[FileRead]) -> SkippedRows:
     """The rows of all files that were left out."""
-    rows, documents = SkippedRowsBuilder(), 0
+    rows, documents = SkippedRows(), 0
     for one in files:
         for row in one.skipped:
-            rows.add(SkippedRow(*row[:-1], row.position + documents))
+            rows.add(row._replace(position=row.position + documents))
         documents += len(one.lengths)
-    return rows.rows()
+    return rows
 
 
 def score_by(
