@@ -70,19 +70,6 @@ class Runs(Generic[R]):
 NamesOfBlocks = tuple[Names, list[int]]
 
 
-def _union(one: Int64s, other: Int64s) -> Int64s:
-    """The distinct ones of two sorted arrays, neither of which has a number twice."""
-    if not len(one) or not len(other):
-        return one if len(one) else other
-    every = np.concatenate([one, other])
-    every.sort(kind="stable")  # merges the two in linear time
-    new = np.empty(len(every), dtype=bool)
-    new[0] = True
-    np.not_equal(every[1:], every[:-1], out=new[1:])
-    distinct: Int64s = every[new]
-    return distinct
-
-
 @dataclass(frozen=True, eq=False)
 class BlockCounts(NGramCounts):
     """How often the n-grams of all blocks occur.
@@ -266,7 +253,7 @@ class TreeCounting:
 
     def _number(self, k: int, counts: BlockCounts, least: float) -> Int64s:
         """Number the k-grams of every block by their places among all; the keys of all, sorted."""
-        merged: Runs[Int64s] = Runs(_union, len)
+        merged: Runs[Int64s] = Runs(np.union1d, len)
         kept, frequent = [], None
         if least > 1:  # an n-gram is at most as frequent as its parts
             parts = counts.documents[-1], counts.documents[0]

@@ -145,8 +145,6 @@ SMALL = 16_000_000
 # Entries of an array that tell whether it is to be shuffled: to deflate all twice takes long.
 _SAMPLE = 1 << 16
 
-_STEP = 1 << 14  # bytes that are inflated at a time
-
 
 def _most(stored: int) -> int:
     """The bytes that arrays of ``stored`` bytes may inflate to in an honest file."""
@@ -178,38 +176,21 @@ def deflate(arrays: Mapping[str, NDArray[Any]]) -> tuple[dict[str, NDArray[Any]]
 def inflate(
     name: str, data: NDArray[np.uint8], dtype: np.dtype[Any], entries: int, *, shuffled: bool
 ) -> NDArray[Any]:
-    """Inflate an array with this many entries, a few bytes at a time."""
-    size = entries * dtype.itemsize
-    array = np.empty(entries, dtype=dtype.newbyteorder("<"))
-    # The bytes of the numbers, in the order in which they come.
-    places = array.view(np.uint8).reshape(entries, -1)
-    planes = places.T if shuffled else places.reshape(1, -1)
-    done = 0
-    inflating = zlib.decompressobj()
+    """Inflate an array with this many entries."""
+    size, inflating = entries * dtype.itemsize, zlib.decompressobj()
     try:
-        for start in range(0, len(data), _STEP):
-            part = inflating.decompress(data.data[start : start + _STEP], size - done + 1)
-            if len(part) > size - done:
-                raise cannot_inflate(name)
-            _write(planes, done, np.frombuffer(part, dtype=np.uint8))
-            done += len(part)
+        flat = inflating.decompress(data.data, size + 1)
     except zlib.error as error:
         raise cannot_inflate(name) from error
-    if done != size or inflating.unused_data or not inflating.eof:
+    if len(flat) != size or inflating.unused_data or not inflating.eof:
         raise cannot_inflate(name)
+    # The bytes of the numbers, in the order in which they come.
+    places = np.frombuffer(flat, dtype=np.uint8)
+    planes = places.reshape(-1, entries).T if shuffled else places.reshape(entries, -1)
+    array: NDArray[Any] = np.array(planes, order="C").view(dtype.newbyteorder("<")).ravel()
     if shuffled and dtype.kind == "i":
         np.cumsum(array, dtype=array.dtype, out=array)
     return array
-
-
-def _write(planes: NDArray[np.uint8], at: int, part: NDArray[np.uint8]) -> None:
-    """Write a part of the planes, one after the other, from the place ``at`` on."""
-    while len(part):
-        plane, start = divmod(at, planes.shape[1])
-        here = part[: planes.shape[1] - start]
-        planes[plane, start : start + len(here)] = here
-        part = part[len(here) :]
-        at += len(here)
 
 
 def cannot_inflate(name: str) -> FaultError:

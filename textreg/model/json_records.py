@@ -70,7 +70,7 @@ def _read(hint: Any, plain: Any, where: str) -> Any:
     """``plain`` as a value of the type ``hint``."""
     origin, arguments = get_origin(hint), get_args(hint)
     if hint is Any:
-        _require(_depth(plain) <= MAX_DEPTH, "a parameter", plain, where)
+        _require(_is_within(plain, MAX_DEPTH), "a parameter", plain, where)
         return plain
     if origin in _UNIONS:
         # The first option that it is a value of, and the fault of the last where none is: None
@@ -132,17 +132,12 @@ def _read_record(record: Any, plain: Any, where: str) -> Any:
         raise FaultError(f"'{where}' contradicts itself: {str(error).rstrip('.')}") from error
 
 
-def _depth(plain: Any) -> int:
-    """How deep lists and objects are nested, as far as one level above the most."""
-    depth, level = 0, [plain]
-    while depth <= MAX_DEPTH:
-        nested = [each for each in level if isinstance(each, (list, dict))]
-        if not nested:
-            break
-        depth += 1
-        members = [each.values() if isinstance(each, dict) else each for each in nested]
-        level = [one for each in members for one in each]
-    return depth
+def _is_within(plain: Any, depth: int) -> bool:
+    """Whether lists and objects are nested no deeper than this."""
+    if not isinstance(plain, (list, dict)):
+        return True
+    members = plain.values() if isinstance(plain, dict) else plain
+    return depth > 0 and all(_is_within(member, depth - 1) for member in members)
 
 
 def _join(where: str, name: str) -> str:
