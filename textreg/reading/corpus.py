@@ -154,15 +154,12 @@ class Collected:
     def __init__(
         self, wanted: Iterable[str], *, labeled: bool, texts: StoredTexts | None = None
     ) -> None:
-        self._wanted = frozenset(wanted)
+        self._wanted: dict[str, list[Any]] = {role: [] for role in wanted}
         self._labeled = labeled
         self.texts: list[str] | StoredTexts = [] if texts is None else texts
         self.labels: list[Any] | None = []
         self.sources: list[str] = []
         self._source_of, self._line_of = array("i"), array("q")
-        self._weights = array("d")
-        self._groups, self._times = list[str](), list[Any]()
-        self._evidence: list[Any] = []
         self._known: dict[Any, Any] = {}
 
     def __len__(self) -> int:
@@ -178,14 +175,9 @@ class Collected:
                 self.labels = None
             else:
                 self.labels += map(self._same, labels)
-        if "weight" in self._wanted:
-            self._weights.extend([row.weight for _, row in documents])
-        if "group" in self._wanted:
-            self._groups += [self._same(row.group) for _, row in documents]
-        if "time" in self._wanted:
-            self._times += [self._same(row.time) for _, row in documents]
-        if "evidence" in self._wanted:
-            self._evidence += [row.evidence for _, row in documents]
+        for role, column in self._wanted.items():
+            values = [getattr(row, role) for _, row in documents]
+            column += values if role == "evidence" else map(self._same, values)
         self._line_of.extend([row.line for _, row in documents])
         last = self.sources[-1] if self.sources else None
         for name, _ in documents:
@@ -196,14 +188,12 @@ class Collected:
 
     def columns(self) -> dict[str, Any]:
         """What a :class:`~textreg.records.Corpus` is made of, by the names of its parameters."""
-        wanted = self._wanted
+        wanted = {f"{role}_of": column for role, column in self._wanted.items()}
         return {
             "texts": self.texts,
             "labels": self.labels,
-            "sample_weight": np.asarray(self._weights) if "weight" in wanted else None,
-            "group_of": self._groups if "group" in wanted else None,
-            "time_of": self._times if "time" in wanted else None,
-            "evidence_of": self._evidence if "evidence" in wanted else None,
+            "sample_weight": wanted.pop("weight_of", None),
+            **wanted,
             "sources": self.sources,
             "source_of": np.asarray(self._source_of, dtype=np.int32),
             "line_of": np.asarray(self._line_of, dtype=np.int64),
