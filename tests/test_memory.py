@@ -74,12 +74,12 @@ def test_a_fit_of_some_documents_has_no_matrix_of_all(monkeypatch: pytest.Monkey
     """Nor any by rows: each is made by columns from the occurrences."""
     made: list[Design] = []
 
-    def by_columns(X: Any) -> Design:
-        made.append(designed(X))
+    def of_columns(*arrays: Any) -> Design:
+        made.append(designed(*arrays))
         return made[-1]
 
-    designed = Design.by_columns
-    monkeypatch.setattr(Design, "by_columns", by_columns)
+    designed = Design.of_columns
+    monkeypatch.setattr(Design, "of_columns", of_columns)
     texts = [f"{word} {other}. It is." for word in ("good", "bad") for other in "abcdefgh"]
     strengths = {"reg_l1": 0.5, "reg_group": 0.1, "reg_l2": 0.1}
     options = {"tokenizer": "words", "holdout": 0.25, "intercept": "fitted", "calibrate": "none"}

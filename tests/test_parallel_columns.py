@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 
 from textreg.penalties import Links, Quadratic, Separable
 from textreg.plugins import registry
-from textreg.records import Design, Graph, Problem
+from textreg.records import Graph, Problem
 from textreg.solvers import reduce
 from textreg.solvers.newton import newton, quadratic
 from textreg.solvers.reduce import (
@@ -144,5 +144,7 @@ def test_indices_of_64_bits() -> None:
     given = problem()
     X = given.design.X_csc.copy()
     X.indices, X.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
-    wide = reduce.parallel_columns(Design.by_columns(X))
+    design = given.design.select(given.design.features)
+    vars(design)["X_csc"] = X
+    wide = reduce.parallel_columns(design)
     np.testing.assert_array_equal(wide.column, merge_parallel_columns(given).column)

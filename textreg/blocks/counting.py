@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Generic, NamedTuple, NoReturn, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -23,19 +23,6 @@ from textreg.records.store import ArrayStore, Kept
 from textreg.records.text import Names
 
 R = TypeVar("R")
-
-
-class NoNames(Sequence[str]):
-    """So many names, of which nobody needs to know more than how many there are."""
-
-    def __init__(self, size: int) -> None:
-        self._size = size
-
-    def __len__(self) -> int:
-        return self._size
-
-    def __getitem__(self, index: object) -> NoReturn:
-        raise LookupError("these names were left out")
 
 
 class Runs(Generic[R]):

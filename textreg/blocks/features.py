@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from textreg.blocks.counting import BlockCounts, BlockTree, NoNames, TreeCounting, tree_of
+from textreg.blocks.counting import BlockCounts, BlockTree, TreeCounting, tree_of
 from textreg.blocks.scratch import blocks_of
 from textreg.errors import UsageError
 from textreg.features.encoder import AnyEncoder, Encoder, side_by_side
@@ -272,12 +272,17 @@ def count_block(counting: Counting, *pieces: Sequence[str]) -> tuple[list[BlockT
     for tokenizer, ngrams, stop_words in counting.tokenizers:
         counted = Counted.of(tokenizer, texts, ngrams, 1, stop_words)
         trees.append(tree_of(counted, occurrences=counting.occurrences))
-        size = NoNames(len(counted.words.vocabulary))
         kept = Names.of(given) if counting.keeps_texts and not words else None
-        words.append((replace(counted.words, vocabulary=size, texts=kept), counted.streams))
+        named = replace(counted.words, vocabulary=no_names(counted.words.vocabulary), texts=kept)
+        words.append((named, counted.streams))
     del given, texts
     release_memory()
     return trees, words
+
+
+def no_names(names: Sequence[str]) -> Any:
+    """Numbers in place of names of which nobody needs to know more than how many there are."""
+    return range(len(names))
 
 
 def documents_in(trees: Sequence[BlockTree]) -> int:
@@ -348,7 +353,7 @@ def nameless(encoder: Encoder) -> Encoder:
     return Encoder(
         encoder.tokenizer,
         encoder.vectorizer,
-        NoNames(len(encoder.vocabulary)),
+        no_names(encoder.vocabulary),
         encoder.idf,
         stop_words=encoder.stop_words,
     )

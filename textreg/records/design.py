@@ -58,6 +58,10 @@ class CompressedArrays(NamedTuple):
     data: Floats
 
 
+# Columns of a matrix in blocks that are in memory, and of which features, ascending.
+KnownColumns = tuple[Int32s, CompressedArrays]
+
+
 @dataclass(frozen=True, eq=False)
 class Design:
     """A matrix of documents by features, its products, and what is derived from it.
@@ -129,33 +133,16 @@ class Design:
         object.__setattr__(self, "X", X)
 
     @classmethod
-    def by_columns(cls, X: csc_array) -> Design:
-        """Of a matrix by columns, which is not checked; by rows it is made on first use.
-
-        Parameters
-        ----------
-        X : csc_array of float64, shape (n, p)
-            With sorted columns, finite values and no entry twice, and nobody else's.
-
-        Returns
-        -------
-        Design
-        """
-        arrays.check_squares("X", X)
-        design = object.__new__(cls)
-        vars(design).update(cache=arrays.Cache(), X_csc=X)
-        return design
-
-    @classmethod
     def of_columns(cls, n: int, indptr: Int64s, indices: Int32s, data: Floats) -> Design:
-        """The same of the arrays of such a matrix with n rows.
+        """Of a matrix by columns, which is not checked; by rows it is made on first use.
 
         Parameters
         ----------
         n : int
             Number of documents.
         indptr, indices, data : ndarray
-            As of :class:`CompressedArrays`, by columns.
+            As of :class:`CompressedArrays`, by columns; sorted in each, with finite values and no
+            entry twice, and nobody else's.
 
         Returns
         -------
@@ -167,7 +154,10 @@ class Design:
         whole = data, indices.astype(index, copy=False), indptr.astype(index, copy=False)
         X = csc_array(whole, shape=(n, len(indptr) - 1))
         X.has_canonical_format = True  # spares SciPy a check
-        return cls.by_columns(X)
+        arrays.check_squares("X", X)
+        design = object.__new__(cls)
+        vars(design).update(cache=arrays.Cache(), X_csc=X)
+        return design
 
     def __getattr__(self, name: str) -> Any:
         if name != "X":
@@ -382,8 +372,9 @@ class Design:
         ----------
         features : ndarray of int32
             Their indices, ascending.
-        known : KnownColumns, optional
-            Columns that are in memory already, where rows lie in blocks.
+        known : tuple, optional
+            Features, ascending, and their columns, which are in memory already where rows lie in
+            blocks.
 
         Returns
         -------
@@ -743,13 +734,6 @@ def numbered_within(
     return Block(start, end, features, sizes, numbered, GroupBlock() if groups is None else groups)
 
 
-class KnownColumns(NamedTuple):
-    """Columns of a matrix in blocks that are in memory; of which features, ascending."""
-
-    features: Int32s
-    columns: CompressedArrays
-
-
 class BlockDesign(Design):
     """A matrix of documents by features whose rows lie in blocks, which workers keep.
 
@@ -889,10 +873,9 @@ class BlockDesign(Design):
 
     def row_norms(self) -> Floats:
         """(n,) The squared norms of the rows, read once."""
-        return self.cache.get("norms of rows", self._read_norms)
-
-    def _read_norms(self) -> Floats:
-        return np.concatenate([np.zeros(0), *self._pass(norms_of_block)])
+        return self.cache.get(
+            "norms of rows", lambda: np.concatenate([np.zeros(0), *self._pass(norms_of_block)])
+        )
 
     def log_traffic(self, log: logging.Logger) -> None:
         """Log what passes have sent; nothing where all is here."""
@@ -949,15 +932,15 @@ class BlockDesign(Design):
         indices, data = np.empty(ends[-1], dtype=np.int32), np.empty(ends[-1])
         new = np.ones(len(features), dtype=bool)
         if known is not None:
-            _, here, there = np.intersect1d(features, known.features, True, return_indices=True)
+            _, here, there = np.intersect1d(features, known[0], True, return_indices=True)
             new[here] = False
-            ptr = known.columns.indptr
+            ptr, rows, values = known[1]
             cuts = zip(
                 ends[here].tolist(), ptr[there].tolist(), ptr[there + 1].tolist(), strict=True
             )
             for place, first, last in cuts:
-                indices[place : place + last - first] = known.columns.indices[first:last]
-                data[place : place + last - first] = known.columns.data[first:last]
+                indices[place : place + last - first] = rows[first:last]
+                data[place : place + last - first] = values[first:last]
         free = ends[:-1][new]
         parts: Iterator[CompressedArrays] = self._pass(block_columns, repeat(features[new]))
         for start, columns in zip(self.starts[:-1].tolist(), parts, strict=True):

@@ -269,7 +269,7 @@ def over_blocks(
     for number in range(1, SETS + 1):
         part = over_features(problem, features, known)
         if problem.design.elsewhere:  # here to read them again takes less than to hold them twice
-            known = KnownColumns(features, part.design.columns)
+            known = features, part.design.columns
         warned = warned or _warn_of_memory(problem, part)
         found = solve(part.replace(start=(w[features], b), tol=tol, max_iter=problem.max_iter))
         del part  # makes room for the next one

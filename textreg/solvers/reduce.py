@@ -489,7 +489,7 @@ class WorkingSet:
         self.features, self.whole, self.lam = features, problem.design, penalty.lam
         self.every, self.scales = penalty, scales
         self.penalty = penalty.select(features)
-        self.problem = problem.over(Design.by_columns(problem.X_csc[:, features]), None)
+        self.problem = problem.over(problem.design.select(features), None)
         self.kept: Int64s = np.flatnonzero(self.penalty.origin >= 0)
 
     def fit(self, w: Floats, b: float) -> WorkingFit:

@@ -182,7 +182,7 @@ class _Run:
         groups, features = self._chosen()
         design = problem.design
         if len(features) < penalty.p:
-            design = Design.by_columns(problem.X_csc[:, features])
+            design = design.select(features)
         fit = LatentFit(
             problem.over(design, None, callback=None),
             penalty.select(groups, features), self.w[features], self.engine.b, self.norms[groups],
