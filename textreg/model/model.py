@@ -230,9 +230,7 @@ class Model(Displayed):
         # Tokenizers of others get all texts at once, and need not bear to be called by threads.
         if any(part.known is None for part in self.encoder.parts):
             return self.task.as_scores(self._scores(documents))
-        checked = check_texts(documents)
-        score = self._scores_in_blocks if threads.allowed() == 1 else self._scores_in_threads
-        return self.task.as_scores(score(checked))
+        return self.task.as_scores(self._scores_in_pieces(check_texts(documents)))
 
     def _scores(self, documents: Documents) -> Floats:
         """(n, k) what every weight vector gives."""
@@ -245,27 +243,18 @@ class Model(Displayed):
         scores += self.intercepts
         return scores
 
-    def _scores_in_blocks(self, texts: Sequence[str]) -> Floats:
-        """The same, a few texts at a time, whose rows fit into a cache."""
-        scores = np.empty((len(texts), len(self.intercepts)))
-        start = size = 0
-        for end, text in enumerate(texts, 1):
-            size += len(text)
-            if size >= BLOCK or end == len(texts):
-                scores[start:end] = self._scores(texts[start:end])
-                start, size = end, 0
-        return scores
-
-    def _scores_in_threads(self, texts: Sequence[str]) -> Floats:
-        """The same, a piece of the texts at a time."""
+    def _scores_in_pieces(self, texts: Sequence[str]) -> Floats:
+        """The same, a piece of the texts at a time, whose rows fit into a cache."""
         ptr = np.concatenate([[0], np.cumsum([len(text) for text in texts], dtype=np.int64)])
+        size = int(ptr[-1])
         # To score a character takes several times as long as what else is cut into pieces.
-        cuts = threads.cuts_of(ptr, threads.pieces_of(8 * int(ptr[-1]))).tolist()
+        cuts = threads.cuts_of(ptr, max(size // BLOCK, threads.pieces_of(8 * size))).tolist()
         scores = np.empty((len(texts), len(self.intercepts)))
 
         def score(_: int, piece: int) -> None:
             start, end = cuts[piece : piece + 2]
-            scores[start:end] = self._scores_in_blocks(texts[start:end])
+            if start < end:
+                scores[start:end] = self._scores(texts[start:end])
 
         threads.share(score, len(cuts) - 1)
         return scores
