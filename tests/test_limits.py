@@ -103,6 +103,20 @@ def test_lines_that_are_too_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert [line for _, line in numbered_lines(str(path))] == rows
 
 
+def test_an_object_that_is_too_long_takes_no_other_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(MAX_LINE, "100KB")
+    path = tmp_path / "a.jsonl"
+    texts = ["one", "a" * 100_001, "two"]
+    path.write_text("".join(f'{{"text": "{text}"}}\n' for text in texts))
+    (batch,) = stream_documents(path, on_error="skip")
+    assert list(batch.texts) == ["one", "two"]
+    assert [(row.line, row.problem) for row in batch.skipped] == [
+        (2, "the line is longer than 0.1 MB.")
+    ]
+
+
 @pytest.mark.parametrize("quoted", ["a" * 1000 + "\n", '","\n'])
 def test_a_record_of_many_lines_that_is_too_long(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quoted: str

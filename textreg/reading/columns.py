@@ -451,8 +451,8 @@ class TableColumns:
                 f"{', '.join(field.name for field in self.fields)}: give a table."
             )
 
-    def row(self, line: int, record: Mapping[str, Any]) -> Row:
-        """The document of a record.
+    def row(self, line: int, record: Mapping[str, Any]) -> Row | UnusableRow:
+        """The document of a record, or what is wrong with it.
 
         Parameters
         ----------
@@ -463,20 +463,16 @@ class TableColumns:
 
         Returns
         -------
-        Row
+        Row or UnusableRow
             Labels may be any text, number, true or false, and are converted to texts. Those of a
-            list are texts, and one that stands there twice counts once.
-
-        Raises
-        ------
-        UnusableRow
-            If a field cannot be used; unlabeled data may lack labels.
+            list are texts, and one that stands there twice counts once. Unlabeled data may lack
+            labels; other fields that cannot be used make the row unusable.
         """
         try:
             return self._row(line, record)
         except UnusableRow as problem:
             problem.record = record
-            raise
+            return problem.at(line)
 
     def _row(self, line: int, record: Mapping[str, Any]) -> Row:
         chosen, get = self.chosen, record.get

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from textreg.errors import DataError, FaultsError, UsageError
@@ -60,8 +60,8 @@ class Format(ABC):
         """The documents, one after the other; for each that cannot be used, what is wrong with it.
 
         A format with columns calls ``columns.find`` with their names, then ``columns.row`` for
-        every record; one without calls ``columns.refuse``. Both raise UnusableRow, which is given
-        with its line: ``problem.at(line)``. What hides an unknown number of rows is a DataError.
+        every record; one without calls ``columns.refuse``. What is wrong is given with its line:
+        ``problem.at(line)``. What hides an unknown number of rows is a DataError.
         Texts are not changed; a blank line is no document.
         """
 
@@ -96,20 +96,17 @@ class Csv(Format):
                 columns.types = dict.fromkeys(columns.names, str)
                 if names is fields:
                     continue
-            try:
-                if len(fields) != len(names):
-                    between = "a tab" if delimiter == TAB else repr(delimiter)
-                    problem = UnusableRow(
-                        f"the number of columns is {len(fields)}, and {len(names)} in the first "
-                        "row.",
-                        f"Put quotes around a text that contains {between}",
-                        "another number of columns",
-                    )
-                    problem.record = dict(zip(columns.names, fields, strict=False))
-                    raise problem
-                yield columns.row(start, dict(zip(columns.names, fields, strict=True)))
-            except UnusableRow as problem:
+            if len(fields) != len(names):
+                between = "a tab" if delimiter == TAB else repr(delimiter)
+                problem = UnusableRow(
+                    f"the number of columns is {len(fields)}, and {len(names)} in the first row.",
+                    f"Put quotes around a text that contains {between}",
+                    "another number of columns",
+                )
+                problem.record = dict(zip(columns.names, fields, strict=False))
                 yield problem.at(start)
+                continue
+            yield columns.row(start, dict(zip(columns.names, fields, strict=True)))
 
     def delimiter(self, header: str) -> str:
         """What stands between the fields: the character that cuts the header into most."""
@@ -312,21 +309,29 @@ def _is_header(line: str, columns: TableColumns) -> bool:
 _LABEL = re.compile(r"(?<!\S)__label__(\S*)\s?")
 
 
+def by_line(
+    lines: Lines, document: Callable[[str], Row | UnusableRow | None]
+) -> Iterator[Row | UnusableRow]:
+    """The documents of the lines that have one; for each that cannot be used, what is wrong."""
+    for line in lines:
+        try:
+            if damage := lines.damage():
+                raise damage
+            if (row := document(line)) is not None:
+                yield row
+        except UnusableRow as problem:
+            yield problem.at(lines.number)
+
+
 class LineFormat(Format):
     """A document on every line, without columns."""
 
     def rows(self, source: Source, columns: TableColumns) -> Iterator[Row | UnusableRow]:
         columns.refuse(source.name, self.title)
         lines = source.lines
-        for line in lines:
-            try:
-                if damage := lines.damage():
-                    raise damage
-                row = self.document(line.removesuffix("\r"), columns, lines.number)
-                if row is not None:
-                    yield row
-            except UnusableRow as problem:
-                yield problem.at(lines.number)
+        yield from by_line(
+            lines, lambda line: self.document(line.removesuffix("\r"), columns, lines.number)
+        )
 
     @abstractmethod
     def document(self, line: str, columns: TableColumns, number: int) -> Row | None:

@@ -15,7 +15,7 @@ from typing import IO, Any, ClassVar
 from textreg.errors import DataError, TextregError
 from textreg.files import MAX_LINE, check_unpacked, limit, needed, too_long
 from textreg.reading.columns import Row, TableColumns
-from textreg.reading.formats.lines import Format
+from textreg.reading.formats.lines import Format, by_line
 from textreg.reading.source import NotDecodable, Source, UnusableRow
 from textreg.records.documents import FieldedText
 
@@ -112,14 +112,11 @@ class Columnar(Format):
         number = 0
         try:
             with source.file() as file:
-                for record in self._records(source.name, file, columns):
-                    number += 1
-                    try:
-                        if isinstance(record, UnusableRow):
-                            raise record
+                for number, record in enumerate(self._records(source.name, file, columns), 1):
+                    if isinstance(record, UnusableRow):
+                        yield record.at(number)
+                    else:
                         yield columns.row(number, record)
-                    except UnusableRow as problem:
-                        yield problem.at(number)
         except (
             arrow.ArrowException,
             OSError,
@@ -300,18 +297,15 @@ class JsonLines(Format):
         return bool(_BEGINS.match(source.lines.first))
 
     def rows(self, source: Source, columns: TableColumns) -> Iterator[Row | UnusableRow]:
-        lines = source.lines
-        objects = Objects(source.name, columns)
+        lines, objects = source.lines, Objects(source.name, columns)
         decode = json.JSONDecoder().decode
-        for line in lines:
+
+        def document(line: str) -> Row | UnusableRow | None:
             if not line or line.isspace():
-                continue
-            try:
-                if damage := lines.damage():
-                    raise damage
-                yield objects.row(lines.number, line, _value(line, decode))
-            except UnusableRow as problem:
-                yield problem.at(lines.number)
+                return None
+            return objects.row(lines.number, line, _value(line, decode))
+
+        yield from by_line(lines, document)
         objects.end()
 
 
@@ -323,8 +317,8 @@ class Objects:
         self._columns = columns
         self._unknown: TextregError | None = None
 
-    def row(self, number: int, raw: str, record: Any) -> Row:
-        """The document of an object; UnusableRow if it is none.
+    def row(self, number: int, raw: str, record: Any) -> Row | UnusableRow:
+        """The document of an object; UnusableRow, given or raised, if it is none.
 
         number: of its line or record. raw: how it is written.
         """
@@ -342,7 +336,9 @@ class Objects:
             problem = UnusableRow(what, reason="a column is missing")
             problem.error, problem.record = error, record
             raise problem from None
-        return _paired(row) if "\\ud" in raw or "\\uD" in raw else row
+        if isinstance(row, Row) and ("\\ud" in raw or "\\uD" in raw):
+            return _paired(row)
+        return row
 
     def end(self) -> None:
         """Raise the error of the first record if none had the columns that are needed."""

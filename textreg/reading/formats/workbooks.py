@@ -54,14 +54,13 @@ class Workbook(Format):
                 record = dict(zip(columns.names, values, strict=False))
                 for name in texts & record.keys():
                     record[name] = str(record[name])
-                try:
-                    if len(values) > len(names):
-                        what = f"a cell stands beside the {len(names)} columns of the first row."
-                        raise UnusableRow(what, reason="a cell beside the columns")
-                    yield columns.row(number, record)
-                except UnusableRow as problem:
+                if len(values) > len(names):
+                    what = f"a cell stands beside the {len(names)} columns of the first row."
+                    problem = UnusableRow(what, reason="a cell beside the columns")
                     problem.record = record
                     yield problem.at(number)
+                    continue
+                yield columns.row(number, record)
         except TextregError:
             raise
         except Exception as error:  # noqa: BLE001  # a damaged workbook has faults of any kind
