@@ -419,7 +419,7 @@ class _Trees:
 
     def next(self, part: SavedPart, ngrams: int) -> Names:
         """The names of the next part; FaultError if they cannot be n-grams of so many words."""
-        if len(part.levels) != ngrams or min(part.names, *part.levels) < 0:
+        if len(part.levels) != ngrams:
             raise FaultError(f"its n-grams do not have up to {ngrams} words")
         start = self._at["name_ptr"]
         self._at["name_ptr"] += part.levels[0]
