@@ -78,11 +78,12 @@ import numpy as np
 
 from textreg.files import write_atomically
 from textreg.measure.decisions import Calibration
-from textreg.model import container, json_records, saved_encoder, summary
+from textreg.model import container, json_records, saved_encoder
 from textreg.model.container import FaultError
 from textreg.model.model import SMALL_WEIGHTS, Model, table_bytes
 from textreg.model.regularization_path import PathHeader, SolutionPath
 from textreg.model.saved_encoder import SavedPart
+from textreg.model.summary import TrainingSummary
 from textreg.records.arrays import row_of
 from textreg.records.text import Names
 from textreg.tasks import task_of_header
@@ -147,7 +148,7 @@ def read_path(header: PathHeader | None, arrays: Arrays, rows: int) -> SolutionP
 
 @dataclass(frozen=True)
 class Header:
-    """What predictions need of the JSON header of a model file: see the table above."""
+    """The JSON header of a model file: see the table above."""
 
     textreg: str
     task: str
@@ -160,6 +161,8 @@ class Header:
     thresholds: dict[str, float]
     parts: tuple[SavedPart, ...]
     vectorizer: dict[str, Any]
+    summary: TrainingSummary | None
+    path: PathHeader | None
     at_least_one: bool = False
 
 
@@ -192,8 +195,9 @@ def save_model(model: Model, path: str | os.PathLike[str]) -> None:
         thresholds=model.thresholds,
         parts=saved_encoder.saved_parts(encoder),
         vectorizer=encoder.vectorizer.params(),
+        summary=model.summary,
+        path=None if model.path is None else model.path.header,
     )
-    history = summary.History(model.summary, None if model.path is None else model.path.header)
     by_row = csr_array(model.by_feature.T)
     by_row.sort_indices()
     arrays: dict[str, NDArray[Any]] = {
@@ -213,7 +217,7 @@ def save_model(model: Model, path: str | os.PathLike[str]) -> None:
             "path_columns": weights.indices.astype(np.int32),
             "path_intercepts": regularization.intercepts.ravel(),
         }
-    data = container.pack(json_records.to_json(header) | json_records.to_json(history), arrays)
+    data = container.pack(json_records.to_json(header), arrays)
     write_atomically(Path(path), data)
 
 
@@ -267,15 +271,12 @@ def load_model(
     """
     path = Path(path)
     with container.opened(path, ARRAYS, sha256) as stored:
-        header, history = (
-            json_records.from_json(Header, stored.header, ""),
-            json_records.from_json(summary.History, stored.header, ""),
-        )
+        header = json_records.from_json(Header, stored.header, "")
         task = task_of_header(stored.header)
         rows = task.n_rows
-        if history.summary is not None and history.summary.task != task.name:
+        if header.summary is not None and header.summary.task != task.name:
             raise FaultError(f"it is a {task.name}, and its summary is of another task")
-        check_path_lengths(history.path, stored.lengths, rows)
+        check_path_lengths(header.path, stored.lengths, rows)
         _check_lengths(stored.lengths, header, rows)
         arrays = stored.read()
         encoder, weights = _encoder_and_weights(header, arrays, rows)
@@ -284,10 +285,10 @@ def load_model(
             encoder,
             weights,
             arrays["intercepts"],
-            history.summary,
+            header.summary,
             calibration=header.calibration,
             thresholds=header.thresholds,
-            path=read_path(history.path, arrays, rows),
+            path=read_path(header.path, arrays, rows),
         )
     if tokenizer is not False:
         origins = [part.tokenizer for part in header.parts]

@@ -8,7 +8,7 @@ from dataclasses import astuple, dataclass, field
 from typing import Any
 
 from textreg.errors import RecordError, first_few
-from textreg.model import json_records, regularization_path
+from textreg.model import json_records
 from textreg.model.json_records import INLINE
 from textreg.plugins import registry
 from textreg.terminal import MOST_ROWS, Displayed, Table, cell, measures
@@ -754,11 +754,3 @@ class TrainingSummary(Displayed):
             If a member is missing or has another type; the message names it.
         """
         return json_records.from_json(cls, plain, "summary")
-
-
-@dataclass(frozen=True)
-class History:
-    """The members of the JSON header about the training: see :mod:`textreg.model.storage`."""
-
-    summary: TrainingSummary | None
-    path: regularization_path.PathHeader | None

@@ -111,27 +111,22 @@ class Entry(NamedTuple):
         return self.distribution, self.point.value
 
 
-class Scan(NamedTuple):
-    """Entry points, and descriptions of distributions whose metadata is damaged."""
+def scan(damaged: list[str]) -> list[Entry]:
+    """All entry points of the group, in the order of discovery; of two of one name the first.
 
-    entries: list[Entry]
-    damaged: list[str]
-
-
-def scan() -> Scan:
-    """All entry points of the group, in the order of discovery; of two of one name the first."""
-    found = Scan([], [])
-    names = {""}
-    for dist in _declaring(found.damaged):
+    Distributions whose metadata is damaged are described in ``damaged``.
+    """
+    found, names = list[Entry](), {""}
+    for dist in _declaring(damaged):
         if (name := _name_of(dist)) not in names:
             names.add(name)
             points, apis = (
                 [Point(point.name, point.value) for point in dist.entry_points.select(group=group)]
                 for group in (GROUP, API_GROUP)
             )
-            found.entries.extend(_entries(points, apis, name, dist.version or ""))
+            found.extend(_entries(points, apis, name, dist.version or ""))
         elif not name:
-            found.damaged.extend(
+            damaged.extend(
                 f"what is left in {dist.locate_file('')} of a distribution with '{point.name}'"
                 for point in dist.entry_points.select(group=GROUP)
             )

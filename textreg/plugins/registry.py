@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 from textreg.errors import BrokenPluginError, PluginError, UsageError, did_you_mean, first_few
 from textreg.isolation import blaming, shown
 from textreg.plugins import distributions, loading
-from textreg.plugins.distributions import KIND_NAMES, Blocks, Entry, Scan, is_among, normal
+from textreg.plugins.distributions import KIND_NAMES, Blocks, Entry, is_among, normal
 from textreg.plugins.loading import Parts, PluginFile, title
 from textreg.terminal import shell_line
 
@@ -113,7 +113,8 @@ class Registry:
         self.blocks = Blocks()
         self.added: dict[tuple[str, str], Added] = {}
         self.waiting: list[PluginFile] = []
-        self._scanned: Scan | None = None
+        self._scanned: list[Entry] | None = None
+        self._damaged: list[str] = []
         self._own: dict[str, list[Entry]] = {}
         self._loaded: dict[tuple[str, str], Parts] = {}
         self._seconds: dict[tuple[str, str], float] = {}
@@ -122,11 +123,11 @@ class Registry:
     def entries(self) -> list[Entry]:
         """All entry points, read once."""
         if self._scanned is None:
-            self._scanned = distributions.scan()
-            for entry in self._scanned.entries:
+            self._scanned = distributions.scan(self._damaged)
+            for entry in self._scanned:
                 if not entry.fits:
                     self._failures[entry.part] = loading.other_interface(entry)
-        return self._scanned.entries
+        return self._scanned
 
     def entries_of(self, distribution: str) -> list[Entry]:
         """Those of one distribution, of which alone the metadata is read where that is enough."""
@@ -141,7 +142,7 @@ class Registry:
     def damaged(self) -> list[str]:
         """Descriptions of distributions with damaged metadata."""
         self.entries()
-        return [] if self._scanned is None else self._scanned.damaged
+        return self._damaged
 
     def undeclared(self) -> list[str]:
         """The providers that declare no version of the interface in their metadata, each once."""
