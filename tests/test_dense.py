@@ -129,4 +129,4 @@ def test_errors(X: Any) -> None:
         with pytest.raises(RecordError, match=words):
             as_design(wrong)
     with pytest.raises(RecordError, match="where 420 are needed"):
-        DenseDesign(X, "X").product(np.ones(3))
+        DenseDesign(X).product(np.ones(3))

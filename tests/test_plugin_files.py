@@ -81,8 +81,9 @@ def test_parts_and_their_origin(file: Path) -> None:
     pieces = registry.create("tokenizer", "pieces")
     assert pieces("good film") == [["good", "film"]]
     assert registry.who(pieces) == f"tokenizer 'pieces' of {file}"
-    assert registry.origin(pieces) == {
-        "distribution": "", "version": "", "api": 1, "file": str(file), "sha256": DIGEST,
+    assert vars(registry.origin(pieces)) == {
+        "name": "pieces", "distribution": "", "version": "", "api": 1, "file": str(file),
+        "sha256": DIGEST,
     }  # fmt: skip
     (row,) = [row for row in registry.listing() if row.name == "mine"]
     assert (row.kind, row.status, row.file, row.sha256) == ("regularizer", "ok", str(file), DIGEST)

@@ -79,7 +79,7 @@ def test_any_builder_by_its_name() -> None:
     np.testing.assert_array_equal(
         np.bincount(builder.build(tokens).indices), np.bincount(plain.indices)
     )
-    assert registry.origin(builder)["distribution"] == "textreg"
+    assert registry.origin(builder).distribution == "textreg"
     both = registry.create("groups", "shuffled:sentences,documents", sentences_weight="sqrt")
     joined = registry.create("groups", "sentences,documents", sentences_weight="sqrt")
     made, before = calls.build_groups(both, tokens), calls.build_groups(joined, tokens)

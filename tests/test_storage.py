@@ -83,7 +83,9 @@ SUMMARY = TrainingSummary(
     refit=True,
     calibration="temperature",
     thresholds={"label 0": ThresholdSummary("f1", 0.5, precision=0.75, recall=1.0)},
-    plugins=(PartOrigin("tokenizer", "words", "textreg", "1.0", 1),),
+    plugins=(
+        PartOrigin(kind="tokenizer", name="words", distribution="textreg", version="1.0", api=1),
+    ),
     options={"reg_l1": 0.1, "search_space": {"ngrams": [1, 2]}},
     source=SourceSummary(("a.csv", "b.csv"), (), (), {"text_col": "body"}),
     path=PathSummary("l1", points=3),

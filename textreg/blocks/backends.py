@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 
 from textreg.errors import UsageError
 from textreg.kinds import Backend, Plugin, Workers
@@ -31,7 +31,6 @@ def check_backend(name: str, address: str | None) -> Backend:
     return backend
 
 
-@contextmanager
 def open_workers(
     name: str,
     address: str | None,
@@ -39,11 +38,8 @@ def open_workers(
     *,
     memory: int | None = None,
     store: ArrayStore | None = None,
-) -> Iterator[Workers]:
+) -> AbstractContextManager[Workers]:
     """The workers of a backend; see :meth:`textreg.kinds.Backend.open`."""
     backend = check_backend(name, address)
     known = [part for part in parts if part is not None]
-    with calls.workers(
-        backend, address, known, memory, Memory() if store is None else store
-    ) as workers:
-        yield workers
+    return calls.workers(backend, address, known, memory, Memory() if store is None else store)

@@ -53,24 +53,18 @@ _PATTERNS = {
 }
 
 
-@dataclass(frozen=True)
-class TokenizerOrigin:
+@dataclass(frozen=True, kw_only=True)
+class TokenizerOrigin(registry.Origin):
     """Name and parameters of a tokenizer, and where it came from.
 
     Attributes
     ----------
-    name : str
-        Its name.
+    name, distribution, version, api, file, sha256
+        See :class:`textreg.plugins.registry.Origin`.
     params : dict of str to Any
         Its parameters.
-    distribution, version : str
-        The installed distribution that it is part of; empty for a class that a program registered.
-    api : int
-        Version of the plugin interface that it was made for.
     forms_ngrams : bool
         Whether runs of its tokens become n-grams.
-    file, sha256 : str
-        Path and SHA-256 digest of a plugin that is one file; empty for others.
     source : {"plugin", "callable", "tokens"}
         Whether it is a plugin, a callable that was given to ``train``, whose name is for messages
         only, or none at all: the documents are lists of tokens.
@@ -81,14 +75,8 @@ class TokenizerOrigin:
         If no tokenizer can have these names.
     """
 
-    name: str
     params: dict[str, Any]
-    distribution: str
-    version: str
-    api: int
     forms_ngrams: bool
-    file: str = ""
-    sha256: str = ""
     source: str = "plugin"
 
     def __post_init__(self) -> None:
@@ -115,18 +103,17 @@ class TokenizerOrigin:
             return tokenizer.origin
         if isinstance(tokenizer, (CallableTokenizer, Pretokenized)):
             source = "callable" if isinstance(tokenizer, CallableTokenizer) else "tokens"
-            return cls(tokenizer.name, {}, "", "", tokenizer.api, True, source=source)
+            origin = registry.Origin(
+                name=tokenizer.name, distribution="", version="", api=tokenizer.api
+            )
+            return cls(**vars(origin), params={}, forms_ngrams=True, source=source)
         if not distributions.PART_NAME.fullmatch(tokenizer.name):
             raise UsageError(
                 f"a model with the tokenizer {tokenizer!r} cannot be saved, because no plugin can "
                 f"have the name {tokenizer.name!r}: give its class a name."
             )
-        return cls(
-            name=tokenizer.name,
-            params=tokenizer.params(),
-            forms_ngrams=tokenizer.forms_ngrams,
-            **registry.origin(tokenizer),
-        )
+        origin, forms_ngrams = registry.origin(tokenizer), tokenizer.forms_ngrams
+        return cls(**vars(origin), params=tokenizer.params(), forms_ngrams=forms_ngrams)
 
     @property
     def install_command(self) -> str:

@@ -14,29 +14,19 @@ from textreg.plugins import registry
 from textreg.terminal import MOST_ROWS, Displayed, Table, cell, measures
 
 
-@dataclass(frozen=True)
-class PartOrigin:
+@dataclass(frozen=True, kw_only=True)
+class PartOrigin(registry.Origin):
     """Where a part of the training came from.
 
     Attributes
     ----------
-    kind, name : str
-        What it is, such as "regularizer", and its name.
-    distribution, version : str
-        The installed distribution that it is part of; empty for a class that a program registered.
-    api : int
-        Version of the plugin interface that it was made for.
-    file, sha256 : str
-        Path and SHA-256 digest of a plugin that is one file; empty for others.
+    kind : str
+        What it is, such as "regularizer".
+    name, distribution, version, api, file, sha256
+        See :class:`textreg.plugins.registry.Origin`.
     """
 
     kind: str
-    name: str
-    distribution: str
-    version: str
-    api: int
-    file: str = ""
-    sha256: str = ""
 
 
 @dataclass(frozen=True)

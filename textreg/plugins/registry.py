@@ -19,8 +19,8 @@ import threading
 import time
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from textreg.errors import BrokenPluginError, PluginError, UsageError, did_you_mean, first_few
 from textreg.isolation import blaming, shown
@@ -88,17 +88,28 @@ def ours(part: Any) -> bool:
     return str(class_of(part).__module__).partition(".")[0] == "textreg"
 
 
-class Origin(Protocol):
-    """Where a part came from, as model files tell; see :meth:`Registry.origin`."""
+@dataclass(frozen=True, kw_only=True)
+class Origin:
+    """Where a part came from, as model files tell.
 
-    @property
-    def name(self) -> str: ...
-    @property
-    def distribution(self) -> str: ...
-    @property
-    def file(self) -> str: ...
-    @property
-    def sha256(self) -> str: ...
+    Attributes
+    ----------
+    name : str
+        Its name.
+    distribution, version : str
+        The installed distribution that it is part of; empty for a class that a program registered.
+    api : int
+        Version of the plugin interface that it was made for.
+    file, sha256 : str
+        Path and SHA-256 digest of a plugin that is one file; empty for others.
+    """
+
+    name: str
+    distribution: str
+    version: str
+    api: int
+    file: str = ""
+    sha256: str = ""
 
 
 class Registry:
@@ -583,17 +594,13 @@ class Registry:
         home = f"{cls.__module__}.{cls.__qualname__}" if info is None else info.home
         return f"{title(part.kind)} '{part.label()}' of {home}"
 
-    def origin(self, part: Any) -> dict[str, Any]:
-        """The source of a part for model files: distribution, version, api; a file and its hash."""
-        info = self.provider(part)
-        known = {
-            "distribution": info.distribution if info else "",
-            "version": info.version if info else "",
-            "api": part.api,
-        }
-        if info is not None and info.file:
-            known |= {"file": info.file, "sha256": info.sha256}
-        return known
+    def origin(self, part: Any) -> Origin:
+        """The source of a part for model files."""
+        name, api, info = part.label(), part.api, self.provider(part)
+        if info is None:
+            return Origin(name=name, distribution="", version="", api=api)
+        origin = Origin(name=name, distribution=info.distribution, version=info.version, api=api)
+        return replace(origin, file=info.file, sha256=info.sha256)
 
     def preferred(self, kind: str, name: str, *distributions: str) -> str:
         """A name that a default has, as :meth:`find` takes it, though others may have it as well.

@@ -605,8 +605,6 @@ class TableColumns:
 
 def distinct(names: Sequence[str]) -> list[str]:
     """Names of columns, with ``.1``, ``.2`` and so on after those that were there before."""
-    if len(set(names)) == len(names):
-        return list(names)
     taken, seen = set(names), set[str]()
     made = []
     for name in names:

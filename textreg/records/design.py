@@ -517,15 +517,13 @@ class ScaledColumns(Design):
 MANY_VALUES, FILLED = 1 << 18, 0.5
 
 
-def as_design(X: Any, name: str = "X") -> Design:
+def as_design(X: Any) -> Design:
     """A matrix as solvers take it, which shares a large dense array with the caller.
 
     Parameters
     ----------
     X : sparse or dense matrix, shape (n, p)
         Not to be changed from now on.
-    name : str, default "X"
-        What error messages call it.
 
     Returns
     -------
@@ -537,8 +535,8 @@ def as_design(X: Any, name: str = "X") -> Design:
         As of :class:`Design`.
     """
     if not isinstance(X, np.ndarray) or X.ndim != 2 or X.size < MANY_VALUES:
-        return Design(X, name)
-    return DenseDesign(X, name) if np.count_nonzero(X) >= FILLED * X.size else Design(X, name)
+        return Design(X)
+    return DenseDesign(X) if np.count_nonzero(X) >= FILLED * X.size else Design(X)
 
 
 class DenseDesign(Design):
@@ -551,16 +549,14 @@ class DenseDesign(Design):
     Parameters
     ----------
     X : ndarray, shape (n, p)
-    name : str
-        What error messages call it.
     """
 
     _array: Floats
     full = True
 
-    def __init__(self, X: NDArray[Any], name: str) -> None:
-        array = arrays.as_finite(name, X, (None, None))
-        arrays.check_squares(name, array.ravel())
+    def __init__(self, X: NDArray[Any]) -> None:
+        array = arrays.as_finite("X", X, (None, None))
+        arrays.check_squares("X", array.ravel())
         vars(self).update(cache=arrays.Cache(), _array=_read_only(array, np.float64))
 
     @property
@@ -582,7 +578,7 @@ class DenseDesign(Design):
 
     def take_rows(self, rows: NDArray[np.integer[Any]]) -> Design:
         """The same of some rows."""
-        return DenseDesign(self._array[rows], "X")
+        return DenseDesign(self._array[rows])
 
     def product(self, w: Floats, features: Int32s | None = None, intercept: float = 0.0) -> Floats:
         """X w + intercept; see :meth:`Design.product`."""

@@ -175,9 +175,6 @@ class SkippedRows:
 # Half of a surrogate pair is not UTF-8, but a tokenizer may make one from a broken text.
 _SURROGATES = "surrogatepass"
 
-# What stands between names that become bytes, or strings, in one go.
-_MARK = "\0"
-
 # Names that become strings together.
 _RUN = 10_000
 
@@ -211,18 +208,9 @@ class Names(Sequence[str]):
         """The same names; ``names`` itself if it is one of these."""
         if isinstance(names, cls):
             return names
-        names = names if isinstance(names, (list, tuple)) else list(names)
-        # All in one go, with a mark between them, unless it is in one of them.
-        together = np.frombuffer(_MARK.join(names).encode("utf-8", _SURROGATES), dtype=np.uint8)
-        marks = np.flatnonzero(together == 0)
-        if len(names) and len(marks) == len(names) - 1:
-            ptr = np.zeros(len(names) + 1, dtype=np.int64)
-            ptr[1:-1] = marks - np.arange(len(marks))
-            ptr[-1] = len(together) - len(marks)
-            return cls(together[together != 0], ptr)
         coded = [name.encode("utf-8", _SURROGATES) for name in names]
         ptr = np.zeros(len(coded) + 1, dtype=np.int64)
-        np.cumsum([len(name) for name in coded], out=ptr[1:])
+        np.cumsum(np.fromiter(map(len, coded), np.int64, len(coded)), out=ptr[1:])
         return cls(np.frombuffer(b"".join(coded), dtype=np.uint8), ptr)
 
     def take(self, numbers: NDArray[np.integer]) -> Names:
@@ -250,16 +238,9 @@ class Names(Sequence[str]):
 
     def __iter__(self) -> Iterator[str]:
         for start in range(0, len(self), _RUN):
-            yield from self.cut(start, min(start + _RUN, len(self)))._strings()
-
-    def _strings(self) -> Iterable[str]:
-        """All of them at once; some, as ``letters`` begin with the first."""
-        letters = self.letters[: self.ptr[-1]]
-        if not letters.all():  # the mark is in one of them
-            ends = pairwise(self.ptr.tolist())
-            return [self._decoded(letters[start:end].tobytes()) for start, end in ends]
-        marked = np.insert(letters, self.ptr[1:-1], 0)
-        return self._decoded(marked.tobytes()).split(_MARK)
+            part = self.cut(start, min(start + _RUN, len(self)))
+            letters = part.letters.tobytes()
+            yield from (self._decoded(letters[one:end]) for one, end in pairwise(part.ptr.tolist()))
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, Names):
@@ -408,11 +389,8 @@ class Corpus:
 
     def _label_lists(self, labels: Sequence[Any]) -> list[tuple[str, ...]]:
         """Lists of labels as tuples, each label once; DataError for anything else."""
-        lists = []
+        lists, known = list[tuple[str, ...]](), dict[tuple[str, ...], tuple[str, ...]]()
         for at, given in enumerate(labels):
-            if _is_made(given):
-                lists.append(given)  # not a copy: many documents may share it
-                continue
             if not isinstance(given, _LISTS):
                 raise DataError(
                     f"{self.where(at)}: the label is {given!r:.60}, and other documents have a "
@@ -426,7 +404,8 @@ class Corpus:
                     "texts: correct it."
                 )
             ordered = sorted(names) if isinstance(given, (set, frozenset)) else names
-            lists.append(tuple(dict.fromkeys(ordered)))
+            made = tuple(dict.fromkeys(ordered))
+            lists.append(known.setdefault(made, made))  # many documents may share one
         return lists
 
     @property
@@ -495,15 +474,6 @@ def _some(values: Any, rows: NDArray[np.intp]) -> Any:
     if isinstance(values, TextsElsewhere):
         return values.select(rows)
     return values[rows] if isinstance(values, np.ndarray) else [values[at] for at in rows]
-
-
-def _is_made(labels: Any) -> bool:
-    """Whether the labels of a document are as a corpus keeps them: a tuple of distinct names."""
-    return (
-        type(labels) is tuple
-        and all(type(name) is str and name for name in labels)
-        and len(set(labels)) == len(labels)
-    )
 
 
 def renamed(label: Any, names: Mapping[str, str]) -> Any:

@@ -137,7 +137,7 @@ def _is_default(settings: TrainingSettings, key: str, name: str, part: Parametri
     usual = TrainingSettings.declared()[key].default
     if key == "loss":
         usual = TASKS[settings.task or Classification.name].default_loss
-    return name == usual and registry.origin(part)["distribution"] == "textreg"
+    return name == usual and registry.origin(part).distribution == "textreg"
 
 
 def _plain(value: Any) -> Any:

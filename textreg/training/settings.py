@@ -445,7 +445,7 @@ class TrainingSettings(Parametrized):
             used += parts_of(self.groups)
         if self.graph is not None:
             used.append(self.graph)
-        return [{"kind": part.kind, "name": part.label(), **registry.origin(part)} for part in used]
+        return [{"kind": part.kind, **vars(registry.origin(part))} for part in used]
 
     @classmethod
     def from_options(cls, **options: Any) -> TrainingSettings:
@@ -531,7 +531,7 @@ def default_builder(reg: Regularizer | type[Regularizer]) -> str | None:
     """
     if not reg.default_builder:
         return None
-    distribution = registry.origin(reg)["distribution"]
+    distribution = registry.origin(reg).distribution
     return registry.preferred(reg.needs, reg.default_builder, distribution, "textreg")
 
 

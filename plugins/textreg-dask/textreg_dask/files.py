@@ -188,7 +188,7 @@ def _read(
     told = FileRead(
         lengths=lengths_of(corpus.texts),  # type: ignore[arg-type]  # files hold texts
         columns={column: getattr(corpus, column) for column in COLUMNS},
-        sources=renamed(corpus.sources, path, name),
+        sources=tuple(name + source.removeprefix(path) for source in corpus.sources),
         source_of=np.asarray(corpus.source_of, dtype=np.int32),
         skipped=skipped_under(corpus.skipped, path, name),
         described=corpus.columns,
@@ -196,11 +196,6 @@ def _read(
         remedy=reader.skipping.remedy,
     )
     return corpus.texts, told  # type: ignore[return-value]
-
-
-def renamed(sources: Sequence[str], path: str, name: str) -> tuple[str, ...]:
-    """The files of a path as they are called where that has a name of its own."""
-    return tuple(name + source.removeprefix(path) for source in sources)
 
 
 def skipped_under(skipped: SkippedRows, path: str, name: str) -> SkippedRows:

@@ -150,7 +150,7 @@ def declared_for(part: Any) -> Declared:
     module = module_of(part)
     file = getattr(sys.modules.get(module), "__file__", None)
     if isinstance(part, Plugin):
-        file = registry.origin(part).get("file") or file
+        file = registry.origin(part).file or file
     return _declared_in(file or "", module.partition(".")[0])
 
 

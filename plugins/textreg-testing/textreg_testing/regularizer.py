@@ -142,7 +142,7 @@ def _builder(part: Regularizer) -> None:
     needs, name = part.needs, part.default_builder
     require(needs in ("groups", "graph"), "needs = 'groups' or 'graph'", repr(needs))
     try:
-        own = registry.origin(part)["distribution"]
+        own = registry.origin(part).distribution
         registry.find(needs, registry.preferred(needs, name, own, "textreg"))
     except PluginError as error:
         fail(f"a builder of {needs} called '{name}'", f"this error: {error}")

@@ -213,7 +213,8 @@ class Arrow(Columnar):
     def reader(self, file: IO[bytes]) -> Any:
         from pyarrow.ipc import open_file, open_stream
 
-        open_file(file)  # refuses what is cut off
+        if self.start:
+            open_file(file)  # refuses what is cut off
         file.seek(self.start)  # a file has a stream in it, whose sizes are known
         return open_stream(file)
 
@@ -230,12 +231,6 @@ class ArrowStream(Arrow):
     name = "arrow stream"
     endings: ClassVar[tuple[str, ...]] = (".arrows",)
     magic, start = b"\xff\xff\xff\xff", 0
-
-    def reader(self, file: IO[bytes]) -> Any:
-        from pyarrow.ipc import open_stream
-
-        file.seek(self.start)
-        return open_stream(file)
 
 
 def _unpacked_of_messages(file: IO[bytes]) -> Iterator[int]:
@@ -318,13 +313,13 @@ class Objects:
         self._unknown: TextregError | None = None
 
     def row(self, number: int, raw: str, record: Any) -> Row | UnusableRow:
-        """The document of an object; UnusableRow, given or raised, if it is none.
+        """The document of an object, or what is wrong with it.
 
         number: of its line or record. raw: how it is written.
         """
         if not isinstance(record, dict):
             what = 'not a JSON object such as {"label": "good", "text": "..."}.'
-            raise UnusableRow(what, reason="not a JSON object")
+            return UnusableRow(what, reason="not a JSON object").at(number)
         columns, where = self._columns, f"{self._name}:{number}"
         try:
             if not columns.chosen:
@@ -335,7 +330,7 @@ class Objects:
             what = str(error).removeprefix(f"{where}: ")
             problem = UnusableRow(what, reason="a column is missing")
             problem.error, problem.record = error, record
-            raise problem from None
+            return problem.at(number)
         if isinstance(row, Row) and ("\\ud" in raw or "\\uD" in raw):
             return _paired(row)
         return row
@@ -411,14 +406,13 @@ class JsonArray(Format):
             number += 1
             text.number = number
             raw, value = text.value()
-            try:
-                if _ESCAPED.search(raw):
-                    raise _undecodable(raw, source.encoding, number)
+            if _ESCAPED.search(raw):
+                yield _undecodable(raw, source.encoding, number).at(number)
+            else:
                 yield objects.row(number, raw, value)
-            except UnusableRow as problem:
-                yield problem.at(number)
         text.expect("]")
-        text.end()
+        if text.next():
+            raise text.broken("there is more after the end of the array")
         objects.end()
 
 
@@ -451,13 +445,8 @@ class _Text:
         """Go past a character; DataError where another one stands."""
         found = self.next()
         if found != character:
-            raise self._broken(f"{character} is missing" if found else "the array has no end")
+            raise self.broken(f"{character} is missing" if found else "the array has no end")
         self._at += 1
-
-    def end(self) -> None:
-        """DataError unless this is the end."""
-        if self.next():
-            raise self._broken("there is more after the end of the array")
 
     def value(self) -> tuple[str, Any]:
         """The next value, and how it is written."""
@@ -472,9 +461,9 @@ class _Text:
                 known = not open_string and error.pos + 16 < len(self._text)
                 if known or not self._more(len(self._text) - self._at):
                     what = "the array has no end" if not known else error.msg
-                    raise self._broken(what) from None
+                    raise self.broken(what) from None
             except (ValueError, RecursionError):
-                raise self._broken("a number of thousands of digits, or nested too deep") from None
+                raise self.broken("a number of thousands of digits, or nested too deep") from None
             else:
                 # A number may go on in what has not been read.
                 if end < len(self._text) or not self._more(1):
@@ -490,14 +479,15 @@ class _Text:
             try:
                 parts.append(self._decoder.decode(chunk))
             except UnicodeError:
-                raise self._broken("bytes that are no text") from None
+                raise self.broken("bytes that are no text") from None
             size += len(parts[-1])
             if size >= least:
                 break
         self._text = "".join(parts)
         return size > 0
 
-    def _broken(self, what: str) -> DataError:
+    def broken(self, what: str) -> DataError:
+        """The error for what follows no rule of JSON."""
         return DataError(
             f"{self._name}:{self.number}: not a valid JSON array ({what}). Nobody knows how many "
             "records come after that: write the file again, or write JSON lines, an object a line."
