@@ -126,8 +126,6 @@ WRONG = {
     "penalty-result": InPlace,
     "penalty-determinism": Remembers,
     "penalty-prox": ThresholdOff,
-    "penalty-identity": ThresholdOff,
-    "penalty-convex": Dented,
     "penalty-conjugate": LooseConjugate,
     "penalty-gradient": HalfGradient,
 }
@@ -174,12 +172,23 @@ def test_a_prox_may_start_where_the_last_one_ended() -> None:
     check_penalty(Near(), SIZE)
 
 
+@pytest.mark.parametrize("convex", [False, True])
 @pytest.mark.parametrize("wrong", [ThresholdOff, StepForgotten], ids=lambda wrong: wrong.__name__)
-@pytest.mark.parametrize("name", ["penalty-prox", "penalty-identity"])
-def test_a_prox_is_found_out_in_two_ways(wrong: type[Any], name: str) -> None:
-    (check,) = [check for check in penalty_checks() if check.name == name]
+def test_a_prox_is_found_out_whatever_it_says(wrong: type[Any], convex: bool) -> None:
+    (check,) = [check for check in penalty_checks() if check.name == "penalty-prox"]
+    penalty = wrong()
+    penalty.convex = convex
     with pytest.raises(ContractError):
-        check(Sized(wrong(), SIZE))
+        check(Sized(penalty, SIZE))
+
+
+@pytest.mark.parametrize("wrong", [Dented, Count], ids=lambda wrong: wrong.__name__)
+def test_what_is_not_convex_must_say_so(wrong: type[Any]) -> None:
+    (check,) = [check for check in penalty_checks() if check.name == "penalty-prox"]
+    penalty = wrong()
+    penalty.convex = True
+    with pytest.raises(ContractError, match="penalty-prox: expected a"):
+        check(Sized(penalty, SIZE))
 
 
 def test_the_prox_of_what_is_not_convex_is_checked_as_well() -> None:

@@ -30,17 +30,20 @@ from textreg_testing.texts import EDGES, LETTERS, Trial, trial_of, trials, with_
 Builder = GroupBuilder | GraphBuilder
 
 
-def build(part: Builder, tokens: Tokens) -> Groups | Graph:
+def build(part: Builder, tokens: Tokens, *, from_groups: bool = False) -> Groups | Graph:
     """What it builds; a DataError that says why it does not passes, and warnings are not shown.
 
-    Raises ContractError where the builder is broken, as when its record is invalid.
+    from_groups: whether a graph is built from those of the sentences. Raises ContractError where
+    the builder is broken, as when its record is invalid.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)
         try:
             if isinstance(part, GroupBuilder):
                 return calls.build_groups(part, tokens)
-            return calls.build_graph(part, tokens)
+            sentences = registry.create("groups", "textreg:sentences")
+            groups = [calls.build_groups(sentences, tokens)] if from_groups else []
+            return calls.build_graph(part, tokens, *groups)
         except BrokenPluginError as error:
             fail("a valid result", f"the error '{error.cause}'")
 
@@ -59,10 +62,10 @@ def tokens_for(part: Builder, trial: Trial) -> Tokens:
     return trial.large if built is None or is_empty(built) else trial.small
 
 
-def must_build(part: Builder, tokens: Tokens, where: str) -> Groups | Graph:
+def must_build(part: Builder, tokens: Tokens, where: str, **options: bool) -> Groups | Graph:
     """What it builds; ContractError where it refuses tokens that it need not refuse."""
     try:
-        return build(part, tokens)
+        return build(part, tokens, **options)
     except DataError as error:
         fail(f"{noun(part)} of {where}", f"none: '{error}'")
 
@@ -390,28 +393,11 @@ def _names(part: Builder, trial: Trial) -> None:
 def _given_groups(part: GraphBuilder, trial: Trial) -> None:
     """build_from gives a graph over the features of the tokens, which follows the numbers of the
     features as build does."""
-    sentences = registry.create("groups", "textreg:sentences")
     try:
-        calls.build_graph(part, trial.small, calls.build_groups(sentences, trial.small))
+        build(part, trial.small, from_groups=True)
     except UsageError as error:
         raise Skipped(str(error)) from None
-    except BrokenPluginError as error:
-        fail("a valid graph from groups", f"the error '{error.cause}'")
-    check_unused(_FromGroups(part), trial.small)
-
-
-class _FromGroups(GraphBuilder):
-    """A graph builder that is called with the groups of sentences."""
-
-    name = "from groups"
-
-    def __init__(self, part: GraphBuilder) -> None:
-        super().__init__()
-        self.__dict__["part"] = part
-
-    def build(self, tokens: Tokens) -> Graph:
-        groups = calls.build_groups(registry.create("groups", "textreg:sentences"), tokens)
-        return calls.build_graph(self.__dict__["part"], tokens, groups)
+    check_unused(part, trial.small, from_groups=True)
 
 
 def _tasks(part: Builder, trial: Trial) -> list[Tokens]:
@@ -431,11 +417,12 @@ for _checks in (GROUPS, GRAPHS):
     repeated_checks(_checks, Repeats(attempt, plain, _tasks, _various))
 
 
-def check_unused(part: Builder, tokens: Tokens) -> None:
+def check_unused(part: Builder, tokens: Tokens, **options: bool) -> None:
     """Features that occur nowhere change nothing among the others."""
     changed, unused = with_unused(tokens)
     where = "the same texts with features in the vocabulary that occur nowhere"
-    before, after = must_build(part, tokens, "the texts"), must_build(part, changed, where)
+    before = must_build(part, tokens, "the texts", **options)
+    after = must_build(part, changed, where, **options)
     cause = (
         "The number of a feature may be off by one, or its place among some features, as those "
         "that are frequent, be taken for its number; or the first or last one left out"

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar, copy_context
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
@@ -200,38 +200,25 @@ class Checks:
         self.kind = kind
         self.prefix = prefix
         self.decided = decided
-        self._all: list[Check] = []
+        self.all: list[Check] = []
 
     def add(self, name: str, applies: Applies = lambda part: True) -> Callable[[Run], Run]:
         """Decorate the function of a check; its docstring is the promise."""
 
         def keep(run: Run) -> Run:
             promise = " ".join((run.__doc__ or "").split())
-            self._all.append(Check(self.prefix + name, promise, run, applies))
+            self.all.append(Check(self.prefix + name, promise, run, applies))
             return run
 
         return keep
 
-    def of(
-        self,
-        trial: Callable[[Declared], Sequence[Any]] = lambda declared: (),
-        kind: str = "",
-        within: Callable[[Any], Any] = lambda part: part,
-    ) -> list[Check]:
-        """All of them, in order.
-
-        trial: what a part is tried on, from what its author says. kind: of what a check is called
-        with, if it is held to something within that, such as a penalty; None where there is none.
-        """
+    def of(self, trial: Callable[[Declared], Sequence[Any]] = lambda declared: ()) -> list[Check]:
+        """All of them, in order; trial: what a part is tried on, from what its author says."""
 
         def instance(part: Any) -> Any:
-            if (kind or self.kind) == "command":
+            if self.kind == "command":
                 return registry.find("command", part) if isinstance(part, str) else part
-            return registry.create(kind or self.kind, part) if kind or self.kind else part
-
-        def applies(check: Check, part: Any) -> bool:
-            target = within(instance(part))
-            return target is not None and check.applies(target)
+            return registry.create(self.kind, part) if self.kind else part
 
         def run(check: Check, part: Any) -> None:
             from threadpoolctl import threadpool_limits
@@ -245,7 +232,7 @@ class Checks:
                 # thread, as in trainings: with others it rounds in another way.
                 with warnings.catch_warnings(), threadpool_limits(1, user_api="blas"):
                     warnings.simplefilter("ignore", ConvergenceWarning)
-                    late = within_time(lambda: check.run(within(whole), *trial(declared)))
+                    late = within_time(lambda: check.run(whole, *trial(declared)))
                 if late:
                     raise TimeLimitError(f"expected an end, but got {late}.")
             except ContractError as error:
@@ -253,8 +240,12 @@ class Checks:
                 raise
 
         return [
-            Check(check.name, check.promise, partial(run, check), partial(applies, check))
-            for check in self._all
+            replace(
+                check,
+                run=partial(run, check),
+                applies=lambda part, check=check: check.applies(instance(part)),
+            )
+            for check in self.all
         ]
 
 

@@ -18,8 +18,6 @@ from textreg.isolation import cause_of
 from textreg.kinds import Exporter
 from textreg.plugins import calls
 from textreg.records.plain_model import PlainModel
-from textreg_export.description import describe
-from textreg_export.runtime.predictor import Predictor
 from textreg_testing.checks import Check, Skipped, contract, fail, require
 from textreg_testing.repeated import Repeats, common_checks, repeated_checks
 from textreg_testing.texts import OPINIONS, TEXTS
@@ -71,6 +69,8 @@ def answers_of(path: Path, documents: Sequence[Any]) -> Answers:
         exec(compile(path.read_bytes(), path, "exec"), module)
         return _asked(module.get, documents)
     if path.suffix == ".json":
+        from textreg_export.runtime.predictor import Predictor
+
         document = json.loads(path.read_bytes())
         known = isinstance(document, dict) and document.get("format") == "textreg-export"
         return _asked(partial(getattr, Predictor(document)), documents) if known else {}
@@ -127,6 +127,8 @@ def _answers(exporter: Exporter, read: Reader) -> None:
 
 def _differences(model: PlainModel, documents: Sequence[Any], found: Answers) -> Iterator[str]:
     """What a file answers in another way than its model."""
+    from textreg_export.runtime.predictor import Predictor
+
     predictor = Predictor(json.loads(json.dumps(model.to_dict())))
     known = _asked(partial(getattr, predictor), documents)
     for key in _KEYS:
@@ -232,6 +234,8 @@ _NUMBERS = tuple(float(len(text)) for text in _TRAINED)
 @cache
 def two_labels(**options: Any) -> PlainModel:
     """A model of two labels, or of others, from counts of words unless told otherwise."""
+    from textreg_export.description import describe  # imports models, which few checks need
+
     given: dict[str, Any] = {"tokenizer": "words", "weighting": "count", "loss": "logistic"}
     given |= {"ngrams": 1, "reg": "ridge", "reg_l2": 0.3, **options}
     rows: Sequence[Any] = _TRAINED

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -81,6 +81,23 @@ def hard(seed: int = 0, **changes: Any) -> Problem:
     )
 
 
+def turned() -> Problem:
+    """The small problem with its labels exchanged."""
+    problem = small()
+    return problem.replace(y=-problem.y)
+
+
+def single_features(**changes: Any) -> Problem:
+    """The small problem with every feature in a group of its own."""
+    return small(groups=groups_from([np.array([j]) for j in range(P)], P), **changes)
+
+
+def weighted() -> Problem:
+    """The small problem with three documents that do not count."""
+    problem = small()
+    return problem.replace(sample_weight=np.r_[0.0, 0.0, 0.0, problem.sample_weight[3:]])
+
+
 def reordered(problem: Problem, order: Int64s) -> Problem:
     """The same problem with its features in another order: the new j is the old order[j]."""
     where = np.argsort(order)
@@ -128,20 +145,17 @@ def graph_of(p: int, rng: np.random.Generator) -> Graph:
     return Graph(links)
 
 
-def large(n: int = 10_000, p: int = 50_000) -> Problem:
-    """Ten features a document: a dense copy would need 4 GB, the problem itself a few MB."""
+def large(n: int = 4_000, p: int = 50_000) -> Problem:
+    """Ten features a document: a dense copy would need 1.6 GB, the problem itself a few MB."""
     rng = np.random.default_rng(1)
     # Most features are rare and few are frequent, as words are.
     columns = np.minimum((p * rng.random((n, 10)) ** 3).astype(np.int64), p - 1)
     columns.sort(axis=1)
     indptr = np.arange(0, 10 * n + 1, 10)
     X = csr_array((np.ones(10 * n), columns.ravel(), indptr), shape=(n, p))
-    rows = np.repeat(np.arange(n), 10)
-    weight = rng.standard_normal(p)
-    score = np.bincount(rows, weights=weight[columns.ravel()], minlength=n)
     return Problem(
         X=X,
-        y=np.where(score > 0, 1.0, -1.0),
+        y=rng.choice([-1.0, 1.0], n),
         groups=groups_of(p, rng, count=5000),
         graph=graph_of(p, rng),
         tol=0.05,
@@ -226,23 +240,16 @@ def one_rest(codes: Int64s, label: int) -> Floats:
     return np.where(codes == label, 1.0, -1.0)
 
 
-def with_others(problem: Problem, needs: str) -> dict[str, Problem]:
-    """The problem with one thing changed in its groups or graph."""
-    groups, graph = problem.groups, problem.graph
-    assert groups is not None
-    assert graph is not None
-    cases = {}
-    if needs == "groups":
-        filled = np.flatnonzero(np.diff(groups.indptr))
-        places = {"first": 0, "largest": int(np.argmax(np.diff(groups.indptr)))}
-        for told, at in (places | {"last that is not empty": int(filled[-1])}).items():
+def with_others(problem: Problem, needs: str) -> Iterator[tuple[str, Problem]]:
+    """The problem with one thing changed in its groups or graph, and what that is."""
+    if needs == "groups" and (groups := problem.groups) is not None:
+        sizes = np.diff(groups.indptr)
+        for at in (0, sizes.argmax(), np.flatnonzero(sizes)[-1]):
             # Smaller: where weights are a sum of parts, groups that have none do not count.
             weights = np.where(np.arange(len(groups)) == at, 1e-2, 1.0) * groups.weights
-            other = problem.replace(groups=replace(groups, weights=weights))
-            cases[f"another weight of the group that is {told}"] = other
-        return cases
-    for told, at in (("first", 0), ("last", graph.similar.nnz - 1)):
-        links = graph.similar.copy()
-        links.data = np.where(np.arange(links.nnz) == at, 2.0, 1.0) * links.data
-        cases[f"another weight of the {told} link"] = problem.replace(graph=Graph(links))
-    return cases
+            yield f"group {at}", problem.replace(groups=replace(groups, weights=weights))
+    elif (graph := problem.graph) is not None:
+        for at in (0, graph.n_links - 1):
+            links = graph.similar.copy()
+            links.data[at] *= 2.0
+            yield f"link {at}", problem.replace(graph=Graph(links))

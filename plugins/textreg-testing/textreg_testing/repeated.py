@@ -43,18 +43,23 @@ ROWS = 200
 # A function of a part and a task, at the top of a module, so that it can be sent elsewhere.
 Work = Callable[[Any, Any], Any]
 
-_SERVE = """
-import os, pickle, sys
+_CHILD = """
+import contextlib, os, pickle, sys, numpy, scipy.sparse, textreg.hookspecs
+import textreg.structure.grouping, textreg.structure.linking
 out = os.fdopen(os.dup(1), "wb")
 os.dup2(2, 1)  # what a plugin prints is no answer
-run, part, tasks = pickle.loads(sys.stdin.buffer.read())
+module, work = pickle.load(sys.stdin.buffer)
+before, brought = set(sys.modules), set()
+with contextlib.suppress(Exception):  # one of a file, or of a notebook
+    __import__(module)
+    brought = set(sys.modules) - before
 try:
-    part = pickle.loads(part)
+    run, part, tasks = pickle.loads(work)
 except Exception as error:
-    answer = "absent", f"{type(error).__name__}: {error}"
+    answer = f"{type(error).__name__}: {error}"
 else:
-    answer = "done", [run(part, task) for task in tasks]
-pickle.dump(answer, out)
+    answer = [run(part, task) for task in tasks]
+pickle.dump((brought, answer), out)
 """
 
 
@@ -67,7 +72,7 @@ def copies(part: Plugin) -> dict[str, Plugin]:
 
 
 @contextmanager
-def own_numbers(what: str) -> Iterator[None]:
+def own_numbers() -> Iterator[None]:
     """ContractError if the generators of random numbers that all code shares are used."""
     state, numbers = random.getstate(), np.random.get_state()
     # A state that nobody leaves behind: who seeds them himself comes to his own again.
@@ -82,7 +87,7 @@ def own_numbers(what: str) -> Iterator[None]:
         np.random.set_state(numbers)
     if used:
         fail(
-            f"{what} without the random numbers of the whole process",
+            "the same result of the same input without the random numbers of the whole process",
             "a call of random or numpy.random. Draw from numpy.random.default_rng(self.seed), "
             "with a declared seed",
         )
@@ -92,52 +97,43 @@ def _shared_generators() -> bytes:
     return pickle.dumps((random.getstate(), np.random.get_state()))
 
 
-def elsewhere(run: Work, part: Any, tasks: Sequence[Any]) -> list[Any]:
-    """``run(part, task)`` of all tasks in a fresh interpreter, which hashes texts in another way.
+@lru_cache(maxsize=4)  # one interpreter tells of imports and of results
+def _fresh(module: str, work: bytes = b"") -> tuple[set[str], list[Any] | str, str]:
+    """What a fresh interpreter says, which hashes texts in another way.
 
-    Raises Skipped where the class of the part is not found there, as that of a notebook.
+    The modules that come with one, none where it is not found there; what a function of a part
+    gives for tasks, which are pickled together, or why there is no such part; the last line of the
+    error that ended it, or an empty text.
     """
     seed = "2" if os.environ.get("PYTHONHASHSEED") == "1" else "1"
-    try:
-        sent = pickle.dumps((run, pickle.dumps(part), list(tasks)))
-    except (pickle.PicklingError, AttributeError, TypeError) as error:
-        raise Skipped(f"its class cannot be sent to another process ({error})") from None
-    done = _fresh(_SERVE, sent, PYTHONHASHSEED=seed, OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1")
+    path = os.pathsep.join(filter(None, sys.path))
+    threads = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", _CHILD],
+        input=pickle.dumps((module, work)),
+        env={**os.environ, **threads, "PYTHONPATH": path, "PYTHONHASHSEED": seed},
+        capture_output=True,
+        check=False,
+    )
     if done.returncode:
         told = done.stderr.decode(errors="replace").strip().splitlines()
-        fail("the same in a fresh interpreter", told[-1] if told else f"exit {done.returncode}")
-    state, answer = pickle.loads(done.stdout)
-    if state == "absent":
-        raise Skipped(f"a fresh interpreter does not find its class ({answer})")
-    return list(answer)
-
-
-def _fresh(program: str, sent: bytes = b"", **more: str) -> subprocess.CompletedProcess[bytes]:
-    """Run a program in a fresh interpreter that finds the same modules."""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), **more}
-    command = [sys.executable, "-c", program]
-    return subprocess.run(command, input=sent, env=environment, capture_output=True, check=False)
+        return set(), [], told[-1] if told else f"exit {done.returncode}"
+    return *pickle.loads(done.stdout), ""
 
 
 # Calls at one time, and how often: by chance they may not meet.
-THREADS, ROUNDS = 3, 4
+THREADS, ROUNDS = 3, 2
 
 
-def in_threads(run: Work, part: Any, tasks: Sequence[Any]) -> list[list[Any]]:
-    """``run(part, task)`` of all tasks, several times over, at the same time as others."""
+def in_threads(run: Work, part: Any, tasks: Sequence[Any]) -> list[tuple[int, Any]]:
+    """``run(part, task)`` of all tasks, several times over, at the same time as others; each with
+    the place of its task."""
     start, count = Barrier(THREADS), len(tasks)
 
-    def turns(number: int) -> list[list[Any]]:
-        found = []
-        for _ in range(ROUNDS):
-            start.wait()  # together, each thread with another task
-            try:
-                made = [run(part, tasks[(place + number) % count]) for place in range(count)]
-            except BaseException:
-                start.abort()  # the others would wait for ever
-                raise
-            found.append([made[(place - number) % count] for place in range(count)])
-        return found
+    def turns(number: int) -> list[tuple[int, Any]]:
+        start.wait()  # together, each thread with another task
+        places = [(number + turn) % count for turn in range(ROUNDS * count)]
+        return [(place, run(part, tasks[place])) for place in places]
 
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-5)  # so short that calls meet in the middle of each other
@@ -165,14 +161,6 @@ _VALUES = 8
 # Modules whose look at all parameters is no use of them.
 _BASES = frozenset(("textreg.kinds", "textreg.params"))
 
-_COUNT = """
-import sys, numpy, scipy.sparse, textreg.hookspecs
-import textreg.structure.grouping, textreg.structure.linking
-before = set(sys.modules)
-import {module}
-print(*sorted(set(sys.modules) - before), sep="\\n")
-"""
-
 
 def common_checks(*described: Any) -> Checks:
     """The checks that every kind of plugin has, to which those of one kind are added.
@@ -199,12 +187,12 @@ def common_checks(*described: Any) -> Checks:
             same = copy.params() == ready.params()
             require(same, f"{ready.params()} of {what}", copy.params())
 
-    distribution_checks(checks)
+    manifest_check(checks)
     return checks
 
 
-def distribution_checks(checks: Checks) -> None:
-    """Add the checks of the module of a part, and of the distribution that has it."""
+def manifest_check(checks: Checks) -> None:
+    """Add the check of the distribution that has a part."""
 
     @checks.add("manifest")
     def manifest(part: Any, *trial: Any) -> None:
@@ -218,17 +206,6 @@ def distribution_checks(checks: Checks) -> None:
         version = 'the version of the interface in [project.entry-points."textreg.api"]'
         package = own[0].point.module.partition(".")[0]
         require(bool(mine[0].apis), f'{version}, such as {API} = "{package}"', "none")
-
-    @checks.add("imports")
-    def imports(part: Any, *trial: Any) -> None:
-        """Importing its module is cheap: large packages are imported where they are used."""
-        module = module_of(part)
-        found = _brought(module) if module != "__main__" else ()  # as in a notebook
-        brought = [each for each in found if each.partition(".")[0] != "textreg"]
-        roots = Counter(each.partition(".")[0] for each in brought).most_common(1)
-        what = f"{len(brought)}, {roots[0][1]} of them of {roots[0][0]}" if roots else "none"
-        most = f"{MODULES} new modules at most on import of {module}"
-        require(len(brought) <= MODULES, f"{most}, large ones where they are used", what)
 
 
 def entries_beside(module: str) -> list[Any]:
@@ -257,13 +234,6 @@ def _described(part: Plugin) -> None:
                 with suppress(UsageError):
                     part.replace(**{key: value})
                     fail(f"a UsageError for {key}={value}", "none")
-
-
-@lru_cache
-def _brought(module: str) -> tuple[str, ...]:
-    """The modules that come with one in a fresh interpreter; none where it is not found there."""
-    done = _fresh(_COUNT.format(module=module))
-    return tuple(done.stdout.decode().split()) if done.returncode == 0 else ()
 
 
 @dataclass(frozen=True)
@@ -303,6 +273,7 @@ def repeated_checks(
         check_settings(Effects(bases, repeats.various(part, *trial), repeats), trial)
 
     if only_settings:
+        fresh_checks(checks)
         return
 
     @checks.add("determinism")
@@ -310,7 +281,7 @@ def repeated_checks(
         """The same input gives the same result, also after other input and by a copy, and no result
         is written to later. The random numbers of the process are left alone."""
         part, tasks = checks.decided(part), repeats.tasks(part, *trial)
-        with own_numbers("the same result of the same input"):
+        with own_numbers():
             first = repeats.make(part, tasks[0])
             wanted = [repeats.plain(first)]
         require(wanted == [repeats(part, tasks[0])], "the same result twice", "others")
@@ -328,29 +299,70 @@ def repeated_checks(
     def in_threads_too(part: Plugin, *trial: Any) -> None:
         """Calls at the same time, in threads, give the same results as alone."""
         part, tasks = checks.decided(part), repeats.tasks(part, *trial)
-        alone = repeats.all(part, tasks)
         try:
             together = in_threads(repeats, part, tasks)
         except Exception as error:  # noqa: BLE001  # of a stranger's code, or what came of it
             fail("the same results in threads", f"{type(error).__name__}: {error}")
         told = "others: keep what belongs to one call in variables of its own, not in the part"
-        require(all(turn == alone for turn in together), "the same results in threads", told)
+        alone = _alone(repeats, part, *trial)
+        same = all(result == alone[place] for place, result in together)
+        require(same, "the same results in threads", told)
 
     if threads:
         checks.add("threads")(in_threads_too)
+
+    fresh_checks(checks, repeats)
+
+
+def fresh_checks(checks: Checks, repeats: Repeats | None = None) -> None:
+    """Add the checks that need another interpreter; one answers both of them."""
+
+    def work(part: Any, *trial: Any) -> bytes:
+        """What is run there; empty where a class cannot be sent to another process."""
+        with suppress(pickle.PicklingError, AttributeError, TypeError):
+            if repeats:
+                part = checks.decided(part)
+                return pickle.dumps((repeats, part, repeats.tasks(part, *trial)))
+        return b""
+
+    @checks.add("imports")
+    def imports(part: Any, *trial: Any) -> None:
+        """Importing its module is cheap: large packages are imported where they are used."""
+        module = module_of(part)
+        found, _, _ = _fresh(module, work(part, *trial))
+        brought = [each for each in found if each.partition(".")[0] != "textreg"]
+        roots = Counter(each.partition(".")[0] for each in brought).most_common(1)
+        what = f"{len(brought)}, {roots[0][1]} of them of {roots[0][0]}" if roots else "none"
+        most = f"{MODULES} new modules at most on import of {module}"
+        require(len(brought) <= MODULES, f"{most}, large ones where they are used", what)
+
+    if repeats is None:
+        return
 
     @checks.add("processes")
     def processes(part: Plugin, *trial: Any) -> None:
         """A fresh interpreter, with other hash values of texts, gives the same result, bit for bit;
         weights but for rounding."""
-        part, tasks = checks.decided(part), repeats.tasks(part, *trial)
-        there, here = elsewhere(repeats, part, tasks), repeats.all(part, tasks)
+        sent = work(part, *trial)
+        if not sent:
+            raise Skipped("its class cannot be sent to another process")
+        _, there, error = _fresh(module_of(part), sent)
+        require(not error, "the same in a fresh interpreter", error)
+        if isinstance(there, str):
+            raise Skipped(f"a fresh interpreter does not find its class ({there})")
+        here = _alone(repeats, checks.decided(part), *trial)
         if repeats.rounding:
             for one, other in zip(there, here, strict=True):
                 near("the result of a fresh interpreter", one, other, repeats.rounding)
             return
         told = "another: the order of a set of texts, hash() or id() may be used, none of which "
         require(here == there, "the same result in a fresh interpreter", f"{told}lasts")
+
+
+@lru_cache(maxsize=2)
+def _alone(repeats: Repeats, part: Plugin, *trial: Any) -> list[Any]:
+    """What a part gives while nothing else runs."""
+    return repeats.all(part, repeats.tasks(part, *trial))
 
 
 class Effects:
@@ -464,6 +476,7 @@ def others(declared: Param, value: Any) -> Iterator[Any]:
 
 
 _of_backends = common_checks("backend", "backend-")
+fresh_checks(_of_backends)
 backend_checks = _of_backends.of
 
 
@@ -483,6 +496,7 @@ def _work(backend: Backend) -> None:
 
 
 _of_vectors = common_checks("vectors", "vectors-")
+fresh_checks(_of_vectors)
 vectors_checks = _of_vectors.of
 
 
@@ -529,7 +543,8 @@ def _help(command: click.Command) -> None:
         require(all(lines), line, "none")
 
 
-distribution_checks(_of_commands)
+manifest_check(_of_commands)
+fresh_checks(_of_commands)
 
 
 @_of_commands.add("usage")

@@ -134,16 +134,15 @@ def words_of(texts: Sequence[str], *, lowercase: bool = True) -> Tokens:
 def _encoded(texts: Sequence[str], pairs: int, *, lowercase: bool = True) -> Tokens:
     """The words of texts, and the most frequent pairs of them."""
     tokens = words_of(texts, lowercase=lowercase)
-    counted = Counter(_pairs(tokens))
+    counted = Counter(_pairs(tokens).values())
     return with_pairs(tokens, {pair for pair, _ in counted.most_common(pairs)})
 
 
-def _pairs(tokens: Tokens) -> list[tuple[int, int]]:
-    return [
-        pair
-        for start, end in itertools.pairwise(tokens.sentence_ptr.tolist())
-        for pair in itertools.pairwise(tokens.ids[start:end].tolist())
-    ]
+def _pairs(tokens: Tokens) -> dict[int, tuple[int, int]]:
+    """Neighbors in a sentence, by the place of the first."""
+    ends = {*tokens.sentence_ptr.tolist()}
+    both = enumerate(itertools.pairwise(tokens.ids.tolist()), start=1)
+    return {place - 1: pair for place, pair in both if place not in ends}
 
 
 def with_pairs(tokens: Tokens, pairs: Collection[tuple[int, int]] | None = None) -> Tokens:
@@ -161,23 +160,20 @@ def with_pairs(tokens: Tokens, pairs: Collection[tuple[int, int]] | None = None)
     """
     names = list(tokens.vocabulary)
     number = {name: feature for feature, name in enumerate(names)}
-    ids, sentence_ptr, spans = [], [0], []
-    known = np.zeros((len(tokens.ids), 2)) if tokens.spans is None else tokens.spans
-    for start, end in itertools.pairwise(tokens.sentence_ptr):
-        sentence, own = tokens.ids[start:end].tolist(), known[start:end]
-        for place, word in enumerate(sentence):
-            ids.append(word)
-            spans.append(own[place])
-            after = sentence[place + 1 : place + 2]
-            if after and (pairs is None or (word, after[0]) in pairs):
-                pair = f"{names[word]} {names[after[0]]}"
-                ids.append(number.setdefault(pair, len(number)))
-                spans.append((own[place, 0], own[place + 1, 1]))
-        sentence_ptr.append(len(ids))
+    neighbors = _pairs(tokens)
+    rows = []  # a feature, its first word and its last
+    for place, word in enumerate(tokens.ids.tolist()):
+        rows.append((word, place, place))
+        pair = neighbors.get(place)
+        if pair and (pairs is None or pair in pairs):
+            name = f"{names[pair[0]]} {names[pair[1]]}"
+            rows.append((number.setdefault(name, len(number)), place, place + 1))
+    ids, first, last = np.array(rows, dtype=np.int32).reshape(-1, 3).T.copy()
+    spans = tokens.spans
     return replace(
         tokens,
-        ids=np.array(ids, dtype=np.int32),
-        sentence_ptr=np.array(sentence_ptr, dtype=np.int64),
+        ids=ids,
+        sentence_ptr=np.searchsorted(first, tokens.sentence_ptr),
         vocabulary=list(number),
-        spans=None if tokens.spans is None else np.array(spans, dtype=np.int32).reshape(-1, 2),
+        spans=None if spans is None else np.stack([spans[first, 0], spans[last, 1]], axis=1),
     )
