@@ -46,6 +46,7 @@ CELLS = [
         for n in SIZES
     ),
     *(("banking77", n) for n in ("5 a label", "10 a label", "30 a label")),
+    *(("germeval", n) for n in SIZES[:-1]),
 ]
 ENGLISH = ("subj", "trec", "amazon-books", "sms", "banking77")
 MOST = 2_000

@@ -174,9 +174,9 @@ def test_a_command_imports_nothing_heavy_before_it_works(module: str) -> None:
 
 
 BUDGETS = {
-    "textreg": 36_165,
+    "textreg": 35_965,
     "textreg/_core": 4_165,
-    "textreg/blocks": 660,
+    "textreg/blocks": 640,
     "textreg/builtin": 1_210,
     "textreg/checking": 1_055,
     "textreg/cli": 3_420,
@@ -184,20 +184,20 @@ BUDGETS = {
     "textreg/explain": 1_190,
     "textreg/features": 1_180,
     "textreg/measure": 960,
-    "textreg/model": 1_705,
-    "textreg/plugins": 1_330,
-    "textreg/reading": 2_265,
-    "textreg/records": 2_490,
-    "textreg/solvers": 5_130,
+    "textreg/model": 1_660,
+    "textreg/plugins": 1_305,
+    "textreg/reading": 2_240,
+    "textreg/records": 2_420,
+    "textreg/solvers": 5_120,
     "textreg/tasks": 1_310,
     "textreg/training": 4_310,
-    "plugins": 11_370,
-    "plugins/textreg-dask": 590,
+    "plugins": 11_280,
+    "plugins/textreg-dask": 580,
     "plugins/textreg-export": 1_365,
     "plugins/textreg-latent": 760,
     "plugins/textreg-papers": 975,
     "plugins/textreg-report": 3_995,
-    "plugins/textreg-testing": 3_080,
+    "plugins/textreg-testing": 2_995,
 }
 """Lines of code that a folder may have, without docstrings, comments, blanks and tests.
 
