@@ -147,7 +147,7 @@ WRONG: list[tuple[str, type[Loss]]] = [
     ("loss-value", Inputs),
     ("loss-derivatives", Derivatives),
     ("loss-derivatives", SecondDerivatives),
-    ("loss-conjugate", Convex),
+    ("loss-convex", Convex),
     ("loss-curvature", Curvature),
     ("loss-curvature", ThirdDerivative),
     ("loss-conjugate", Conjugate),
@@ -178,4 +178,4 @@ def test_all_checks_were_seen_to_fail() -> None:
 
 def test_a_plugin_is_checked_from_the_shell(cli: Any) -> None:
     done = cli("plugins", "check", "hinge")
-    assert (done.code, "15 of 15 checks passed" in done.out) == (0, True)
+    assert (done.code, "16 of 16 checks passed" in done.out) == (0, True)

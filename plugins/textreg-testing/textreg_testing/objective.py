@@ -147,14 +147,17 @@ def add(name: str, *applies: Applies, at_points: bool = False) -> Callable[[Run]
 
 @add("value", at_points=True)
 def _value(loss: Loss, at: Point) -> None:
-    """The value is a finite number, 0 or more, and a sum over documents. The same inputs give the
-    same derivatives, and no method modifies them."""
+    """The value is a finite number, 0 or more, and a sum over documents, which do not act on each
+    other. The same inputs give the same derivatives, and no method modifies them."""
     good = np.ndim(at.value) == 0 and 0.0 <= at.value < math.inf
     require(good, "a number of 0 or more", at.value)
     require(loss.curvature_bound(at.c) is not at.c, "a new array as curvature_bound", "its input")
     again = derivatives(loss, at.z, at.y, at.c)
-    same = np.array_equal(again.r, at.r) and np.array_equal(again.h, at.h)
-    require(same, "the same derivatives again", "others")
+    turned = derivatives(loss, at.z[::-1].copy(), at.y[::-1].copy(), at.c[::-1].copy())
+    for name in ("r", "h"):
+        one, other, back = (getattr(it, name) for it in (at, again, turned))
+        require(np.array_equal(one, other), f"{one} again", other)
+        near(f"{name} of each document, whichever stand before it,", back[::-1], one, ROUNDING)
     near("the sum over documents", each(loss, at).sum(), at.value, ROUNDING)
 
 
@@ -199,6 +202,17 @@ def _derivatives_agree(loss: Loss, at: Point) -> None:
     require(not wrong.any(), f"h = {bend[wrong]}", at.h[wrong])
 
 
+@add("convex", lambda loss: loss.convex, at_points=True)
+def _convex(loss: Loss, at: Point) -> None:
+    """The loss is convex, unless the class says convex = False: h is 0 or more, and r never falls
+    as the score grows."""
+    at_least("h", at.h.min(), 0.0)
+    for step in (1e-3, 0.1, 2.0):
+        further = derivatives(loss, at.z + step, at.y, at.c)
+        fall = float((at.r - further.r).max())
+        at_most(f"a fall of r {step:g} further", fall, 0.0, ROUNDING * np.abs(at.r).max())
+
+
 @add("curvature", at_points=True)
 def _curvature(loss: Loss, at: Point) -> None:
     """No second derivative is above curvature_bound(c), (n,) finite numbers. If
@@ -218,6 +232,9 @@ def _curvature(loss: Loss, at: Point) -> None:
 
 # Scores far beyond those of any fit.
 EXTREME = (1e3, 1e6, 1e9)
+
+# Scores on the way there, in steps so small that none skips the place where a loss gives up.
+TAIL = (0.0, 2.0, 6.0, 10.0, 15.0, 20.0, 25.0, 30.0, 36.0, 40.0, 100.0, 300.0, 700.0, 1e3, 1e6)
 
 
 @add("conjugate", lambda loss: loss.convex, at_points=True)
@@ -284,7 +301,8 @@ def _log_odds(loss: Loss) -> None:
 
 @add("extremes")
 def _extremes(loss: Loss) -> None:
-    """Extreme scores give finite numbers and no warnings."""
+    """Extreme scores give finite numbers and no warnings, and on the way there the value changes
+    as its derivatives say."""
     y, c = labels(loss, 8), np.ones(8)
     last = derivatives(loss, np.zeros(8), y, c).r
     with warnings.catch_warnings():
@@ -296,6 +314,16 @@ def _extremes(loss: Loss) -> None:
                 require(finite, f"finite numbers at scores of {size:g}", at)
             require(not loss.convex or (at.r >= last - ROUNDING).all(), f"{last} at least", at.r)
             last = at.r
+    scores = [-score for score in TAIL[:0:-1]] + list(TAIL)
+    for one, other in itertools.pairwise(scores) if loss.convex else ():
+        before = derivatives(loss, np.full(8, one), y, c)
+        after = derivatives(loss, np.full(8, other), y, c)
+        rise = each(loss, after) - each(loss, before)
+        low, high = (other - one) * before.r, (other - one) * after.r
+        slack = 1e-7 * (np.abs(low) + np.abs(high) + each(loss, before)) + 1e-12
+        wrong = (rise < low - slack) | (rise > high + slack)
+        expected = f"a rise of {low[wrong]} to {high[wrong]} from a score of {one:g} to {other:g}"
+        require(not wrong.any(), expected, rise[wrong])
 
 
 @add("unsmoothed", lambda loss: loss.smoothed)
