@@ -68,7 +68,7 @@ def small_demo(documents: int = 400) -> None:
         "docs/learn-curve.md",
         "docs/scikit-learn.md",
         "docs/multilabel.md",
-        "docs/scaling.md",
+        pytest.param("docs/scaling.md", marks=pytest.mark.thorough),
         "docs/updating.md",
         "docs/everyday.md",
         "docs/fields.md",
@@ -93,6 +93,7 @@ def test_python(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         assert model.predict(["good"]) == ["p"]
 
 
+@pytest.mark.thorough
 def test_commands_of_searching(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cli: Cli) -> None:
     """They run, one after the other, where its Python blocks left their files."""
     monkeypatch.chdir(tmp_path)
@@ -230,19 +231,15 @@ def write_tables(rows: list[tuple[str, str]]) -> None:
         "baselines",
         "sentence",
         "groups",
-        "networks",
+        pytest.param("networks", marks=pytest.mark.thorough),
         "pursuit",
-        pytest.param(
-            "stagewise", id="stagewise", marks=pytest.mark.thorough
-        ),  # a minute of searches
-        pytest.param(
-            "comparing", id="comparing", marks=pytest.mark.thorough
-        ),  # a minute of searches
-        pytest.param("choosing", id="choosing", marks=pytest.mark.thorough),  # searches as well
-        "explaining",
+        pytest.param("stagewise", marks=pytest.mark.thorough),  # a minute of searches
+        pytest.param("comparing", marks=pytest.mark.thorough),  # a minute of searches
+        pytest.param("choosing", marks=pytest.mark.thorough),  # searches as well
+        pytest.param("explaining", marks=pytest.mark.thorough),
         "calibration",
-        "reporting",
-        pytest.param("gallery", id="gallery", marks=pytest.mark.thorough),  # test_report has its
+        pytest.param("reporting", marks=pytest.mark.thorough),
+        pytest.param("gallery", marks=pytest.mark.thorough),  # test_report has its
         "howto",
         "multilabel",
         "scaling",
@@ -282,11 +279,13 @@ ELSEWHERE = {
 
 def test_commands_and_programs_of_all_pages_are_run() -> None:
     """A page that is new is in one of the lists of this file, or says where it is run."""
-    mark = {name: globals()[name].pytestmark[0].args[1] for name in (RUN_PYTHON, RUN_CONSOLE)}
-    runs = {
-        "python": {Path(page).stem for page in mark[RUN_PYTHON]},
-        "console": {getattr(it, "id", None) or it for it in mark[RUN_CONSOLE]} | {"README"},
-    }
+
+    def stems(test: Any) -> set[str]:
+        """The names of its pages; those of costly ones are in a ParameterSet."""
+        cases = test.pytestmark[0].args[1]
+        return {Path(getattr(case, "values", [case])[0]).stem for case in cases}
+
+    runs = {"python": stems(test_python), "console": stems(test_commands_of_pages) | {"README"}}
     alone = {"index", "tutorial", "engineer", "researcher", "author"}  # test_walks
     alone |= {"coming-from-fasttext"}  # test_walks, too
     alone |= {"searching", "checking", "learn-curve"}  # tests above
@@ -295,9 +294,6 @@ def test_commands_and_programs_of_all_pages_are_run() -> None:
         for language, known in runs.items():
             if Path(page).stem not in known | alone | set(ELSEWHERE):
                 assert not blocks(page, language), f"{page}: no test runs its {language}"
-
-
-RUN_PYTHON, RUN_CONSOLE = "test_python", "test_commands_of_pages"
 
 
 MOST_WORDS = 40_000

@@ -86,6 +86,7 @@ MAY_BE_SKIPPED = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("estimator", "expected_failures"),
     [
@@ -164,6 +165,7 @@ def test_class_weights_at_a_given_strength(reg: Any) -> None:
     estimator_checks.check_class_weight_classifiers("Labels", Labels(reg=reg))
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("reg", ["sentence", "elastic", "lasso"])
 def test_class_weights_at_a_searched_strength(reg: str) -> None:
     estimator_checks.check_class_weight_classifiers("Labels", Labels(reg=reg))

@@ -40,6 +40,7 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return drawn
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "example",
     [  # the gallery runs all of them, this one for a minute

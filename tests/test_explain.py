@@ -258,6 +258,7 @@ def test_a_mac_hardware_message(data_dir: Path) -> None:
     assert about / len(mac) > 2 * usual  # the sentences that decide speak of the machine
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("weighting", ["log", "tfidf"])
 def test_20news_adds_up(data_dir: Path, weighting: str) -> None:
     texts, labels = read(data_dir / "data" / "20news" / "train.jsonl.gz")

@@ -292,6 +292,7 @@ def test_groups_beside_a_graph() -> None:
         TrainingSettings.from_options(reg="network", graph="cooccurrence", groups="sentences")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["network", "laplacian", "lle"])
 @pytest.mark.parametrize("jobs", [1, 3])
 def test_training_is_the_same_for_any_number_of_jobs(name: str, jobs: int) -> None:

@@ -146,6 +146,7 @@ def test_the_answer_is_the_same_for_any_number_of_jobs(several: bool) -> None:
     np.testing.assert_array_equal(one.weights, two.weights)
 
 
+@pytest.mark.thorough
 def test_all_are_measured_on_request() -> None:
     texts, labels = documents(40)
     for options in ({"search": "grid"}, {"select": "1se"}, {"budget": "1h"}):

@@ -64,6 +64,7 @@ def dying(folder: Path, after: int, test: int = TEST) -> type[Regularizer]:
     return Dying
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "options",
     [
@@ -82,6 +83,7 @@ def test_the_model_is_the_same(address: str, options: dict[str, Any]) -> None:
     assert there.intercepts.tobytes() == here.intercepts.tobytes()
 
 
+@pytest.mark.thorough
 def test_a_worker_that_is_killed(address: str, tmp_path: Path) -> None:
     """Nothing is lost, and nothing is different."""
     fits = tmp_path / "fits"
@@ -94,6 +96,7 @@ def test_a_worker_that_is_killed(address: str, tmp_path: Path) -> None:
     assert there.weights.tobytes() == here.weights.tobytes()
 
 
+@pytest.mark.thorough
 def test_all_data_lost_with_the_only_worker(tmp_path: Path) -> None:
     fits = tmp_path / "fits"
     fits.mkdir()

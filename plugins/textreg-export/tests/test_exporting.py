@@ -89,6 +89,7 @@ def run_python(model: Model, texts: Sequence[Any], folder: Path) -> list[Any]:
     return found
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", OPTIONS)
 def test_the_description_answers_as_the_model(name: str) -> None:
     model = model_of(name)
@@ -385,6 +386,7 @@ def test_case_maps_hold_every_letter() -> None:
         assert found == {c: of(c) for c in map(chr, range(0x110000)) if of(c) != c}
 
 
+@pytest.mark.thorough
 def test_corpora(data_dir: Path, tmp_path: Path) -> None:
     from textreg.reading.corpus import read_corpus
 

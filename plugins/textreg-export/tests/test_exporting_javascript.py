@@ -87,6 +87,7 @@ def counted(found: list[Any], texts: Sequence[Any]) -> list[Any]:
     return found
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", OPTIONS)
 def test_node_answers_as_the_model(name: str, node: str, tmp_path: Path) -> None:
     model, texts = model_of(name), [*TEXTS, *random_texts(150, seed=7)]
@@ -136,6 +137,7 @@ def test_what_is_no_document_of_the_fields(node: str, tmp_path: Path) -> None:
         assert reason in line
 
 
+@pytest.mark.thorough
 def test_every_task_is_answered(node: str, tmp_path: Path) -> None:
     for name, model in tasks().items():
         found, wanted = run_node(node, model, TEXTS, tmp_path), answers(model, TEXTS)

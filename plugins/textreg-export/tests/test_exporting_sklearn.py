@@ -65,6 +65,7 @@ def pipeline_of(model: Model) -> Any:
     return pickle.loads(export(model, registry.create("exporter", "sklearn")))
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", [*OPTIONS, *CARRIED])
 def test_it_answers_as_the_model(name: str) -> None:
     model = reviews_model(**{**OPTIONS, **CARRIED}[name])
@@ -141,6 +142,7 @@ def test_columns_of_a_data_frame(reg: str, weighting: str) -> None:
         assert exported.predict(frame).tolist() == model.predict(some)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("options", [OPTIONS["both"], CARRIED["the default"]])
 def test_it_needs_no_textreg(options: dict[str, Any], tmp_path: Path) -> None:
     model = reviews_model(**options)
