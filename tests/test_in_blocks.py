@@ -157,6 +157,7 @@ class NearPickling(Pickling):
     workers = Near
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("backend", [Pickling, NearPickling])
 @pytest.mark.parametrize("reg", ["ridge", "sentence"])
 def test_bits_do_not_depend_on_who_keeps_blocks(

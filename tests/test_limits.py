@@ -58,6 +58,7 @@ def one_line(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.skipif(sys.platform == "win32", reason="needs the peak of memory")
 @pytest.mark.parametrize("read", ["lines", "stream", "corpus"])
 @pytest.mark.parametrize("allowed", ["", "1GB"])

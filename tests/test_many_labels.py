@@ -39,6 +39,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(models, "SPARSE", 0)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("reg", ["ridge", "elastic", "sentence"])
 def test_sparse_weights_are_those_of_a_table(
     corpus: Any, reg: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
@@ -57,6 +58,7 @@ def test_sparse_weights_are_those_of_a_table(
     np.testing.assert_array_equal(load(tmp_path / "sparse").weights, sparse.weights)
 
 
+@pytest.mark.thorough
 def test_every_label_is_pruned_by_itself(corpus: Any, tmp_path: Path) -> None:
     model = train(*corpus, reg="ridge", tokenizer="words", prune=0.3)
     whole = train(*corpus, reg="ridge", tokenizer="words", prune=0.0)

@@ -246,6 +246,7 @@ IN_EVERY_RUN = ("search", "path and calibration", "groups and jobs")
 """Those that are repeated in every run: each is a program started twice."""
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     "options",
     [

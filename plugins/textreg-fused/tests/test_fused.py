@@ -101,6 +101,7 @@ def test_a_prox_starts_from_the_last_one(monkeypatch: pytest.MonkeyPatch) -> Non
     np.testing.assert_allclose(penalty.prox(5.0 * w, 15.0), 5.0 * first, atol=1e-4)
 
 
+@pytest.mark.sampled(14)
 @pytest.mark.parametrize("check", regularizer_checks(), ids=str)
 def test_contract(check: Check) -> None:
     check(GraphFused)

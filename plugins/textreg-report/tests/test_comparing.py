@@ -424,6 +424,7 @@ def test_command(cli: Cli, demo: Path, found: Comparison, tmp_path: Path) -> Non
     assert target.read_text().startswith("candidate,benchmark,documents,accuracy")
 
 
+@pytest.mark.thorough
 def test_command_says_who_wins_the_search(cli: Cli, demo: Path) -> None:
     def sizes(*options: str) -> list[int]:
         run = cli("compare", demo, "--reg", "lasso,elastic", "--ngrams", "1", "--json", *options)

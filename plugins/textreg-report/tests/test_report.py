@@ -343,6 +343,7 @@ def test_lone_surrogates_and_right_to_left_text_are_written(tmp_path: Path) -> N
     assert "שלום" in page.text
 
 
+@pytest.mark.thorough
 def test_a_page_stays_small_whatever_the_corpus() -> None:
     random = np.random.default_rng(0)
     words = [f"{k:x}" * 40 for k in range(400)]
@@ -360,11 +361,13 @@ def test_a_page_stays_small_whatever_the_corpus() -> None:
     assert "more sentences" in html
 
 
+@pytest.mark.thorough
 def test_results_do_not_depend_on_threads(model: Model, train: Corpus) -> None:
     one, two = (report(model, train=train, jobs=jobs).to_html() for jobs in (1, 2))
     assert one == two
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "options",
     [
@@ -394,6 +397,7 @@ def test_every_kind_of_model_has_a_page(options: dict[str, Any]) -> None:
     assert ("baseline" in page.sections()) == (options["reg"] != "elastic")
 
 
+@pytest.mark.thorough
 def test_settings_that_a_search_chose_are_repeated(cli: Cli, demo: Path, tmp_path: Path) -> None:
     """Features and hyperparameters of the fits without parts are those of the model, not of its
     options."""
@@ -535,6 +539,7 @@ def test_the_command_to_reproduce_does(cli: Cli, demo: Path, tmp_path: Path) -> 
         assert one.get(name, 0.0) == pytest.approx(two.get(name, 0.0), abs=1e-3 * most)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("option", ["--weight-col", "--group-col", "--time-col"])
 def test_columns_of_the_training(cli: Cli, tmp_path: Path, option: str) -> None:
     """Fits without a part are those of the training: of its weights, its groups and its times."""

@@ -26,6 +26,7 @@ def cases(parts: list[Any], names: list[str]) -> list[Any]:
     return parameters
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("kind", "part"),
     cases(ORIGINALS, [f"{kind}-{number}" for number, (kind, _) in enumerate(ORIGINALS)]),
@@ -34,6 +35,7 @@ def test_no_fault_is_found_where_there_is_none(kind: str, part: Any) -> None:
     assert fault(kind, part) == ""
 
 
+@pytest.mark.sampled(20)
 @pytest.mark.parametrize(("kind", "bug"), cases(BUGS, ["-".join(map(str, one)) for one in BUGS]))
 def test_a_mistake_is_found(kind: str, bug: Bug) -> None:
     found = fault(kind, bug.part)

@@ -30,6 +30,7 @@ ALL = list(itertools.product(registry.names("regularizer"), regularizer_checks()
 REPEATS = ("settings", "determinism", "threads", "processes")
 
 
+@pytest.mark.sampled(70)
 @pytest.mark.parametrize(("name", "check"), ALL, ids=[f"{name}-{check}" for name, check in ALL])
 def test_every_regularizer_keeps_the_contract(name: str, check: Check) -> None:
     part: Any = name
