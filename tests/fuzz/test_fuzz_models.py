@@ -6,6 +6,6 @@ from frame import check
 
 
 def test_hostile_model_files() -> None:
-    outcome = check("models", cases=20)
-    assert outcome.counts["raw loaded"] + outcome.counts["re-signed loaded"] > 3
-    assert outcome.counts["ModelError"] > 18
+    outcome = check("models", cases=24)
+    assert outcome.counts["raw loaded"] + outcome.counts["re-signed loaded"] > 1
+    assert outcome.counts["ModelError"] > 10
