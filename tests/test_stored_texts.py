@@ -245,7 +245,8 @@ def test_a_corpus_keeps_lists_of_labels_that_documents_share() -> None:
     shared = ("a", "b")
     corpus = Corpus(["x", "y", "z"], labels=[shared, shared, ("b", "b")])
     assert corpus.labels is not None
-    assert corpus.labels[0] is corpus.labels[1] is shared
+    assert corpus.labels[0] is corpus.labels[1]
+    assert corpus.labels[0] == shared
     assert corpus.labels[2] == ("b",)
     with pytest.raises(DataError, match="labels are texts"):
         Corpus(["x"], labels=[("a", "")])
