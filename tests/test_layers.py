@@ -191,13 +191,13 @@ BUDGETS = {
     "textreg/solvers": 5_120,
     "textreg/tasks": 1_310,
     "textreg/training": 4_310,
-    "plugins": 11_280,
+    "plugins": 11_300,
     "plugins/textreg-dask": 580,
     "plugins/textreg-export": 1_365,
     "plugins/textreg-latent": 760,
     "plugins/textreg-papers": 975,
     "plugins/textreg-report": 3_995,
-    "plugins/textreg-testing": 2_995,
+    "plugins/textreg-testing": 3_015,
 }
 """Lines of code that a folder may have, without docstrings, comments, blanks and tests.
 
