@@ -280,6 +280,7 @@ def test_opposites_are_of_the_same_graph() -> None:
         check(RandomOpposites)
 
 
+@pytest.mark.sampled(15)
 @pytest.mark.parametrize("check", ALL, ids=str)
 def test_every_check_can_fail(check: Check) -> None:
     with pytest.raises(ContractError, match=rf"(?s)^{check.name}: expected .*, but got"):

@@ -21,6 +21,7 @@ from textreg_testing.checks import limited
 ALL = list(itertools.product(registry.names("exporter"), exporter_checks()))
 
 
+@pytest.mark.sampled(15)
 @pytest.mark.parametrize(("name", "check"), ALL, ids=[f"{name}-{check}" for name, check in ALL])
 def test_every_exporter_keeps_the_contract(name: str, check: Check) -> None:
     with limited(60.0):  # a fresh interpreter that imports scikit-learn, on a busy machine
@@ -118,6 +119,7 @@ SPOILED = {
 }
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", SPOILED)
 def test_every_check_can_fail(name: str) -> None:
     (check,) = (check for check in exporter_checks() if check.name == name)

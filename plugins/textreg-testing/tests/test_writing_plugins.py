@@ -61,6 +61,7 @@ def test_commands(site: Site) -> None:
     assert "--reg-q" in told["--plugin slope.py train --reg slope --help"]
 
 
+@pytest.mark.thorough
 def test_python(site: Site) -> None:
     assert site.run("demo", "demo").returncode == 0
     shorten(site.folder / "demo" / "train.jsonl", 200)

@@ -120,6 +120,7 @@ def test_training_finds_the_builder_by_name(name: str) -> None:
     assert model.predict(["a ship in the harbor", "butter and sugar"]) == ["sea", "kitchen"]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("builder", [Lda, Lsi])
 def test_the_contract(builder: type) -> None:
     with limited(60.0):  # a fresh interpreter that imports scikit-learn, on a busy machine
