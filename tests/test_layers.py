@@ -174,19 +174,19 @@ def test_a_command_imports_nothing_heavy_before_it_works(module: str) -> None:
 
 
 BUDGETS = {
-    "textreg": 35_965,
+    "textreg": 36_005,
     "textreg/_core": 4_165,
     "textreg/blocks": 640,
     "textreg/builtin": 1_210,
     "textreg/checking": 1_055,
-    "textreg/cli": 3_420,
+    "textreg/cli": 3_445,
     "textreg/estimators": 885,
     "textreg/explain": 1_190,
     "textreg/features": 1_180,
     "textreg/measure": 960,
     "textreg/model": 1_660,
-    "textreg/plugins": 1_305,
-    "textreg/reading": 2_240,
+    "textreg/plugins": 1_310,
+    "textreg/reading": 2_245,
     "textreg/records": 2_420,
     "textreg/solvers": 5_120,
     "textreg/tasks": 1_310,

@@ -16,6 +16,7 @@ from textreg.checking.documents import NAMED, check_names
 from textreg.cli import shared
 from textreg.cli.inputs import Reading, described, reading, title_of
 from textreg.cli.options import PartsCommand, setting, settings
+from textreg.cli.output import SHOWN, check_target, percent, print_json, print_table, progress_bar
 from textreg.cli.tables import save_table
 from textreg.demo import write_demo
 from textreg.errors import UsageError, first_few
@@ -84,7 +85,7 @@ def check(
         how = _corrected(files, how, Path(fix), quiet=as_json, labeled=not options["no_labels"])
     result = checked(files, how, **options)
     if as_json:
-        shared.print_json(result.to_dict())
+        print_json(result.to_dict())
     else:
         _tell(result)
     return FOUND if any({one.name, ANY} & set(fail_on) for one in result.findings) else 0
@@ -101,7 +102,7 @@ def _corrected(
         raise UsageError("--fix writes one table: name one file.")
     log, labels = (target.with_suffix(f".{what}.csv") for what in ("changes", "labels"))
     for path in (target, log, labels):
-        shared.check_target(path, files, "--fix")
+        check_target(path, files, "--fix")
     how = how._replace(encoding=how.encoding or GUESS, max_skipped=1.0)
     table = how.readable(files, labeled=labeled)
     records, changes, label_map = corrected(table, how.label_sep)
@@ -135,7 +136,7 @@ def checked(
     how = how.of(None if settings.task is None else TASKS[settings.task])
     first = how.readable(files, labeled=not no_labels)
     other = how.readable(against, labeled=not no_labels) if against else None
-    with shared.progress_bar(quiet=False) as progress:
+    with progress_bar(quiet=False) as progress:
         return check_corpus(
             first.corpus,
             None if other is None else other.corpus,
@@ -161,12 +162,12 @@ def _tell(result: CheckResult) -> None:
     )
     if result.scripts:
         total = sum(count for _, count in result.scripts)
-        shares = [f"{script} {shared.percent(count, total)}" for script, count in result.scripts]
+        shares = [f"{script} {percent(count, total)}" for script, count in result.scripts]
         click.echo(f"scripts: {first_few(shares, NAMED)}")
     n = len(result.findings)
     click.echo(f"\n{n} findings, the worst first" if n > 1 else f"\n{n or 'no'} finding")
     for finding in result.findings:
-        share = shared.percent(finding.count, finding.total)
+        share = percent(finding.count, finding.total)
         count = f"{finding.count:,} of {finding.total:,} {finding.unit} ({share})"
         click.echo()
         click.echo(single_line(f"{finding.name} ({finding.level}), {count}: {finding.what}"))
@@ -214,7 +215,7 @@ def groups(
     features and tokenizer are those of textreg train, so the groups are the ones that it would use.
     """
     if output is not None:
-        shared.check_target(Path(output), files)
+        check_target(Path(output), files)
     given = {key: value for key, value in options.items() if value is not None}
     training = TrainingSettings.from_options(reg="textreg:group", **given)
     corpus = how.unlabeled(files, tell=not as_json)
@@ -246,16 +247,16 @@ def groups(
         write_atomically(Path(output), "".join(lines).encode())
         facts["saved"] = output
     if as_json:
-        shared.print_json({**facts, "shown": [_group_row(groups, tokens, g) for g in shown]})
+        print_json({**facts, "shown": [_group_row(groups, tokens, g) for g in shown]})
     else:
         _tell_facts(facts)
         rows = []
         for row in (_group_row(groups, tokens, g) for g in shown):
-            features = first_few(list(map(visible, row["features"])), shared.SHOWN)
+            features = first_few(list(map(visible, row["features"])), SHOWN)
             rows.append((row["name"], len(row["features"]), row["weight"], features))
         if rows:
             click.echo()
-            shared.print_table([("GROUP", "SIZE", "WEIGHT", "FEATURES"), *rows])
+            print_table([("GROUP", "SIZE", "WEIGHT", "FEATURES"), *rows])
 
 
 def _group_row(groups: Groups, tokens: Tokens, g: int) -> dict[str, Any]:
@@ -280,7 +281,7 @@ def _tell_facts(facts: dict[str, Any]) -> None:
         click.echo(f"sizes: {least:,} to {most:,} features, the median is {median:,}")
         click.echo(
             f"in groups: {facts['covered']:,} features "
-            f"({shared.percent(facts['covered'], facts['features'])}), each in "
+            f"({percent(facts['covered'], facts['features'])}), each in "
             f"{facts['entries'] / facts['covered']:.1f} groups on average"
         )
     if "saved" in facts:
@@ -300,7 +301,7 @@ def demo(folder: str, format: str, as_json: bool) -> None:
     """
     written = write_demo(folder, format=format)
     if as_json:
-        shared.print_json({name: str(path) for name, path in written._asdict().items()})
+        print_json({name: str(path) for name, path in written._asdict().items()})
         return
     for path in written:
         click.echo(f"wrote {path}")

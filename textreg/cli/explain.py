@@ -15,7 +15,7 @@ from click.core import ParameterSource
 
 from textreg import explain as explaining
 from textreg.cli import inputs, shared
-from textreg.cli.shared import SHOWN, percent, print_json, print_table
+from textreg.cli.output import SHOWN, percent, print_json, print_table
 from textreg.errors import UsageError
 from textreg.explain.contributions import headline, strongest, text_parts
 from textreg.model import container, storage, summary
@@ -267,13 +267,7 @@ def command(
         lines = (json_line(each.to_dict() | place) + "\n" for place, each in explanations)
         sys.stdout.writelines(lines)
     else:
-        # Otherwise there are colors where a terminal shows them.
-        color = False if os.environ.get("NO_COLOR") else bool(os.environ.get("FORCE_COLOR")) or None
-        for number, (place, each) in enumerate(explanations):
-            where = ", ".join(f"{key} {single_line(str(it))}" for key, it in place.items())
-            heading = [where] if where else []
-            told = ["", *heading, *_lines(each, asked.top, loaded.has_probabilities)]
-            click.echo("\n".join(told[not number :]), color=color)
+        _print_explanations(explanations, asked.top, has_probabilities=loaded.has_probabilities)
 
 
 def _placed(
@@ -371,6 +365,22 @@ def _texts_of(batches: Iterable[RecordBatch], places: deque[dict[str, Any]]) -> 
             named = {} if column is None else {"id": records[at].get(column)}
             places.append({"row": row, **named, "line": corpus.where(at)})
             yield text
+
+
+def _print_explanations(
+    explanations: Iterable[tuple[dict[str, Any], explaining.Explanation]],
+    top: int,
+    *,
+    has_probabilities: bool,
+) -> None:
+    """Print explanations for people, with an empty line between them."""
+    # Otherwise there are colors where a terminal shows them.
+    color = False if os.environ.get("NO_COLOR") else bool(os.environ.get("FORCE_COLOR")) or None
+    for number, (place, each) in enumerate(explanations):
+        where = ", ".join(f"{key} {single_line(str(it))}" for key, it in place.items())
+        heading = [where] if where else []
+        lines = ["", *heading, *_lines(each, top, has_probabilities)][not number :]
+        click.echo("\n".join(lines), color=color)
 
 
 def _lines(explanation: explaining.Explanation, top: int, has_probabilities: bool) -> Iterator[str]:

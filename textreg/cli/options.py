@@ -109,10 +109,16 @@ def _options(
     part: type[Parametrized], prefix: str, values: Mapping[str, str]
 ) -> list[click.Option]:
     """The options of a part, including those of a choice, such as a solver."""
-    flag = {name: flag_of(f"{prefix}_{name}") for name in part.declared()}
-    given = {name: values[it] for name, it in flag.items() if it in values}
-    made = (option_of(f"{prefix}_{name}", it) for name, it in part.declared(**given).items())
-    return [click.Option(flags, **attributes) for flags, attributes in made]
+    given = {}
+    for name in part.declared():
+        flag = flag_of(f"{prefix}_{name}")
+        if flag in values:
+            given[name] = values[flag]
+    made = []
+    for name, declared in part.declared(**given).items():
+        flags, attributes = option_of(f"{prefix}_{name}", declared)
+        made.append(click.Option(flags, **attributes))
+    return made
 
 
 def option_of(key: str, declared: Param, default: Any = None) -> tuple[list[str], dict[str, Any]]:

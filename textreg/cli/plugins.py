@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 import click
 
-from textreg.cli import shared
+from textreg.cli import output, shared
 from textreg.cli.shared import OpenGroup
 from textreg.plugins import registry
 from textreg.plugins.registry import PluginInfo
@@ -37,7 +37,7 @@ def list_plugins(load: bool = False, as_json: bool = False) -> None:
     """
     found = registry.listing(load=load)
     if as_json:
-        shared.print_json([asdict(info) for info in found])
+        output.print_json([asdict(info) for info in found])
         return
     rows = [["NAME", "KIND", "FROM", "API", "IMPORT", "STATUS"]]
     for info in found:
@@ -48,7 +48,7 @@ def list_plugins(load: bool = False, as_json: bool = False) -> None:
     if not load:
         for row in rows:
             del row[4]  # what was not imported took no time
-    shared.print_table(rows)
+    output.print_table(rows)
     if broken := [info.name for info in found if info.status.startswith("broken")]:
         what = "plugin is" if len(broken) == 1 else "plugins are"
         click.echo()

@@ -12,6 +12,7 @@ import click
 
 from textreg.blocks.backends import DEFAULT, check_backend, open_workers
 from textreg.cli import inputs, shared
+from textreg.cli.output import check_target, print_json, print_table
 from textreg.cli.tables import BINARY, FORMS, Answers, Document, form_of, opened
 from textreg.errors import UsageError, first_few
 from textreg.jobs import check_jobs
@@ -153,7 +154,7 @@ def command(
     loaded = load_model(model)
     answers = Answers(loaded, proba=output.proba, top=output.top or 0, jobs=output.jobs)
     if output.out is not None:
-        shared.check_target(Path(output.out), [model, *files])
+        check_target(Path(output.out), [model, *files])
     how = how.like(loaded)
     if texts:
         corpus = Corpus(how.given(texts))
@@ -178,7 +179,7 @@ def command(
             answers.require_some()
         table.end()
     if isinstance(table, Document):
-        shared.print_json({"model": model, "predictions": table.document})
+        print_json({"model": model, "predictions": table.document})
     if output.out is not None:
         click.echo(f"saved {output.out} ({answers.rows:,} rows)")
     if told := answers.told():
@@ -256,7 +257,7 @@ def evaluate(
     if tables.as_json:
         by_label = {label: [line._asdict() for line in lines] for label, lines in table.items()}
         more = {"reliability": bins and bins.to_dict(), "thresholds": by_label, "model": model}
-        shared.print_json({**result.to_dict(), **more, "skipped": len(corpus.skipped)})
+        print_json({**result.to_dict(), **more, "skipped": len(corpus.skipped)})
         return
     inputs.describe(files, corpus)
     _tell_evaluation(result)
@@ -275,7 +276,7 @@ def _tell_reliability(reliability: decisions.Reliability) -> None:
         interval = f"{one.low_share:.3f}..{one.high_share:.3f}"
         bounds = f"{one.low:.1f} to {one.high:.1f}"
         rows.append((bounds, one.documents, one.probability, one.share, interval))
-    shared.print_table(rows)
+    print_table(rows)
     click.echo(f"mean difference (expected calibration error): {reliability.error:.3f}")
 
 
@@ -286,7 +287,7 @@ def _tell_thresholds(label: str, lines: Sequence[decisions.ThresholdLine]) -> No
         value = "none" if line.threshold is None else f"{line.threshold:+.3f}"
         figures = (line.documents, line.precision, line.recall, line.f1)
         rows.append((line.rule, value, *(figures if line.threshold is not None else ("",) * 4)))
-    shared.print_table(rows)
+    print_table(rows)
 
 
 def _tell_evaluation(
@@ -299,7 +300,7 @@ def _tell_evaluation(
         return
     click.echo()
     (_, by_label), *others = result.tables()
-    shared.print_table(by_label, right=[False] + [True] * (len(by_label[0]) - 1))
+    print_table(by_label, right=[False] + [True] * (len(by_label[0]) - 1))
     if result.unknown:
         unknown = first_few([single_line(label) for label in result.unknown], MAX_UNKNOWN)
         click.echo(f"unknown to the model, so counted as errors: {unknown}")
@@ -307,7 +308,7 @@ def _tell_evaluation(
         _tell_selective(result.selective)
     for title, rows in others:
         click.echo(f"\n{title}")
-        shared.print_table(rows)
+        print_table(rows)
 
 
 def _tell_selective(selective: decisions.Selective) -> None:
@@ -317,7 +318,7 @@ def _tell_selective(selective: decisions.Selective) -> None:
     for name, line in [("now", selective.now), *(("", line) for line in selective.lines)]:
         figures = ["none" if value is None else value for value in line[2:]]
         rows.append((name, line.coverage, f"{line.threshold:+.3f}", *figures))
-    shared.print_table(rows, right=[False] + [True] * len(heads))
+    print_table(rows, right=[False] + [True] * len(heads))
     click.echo(
         f"{selective.documents:,} documents belong to a label, {selective.unknown:,} to none; mean "
         f"risk over all thresholds (AURC): {selective.aurc:.4f}"

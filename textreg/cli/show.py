@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from textreg.cli import shared
+from textreg.cli import output, shared
 from textreg.errors import UsageError
 from textreg.explain import path_sentences
 from textreg.features.encoder import AnyEncoder, Encoder
@@ -78,7 +78,7 @@ def path_or_table(
 def show_path(name: str, shown: SolutionPath | PathTable, file: str, as_json: bool) -> None:
     """Print a path, or a table of one, called ``name`` in JSON."""
     if as_json:
-        shared.print_json({"model": file, name: shown.to_dict()})
+        output.print_json({"model": file, name: shown.to_dict()})
     elif isinstance(shown, SentencePath):
         # Each sentence with the values of the parameter where it is selected.
         click.echo(f"selected sentences along {shown.parameter} (* is the model)")
@@ -86,17 +86,17 @@ def show_path(name: str, shown: SolutionPath | PathTable, file: str, as_json: bo
         for column, sentence in zip(shown.selected.T.tolist(), shown.sentences, strict=True):
             at = [number for number, is_selected in enumerate(column) if is_selected]
             rows.append(["*" * column[shown.chosen], _runs(shown, at) or "none", sentence])
-        shared.print_table(rows, right=[False] * 3)
+        output.print_table(rows, right=[False] * 3)
     elif isinstance(shown, PathTable):
         click.echo(f"{shown.quantity} along {shown.parameter} (* is the model)")
         rows = [[shown.parameter, *map(visible, shown.names)]]
         for number, (value, row) in enumerate(zip(shown.values, shown.array, strict=True)):
             mark = "*" * (number == shown.chosen)
             rows.append([f"{value:.3g}{mark}", *(f"{weight:.3f}" for weight in row)])
-        shared.print_table(rows, right=[False] + [True] * len(shown.names))
+        output.print_table(rows, right=[False] + [True] * len(shown.names))
     else:
         ((_, points),) = shown.tables()
-        shared.print_table(points, right=[False] + [True] * (len(points[0]) - 1))
+        output.print_table(points, right=[False] + [True] * (len(points[0]) - 1))
 
 
 def _document(file: str) -> str:
@@ -158,7 +158,7 @@ def command(model: str, top: int, what: What, as_json: bool) -> None:
     if what.digest:
         found = container.file_digest(Path(model))
         if as_json:
-            shared.print_json({"model": model, "sha256": found})
+            output.print_json({"model": model, "sha256": found})
         else:
             click.echo(f"{found}  {model}")
         return
@@ -174,9 +174,9 @@ def command(model: str, top: int, what: What, as_json: bool) -> None:
     features = loaded.top_features(top)
     if as_json:
         summary = None if loaded.summary is None else loaded.summary.to_json()
-        shared.print_json({**facts, "summary": summary, "top": features})
+        output.print_json({**facts, "summary": summary, "top": features})
         return
-    shared.print_table(told(facts))
+    output.print_table(told(facts))
     inferred = {loaded.encoder.names[at] for at in loaded.inferred.nonzero()[0].tolist()}
     for label, weighted in features.items():
         click.echo(f"\n{single_line(label)}")
@@ -185,7 +185,7 @@ def command(model: str, top: int, what: What, as_json: bool) -> None:
                 (visible(name) + (" (inferred)" if name in inferred else ""), weight)
                 for name, weight in weighted
             ]
-            shared.print_table(marked, indent="  ")
+            output.print_table(marked, indent="  ")
         else:
             click.echo("  (no feature supports it)")
 
@@ -195,7 +195,7 @@ def _show_command(model: Model, file: str, as_json: bool) -> None:
 
     words = train_command(model, file)
     if as_json:
-        shared.print_json({"model": file, "command": words})
+        output.print_json({"model": file, "command": words})
         return
     if model.summary is not None and model.summary.source is None:
         click.echo("The model was trained in Python: CORPUS stands for its documents.", err=True)
@@ -231,7 +231,7 @@ def facts_of(model: Model) -> dict[str, Any]:
         if summary.unsmoothed is not None:
             facts["unsmoothed"] = plain["unsmoothed"]
         if summary.updates:
-            facts["updates"] = [shared.added_text(one) for one in summary.updates]
+            facts["updates"] = [output.added_text(one) for one in summary.updates]
     return facts
 
 
@@ -240,11 +240,11 @@ def _left_out_facts(model: Model) -> dict[str, Any]:
     facts: dict[str, Any] = {}
     if model.summary is not None and (shift := model.summary.shift) is not None:
         before = "" if shift.kind == "none" else "; objective and gap are of the fit before that"
-        facts["intercept"] = shared.shift_text(shift) + before
+        facts["intercept"] = output.shift_text(shift) + before
     if model.summary is not None and model.summary.vectors is not None:
-        facts["vectors"] = shared.vectors_text(model.summary.vectors)
+        facts["vectors"] = output.vectors_text(model.summary.vectors)
     if model.summary is not None and model.summary.marks is not None:
-        facts["marks"] = shared.marks_text(model.summary.marks)
+        facts["marks"] = output.marks_text(model.summary.marks)
     if model.calibration is not None:
         facts["calibration"] = {"method": model.calibration.method}
         if model.calibration.method == "temperature":
@@ -296,7 +296,7 @@ def text_of(value: Any, key: str = "") -> str:
     if isinstance(value, dict):
         return ", ".join(f"{_title(key)} {text_of(item, key)}" for key, item in value.items())
     if key == "bytes":
-        return shared.size(value)
+        return output.size(value)
     if isinstance(value, list):
         return ", ".join(map(text_of, value))
     if isinstance(value, float):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from textreg.cli import shared
+from textreg.cli import output, shared
 from textreg.cli.inputs import TRAINING, Reading, read_as, reading
 from textreg.cli.options import MODEL, RecipeCommand, given_by, settings
 from textreg.errors import UsageError, first_few
@@ -126,7 +126,7 @@ def command(
                 message = f"{error} It is named by {like}: name others with --{key} FILE."
                 raise UsageError(message) from None
         seconds = round(time.monotonic() - started, 3)
-        with shared.progress_bar(quiet=out.quiet) as progress:
+        with output.progress_bar(quiet=out.quiet) as progress:
             model = train_corpus(corpus, training, progress, started=started, scratch=scratch)
     source = summaries.SourceSummary(files, dev, unlabeled, how.kept(corpus))
     _save(model, target, source, seconds, len(corpus.skipped), out)
@@ -157,10 +157,10 @@ def _save(
     model.save(target)
     if out.as_json:
         result = {**summary.to_json(), "seconds": model.seconds, "skipped": skipped}
-        shared.print_json({**result, "model": str(target), "bytes": target.stat().st_size})
+        output.print_json({**result, "model": str(target), "bytes": target.stat().st_size})
     elif out.talk:
         if summary.updates:
-            click.echo(f"added {shared.added_text(summary.updates[-1])}")
+            click.echo(f"added {output.added_text(summary.updates[-1])}")
         print_summary(model, target)
 
 
@@ -200,7 +200,7 @@ def _check_outputs(target: Path, inputs: Sequence[str]) -> None:
 
 def _check_model(target: Path, inputs: Sequence[str]) -> None:
     """UsageError if no model can be written there, or another file would be lost."""
-    shared.check_target(target, inputs)
+    output.check_target(target, inputs)
     if target.exists() and target.stat().st_size and not container.is_container(target):
         raise UsageError(
             f"{target} exists and is not a model: name another file with -o FILE, or remove it "
@@ -272,7 +272,7 @@ def update(  # noqa: PLR0913  # its options are its interface
     of_new = read_as(how, theirs, model, new, tell=out.talk)
     more = how.unlabeled(unlabeled, tell=out.talk) if unlabeled else None
     seconds = round(time.monotonic() - started, 3)
-    with shared.progress_bar(quiet=out.quiet) as progress:
+    with output.progress_bar(quiet=out.quiet) as progress:
         newer = update_corpus(
             loaded, of_new, of_old, date, new, jobs=jobs or 1, unlabeled=more, progress=progress
         )
@@ -316,7 +316,7 @@ def print_summary(model: Model, saved: Path) -> None:
         *_fit_lines(summary, model.task, seconds, saved),
     ):
         click.echo(line)
-    click.echo(f"saved {saved} ({shared.size(os.path.getsize(saved))})")
+    click.echo(f"saved {saved} ({output.size(os.path.getsize(saved))})")
     path = shell_line([saved])
     click.echo(f"next: textreg evaluate {path} TEST_FILE, or textreg show {path}")
 
@@ -326,11 +326,11 @@ def _data_lines(
 ) -> Iterator[str]:
     title, shown = task.label_lines(summary.labels)
     labels = [single_line(label) for label in shown]
-    more = f" and {len(labels) - shared.MAX_LABELS} more" if len(labels) > shared.MAX_LABELS else ""
-    yield f"{title}: {', '.join(labels[: shared.MAX_LABELS])}{more}"
+    more = f" and {len(labels) - output.MAX_LABELS} more" if len(labels) > output.MAX_LABELS else ""
+    yield f"{title}: {', '.join(labels[: output.MAX_LABELS])}{more}"
     if (rare := summary.rare) is not None and rare.label is not None:
         joined = [single_line(f"{label} {count:,}") for label, count in rare.labels.items()]
-        told = first_few(joined, shared.MAX_LABELS)
+        told = first_few(joined, output.MAX_LABELS)
         yield f"joined into {single_line(rare.label)}: {len(rare.labels):,} labels, {told}"
     yield f"features: {summary.features:,} ({seconds['features']:.1f} s)"
     if blocks := summary.blocks:
@@ -349,11 +349,11 @@ def _data_lines(
 
 def _left_out_lines(summary: summaries.TrainingSummary) -> Iterator[str]:
     if summary.vectors is not None:
-        yield f"vectors: {shared.vectors_text(summary.vectors)}"
+        yield f"vectors: {output.vectors_text(summary.vectors)}"
     if summary.marks is not None:
-        yield f"marks: {shared.marks_text(summary.marks)}"
+        yield f"marks: {output.marks_text(summary.marks)}"
     if summary.shift is not None:
-        yield f"intercept: {shared.shift_text(summary.shift)}"
+        yield f"intercept: {output.shift_text(summary.shift)}"
     if summary.calibration:
         yield f"calibration: {summary.calibration}, on documents left out of the fit"
 
@@ -362,7 +362,7 @@ def _share(summary: summaries.TrainingSummary) -> str:
     """The features of the model, of those of the texts."""
     if (vectors := summary.vectors) is not None and vectors.inferred:
         return f"{vectors.inferred:,} inferred"
-    return shared.percent(summary.nonzero, summary.features)
+    return output.percent(summary.nonzero, summary.features)
 
 
 def _fit_lines(
@@ -457,7 +457,7 @@ def _search_lines(
         )
         yield f"chosen: {line.removeprefix('reg ')}" + (f" ({others})" if others else "")
     if choice.rule != "best":
-        yield _choice_line(summary, choice, metric)
+        yield _choice_line(choice, metric, summary.search, split, dev)
     yield f"{split.kind}: {measures(json_records.to_json(dev))}"
 
 
@@ -472,13 +472,15 @@ def _best_of_each(
 
 
 def _choice_line(
-    summary: summaries.TrainingSummary, choice: summaries.ChoiceSummary, metric: str
+    choice: summaries.ChoiceSummary,
+    metric: str,
+    points: tuple[summaries.SearchPoint, ...],
+    split: summaries.SplitSummary,
+    dev: summaries.DevMetrics,
 ) -> str:
     """What a rule other than "best" costs in the metric, and saves in features."""
-    sign, split, dev = -1 if metric in SMALLER else 1, summary.split, summary.dev
-    assert split is not None
-    assert dev is not None
-    best = max(summary.search, key=lambda it: (sign * it.metrics[metric], -it.nonzero))
+    sign = -1 if metric in SMALLER else 1
+    best = max(points, key=lambda point: (sign * point.metrics[metric], -point.nonzero))
     if choice.rule == "1se":
         over = "parts" if split.parts > 1 else "documents"
         slack = f"one standard error, {best.error or 0.0:.3f} over the {over}"

@@ -19,7 +19,7 @@ import threading
 import time
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from textreg.errors import BrokenPluginError, PluginError, UsageError, did_you_mean, first_few
@@ -599,8 +599,14 @@ class Registry:
         name, api, info = part.label(), part.api, self.provider(part)
         if info is None:
             return Origin(name=name, distribution="", version="", api=api)
-        origin = Origin(name=name, distribution=info.distribution, version=info.version, api=api)
-        return replace(origin, file=info.file, sha256=info.sha256)
+        return Origin(
+            name=name,
+            distribution=info.distribution,
+            version=info.version,
+            api=api,
+            file=info.file,
+            sha256=info.sha256,
+        )
 
     def preferred(self, kind: str, name: str, *distributions: str) -> str:
         """A name that a default has, as :meth:`find` takes it, though others may have it as well.

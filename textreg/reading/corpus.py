@@ -154,7 +154,10 @@ class Collected:
     def __init__(
         self, wanted: Iterable[str], *, labeled: bool, texts: StoredTexts | None = None
     ) -> None:
-        self._wanted: dict[str, list[Any]] = {role: [] for role in wanted}
+        # What was read for each role; the numbers are weights.
+        self._wanted: dict[str, Any] = {
+            role: array("d") if role == "weight" else [] for role in wanted
+        }
         self._labeled = labeled
         self.texts: list[str] | StoredTexts = [] if texts is None else texts
         self.labels: list[Any] | None = []
@@ -177,7 +180,7 @@ class Collected:
                 self.labels += map(self._same, labels)
         for role, column in self._wanted.items():
             values = [getattr(row, role) for _, row in documents]
-            column += values if role == "evidence" else map(self._same, values)
+            column.extend(map(self._same, values) if role in ("group", "time") else values)
         self._line_of.extend([row.line for _, row in documents])
         last = self.sources[-1] if self.sources else None
         for name, _ in documents:
@@ -188,12 +191,14 @@ class Collected:
 
     def columns(self) -> dict[str, Any]:
         """What a :class:`~textreg.records.Corpus` is made of, by the names of its parameters."""
-        wanted = {f"{role}_of": column for role, column in self._wanted.items()}
+        wanted = self._wanted
         return {
             "texts": self.texts,
             "labels": self.labels,
-            "sample_weight": wanted.pop("weight_of", None),
-            **wanted,
+            "sample_weight": np.asarray(wanted["weight"]) if "weight" in wanted else None,
+            "group_of": wanted.get("group"),
+            "time_of": wanted.get("time"),
+            "evidence_of": wanted.get("evidence"),
             "sources": self.sources,
             "source_of": np.asarray(self._source_of, dtype=np.int32),
             "line_of": np.asarray(self._line_of, dtype=np.int64),

@@ -155,7 +155,7 @@ def check_settings(settings: TrainingSettings) -> None:
             dimension.part != "reg" for dimension in settings.dimensions()
         ),
     }
-    for name in filter(needs.get, needs):
+    if name := next((it for it, given in needs.items() if given), ""):
         raise UsageError(
             f"{name} needs all documents in memory: leave it out, or leave out memory (--memory)."
         )

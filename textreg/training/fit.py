@@ -344,12 +344,11 @@ def fit_rows(
         return solved, run.stopped
     kept = Table(len(rows), p) if keep is None else keep
     proves = prove and type(regularizer).support is not kinds.Regularizer.support
-    tight = problems.problem.replace(tol=goal * TIGHTER)
 
     def fit_piece(piece: Sequence[int | None]) -> list[Solution]:
         from_, posed = [dense(starts[row or 0]) for row in piece], problems
         if proves and regularizer.needs == "groups" and n <= FEW:
-            posed = replace(problems, problem=tight)
+            posed = replace(problems, problem=problems.problem.replace(tol=goal * TIGHTER))
             solutions = [
                 solution
                 for row, start in zip(piece, from_, strict=True)

@@ -16,7 +16,6 @@ from textreg.features.fields import AUTO_TOKENIZER, fit_fields, plan_fields, tok
 from textreg.features.vectorize import DocumentRows, Features, MatrixRows
 from textreg.plugins import calls, registry
 from textreg.records import Corpus, Floats, Graph, Groups, Problem, Tokens
-from textreg.records.design import BlockDesign
 from textreg.structure.joining import Pretokenized
 from textreg.tasks import Target, Task, read_target
 from textreg.tasks.base import Targets, parted
@@ -212,7 +211,7 @@ class Prepared:
             max_iter=settings.max_iter,
             fit_intercept=self.fit_intercept,
         )
-        if not (design.full or isinstance(design, BlockDesign)):
+        if not (design.full or design.blocks):
             _ = problem.X_csc  # likewise
         return problem
 

@@ -180,7 +180,7 @@ def check_marks(settings: Any) -> None:
         "path": settings.path,
         "no-refit": not settings.refit,
     }
-    for name in filter(needs.get, needs):
+    if name := next((it for it, given in needs.items() if given), ""):
         raise UsageError(
             f"marked passages do not go with {name}: leave it out, or the passages "
             "(--evidence-col, --evidence-words)."
@@ -437,7 +437,7 @@ def check_vectors(settings: Any) -> None:
         raise UsageError(
             "vectors come from a table or from unlabeled documents: give vectors or unlabeled."
         )
-    for name in filter(needs.get, needs):
+    if name := next((it for it, given in needs.items() if given), ""):
         raise UsageError(
             f"vectors do not go with {name}: leave it out. They are for ridge, elastic and auto, "
             "and the weighting unit-idf."

@@ -331,7 +331,11 @@ class SearchContext:
     def ranked_places(self) -> list[Place]:
         """The settings that were measured, from the best on, by their places."""
         best = self.promising(self.measured, len(self.measured))
-        return [(at := self.values_of(it), self.grid(at).index(it.regularizer)) for it in best]
+        places = []
+        for setting in best:
+            values = self.values_of(setting)
+            places.append((values, self.grid(values).index(setting.regularizer)))
+        return places
 
 
 def _in_order(grid: Sequence[Regularizer]) -> list[Regularizer]:

@@ -438,7 +438,8 @@ def add_trials(  # what, on what, how, and where it goes
             for place, trials in zip(places, by_setting, strict=False):
                 # Alone, a row may have several weight vectors, which are fitted together.
                 of_rows = [trials] if len(some) == 1 else [[trial] for trial in trials]
-                results[place] |= zip([(at, row) for row in some], of_rows, strict=True)
+                for row, of_row in zip(some, of_rows, strict=True):
+                    results[place][at, row] = of_row
         if run.stopped:
             break
 

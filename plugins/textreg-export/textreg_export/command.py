@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from textreg.cli import shared
-from textreg.cli.shared import check_target, print_json, size
+from textreg.cli.output import check_target, print_json, size
 from textreg.errors import UsageError
 from textreg.files import write_atomically
 from textreg.hookspecs import hookimpl

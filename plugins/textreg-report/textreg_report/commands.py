@@ -15,7 +15,7 @@ from textreg.cli.corpora import CHECKING, checked
 from textreg.cli.explain import load_by_name
 from textreg.cli.inputs import TRAINING, Reading, check_named, reading
 from textreg.cli.options import PartsCommand, setting, settings
-from textreg.cli.shared import check_page, check_target, print_json, print_table, progress_bar, size
+from textreg.cli.output import check_page, check_target, print_json, print_table, progress_bar, size
 from textreg.cli.show import PATH_TABLES, path_or_table
 from textreg.errors import UsageError, did_you_mean, first_few, shortened
 from textreg.explain.sentences import require_alike

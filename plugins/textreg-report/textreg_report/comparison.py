@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, NamedTuple
 
-from textreg.cli.shared import percent
+from textreg.cli.output import percent
 from textreg.files import csv_lines
 from textreg.records import Bools, Floats, Int64s
 from textreg.terminal import Displayed

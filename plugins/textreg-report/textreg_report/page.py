@@ -75,7 +75,7 @@ def _environment() -> Any:
     """Templates that escape every value and make invisible characters visible."""
     from jinja2 import Environment, FunctionLoader, StrictUndefined
 
-    from textreg.cli.shared import percent
+    from textreg.cli.output import percent
     from textreg.explain.sentences import is_selected, notes_of, title_of
     from textreg.terminal import visible
     from textreg_report import charts

@@ -14,7 +14,8 @@ import click
 
 import textreg
 from textreg.cli import shared
-from textreg.cli.shared import Command, print_json, print_table
+from textreg.cli.output import print_json, print_table
+from textreg.cli.shared import Command
 from textreg.errors import BrokenPluginError, PluginError, TextregError, UsageError, did_you_mean
 from textreg.hookspecs import HOOK_OF_KIND, hookimpl
 from textreg.isolation import contained, traceback_of
