@@ -101,6 +101,13 @@ class VectorFit:
         """Dual variables of the loss at the present weights."""
         return EngineDual(self.engine, self._penalty.lam)
 
+    def bound(self, u: Floats, target: Target) -> tuple[Bound, Floats]:
+        """A lower bound, and the dual variables of the groups that give it.
+
+        u: ragged, those to begin with, which are changed.
+        """
+        return group_bound(self.dual(), self._penalty, self.size(), u, target), u
+
 
 def rounded(fit: VectorFit, objective: float, tol: float) -> tuple[Floats, float]:
     """A copy of the weights, small ones set to zero; and its objective.
@@ -316,8 +323,7 @@ def reweight(
                 best_w, best_b, best = w, fit.intercept(), objective
             u = np.empty(len(penalty.indices))
             fit.duals(penalty.strengths / np.maximum(s, norms), u)
-            target = Target(best, problem.tol)
-            found = group_bound(fit.dual(), penalty, size, u, target)
+            found, u = fit.bound(u, Target(best, problem.tol))
             bound = max(bound, found, key=value_of)
             gap = relative_gap(best, bound.value)
             negligible = STALLED * problem.tol * value
