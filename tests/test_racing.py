@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -18,6 +18,10 @@ from textreg.training import search, trials
 from textreg.training.search import LABELS, few_labels, label_stages
 from textreg.training.splits import Split
 
+# Intercepts that are shifted afterwards take longer than all fits.
+QUICK: dict[str, Any] = {
+    "tokenizer": "words", "reg": "elastic", "holdout": 0.5, "intercept": "fitted",
+}  # fmt: skip
 LETTERS = [chr(at) for at in range(ord("a"), ord("z") + 1)]
 
 
@@ -42,8 +46,29 @@ def prepared(each: int = 20) -> tuple[Any, list[Split]]:
 
 def searched(**options: Any) -> textreg.Model:
     """A model of 26 labels, half of its documents held out."""
-    how = {"tokenizer": "words", "reg": "elastic", "holdout": 0.5, **options}
-    return textreg.train(*documents(40), **how)
+    return textreg.train(*documents(40), **{**QUICK, **options})
+
+
+class Raced(NamedTuple):
+    """A model, and what its search fitted: labels, settings, whether from weights of others."""
+
+    model: textreg.Model
+    chunks: list[tuple[Any, Any, bool]]
+
+
+@pytest.fixture(scope="module")
+def raced() -> Raced:
+    chunks: list[tuple[Any, Any, bool]] = []
+    solve = trials.solve_chunk
+
+    def noted(chunk: Any, *rest: Any) -> Any:
+        _, rows, settings, starts = chunk
+        chunks.append((rows, settings, any(start is not None for start in starts)))
+        return solve(chunk, *rest)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("textreg.training.trials.solve_chunk", noted)
+        return Raced(searched(jobs=1), chunks)
 
 
 def params(model: textreg.Model) -> Any:
@@ -51,12 +76,12 @@ def params(model: textreg.Model) -> Any:
     return model.summary.reg.params
 
 
-def test_the_one_left_is_measured_as_ever() -> None:
-    raced, whole = searched(), searched(search="grid")
-    assert raced.summary is not None
+def test_the_one_left_is_measured_as_ever(raced: Raced) -> None:
+    left, whole = raced.model, searched(search="grid")
+    assert left.summary is not None
     assert whole.summary is not None
-    assert len(raced.summary.search) == 2
-    row = raced.summary.search[0]
+    assert len(left.summary.search) == 2
+    row = left.summary.search[0]
     same = next(it for it in whole.summary.search if it.params == row.params)
     # Not to the last bit: fits start from other settings than in the whole grid.
     assert row.metrics == pytest.approx(same.metrics, abs=5e-3)
@@ -64,24 +89,12 @@ def test_the_one_left_is_measured_as_ever() -> None:
     assert row.metrics["calibrated-log-loss"] == pytest.approx(best, rel=0.05)
 
 
-@pytest.fixture
-def fits(monkeypatch: pytest.MonkeyPatch) -> dict[Any, set[Any]]:
-    """The labels that every setting of a search was fitted for."""
-    found: dict[Any, set[Any]] = {}
-    solve = trials.solve_chunk
-
-    def counted(chunk: Any, *rest: Any) -> Any:
-        _, rows, settings, _ = chunk
+def test_fewer_fits_are_made(raced: Raced) -> None:
+    model = raced.model
+    fits: dict[Any, set[Any]] = {}
+    for rows, settings, _ in raced.chunks:
         for setting in settings:
-            found.setdefault(setting, set()).update(rows)
-        return solve(chunk, *rest)
-
-    monkeypatch.setattr("textreg.training.trials.solve_chunk", counted)
-    return found
-
-
-def test_fewer_fits_are_made(fits: dict[Any, set[Any]]) -> None:
-    model = searched(jobs=1)
+            fits.setdefault(setting, set()).update(rows)
     sizes = sorted(map(len, fits.values()), reverse=True)
     assert model.summary is not None
     assert model.summary.ruled_out == len(fits) - 2
@@ -135,11 +148,13 @@ def test_part_of_a_task() -> None:
 
 
 @pytest.mark.parametrize("several", [False, True])
-def test_the_answer_is_the_same_for_any_number_of_jobs(several: bool) -> None:
+def test_the_answer_is_the_same_for_any_number_of_jobs(raced: Raced, several: bool) -> None:
     texts, labels = documents(40)
-    targets: list[Any] = [[label, "z"] for label in labels] if several else labels
-    how = {"tokenizer": "words", "reg": "elastic", "holdout": 0.5}
-    one, two = (textreg.train(texts, targets, jobs=jobs, **how) for jobs in (1, 2))
+    if several:
+        sets = [[label, "z"] for label in labels]
+        one, two = (textreg.train(texts, sets, jobs=jobs, **QUICK) for jobs in (1, 2))
+    else:
+        one, two = raced.model, searched(jobs=2)
     assert one.summary is not None
     assert one.summary.ruled_out > 0
     assert one.summary == two.summary
@@ -155,33 +170,30 @@ def test_all_are_measured_on_request() -> None:
         assert (model.summary.ruled_out, model.summary.ruled_out_by) == (0, 0)
 
 
-@pytest.mark.parametrize("kept", [search.KEPT_BY_LABELS, 2])  # 2 leaves one for all labels
+@pytest.mark.parametrize(
+    ("kept", "intercept"),
+    [(search.KEPT_BY_LABELS, "left-out"), (2, "fitted")],  # 2 leaves one for all labels
+)
 def test_the_command_says_so(
-    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: int
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: int, intercept: str
 ) -> None:
     monkeypatch.setattr(search, "KEPT_BY_LABELS", kept)
     table = tmp_path / "table.csv"
     rows = [f"{text},{label}\n" for text, label in zip(*documents(40), strict=True)]
     table.write_text("text,label\n" + "".join(rows))
-    options = ("--tokenizer", "words", "--reg", "elastic", "--holdout", "0.5")
+    options = ["--tokenizer", "words", "--ngrams", "1", "--reg", "lasso", "--holdout", "0.5"]
+    options += ["--intercept", intercept]
     code, out, _ = cli("train", table, *options, "-o", tmp_path / "model")
     assert code == 0
     assert " of them ruled out by 12 labels (" in out
 
 
-def test_settings_start_from_the_best_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_settings_start_from_the_best_so_far(raced: Raced) -> None:
     started: dict[int, list[tuple[Any, bool]]] = {}
-    solve = trials.solve_chunk
-
-    def noted(chunk: Any, *rest: Any) -> Any:
-        _, rows, settings, starts = chunk
-        began = (settings[0].params(), any(start is not None for start in starts))
+    for rows, settings, warm in raced.chunks:
         for row in rows:
-            started.setdefault(row, []).append(began)
-        return solve(chunk, *rest)
-
-    monkeypatch.setattr("textreg.training.trials.solve_chunk", noted)
-    best = params(searched(jobs=1))
+            started.setdefault(row, []).append((settings[0].params(), warm))
+    best = params(raced.model)
     few = next(it for it in started.values() if len(it) == max(map(len, started.values())))
     assert [warm for _, warm in few] == [False, False, True, True]  # two chains, two neighbors
     later = [it for it in started.values() if len(it) < len(few)]
