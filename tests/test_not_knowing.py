@@ -115,7 +115,7 @@ def test_wrong_rules(text: str) -> None:
 
 
 def test_without_examples_a_share_is_answered() -> None:
-    model = textreg.train(TEXTS, LABELS, unknown_rule="coverage:0.5", cv=3, **OPTIONS)
+    model = textreg.train(TEXTS, LABELS, unknown_rule="coverage:0.5", cv=3, reg_l2=0.1, **OPTIONS)
     chosen = model.summary.unknown
     assert chosen.rule == "coverage:0.5"
     assert 0.5 <= chosen.coverage < 1
@@ -123,7 +123,7 @@ def test_without_examples_a_share_is_answered() -> None:
     assert model.thresholds == {"oos": chosen.value}
     assert model.predict(["what is it"]) == ["oos"]
     assert model.labels == NAMES
-    usual = textreg.train(TEXTS, LABELS, **OPTIONS)
+    usual = textreg.train(TEXTS, LABELS, reg_l2=0.1, **OPTIONS)
     assert usual.summary.unknown.rule == "coverage:0.95"
 
 
@@ -200,10 +200,10 @@ def test_refused(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     with pytest.raises(UsageError, match="one label each, not for regression: leave out unknown"):
         settings(unknown="x", task="regression", reg="ridge")
     with pytest.raises(DataError, match="'f1' needs documents with the label 'oos'"):
-        textreg.train(TEXTS, LABELS, unknown_rule="f1", **OPTIONS)
+        textreg.train(TEXTS, LABELS, unknown_rule="f1", reg_l2=0.1, **OPTIONS)
     mixed = [*LABELS[1:], LABELS[0]]
     with pytest.raises(DataError, match=r"no threshold gives a risk of 0 .* the lowest is"):
-        textreg.train(["the same"] * 60, mixed, unknown_rule="risk:0", **OPTIONS)
+        textreg.train(["the same"] * 60, mixed, unknown_rule="risk:0", reg_l2=0.1, **OPTIONS)
     with pytest.raises(DataError, match="the same label, 'ape'"):
         textreg.train(["a", "b"] * 9, ["ape", "oos"] * 9, **OPTIONS)
     monkeypatch.chdir(tmp_path)
@@ -259,14 +259,14 @@ def test_commands(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_compare_and_report() -> None:
-    model = with_odd(cv=3)
-    plain = textreg.train(TEXTS, LABELS, reg="ridge", ngrams=1)
+    model = with_odd(cv=3, reg_l2=0.1)
+    plain = textreg.train(TEXTS, LABELS, reg="ridge", reg_l2=0.1, ngrams=1)
     with pytest.warns(DataWarning, match=r"'oos' \(5\)"):  # of the model that always answers
         result = compare({"some": model, "all": plain}, Benchmark("zoo", test=TEST))
     some, every = result.measured
     assert some.accuracy > every.accuracy == pytest.approx(3 / 8)
     result = compare(
-        ["ridge", "lasso"],
+        [{"reg": "ridge", "reg_l2": 0.1}, {"reg": "lasso", "reg_l1": 0.1}],
         Benchmark("zoo", train=(TEXTS + ODD, LABELS + ["oos"] * 5), test=TEST),
         ngrams=1,
         unknown="oos",

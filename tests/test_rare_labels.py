@@ -62,7 +62,8 @@ def test_the_refusal_names_both_options(cli: Cli, zoo: Path) -> None:
 def test_what_was_selected_is_of_the_documents_of_training(
     options: list[Any], cli: Cli, zoo: Path
 ) -> None:
-    assert cli("train", zoo, "--reg", "sentence", *options, "-o", "m.textreg").code == 0
+    strengths = ["--reg", "sentence", "--reg-group", 0.01, "--reg-l1", 0.1, "--reg-l2", 0]
+    assert cli("train", zoo, *strengths, *options, "-o", "m.textreg").code == 0
     result = cli("explain", "m.textreg", "--train", zoo)
     assert "this is not the corpus of the training" not in result.out
     documents = 27 if options[1] == 2 else 29
@@ -70,7 +71,8 @@ def test_what_was_selected_is_of_the_documents_of_training(
 
 
 def test_left_out(cli: Cli, zoo: Path) -> None:
-    result = cli("train", zoo, "--reg", "ridge", "--min-label", 2, "-o", "m.textreg", "--json")
+    ridge = ["--reg", "ridge", "--reg-l2", 0.1]
+    result = cli("train", zoo, *ridge, "--min-label", 2, "-o", "m.textreg", "--json")
     assert "Warning: left out 2 labels" in result.err
     document = json.loads(result.out)
     assert document["rare"] == {"least": 2, "label": None, "labels": {"dog": 1, "elk": 1}}
@@ -80,7 +82,8 @@ def test_left_out(cli: Cli, zoo: Path) -> None:
     assert "elks" not in model.encoder.names
     # to the model as if these documents had never been
     few = [row for row, name in enumerate(LABELS) if COUNTS[name] > 1]
-    same = textreg.train([TEXTS[row] for row in few], [LABELS[row] for row in few], reg="ridge")
+    texts, labels = ([column[row] for row in few] for column in (TEXTS, LABELS))
+    same = textreg.train(texts, labels, reg="ridge", reg_l2=0.1)
     assert np.array_equal(model.weights, same.weights)
     result = cli("evaluate", "m.textreg", zoo, "--json")
     assert "labels that the model does not know, in 2 of 29 documents" in result.err
@@ -88,7 +91,8 @@ def test_left_out(cli: Cli, zoo: Path) -> None:
 
 
 def test_joined(cli: Cli, zoo: Path) -> None:
-    result = cli("train", zoo, "--reg", "ridge", "--min-label", "2:other", "-o", "m.textreg")
+    options = ["--reg", "ridge", "--reg-l2", 0.1, "--min-label", "2:other"]
+    result = cli("train", zoo, *options, "-o", "m.textreg")
     assert (result.code, result.err) == (0, "")
     assert "joined into other: 2 labels, dog 1, elk 1" in result.out
     assert "labels: ape 12, bee 12, cat 3, other 2" in result.out
@@ -123,12 +127,15 @@ def test_joined_labels_are_right_in_a_comparison_and_a_report() -> None:
 def test_a_comparison_leaves_them_out_before_it_holds_out() -> None:
     with pytest.warns(DataWarning, match="left out 2 labels"):
         result = compare(
-            ["lasso", "ridge"], Benchmark("zoo", train=(TEXTS, LABELS)), ngrams=1, min_label=3
+            [{"reg": "lasso", "reg_l1": 0.1}, {"reg": "ridge", "reg_l2": 0.1}],
+            Benchmark("zoo", train=(TEXTS, LABELS)),
+            ngrams=1,
+            min_label=3,
         )
     assert result.measured[0].documents >= 5
     with pytest.warns(DataWarning, match="left out 2 labels"):  # features are of what is left
         result = compare(
-            [{"reg": "lasso", "min_label": 2}, {"reg": "ridge", "reg_l2": 0.1}],
+            [{"reg": "lasso", "reg_l1": 0.1, "min_label": 2}, {"reg": "ridge", "reg_l2": 0.1}],
             Benchmark("zoo", train=(TEXTS, LABELS), test=(TEXTS[:20], LABELS[:20])),
             ngrams=1,
         )
@@ -169,17 +176,18 @@ def test_refused() -> None:
 
 
 def test_estimators() -> None:
-    classifier = textreg.TextClassifier("ridge", ngrams=1, rare_label="other").fit(TEXTS, LABELS)
+    ridge = textreg.Ridge(l2=0.1)
+    classifier = textreg.TextClassifier(ridge, ngrams=1, rare_label="other").fit(TEXTS, LABELS)
     assert classifier.classes_.tolist() == ["ape", "bee", "cat", "other"]
     assert classifier.predict(["the elks", "the apes"]).tolist() == ["other", "ape"]
     numbers = [100 + sorted(COUNTS).index(name) for name in LABELS]
-    classifier = textreg.TextClassifier("ridge", ngrams=1, rare_label="-1").fit(TEXTS, numbers)
+    classifier = textreg.TextClassifier(ridge, ngrams=1, rare_label="-1").fit(TEXTS, numbers)
     assert classifier.classes_.tolist() == [-1, 100, 101, 102]
     assert classifier.classes_.dtype == np.array(numbers).dtype
     assert classifier.predict(["the elks", "the apes"]).tolist() == [-1, 100]
     assert classifier.predict_proba(["the elks"])[0].argmax() == 0
     with pytest.warns(DataWarning, match=LEFT_OUT.replace("dog", "103").replace("elk", "104")):
-        classifier = textreg.TextClassifier("ridge", ngrams=1, min_label=2).fit(TEXTS, numbers)
+        classifier = textreg.TextClassifier(ridge, ngrams=1, min_label=2).fit(TEXTS, numbers)
     assert classifier.classes_.tolist() == [100, 101, 102]
     assert classifier.score(TEXTS, numbers) == pytest.approx(27 / 29)
     with pytest.raises(DataError, match="rare_label is 'other', but the labels in y are of the"):

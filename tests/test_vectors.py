@@ -146,7 +146,7 @@ def test_the_scores_are_those_of_the_block() -> None:
 
 
 def test_the_file_and_jobs_change_nothing(tmp_path: Path) -> None:
-    model, again = trained(), trained(jobs=2)
+    model, again = (trained(cv=3, jobs=jobs) for jobs in (1, 2))
     model.save(tmp_path / "m")
     loaded = textreg.load(tmp_path / "m")
     texts = corpus(20, slice(0, 20), 3)[0]
@@ -158,7 +158,7 @@ def test_the_file_and_jobs_change_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("reg", ["elastic", "auto", "ridge"])
 def test_every_regularizer_with_a_ridge_has_room(reg: str) -> None:
-    model = trained(reg=reg, **({"reg_l1": 0.3, "reg_l2": 0.1} if reg == "elastic" else {}))
+    model = trained(reg=reg, cv=2, **({"reg_l1": 0.3, "reg_l2": 0.1} if reg == "elastic" else {}))
     assert model.predict(["up15 up16", "down15 down16"]) == ["p", "n"]
     assert model.summary is not None
     assert model.summary.reg.params.get("weights") == "none"
@@ -167,13 +167,14 @@ def test_every_regularizer_with_a_ridge_has_room(reg: str) -> None:
 def test_more_labels_and_several_a_document() -> None:
     texts, labels = corpus(90)
     three = [label if at % 3 else "other" for at, label in enumerate(labels)]
-    model = textreg.train(texts, three, **WORDS, vectors="kinds")
+    quick = {**WORDS, "cv": 2, "vectors": "kinds"}
+    model = textreg.train(texts, three, **quick)
     assert len(model.intercepts) == 3
-    several = textreg.train(texts, [[label] for label in labels], **WORDS, vectors="kinds")
+    several = textreg.train(texts, [[label] for label in labels], **quick)
     assert several.predict(["up15 up16 up17"]) == [["p"]]
     numbers = textreg.train(
         texts, [1.0 if label == "p" else -1.0 for label in labels],
-        **{**WORDS, "task": "regression", "loss": "squared"}, reg="ridge", vectors="kinds",
+        **{**quick, "task": "regression", "loss": "squared"}, reg="ridge",
     )  # fmt: skip
     low, high = numbers.predict(["down15 down16", "up15 up16"])
     assert low < 0.0 < high
