@@ -236,9 +236,9 @@ def read(path: Path) -> tuple[list[str], list[str]]:
 def test_a_mac_hardware_message(data_dir: Path) -> None:
     """The paper's example task: messages of comp.sys.mac.hardware against those of the PC's."""
     folder = data_dir / "data" / "tasks" / "computer"
-    texts, labels = read(folder / "train.jsonl.gz")
-    model = textreg.train(texts, labels, reg="sentence", reg_group=0.01, reg_l1=0.1)
-    held, y_true = read(folder / "test.jsonl.gz")
+    texts, labels = (rows[:300] for rows in read(folder / "train.jsonl.gz"))
+    model = textreg.train(texts, labels, reg="sentence", reg_group=0.01, reg_l1=0.1, reg_l2=0.0)
+    held, y_true = (rows[:200] for rows in read(folder / "test.jsonl.gz"))
     explanations = list(explain(model, held))
     check_contributions(model, held, explanations)
     mac = [
@@ -246,7 +246,7 @@ def test_a_mac_hardware_message(data_dir: Path) -> None:
         for each, label in zip(explanations, y_true, strict=True)
         if each.label == label == "comp.sys.mac.hardware"
     ]
-    assert len(mac) > 100
+    assert len(mac) > 50
     best = [max(each.sentences, key=lambda sentence: sentence.removal) for each in mac]
     about = sum(
         "mac" in each.text[sentence.start : sentence.end].lower()
@@ -261,7 +261,8 @@ def test_a_mac_hardware_message(data_dir: Path) -> None:
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("weighting", ["log", "tfidf"])
 def test_20news_adds_up(data_dir: Path, weighting: str) -> None:
-    texts, labels = read(data_dir / "data" / "20news" / "train.jsonl.gz")
+    texts, labels = (rows[::40] for rows in read(data_dir / "data" / "20news" / "train.jsonl.gz"))
     options = {"tokenizer": "words", "weighting": weighting, "ngrams": 1}
-    model = textreg.train(texts[:1500], labels[:1500], reg="ridge", reg_l2=1.0, **options)
-    check_contributions(model, texts[:3000], list(explain(model, texts[:3000])))
+    model = textreg.train(texts[::2], labels[::2], reg="ridge", reg_l2=1.0, **options)
+    assert len(model.labels) == 20
+    check_contributions(model, texts, list(explain(model, texts)))

@@ -37,8 +37,11 @@ def published(corpus: str, column: str) -> float:
 @pytest.mark.parametrize(
     ("corpus", "folder", "column", "options"),
     [
-        ("trec", "trec", "auto", {}),
-        ("computer", "tasks/computer", "sentence", {"reg": "sentence"}),
+        pytest.param("trec", "trec", "auto", {}, marks=pytest.mark.thorough),
+        pytest.param(
+            *("computer", "tasks/computer", "sentence", {"reg": "sentence"}),
+            marks=pytest.mark.thorough,
+        ),
         ("amazon-books", "tasks/amazon-books", "ridge", {"reg": "ridge"}),
     ],
 )
