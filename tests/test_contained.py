@@ -168,12 +168,11 @@ def test_state_of_the_process(folder: Path) -> None:
     assert run(folder, *TRAIN).returncode == 0
     show = ["predict", "model.textreg", "corpus.jsonl", "--proba"]
     expected = run(folder, *show).stdout
-    for place in ("at_import", "in_call"):
-        write(folder, **{place: "; ".join(STATE)})
-        (folder / "model.textreg").unlink()
-        done = run(folder, *TRAIN)
-        assert (done.returncode, done.stderr) == (0, ""), place
-        assert run(folder, *show).stdout == expected, place
+    write(folder, at_import="; ".join(STATE), in_call="; ".join(STATE))
+    (folder / "model.textreg").unlink()
+    done = run(folder, *TRAIN)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert run(folder, *show).stdout == expected
 
 
 def test_ctrl_c_is_that_of_the_user(folder: Path) -> None:

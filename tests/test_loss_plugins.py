@@ -146,7 +146,15 @@ def test_a_plugin_loss_keeps_the_contract_and_fits_by_every_solver(log_cosh: Pat
     loss = local.create("loss", "log-cosh")
     check_loss(loss, skip={"loss-imports": "a file", "loss-state": "a file"})
     numbers = [2.5 if label == "pos" else -1.0 for label in LABELS]
-    for reg in ("ridge", "lasso", "sentence", "omp", "stagewise"):
+    strengths: dict[str, dict[str, float]] = {
+        "ridge": {"l2": 0.1},
+        "lasso": {"l1": 0.1},
+        "sentence": {"group": 0.01, "l1": 0.01, "l2": 0.0},
+        "omp": {"budget": 2, "l2": 0.1},
+        "stagewise": {"steps": 200},
+    }
+    for name, params in strengths.items():
+        reg = textreg.regularizer(name, **params)
         model = TextRegressor(reg=reg, loss=loss, tokenizer="words", ngrams=1).fit(TEXTS, numbers)
         good, bad = model.predict(["good", "bad"])
         assert good > bad

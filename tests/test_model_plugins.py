@@ -165,8 +165,8 @@ def test_blocked_it_is_not_imported(folder: Path, site: Site) -> None:
 
 def test_showing_imports_nothing(folder: Path, site: Site) -> None:
     shown = make(folder, "shown", SPACES)
-    for arguments in (["show", "model.textreg"], SHOW):
-        assert shown.session([arguments])[0][0] == 0
+    results = shown.session([["show", "model.textreg"], SHOW])
+    assert [code for code, _, _ in results] == [0, 0]
     assert not ran(shown)
     assert shown.session([PREDICT])[0][0] == 0
     assert ran(shown)

@@ -73,25 +73,27 @@ FIT = """
 import textreg
 texts, labels = ["good film", "bad film"] * 10, ["p", "n"] * 10
 for make in (textreg.TextClassifier, lambda **given: textreg.TextRegressor(**given)):
-    part = make(ngrams=1)
+    part = make(ngrams=1, cv=2)
     numbers = labels if make is textreg.TextClassifier else [1.0, 2.0] * 10
     model = part.fit(texts, numbers).model_
     print({one.distribution for one in model.summary.plugins})
     part.set_params(tokenizer__min_length=2)
-print({one.distribution for one in textreg.train(texts, labels, ngrams=1).summary.plugins})
+print({one.distribution for one in textreg.train(texts, labels, ngrams=1, cv=2).summary.plugins})
 """
 
 
 def test_nobody_asked_for_them(site: Site) -> None:
+    pair = ["--reg", "textreg:lasso reg-l1=0.1"]
+    pair += ["--reg", "textreg:network reg-alpha=0.1 reg-beta=0.1"]
     results = site.session(
         [
-            site.train(""),
-            site.train("--reg auto --tokenizer auto --loss logistic", "named.textreg"),
-            site.train("--reg textreg:sentence", "grouped.textreg"),
+            site.train("--cv 2"),
+            site.train("--reg auto --tokenizer auto --loss logistic --cv 2", "named.textreg"),
+            site.train("--reg textreg:sentence --cv 2", "grouped.textreg"),
             site.train("--task regression --loss squared --dev corpus.jsonl", "x.textreg"),
             ["train", "--help"],
             ["groups", "corpus.jsonl"],
-            ["compare", "corpus.jsonl", "--reg", "textreg:lasso,textreg:network", "--ngrams", "1"],
+            ["compare", "corpus.jsonl", *pair, "--ngrams", "1"],
             ["explain", "model.textreg", "good film", "--groups"],
             ["report", "model.textreg", "corpus.jsonl", "--train", "corpus.jsonl"],
             ["show", "model.textreg", "--json"],
