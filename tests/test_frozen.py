@@ -43,7 +43,7 @@ def test_everything_is_on_record() -> None:
     assert sum(file.stat().st_size for file in HERE.glob("*.*[nz]")) < 2 << 20
 
 
-@pytest.mark.sampled(25)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("name", FITS)
 def test_fit(name: str) -> None:
     values, arrays = fitted(name)
@@ -70,7 +70,7 @@ def test_fit(name: str) -> None:
         assert -apart <= (record["gap"] + DIGITS) * record["objective"]
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", CORPORA)
 def test_choice(name: str, data_dir: Path) -> None:
     made, record = choice(data_dir / "data", name), read("choices.json")[name]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -147,11 +148,20 @@ def test_a_loss_that_is_not_there() -> None:
 
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("loss", ["squared-hinge", "hinge", "squared"])
-@pytest.mark.parametrize("reg", ["elastic", "sentence", "gomp"])
-def test_other_losses_classify(loss: str, reg: str, tmp_path: Path) -> None:
-    texts, stars = reviews(120)
+@pytest.mark.parametrize(
+    ("reg", "strengths"),
+    [
+        ("elastic", {"reg_l1": 0.3, "reg_l2": 0.1}),
+        ("sentence", {"reg_group": 0.1, "reg_l1": 0.1, "reg_l2": 0.0}),
+        ("gomp", {"reg_budget": 10, "reg_l2": 0.1}),
+    ],
+)
+def test_other_losses_classify(
+    loss: str, reg: str, strengths: dict[str, Any], tmp_path: Path
+) -> None:
+    texts, stars = reviews(80)
     labels = ["high" if float(y) > 7 else "low" if float(y) < 3 else "middle" for y in stars]
-    options = {"tokenizer": "words", "weighting": "count", "ngrams": 1}
+    options = {"tokenizer": "words", "weighting": "count", "ngrams": 1, "holdout": 0.2, **strengths}
     if (reg, loss) == ("gomp", "hinge"):
         options["loss_smoothing"] = 0.3  # a fit for each step, few of which end at kinks
     model = textreg.train(texts, labels, reg=reg, loss=loss, **options)

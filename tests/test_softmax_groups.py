@@ -77,7 +77,10 @@ def proximal_gradient(
             t_new = 1.0
         momentum = (t - 1) / t_new
         V, a = new + momentum * (new - W), b_new + momentum * (b_new - b)
+        still = max(np.abs(new - W).max(), np.abs(b_new - b).max()) < 1e-13
         W, b, t = new, b_new, t_new
+        if still:
+            break
     return W, b - b.mean()
 
 
@@ -107,7 +110,7 @@ def test_disjoint_groups_are_those_of_proximal_gradient(
         assert not large[0].all()
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(
     seed=st.integers(0, 10**6),
     group=st.floats(0.01, 3.0),
@@ -256,7 +259,7 @@ LABELS = ["desert", "desert", "sea", "sea", "wood", "wood"]
     "options",
     [
         pytest.param({"reg": "sentence", "path": True}, marks=pytest.mark.thorough),
-        {"reg": "group", "groups": "windows"},
+        {"reg": "group", "groups": "windows", "reg_l1": 0.05, "reg_l2": 0.0, "cv": 3},
     ],
 )
 def test_the_whole_way(options: dict[str, Any], tmp_path: Path) -> None:
