@@ -15,7 +15,7 @@ WHOLE = 10**6
 HARD = ["a<。b<。c", "a.<br /> b. <i>", "İ ΑΣ Σ.\n\n  x"]
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(TEXTS, st.booleans(), st.booleans(), RULES, st.booleans())
 @example(HARD, True, False, "punct", True)
 @example(HARD, True, True, "punct", True)
@@ -24,7 +24,7 @@ def test_runs(texts: list[str], lowercase: bool, across: bool, rule: str, spans:
     assert equal(text_chars.encode(*arguments), plain.encode(*arguments))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(TEXTS, st.booleans(), st.booleans(), st.integers(1, 4), st.integers(0, 5), st.booleans())
 @example(HARD, True, False, 1, 2, True)
 @example(HARD, True, True, 2, 3, True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -184,14 +185,15 @@ def test_the_calibrated_log_loss_does_not_depend_on_the_size_of_scores() -> None
 
 
 def test_the_smaller_model_is_taken_and_told() -> None:
-    best = textreg.train(TEXTS, LABELS, reg="lasso", cv=4).summary
-    small = textreg.train(TEXTS, LABELS, reg="lasso", cv=4, select="sparsest", within=0.9).summary
+    lasso = partial(textreg.train, TEXTS, LABELS, reg="lasso", cv=4, intercept="fitted")
+    best = lasso().summary
+    small = lasso(select="sparsest", within=0.9).summary
     assert small.nonzero < best.nonzero
     assert small.select == ChoiceSummary("sparsest", 0.9, None, None)
     assert min(it.nonzero for it in small.search) == next(
         it.nonzero for it in small.search if it.params["l1"] == small.reg.params["l1"]
     )
-    within = textreg.train(TEXTS, LABELS, reg="lasso", cv=4, select="1se").summary
+    within = lasso(select="1se").summary
     assert all(it.error >= 0 for it in within.search)
 
 
@@ -210,11 +212,12 @@ def test_the_final_model_keeps_to_max_nonzero(monkeypatch: pytest.MonkeyPatch) -
         )
 
     monkeypatch.setattr(trials, "measured_setting", small)
-    most = textreg.train(TEXTS, LABELS, reg="lasso").n_features - 1
-    model = textreg.train(TEXTS, LABELS, reg="lasso", max_nonzero=most, calibrate="temperature")
+    lasso = partial(textreg.train, TEXTS, LABELS, reg="lasso", cv=2)
+    most = lasso().n_features - 1
+    model = lasso(max_nonzero=most, calibrate="temperature")
     assert 0 < model.n_features <= most
     with pytest.raises(UsageError, match="fitted on all documents"):
-        textreg.train(TEXTS, LABELS, reg="lasso", max_nonzero=2)
+        lasso(max_nonzero=2)
 
 
 def test_a_space_is_read() -> None:
@@ -260,7 +263,7 @@ def test_all_kinds_of_parameters_are_searched() -> None:
         "groups_size": ["1", "2"],
         "reg_l1": ["0.1", "0.01", "0.5"],
     }
-    given = {"reg_group": 0.01, "groups": "windows", "ngrams": 1, "search": "grid"}
+    given = {"reg_group": 0.01, "groups": "windows", "ngrams": 1, "search": "grid", "cv": 2}
     summary = textreg.train(TEXTS, LABELS, reg="group", search_space=space, **given).summary
     assert len(summary.search) == 2 * 2 * 2 * 3
     tried = {(*it.settings.values(), it.params["l1"]) for it in summary.search}
@@ -302,7 +305,7 @@ def test_features_are_made_once_for_every_setting(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(Vectorizer, "fit", fit)
     space = {"weighting": ["log", "tfidf"], "groups_size": [1, 2, 3]}
-    options = {"reg": "group", "groups": "windows", "reg_group": 0.01, "reg_l1": 0.01}
+    options = {"reg": "group", "groups": "windows", "reg_group": 0.01, "reg_l1": 0.01, "cv": 2}
     textreg.train(TEXTS, LABELS, search_space=space, **options)
     assert made == ["log", "tfidf"]
 
@@ -336,11 +339,11 @@ def test_the_command_line_chooses(cli: Cli, tmp_path: Path) -> None:
     model = tmp_path / "m.textreg"
     train = ("train", path, "--reg", "lasso", "-o", model)
     every = ("--search", "grid", "--search-space", "weighting=log,count")
-    out = cli(*train, "--select", "1se", *every).out
+    out = cli(*train, "--select", "1se", "--cv", "2", *every).out
     assert "search: 18 settings of lasso" in out
     assert "chosen: weighting " in out
     assert "within one standard error, " in out
-    out = cli(*train, "--select", "sparsest:0.2", "--cv", "3").out
+    out = cli(*train, "--select", "sparsest:0.2", "--cv", "2").out
     assert "select sparsest: calibrated-log-loss " in out
     result = cli(*train, "--max-nonzero", "1", "--reg-l1", "0.1")
     assert (result.code, result.out) == (2, "")

@@ -534,13 +534,14 @@ def test_version(cli: Cli) -> None:
 def test_progress_is_shown_on_a_terminal_only(
     cli: Cli, corpus: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert cli("train", corpus, "--json").err == ""
+    train = ("train", corpus, "--reg", "lasso", "--cv", "2")
+    assert cli(*train, "--json").err == ""
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     monkeypatch.setenv("TERM", "xterm")
-    result = cli("train", corpus, "--json")
+    result = cli(*train, "--json")
     json.loads(result.out)
     assert "searching hyperparameters" in result.err
-    assert cli("train", corpus, "--quiet").err == ""
+    assert cli(*train, "--quiet").err == ""
 
 
 def test_demo(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -553,7 +554,8 @@ def test_demo(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
         "test": "textreg-demo/test.jsonl",
     }
     assert told[2].startswith("next: textreg train here/train.jsonl")
-    trained = cli(*told[2].split()[2:], "--json")
+    quick = ("--json", "--holdout", "0.2", "--intercept", "fitted")
+    trained = cli(*told[2].split()[2:], *quick)
     assert json.loads(trained.out)["documents"] == 800
     measured = cli("evaluate", "demo.textreg", "here/test.jsonl", "--json")
     assert json.loads(measured.out)["accuracy"] > 0.9

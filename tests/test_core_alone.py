@@ -99,7 +99,7 @@ MODELS = {
     "two": {"reg": "lasso", "reg_l1": 0.1},
     "many": {"reg": "ridge", "reg_l2": 0.1, "multiclass": "softmax"},
     "isotonic": {"reg": "sentence", "reg_group": 0.1, "reg_l1": 0.1, "calibrate": "isotonic"},
-    "path": {"reg": "lasso", "path": True},
+    "path": {"reg": "lasso", "path": True, "cv": 2},
     "sets": {"reg": "lasso", "reg_l1": 0.1},
     "numbers": {"reg": "ridge", "reg_l2": 0.1, "task": "regression"},
 }
@@ -146,6 +146,10 @@ def test_models_answer_alike_without_scipy_and_scikit_learn(light: Alone) -> Non
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == here.stdout
     assert done.stdout.count("\n") == len(MODELS)
+    told = light.run("-m", "textreg", "show", "path", "--path").stderr
+    assert (
+        told == "Error: the path of path needs SciPy, which is not installed: pip install textreg\n"
+    )
 
 
 def test_the_shell_predicts_and_explains_without_them(light: Alone) -> None:
@@ -173,10 +177,6 @@ def test_what_a_light_install_lacks_is_named(light: Alone, line: str) -> None:
     told = done.stderr.splitlines()[-1]
     what = rf"Error: {line.split()[0]} needs \w+, which is not installed"
     assert re.fullmatch(rf"{what}. Run: pip install textreg", told)
-    told = light.run("-m", "textreg", "show", "path", "--path").stderr
-    assert (
-        told == "Error: the path of path needs SciPy, which is not installed: pip install textreg\n"
-    )
 
 
 def test_a_check_without_its_extra_says_what_it_left_out(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -40,7 +40,7 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return drawn
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     "example",
     [  # the gallery runs all of them, this one for a minute
@@ -114,7 +114,10 @@ sphinx_gallery_conf = runpy.run_path({docs!r} + "/conf.py")["sphinx_gallery_conf
 
 @pytest.mark.parametrize(
     ("between", "words"),
-    [("", ""), ("# %%\n# Later:", r"plot_it\.py:\d+: panel 2 of 2 has no data")],
+    [
+        pytest.param("", "", marks=pytest.mark.thorough),
+        ("# %%\n# Later:", r"plot_it\.py:\d+: panel 2 of 2 has no data"),
+    ],
 )
 def test_an_empty_picture_ends_the_build(tmp_path: Path, between: str, words: str) -> None:
     pytest.importorskip("sphinx_gallery")

@@ -58,8 +58,8 @@ def fits(monkeypatch: pytest.MonkeyPatch) -> dict[int, list[Regularizer]]:
 
 
 def trained(**options: Any) -> textreg.Model:
-    how = {"tokenizer": "words", "reg": "sentence", "holdout": 0.1, **options}
-    return textreg.train(*documents(), **how)
+    how = {"tokenizer": "words", "reg": "sentence", "holdout": 0.1, "intercept": "fitted"}
+    return textreg.train(*documents(), **{**how, **options})
 
 
 def summary(model: textreg.Model) -> Any:
@@ -127,8 +127,8 @@ def test_with_the_same_documents_each_starts_from_the_one_before() -> None:
 @pytest.mark.usefixtures("few")
 @pytest.mark.parametrize("labels", ["ab", "abcdefghijklmnopqrstuvwxyz"])
 def test_the_same_for_any_number_of_jobs(labels: str) -> None:
-    texts, y = documents(300 if labels == "ab" else 80, labels)
-    how = {"tokenizer": "words", "reg": "elastic", "holdout": 0.5}
+    texts, y = documents(300 if labels == "ab" else 60, labels)
+    how = {"tokenizer": "words", "reg": "elastic", "holdout": 0.5, "intercept": "fitted"}
     one, two = (textreg.train(texts, y, jobs=jobs, **how) for jobs in (1, 2))
     assert summary(one) == summary(two)
     assert summary(one).ruled_out_on > 0

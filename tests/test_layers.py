@@ -75,9 +75,15 @@ def unit_of(module: str) -> str:
     return module.partition(".")[0]
 
 
+@cache
+def nodes_of(path: Path) -> list[ast.AST]:
+    """All nodes of the syntax tree of a file."""
+    return list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+
+
 def imports(path: Path) -> Iterator[tuple[str, int]]:
     """What a file imports of textreg anywhere in it, without ``textreg.``, and the lines."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes_of(path):
         names = []
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
@@ -141,7 +147,7 @@ def test_parts_are_called_through_one_door() -> None:
     for path in MODULES:
         if module_of(path).startswith(exempt):
             continue
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in nodes_of(path):
             if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
                 continue
             by_door = isinstance(node.func.value, ast.Name) and node.func.value.id == "calls"
@@ -212,7 +218,7 @@ def lines_of_code(path: Path) -> int:
     if path.suffix != ".py":
         return lines_of_cython(text)
     docs: set[int] = set()
-    for node in ast.walk(ast.parse(text)):
+    for node in nodes_of(path):
         has_doc = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
         if isinstance(node, has_doc) and ast.get_docstring(node, clean=False) is not None:
             docs.update(range(node.body[0].lineno, (node.body[0].end_lineno or 0) + 1))

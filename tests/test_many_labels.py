@@ -44,11 +44,12 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_sparse_weights_are_those_of_a_table(
     corpus: Any, reg: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    sparse = train(*corpus, reg=reg, tokenizer="words", prune=0.0)
+    how = {"reg": reg, "tokenizer": "words", "prune": 0.0, "cv": 2}
+    sparse = train(*corpus, **how)
     assert isinstance(sparse.by_feature, csr_array)
     monkeypatch.setattr(fit, "LARGE", 1 << 31)
     monkeypatch.setattr(models, "SMALL_WEIGHTS", 1 << 31)
-    dense = train(*corpus, reg=reg, tokenizer="words", prune=0.0)
+    dense = train(*corpus, **how)
     np.testing.assert_allclose(sparse.weights, dense.weights, atol=2e-2)
     np.testing.assert_array_equal(
         sparse.decision_function(corpus[0]).argmax(axis=1),

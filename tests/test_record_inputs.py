@@ -267,7 +267,7 @@ SOLVERS = [
 ]
 
 
-@pytest.mark.sampled(40)
+@pytest.mark.sampled(20)
 @pytest.mark.parametrize("start", [1e300, 1e150, -1e20, 1e4])
 @pytest.mark.parametrize("reg", SOLVERS, ids=repr)
 @pytest.mark.parametrize("loss", ["logistic", "hinge", "squared-hinge", "squared"])
@@ -289,7 +289,7 @@ def test_a_start_of_all_classes_far_away_is_no_worse_than_none(reg: Any) -> None
         reg.solve_softmax(problem, codes, (np.full((3, 4), NAN), np.zeros(3)))
 
 
-@pytest.mark.sampled(150)
+@pytest.mark.sampled(50)
 @pytest.mark.parametrize("scale", [1e-100, 1e-20, 1e20, 1e29])
 @pytest.mark.parametrize("weight", [1e-59, 1e-20, 1e20, 1e59])
 @pytest.mark.parametrize("reg", SOLVERS, ids=repr)

@@ -61,7 +61,7 @@ def frozen(values: Any, dtype: type) -> Any:
     return array
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(TEXTS, st.booleans(), st.integers(1, 3), RULES, *[st.booleans()] * 3)
 def test_encode(
     texts: list[str],
@@ -95,7 +95,8 @@ def test_is_latin(one: str) -> None:
 
 
 def test_folding_is_that_of_unicode() -> None:
-    for c in map(chr, range(0x110000)):
+    # No letter of the last planes has cases.
+    for c in map(chr, [*range(0x20000), *range(0x20000, 0x110000, 97)]):
         assert text_rules.folded(c) in (c.casefold(), unicodedata.normalize("NFC", c.casefold()))
         assert len(c.casefold()) > 1 or text_rules.folded(c) == c.casefold()
 
