@@ -205,6 +205,7 @@ def test_same_as_all_at_once(
         assert_same(features, vectorizer.fit(Words(), TEXTS))
 
 
+@pytest.mark.sampled(14)
 @pytest.mark.parametrize("weighting", WEIGHTINGS)
 @pytest.mark.parametrize("options", [{}, {"min_df": 2, "max_features": 40}], ids=str)
 @pytest.mark.parametrize("tokenizer", ["words", "chars", "words,chars"])

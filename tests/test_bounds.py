@@ -147,7 +147,7 @@ SEPARABLE = {
 EVERY = pytest.mark.parametrize("loss", LOSSES)
 
 
-@pytest.mark.sampled(14)
+@pytest.mark.sampled(7)
 @EVERY
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("penalty", SEPARABLE)
@@ -173,7 +173,7 @@ def test_no_bound_of_a_separable_penalty_exceeds_the_optimum(
         assert best >= optimum * (1.0 - 1e-4)
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(4)
 @EVERY
 @pytest.mark.parametrize("l1", [0.0, 0.1])
 @pytest.mark.parametrize("l2", [0.0, 0.05])
@@ -332,7 +332,7 @@ def structured(of: Problem) -> Problem:
     return of.replace(groups=GROUPS, graph=Graph(csr_array(chain + chain.T)))
 
 
-@pytest.mark.sampled(12)
+@pytest.mark.sampled(7)
 @EVERY
 @pytest.mark.parametrize("name", SOLVED)
 def test_no_bound_on_the_way_exceeds_the_optimum(loss: str, name: str) -> None:
@@ -362,7 +362,7 @@ def check_bounds(loss: str, part: Regularizer, *, warm: bool) -> None:
             check(step.objective * (1.0 - step.gap), least)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", ["ridge", "lasso", "elastic", "majorization", "loose network"])
 def test_no_bound_of_several_classes_exceeds_the_optimum(name: str) -> None:
     reg, params = SOLVED[name]

@@ -32,7 +32,7 @@ def of_sklearn(text: str, **options: object) -> Counter[str]:
     return Counter(CountVectorizer(**options).build_analyzer()(text))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(TEXT, st.integers(1, 4), st.integers(0, 4), st.booleans())
 @example("a bc \n\n d", 5, 1, True)
 @example("İI ΑΣ Σ\u2003x\u0085y", 1, 4, True)

@@ -384,12 +384,17 @@ def bomb(path: Path) -> Path:
     return path
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "name",
     [
-        *("dictionary.parquet", "dictionary-schema.parquet", "plain.parquet", "dictionary.arrow"),
-        *("dictionary.arrows", "all.arrow", "all.arrows"),
+        *("dictionary.parquet", "all.arrow"),
+        *(
+            pytest.param(name, marks=pytest.mark.thorough)
+            for name in (
+                *("dictionary-schema.parquet", "plain.parquet", "dictionary.arrow"),
+                *("dictionary.arrows", "all.arrows"),
+            )
+        ),
     ],
 )
 @pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="no peak of memory is told")

@@ -70,6 +70,7 @@ def test_a_move_leads_to_the_best_dual_value(loss: Loss) -> None:
         assert intercept[0] == pytest.approx(b + lag * moved)
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("fit_intercept", [True, False])
 @pytest.mark.parametrize("loss", LOSSES, ids=str)
 @pytest.mark.parametrize("l2", [30.0, 1.0, 0.03])

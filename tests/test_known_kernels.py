@@ -73,7 +73,7 @@ def how_of(how: tuple[str, bool, bool, bool], size: int, norm: int) -> tuple[Any
 _NAMES = {"sublinear": "unit", "log": "log"}
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(TEXTS, NAMES, RULES, HOWS, st.integers(2, 3), st.data())
 def test_rows_of_words(
     texts: list[str], names: list[str], rule: str, how: Any, n: int, data: st.DataObject

@@ -89,6 +89,7 @@ def test_every_convex_fit_has_a_proof(loss: str, reg: str, params: dict[str, Any
     assert loose.objective >= tight.objective * (1 - 1e-7)
 
 
+@pytest.mark.sampled(28)
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize(("reg", "params"), CONVEX + PATHS, ids=lambda case: str(case)[:40])
 def test_repeating_documents_is_weighting_them(loss: str, reg: str, params: dict[str, Any]) -> None:

@@ -283,7 +283,7 @@ def classes(seed: int = 0, **options: Any) -> tuple[Problem, Int64s]:
 
 
 @pytest.mark.parametrize("strengths", [{"l1": 0.8}, {"l2": 0.4}, {"l1": 0.5, "l2": 0.2}], ids=str)
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=4, deadline=None)
 @given(seed=SEED, intercept=st.booleans())
 def test_softmax_has_the_optimum_of_classes_in_turn(
     strengths: dict[str, float], seed: int, intercept: bool

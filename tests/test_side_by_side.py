@@ -59,6 +59,7 @@ def test_the_bits_do_not_depend_on_who_is_beside() -> None:
     assert [bits(one) for one in ridges(posed[3:0:-1], 0.1)] == together[3:0:-1]
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("loss", ["logistic", "hinge", "squared-hinge"])
 @pytest.mark.parametrize("count", [2, 3, 17, 37])
 def test_nor_on_how_many_there_are(count: int, loss: str) -> None:
@@ -118,11 +119,11 @@ def test_a_callback_stops_its_own_fit() -> None:
 
 def test_a_model_is_the_same_with_any_number_of_jobs() -> None:
     rng = np.random.default_rng(0)
-    labels = [label for label in "abcdef" for _ in range(20)]
+    labels = [label for label in "abcdef" for _ in range(10)]
     texts = [f"{label * 2} w{rng.integers(9)} w{rng.integers(9)}" for label in labels]
     # With eight threads no fit has another one beside it.
     one, *others = (
-        textreg.train(texts, labels, reg="ridge", tokenizer="words", jobs=jobs)
+        textreg.train(texts, labels, reg="ridge", tokenizer="words", cv=3, jobs=jobs)
         for jobs in (1, 2, 8)
     )
     for other in others:

@@ -664,7 +664,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, bytes, Model]
     return path, path.read_bytes(), model
 
 
-@settings(max_examples=600)
+@settings(max_examples=200)
 @given(data=st.data())
 def test_any_damage_is_noticed(small: tuple[Path, bytes, Model], data: st.DataObject) -> None:
     path, content, model = small

@@ -53,6 +53,7 @@ def test_the_optimum_is_certified(solver: str, loss: str, n: int, p: int, free: 
     np.testing.assert_allclose(found.objective, near.objective, rtol=1e-5)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("loss", ["logistic", "squared", "squared-hinge"])
 def test_where_they_fit_everything_there_is_no_optimum(solver: str, loss: str) -> None:
