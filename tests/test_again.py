@@ -341,7 +341,7 @@ def test_commands_to_paste_run_nothing_else(cli: Cli, tmp_path: Path) -> None:
     folder = tmp_path / "it's $(touch ran) & so"
     folder.mkdir()
     name = str(folder / "m.textreg")
-    done = cli("train", "a.csv", "--reg", "ridge", "--path", "-o", name)
+    done = cli("train", "a.csv", "--reg", "ridge", "--path", "--cv", "2", "-o", name)
     assert done.code == 0, done.err
     (line,) = re.findall("^next: (.*)$", done.out, re.MULTILINE)
     evaluate, show = line.split(", or ")

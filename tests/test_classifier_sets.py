@@ -26,7 +26,9 @@ SETS = [set(NAMES[row].tolist()) for row in HAS]
 
 
 def made(**options: Any) -> TextClassifier:
-    return TextClassifier("ridge", ngrams=1, **{"search_space": {"reg_l2": [1e-3]}, **options})
+    return TextClassifier(
+        "ridge", ngrams=1, **{"search_space": {"reg_l2": [1e-3]}, "cv": 3, **options}
+    )
 
 
 def test_an_indicator_matrix_gives_one() -> None:

@@ -306,8 +306,8 @@ def test_lines_are_counted_over_quoted_line_breaks(write) -> None:
 
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", ["a.csv", "a.jsonl", "a.txt", "a.csv.gz"])
-def test_fifty_megabytes_on_one_line(write, name: str) -> None:
-    text = "good grief " * 5_000_000
+def test_ten_megabytes_on_one_line(write, name: str) -> None:
+    text = "good grief " * 1_000_000
     content = {
         "a.csv": f'label,text\na,"{text}"\n',
         "a.csv.gz": f"label,text\na,{text}\n",

@@ -23,7 +23,7 @@ def stream_documents(*paths: Any, **how: Any) -> Iterator[Corpus]:
 
 
 SKIP = "or pass --on-error skip to leave such rows out."
-PACKED = gzip.compress(b"".join(b'{"text": "%d", "label": "a"}\n' % i for i in range(50_000)))
+PACKED = gzip.compress(b"".join(b'{"text": "%d", "label": "a"}\n' % i for i in range(20_000)))
 
 
 def refusal(path: str | Path, error: type[TextregError] = DataError, **options: object) -> str:

@@ -23,6 +23,14 @@ def X() -> Any:
     return np.random.default_rng(0).standard_normal((N, P))
 
 
+@pytest.fixture
+def small(X: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A part of it, which would be made sparse."""
+    monkeypatch.setattr("textreg.records.design.MANY_VALUES", 1)
+    assert isinstance(as_design(X[:240, :60]), DenseDesign)
+    return X[:240, :60]
+
+
 @pytest.fixture(scope="module")
 def y(X: Any) -> Any:
     rng = np.random.default_rng(1)
@@ -71,13 +79,15 @@ def test_several_right_hand_sides_give_the_bits_of_one(X: Any) -> None:
 )
 @pytest.mark.parametrize("loss", ["logistic", "squared-hinge", "squared"])
 def test_the_optimum_is_that_of_the_sparse_matrix(
-    X: Any, y: Any, name: str, params: Any, loss: str
+    small: Any, y: Any, name: str, params: Any, loss: str
 ) -> None:
-    part = regularizer(name, **params)
-    dense, sparse = (part.solve(Problem(it, y, loss=loss, tol=1e-7)) for it in (X, Design(X)))
+    part, y = regularizer(name, **params), y[: len(small)]
+    dense, sparse = (
+        part.solve(Problem(it, y, loss=loss, tol=1e-7)) for it in (small, Design(small))
+    )
     assert dense.converged
     assert sparse.converged
-    bound = 1e-6 * max(sparse.objective, 1e-3 * N)
+    bound = 1e-6 * max(sparse.objective, 1e-3 * len(y))
     assert abs(dense.objective - sparse.objective) <= bound
     if name != "none":
         assert dense.gap <= 1e-7
@@ -112,8 +122,9 @@ def test_classes_together(X: Any, y: Any) -> None:
     np.testing.assert_allclose(dense.w, sparse.w, atol=1e-3)
 
 
-def test_an_estimator_of_several_classes(X: Any) -> None:
-    y = np.random.default_rng(4).integers(0, 4, N)
+def test_an_estimator_of_several_classes(small: Any) -> None:
+    X = small[:120]
+    y = np.random.default_rng(4).integers(0, 4, len(X))
     for reg in (Ridge(l2=5.0), Elastic(l1=1.0, l2=1.0), "ridge"):
         model = LinearClassifier(reg, tol=1e-6, cv=2)
         dense, sparse = (clone(model).fit(it, y) for it in (X, csr_array(X)))

@@ -300,7 +300,7 @@ def test_training_is_the_same_for_any_number_of_jobs(name: str, jobs: int) -> No
     topics = ["red green blue sky sea", "one two three four five", "cat dog cow hen pig"]
     texts = [" ".join(rng.choice(topics[k % 3].split(), 4)) for k in range(45)]
     labels = [str(k % 3) for k in range(45)]
-    options: dict[str, Any] = {"graph_min_df": 2, "cv": 3, "ngrams": 1}
+    options: dict[str, Any] = {"graph_min_df": 2, "cv": 2, "ngrams": 1}
     model = train(texts, labels, reg=name, jobs=jobs, **options)
     once = train(texts, labels, reg=name, jobs=1, **options)
     np.testing.assert_array_equal(model.weights, once.weights)
@@ -314,7 +314,7 @@ def test_from_the_command_line(cli: Cli, tmp_path: Path, monkeypatch: pytest.Mon
     Path("rows.jsonl").write_text("\n".join(map(json.dumps, rows)))
     Path("more.txt").write_text("great lovely\ngreat lovely\nawful dreadful\nawful dreadful\n")
     options = ("--reg", "network", "--unlabeled", "more.txt", "--graph-min-df", 2, "--ngrams", 1)
-    options += ("--tokenizer", "words")
+    options += ("--tokenizer", "words", "--cv", 2)
     result = cli("train", "rows.jsonl", *options, "-o", "m.textreg")
     assert result.code == 0, result.err
     assert "more.txt: 4 documents" in result.out
@@ -323,7 +323,7 @@ def test_from_the_command_line(cli: Cli, tmp_path: Path, monkeypatch: pytest.Mon
     document = json.loads(predicted.out)
     assert document["graph"]["name"] == "cooccurrence"
     assert document["features"] == 10
-    classes = ("--reg", "network", "--graph", "classes", "--groups", "sentences")
+    classes = ("--reg", "network", "--graph", "classes", "--groups", "sentences", "--cv", 2)
     mixed = cli("train", "rows.jsonl", *classes, "--ngrams", 1, "--json")
     assert json.loads(mixed.out)["graph"]["classes"] > 1
     wrong = cli("train", "rows.jsonl", "--reg", "lasso", "--unlabeled", "more.txt")

@@ -392,6 +392,7 @@ def corpus(tmp_path: Path) -> Path:
 def test_commands(cli: Cli, corpus: Path, tmp_path: Path) -> None:
     model = tmp_path / "m.textreg"
     options = ["--tokenizer", "words,pieces", "--tokenizer-longest", "4", "--reg", "ridge"]
+    options += ["--reg-l2", "0.1"]
     done = cli("train", corpus, *options, "--no-tokenizer-pieces-lowercase", "-o", model)
     assert done.code == 0
     shown = json.loads(cli("show", model, "--json").out)

@@ -83,7 +83,7 @@ def test_zeros_that_inflate(path: Path, name: str, monkeypatch: pytest.MonkeyPat
     with monkeypatch.context() as patch:
         patch.setattr(container, "SMALL", 10**12)
         dtype = container_types()[name]
-        zeros = np.zeros(10**8 // np.dtype(dtype).itemsize, dtype)
+        zeros = np.zeros(3 * 10**7 // np.dtype(dtype).itemsize, dtype)
         rewrite(path, lambda header, arrays: arrays.update({name: zeros}))
     assert path.stat().st_size < 2e6
     with at_most(5), pytest.raises(ModelError, match=r"would inflate from .* more than 20 times"):

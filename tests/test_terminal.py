@@ -89,8 +89,8 @@ def test_commands_and_reports(
 def results() -> dict[str, Displayed]:
     """One of each kind that a notebook shows; labels and words are hostile."""
     texts, labels = [["good", HOSTILE], ["bad"], ["so"]] * 20, [HOSTILE, "neg", "neg"] * 20
-    model = textreg.train(texts, labels, reg="lasso", path=True, min_df=1)
-    numbers = textreg.train(texts, [1.5, 0.0, 2.0] * 20, task="regression", min_df=1)
+    model = textreg.train(texts, labels, reg="lasso", path=True, cv=2, min_df=1)
+    numbers = textreg.train(texts, [1.5, 0.0, 2.0] * 20, task="regression", cv=2, min_df=1)
     assert model.summary is not None
     assert model.path is not None
     y = np.eye(2, dtype=bool)

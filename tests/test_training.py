@@ -87,7 +87,7 @@ def test_groups_are_counted() -> None:
     assert summary.groups.after == 4
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("labels", [("neg", "pos"), ("neg", "pos", "mid")])
 @pytest.mark.parametrize("reg", ["lasso", "sentence"])
 def test_results_do_not_depend_on_jobs(labels: tuple[str, ...], reg: str) -> None:
@@ -196,10 +196,9 @@ def test_class_weights() -> None:
 
 
 def test_seeds_differ_and_repeat() -> None:
-    one, two = (train(TEXTS, LABELS, reg="lasso", seed=3) for _ in range(2))
+    one, two, other = (train(TEXTS, LABELS, reg="lasso", cv=3, seed=seed) for seed in (3, 3, 4))
     same(one, two)
-    searches = [train(TEXTS, LABELS, reg="lasso", seed=s).summary.search for s in (3, 4)]
-    assert searches[0] != searches[1]
+    assert one.summary.search != other.summary.search
 
 
 def test_progress_reports_each_stage_to_its_end() -> None:
