@@ -466,7 +466,7 @@ def test_stop_words_are_tokens_then(tmp_path: Path) -> None:
 
 def test_lists_in_comparisons_and_reports(tmp_path: Path) -> None:
     benchmark = Benchmark("cups", train=(LISTS, LABELS), test=(LISTS, LABELS))
-    result = textreg_report.compare(["ridge", "lasso"], benchmark)
+    result = textreg_report.compare([RIDGE, {"reg": "lasso", "reg_l1": 0.1}], benchmark)
     assert result.cell("cups", "ridge").accuracy == 1.0
     corpus = Corpus(LISTS, labels=LABELS)
     page = report(textreg.train(LISTS, LABELS, **RIDGE), corpus, train=corpus)

@@ -52,6 +52,7 @@ def bits(solution: Solution) -> tuple[Any, ...]:
     )
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("fit_intercept", [True, False])
 @pytest.mark.parametrize(("group", "l2"), [(0.02, 0.02), (0.3, 0.1), (2.0, 0.01), (50.0, 1.0)])
 def test_each_is_certified_and_what_it_is_alone(

@@ -79,7 +79,7 @@ def bits(rows: Any) -> list[Any]:
     return [rows.indptr.tolist(), rows.indices.tolist(), rows.data.tobytes()]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(
     TOKENIZERS,
     st.sampled_from(sorted(WEIGHTINGS)),

@@ -73,6 +73,7 @@ def test_scores_and_norms_are_kept() -> None:
     )
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("loss", ["logistic", "hinge", "squared-hinge"])
 @pytest.mark.parametrize(("group", "l2"), [(0.05, 0.01), (0.3, 0.1), (0.3, 0.0), (5.0, 0.1)])
 def test_the_minimum_is_that_of_all_features(

@@ -103,7 +103,9 @@ def test_by_the_command(tmp_path: Path, cli: Cli, weights: str) -> None:
         {"text": text, "label": label} for text, label in zip(texts * 6, "pnpn" * 6, strict=True)
     ]
     path.write_text("\n".join(map(json.dumps, rows)))
-    out = cli("train", path, "--reg", "elastic", "--reg-weights", weights, "-o", model).out
+    out = cli(
+        "train", path, "--reg", "elastic", "--reg-weights", weights, "--cv", 2, "-o", model
+    ).out
     assert ("groups: " in out) == (weights == "sentences")
     assert "selected: " not in out
     loaded = textreg.load(model)

@@ -48,7 +48,7 @@ def write(path: Path, texts: list[str], labels: list[str]) -> str:
 def test_the_words_and_their_stars_are_found(reg: str, tmp_path: Path) -> None:
     texts, labels = reviews(300)
     options = {"reg_budget": 4} if reg == "omp" else {"metric": "mse"}
-    options |= {"tokenizer": "words", "weighting": "count", "ngrams": 1}
+    options |= {"tokenizer": "words", "weighting": "count", "ngrams": 1, "cv": 3}
     model = textreg.train(texts, labels, reg=reg, task="regression", **options)
     more, y_true = reviews(100, seed=1)
     fit = evaluate_numbers([float(y) for y in y_true], model.decision_function(more))

@@ -157,8 +157,7 @@ LABELS = ["desert", "desert", "sea", "sea", "wood", "wood"]
 @pytest.mark.parametrize("reg", ["ridge", "elastic", "network"])
 def test_the_whole_way(reg: str, tmp_path: Path) -> None:
     """Probabilities are the softmax of the scores, in memory and from the file."""
-    options: dict[str, Any] = {"groups": None} if reg != "network" else {"graph_threshold": 0.0}
-    options = {key: value for key, value in options.items() if value is not None}
+    options: dict[str, Any] = {"cv": 2} if reg != "network" else {"cv": 2, "graph_threshold": 0.0}
     model = textreg.train(TEXTS * 8, LABELS * 8, reg=reg, multiclass="softmax", jobs=2, **options)
     assert model.predict(TEXTS) == LABELS
     assert model.loss == "softmax"

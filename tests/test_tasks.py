@@ -122,7 +122,7 @@ def test_a_further_task_is_one_class(tmp_path: Path, monkeypatch: pytest.MonkeyP
         choices = (*declared.choices, value)
         monkeypatch.setitem(TrainingSettings._declared, name, replace(declared, choices=choices))
     texts, labels = animals(300)
-    model = textreg.train(texts[:200], labels[:200], task="sets", reg="lasso", path=True)
+    model = textreg.train(texts[:200], labels[:200], task="sets", reg="lasso", path=True, cv=2)
     assert model.labels == LABELS
     assert model.summary is not None
     assert (model.summary.task, model.summary.metric) == ("sets", "exact-match")

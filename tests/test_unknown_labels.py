@@ -115,7 +115,7 @@ def test_evaluate_prints_a_line_for_each(
 def test_compare_trains_and_measures() -> None:
     with pytest.warns(DataWarning, match="6 of 12 documents"):
         result = compare(
-            ["lasso", "ridge"],
+            [{"reg": "lasso", "reg_l1": 0.1}, {"reg": "ridge", "reg_l2": 0.1}],
             Benchmark("zoo", train=(TEXTS, LABELS), test=dev(), dev=dev()),
             ngrams=1,
         )

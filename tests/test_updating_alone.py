@@ -48,7 +48,7 @@ def test_features_and_values_are_those_of_all_documents(tokenizer: str) -> None:
 
 @pytest.mark.parametrize("reg", ["ridge", "lasso", "sentence"])
 def test_comes_near_to_retraining(reg: str) -> None:
-    model = train(*OLD, reg=reg, tokenizer="words")
+    model = train(*OLD, reg=reg, tokenizer="words", cv=2)
     alone, every = update(model, *NEW), update(model, *NEW, old=OLD)
     assert alone.summary is not None
     assert alone.summary.converged
