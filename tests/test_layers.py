@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import ast
-import io
 import subprocess
 import sys
-import tokenize
 from collections.abc import Iterator
 from functools import cache
 from graphlib import TopologicalSorter
@@ -218,15 +216,17 @@ def lines_of_code(path: Path) -> int:
     if path.suffix != ".py":
         return lines_of_cython(text)
     docs: set[int] = set()
+    code = {
+        number
+        for number, line in enumerate(text.splitlines(), start=1)
+        if line.strip() and not line.lstrip().startswith("#")
+    }
     for node in nodes_of(path):
         has_doc = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
         if isinstance(node, has_doc) and ast.get_docstring(node, clean=False) is not None:
             docs.update(range(node.body[0].lineno, (node.body[0].end_lineno or 0) + 1))
-    blank = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
-    code: set[int] = set()
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        if token.type not in {*blank, tokenize.ENDMARKER}:
-            code.update(range(token.start[0], token.end[0] + 1))
+        if isinstance(node, (ast.Constant, ast.JoinedStr)):  # of lines that may be blank
+            code.update(range(node.lineno, (node.end_lineno or 0) + 1))
     return len(code - docs)
 
 
