@@ -90,8 +90,8 @@ MAY_BE_SKIPPED = {
 @pytest.mark.parametrize(
     ("estimator", "expected_failures"),
     [
-        (Labels(reg=Ridge(l2=0.01), tol=1e-9, intercept="fitted"), EXPECTED_FAILURES),
-        (Stars(reg=Ridge(l2=0.01), tol=1e-9), EXPECTED_FAILURES),
+        (Labels(reg=Ridge(l2=0.1), tol=1e-9, intercept="fitted"), EXPECTED_FAILURES),
+        (Stars(reg=Ridge(l2=0.1), tol=1e-9), EXPECTED_FAILURES),
         # A repeated row is told from a weight of 2 at 1e-7. So near are weights at the root of the
         # gap, or where the ridge is strong.
         (LinearClassifier(Lasso(l1=0.01), tol=1e-12), {}),

@@ -93,6 +93,7 @@ def test_a_table_of_one_column_and_of_several(frame: Frame) -> None:
             fit(table)
 
 
+@pytest.mark.sampled(8)
 @FRAMES
 @pytest.mark.parametrize(
     "labels", [LABELS, [0, 1] * 10, [True, False] * 10, [0.0, 1.0] * 10, [-3, 5] * 10]

@@ -34,6 +34,8 @@ from textreg.training.settings import parse_bytes
 GOOD = "fine lovely splendid great sunny warm kind bright calm fresh".split()
 BAD = "bad awful gloomy dull cold rude dark loud stale sour".split()
 OTHER = [f"word{i}" for i in range(300)]
+FEW: dict[str, Any] = {"reg": "ridge", "search_space": {"reg_l2": [0.1, 1.0]}}
+"""A search of two strengths."""
 
 
 def documents(n: int, seed: int = 0) -> tuple[list[str], list[str]]:
@@ -172,7 +174,7 @@ def test_bits_do_not_depend_on_who_keeps_blocks(
     monkeypatch.setitem(registry._default.added, ("backend", backend.name), Added(backend))
     texts, labels = documents(250)
     options: dict[str, Any] = {"reg": reg, "memory": "1GB"}
-    options |= {"tokenizer": "words,chars", "min_df": 3, "ngrams": 3}
+    options |= {"tokenizer": "words,chars", "min_df": 3, "ngrams": 2, "cv": 3}
     here = train(texts, labels, **options)
     there = train(texts, labels, backend=backend.name, **options)
     assert weights(there) == weights(here)
@@ -205,7 +207,7 @@ def test_a_search_on_a_part_carries_its_strengths_over() -> None:
 def test_every_label_is_in_the_part() -> None:
     texts, labels = documents(300)
     labels = ["rare" if row in (3, 150, 290) else label for row, label in enumerate(labels)]
-    model = train(texts, labels, reg="ridge", intercept="fitted", memory="1GB")
+    model = train(texts, labels, memory="1GB", **FEW)
     assert set(model.labels) == {"bad", "good", "rare"}
 
 
@@ -218,10 +220,10 @@ def test_a_strength_of_groups_that_is_searched() -> None:
 def test_several_labels_and_numbers() -> None:
     texts, labels = documents(200)
     several = [[label, "long"] if len(text) > 125 else [label] for label, text in zip(labels, texts, strict=True)]  # fmt: skip  # noqa: E501
-    model = train(texts, several, reg="ridge", memory="1GB")
+    model = train(texts, several, memory="1GB", **FEW)
     assert set(model.predict(texts)[0]) <= {"good", "bad", "long"}
     numbers = [1.5 if label == "good" else -0.5 for label in labels]
-    regression = train(texts, numbers, task="regression", reg="ridge", memory="1GB")
+    regression = train(texts, numbers, task="regression", memory="1GB", **FEW)
     assert regression.summary is not None
     assert regression.summary.converged
 

@@ -252,7 +252,7 @@ class Running:
 TRAIN = ["train", "corpus.jsonl", "--quiet", "--ngrams", "1", "-o", "model.textreg"]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("jobs", ["1", "2"])
 @pytest.mark.parametrize("options", [[], ["--cv", "2"], ["--budget", "1h"]], ids=str)
 def test_in_the_loop_of_a_plugin(tmp_path: Path, jobs: str, options: list[str]) -> None:

@@ -44,7 +44,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_sparse_weights_are_those_of_a_table(
     corpus: Any, reg: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    how = {"reg": reg, "tokenizer": "words", "prune": 0.0, "cv": 2}
+    how = {"reg": reg, "tokenizer": "words", "prune": 0.0, "cv": 2, "intercept": "fitted"}
     sparse = train(*corpus, **how)
     assert isinstance(sparse.by_feature, csr_array)
     monkeypatch.setattr(fit, "LARGE", 1 << 31)

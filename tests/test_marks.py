@@ -102,7 +102,7 @@ def test_columns_times_a_factor_are_penalties_by_a_factor() -> None:
 @pytest.mark.parametrize("reg", ["lasso", "elastic", "auto", "sentence", "group"])
 def test_other_regularizers(reg: str) -> None:
     more = {"groups": "sentences"} if reg == "group" else {}
-    model = trained(reg=reg, **more)
+    model = trained(40, reg=reg, cv=2, intercept="fitted", **more)
     assert model.summary is not None
     assert model.summary.marks is not None
     assert model.predict(["fine superb", "dull flat"]) == ["p", "n"]
@@ -121,8 +121,8 @@ def test_marks_elsewhere_are_no_reasons() -> None:
     """Their shadow: as many passages, as long, at other places."""
     texts, labels, evidence = corpus(200)
     moved = [[(0, end - start)] for ((start, end),) in evidence]
-    model = textreg.train(texts, labels, evidence_of=moved, reg="ridge", **WORDS)
-    plain = textreg.train(texts, labels, reg="ridge", **WORDS)
+    model = textreg.train(texts, labels, evidence_of=moved, reg="ridge", cv=2, **WORDS)
+    plain = textreg.train(texts, labels, reg="ridge", cv=2, **WORDS)
     new, answers, _ = corpus(200, seed=1)
     right = [np.mean(np.array(one.predict(new)) == answers) for one in (model, plain)]
     assert right[0] >= right[1] - 0.01

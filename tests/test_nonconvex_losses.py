@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy.special import expit
@@ -79,9 +81,9 @@ def test_what_says_that_it_is_convex_has_to_be() -> None:
 @pytest.mark.parametrize("reg", ["ridge", "lasso", "elastic"])
 @pytest.mark.parametrize("loss", [Focal, Ramp], ids=lambda loss: loss.name)
 def test_models_have_no_bound(loss: type[Loss], reg: str) -> None:
-    labels, texts = zip(*make_reviews(80), strict=True)
-    options = {"reg_l2": 0.5} if reg == "ridge" else {"reg_l1": 0.2}
+    labels, texts = zip(*make_reviews(40), strict=True)
+    options: dict[str, Any] = {"reg_l2": 0.5} if reg == "ridge" else {"reg_l1": 0.2}
     options |= {"reg_l2": 0.1} if reg == "elastic" else {}
-    model = textreg.train(texts, labels, reg=reg, loss=loss, tol=1e-4, ngrams=1, **options)
+    model = textreg.train(texts, labels, reg=reg, loss=loss, tol=1e-3, ngrams=1, **options)
     assert model.summary.gap is None
     assert np.mean([a == b for a, b in zip(model.predict(texts), labels, strict=True)]) > 0.8
