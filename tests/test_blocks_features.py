@@ -191,7 +191,7 @@ def assert_same(features: Made, whole: Features) -> None:
     assert (features.encoder.transform(new) != whole.encoder.transform(new)).nnz == 0
 
 
-@pytest.mark.sampled(14)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("blocks", [1, 2, 5])
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 def test_same_as_all_at_once(
@@ -205,7 +205,7 @@ def test_same_as_all_at_once(
         assert_same(features, vectorizer.fit(Words(), TEXTS))
 
 
-@pytest.mark.sampled(14)
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("weighting", WEIGHTINGS)
 @pytest.mark.parametrize("options", [{}, {"min_df": 2, "max_features": 40}], ids=str)
 @pytest.mark.parametrize("tokenizer", ["words", "chars", "words,chars"])

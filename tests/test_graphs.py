@@ -298,8 +298,8 @@ def test_groups_beside_a_graph() -> None:
 def test_training_is_the_same_for_any_number_of_jobs(name: str, jobs: int) -> None:
     rng = np.random.default_rng(0)
     topics = ["red green blue sky sea", "one two three four five", "cat dog cow hen pig"]
-    texts = [" ".join(rng.choice(topics[k % 3].split(), 4)) for k in range(45)]
-    labels = [str(k % 3) for k in range(45)]
+    texts = [" ".join(rng.choice(topics[k % 3].split(), 4)) for k in range(30)]
+    labels = [str(k % 3) for k in range(30)]
     options: dict[str, Any] = {"graph_min_df": 2, "cv": 2, "ngrams": 1}
     model = train(texts, labels, reg=name, jobs=jobs, **options)
     once = train(texts, labels, reg=name, jobs=1, **options)

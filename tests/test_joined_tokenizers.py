@@ -269,7 +269,7 @@ def trained(weighting: str = "tfidf", **options: Any) -> textreg.Model:
 
 
 @pytest.mark.parametrize("weighting", ["unit-idf", "tfidf"])
-@pytest.mark.parametrize("reg", [{"reg": "lasso", "reg_l1": 0.05}, {"reg": "ridge"}])
+@pytest.mark.parametrize("reg", [{"reg": "lasso", "reg_l1": 0.05}, {"reg": "ridge", "cv": 2}])
 def test_models_from_files(weighting: str, reg: dict[str, Any], tmp_path: Path) -> None:
     model = trained(weighting, **reg)
     model.save(tmp_path / "one")
