@@ -173,7 +173,7 @@ def test_bits_do_not_depend_on_who_keeps_blocks(
     monkeypatch.setattr("textreg.blocks.features.MERGED", 2)
     monkeypatch.setitem(registry._default.added, ("backend", backend.name), Added(backend))
     texts, labels = documents(250)
-    options: dict[str, Any] = {"reg": reg, "memory": "1GB"}
+    options: dict[str, Any] = {"reg": reg, "memory": "1GB", "intercept": "fitted"}
     options |= {"tokenizer": "words,chars", "min_df": 3, "ngrams": 2, "cv": 3}
     here = train(texts, labels, **options)
     there = train(texts, labels, backend=backend.name, **options)
