@@ -164,7 +164,7 @@ def test_units_mean_nothing_to_steps_over_documents(
             same(one, solver.solve(changed), weight, objective)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 # The others have no softmax.
 @pytest.mark.parametrize(
     "name", [name for name in REGULARIZERS if name != "proximal" and "ADMM" not in name]
