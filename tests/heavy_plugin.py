@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import sklearn.linear_model
+import scipy.optimize
 
 from textreg.builtin.group_builders import Sentences
 from textreg.builtin.separable import Ridge
@@ -12,7 +12,7 @@ from textreg.builtin.tokenizers import Words
 from textreg.kinds import GraphBuilder
 from textreg.records import Graph, Tokens
 
-HEAVY = sklearn.linear_model
+HEAVY = scipy.optimize
 
 
 def undeclared(part: type[Any]) -> Any:

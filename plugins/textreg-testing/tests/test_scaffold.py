@@ -18,6 +18,7 @@ import pytest
 from conftest import Cli
 
 import textreg
+from textreg.demo import write_demo
 from textreg.errors import UsageError
 from textreg_testing.scaffold import TEMPLATES, write_plugin
 
@@ -32,14 +33,14 @@ OWN = Path(__file__).parent / "own_plugins"
 """Modules that take the place of an example, each with another class that does something else."""
 
 
-IN_EVERY_RUN = ("my-penalty",)
+IN_EVERY_RUN = ("my-tokenizer",)
 """New plugins whose own tests are run in every run; those of the others take minutes."""
 
 
 @pytest.fixture(scope="module")
 def installed(request: pytest.FixtureRequest) -> list[str]:
     """The new plugins that are installed: in most runs a few, as pip takes seconds for each."""
-    return [*KINDS] if request.config.getoption("--thorough") else [*IN_EVERY_RUN, "my-tokenizer"]
+    return [*KINDS] if request.config.getoption("--thorough") else [*IN_EVERY_RUN, "my-penalty"]
 
 
 @pytest.fixture(scope="module")
@@ -116,18 +117,23 @@ def test_they_pass_for_what_takes_the_place_of_the_example(
     assert "skipped" not in told
 
 
-def test_what_is_written_is_clean_and_typed(fresh: tuple[Path, Path]) -> None:
+def test_what_is_written_is_clean(fresh: tuple[Path, Path]) -> None:
     pytest.importorskip("ruff")
-    pytest.importorskip("mypy")
     _, folder = fresh
     for tool in ("ruff", "check"), ("ruff", "format", "--check"):
         run([sys.executable, "-m", *tool, folder], folder)
+
+
+@pytest.mark.thorough  # mypy reads all of textreg for it
+def test_what_is_written_is_typed(fresh: tuple[Path, Path]) -> None:
+    pytest.importorskip("mypy")
+    _, folder = fresh
     sources = [folder / f"textreg-{name}" / f"textreg_{name.replace('-', '_')}" for name in KINDS]
     checked = [path if path.is_dir() else path.with_suffix(".py") for path in sources]
     run([sys.executable, "-m", "mypy", "--strict", *checked], Path(textreg.__file__).parent.parent)
 
 
-@pytest.mark.parametrize("name", ["my-cython", "fused"])
+@pytest.mark.parametrize("name", ["my-cython", pytest.param("fused", marks=pytest.mark.thorough)])
 def test_a_kernel_is_shipped_as_it_is_written(
     name: str, fresh: tuple[Path, Path], tmp_path: Path
 ) -> None:
@@ -158,8 +164,9 @@ def test_a_new_plugin_is_listed_checked_and_trained_with(
     for name in installed:
         assert sources[KINDS[name][0], name] == f"textreg-{name}"
     assert "checks passed" in run([*command, "plugins", "check", "tokenizer.my-tokenizer"], folder)
-    run([*command, "demo", "demo"], folder)
-    train = folder / "demo" / "train.jsonl"
+    train = write_demo(folder / "demo").train
+    lines = train.read_text(encoding="utf-8").splitlines(keepends=True)
+    train.write_text("".join(lines[:100]), encoding="utf-8")
     chosen_of = {"my-penalty": "l1 ", "my-solve": "features ", "my-cython": "l1 "}
     for name, chosen in chosen_of.items():
         if name not in installed:
