@@ -18,7 +18,15 @@ pytestmark = pytest.mark.skipif(
 
 
 @pytest.mark.parametrize(
-    "page", ["index", "tutorial", "coming-from-fasttext", "engineer", "researcher", "author"]
+    "page",
+    [
+        "index",
+        "tutorial",
+        pytest.param("coming-from-fasttext", marks=pytest.mark.thorough),
+        "engineer",
+        pytest.param("researcher", marks=pytest.mark.thorough),
+        pytest.param("author", marks=pytest.mark.thorough),  # as docs/plugins.md
+    ],
 )
 def test_walk(
     page: str,

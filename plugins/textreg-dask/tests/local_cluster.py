@@ -9,7 +9,11 @@ from typing import Any
 
 import pytest
 
+dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
+
+QUIET = {"distributed.worker.profile.enabled": False, "distributed.admin.tick.interval": "1s"}
+"""Without the measurements of itself that Dask makes a hundred times a second."""
 
 
 @contextmanager
@@ -18,13 +22,16 @@ def started(workers: int, threads: int = 1, memory: str = "4GB") -> Iterator[Any
     what later tests start would run with it."""
     before = dict(os.environ)
     try:
-        with distributed.LocalCluster(
-            n_workers=workers,
-            threads_per_worker=threads,
-            processes=True,
-            dashboard_address=":0",
-            memory_limit=memory,
-        ) as local:
+        with (
+            dask.config.set(QUIET),
+            distributed.LocalCluster(
+                n_workers=workers,
+                threads_per_worker=threads,
+                processes=True,
+                dashboard_address=":0",
+                memory_limit=memory,
+            ) as local,
+        ):
             yield local
     finally:
         os.environ.clear()

@@ -80,6 +80,7 @@ def test_the_model_is_that_of_blocks_here(address: str, options: dict[str, Any])
     assert there.summary.blocks == here.summary.blocks
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("options", FEATURES, ids=str)
 def test_so_for_all_features(address: str, options: dict[str, Any]) -> None:
     texts, labels = documents(300)
@@ -92,18 +93,28 @@ def test_so_for_all_features(address: str, options: dict[str, Any]) -> None:
     assert list(there.encoder.names) == list(here.encoder.names)
 
 
-@pytest.mark.parametrize("workers", [1, thorough(4)])
-def test_bits_do_not_depend_on_the_number_of_workers(workers: int) -> None:
-    """With a search, whose fits are on the workers as well."""
+def check_search(address: str) -> None:
+    """A search, whose fits are on the workers as well, and what it chose."""
     texts, labels = documents(300)
     labels = [f"{label} {number % 2}" for number, label in enumerate(labels)]
-    here = textreg.train(texts, labels, reg="lasso", memory="4GB")
-    with started(workers) as local:
-        there = textreg.train(texts, labels, reg="lasso", address=local.scheduler_address, **DASK)
+    options = {"reg": "lasso", "search_space": {"reg_l1": [10.0, 3.0, 1.0]}}
+    here = textreg.train(texts, labels, memory="4GB", **options)
+    there = textreg.train(texts, labels, address=address, **DASK, **options)
     assert weights(there) == weights(here)
     assert there.summary is not None
     assert here.summary is not None
+    assert len(here.summary.search) == 3
     assert there.summary.search == here.summary.search
+
+
+def test_a_search_is_that_of_blocks_here(address: str) -> None:
+    check_search(address)
+
+
+@pytest.mark.parametrize("workers", [thorough(1), thorough(4)])
+def test_bits_do_not_depend_on_the_number_of_workers(workers: int) -> None:
+    with started(workers) as local:
+        check_search(local.scheduler_address)
 
 
 def test_files_are_read_by_the_workers(
@@ -220,14 +231,13 @@ def kill_a_worker(connection: Connection) -> None:
 
 
 @pytest.mark.parametrize("after", [thorough(8), 40, thorough(100)])
-def test_a_worker_that_is_killed(after: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_that_is_killed(address: str, after: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """While files are read, features are counted, and in the fit: nothing is different."""
     texts, labels = documents(400)
     options: dict[str, Any] = {"reg": "elastic", "reg_l1": 0.3, "reg_l2": 0.1}
     here = textreg.train(texts, labels, memory="4GB", **options)
-    with started(2) as local:
-        count = killing(after, monkeypatch, kill_a_worker)
-        there = textreg.train(texts, labels, address=local.scheduler_address, **DASK, **options)
+    count = killing(after, monkeypatch, kill_a_worker)
+    there = textreg.train(texts, labels, address=address, **DASK, **options)
     assert count[0] > after
     assert weights(there) == weights(here)
 
@@ -243,7 +253,7 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.parametrize("after", [10, 30])
+@pytest.mark.parametrize("after", [thorough(10), 30])
 def test_a_scheduler_that_is_killed(
     after: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, cli: Cli
 ) -> None:

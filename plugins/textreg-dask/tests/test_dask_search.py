@@ -64,14 +64,14 @@ def dying(folder: Path, after: int, test: int = TEST) -> type[Regularizer]:
     return Dying
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     "options",
     [
         {"reg": "elastic", "cv": 3},
-        {"reg": "sentence", "jobs": 2},
+        {"reg": "sentence", "jobs": 2, "search_space": {"reg_group": [1.0, 0.1]}},
         {"reg": "network", "multiclass": "softmax", "select": "1se"},
-        {"reg": "lasso", "search_space": {"weighting": ["log", "tfidf"], "ngrams": [1, 2]}},
+        {"reg": "lasso", "search_space": {"reg_l1": [1.0, 0.1], "ngrams": [1, 2]}},
     ],
     ids=str,
 )
@@ -197,8 +197,18 @@ def test_the_command_line(
     address: str, tmp_path: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    write_demo("demo")
-    train = ("train", "demo/train.jsonl", "--reg", "lasso", "--json")
+    train_file = write_demo("demo").train
+    lines = train_file.read_text("utf-8").splitlines(keepends=True)
+    train_file.write_text("".join(lines[:60]), "utf-8")
+    train = (
+        "train",
+        str(train_file),
+        "--reg",
+        "lasso",
+        "--search-space",
+        "reg_l1=0.3,0.1",
+        "--json",
+    )
     there = cli(*train, "--backend", f"dask:{address}")
     assert (there.code, there.err) == (0, "")
     here = cli(*train)

@@ -43,6 +43,7 @@ def test_tokenizers() -> None:
     check_tokenizer(registry.create("tokenizer", "words", min_length=3, lowercase=False))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["sentences", "paragraphs", "documents", "windows"])
 def test_group_builders(name: str) -> None:
     check_group_builder(name)

@@ -17,6 +17,7 @@ from textreg_testing.checks import run_checks
 ALL = list(itertools.product(registry.names("command"), command_checks()))
 
 
+@pytest.mark.sampled(30)
 @pytest.mark.parametrize(("name", "check"), ALL, ids=[f"{name}-{check}" for name, check in ALL])
 def test_every_command_keeps_the_contract(name: str, check: Check) -> None:
     check(name)

@@ -21,7 +21,7 @@ from textreg_testing.checks import limited
 ALL = list(itertools.product(registry.names("exporter"), exporter_checks()))
 
 
-@pytest.mark.sampled(15)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize(("name", "check"), ALL, ids=[f"{name}-{check}" for name, check in ALL])
 def test_every_exporter_keeps_the_contract(name: str, check: Check) -> None:
     with limited(60.0):  # a fresh interpreter that imports scikit-learn, on a busy machine
