@@ -32,18 +32,53 @@ TEXTS = ["good fine film", "bad dull plot", "so so and nothing", "the plot of th
 LABELS = ["p", "n", "m", "p"]
 ODD_TEXTS = ["", "good", "bad dull. fine film!", "\ud800 broken", "zzz " * 30, "so so " * 50]
 
+STRENGTHS = {"reg_l1": [1.0, 0.3, 0.1, 0.03]}
 MODELS: dict[str, dict[str, Any]] = {
     "binary": {"reg": "sentence", "labels": 2},
-    "path": {"reg": "lasso", "path": True, "calibrate": "isotonic", "labels": 2},
-    "one-vs-rest": {"reg": "elastic", "calibrate": "temperature", "threshold": {"p": "f1"}},
-    "isotonic": {"reg": "lasso", "path": True, "calibrate": "isotonic", "cv": 2},
-    "softmax": {"reg": "ridge", "multiclass": "softmax", "ngrams": 3},
-    "regression": {"reg": "ridge", "task": "regression", "labels": 0, "weighting": "count"},
+    "path": {
+        "reg": "lasso",
+        "search_space": STRENGTHS,
+        "path": True,
+        "calibrate": "isotonic",
+        "cv": 2,
+        "labels": 2,
+    },
+    "one-vs-rest": {
+        "reg": "elastic",
+        "reg_l1": 0.1,
+        "reg_l2": 0.1,
+        "calibrate": "temperature",
+        "threshold": {"p": "f1"},
+    },
+    "isotonic": {
+        "reg": "lasso",
+        "search_space": STRENGTHS,
+        "path": True,
+        "calibrate": "isotonic",
+        "cv": 2,
+        "tol": 1e-2,
+    },
+    "softmax": {"reg": "ridge", "reg_l2": 0.1, "multiclass": "softmax", "ngrams": 3},
+    "regression": {
+        "reg": "ridge",
+        "reg_l2": 0.1,
+        "task": "regression",
+        "labels": 0,
+        "weighting": "count",
+    },
     "pursuit": {"reg": "gomp", "groups": "documents", "weighting": "unit", "reg_budget": 3},
-    "network": {"reg": "network", "graph": "cooccurrence", "ngrams": 1, "weighting": "log"},
-    "hinge": {"reg": "ridge", "loss": "hinge", "weighting": "binary", "labels": 2},
+    "network": {
+        "reg": "network",
+        "reg_alpha": 0.1,
+        "reg_beta": 0.1,
+        "graph": "cooccurrence",
+        "ngrams": 1,
+        "weighting": "log",
+    },
+    "hinge": {"reg": "ridge", "reg_l2": 0.1, "loss": "hinge", "weighting": "binary", "labels": 2},
     "joined": {
         "reg": "ridge",
+        "reg_l2": 0.1,
         "tokenizer": "words,chars",
         "tokenizer_max_n": 3,
         "weighting": "unit-idf",
@@ -51,6 +86,7 @@ MODELS: dict[str, dict[str, Any]] = {
     },
     "tokens": {
         "reg": "lasso",
+        "reg_l1": 0.1,
         "tokenizer": "words",
         "tokenizer_sentences": "lines",
         "stop_words": "the",

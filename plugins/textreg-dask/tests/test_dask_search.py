@@ -197,9 +197,7 @@ def test_the_command_line(
     address: str, tmp_path: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    train_file = write_demo("demo").train
-    lines = train_file.read_text("utf-8").splitlines(keepends=True)
-    train_file.write_text("".join(lines[:60]), "utf-8")
+    train_file = write_demo("demo", train=60).train
     train = (
         "train",
         str(train_file),

@@ -210,7 +210,7 @@ def test_no_bound_is_above_the_optimum(seed: int, strengths: tuple[float, ...]) 
     assert best.converged
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("loss", ["logistic", "squared-hinge", "hinge", "squared"])
 @pytest.mark.parametrize(("l1", "l2"), [(0.1, 0.05), (0.2, 0.0)])
 def test_no_bound_on_the_way_exceeds_an_optimum_found_otherwise(
@@ -219,7 +219,7 @@ def test_no_bound_on_the_way_exceeds_an_optimum_found_otherwise(
     check_bounds(loss, Latent(group=0.3, l1=l1, l2=l2), warm=False)  # it begins where it likes
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(
     seed=st.integers(0, 2**20),
     name=st.sampled_from(list(PROVING)),
@@ -380,7 +380,7 @@ def test_train_and_predict(cli: Cli, tmp_path: Path) -> None:
     file, model = tmp_path / "texts.csv", tmp_path / "m.model"
     texts = ["It is red. I love it.", "It is blue. I hate it."]
     file.write_text("label,text\n" + f"p,{texts[0]}\nn,{texts[1]}\n" * 20, encoding="utf-8")
-    options = ["--tokenizer", "words", "--reg", "latent", "--path", "-o", model]
+    options = ["--tokenizer", "words", "--reg", "latent", "--path", "--cv", "2", "-o", model]
     code, out, err = cli("train", file, *options)
     assert (code, err) == (0, "")
     assert "settings of latent" in out

@@ -367,7 +367,7 @@ def test_results_do_not_depend_on_threads(model: Model, train: Corpus) -> None:
     assert one == two
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "options",
     [
@@ -499,7 +499,9 @@ def test_refusals(model: Model, train: Corpus) -> None:
     assert right(report(bare, train)) > 0
 
 
-def test_commands(cli: Cli, demo: Path, tmp_path: Path) -> None:
+def test_commands(cli: Cli, tmp_path: Path) -> None:
+    demo = tmp_path / "demo"
+    write_demo(demo, train=200)
     trained, page = tmp_path / "m.textreg", tmp_path / "m.html"
     assert cli("train", demo / "train.jsonl", "--reg", "lasso", "-o", trained).code == 0
     code, out, err = cli("report", trained, "--train", demo / "train.jsonl", "-o", page)
@@ -519,9 +521,9 @@ def test_commands(cli: Cli, demo: Path, tmp_path: Path) -> None:
     assert f"textreg report {trained}" in second.text
 
 
-def test_the_command_to_reproduce_does(cli: Cli, demo: Path, tmp_path: Path) -> None:
+def test_the_command_to_reproduce_does(cli: Cli, tmp_path: Path) -> None:
     trained, again = tmp_path / "m.textreg", tmp_path / "again.textreg"
-    corpus = demo / "train.jsonl"
+    corpus = write_demo(tmp_path / "demo", train=200).train
     options = ["--reg", "elastic", "--no-tokenizer-lowercase", "--min-df", "2", "--ngrams", "1"]
     cli("train", corpus, *options, "--tol", "1e-9", "-o", trained)
     found = report(textreg.load(trained), read_corpus([str(corpus)]))

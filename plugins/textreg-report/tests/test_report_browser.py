@@ -55,7 +55,7 @@ return least;
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The report of a model of the demo corpus, with all that a report can have."""
     folder = tmp_path_factory.mktemp("page")
-    write_demo(folder / "demo")
+    write_demo(folder / "demo", train=240)
     train, test = (read_corpus([str(folder / "demo" / f"{n}.jsonl")]) for n in ("train", "test"))
     assert train.labels is not None
     model = textreg.train(train.texts, train.labels, reg="sentence", path=True)

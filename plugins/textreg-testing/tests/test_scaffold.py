@@ -164,9 +164,7 @@ def test_a_new_plugin_is_listed_checked_and_trained_with(
     for name in installed:
         assert sources[KINDS[name][0], name] == f"textreg-{name}"
     assert "checks passed" in run([*command, "plugins", "check", "tokenizer.my-tokenizer"], folder)
-    train = write_demo(folder / "demo").train
-    lines = train.read_text(encoding="utf-8").splitlines(keepends=True)
-    train.write_text("".join(lines[:100]), encoding="utf-8")
+    train = write_demo(folder / "demo", train=100).train
     chosen_of = {"my-penalty": "l1 ", "my-solve": "features ", "my-cython": "l1 "}
     for name, chosen in chosen_of.items():
         if name not in installed:
