@@ -272,7 +272,7 @@ def test_commands_of_pages(
 ) -> None:
     """Every command of a page, one after the other in one folder, and what it prints."""
     monkeypatch.chdir(tmp_path)
-    write_files(800 if page == "networks" else 120)  # its seeds are to be in a hundred
+    write_files(800 if page == "networks" else 200)  # its seeds are to be in a hundred
     for session in blocks(f"docs/{page}.md", "console"):
         run_session(cli, session)
 
