@@ -98,7 +98,7 @@ def test_the_description_answers_as_the_model(name: str) -> None:
 
 
 @given(st.lists(st.sampled_from(PIECES + HTML) | st.characters(), max_size=25).map("".join))
-@settings(max_examples=50)
+@settings(max_examples=25)
 def test_any_text(text: str) -> None:
     for name in OPTIONS:
         model = model_of(name)
@@ -268,9 +268,10 @@ def tasks() -> dict[str, Model]:
 
 
 def test_every_task_is_answered() -> None:
+    texts = TEXTS[20:]
     for name, model in tasks().items():
-        exported, wanted = predictor(model), answers(model, TEXTS)
-        found = [said(exported, text) for text in TEXTS]
+        exported, wanted = predictor(model), answers(model, texts)
+        found = [said(exported, text) for text in texts]
         if not model.labels:  # the number once more, as text
             for one in (*found, *wanted):
                 assert float(one["explanation"].pop("label")) == one["label"]
