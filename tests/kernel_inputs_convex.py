@@ -136,6 +136,12 @@ def group_sums(rng: np.random.Generator, n: int, p: int) -> Arguments:
     return {**groups(rng, n, p), "values": some(rng, p), "chosen": some_groups, "out": out}
 
 
+def group_add(rng: np.random.Generator, n: int, p: int) -> Arguments:
+    some_groups = chosen(rng, n)
+    values = some(rng, len(some_groups))
+    return {**groups(rng, n, p), "values": values, "chosen": some_groups, "out": some(rng, p)}
+
+
 def fill_groups(rng: np.random.Generator, n: int, p: int) -> Arguments:
     given, features = groups(rng, p, n), chosen(rng, p)  # here the groups of every feature
     return {
@@ -183,6 +189,7 @@ KERNELS = {
         room="out_indices",
     ),
     "groups.group_sums": Kernel(group_sums, "out", "out"),
+    "groups.group_add": Kernel(group_add, "out", "values"),
     "groups.fill_groups": Kernel(fill_groups, "load taken", "room load share taken"),
     "groups.admm_copies": Kernel(admm_copies, "v u norms target", "v u norms strengths"),
 }

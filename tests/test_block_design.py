@@ -34,13 +34,7 @@ from textreg.records.design import (
 from textreg.records.store import ArrayStore
 from textreg.solvers import dual_ascent
 from textreg.solvers.dual_ascent import labels_at_a_time
-from textreg.solvers.out_of_core import (
-    Selected,
-    held_by_groups,
-    left_by_groups,
-    over_blocks,
-    shared_out,
-)
+from textreg.solvers.out_of_core import Selected, held_by_groups, left_by_groups, over_blocks
 
 N, P = 90, 140
 
@@ -343,22 +337,12 @@ def test_groups_in_blocks_hold_features_as_in_memory() -> None:
     room = penalty.room_of_originals(used)
     has = np.add.reduceat(np.isin(groups.indices, selected), groups.indptr[:-1]) > 0
     least = 0.2 * group * chance.random(len(others))
+    held, taken = penalty.hold(others, 1.1 * least, least, penalty.free_of(part, u))
     known = Selected(selected, room[has])
     found = held_by_groups(parts, group, others, 1.1 * least, least, known)
-    # (W5) over all groups at once
-    free = np.sqrt(np.maximum(penalty.strengths**2 - used, 0.0))
-    member = np.zeros((len(free), P))
-    member[np.arange(len(free)).repeat(penalty.sizes), penalty.indices] = 1.0
-    member = member[:, others]
-
-    def taken(y: np.ndarray) -> np.ndarray:
-        return np.asarray(member.T @ (free / np.maximum(1.0, np.sqrt(member @ y**2))))
-
-    shared = shared_out(1.1 * least, least, member.T @ free, taken)
-    np.testing.assert_allclose(found, shared.held, rtol=1e-9)
-    assert found.any()
-    lengths = free * np.minimum(1.0, np.sqrt(member @ shared.y**2))
-    assert np.all(lengths**2 + used <= penalty.strengths**2 * (1.0 + 1e-12))
+    np.testing.assert_allclose(found, held, rtol=1e-9)
+    assert held.any()
+    assert np.all(taken**2 + used <= penalty.strengths**2 * (1.0 + 1e-12))
 
 
 def test_without_an_intercept_and_without_a_weight() -> None:

@@ -13,7 +13,6 @@ from textreg.builtin.groups import Sentence
 from textreg.errors import ConvergenceWarning
 from textreg.penalties import GroupNorms
 from textreg.records import Groups, Problem, Solution, Step
-from textreg.records.arrays import squared_norms
 from textreg.solvers import reduce
 from textreg.solvers.groups import majorize
 from textreg.solvers.state import scales_of
@@ -151,12 +150,11 @@ def test_common_words_are_left_to_their_groups() -> None:
     assert len(kept)  # not by l1
     support = np.flatnonzero(found.w).astype(np.int32)
     part = reduce.WorkingSet(problem, penalty, support, scales_of(problem))
-    u, missing = part.all_duals(np.zeros(len(part.penalty.indices)), products, 1e-3)
-    assert np.all(penalty.room(u) >= 0.0)
-    assert len(np.setdiff1d(kept, missing))
-    rest = np.abs(products - penalty.gather(u))
-    others = np.setdiff1d(np.arange(len(rest)), [*support, *missing])
-    assert np.all(rest[others] <= 1.001 * penalty.lam[others])
+    dual = part.fit(found.w, found.b).dual()
+    room = dual.leave_out(part.penalty, np.zeros(len(part.penalty.indices)))
+    assert room is not None
+    assert np.all(room <= part.penalty.strengths)
+    assert len(np.setdiff1d(kept, dual.missing))
 
 
 def test_groups_keep_at_zero_what_they_have_room_for() -> None:
@@ -164,32 +162,44 @@ def test_groups_keep_at_zero_what_they_have_room_for() -> None:
     penalty = GroupNorms(groups, 0.5, 0.1)
     every = np.arange(5, dtype=np.int32)
 
-    def kept(excess: list[float], free: list[float] | None = None) -> list[int]:
-        strengths = penalty.strengths if free is None else np.array(free)
-        found = penalty.keep_at_zero(every, np.array(excess), strengths)
+    def kept(excess: list[float], selected: GroupNorms | None = None) -> list[int]:
+        free = penalty.strengths if selected is None else penalty.free_of(selected)
+        found = penalty.keep_at_zero(every, np.array(excess), free)
         return np.flatnonzero(found).tolist()
 
     # The strengths of their groups together are 0.5, 1.5, 3, 2 and 0.
     assert kept([0.49, 1.49, 2.99, 1.99, 1e-9]) == [0, 3]  # the least shares, and no room for more
     assert kept([0.3, 0.9, 1.8, 1.2, 0.0]) == [0, 1, 2, 3]  # 0.6 of each, and 0.72 of a group
-    assert kept([0.1, 0.9, 1.8, 1.2, 0.0], [0.0, 1.0, 2.0]) == [2, 3]  # of feature 1 0.9 of a group
+    part = penalty.select(np.array([0], dtype=np.int32))
+    assert kept([0.1, 0.9, 1.8, 1.2, 0.0], part) == [2, 3]  # of feature 1 0.9 of a group
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_groups_of_one_feature_in_a_set_take_what_l1_takes_there(seed: int) -> None:
-    problem, chance = documents(seed), np.random.default_rng(seed)
-    penalty = Sentence(group=0.05, l1=0.05).penalty(problem)
-    features = np.flatnonzero(chance.random(penalty.p) < 0.1).astype(np.int32)
-    part = reduce.WorkingSet(problem, penalty, features, scales_of(problem))
-    assert np.any(part.penalty.lam > penalty.lam[features])
-    # Inside of the set the products are just what its own l1 takes.
-    products = np.zeros(penalty.p)
-    products[features] = part.penalty.lam * chance.choice([-1.0, 1.0], len(features))
-    u, missing = part.all_duals(np.zeros(len(part.penalty.indices)), products, 1e-9)
-    rest = np.abs(products - penalty.gather(u))[features]
-    np.testing.assert_allclose(rest, penalty.lam[features], rtol=1e-9)
-    assert np.all(squared_norms(penalty.indptr, u) <= penalty.strengths**2 * (1.0 + 1e-12))
-    assert not len(missing)
+def test_groups_hold_features_together_within_their_balls() -> None:
+    rng = np.random.default_rng(3)
+    members = np.sort(np.argsort(rng.random((40, 12)))[:, :4])
+    groups = Groups(np.arange(0, 41 * 4, 4), members.ravel(), rng.random(40) + 0.5, 12)
+    penalty = GroupNorms(groups, 1.0, 0.1)
+    selected = np.array([2, 3], dtype=np.int32)
+    others = np.setdiff1d(np.arange(12, dtype=np.int32), selected)
+    part = penalty.select(selected)
+    u = rng.normal(size=len(part.indices))
+    u *= np.repeat(0.6 * part.strengths / np.hypot(*u.reshape(-1, 2).T), 2)
+    free = penalty.free_of(part, u)
+    np.testing.assert_allclose(np.unique(np.round(free / penalty.strengths, 9)), [0.0, 0.8, 1.0])
+    alone = np.array(
+        [free[(penalty.indices.reshape(-1, 4) == j).any(axis=1)].sum() for j in others]
+    )
+    for share in (0.2, 0.5, 0.9, 1.5):
+        held, taken = penalty.hold(others, share * alone, 0.99 * share * alone, free)
+        assert np.all(taken <= free)
+        if share == 0.2:  # all get what they want
+            np.testing.assert_array_less(0.99 * share * alone, held)
+        elif share == 1.5:  # none can
+            assert not held.any()
+            assert not taken.any()
+        else:
+            assert np.all(held > 0.4 * alone)
+            assert np.all(held < alone)
 
 
 def test_selected_groups_are_what_is_left_of_them() -> None:

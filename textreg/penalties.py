@@ -7,8 +7,9 @@ penalties are those by a graph of features.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,7 @@ from textreg._core.groups import (
     ball_sweeps,
     copy_norms,
     fill_groups,
+    group_add,
     group_gather,
     group_norms,
     group_scale,
@@ -259,6 +261,49 @@ class Separable:
         """
         center = w + step * self.q * self.mu
         return soft(center, step * self.lam) / (1.0 + step * self.q)
+
+
+#: How often the shares of features are made larger or smaller.
+ROUNDS = 2
+
+#: By how much at most.
+FACTOR = 2.0
+
+
+class Shared(NamedTuple):
+    """What groups take of features.
+
+    y: the share that every feature has in its groups. held: what they take of each.
+    """
+
+    y: Floats
+    held: Floats
+
+
+def shared_out(
+    wanted: Floats, least: Floats, reach: Floats, taken: Callable[[Floats], Floats]
+) -> Shared:
+    """Find shares of features.
+
+    Parameters
+    ----------
+    wanted, least : ndarray
+        What groups are to take of each feature, 0 or more; and what would do.
+    reach : ndarray
+        What they could take of each alone. Features that want more have no share.
+    taken : callable
+        For shares y, 0 or more, the sum over the groups of each feature of Lambda_g / max(1,
+        ||y_g||).
+    """
+    y = np.divide(wanted, reach, out=np.zeros(len(wanted)), where=reach > wanted)
+    held = y * taken(y)
+    for _ in range(ROUNDS):
+        if not np.any(held < least):
+            break
+        change = np.divide(wanted, held, out=np.ones(len(wanted)), where=held > 0.0)
+        y *= np.clip(change, 1.0 / FACTOR, FACTOR, out=change)
+        held = y * taken(y)
+    return Shared(y, held)
 
 
 class GroupNorms:
@@ -671,11 +716,49 @@ class GroupNorms:
         holds[take_rows(*self._of_features, features)[1]] = True
         return np.flatnonzero(holds).astype(np.int32)
 
+    def degrees(self, features: Int32s) -> Int64s:
+        """How many merged groups hold each of some features.
+
+        Parameters
+        ----------
+        features : int32 ndarray
+
+        Returns
+        -------
+        int64 ndarray, one for each feature
+        """
+        ptr = self._of_features[0]
+        return ptr[features + 1] - ptr[features]
+
     @property
     def _of_features(self) -> tuple[Int64s, Int32s]:
         """See ``MergedGroups.holders``."""
         assert self._merged is not None  # not of what select gives
         return self._merged.holders
+
+    def free_of(self, selected: GroupNorms, u: Floats | None = None) -> Floats:
+        """What the merged groups can take of the features that :meth:`select` left out (W5).
+
+        Parameters
+        ----------
+        selected : GroupNorms
+            What it gave.
+        u : ndarray, optional
+            Its dual variables, one entry for each feature of each of its groups; by default they
+            take all that these groups have.
+
+        Returns
+        -------
+        ndarray of shape (merged groups,)
+            The strengths of the groups of which nothing was selected, and what u leaves of the
+            others; 0 where one feature was, which has all of the strength.
+        """
+        free = np.where(selected.origin == -1, self.strengths, 0.0)
+        if u is not None:
+            several = selected.origin >= 0
+            left = selected.room(u)
+            free[several] = left[selected.origin[several]]
+        return free
 
     def room(self, u: Floats) -> Floats:
         """What dual variables leave of the strength of every group: sqrt(lambda_g^2 - ||u_g||^2).
@@ -714,6 +797,41 @@ class GroupNorms:
         shared = self.origin >= 0
         room[shared] = left[self.origin[shared]]
         return room
+
+    def hold(
+        self, features: Int32s, wanted: Floats, least: Floats, free: Floats | None = None
+    ) -> tuple[Floats, Floats]:
+        """What groups can take of features without a weight, all at once (docs/maths.md, W5).
+
+        Parameters
+        ----------
+        features : int32 ndarray
+        wanted, least : ndarray, one for each
+            What is to be taken of each, and what would do.
+        free : ndarray of shape (merged groups,), optional
+            What each group can take, by default its strength.
+
+        Returns
+        -------
+        ndarray, one for each feature
+            What is taken of it.
+        ndarray of shape (merged groups,)
+            What each group takes: the length of its dual variables over these features.
+        """
+        free, holders = self.strengths if free is None else free, self._of_features
+        lengths, reach = np.zeros(len(free)), np.empty(len(features))
+        group_sums(*holders, free, features, reach)
+
+        def taken(y: Floats) -> Floats:
+            lengths[:] = 0.0
+            group_add(*holders, y * y, features, lengths)
+            np.sqrt(lengths, out=lengths)
+            sums = np.empty(len(features))
+            group_sums(*holders, free / np.maximum(lengths, 1.0), features, sums)
+            return sums
+
+        _, held = shared_out(wanted, least, reach, taken)
+        return held, free * np.minimum(lengths, 1.0)
 
     def keep_at_zero(
         self, features: Int32s, excess: Floats, free: Floats | None = None

@@ -146,6 +146,12 @@ def group_sums(
         out[k] = values[indices[indptr[g] : indptr[g + 1]]].sum()
 
 
+def group_add(indptr: Int64s, indices: Int32s, values: Floats, chosen: Int32s, out: Floats) -> None:
+    """Twin of :func:`textreg._core.groups.group_add`."""
+    for value, g in zip(values, chosen, strict=True):
+        np.add.at(out, indices[indptr[g] : indptr[g + 1]], value)
+
+
 def fill_groups(
     indptr: Int64s,
     indices: Int32s,

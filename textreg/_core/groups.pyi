@@ -48,6 +48,9 @@ def select_groups(
 def group_sums(
     indptr: Int64s, indices: Int32s, values: Floats, chosen: Int32s, out: Floats
 ) -> None: ...
+def group_add(
+    indptr: Int64s, indices: Int32s, values: Floats, chosen: Int32s, out: Floats
+) -> None: ...
 def fill_groups(
     indptr: Int64s,
     indices: Int32s,

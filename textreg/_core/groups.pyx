@@ -250,6 +250,20 @@ def group_sums(const long long[::1] indptr, const int[::1] indices, const double
             out[k] = total
 
 
+def group_add(const long long[::1] indptr, const int[::1] indices, const double[::1] values,
+              const int[::1] chosen, double[::1] out):
+    """Add values[k] to ``out`` of everything that group chosen[k] holds."""
+    cdef Py_ssize_t k, e
+    cdef int g
+    if values.shape[0] != chosen.shape[0]:
+        raise ValueError("values must have one entry for each of chosen")
+    with nogil:
+        for k in range(chosen.shape[0]):
+            g = chosen[k]
+            for e in range(indptr[g], indptr[g + 1]):
+                out[indices[e]] += values[k]
+
+
 def fill_groups(const long long[::1] indptr, const int[::1] indices, const double[::1] room,
                 const int[::1] features, const double[::1] share, double[::1] load,
                 unsigned char[::1] taken):

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from textreg._core.columns import column_damping
 from textreg.penalties import GroupNorms, Separable
-from textreg.records import Design, Floats, Int32s, Problem, Solution
+from textreg.records import Floats, Int32s, Problem, Solution
 from textreg.records.arrays import squared_norms
 from textreg.records.problem import Support, states
 from textreg.solvers.state import Engine
@@ -117,7 +117,7 @@ def dual_value(engine: Engine, alpha: Floats) -> float:
 class Bound(NamedTuple):
     """A lower bound of the optimum, and the dual variables of the loss that give it.
 
-    used: with groups the squares of the lengths of their dual variables.
+    used: with groups the squares of the lengths of their dual variables, as of ``DualPoint.used``.
     """
 
     value: float
@@ -188,6 +188,16 @@ class Target(NamedTuple):
     tol: float
 
 
+class Excess(NamedTuple):
+    """Of features that a dual point leaves out, those whose products cost something.
+
+    excess: by how much they exceed their lam. floor: m_j > 0 as in ``GroupNorms.floor``.
+    """
+
+    excess: Floats = np.empty(0)
+    floor: Floats = np.empty(0)
+
+
 class DualPoint(Protocol):
     """Dual variables of the loss, and what they say of every feature.
 
@@ -199,16 +209,31 @@ class DualPoint(Protocol):
         X'alpha, or for several classes the sizes of what l1 leaves of its rows.
     lam : ndarray, shape (p,)
         How large a product may be at no cost.
+    left_out : Excess
+        The same of features that are not among these p, as they have no weight.
     """
 
     alpha: Floats
     products: Floats
     lam: Floats
+    left_out: Excess
 
     def value(self, scale: float = 1.0) -> float:
         """The part of the dual value (D1) that is due to the loss, or a lower bound of it.
 
         scale: a factor in [0, 1] of all dual variables.
+        """
+
+    def leave_out(self, penalty: GroupNorms, u: Floats) -> Floats | None:
+        """Find ``left_out`` for dual variables u of the groups of a penalty over these p features.
+
+        Returns how long each u_g may become from then on; None for its strength.
+        """
+
+    def used(self, penalty: GroupNorms, u: Floats) -> Floats:
+        """What u and features left out take of the squared strength of every group.
+
+        Of all groups, where those of the penalty are what a working set leaves of them.
         """
 
     def damp(self, features: Int32s, excess: Floats) -> None:
@@ -221,34 +246,34 @@ class DualPoint(Protocol):
 class EngineDual:
     """The dual variables of the documents at the present fit of an engine."""
 
-    def __init__(
-        self,
-        engine: Engine,
-        lam: Floats,
-        alpha: Floats | None = None,
-        design: Design | None = None,
-    ) -> None:
-        """alpha: (n,), in the place of those of the fit's scores; balanced.
+    left_out = Excess()
 
-        design: the features whose lam these are, in the place of those that are fitted.
-        """
+    def __init__(self, engine: Engine, lam: Floats, alpha: Floats | None = None) -> None:
+        """alpha: (n,), in the place of those of the fit's scores; balanced."""
         self._engine, self.lam = engine, lam
-        self._design = engine.design if design is None else design
         self.alpha = dual_scores(engine) if alpha is None else alpha
         self._multiply()
 
     def _multiply(self) -> None:
         """Compute the products with the features."""
-        self.products = self._design.transposed_product(self.alpha)
+        self.products = self._engine.design.transposed_product(self.alpha)
 
     def value(self, scale: float = 1.0) -> float:
         """The part of the dual value (D1) that is due to the loss."""
         return dual_value(self._engine, scale * self.alpha)
 
+    def leave_out(self, _penalty: GroupNorms, _u: Floats) -> Floats | None:
+        """Nothing is left out."""
+        return None
+
+    def used(self, penalty: GroupNorms, u: Floats) -> Floats:
+        """The squares of the lengths of u."""
+        return squared_norms(penalty.indptr, u)
+
     def damp(self, features: Int32s, excess: Floats) -> None:
         """Lower the products of some features by ``excess``, in the documents that hold them."""
         factor = np.ones(len(self.alpha))
-        column_damping(*self._design.columns, self.alpha, features, excess, factor)
+        column_damping(*self._engine.design.columns, self.alpha, features, excess, factor)
         self.alpha = self.alpha * factor  # who has the variables before keeps them
         balance(self._engine, self.alpha)
         self._multiply()
@@ -297,18 +322,19 @@ def group_bound(
     allowed += dual.lam
     slack = SLACK * tol
     allowed += 0.5 * (slack * penalty.floor)
+    room = dual.leave_out(penalty, u)
     best, best_scale = _scaled_bound(dual, penalty, t)
-    alpha, best_u = dual.alpha, u.copy()
+    alpha, used = dual.alpha, dual.used(penalty, u)
     enough, fewest = (1.0 - tol) * objective, len(t) + 1
     for _ in range(0 if hopeless else REPAIRS):
         before = best
         for _ in range(REPEATS):
-            penalty.improve_duals(u, t, allowed, SWEEPS)
+            penalty.improve_duals(u, t, allowed, SWEEPS, room)
             bound, scale = _scaled_bound(dual, penalty, t)
             gain = bound - best
             if gain > 0.0:
                 best, best_scale, alpha = bound, scale, dual.alpha
-                best_u[:] = u
+                used = dual.used(penalty, u)
             if best >= enough or gain < GAIN * (enough - best):
                 break
         violated, excess = _violated(t, allowed, slack, penalty.floor)
@@ -323,9 +349,10 @@ def group_bound(
             break  # even without scaling alpha is too far from optimal: improve the primal first
         from_groups = np.subtract(dual.products, t, out=t)
         dual.damp(violated, excess)
+        room = dual.leave_out(penalty, u)
         t = np.subtract(dual.products, from_groups, out=from_groups)
-    np.multiply(best_scale, best_u, out=u)
-    return Bound(best, best_scale * alpha, squared_norms(penalty.indptr, u))
+    u *= best_scale
+    return Bound(best, best_scale * alpha, best_scale**2 * used)
 
 
 def _violated(t: Floats, allowed: Floats, slack: float, floor: Floats) -> tuple[Int32s, Floats]:
@@ -350,7 +377,7 @@ def _scaled_bound(dual: DualPoint, penalty: GroupNorms, t: Floats) -> tuple[floa
     """
     highest = [(excess / floor).max(initial=0.0) for excess, floor in _excesses(dual, penalty, t)]
     # A feature in no group has next to no floor: beyond FARTHEST the scale is zero anyway.
-    largest = min(float(np.max(highest, initial=0.0)), FARTHEST)
+    largest = min(float(np.max(highest)), FARTHEST)
     kappas = [share * largest for share in KAPPAS]
     rests = [0.0] * len(kappas)
     if penalty.l2 > 0.0 and largest > 0.0:
@@ -375,6 +402,7 @@ def _excesses(dual: DualPoint, penalty: GroupNorms, t: Floats) -> Iterator[tuple
         size = np.abs(t[some])
         violated = np.flatnonzero(~(size <= dual.lam[some]))  # what is not a number is so, too
         yield size[violated] - dual.lam[some][violated], penalty.floor[some][violated]
+    yield dual.left_out.excess, dual.left_out.floor
 
 
 def _pieces(p: int) -> Iterator[slice]:

@@ -130,13 +130,13 @@ def _majorize(problem: Problem, penalty: GroupNorms) -> tuple[Solution, bool]:
     """The same from where the problem says; and whether the caller has stopped it."""
     begin, scales = first_working_set(problem, penalty), scales_of(problem)
     if begin is not None:
-        found = _over_working_sets(problem, penalty, begin, scales)
+        found, norms = _over_working_sets(problem, penalty, begin, scales)
     else:
         engine = Engine(problem, penalty.value)
         fit = VectorFit(engine, penalty, scales.weight)
         s = touching_points(penalty, fit, warm=problem.start is not None)
         found = _over_all_features(problem, penalty, fit, s)
-    norms = penalty.copies(found.w, found.u, scales.curvature)
+        norms = penalty.copies(found.w, found.u, scales.curvature)
     room = penalty.room_of_originals(found.used) if len(found.used) else None
     return found.solution(problem, norms, room), found.ended
 
@@ -154,8 +154,8 @@ def _over_all_features(
 
 def _over_working_sets(
     problem: Problem, penalty: GroupNorms, begin: Beginning, scales: Scales
-) -> Reweighted:
-    """The rounds over one working set after the other."""
+) -> tuple[Reweighted, Floats]:
+    """The rounds over one working set after the other, and the norms of the groups."""
     features, w, b = begin
     s = np.full(len(penalty.strengths), np.nan)  # of groups that no set had yet
     history: list[Step] = []
@@ -180,8 +180,9 @@ def _over_working_sets(
         rounds += found.iterations
         ended = found.gap <= problem.tol or stopped or rounds >= problem.max_iter
         if ended or not (first or len(fit.missing)):
-            w, kept = part.expand(found.w), tuple(history)
-            return found._replace(w=w, iterations=rounds, history=kept, ended=stopped)
+            w, norms = part.expand(found.w), part.norms(found.w, found.u)
+            kept = tuple(history)
+            return found._replace(w=w, iterations=rounds, history=kept, ended=stopped), norms
         w, b = part.expand(fit.w), fit.intercept()
         features, first, sets = fit.shrunk() if first else fit.grown(), False, sets + 1
         del part, fit, options, found  # makes room for the next ones

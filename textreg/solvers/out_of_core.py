@@ -24,12 +24,13 @@ import numpy as np
 
 from textreg._core.groups import fill_groups, group_norms, group_spread
 from textreg.errors import DataWarning, UsageError
+from textreg.penalties import shared_out
 from textreg.records import Bools, Floats, Int32s, Int64s, Problem, Solution, Step
 from textreg.records.design import Block, BlockGroups, KnownColumns
 from textreg.records.store import release_memory
 from textreg.solvers.certificate import KAPPAS, relative_gap
 from textreg.solvers.linear_algebra import union
-from textreg.solvers.reduce import MOST
+from textreg.solvers.reduce import MOST, RARE, rarest
 from textreg.solvers.state import Engine, checks_overflow, finish
 
 # Share of the tolerance to which a problem in memory is solved; and the least for the first one,
@@ -44,9 +45,6 @@ A_VALUE, AN_ENTRY = 24.0, 42.0
 
 # Most problems in memory.
 SETS = 30
-
-# Entries of the rarest features that join a problem, as a share of those of its features.
-RARE = 0.4
 
 # Features that may join the first problem, and by how much more the next ones, without groups:
 # with better dual variables far fewer of them exceed l1 than at the start.
@@ -192,46 +190,6 @@ def held_by_groups(
         return sums
 
     return shared_out(wanted, least, taken(np.zeros(len(features))), taken).held
-
-
-# How often the shares of features are made larger or smaller, and by how much at most.
-ROUNDS, FACTOR = 2, 2.0
-
-
-class Shared(NamedTuple):
-    """What groups take of features.
-
-    y: the share that every feature has in its groups. held: what they take of each.
-    """
-
-    y: Floats
-    held: Floats
-
-
-def shared_out(
-    wanted: Floats, least: Floats, reach: Floats, taken: Callable[[Floats], Floats]
-) -> Shared:
-    """Find shares of features.
-
-    Parameters
-    ----------
-    wanted, least : ndarray
-        What groups are to take of each feature, 0 or more; and what would do.
-    reach : ndarray
-        What they could take of each alone. Features that want more have no share.
-    taken : callable
-        For shares y, 0 or more, the sum over the groups of each feature of Lambda_g / max(1,
-        ||y_g||).
-    """
-    y = np.divide(wanted, reach, out=np.zeros(len(wanted)), where=reach > wanted)
-    held = y * taken(y)
-    for _ in range(ROUNDS):
-        if not np.any(held < least):
-            break
-        change = np.divide(wanted, held, out=np.ones(len(wanted)), where=held > 0.0)
-        y *= np.clip(change, 1.0 / FACTOR, FACTOR, out=change)
-        held = y * taken(y)
-    return Shared(y, held)
 
 
 def number_holding(block: Block, features: Int32s, p: int) -> int:
@@ -415,12 +373,6 @@ def _joining(
     beyond = large.features[large.sizes > l1]
     rare = rarest(beyond, sizes[beyond], int(RARE * sizes[features].sum()))
     return union(large.features[missing], rare)
-
-
-def rarest(features: Int32s, entries: Int64s, most: int) -> Int32s:
-    """Those with the fewest entries each, which have so many at most together."""
-    order = np.argsort(entries, kind="stable")
-    return features[order[: np.searchsorted(np.cumsum(entries[order]), most, side="right")]]
 
 
 def over_features(problem: Problem, features: Int32s, known: KnownColumns | None = None) -> Problem:

@@ -53,7 +53,7 @@ from textreg.records.arrays import (
 )
 from textreg.records.design import ScaledColumns
 from textreg.records.structure import holders_of
-from textreg.solvers.certificate import Bound, EngineDual, Target, group_bound
+from textreg.solvers.certificate import EngineDual, Excess
 from textreg.solvers.linear_algebra import union
 from textreg.solvers.reweighting import VectorFit
 from textreg.solvers.state import Engine, Scales
@@ -436,6 +436,10 @@ MOST = 0.6
 NEAR = 0.9
 
 
+# Entries of the rarest features that join a set, as a share of those of the set.
+RARE = 0.4
+
+
 class Beginning(NamedTuple):
     """The first working set, and the weights (p,) and the intercept to begin at."""
 
@@ -464,34 +468,29 @@ def first_working_set(problem: Problem, penalty: GroupNorms) -> Beginning | None
     return Beginning(features, engine.w, engine.b)
 
 
-# Rounds of block updates by which groups keep the features outside of a working set at zero.
-KEEPING = 4
+def rarest(features: Int32s, entries: Int64s, most: int) -> Int32s:
+    """Those with the fewest entries each, which have so many at most together."""
+    order = np.argsort(entries, kind="stable")
+    return features[order[: np.searchsorted(np.cumsum(entries[order]), most, side="right")]]
 
 
 class WorkingSet:
     """A problem over some features, and its penalty: groups are what these leave of them.
 
     features: ascending. problem, penalty: over them alone. kept: the groups of which two features
-    or more are left. whole, every: the matrix and the penalty of all features.
+    or more are left. whole, lam: the matrix and the l1 strengths of all features. every: the
+    penalty over all features.
     """
 
     def __init__(
         self, problem: Problem, penalty: GroupNorms, features: Int32s, scales: Scales
     ) -> None:
         """problem, penalty, scales: over all features."""
-        self.features, self.scales = features, scales
-        self.whole, self.every = problem.design, penalty
+        self.features, self.whole, self.lam = features, problem.design, penalty.lam
+        self.every, self.scales = penalty, scales
         self.penalty = penalty.select(features)
         self.problem = problem.over(problem.design.select(features), None)
         self.kept: Int64s = np.flatnonzero(self.penalty.origin >= 0)
-        # Entries of the groups that are kept, and of those of which one feature is left
-        here = np.zeros(penalty.p, dtype=bool)
-        here[features] = True
-        inside = np.flatnonzero(here[penalty.indices])
-        groups = np.repeat(np.arange(len(penalty.sizes)), penalty.sizes)[inside]
-        lone = self.penalty.origin[groups] < 0
-        self._entries, self._lone = inside[~lone], inside[lone]
-        self._lone_strengths = penalty.strengths[groups[lone]]
 
     def fit(self, w: Floats, b: float) -> WorkingFit:
         """A fit that begins at weights (p,) of all features, and an intercept."""
@@ -499,57 +498,98 @@ class WorkingSet:
 
     def expand(self, w: Floats) -> Floats:
         """The weights of all features (p,)."""
-        whole = np.zeros(self.every.p)
+        whole = np.zeros(len(self.lam))
         whole[self.features] = w
         return whole
 
-    def all_duals(self, u: Floats, products: Floats, tol: float) -> tuple[Floats, Int32s]:
-        """Dual variables of all groups, ragged; and the features that are missing here.
+    def norms(self, w: Floats, u: Floats) -> Floats:
+        """Those of the copies of all groups as they were given, see :meth:`GroupNorms.copies`.
 
-        u: ragged, those of the groups that are kept. products: X'alpha (p,). tol: by which share
-        of its lam a feature may be above it.
+        w: of the features here. u: ragged, dual variables of the groups here.
         """
-        every = self.every
-        whole = np.zeros(len(every.indices))
-        whole[self._entries] = u
-        # Here the norms of lone features are part of l1: their groups get what this part takes.
-        features = every.indices[self._lone]
-        lent = np.bincount(features, self._lone_strengths, every.p)[features]
-        rest = (products - every.gather(whole))[features]
-        above = np.maximum(np.abs(rest) - every.lam[features], 0.0)
-        share = np.divide(above, lent, out=np.zeros(len(lent)), where=lent > 0.0)
-        whole[self._lone] = np.copysign(np.minimum(share, 1.0) * self._lone_strengths, rest)
-        # Groups take of other features what these leave of their strengths (D2).
-        others, t, lam = np.zeros(len(whole)), products - every.gather(whole), every.lam.copy()
-        lam[self.features] = np.inf
-        every.improve_duals(others, t, lam, KEEPING, every.room(whole))
-        whole += others
-        return whole, np.flatnonzero(np.abs(t) > (1.0 + tol) * lam).astype(np.int32)
+        copies = self.penalty.copies(w, u, self.scales.curvature)
+        return self.every.original_norms(copies, self.expand(w))
 
 
 class WorkingFit(VectorFit):
-    """A fit over a working set, whose bounds are of all features.
-
-    missing: features that are not in the working set and should be, as the last bound says.
-    """
-
-    missing: Int32s
+    """A fit over a working set."""
 
     def __init__(self, part: WorkingSet, engine: Engine) -> None:
         super().__init__(engine, part.penalty, part.scales.weight)
         self._part = part
 
-    def bound(self, u: Floats, target: Target) -> tuple[Bound, Floats]:
-        """See :meth:`.VectorFit.bound`; the dual variables that it returns are of all groups."""
-        part, every = self._part, self._part.every
-        dual = EngineDual(self.engine, every.lam, design=part.whole)
-        whole, self.missing = part.all_duals(u, dual.products, target.tol)
-        return group_bound(dual, every, part.expand(self.size()), whole, target), whole
+    def dual(self) -> WorkingDual:
+        """Dual variables of the loss, with what they say of the features left out."""
+        self._dual = WorkingDual(self.engine, self._part)
+        return self._dual
+
+    @property
+    def missing(self) -> Int32s:
+        """See :class:`WorkingDual`."""
+        return self._dual.missing
 
     def shrunk(self) -> Int32s:
-        """The next set: features with a weight, and those that are missing."""
-        return union(self._part.features[self.engine.w != 0.0], self.missing)
+        """The next set: features with a weight, and those that the last dual point is near to.
+
+        As if all groups were free: those that are not hold little of such a set.
+        """
+        weighted = self._part.features[self.engine.w != 0.0]
+        return union(weighted, self._dual.near())
 
     def grown(self) -> Int32s:
-        """The next set: this one, and what is missing."""
-        return union(self._part.features, self.missing)
+        """The next set: this one, what is missing, and what may be next."""
+        return union(self._part.features, self.missing, self._dual.rare)
+
+
+class WorkingDual(EngineDual):
+    """Dual variables of the documents, and what they say of all features.
+
+    missing: those that are not in the working set and should be. rare: others beyond l1, the
+    rarest, for which there are few groups to keep them at zero.
+    """
+
+    def __init__(self, engine: Engine, part: WorkingSet) -> None:
+        self._part = part
+        self.missing = self.rare = np.empty(0, dtype=np.int32)
+        super().__init__(engine, part.penalty.lam)
+
+    def _multiply(self) -> None:
+        part = self._part
+        products = part.whole.transposed_product(self.alpha)
+        self.products = products[part.features]
+        np.abs(products, out=products)
+        self._near = np.flatnonzero(products > NEAR * part.lam).astype(np.int32)
+        self._sizes = products[self._near]
+
+    def leave_out(self, penalty: GroupNorms, u: Floats) -> Floats | None:
+        """See DualPoint: the groups keep others at zero by what u leaves of their strengths."""
+        part = self._part
+        # Those in the working set have no excess here.
+        others = ~np.isin(self._near, part.features, assume_unique=True)
+        features, sizes = self._near[others], self._sizes[others]
+        lam = part.lam[features]
+        free = part.every.free_of(penalty, u)
+        held, taken = part.every.hold(features, sizes - NEAR * lam, sizes - lam, free)
+        above = sizes - lam > held
+        self.missing = features[above]
+        beyond, every = features[sizes > lam], part.every
+        self.rare = rarest(beyond, every.degrees(beyond), int(RARE * len(penalty.indices)))
+        # sum_j m_j |w_j| <= penalty(w), with the m of the working set and lam of the others (D3).
+        self.left_out = Excess((sizes - lam - held)[above], lam[above])
+        self._taken = taken**2
+        return np.sqrt(np.maximum(penalty.strengths**2 - self._taken[part.kept], 0.0))
+
+    def used(self, penalty: GroupNorms, u: Floats) -> Floats:
+        """See DualPoint; of groups with one feature here all is used."""
+        used = np.where(penalty.origin <= -2, self._part.every.strengths**2, self._taken)
+        used[self._part.kept] += squared_norms(penalty.indptr, u)
+        return used
+
+    def near(self) -> Int32s:
+        """The features whose products are near what keeps them at zero, or above.
+
+        As if no group had anything else to take.
+        """
+        near, every = self._near, self._part.every
+        kept = every.keep_at_zero(near, self._sizes - NEAR * every.lam[near])
+        return near[~kept]

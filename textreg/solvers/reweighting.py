@@ -101,13 +101,6 @@ class VectorFit:
         """Dual variables of the loss at the present weights."""
         return EngineDual(self.engine, self._penalty.lam)
 
-    def bound(self, u: Floats, target: Target) -> tuple[Bound, Floats]:
-        """A lower bound, and the dual variables of the groups that give it.
-
-        u: ragged, those to begin with, which are changed.
-        """
-        return group_bound(self.dual(), self._penalty, self.size(), u, target), u
-
 
 def rounded(fit: VectorFit, objective: float, tol: float) -> tuple[Floats, float]:
     """A copy of the weights, small ones set to zero; and its objective.
@@ -323,7 +316,8 @@ def reweight(
                 best_w, best_b, best = w, fit.intercept(), objective
             u = np.empty(len(penalty.indices))
             fit.duals(penalty.strengths / np.maximum(s, norms), u)
-            found, u = fit.bound(u, Target(best, problem.tol))
+            target = Target(best, problem.tol)
+            found = group_bound(fit.dual(), penalty, size, u, target)
             bound = max(bound, found, key=value_of)
             gap = relative_gap(best, bound.value)
             negligible = STALLED * problem.tol * value
