@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
     from textreg.model.model import Model
 
-hypothesis.settings.register_profile("textreg", deadline=None)  # a busy machine is no fault
+# A busy machine is no fault. Of what is drawn, runs that are not thorough see a part.
+hypothesis.settings.register_profile("thorough", deadline=None)
+hypothesis.settings.register_profile("textreg", deadline=None, max_examples=25)
 hypothesis.settings.load_profile("textreg")
 # In the background this process ignores Ctrl-C, and so would the commands that tests interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -29,6 +31,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="run the tests marked thorough as well, as make test-all does",
     )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--thorough"):
+        hypothesis.settings.load_profile("thorough")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

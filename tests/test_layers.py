@@ -197,7 +197,7 @@ BUDGETS = {
     "textreg/training": 4_310,
     "plugins": 11_300,
     "plugins/textreg-dask": 580,
-    "plugins/textreg-export": 1_365,
+    "plugins/textreg-export": 1_366,
     "plugins/textreg-latent": 760,
     "plugins/textreg-papers": 975,
     "plugins/textreg-report": 3_995,

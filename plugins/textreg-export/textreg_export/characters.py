@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import html
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from functools import cache
 from html.entities import html5
 from typing import Any
@@ -21,6 +21,7 @@ from textreg.features.markup import INLINE
 
 _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 _CAPITALS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_EVERY = range(0x110000)
 # Below it a number can stand for another character than the one of this code point.
 LOW = 160
 
@@ -64,12 +65,12 @@ def _classes(marks: bool, small: bool) -> dict[str, str]:
         "mark": mark,
         "ignored": ignored,
         "spaceless": spaceless,
-        "letter": mark | {c for c in _every() if (c.isalnum() or c == "_") and c not in apart},
-        "alpha": filter(str.isalpha, _every()),
-        "lower": filter(str.islower, _every()),
-        "upper": filter(str.isupper, _every()),
-        "decimal": filter(str.isdecimal, _every()),
-        "space": filter(str.isspace, _every()),
+        "letter": mark | {c for c in _assigned() if (c.isalnum() or c == "_") and c not in apart},
+        "alpha": filter(str.isalpha, _assigned()),
+        "lower": filter(str.islower, _assigned()),
+        "upper": filter(str.isupper, _assigned()),
+        "decimal": filter(str.isdecimal, _assigned()),
+        "space": filter(str.isspace, _assigned()),
         "end": text_rules.STOP + text_rules.ELLIPSIS + text_rules.STRONG,
         "strong": text_rules.STRONG,
         "full": text_rules.FULL,
@@ -77,22 +78,23 @@ def _classes(marks: bool, small: bool) -> dict[str, str]:
         "opener": text_rules.OPENERS,
         "colon": text_rules.COLONS,
         "joining": joining(),
-        "unassigned": (c for c in _every() if unicodedata.category(c) == "Cn"),
+        "unassigned": (c for c in map(chr, _EVERY) if unicodedata.category(c) == "Cn"),
     }
     if marks:
-        classes["unprinted"] = (c for c in _every() if not c.isprintable())
+        classes["unprinted"] = (c for c in map(chr, _EVERY) if not c.isprintable())
         classes["flag"] = text_rules.characters(FLAGS)
         classes["emoji"] = text_rules.characters(EMOJI)
     if small:  # which small letter a capital sigma has: Cased and Case_Ignorable
-        cased = {c for c in _every() if (c + "Σ").lower()[-1] == "ς"}
-        after = {c for c in _every() if ("a" + c + "Σ").lower()[-1] == "ς"}
+        cased = {c for c in _assigned() if (c + "Σ").lower()[-1] == "ς"}
+        after = {c for c in _assigned() if ("a" + c + "Σ").lower()[-1] == "ς"}
         classes |= {"cased": cased, "ignorable": after - cased}
     return {name: runs_of(own) for name, own in classes.items()}
 
 
-def _every() -> Iterator[str]:
-    """All characters."""
-    return map(chr, range(0x110000))
+@cache
+def _assigned() -> list[str]:
+    """Those of this version of Unicode: the others are no letters, and become nothing else."""
+    return [c for c in map(chr, _EVERY) if unicodedata.category(c) != "Cn"]
 
 
 def runs_of(letters: Iterable[str]) -> str:
@@ -116,8 +118,7 @@ def case_map(of: Callable[[str], str]) -> dict[str, Any]:
     distance from the first of the last run, how many there are, their distance and the difference.
     ``more`` has the letters that become several.
     """
-    each = zip(_every(), map(of, _every()), strict=True)
-    pairs = [(ord(letter), made) for letter, made in each if made != letter]
+    pairs = [(ord(c), made) for c in _assigned() if (made := of(c)) != c]
     runs: list[list[int]] = []
     for point, made in pairs:
         if len(made) > 1:
