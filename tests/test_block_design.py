@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from draws import draws
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
@@ -145,7 +146,7 @@ REGULARIZERS = [
 
 
 @given(st.integers(0, 2**32 - 1), st.lists(st.integers(0, N), max_size=4), st.integers(0, 3))
-@settings(max_examples=30, deadline=None)
+@draws(30)
 def test_products_are_those_of_the_matrix(seed: int, cuts: list[int], count: int) -> None:
     X, _, groups = documents(seed)
     cuts = [0, *sorted(cuts), N]

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from draws import draws
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import CountVectorizer
@@ -32,7 +33,7 @@ def of_sklearn(text: str, **options: object) -> Counter[str]:
     return Counter(CountVectorizer(**options).build_analyzer()(text))
 
 
-@settings(max_examples=100, deadline=None)
+@draws(300)
 @given(TEXT, st.integers(1, 4), st.integers(0, 4), st.booleans())
 @example("a bc \n\n d", 5, 1, True)
 @example("İI ΑΣ Σ\u2003x\u0085y", 1, 4, True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from draws import draws
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from test_text_kernels import RULES, TEXTS, equal, three_threads
@@ -15,7 +16,7 @@ WHOLE = 10**6
 HARD = ["a<。b<。c", "a.<br /> b. <i>", "İ ΑΣ Σ.\n\n  x"]
 
 
-@settings(max_examples=150, deadline=None)
+@draws(500)
 @given(TEXTS, st.booleans(), st.booleans(), RULES, st.booleans())
 @example(HARD, True, False, "punct", True)
 @example(HARD, True, True, "punct", True)
@@ -24,7 +25,7 @@ def test_runs(texts: list[str], lowercase: bool, across: bool, rule: str, spans:
     assert equal(text_chars.encode(*arguments), plain.encode(*arguments))
 
 
-@settings(max_examples=100, deadline=None)
+@draws(300)
 @given(TEXTS, st.booleans(), st.booleans(), st.integers(1, 4), st.integers(0, 5), st.booleans())
 @example(HARD, True, False, 1, 2, True)
 @example(HARD, True, True, 2, 3, True)
@@ -35,7 +36,7 @@ def test_encode(
     assert equal(text_chars.encode(*arguments), plain.encode(*arguments))
 
 
-@settings(max_examples=50, deadline=None)
+@draws(50)
 @given(st.lists(TEXTS, max_size=3), RULES, st.booleans(), st.booleans())
 def test_encode_in_threads(texts: list[list[str]], rule: str, across: bool, spans: bool) -> None:
     arguments = ([one for some in texts for one in some], True, across, rule, 1, 3, spans)

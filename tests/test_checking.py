@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 from conftest import Cli
-from hypothesis import given, settings
+from draws import draws
+from hypothesis import given
 from hypothesis import strategies as st
 
 import textreg
@@ -282,7 +283,7 @@ def test_columns_of_a_data_frame() -> None:
 TEXTS = st.lists(st.sampled_from(["a b", "a  b", "a b c", "c", "", "É", "E\u0301"]), max_size=12)
 
 
-@settings(max_examples=30, deadline=None)
+@draws(30)
 @given(TEXTS, TEXTS, st.randoms())
 def test_identical_texts_are_always_found(one: list[str], two: list[str], random) -> None:  # type: ignore[no-untyped-def]
     """Whatever the order of rows: the sum of repeated and conflicting ones is that of a set."""

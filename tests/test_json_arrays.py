@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 from conftest import Cli
-from hypothesis import given, settings
+from draws import draws
+from hypothesis import given
 from hypothesis import strategies as st
 
 from textreg.errors import DataError, DataWarning
@@ -43,7 +44,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("arrays")
 
 
-@settings(max_examples=60)
+@draws(60)
 @given(
     records=RECORDS,
     indent=st.sampled_from([None, 0, 3]),

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from draws import draws
+from hypothesis import given
 from hypothesis import strategies as st
 from test_text_kernels import TEXTS
 
@@ -79,7 +80,7 @@ def bits(rows: Any) -> list[Any]:
     return [rows.indptr.tolist(), rows.indices.tolist(), rows.data.tobytes()]
 
 
-@settings(max_examples=20, deadline=None)
+@draws(60)
 @given(
     TOKENIZERS,
     st.sampled_from(sorted(WEIGHTINGS)),

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from draws import draws
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_text_kernels import RULES, TEXT, TEXTS, equal, frozen
@@ -73,7 +74,7 @@ def how_of(how: tuple[str, bool, bool, bool], size: int, norm: int) -> tuple[Any
 _NAMES = {"sublinear": "unit", "log": "log"}
 
 
-@settings(max_examples=60, deadline=None)
+@draws(150)
 @given(TEXTS, NAMES, RULES, HOWS, st.integers(2, 3), st.data())
 def test_rows_of_words(
     texts: list[str], names: list[str], rule: str, how: Any, n: int, data: st.DataObject

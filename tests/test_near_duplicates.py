@@ -7,7 +7,8 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from draws import draws
+from hypothesis import given
 from hypothesis import strategies as st
 
 import textreg
@@ -59,7 +60,7 @@ def test_copies_and_what_is_near_across_two_files() -> None:
     assert result.find("overlap") is None
 
 
-@settings(max_examples=25, deadline=None)
+@draws(25)
 @given(st.lists(st.sampled_from(WORDS[:6]), max_size=8), st.integers(0, 2**16), st.randoms())
 def test_the_order_of_documents_does_not_matter(
     tail: list[str], seed: int, shuffled: random.Random

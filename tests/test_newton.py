@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from draws import draws
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.sparse import csr_array
@@ -59,7 +60,7 @@ def same(one: Solution, other: Solution, **tolerance: float) -> None:
 
 
 @pytest.mark.parametrize("reg", PENALIZED, ids=name)
-@settings(max_examples=10, deadline=None)
+@draws(30)
 @given(seed=SEED, intercept=st.booleans())
 def test_optimality_conditions(reg: Regularizer, seed: int, intercept: bool) -> None:
     given_problem = problem(seed, fit_intercept=intercept)
@@ -94,7 +95,7 @@ def test_smooth_optimum_is_that_of_another_solver(intercept: bool) -> None:
 
 
 @pytest.mark.parametrize("reg", PENALIZED, ids=name)
-@settings(max_examples=7, deadline=None)
+@draws(20)
 @given(seed=SEED)
 def test_weight_two_is_a_document_given_twice(reg: Regularizer, seed: int) -> None:
     once = problem(seed, sample_weight=np.where(np.arange(40) < 13, 2.0, 1.0))
@@ -104,7 +105,7 @@ def test_weight_two_is_a_document_given_twice(reg: Regularizer, seed: int) -> No
 
 
 @pytest.mark.parametrize("reg", PENALIZED, ids=name)
-@settings(max_examples=7, deadline=None)
+@draws(20)
 @given(seed=SEED)
 def test_order_of_documents_and_of_features_is_nothing(reg: Regularizer, seed: int) -> None:
     given_problem = problem(seed)
@@ -121,7 +122,7 @@ def test_order_of_documents_and_of_features_is_nothing(reg: Regularizer, seed: i
 
 
 @pytest.mark.parametrize("reg", PENALIZED, ids=name)
-@settings(max_examples=7, deadline=None)
+@draws(20)
 @given(seed=SEED)
 def test_documents_of_no_weight_are_nothing(reg: Regularizer, seed: int) -> None:
     given_problem = problem(seed)
@@ -135,7 +136,7 @@ def test_documents_of_no_weight_are_nothing(reg: Regularizer, seed: int) -> None
     same(reg.solve(muted), reg.solve(without))
 
 
-@settings(max_examples=7, deadline=None)
+@draws(20)
 @given(seed=SEED)
 def test_elastic_without_a_ridge_is_the_lasso(seed: int) -> None:
     given_problem = problem(seed)
@@ -144,7 +145,7 @@ def test_elastic_without_a_ridge_is_the_lasso(seed: int) -> None:
 
 
 @pytest.mark.parametrize("reg", PENALIZED, ids=name)
-@settings(max_examples=7, deadline=None)
+@draws(20)
 @given(seed=SEED)
 @example(seed=69)  # the first step on the intercept overshoots to -216, where the loss is flat
 def test_every_start_ends_at_the_same_optimum(reg: Regularizer, seed: int) -> None:
@@ -168,7 +169,7 @@ def test_the_start_stays_as_it_was() -> None:
 
 
 @pytest.mark.parametrize("reg", PENALIZED, ids=name)
-@settings(max_examples=7, deadline=None)
+@draws(20)
 @given(seed=SEED)
 def test_gap_is_a_proof_at_every_step(reg: Regularizer, seed: int) -> None:
     given_problem = problem(seed)
@@ -189,7 +190,7 @@ def test_a_large_strength_empties_the_model(reg: Regularizer) -> None:
     assert solution.b == pytest.approx(math.log(up / (given_problem.sample_weight.sum() - up)))
 
 
-@settings(max_examples=7, deadline=None)
+@draws(20)
 @given(seed=SEED, intercept=st.booleans())
 def test_the_largest_gradient_is_the_smallest_strength_that_empties(
     seed: int, intercept: bool

@@ -15,7 +15,8 @@ from typing import Any
 
 import pytest
 from conftest import Cli
-from hypothesis import example, given, settings
+from draws import draws
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import textreg
@@ -328,7 +329,7 @@ def test_documents_without_columns(
 CELLS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=8)
 
 
-@settings(max_examples=30)
+@draws(30)
 @given(rows=st.lists(st.tuples(CELLS, CELLS), min_size=1, max_size=4), form=st.sampled_from("ct"))
 @example(rows=[("", "\r0")], form="c")
 def test_cells_come_out_as_they_went_in(models: Path, rows: Any, form: str) -> None:

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from draws import draws
+from hypothesis import given
 from hypothesis import strategies as st
 
 from textreg import train
@@ -59,7 +60,7 @@ def problem(seed: int = 0, n: int = 40, p: int = 12, **options: Any) -> Problem:
 
 
 @pytest.mark.parametrize("strengths", [{"l1": 0.8}, {"l2": 0.4}, {"l1": 0.5, "l2": 0.2}], ids=str)
-@settings(max_examples=20, deadline=None)
+@draws(20)
 @given(seed=SEED, intercept=st.booleans())
 def test_optimum_is_that_of_newton(strengths: dict[str, float], seed: int, intercept: bool) -> None:
     given_problem = problem(seed, fit_intercept=intercept)
@@ -73,7 +74,7 @@ def test_optimum_is_that_of_newton(strengths: dict[str, float], seed: int, inter
 
 
 @pytest.mark.parametrize("strengths", [{"l1": 0.8}, {"l2": 0.4}, {"l1": 0.5, "l2": 0.2}], ids=str)
-@settings(max_examples=20, deadline=None)
+@draws(20)
 @given(seed=SEED)
 def test_a_conjugate_brings_a_gap(strengths: dict[str, float], seed: int) -> None:
     given_problem = problem(seed, tol=1e-6)
@@ -283,7 +284,7 @@ def classes(seed: int = 0, **options: Any) -> tuple[Problem, Int64s]:
 
 
 @pytest.mark.parametrize("strengths", [{"l1": 0.8}, {"l2": 0.4}, {"l1": 0.5, "l2": 0.2}], ids=str)
-@settings(max_examples=4, deadline=None)
+@draws(10)
 @given(seed=SEED, intercept=st.booleans())
 def test_softmax_has_the_optimum_of_classes_in_turn(
     strengths: dict[str, float], seed: int, intercept: bool

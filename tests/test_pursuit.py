@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from draws import draws
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array, diags_array, hstack
 
@@ -243,7 +244,7 @@ def test_the_size_of_caches_changes_no_selection(
     assert (other.order, other.steps) == (run.order, run.steps)
 
 
-@settings(max_examples=20, deadline=None)
+@draws(20)
 @given(st.integers(0, 10**6), st.booleans())
 def test_projection_bounds_bound_the_score(seed: int, unit: bool) -> None:
     rng = np.random.default_rng(seed)
@@ -348,7 +349,7 @@ def test_without_singletons_only_groups_are_selected() -> None:
     assert all(step.group >= 0 for step in run.steps)
 
 
-@settings(max_examples=8, deadline=None)
+@draws(30)
 @given(st.integers(0, 10**6), st.floats(0.01, 10.0), st.booleans())
 def test_the_radius_is_a_bound(seed: int, l2: float, intercept: bool) -> None:
     rng = np.random.default_rng(seed)

@@ -7,7 +7,8 @@ import io
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from draws import draws
+from hypothesis import given
 from hypothesis import strategies as st
 
 from textreg.errors import DataError
@@ -40,13 +41,13 @@ def read(folder: Path, content: str) -> list[tuple[str, str]]:
     ]
 
 
-@settings(max_examples=60)
+@draws(60)
 @given(rows=ROWS)
 def test_all_in_apostrophes(folder: Path, rows: list[tuple[str, str]]) -> None:
     assert read(folder, written(rows, "'", csv.QUOTE_ALL)) == rows
 
 
-@settings(max_examples=60)
+@draws(60)
 @given(rows=ROWS)
 def test_all_in_double_quotes(folder: Path, rows: list[tuple[str, str]]) -> None:
     assert read(folder, written(rows, '"', csv.QUOTE_ALL)) == rows
@@ -55,7 +56,7 @@ def test_all_in_double_quotes(folder: Path, rows: list[tuple[str, str]]) -> None
 PLAIN = st.text("ab' ", max_size=6).filter(lambda text: not text.startswith("'"))
 
 
-@settings(max_examples=60)
+@draws(60)
 @given(rows=st.lists(st.tuples(PLAIN | st.just("'tis so"), PLAIN), min_size=1, max_size=5))
 def test_texts_with_apostrophes_are_left_alone(folder: Path, rows: list[tuple[str, str]]) -> None:
     content = "text,label\n" + "".join(f"{text},{label}\n" for text, label in rows)

@@ -7,7 +7,8 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from draws import draws
+from hypothesis import example, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.optimize import minimize
@@ -77,7 +78,7 @@ def test_solvers_agree(group: float, l1: float, l2: float) -> None:
     np.testing.assert_allclose(found[0].w, found[1].w, atol=5e-3)
 
 
-@settings(max_examples=10, deadline=None)
+@draws(30)
 @given(
     seed=st.integers(0, 2**20),
     group=st.sampled_from([0.0, 0.003, 0.05, 0.5]),

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from draws import draws
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.special import logsumexp, softmax
@@ -110,7 +111,7 @@ def test_disjoint_groups_are_those_of_proximal_gradient(
         assert not large[0].all()
 
 
-@settings(max_examples=6, deadline=None)
+@draws(12)
 @given(
     seed=st.integers(0, 10**6),
     group=st.floats(0.01, 3.0),

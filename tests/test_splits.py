@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import Cli
-from hypothesis import given, settings
+from draws import draws
+from hypothesis import given
 from hypothesis import strategies as st
 
 import textreg
@@ -37,7 +38,7 @@ def check_cover(splits: list[Split], n: int) -> None:
         assert np.array_equal(np.sort(np.concatenate(split)), np.arange(n))
 
 
-@settings(deadline=None, max_examples=50)
+@draws(50)
 @given(st.integers(0, 50), st.integers(4, 60), st.integers(4, 12), st.integers(2, 4))
 def test_no_group_is_on_both_sides(seed: int, n: int, n_groups: int, count: int) -> None:
     codes, groups = drawn(seed, n, n_groups)

@@ -17,7 +17,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from draws import draws
+from hypothesis import given
 from hypothesis import strategies as st
 from model_files import content, rewrite
 from safetensors.numpy import save_file
@@ -664,7 +665,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, bytes, Model]
     return path, path.read_bytes(), model
 
 
-@settings(max_examples=200)
+@draws(600)
 @given(data=st.data())
 def test_any_damage_is_noticed(small: tuple[Path, bytes, Model], data: st.DataObject) -> None:
     path, content, model = small

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import Cli
-from hypothesis import given, settings
+from draws import draws
+from hypothesis import given
 from hypothesis import strategies as st
 from test_sentence import text_like
 
@@ -73,7 +74,7 @@ def check_last_digits(reg: Regularizer) -> None:
         assert np.array_equal(found.w[~undecided] != 0.0, support.features[~undecided] == NONZERO)
 
 
-@settings(max_examples=16, deadline=None)
+@draws(60)
 @given(
     seed=st.integers(0, 2**20),
     name=st.sampled_from(list(PARTS)),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from draws import draws
+from hypothesis import given
 from hypothesis import strategies as st
 
 import textreg
@@ -85,7 +86,7 @@ def test_what_cannot_be_judged_is_said() -> None:
     assert rare.total == 60  # the only one of its label cannot be judged
 
 
-@settings(max_examples=60, deadline=None)
+@draws(60)
 @given(st.integers(2, 5), st.integers(5, 40), st.integers(0, 2**16))
 def test_the_rule_against_its_twin(k: int, n: int, seed: int) -> None:
     generator = np.random.default_rng(seed)

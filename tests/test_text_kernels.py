@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from draws import draws
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from twins import text as plain
@@ -61,7 +62,7 @@ def frozen(values: Any, dtype: type) -> Any:
     return array
 
 
-@settings(max_examples=150, deadline=None)
+@draws(500)
 @given(TEXTS, st.booleans(), st.integers(1, 3), RULES, *[st.booleans()] * 3)
 def test_encode(
     texts: list[str],
@@ -383,7 +384,7 @@ def three_threads() -> Iterator[None]:
         yield
 
 
-@settings(max_examples=50, deadline=None)
+@draws(50)
 @given(st.lists(TEXT, max_size=12), RULES, st.booleans(), st.booleans())
 def test_encode_in_threads(texts: list[str], rule: str, marks: bool, spans: bool) -> None:
     arguments = (texts, True, 1, rule, marks, marks, spans)
@@ -392,7 +393,7 @@ def test_encode_in_threads(texts: list[str], rule: str, marks: bool, spans: bool
         assert equal(text.encode(*arguments), alone)
 
 
-@settings(max_examples=50, deadline=None)
+@draws(50)
 @given(streams())
 def test_count_and_sentence_sets_in_threads(stream: Any) -> None:
     with three_threads():

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from draws import draws
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -316,7 +317,7 @@ def test_either_may_be_left_out() -> None:
     assert tokens.sentence_spans.tolist() == [[0, 8], [0, 3]]
 
 
-@settings(deadline=None, max_examples=100)
+@draws(300)
 @given(st.lists(st.text('aB .!\n1é的。“”😀🏽\u200d<"') | st.text()), st.booleans(), st.booleans())
 def test_words_do_not_depend_on_marks(texts: list[str], punctuation: bool, emoji: bool) -> None:
     """With marks there are the same words in the same sentences, but for sentences of marks."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from draws import draws
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
@@ -69,7 +70,7 @@ def test_the_optimum_is_that_of_all_features(loss: str, l1: float, l2: float) ->
 
 @pytest.mark.usefixtures("always")
 @given(st.integers(0, 10_000), st.sampled_from([0.02, 0.1, 0.4]), st.booleans())
-@settings(max_examples=7)
+@draws(20)
 def test_no_bound_on_the_way_is_above_the_optimum(seed: int, l1: float, ridge: bool) -> None:
     problem = documents(seed)
     reg = Sentence(group=0.1, l1=l1, l2=0.1 * ridge)

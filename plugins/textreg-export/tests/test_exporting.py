@@ -17,6 +17,7 @@ from typing import Any
 import hypothesis.strategies as st
 import pytest
 from conftest import Cli
+from draws import draws
 from exports import (
     FIELDS,
     HTML,
@@ -30,7 +31,7 @@ from exports import (
     reviews_model,
     tickets_model,
 )
-from hypothesis import given, settings
+from hypothesis import given
 
 import textreg
 from textreg.errors import BrokenPluginError, UsageError
@@ -98,7 +99,7 @@ def test_the_description_answers_as_the_model(name: str) -> None:
 
 
 @given(st.lists(st.sampled_from(PIECES + HTML) | st.characters(), max_size=25).map("".join))
-@settings(max_examples=25)
+@draws(50)
 def test_any_text(text: str) -> None:
     for name in OPTIONS:
         model = model_of(name)

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import Cli
-from hypothesis import example, given, settings
+from draws import draws
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from test_bounds import check_bounds
@@ -196,7 +197,7 @@ def test_features_of_no_group() -> None:
     assert penalty.value(np.ones(14)) == math.inf
 
 
-@settings(max_examples=30, deadline=None)
+@draws(30)
 @given(seed=st.integers(0, 2**20), strengths=st.sampled_from(STRENGTHS))
 @example(seed=5758, strengths=(1.0, 0.3, 0.0))  # dual variables that left the loss's conjugate
 @example(seed=197, strengths=(1.0, 0.3, 0.0))  # all new groups at once are worse than none
@@ -219,7 +220,7 @@ def test_no_bound_on_the_way_exceeds_an_optimum_found_otherwise(
     check_bounds(loss, Latent(group=0.3, l1=l1, l2=l2), warm=False)  # it begins where it likes
 
 
-@settings(max_examples=15, deadline=None)
+@draws(30)
 @given(
     seed=st.integers(0, 2**20),
     name=st.sampled_from(list(PROVING)),
@@ -239,7 +240,7 @@ def test_the_last_digits_prove_nearly_all_of_the_support(name: str) -> None:
     check_last_digits(PROVING[name])
 
 
-@settings(max_examples=50, deadline=None)
+@draws(50)
 @given(seed=st.integers(0, 2**20), l1=st.sampled_from([0.0, 0.3]), l2=st.sampled_from([0.0, 0.2]))
 def test_dual_points_are_feasible_and_below(seed: int, l1: float, l2: float) -> None:
     """S(c_g, l1) is in every ball, and t.c at any weights is at most the penalty there."""
@@ -262,7 +263,7 @@ def test_dual_points_are_feasible_and_below(seed: int, l1: float, l2: float) -> 
     assert l2 or float(np.abs(over[~penalty.closed]).max()) < 1e-15
 
 
-@settings(max_examples=20, deadline=None)
+@draws(20)
 @given(seed=st.integers(0, 2**20), l1=st.sampled_from([0.0, 0.1]), l2=st.sampled_from([0.01, 0.5]))
 def test_projected_is_near_the_nearest_dual_point(seed: int, l1: float, l2: float) -> None:
     """At the nearest one the weights are best for t: t.w - penalty(w) is the conjugate at t."""
@@ -282,7 +283,7 @@ def test_projected_is_near_the_nearest_dual_point(seed: int, l1: float, l2: floa
     assert t @ weights - penalty.value(weights) == pytest.approx(conjugate, rel=0.05, abs=1e-9)
 
 
-@settings(max_examples=30, deadline=None)
+@draws(30)
 @given(seed=st.integers(0, 2**20), l1=st.sampled_from([0.0, 0.3]), size=st.floats(0.5, 1.0))
 def test_a_dual_point_inside_is_moved_out_to_a_ball(seed: int, l1: float, size: float) -> None:
     penalty = LatentPenalty(few_groups(seed % 1000).groups, 0.5, l1, 0.0)
@@ -296,7 +297,7 @@ def test_a_dual_point_inside_is_moved_out_to_a_ball(seed: int, l1: float, size: 
     assert least_kappa(penalty, t / (0.98 * kappa)) > 1.0
 
 
-@settings(max_examples=50, deadline=None)
+@draws(50)
 @given(seed=st.integers(0, 2**20), few=st.booleans())
 def test_the_parts_are_those_of_least_sum(seed: int, few: bool) -> None:
     """Their sum is met by a dual point, which no norm can be below."""

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import Cli
-from hypothesis import given, settings
+from draws import draws
+from hypothesis import given
 from hypothesis import strategies as st
 
 import textreg
@@ -55,7 +56,7 @@ def benchmark(demo: Path) -> Benchmark:
 # Samples
 
 
-@settings(max_examples=30)
+@draws(30)
 @given(
     counts=st.lists(st.integers(1, 30), min_size=2, max_size=5),
     draw=st.sampled_from(DRAWS),
