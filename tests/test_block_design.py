@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from draws import draws
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
+from thoroughness import draws
 
 from textreg.builtin.backends import Here
 from textreg.builtin.groups import Group, Sentence

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from draws import draws
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import CountVectorizer
 from test_text_kernels import TEXT, TEXTS
+from thoroughness import draws
 
 import textreg
 from textreg.builtin.tokenizers import Chars, Words

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from draws import draws
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from test_text_kernels import RULES, TEXTS, equal, three_threads
+from thoroughness import draws
 from twins import text_chars as plain
 
 from textreg._core import text_chars

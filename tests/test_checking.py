@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 from conftest import Cli
-from draws import draws
 from hypothesis import given
 from hypothesis import strategies as st
+from thoroughness import draws
 
 import textreg
 from textreg.checking import CheckResult, CheckSettings

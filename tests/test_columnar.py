@@ -19,6 +19,7 @@ from typing import Any
 
 import pytest
 from conftest import Cli
+from thoroughness import thorough
 
 import textreg
 from textreg.errors import DataError, DataWarning, UsageError
@@ -388,13 +389,8 @@ def bomb(path: Path) -> Path:
     "name",
     [
         *("dictionary.parquet", "all.arrow"),
-        *(
-            pytest.param(name, marks=pytest.mark.thorough)
-            for name in (
-                *("dictionary-schema.parquet", "plain.parquet", "dictionary.arrow"),
-                *("dictionary.arrows", "all.arrows"),
-            )
-        ),
+        *map(thorough, ("dictionary-schema.parquet", "plain.parquet", "dictionary.arrow")),
+        *map(thorough, ("dictionary.arrows", "all.arrows")),
     ],
 )
 @pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="no peak of memory is told")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from thoroughness import thorough
 
 from textreg.builtin.groups import Group
 from textreg.builtin.separable import Elastic, Lasso, Ridge
@@ -28,11 +29,7 @@ def posed(loss: str, seed: int = 0, share: float = 1e-4) -> tuple[Problem, float
     [
         ("squared-hinge", 0, 1e-4),
         ("hinge", 0, 1e-3),
-        *(
-            pytest.param(loss, seed, 1e-5, marks=pytest.mark.thorough)
-            for loss in LOSSES
-            for seed in range(3)
-        ),
+        *(thorough(loss, seed, 1e-5) for loss in LOSSES for seed in range(3)),
     ],
 )
 def test_a_hard_lasso_converges_in_every_solver(loss: str, seed: int, share: float) -> None:
@@ -77,11 +74,7 @@ def test_steps_are_not_held_up_at_the_kinks_of_a_hinge(share: float) -> None:
     ("loss", "group", "share"),
     [
         ("hinge", 0.1, 1e-3),
-        *(
-            pytest.param(loss, group, 1e-5, marks=pytest.mark.thorough)
-            for loss in LOSSES
-            for group in (0.1, 1.0)
-        ),
+        *(thorough(loss, group, 1e-5) for loss in LOSSES for group in (0.1, 1.0)),
     ],
 )
 def test_weak_groups_converge(loss: str, group: float, share: float) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from conftest import Cli
+from thoroughness import thorough
 
 import textreg
 from textreg.demo import write_demo
@@ -44,11 +45,6 @@ def small_demo(documents: int = 400) -> None:
     train = write_demo("demo").train
     lines = train.read_text("utf-8").splitlines(keepends=True)
     train.write_text("".join(lines[:documents]), "utf-8")
-
-
-def thorough(page: str) -> Any:
-    """A page that takes longer than others like it."""
-    return pytest.param(page, marks=pytest.mark.thorough)
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from test_documents import CHECKOUT
+from thoroughness import thorough
 
 matplotlib = pytest.importorskip("matplotlib")
 EXAMPLES = sorted((CHECKOUT / "docs" / "programs").glob("plot_*.py"))
@@ -115,7 +116,7 @@ sphinx_gallery_conf = runpy.run_path({docs!r} + "/conf.py")["sphinx_gallery_conf
 @pytest.mark.parametrize(
     ("between", "words"),
     [
-        pytest.param("", "", marks=pytest.mark.thorough),
+        thorough("", ""),
         ("# %%\n# Later:", r"plot_it\.py:\d+: panel 2 of 2 has no data"),
     ],
 )

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from conftest import Cli
+from thoroughness import thorough
 
 import textreg
 from textreg.files import write_atomically
@@ -80,7 +81,7 @@ def test_full_devices(model: Path) -> None:
     "name",
     [
         *("/dev/stdout", "link", "run.log"),
-        *(pytest.param(f"/dev/{name}", marks=pytest.mark.thorough) for name in ("fd/1", "stderr")),
+        *map(thorough, ("/dev/fd/1", "/dev/stderr")),
     ],
 )
 @pytest.mark.skipif(not os.path.exists("/dev/fd/1"), reason="there is no /dev/fd here")

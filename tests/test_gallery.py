@@ -11,6 +11,7 @@ import pytest
 from browsing import all_of, requests, show
 from conftest import Cli
 from pages import Page
+from thoroughness import thorough
 
 import textreg
 
@@ -75,15 +76,9 @@ def check_sentences(browser: Chrome) -> None:
     ("task", "label", "strengths", "least"),
     [
         # Yogatama & Smith (2014), table 4: a message about Mac hardware
-        pytest.param(
-            *("computer", "comp.sys.mac.hardware", ("0.25", "2.4", "0.25"), 0.8),
-            marks=pytest.mark.thorough,
-        ),
+        thorough("computer", "comp.sys.mac.hardware", ("0.25", "2.4", "0.25"), 0.8),
         # and table 5: a product review
-        pytest.param(
-            *("amazon-books", "positive", ("0.0027", "2.6", "0.27"), 0.7),
-            marks=pytest.mark.thorough,
-        ),
+        thorough("amazon-books", "positive", ("0.0027", "2.6", "0.27"), 0.7),
     ],
 )
 def test_the_papers_own_examples(

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 from conftest import Cli
-from draws import draws
 from hypothesis import given
 from hypothesis import strategies as st
+from thoroughness import draws
 
 from textreg.errors import DataError, DataWarning
 from textreg.files import MAX_LINE

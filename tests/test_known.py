@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from draws import draws
 from hypothesis import given
 from hypothesis import strategies as st
 from test_text_kernels import TEXTS
+from thoroughness import draws
 
 import textreg
 from textreg.builtin.tokenizers import Chars, Words

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from draws import draws
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_text_kernels import RULES, TEXT, TEXTS, equal, frozen
+from thoroughness import draws
 from twins import text_grams as plain_grams
 from twins import text_rows as plain_rows
 

@@ -7,9 +7,9 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from draws import draws
 from hypothesis import given
 from hypothesis import strategies as st
+from thoroughness import draws
 
 import textreg
 from textreg.checking.copies import CROWD, near_pairs

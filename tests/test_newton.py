@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from draws import draws
 from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.sparse import csr_array
+from thoroughness import draws
 
 from textreg.builtin.separable import Elastic, Lasso, NoRegularizer, Ridge
 from textreg.errors import ConvergenceWarning

@@ -411,9 +411,9 @@ def test_a_text_runs_no_file(site: Site) -> None:
     options = ("--plugin=evil.py", "--no-plugin=words")
     cases = [(before, option) for before in befores for option in options]
     commands = [[*before, option] for before, option in cases]
-    commands += [[*before, "--", option] for before, option in cases]
-    told = site.session(commands)
-    for (before, option), (code, out, err) in zip(cases, told, strict=False):
+    texts = [[*before, "--", option] for before, option in cases]
+    told = site.session([*commands, *texts])
+    for (before, option), (code, out, err) in zip(cases, told[: len(cases)], strict=True):
         assert (code, out) == (2, ""), (before, option)
         name = option.partition("=")[0]
         wanted = f"Error: No such option here: {name}. Put it before the command: textreg"

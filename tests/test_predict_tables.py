@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 from conftest import Cli
-from draws import draws
 from hypothesis import example, given
 from hypothesis import strategies as st
+from thoroughness import draws
 
 import textreg
 from textreg.cli import main

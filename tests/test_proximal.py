@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from draws import draws
 from hypothesis import given
 from hypothesis import strategies as st
+from thoroughness import draws
 
 from textreg import train
 from textreg.errors import ConvergenceWarning, PluginError, UsageError

@@ -9,6 +9,7 @@ import re
 from pathlib import Path
 
 import pytest
+from thoroughness import thorough
 
 import textreg
 
@@ -40,14 +41,8 @@ def published(corpus: str, column: str) -> float:
         ("trec", "trec", "auto", {}),
         ("trec", "trec", "sentence", {"reg": "sentence"}),
         ("trec", "trec", "ridge", {"reg": "ridge"}),
-        pytest.param(
-            *("computer", "tasks/computer", "sentence", {"reg": "sentence"}),
-            marks=pytest.mark.thorough,
-        ),
-        pytest.param(
-            *("amazon-books", "tasks/amazon-books", "ridge", {"reg": "ridge"}),
-            marks=pytest.mark.thorough,
-        ),
+        thorough("computer", "tasks/computer", "sentence", {"reg": "sentence"}),
+        thorough("amazon-books", "tasks/amazon-books", "ridge", {"reg": "ridge"}),
     ],
 )
 def test_a_published_accuracy(

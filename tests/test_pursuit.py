@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from draws import draws
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array, diags_array, hstack
+from thoroughness import draws
 
 from textreg.builtin.greedy import Gomp, Omp
 from textreg.errors import ConvergenceWarning, DataError, UsageError

@@ -7,9 +7,9 @@ import io
 from pathlib import Path
 
 import pytest
-from draws import draws
 from hypothesis import given
 from hypothesis import strategies as st
+from thoroughness import draws
 
 from textreg.errors import DataError
 from textreg.reading.corpus import read_corpus, stream_records

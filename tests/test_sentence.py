@@ -7,12 +7,12 @@ import warnings
 
 import numpy as np
 import pytest
-from draws import draws
 from hypothesis import example, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.sparse import csr_array
+from thoroughness import draws
 
 from textreg.builtin.groups import Sentence
 from textreg.builtin.separable import Elastic, Lasso

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from draws import draws
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.special import logsumexp, softmax
+from thoroughness import draws, thorough
 
 import textreg
 from textreg.builtin.groups import Group, Sentence
@@ -259,7 +259,7 @@ LABELS = ["desert", "desert", "sea", "sea", "wood", "wood"]
 @pytest.mark.parametrize(
     "options",
     [
-        pytest.param({"reg": "sentence", "path": True}, marks=pytest.mark.thorough),
+        thorough({"reg": "sentence", "path": True}),
         {"reg": "group", "groups": "windows", "reg_l1": 0.05, "reg_l2": 0.0, "cv": 3},
     ],
 )

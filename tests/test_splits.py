@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import Cli
-from draws import draws
 from hypothesis import given
 from hypothesis import strategies as st
+from thoroughness import draws
 
 import textreg
 from textreg.errors import DataError, DataWarning, UsageError

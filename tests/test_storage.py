@@ -17,11 +17,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from draws import draws
 from hypothesis import given
 from hypothesis import strategies as st
 from model_files import content, rewrite
 from safetensors.numpy import save_file
+from thoroughness import draws
 
 from textreg.errors import ModelError, UsageError
 from textreg.features.encoder import Encoder

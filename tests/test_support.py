@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import Cli
-from draws import draws
 from hypothesis import given
 from hypothesis import strategies as st
 from test_sentence import text_like
+from thoroughness import draws
 
 import textreg
 from textreg.builtin.groups import Sentence

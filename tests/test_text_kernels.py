@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from draws import draws
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from thoroughness import draws
 from twins import text as plain
 from twins import text_counts as plain_counts
 from twins import text_grams as plain_grams

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from conftest import Cli
 from test_documents import CHECKOUT, run_session
+from thoroughness import thorough
 
 pytestmark = pytest.mark.skipif(
     not (CHECKOUT / "docs" / "index.md").is_file(),
@@ -22,10 +23,10 @@ pytestmark = pytest.mark.skipif(
     [
         "index",
         "tutorial",
-        pytest.param("coming-from-fasttext", marks=pytest.mark.thorough),
+        thorough("coming-from-fasttext"),
         "engineer",
-        pytest.param("researcher", marks=pytest.mark.thorough),
-        pytest.param("author", marks=pytest.mark.thorough),  # as docs/plugins.md
+        thorough("researcher"),
+        thorough("author"),  # as docs/plugins.md
     ],
 )
 def test_walk(

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from draws import draws
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from thoroughness import draws
 
 from textreg.builtin.group_builders import Sentences
 from textreg.builtin.tokenizers import Words

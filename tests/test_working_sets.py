@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from draws import draws
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
+from thoroughness import draws
 
 from textreg.builtin.groups import Sentence
 from textreg.errors import ConvergenceWarning

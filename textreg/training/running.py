@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import copy_context
 from dataclasses import dataclass, field
-from functools import lru_cache, partial
+from functools import partial
 from importlib.util import find_spec
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -217,22 +217,16 @@ _LOCK = threading.Lock()
 _limits: list[Any] = []
 
 
-@lru_cache(maxsize=1)
-def _libraries(_modules: int) -> Any:
-    """The BLAS libraries that so many modules have loaded; to find them takes 5 ms."""
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController()
-
-
 @contextmanager
 def one_thread_in_blas() -> Iterator[None]:
     """A time in which BLAS keeps to one thread: the last who leaves it ends it.
 
     Each by itself would restore what it found, which another may have set.
     """
+    from threadpoolctl import threadpool_limits
+
     with _LOCK:
-        _limits.append(_limits[0] if _limits else _libraries(len(sys.modules)).limit(limits=1))
+        _limits.append(_limits[0] if _limits else threadpool_limits(limits=1))
     try:
         yield
     finally:

@@ -18,6 +18,7 @@ from local_cluster import started
 from scipy.sparse import csr_array
 from test_block_design import cut_rows
 from test_in_blocks import documents, weights, write
+from thoroughness import thorough
 
 import textreg
 from textreg.builtin import backends
@@ -31,11 +32,6 @@ from textreg_dask.packing import pack, size_of, unpack
 from textreg_dask.rows import ClusterDesign
 
 DASK = {"backend": "dask", "memory": "4GB"}
-
-
-def thorough(value: int) -> Any:
-    """A case with a cluster of its own, which takes seconds to start, that few runs need."""
-    return pytest.param(value, marks=pytest.mark.thorough)
 
 
 @pytest.fixture(scope="module")

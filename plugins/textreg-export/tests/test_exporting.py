@@ -17,7 +17,6 @@ from typing import Any
 import hypothesis.strategies as st
 import pytest
 from conftest import Cli
-from draws import draws
 from exports import (
     FIELDS,
     HTML,
@@ -32,6 +31,7 @@ from exports import (
     tickets_model,
 )
 from hypothesis import given
+from thoroughness import draws
 
 import textreg
 from textreg.errors import BrokenPluginError, UsageError

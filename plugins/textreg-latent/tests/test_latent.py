@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import Cli
-from draws import draws
 from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
@@ -17,6 +16,7 @@ from test_bounds import check_bounds
 from test_removal_table import TEXT, train
 from test_sentence import ragged, same, text_like
 from test_support import LOSSES, TOLERANCES, check_at_optimum, check_last_digits
+from thoroughness import draws
 
 import textreg
 from textreg.builtin.groups import Group

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import Cli
-from draws import draws
 from hypothesis import given
 from hypothesis import strategies as st
+from thoroughness import draws
 
 import textreg
 import textreg_report

@@ -1,7 +1,10 @@
-"""How many examples hypothesis draws for a test."""
+"""What thorough runs do more: further examples of hypothesis, and further cases."""
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
 from hypothesis import settings
 
 # Of the profile that conftest.py has loaded: 100, or 25 where a run is not thorough.
@@ -11,3 +14,8 @@ SHARE = settings().max_examples / 100
 def draws(most: int) -> settings:
     """So many examples in a thorough run, and a part of them in others, but four at least."""
     return settings(max_examples=max(min(most, 4), round(SHARE * most)))
+
+
+def thorough(*values: Any) -> Any:
+    """A case of a test with parameters that costs more than it tells in every run."""
+    return pytest.param(*values, marks=pytest.mark.thorough)
