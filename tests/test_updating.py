@@ -15,8 +15,8 @@ from conftest import Cli
 import textreg
 from textreg import Corpus, Model, TextregError, load, train, update
 from textreg.errors import DataError, DataWarning, ModelError, UsageError
-from textreg.records.text import Names
-from textreg.training.update import find_names, initial_weights
+from textreg.records.text import Names, find_names
+from textreg.training.update import initial_weights
 
 DAY = "2026-01-31"
 Labeled = tuple[list[str], list[str]]

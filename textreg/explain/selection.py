@@ -19,6 +19,7 @@ from textreg.model.summary import SupportSummary, TrainingSummary
 from textreg.plugins import calls, registry
 from textreg.records import Bools, Corpus, Floats, Graph, Groups, Int64s, Tokens
 from textreg.records.arrays import row_of, sums
+from textreg.records.text import find_names
 from textreg.structure.grouping import SegmentNames
 
 
@@ -395,7 +396,7 @@ def _as_trained(corpus: Corpus, summary: TrainingSummary) -> Corpus:
 
 def _spread(model: Model, vocabulary: Sequence[str]) -> tuple[Floats, int]:
     """Weights (k, p) over the features of the corpus; and how many of the model's it lacks."""
-    columns = places(model.encoder.names, vocabulary)
+    columns = find_names(model.encoder.names, vocabulary)
     present = columns >= 0
     if len(columns) and not present.any():
         raise DataError(
@@ -405,16 +406,6 @@ def _spread(model: Model, vocabulary: Sequence[str]) -> tuple[Floats, int]:
     weights = np.zeros((len(model.weights), len(vocabulary)))
     weights[:, columns[present]] = model.weights[:, present]
     return weights, int((~present).sum())
-
-
-def places(names: Sequence[str], vocabulary: Sequence[str]) -> Int64s:
-    """The place of each name in a vocabulary, which may be much longer; -1 of those not in it."""
-    wanted = {name: number for number, name in enumerate(names)}
-    columns = np.full(len(names), -1, dtype=np.int64)
-    for place, name in enumerate(vocabulary):
-        if name in wanted:
-            columns[wanted[name]] = place
-    return columns
 
 
 def _again(

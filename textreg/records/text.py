@@ -268,6 +268,16 @@ _CORPUS_ARRAYS = {"sample_weight": np.float64, "source_of": np.int32, "line_of":
 _COLUMNS = ("labels", "group_of", "time_of", "evidence_of", *_CORPUS_ARRAYS)
 
 
+def find_names(names: Sequence[Any], others: Sequence[Any]) -> Int64s:
+    """The index of each name among others, which may be many more, or -1; each is there once."""
+    wanted = {name: at for at, name in enumerate(names)}
+    found = np.full(len(names), -1, dtype=np.int64)
+    for index, other in enumerate(others):
+        if other in wanted:
+            found[wanted[other]] = index
+    return found
+
+
 @dataclass(frozen=True)
 class Corpus:
     """Documents as they were read, by ``read_corpus`` or from lists.

@@ -37,6 +37,7 @@ from textreg.model.model import Model
 from textreg.plugins import calls
 from textreg.records import Corpus, Documents, Floats, Int64s, Problem, Solution
 from textreg.records.documents import as_column
+from textreg.records.text import find_names
 from textreg.solvers.newton import newton
 from textreg.training import fit as fitting
 from textreg.training import prepare, recipe, running, train, trials
@@ -372,13 +373,10 @@ def widen(model_encoder: AnyEncoder, texts: Documents, old: int) -> Widened:
 
 def _joined(old: Encoder, new: Encoder) -> tuple[Sequence[str], Int64s]:
     """The names of both, in order, and where those of the first are."""
-    names = list(dict.fromkeys([*old.vocabulary, *new.vocabulary]))
     # Columns are sorted as a training sorts them: n-grams by their words.
-    words = old.tokenizer.forms_ngrams
-    order = sorted(range(len(names)), key=lambda at: names[at].split(" ") if words else names[at])
-    place = np.empty(len(names), dtype=np.int64)
-    place[order] = np.arange(len(names))
-    return [names[at] for at in order], place[: len(old.vocabulary)]
+    words = (lambda name: name.split(" ")) if old.tokenizer.forms_ngrams else None
+    names = sorted({*old.vocabulary, *new.vocabulary}, key=words)
+    return names, find_names(old.vocabulary, names)
 
 
 def _encoder(part: Encoder, names: Sequence[str], idf: Floats) -> Encoder:
@@ -427,12 +425,6 @@ def _full_names(encoder: AnyEncoder) -> list[tuple[str, str, str]]:
     fields = ("" if part.field is None else part.field.name for part in encoder.parts)
     parts = zip(fields, encoder.parts, strict=True)
     return [(field, part.label, name) for field, part in parts for name in part.names]
-
-
-def find_names(names: Sequence[Any], others: Sequence[Any]) -> Int64s:
-    """The index of each name among other names, or -1; each name is there once."""
-    number = {name: at for at, name in enumerate(others)}
-    return np.array([number.get(name, -1) for name in names], dtype=np.int64)
 
 
 def update(  # noqa: PLR0913  # its options are its interface

@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textreg.errors import DataError, first_few
-from textreg.explain.selection import places
 from textreg.kinds import Regularizer
 from textreg.measure import evaluation, metrics
 from textreg.model.model import Model
 from textreg.plugins import registry
 from textreg.records import Bools, Corpus, Floats, Int64s, MultiSolution
+from textreg.records.text import find_names
 from textreg.structure.shuffling import shadow_of
 from textreg.tasks import Multilabel, Task
 from textreg.training.fit import fit_rows
@@ -406,7 +406,7 @@ def refit(model: Model, corpus: Corpus, settings: TrainingSettings, work: Work =
     return Refits(
         corpus=corpus,
         data=data,
-        columns=places(model.encoder.names, data.encoder.names),
+        columns=find_names(model.encoder.names, data.encoder.names),
         rows=held[order],
         fit_of=np.repeat(np.arange(k), [len(split.held) for split in splits])[order],
         own=collected(0),
