@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import json
 import re
 import struct
@@ -378,7 +377,6 @@ def _paired(row: Row) -> Row:
 _ARRAY_BEGINS = re.compile(r"\ufeff?\s*\[\s*([{\]]|$)")
 _BLANK = re.compile(r"[ \t\n\r]*")
 _ESCAPED = re.compile("[\udc80-\udcff]")
-_TRIM = 1 << 20
 # Endings of files whose first line may well begin as an array does.
 _OTHERS = {".jsonl", ".ndjson", ".csv", ".tsv", ".tab", ".txt"}
 
@@ -396,102 +394,58 @@ class JsonArray(Format):
         return source.ending not in _OTHERS and bool(_ARRAY_BEGINS.match(head))
 
     def rows(self, source: Source, columns: TableColumns) -> Iterator[Row | UnusableRow]:
-        text = _Text(source)
         objects = Objects(source.name, columns)
-        text.expect("[")
-        number = 0
-        while text.next() != "]":
-            if number:
-                text.expect(",")
-            number += 1
-            text.number = number
-            raw, value = text.value()
+        for number, raw, value in _elements(source):
             if _ESCAPED.search(raw):
                 yield _undecodable(raw, source.encoding, number).at(number)
             else:
                 yield objects.row(number, raw, value)
-        text.expect("]")
-        if text.next():
-            raise text.broken("there is more after the end of the array")
         objects.end()
 
 
-class _Text:
-    """Decoded text that is read value by value; bytes that are no text are escaped.
+def _elements(source: Source) -> Iterator[tuple[int, str, Any]]:
+    """The number of every element of an array, how it is written, and its value.
 
-    number: that of the value which is read, from 1.
+    Bytes that are no text are escaped.
     """
+    number, decode = 1, json.JSONDecoder().raw_decode
 
-    def __init__(self, source: Source) -> None:
-        self.number = 1
-        self._name = source.name
-        self._chunks = source.chunks()
-        self._decoder = codecs.getincrementaldecoder(source.encoding)("surrogateescape")
-        self._decode = json.JSONDecoder().raw_decode
-        self._text = ""
-        self._at = 0
-        self._most = limit(MAX_LINE)
-        self._more(1)
-        self._text = self._text.removeprefix("\ufeff")
-
-    def next(self) -> str:
-        """The next character that is not blank; empty at the end."""
-        while True:
-            self._at = _BLANK.match(self._text, self._at).end()  # type: ignore[union-attr]
-            if self._at < len(self._text) or not self._more(1):
-                return self._text[self._at : self._at + 1]
-
-    def expect(self, character: str) -> None:
-        """Go past a character; DataError where another one stands."""
-        found = self.next()
-        if found != character:
-            raise self.broken(f"{character} is missing" if found else "the array has no end")
-        self._at += 1
-
-    def value(self) -> tuple[str, Any]:
-        """The next value, and how it is written."""
-        self.next()
-        if self._at > _TRIM:
-            self._text, self._at = self._text[self._at :], 0
-        while True:
-            try:
-                value, end = self._decode(self._text, self._at)
-            except json.JSONDecodeError as error:
-                open_string = error.msg.startswith("Unterminated")
-                known = not open_string and error.pos + 16 < len(self._text)
-                if known or not self._more(len(self._text) - self._at):
-                    what = "the array has no end" if not known else error.msg
-                    raise self.broken(what) from None
-            except (ValueError, RecursionError):
-                raise self.broken("a number of thousands of digits, or nested too deep") from None
-            else:
-                # A number may go on in what has not been read.
-                if end < len(self._text) or not self._more(1):
-                    raw, self._at = self._text[self._at : end], end
-                    return raw, value
-            if len(self._text) - self._at > self._most:
-                raise DataError(f"{self._name}:{self.number}: {' '.join(too_long('the record'))}.")
-
-    def _more(self, least: int) -> bool:
-        """Read so many more characters, or what there is; False at the end."""
-        parts, size = [self._text], 0
-        for chunk in self._chunks:
-            try:
-                parts.append(self._decoder.decode(chunk))
-            except UnicodeError:
-                raise self.broken("bytes that are no text") from None
-            size += len(parts[-1])
-            if size >= least:
-                break
-        self._text = "".join(parts)
-        return size > 0
-
-    def broken(self, what: str) -> DataError:
-        """The error for what follows no rule of JSON."""
+    def broken(what: str) -> DataError:
         return DataError(
-            f"{self._name}:{self.number}: not a valid JSON array ({what}). Nobody knows how many "
+            f"{source.name}:{number}: not a valid JSON array ({what}). Nobody knows how many "
             "records come after that: write the file again, or write JSON lines, an object a line."
         )
+
+    try:
+        text = b"".join(source.chunks()).decode(source.encoding, "surrogateescape")
+    except UnicodeError:
+        raise broken("bytes that are no text") from None
+    at = _next(text, text.index("[") + 1)
+    while text[at : at + 1] != "]":
+        try:
+            value, end = decode(text, at)
+        except json.JSONDecodeError as error:
+            cut = error.msg.startswith("Unterminated") or error.pos + 16 >= len(text)
+            raise broken("the array has no end" if cut else error.msg) from None
+        except (ValueError, RecursionError):
+            raise broken("a number of thousands of digits, or nested too deep") from None
+        if end - at > limit(MAX_LINE):
+            raise DataError(f"{source.name}:{number}: {' '.join(too_long('the record'))}.")
+        yield number, text[at:end], value
+        at = _next(text, end)
+        if text[at : at + 1] == ",":
+            number, at = number + 1, _next(text, at + 1)
+            if text[at : at + 1] == "]":
+                raise broken("Expecting value")
+        elif text[at : at + 1] != "]":
+            raise broken(", is missing" if at < len(text) else "the array has no end")
+    if _next(text, at + 1) < len(text):
+        raise broken("there is more after the end of the array")
+
+
+def _next(text: str, at: int) -> int:
+    """Where the next character is that is not blank."""
+    return _BLANK.match(text, at).end()  # type: ignore[union-attr]
 
 
 def _undecodable(raw: str, encoding: str, number: int) -> UnusableRow:
