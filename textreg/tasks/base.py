@@ -202,8 +202,8 @@ def label_variants(counts: Mapping[str, int]) -> dict[str, str]:
     """Labels that seem to be another one, written otherwise; and that one.
 
     Labels are one if they differ in case and blanks, or in marks between letters. A label of few
-    documents is a typing error of one with ``TIMES`` as many if one letter is too much, missing,
-    another one, or changes places with the next.
+    documents is a typing error of one with ``TIMES / (letters of it)`` as many if one letter is too
+    much, missing, another one, or changes places with the next.
     """
     ranked = sorted(counts, key=lambda label: (-counts[label], label))
     spelled: dict[str, list[str]] = {}
@@ -214,14 +214,16 @@ def label_variants(counts: Mapping[str, int]) -> dict[str, str]:
     # Two spellings are near where they are equal without one letter of each.
     near: dict[str, list[str]] = {}
     for spelling in sorted(spelled, key=lambda it: -total[it]):
-        if len(spelling) < SHORTEST or not spelling.replace(" ", "").isalpha():
+        lettered = _LETTERED.search(spelled[spelling][0])
+        if len(spelling) < SHORTEST or lettered or not spelling.replace(" ", "").isalpha():
             continue
         without = {spelling, *(spelling[:at] + spelling[at + 1 :] for at in range(len(spelling)))}
         others = dict.fromkeys(other for it in without for other in near.get(it, ()))
-        right = next((it for it in others if TIMES * total[spelling] <= total[it]), None)
+        least = TIMES / len(spelling)
+        right = next((it for it in others if least * total[spelling] <= total[it]), None)
         if right is not None:
             variants |= dict.fromkeys(spelled[spelling], spelled[right][0])
-        elif total[spelling] >= TIMES:  # else there is no typing error of it
+        elif total[spelling] >= TIMES / (len(spelling) + 1):  # else there is no typing error of it
             for it in without:
                 near.setdefault(it, []).append(spelling)
     return variants
@@ -229,8 +231,11 @@ def label_variants(counts: Mapping[str, int]) -> dict[str, str]:
 
 # The least letters of a label that a typing error is looked for in: of "cat" and "car" both are.
 SHORTEST = 5
-# A label has at least so many times the documents of its typing error: "night" is none of "right".
-TIMES = 20
+# A label has at least so many times the documents of its typing error, by the letters of that: of 5
+# letters 20 times, as "night" is none of "right", of 10 letters 10 times.
+TIMES = 100
+# "Class A" is no typing error of "Class B".
+_LETTERED = re.compile(r"\b\w\W*$")
 
 
 def _spelling(label: str) -> str:
