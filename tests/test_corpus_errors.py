@@ -252,11 +252,9 @@ def test_empty_standard_input(monkeypatch) -> None:
 def test_no_row_that_can_be_used(file) -> None:
     path = file("a.csv", "label,text\n,a\n,b\n")
     message = refusal(path, on_error="skip")
-    assert message.startswith(
-        f"{path}:2: label is empty, in column 'label'. None of the 2 rows can be used"
-    )
-    message = refusal(file("a.csv", "label,text\n,a\n"), on_error="skip")
-    assert "label is empty, in column 'label'. It is the only row. Check" in message
+    assert message.startswith("2 of 2 rows (100 %) cannot be read: 2 label is empty, in column")
+    assert f"The first is {path}:2: label is empty, in column 'label'." in message
+    assert message.endswith("Check that the file is the right one, and its columns.")
 
 
 @pytest.mark.parametrize(

@@ -176,10 +176,15 @@ def test_variants_of_labels() -> None:
         "car": 1,
         "return to sender": 40,
         "Return  to_sender": 2,
+        "delivery": 130,
+        "delivry": 9,
+        "Class A": 900,
+        "Class B": 9,
     }
     assert label_variants(counts) == {
         **dict.fromkeys(["BILLING", "bil-ling", "Bililng", "Biling "], "Billing"),
         "Return  to_sender": "return to sender",
+        "delivry": "delivery",
     }
     assert label_variants({}) == {}
 
@@ -293,6 +298,45 @@ def test_opendocument(tmp_path: Path) -> None:
         read_corpus(path)
 
 
+@pytest.mark.parametrize(
+    ("above", "row"),
+    [
+        ("Requests of 2026, as of 28 November\n\n", 3),
+        ("Requests;;\n;;\n", 3),
+        ("sep=;\n", 2),
+        ("\n", 2),
+        ("", 0),
+    ],
+)
+def test_titles_above_the_header(tmp_path: Path, above: str, row: int) -> None:
+    table = f"{above}no;message;category\n1;too late, and dear;a\n2;fine;b\n"
+    path = tmp_path / "a.csv"
+    path.write_text(table)
+    book = openpyxl.Workbook()
+    for line in table.splitlines():
+        book.active.append(line.replace("sep=;", "sep=").split(";"))
+    book.save(tmp_path / "a.xlsx")
+    for read in (read_corpus(path), read_corpus(tmp_path / "a.xlsx")):
+        assert read.texts == ["too late, and dear", "fine"]
+        assert read.labels == ["a", "b"]
+        assert read.columns.get("header") == (f"row {row} (guessed)" if row else None)
+    path.write_text(f"{above.replace(',', '')}no;note;kind\n1;fine, all,,,,;a\n")
+    with pytest.raises(DataError, match=rf"a.csv:{row or 1}: no column .* There are: no, note"):
+        read_corpus(path)
+
+
+def test_a_table_of_one_column_has_no_title(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("text\nno comma\none, two\n")
+    with pytest.raises(
+        DataError, match=r"a\.csv:3: the number of columns is 2, and 1 in the first"
+    ):
+        read_corpus(path, labeled=False)
+    path.write_text("a title\n" * 10 + "text,label\n")
+    with pytest.raises(DataError, match=r"a\.csv:1: no column .* There are: a title"):
+        read_corpus(path)
+
+
 def workbook(path: Path, rows: list[tuple[Any, ...]]) -> str:
     """A workbook whose second sheet has these rows."""
     book = openpyxl.Workbook()
@@ -309,6 +353,11 @@ def test_workbooks_are_read_and_written(tmp_path: Path, cli: Callable[..., Any])
     rows = [(label, WORDS[label], number / 2) for number, label in enumerate(labels)]
     path = workbook(tmp_path / "a.xlsx", [("label", "text", "price"), *rows])
     sheet = ("--sheet", "Mails")
+    told = cli("train", path).err
+    assert "There are: nothing. Say which one it is with --text-col. This is the first" in told
+    assert "sheet, 'Sheet'. There are also: Mails. Choose one with --sheet NAME." in told
+    assert "no column 'text'" in (told := cli("train", path, "--text-col", "text").err)
+    assert "There are also: Mails." in told
     columns = ("--text-col", "text", "--number-col", "price", "--reg", "ridge", "--quiet")
     model, answers = tmp_path / "m.textreg", tmp_path / "answers.xlsx"
     assert cli("train", path, *sheet, *columns, "-o", model).code == 0

@@ -9,7 +9,8 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timezone
-from typing import TYPE_CHECKING, Any, NamedTuple
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -29,6 +30,8 @@ from textreg.records.documents import (
 
 if TYPE_CHECKING:
     from textreg.records import Floats
+
+T = TypeVar("T")
 
 _DATE = re.compile(
     r"(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d)?)(?:[.,](\d+))?)?\s*(Z|[+-]\d\d:?\d\d)?"
@@ -217,17 +220,22 @@ USUAL_NAMES = {
     "text": (
         *("text", "review", "reviewtext", "body", "content", "sentence", "message", "document"),
         *("comment", "tweet", "post", "utterance", "question", "article", "abstract"),
-        "description",
+        *("description", "texte", "texto", "testo", "tekst", "nachricht", "beschreibung"),
     ),
     "label": (
         *("label", "class", "category", "sentiment", "target", "y", "polarity", "topic", "tag"),
         *("intent", "labels", "classes", "categories", "topics", "tags", "intents"),
+        *("kategorie", "klasse", "catégorie", "categoría", "categoria", "étiquette", "etiqueta"),
     ),
     "weight": (),  # never guessed: a column of that name may be about parcels
     "group": (),
     "time": (),
     "evidence": (),
 }
+
+
+# The rows in which a header is looked for, below a title.
+MOST_TITLES = 10
 
 
 class Likely(str):
@@ -323,6 +331,8 @@ class TableColumns:
         The roles whose columns were chosen by a well-known name.
     others : list of str
         Further columns with well-known names of a label.
+    header : int
+        The row of the header, from 1, where titles stand above it; else 0.
     """
 
     def __init__(  # noqa: PLR0913  # its options are those of a reader
@@ -356,6 +366,7 @@ class TableColumns:
         self.chosen: dict[str, str] = {}
         self.guessed: list[str] = []
         self.others: list[str] = []
+        self.header = 0
 
     @property
     def numbered(self) -> bool:
@@ -363,6 +374,23 @@ class TableColumns:
         names = [name for name in self.wanted.values() if name is not None]
         names += [field.name for field in self.fields]
         return bool(names) and all(name.isdecimal() for name in names)
+
+    def titles(self, rows: Iterable[T], cells: Callable[[T, T], Sequence[str]]) -> int:
+        """The number of rows above the header: such as have one cell at most, a title or a mark.
+
+        ``cells(row, header)`` are those of a row, separated as those of the header are. Without a
+        header that fits it is taken to be the first row of several cells.
+        """
+        above, several = list[T](), list[int]()
+        for row in islice(rows, MOST_TITLES):
+            names = cells(row, row)
+            titled = all(sum(map(bool, cells(it, row))) < 2 for it in above)
+            if titled and self.fit(names):
+                return len(above)
+            if sum(map(bool, names)) > 1:
+                several.append(len(above))
+            above.append(row)
+        return 0 if self.numbered or not several else several[0]
 
     def fit(self, names: Sequence[str]) -> bool:
         """Whether ``names`` may be a header: it has all columns that are needed or asked for."""

@@ -284,9 +284,7 @@ class CorpusReader:
         except DataError as error:
             raise self.skipping.stopped or error from None
         collected.add(batch)
-        stopped, foreign = self.skipping.stopped, self.skipping.undecodable
-        if not len(collected) and stopped is None and foreign is None:
-            raise self.skipping.nothing_left()
+        stopped = self.skipping.stopped
         corpus = self._corpus(collected)
         if stopped is not None and len(corpus.skipped) == 1:
             raise stopped
@@ -345,6 +343,8 @@ class CorpusReader:
             else:
                 options = {}
                 told += " These are too many to leave out: fix them."
+        if not len(corpus):
+            told += " Check that the file is the right one, and its columns."
         return FaultsError(f"{encoding}{told}", options, rare)
 
     def batches(self, size: int, *, full: bool) -> Iterator[Corpus]:
@@ -403,6 +403,8 @@ class CorpusReader:
         columns, column_names = {"format": _joined(self.formats)}, {}
         if self.guessed:
             columns["encoding"] = f"{_joined(self.guessed)} (guessed)"
+        if headers := [f"row {table.header} (guessed)" for table in self.columns if table.header]:
+            columns["header"] = _joined(headers)
         for role in ColumnNames._fields:
             tables = [table for table in self.columns if role in table.chosen]
             if tables and (collected.labels is not None or role != "label"):

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
-from itertools import chain
+from itertools import chain, tee
 from pathlib import PurePath
 from tempfile import TemporaryFile
 from typing import IO, Any, TypeAlias
@@ -298,17 +298,6 @@ class Skipping:
         taken, self._rows = self._rows, SkippedRows()
         return taken
 
-    def nothing_left(self) -> DataError:
-        """The error where no row can be used."""
-        first, hint = next(iter(self._rows)), f" {self.remedy}" if self.remedy else ""
-        all_rows = "It is the only row."
-        if len(self._rows) > 1:
-            all_rows = f"None of the {len(self._rows):,} rows can be used, and this is the first."
-        return DataError(
-            f"{first.where}: {first.problem} {all_rows}{hint} Check that the file is the "
-            "right one, and its columns."
-        )
-
     @property
     def remedy(self) -> str:
         """How to read the rows that cannot be decoded, as a sentence; empty if there are none."""
@@ -354,7 +343,7 @@ class Lines:
         if block and block[0] is not None and self._encoding == "utf-8":
             block[0] = block[0].removeprefix(codecs.BOM_UTF8)
             self.first = self.first.removeprefix("\ufeff")
-        self._blocks = chain([block], blocks)
+        self._blocks: Iterator[list[bytes | None]] = chain([block], blocks)
         self.empty = not block
 
     def __iter__(self) -> Iterator[str]:
@@ -375,6 +364,12 @@ class Lines:
                     )
                     text = line.decode(self._encoding, "backslashreplace")
                 yield text
+
+    def ahead(self) -> Iterator[str]:
+        """The lines before any is given, which are given again later."""
+        self._blocks, blocks = tee(self._blocks)
+        for line in chain.from_iterable(blocks):
+            yield (line or b"").decode(self._encoding, "replace").removesuffix("\r")
 
     def at(self, line: int) -> str:
         """``file:line``."""

@@ -6,6 +6,7 @@ import csv
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, ClassVar
 
 from textreg.errors import DataError, FaultsError, UsageError
@@ -85,15 +86,21 @@ class Csv(Format):
         return columns.numbered or _is_header(source.lines.first, columns)
 
     def rows(self, source: Source, columns: TableColumns) -> Iterator[Row | UnusableRow]:
-        delimiter = self.delimiter(source.lines.first)
+        lines = source.lines
+        titles = columns.titles(
+            lines.ahead(), lambda line, header: _cells(line, self.delimiter(header))
+        )
+        header = next(islice(lines.ahead(), titles, None)) if titles else lines.first
+        delimiter = self.delimiter(header)
         names: Sequence[str] = ()
-        for start, fields in self._records(source, delimiter, columns):
+        for start, fields in self._records(lines, delimiter, columns, titles):
             if isinstance(fields, UnusableRow):
                 yield fields.at(start)
                 continue
             if not names:
-                names = _names(fields, columns, source.lines.at(start))
+                names = _names(fields, columns, lines.at(start))
                 columns.types = dict.fromkeys(columns.names, str)
+                columns.header = start if titles else 0
                 if names is fields:
                     continue
             if len(fields) != len(names):
@@ -113,11 +120,15 @@ class Csv(Format):
         return max(DELIMITERS, key=lambda delimiter: len(_cells(header, delimiter)))
 
     def _records(
-        self, source: Source, delimiter: str, columns: TableColumns
+        self, lines: Lines, delimiter: str, columns: TableColumns, titles: int
     ) -> Iterator[tuple[int, list[str] | UnusableRow]]:
-        """The line where each record begins, and its fields, or what is wrong with it."""
-        lines = source.lines
+        """The line where each record begins, and its fields, or what is wrong with it.
+
+        So many lines are ``titles`` above the header.
+        """
         bounded = _Bounded(lines)
+        for _ in range(titles):
+            next(bounded)
         quoting = Quoting(delimiter)
         reader = _reader(bounded, delimiter, strict=True)
         header = True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime, time
+from itertools import tee
 from typing import IO, Any, ClassVar
 from xml.etree.ElementTree import iterparse
 from zipfile import ZipFile
@@ -28,7 +29,7 @@ def openpyxl(what: str) -> Any:
 
 
 class Workbook(Format):
-    """The first sheet of a workbook, or the one that is asked for; its first row has the names."""
+    """The first sheet of a workbook, or one that is asked for; a row below its titles has names."""
 
     name = "workbook"
     title = "Excel"
@@ -36,18 +37,21 @@ class Workbook(Format):
     magic = b"PK\x03\x04"
 
     def rows(self, source: Source, columns: TableColumns) -> Iterator[Row | UnusableRow]:
-        number, names = 0, list[str]()
+        number, names, sheets = 0, list[str](), list[str]()
         texts = {field.name for field in columns.fields if field.kind == "text"}
         try:
-            for number, cells in enumerate(self._cells(source, columns.sheet), 1):
-                values = ["" if cell is None else _plain(cell) for cell in cells]
-                while values and values[-1] == "":
-                    del values[-1]
-                if not values:
+            ahead, rows = tee(map(_values, self._cells(source, columns.sheet, sheets)))
+            titles = columns.titles(ahead, lambda row, _: list(map(str, row)))
+            del ahead  # else it keeps all rows
+            for number, values in enumerate(rows, 1):
+                if not values or number <= titles:
                     continue
                 if not names:
-                    names = [str(value) for value in values]
-                    columns.find(names, f"{source.name}:{number}")
+                    names, columns.header = [str(it) for it in values], titles and number
+                    try:
+                        columns.find(names, f"{source.name}:{number}")
+                    except (DataError, UsageError) as error:
+                        raise type(error)(f"{error}{_other_sheets(columns, sheets)}") from None
                     texts |= {columns.chosen.get("text", "")}
                     continue
                 values += [""] * (len(names) - len(values))
@@ -61,6 +65,8 @@ class Workbook(Format):
                     yield problem.at(number)
                     continue
                 yield columns.row(number, record)
+            if not names and (others := _other_sheets(columns, sheets)):
+                raise DataError(f"{source.name}: the sheet is empty.{others}")
         except TextregError:
             raise
         except Exception as error:  # noqa: BLE001  # a damaged workbook has faults of any kind
@@ -69,26 +75,39 @@ class Workbook(Format):
                 "again, or save the sheet as CSV."
             ) from None
 
-    def _cells(self, source: Source, sheet: str | None) -> Iterator[Sequence[Any]]:
-        """The cells of every row of a sheet."""
+    def _cells(
+        self, source: Source, sheet: str | None, sheets: list[str]
+    ) -> Iterator[Sequence[Any]]:
+        """The cells of every row of a sheet; ``sheets`` gets the names of those that are seen."""
         with source.file() as file, ZipFile(file) as archive:
             sizes = [one.file_size for one in archive.infolist()]
             packed = sum(one.compress_size for one in archive.infolist())
             check_unpacked(sum(sizes), packed, lambda: source.name)
             if "content.xml" in archive.namelist():
                 with archive.open("content.xml") as content:
-                    yield from _opendocument(content, source.name, sheet)
+                    yield from _opendocument(content, source.name, sheet, sheets)
             elif "xl/workbook.xml" in archive.namelist():
                 module = openpyxl(f"{source.name}: reading Excel")
                 book = module.load_workbook(file, read_only=True, data_only=True)
                 pages = {page.title: page for page in book.worksheets}
-                page = pages[_sheet_of(source.name, list(pages), sheet)]
+                sheets += pages
+                page = pages[_sheet_of(source.name, sheets, sheet)]
                 page.reset_dimensions()  # which programs write wrongly
                 yield from page.iter_rows(values_only=True)
             else:
                 raise DataError(
                     f"{source.name}: this is a zip archive, and no workbook. Unpack it first."
                 )
+
+
+def _other_sheets(columns: TableColumns, sheets: Sequence[str]) -> str:
+    """What to say where nothing was found in the first of these sheets, which nobody chose."""
+    if columns.sheet is not None or len(sheets) < 2:
+        return ""
+    return (
+        f" This is the first sheet, '{sheets[0]}'. There are also: {', '.join(sheets[1:])}. "
+        "Choose one with --sheet NAME."
+    )
 
 
 def _sheet_of(name: str, sheets: Sequence[str], wanted: str | None) -> str:
@@ -101,6 +120,14 @@ def _sheet_of(name: str, sheets: Sequence[str], wanted: str | None) -> str:
     return sheets[0] if wanted is None else wanted
 
 
+def _values(cells: Sequence[Any]) -> list[Any]:
+    """The values of a row, without the empty cells at its end."""
+    values = ["" if cell is None else _plain(cell) for cell in cells]
+    while values and values[-1] == "":
+        del values[-1]
+    return values
+
+
 def _plain(cell: Any) -> Any:
     """A cell as JSON has it: whole numbers without a point, times as texts."""
     if isinstance(cell, float) and cell.is_integer():
@@ -110,9 +137,11 @@ def _plain(cell: Any) -> Any:
     return cell if isinstance(cell, (str, int, float)) else str(cell).replace(" ", "T")
 
 
-def _opendocument(content: IO[bytes], name: str, sheet: str | None) -> Iterator[list[Any]]:
+def _opendocument(
+    content: IO[bytes], name: str, sheet: str | None, sheets: list[str]
+) -> Iterator[list[Any]]:
     """The cells of a sheet of OpenDocument, where equal rows and cells stand once for all."""
-    inside, sheets = False, list[str]()
+    inside = False
     for event, element in iterparse(content, ("start", "end")):
         if element.tag == f"{_TABLE}table":
             title = element.get(f"{_TABLE}name", "")
