@@ -126,8 +126,12 @@ def light(tmp_path_factory: pytest.TempPathFactory) -> Alone:
         "numbers": [3.5, 1.0, 2.0] * 20,
     }
     for name, settings in MODELS.items():
-        model = textreg.train(texts, labels.get(name, labels["two"]), **settings)
-        model.save(light.checkout / name)
+        own = labels.get(name, labels["two"])
+        textreg.train(texts, own, **settings).save(light.checkout / name)
+        rows = (
+            json.dumps({"text": text, "label": it}) for text, it in zip(texts, own, strict=True)
+        )
+        (light.checkout / f"{name}.jsonl").write_text("\n".join(rows))
     (light.checkout / "texts.csv").write_text("text\nA good film. It is long.\nbad\n")
     return light
 
@@ -152,7 +156,7 @@ def test_models_answer_alike_without_scipy_and_scikit_learn(light: Alone) -> Non
     )
 
 
-def test_the_shell_predicts_and_explains_without_them(light: Alone) -> None:
+def test_the_shell_predicts_evaluates_and_explains_without_them(light: Alone) -> None:
     commands = [
         line
         for name in MODELS
@@ -160,8 +164,10 @@ def test_the_shell_predicts_and_explains_without_them(light: Alone) -> None:
             f"predict {name} texts.csv",
             f"explain {name} texts.csv",
             f"show {name}",
+            f"evaluate {name} {name}.jsonl",
             f"predict {name} texts.csv -o {name}.csv",
         )
+        if line != "evaluate sets sets.jsonl"
     ]
     for words, (code, out, err) in zip(commands, light.session(commands), strict=True):
         assert (code, err) == (0, ""), words
@@ -169,9 +175,8 @@ def test_the_shell_predicts_and_explains_without_them(light: Alone) -> None:
     assert all((light.checkout / f"{name}.csv").is_file() for name in MODELS)
 
 
-@pytest.mark.parametrize("line", ["train labels.csv", "evaluate two labels.csv"])
+@pytest.mark.parametrize("line", ["train two.jsonl", "evaluate sets sets.jsonl"])
 def test_what_a_light_install_lacks_is_named(light: Alone, line: str) -> None:
-    (light.checkout / "labels.csv").write_text("text,label\ngood,pos\nbad,neg\n" * 3)
     done = light.run("-m", "textreg", *line.split())
     assert done.returncode == 2
     told = done.stderr.splitlines()[-1]

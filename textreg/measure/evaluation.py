@@ -33,7 +33,7 @@ def f1_scores(y_true: Bools, y_pred: Bools, weights: Floats | None = None) -> tu
     return _f1(counted @ (y_true & y_pred), counted @ y_true + counted @ y_pred)
 
 
-def _f1(hits: Floats, counted: Floats) -> tuple[float, float]:
+def _f1(hits: Floats | Int64s, counted: Floats | Int64s) -> tuple[float, float]:
     """Micro- and macro-F1 from the numbers of each label."""
     seen = counted > 0
     if not seen.any():
@@ -260,20 +260,19 @@ def indicators(given: Sequence[Any], labels: Sequence[str], other: str | None = 
     return y
 
 
+def _shares(hits: int, own: int, predicted: int) -> tuple[float, float, float]:
+    """Precision, recall and F1 of a label; 0 where nothing is counted."""
+    counts = (hits, predicted), (hits, own), (2 * hits, own + predicted)
+    precision, recall, f1 = (float(part / of) if of else 0.0 for part, of in counts)
+    return precision, recall, f1
+
+
 def _label_score(
     label: str, hits: int, own: int, predicted: int, interval: tuple[float, float]
 ) -> LabelScore:
-    counted = own + predicted
-    return LabelScore(
-        label=label,
-        precision=hits / predicted if predicted else 0.0,
-        recall=hits / own if own else 0.0,
-        f1=2 * hits / counted if counted else 0.0,
-        support=own,
-        precision_interval=wilson(hits, predicted) if predicted else (0.0, 1.0),
-        recall_interval=wilson(hits, own) if own else (0.0, 1.0),
-        f1_interval=interval,
-    )
+    precision = wilson(hits, predicted) if predicted else (0.0, 1.0)
+    recall = wilson(hits, own) if own else (0.0, 1.0)
+    return LabelScore(label, *_shares(hits, own, predicted), own, precision, recall, interval)
 
 
 def _f1_intervals(y_true: Bools, y_pred: Bools) -> list[tuple[float, float]]:
@@ -475,8 +474,6 @@ def evaluate(
     >>> evaluate(["pos", "neg", "pos"], ["pos", "neg", "neg"], ["neg", "pos"]).macro_f1
     0.6666666666666666
     """
-    from sklearn import metrics
-
     labels_true, labels_pred = (
         _names(labels_true, "labels_true"),
         _names(labels_pred, "labels_pred"),
@@ -494,24 +491,27 @@ def evaluate(
     warn_of_unknown(labels_true, labels, where)
     known = y < (len(labels) if proba is None else proba.shape[1])
     every = (*labels, *unknown)
-    codes = range(len(every))
     code_of = {label: code for code, label in enumerate(labels)}
     predicted = np.array([code_of[label] for label in labels_pred])
-    right = int(np.count_nonzero(y == predicted))
-    columns = metrics.precision_recall_fscore_support(y, predicted, labels=codes, zero_division=0.0)
+    k = len(every)
+    confusion = np.bincount(k * y + predicted, minlength=k * k).reshape(k, k)
+    hits, own, counted = confusion.diagonal(), confusion.sum(axis=1), confusion.sum(axis=0)
+    log_loss = None
+    if proba is not None and known.any():
+        least = np.finfo(proba.dtype).eps
+        log_loss = float(-np.log(np.maximum(proba[known, y[known]], least)).mean())
+    right = int(hits.sum())
     return Evaluation(
         documents=len(y),
         accuracy=right / len(y),
         accuracy_interval=wilson(right, len(y)),
-        macro_f1=float(metrics.f1_score(y, predicted, average="macro", zero_division=0.0)),
+        macro_f1=_f1(hits, own + counted)[1],
         classes=tuple(
-            ClassScore(label, float(precision), float(recall), float(f1), int(support))
-            for label, precision, recall, f1, support in zip(every, *columns, strict=True)
+            ClassScore(label, *_shares(hits[at], own[at], counted[at]), int(own[at]))
+            for at, label in enumerate(every)
         ),
-        confusion=metrics.confusion_matrix(y, predicted, labels=codes),
-        log_loss=None
-        if proba is None or not known.any()
-        else float(metrics.log_loss(y[known], proba[known], labels=range(proba.shape[1]))),
+        confusion=confusion,
+        log_loss=log_loss,
         unknown=unknown,
     )
 
