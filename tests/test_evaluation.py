@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import numpy as np
 import pytest
@@ -137,3 +138,17 @@ def test_nothing_to_evaluate() -> None:
 def test_lengths_that_disagree() -> None:
     with pytest.raises(UsageError, match="2 true labels but 1 predictions"):
         evaluate(["pos", "neg"], ["pos"], LABELS)
+
+
+@pytest.mark.parametrize(
+    ("labels_true", "labels_pred", "problem"),
+    [
+        ("ab", ["a", "b"], r"labels_true must be a list or column of labels, not 'ab'\."),
+        (["a", "b"], len, "labels_pred must be a list or column of labels, not <built-in"),
+        (["a", "b"], ["a", "c"], "labels_pred has 'c', which is none of labels: name it"),
+        (["a", "b"], [0.1, 0.7], r"labels_pred has '0\.1', which is none of labels"),
+    ],
+)
+def test_what_is_no_label(labels_true: Any, labels_pred: Any, problem: str) -> None:
+    with pytest.raises(UsageError, match=problem):
+        evaluate(labels_true, labels_pred, ["a", "b"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
 
@@ -474,10 +474,8 @@ def evaluate(
     >>> evaluate(["pos", "neg", "pos"], ["pos", "neg", "neg"], ["neg", "pos"]).macro_f1
     0.6666666666666666
     """
-    labels_true, labels_pred = (
-        _names(labels_true, "labels_true"),
-        _names(labels_pred, "labels_pred"),
-    )
+    labels_true = _names(labels_true, "labels_true")
+    labels_pred = _names(labels_pred, "labels_pred")
     if len(labels_pred) != len(labels_true):
         raise UsageError(
             f"{len(labels_true):,} true labels but {len(labels_pred):,} predictions: "
@@ -485,15 +483,16 @@ def evaluate(
         )
     if not len(labels_true):
         raise DataError("There are no documents to evaluate: give a file with labeled rows.")
-    if not isinstance(labels_pred[0], str):
+    if isinstance(labels_pred[0], Collection) and not isinstance(labels_pred[0], str):
         return evaluate_lists(labels_true, labels_pred, labels, proba)
     y, unknown = coded(labels_true, labels, where)
     warn_of_unknown(labels_true, labels, where)
     known = y < (len(labels) if proba is None else proba.shape[1])
-    every = (*labels, *unknown)
     code_of = {label: code for code, label in enumerate(labels)}
+    if other := next((it for it in labels_pred if it not in code_of), None):
+        raise UsageError(f"labels_pred has '{other}', which is none of labels: name it there, too.")
     predicted = np.array([code_of[label] for label in labels_pred])
-    k = len(every)
+    k = len(labels) + len(unknown)
     confusion = np.bincount(k * y + predicted, minlength=k * k).reshape(k, k)
     hits, own, counted = confusion.diagonal(), confusion.sum(axis=1), confusion.sum(axis=0)
     log_loss = None
@@ -508,7 +507,7 @@ def evaluate(
         macro_f1=_f1(hits, own + counted)[1],
         classes=tuple(
             ClassScore(label, *_shares(hits[at], own[at], counted[at]), int(own[at]))
-            for at, label in enumerate(every)
+            for at, label in enumerate((*labels, *unknown))
         ),
         confusion=confusion,
         log_loss=log_loss,
@@ -518,7 +517,10 @@ def evaluate(
 
 def _names(labels: Any, name: str) -> list[Any]:
     """The names of labels in a list or column; None for one that is missing."""
-    return [None if is_missing(it) else label_name(it) for it in as_column(labels, name)]
+    column = as_column(labels, name)
+    if not isinstance(column, (list, tuple)):
+        raise UsageError(f"{name} must be a list or column of labels, not {column!r:.40}.")
+    return [None if is_missing(it) else label_name(it) for it in column]
 
 
 def coded(
