@@ -124,6 +124,16 @@ def test_clusters_take_the_nearest_outside_words(tmp_path: Path) -> None:
     assert list(map(len, named(every, tokens))) == [4] * 3
 
 
+def test_a_cluster_is_named_by_its_middle(tmp_path: Path) -> None:
+    path = tmp_path / "v"
+    path.write_text(
+        "good 1 0\nfine 0.95 0.31\nnice 0.81 0.59\nbad -1 0\npoor -0.95 -0.31\ndull -0.81 -0.59\n"
+    )
+    tokens = WORDS.encode(["good fine nice bad poor dull"])
+    sets = Clusters(vectors=str(path), clusters=2, nearest=0, min_df=1).sets(tokens)
+    assert sorted(next(iter(words)) for words in sets.values()) == ["fine", "poor"]
+
+
 def neighbors() -> list[str]:
     """Texts in which two words are used like each other, and two others likewise."""
     random = np.random.default_rng(0)

@@ -159,8 +159,13 @@ def test_equal_groups_are_one_of_the_least_weight() -> None:
 
 def test_without_a_group_penalty_it_is_the_elastic_net() -> None:
     problem = text_like(3)
-    found = Latent(group=0.0, l1=0.1, l2=0.01).solve(problem)
-    assert np.array_equal(found.w, Elastic(l1=0.1, l2=0.01).solve(problem).w)
+    reg, elastic = Latent(group=0.0, l1=0.1, l2=0.01), Elastic(l1=0.1, l2=0.01)
+    found = reg.solve(problem)
+    assert np.array_equal(found.w, elastic.solve(problem).w)
+    one, other = reg.support(problem, found), elastic.support(problem, found)
+    assert one is not None
+    assert other is not None
+    assert np.array_equal(one.features, other.features)
 
 
 def test_a_group_of_weight_0_costs_nothing() -> None:

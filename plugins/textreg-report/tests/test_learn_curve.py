@@ -86,6 +86,7 @@ def test_draws_differ() -> None:
 def test_sizes_of_nothing_given_are_halves() -> None:
     codes = np.arange(400) % 2
     assert check_sizes(None, codes, ["a", "b"]) == (25, 50, 100, 200, 400)
+    assert check_sizes(None, codes[:16], ["a", "b"]) == (8, 16)  # two of each label at least
     assert check_sizes(None, codes[:5], ["a", "b"]) == (5,)
     assert check_sizes([40, 10], codes, ["a", "b"]) == (10, 40)
 

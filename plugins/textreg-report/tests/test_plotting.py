@@ -73,6 +73,16 @@ def test_series_are_named_and_chosen_points_have_rings(tmp_path: Path) -> None:
     assert all(text in picture for text in ("_one</text>", ">chosen: 10 features, 0.700</text>"))
 
 
+def test_panels_lie_two_in_a_row(tmp_path: Path) -> None:
+    seen = []
+    charts.draw(tmp_path / "a.svg", "three", seen.extend, panels=3, size=(3.0, 2.0))
+    picture = (tmp_path / "a.svg").read_text(encoding="utf-8")
+    assert 'width="432pt" height="288pt"' in picture
+    assert len(seen) == 3
+    series = [Series("one", [1, 10], [0.5, 0.7])]
+    assert draw_lines({"x": series, "y": series}, None, ("size", "F1")).title.endswith("on x, y.")
+
+
 def test_a_picture_is_the_same_each_time(tmp_path: Path) -> None:
     series = [Series("one", [1, 10], [0.5, 0.7])]
     for form in ("svg", "png"):
