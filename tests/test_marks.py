@@ -12,9 +12,11 @@ from conftest import Cli
 
 import textreg
 from textreg.errors import DataError, UsageError
+from textreg.features.encoder import JoinedEncoder
 from textreg.features.vectorize import Vectorizer
 from textreg.reading.corpus import read_corpus
 from textreg.records import Corpus, Problem
+from textreg.training import priors
 from textreg.training.priors import COUNT, Marks, log_odds_of
 
 REASONS = {"p": ["fine", "superb", "great"], "n": ["dull", "awful", "flat"]}
@@ -63,9 +65,11 @@ def test_reasons_get_more_of_the_weight() -> None:
     assert right[0] >= right[1]
 
 
-def test_log_odds_are_those_of_the_formula() -> None:
+def test_log_odds_are_those_of_the_formula(monkeypatch: pytest.MonkeyPatch) -> None:
     texts, labels, evidence = corpus(30, share=0.6)
     encoder = Vectorizer(ngrams=1).fit(textreg.tokenizer("words"), texts).encoder
+    more = np.random.default_rng(0).normal(size=encoder.n_columns)
+    monkeypatch.setattr(priors, "_expected", lambda *_: more)
     found = log_odds_of(encoder, Corpus(texts, labels, evidence_of=evidence))
     a, b = dict.fromkeys(encoder.names, 0), dict.fromkeys(encoder.names, 0)
     for text, spans in zip(texts, evidence, strict=True):
@@ -76,11 +80,37 @@ def test_log_odds_are_those_of_the_formula() -> None:
             for first, last in spans:
                 (a if first <= start and place <= last else b)[word] += 1
     r = sum(a.values()) / (sum(a.values()) + sum(b.values()))
+    shares = 1 / (1 + np.exp(-np.log(r / (1 - r)) - more))
     expected = [
-        np.log((a[word] + COUNT * r) / (b[word] + COUNT * (1 - r))) - np.log(r / (1 - r))
-        for word in encoder.names
+        np.log((a[word] + COUNT * own) / (b[word] + COUNT * (1 - own))) - np.log(r / (1 - r))
+        for word, own in zip(encoder.names, shares, strict=True)
     ]
     np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("tokenizer", ["words", "chars"])
+def test_words_like_those_that_are_marked_are_expected(tokenizer: str) -> None:
+    days, reasons = ["monday", "tuesday", "friday"], ["fine", "superb", "dull", "flat"]
+    rows = [(day, reason) for day in days for reason in reasons] * 10
+    texts = [f"we went there last {day} evening; the show was so {it} in all" for day, it in rows]
+    evidence = [
+        [(text.index(it), text.index(it) + len(it))] if it in ("fine", "dull") else []
+        for text, (_, it) in zip(texts, rows, strict=True)
+    ]
+    labels = ["p", "p", "n", "n"] * 30
+    first = Vectorizer(ngrams=2).fit(textreg.tokenizer("words"), texts).encoder
+    second = Vectorizer(ngrams=1).fit(textreg.tokenizer("chars"), texts).encoder
+    encoder = JoinedEncoder([first, second]) if tokenizer == "words" else second
+    rho = log_odds_of(encoder, Corpus(texts, labels, evidence_of=evidence))
+    place = {name: at for at, name in enumerate(encoder.names)}
+    chars = rho[encoder.n_columns - second.n_columns + list(second.names).index("erb")]
+    if tokenizer == "chars":  # without words nothing is known of what is in no document with marks
+        assert chars == pytest.approx(0.0, abs=1e-12)
+        return
+    others = [rho[place[name]] for name in (*days, "evening", "show", "went")]
+    for word in ("superb", "flat"):
+        assert rho[place[word]] > max(0.0, *others)
+    assert chars > 0.0  # which no other word holds
 
 
 def test_columns_times_a_factor_are_penalties_by_a_factor() -> None:

@@ -2,9 +2,12 @@
 
 **Marked passages.** What people marked is penalized less, what they saw and left more. Feature j
 occurs a_j times in marked passages and b_j times beside them, in documents with marks; r is the
-share of what is marked. With a pseudo-count A, its log-odds beyond those of all features are
+share of what is marked. Where few documents have marks most words of the others are in none. So a
+logistic ridge on vectors of words, learned from the company they keep in all training texts, gives
+every word its odds to be marked, and the words that hold a feature give a share r_j expected of it.
+With a pseudo-count A, the log-odds of a feature beyond those of all are
 
-    rho_j = log((a_j + A r) / (b_j + A (1 - r))) - log(r / (1 - r))
+    rho_j = log((a_j + A r_j) / (b_j + A (1 - r_j))) - log(r / (1 - r))
 
 A column times exp(t rho_j / 2) is a penalty of that feature by exp(-t rho_j) for squares, and by
 exp(-t rho_j / 2) for absolute values: the lambda_{d,s} of (yogatama2014) for single features.
@@ -33,8 +36,11 @@ from textreg._core import text_counts
 from textreg.errors import DataError, DataWarning, UsageError
 from textreg.features.encoder import AnyEncoder, Encoder, JoinedEncoder
 from textreg.files import numbered_lines
+from textreg.measure.intercept import sigmoid
 from textreg.plugins import calls, registry
-from textreg.records import Bools, Corpus, Documents, Floats, Int64s, Tokens
+from textreg.records import Bools, Corpus, Documents, Floats, Int64s, Problem, Tokens
+from textreg.records.text import find_names
+from textreg.solvers.dual_ascent import ridges
 from textreg.text import word_vectors
 from textreg.training import trials
 
@@ -46,8 +52,11 @@ if TYPE_CHECKING:
 # rho of a word that is listed: its odds to be marked are those of others, times 8.
 LISTED = np.log(8.0)
 
-# A, as of five occurrences of every feature: without, rare ones would follow chance.
-COUNT = 5.0
+# A, as of so many occurrences of every feature: without, rare ones would follow chance.
+COUNT = 30.0
+
+# l2 of the ridge on vectors of words: with 2 to 15 reasons are found as well.
+RIDGE = 5.0
 
 
 def marked_documents(corpus: Corpus) -> int:
@@ -130,8 +139,40 @@ def log_odds_of(encoder: AnyEncoder, corpus: Corpus) -> Floats:
             f"{what} of the words of the documents with marks is marked, which says nothing: mark "
             "the passages that are a reason of the label, and leave the others."
         )
-    odds = (marked + COUNT * share) / (other + COUNT * (1.0 - share))
-    return np.asarray(np.log(odds) - np.log(share / (1.0 - share)))
+    own = np.log(share / (1.0 - share))
+    expected = sigmoid(own + _expected(encoder, corpus, rows))
+    odds = (marked + COUNT * expected) / (other + COUNT * (1.0 - expected))
+    return np.asarray(np.log(odds) - own)
+
+
+def _expected(encoder: AnyEncoder, corpus: Corpus, rows: Sequence[int]) -> Floats:
+    """(p,) The log-odds of features to be marked, beyond those of all, by what similar words have.
+
+    Those of a feature are the mean of the words that hold it, which count as often as Zipf's law
+    has them. 0 where the first part of the encoder has no words, or texts are too few for vectors.
+    """
+    part, found, first = encoder.parts[0], np.zeros(encoder.n_columns), 0
+    words, table = _of_texts(part, corpus.texts) if part.tokenizer.forms_ngrams else ({}, None)
+    if table is None:
+        return found
+    tokens = part.words([corpus.texts[row] for row in rows], spans=True)
+    inside = _inside(tokens, [(corpus.evidence_of or ())[row] for row in rows])
+    index = find_names(list(words), tokens.vocabulary)
+    seen, size = np.flatnonzero(index >= 0), len(tokens.vocabulary)
+    counts = [np.bincount(tokens.ids[it], minlength=size)[index[seen]] for it in (inside, ~inside)]
+    y = np.repeat([1.0, -1.0], len(seen))
+    problem = Problem(np.tile(table[seen], (2, 1)), y, sample_weight=np.concatenate(counts))
+    odds, shares = table @ ridges([problem], RIDGE)[0].w, 1.0 / np.arange(1.0, len(table) + 1.0)
+    for part in encoder.parts:
+        held = part.features(part.words(list(words)))
+        word = np.repeat(np.arange(len(table)), np.diff(held.token_document_ptr))
+        sums, total = (
+            np.bincount(held.ids, weights[word], minlength=part.n_columns)
+            for weights in (odds * shares, shares)
+        )
+        found[first : first + part.n_columns] = np.divide(sums, total, out=sums, where=total > 0.0)
+        first += part.n_columns
+    return found
 
 
 def log_odds_of_words(encoder: AnyEncoder, path: str) -> Floats:
@@ -286,9 +327,15 @@ class Vectors:
             tree, numbers = part.tree
             known = dict(zip(tree.words, numbers[0].tolist(), strict=True))
         if settings.vectors is not None:
-            place, table = _of_table(settings.vectors, part, known)
+            place, every = _of_table(settings.vectors, part, known)
         else:
-            place, table = _of_texts(part, [*texts, *settings.unlabeled.texts])
+            place, every = _of_texts(part, [*texts, *settings.unlabeled.texts])
+        if every is None:
+            raise DataError(
+                f"the training texts and the unlabeled ones have fewer than two words in {LEAST} "
+                "documents or more, too few to learn vectors of words from: give more unlabeled "
+                "texts."
+            )
         words = sorted(place)
         columns = np.array([known.get(word, -1) for word in words], dtype=np.int64)
         assert part.idf is not None
@@ -297,7 +344,7 @@ class Vectors:
         own = Encoder(part.tokenizer, part.vectorizer, words, idf, stop_words=part.stop_words)
         share = sum(word in place for word in known) / max(len(known), 1)
         rows = [place[word] for word in words]
-        table = table[rows]
+        table = every[rows]
         block = np.asarray(own.transform(documents) @ table)
         return cls(own, columns, np.array(rows), table, share, block)
 
@@ -360,7 +407,9 @@ class Vectors:
         return joined, np.hstack([table, learned[:, size:]]), len(new)
 
 
-def _of_table(name: str, part: Encoder, known: dict[str, int]) -> tuple[dict[str, int], Floats]:
+def _of_table(
+    name: str, part: Encoder, known: dict[str, int]
+) -> tuple[dict[str, int], Floats | None]:
     """Words as the tokenizer writes them, with their rows in a table of vectors that is named."""
     rows, table = calls.rows_of_vectors(
         find_vectors(name),
@@ -390,18 +439,18 @@ def _of_table(name: str, part: Encoder, known: dict[str, int]) -> tuple[dict[str
     return place, _standardized(table)
 
 
-def _of_texts(part: Encoder, texts: Sequence[Any]) -> tuple[dict[str, int], Floats]:
-    """The words of texts from the most frequent on, with vectors from the company they keep."""
+def _of_texts(part: Encoder, texts: Sequence[Any]) -> tuple[dict[str, int], Floats | None]:
+    """The words of texts from the most frequent on, with vectors from the company they keep.
+
+    None where fewer than two words are in LEAST documents or more.
+    """
     tokens = part.words(texts)
     frequencies = text_counts.document_frequencies(
         tokens.ids, tokens.token_document_ptr, len(tokens.vocabulary)
     )
     kept = np.flatnonzero(frequencies >= LEAST)
     if len(kept) < 2:
-        raise DataError(
-            f"the training texts and the unlabeled ones have fewer than two words in {LEAST} "
-            "documents or more, too few to learn vectors of words from: give more unlabeled texts."
-        )
+        return {}, None
     kept = kept[np.argsort(-frequencies[kept], kind="stable")]
     table = word_vectors(tokens, kept, WINDOW, DIMENSIONS)
     words = (tokens.vocabulary[id] for id in kept.tolist())
