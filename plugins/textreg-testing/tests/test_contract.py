@@ -24,7 +24,7 @@ from textreg.params import AUTO, param
 from textreg.plugins import registry
 from textreg.records import MultiSolution, Problem, SelectionReport, Solution
 from textreg_testing import CHECKS, Check, ContractError, check_regularizer, regularizer_checks
-from textreg_testing.checks import limited
+from textreg_testing.checks import limited, results
 
 ALL = list(itertools.product(registry.names("regularizer"), regularizer_checks()))
 REPEATS = ("settings", "determinism", "threads", "processes")
@@ -444,6 +444,18 @@ def test_checks_can_be_left_out_with_a_reason() -> None:
         check_regularizer(Callback, skip={"calback": ""})
 
 
+def test_what_would_fail_for_the_same_reason_is_not_run() -> None:
+    told = {it.check: it for it in results(regularizer_checks(), Objective, {})}
+    assert {name for name, it in told.items() if it.status == "FAILED"} == {
+        "parameters",
+        "objective",
+    }
+    assert told["callback"].status == "ok"  # which is another matter
+    assert {told[name].message for name in ("start", "path", "processes")} == {
+        "as objective failed"
+    }
+
+
 def test_from_the_shell(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = ("solution", "imports", "callback")  # all of them run for seconds
     lacks = ("builder", "structure", "penalty-gradient")
@@ -458,11 +470,10 @@ def test_from_the_shell(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     failed = cli("plugins", "check", "wrong", "--json")
     assert failed.code == 1
     told = json.loads(failed.out)
-    assert told["failed"] == 2
-    assert [row["check"] for row in told["checks"] if row["status"] == "FAILED"] == [
-        "imports",
-        "callback",
-    ]
+    assert told["failed"] == 1
+    rows = [(row["check"], row["status"]) for row in told["checks"]]
+    assert rows == [("solution", "ok"), ("callback", "FAILED"), ("imports", "not run")]
+    assert told["checks"][-1]["message"] == "as callback failed"
 
 
 def test_every_check_is_described() -> None:

@@ -29,6 +29,11 @@ PAGE = "docs/contract.md"
 # What a check may take unless told otherwise; of a part that is right it takes less than one.
 SECONDS = 20.0
 
+# Levels of checks: of a class, of a penalty, whether there is a result, what is asked of single
+# results, most others, and those that take long. Where one fails, checks of higher levels are not
+# run, as they would fail for the same reason or cost too much; but a class spoils no result.
+OF_CLASS, OF_PENALTY, RESULT, SINGLE, USUAL, COSTLY = range(6)
+
 _LIBRARIES = frozenset(("textreg", "numpy", "scipy", "threading"))
 
 _seconds: ContextVar[float] = ContextVar("seconds", default=SECONDS)
@@ -102,12 +107,15 @@ class Check:
         Called with the plugin; raises ContractError.
     applies : callable, optional
         Called with the plugin; says whether this is asked of it. By default it is, of any part.
+    level : int
+        Where it fails, checks of a higher level are not run, unless its own is 0.
     """
 
     name: str
     promise: str
     run: Run
     applies: Applies = field(default_factory=lambda: lambda part: True)
+    level: int = USUAL
 
     def __call__(self, part: Any) -> None:
         """Run the check, if it applies, and its author does not leave it out.
@@ -154,10 +162,15 @@ def declared_for(part: Any) -> Declared:
     return _declared_in(file or "", module.partition(".")[0])
 
 
+def texts_of(files: Sequence[str]) -> Sequence[str]:
+    """The texts of files of any format."""
+    from textreg.reading.corpus import read_corpus  # few plugins are tried on files
+
+    return check_texts(read_corpus(files, labeled=False).texts)
+
+
 @lru_cache
 def _declared_in(file: str, package: str) -> Declared:
-    from textreg.reading.corpus import read_corpus
-
     beside = [folder / "pyproject.toml" for folder in Path(file).absolute().parents[:3] if file]
     for path in filter(Path.is_file, [*beside, Path("pyproject.toml").absolute()]):
         document = read_toml(path)
@@ -170,7 +183,7 @@ def _declared_in(file: str, package: str) -> Declared:
                     "answers, and skip, which gives a reason for every check that is left out."
                 )
             files = [str(path.parent / name) for name in table.get("files", ())]
-            read = check_texts(read_corpus(files, labeled=False).texts) if files else []
+            read = texts_of(files) if files else []
             module: dict[str, Any] = {"__name__": "answers", "": None}
             file, _, function = table.get("answers", "").partition(":")
             if file:
@@ -202,18 +215,21 @@ class Checks:
         self.decided = decided
         self.all: list[Check] = []
 
-    def add(self, name: str, applies: Applies = lambda part: True) -> Callable[[Run], Run]:
+    def add(
+        self, name: str, applies: Applies = lambda part: True, *, level: int = USUAL
+    ) -> Callable[[Run], Run]:
         """Decorate the function of a check; its docstring is the promise."""
 
         def keep(run: Run) -> Run:
             promise = " ".join((run.__doc__ or "").split())
-            self.all.append(Check(self.prefix + name, promise, run, applies))
+            self.all.append(Check(self.prefix + name, promise, run, applies, level))
             return run
 
         return keep
 
     def of(self, trial: Callable[[Declared], Sequence[Any]] = lambda declared: ()) -> list[Check]:
-        """All of them, in order; trial: what a part is tried on, from what its author says."""
+        """All of them, by their levels; trial: what a part is tried on, from what its author
+        says."""
 
         def instance(part: Any) -> Any:
             if self.kind == "command":
@@ -245,7 +261,7 @@ class Checks:
                 run=partial(run, check),
                 applies=lambda part, check=check: check.applies(instance(part)),
             )
-            for check in self.all
+            for check in sorted(self.all, key=lambda check: check.level)
         ]
 
 
@@ -259,45 +275,60 @@ class Result(NamedTuple):
 
 
 def results(checks: Sequence[Check], part: Any, skip: Mapping[str, str]) -> Iterator[Result]:
-    """What comes of all checks that apply to a part, one by one, whatever those before it gave.
+    """What comes of all checks that apply to a part, one by one.
 
-    Where one ran out of time no other is run, and where the penalty of a regularizer is wrong
-    nothing is solved with it. UsageError if there is no check to leave out of such a name.
+    Where one failed, those of higher levels are not run, and where one ran out of time no other.
+    UsageError if there is no check to leave out of such a name.
     """
     names = [check.name for check in checks]
     for name in skip:
         if name not in names:
             raise UsageError(f"there is no check '{name}'.{did_you_mean(name, names)}")
-    late = wrong = False
-    causes: set[str] = set()
+    failed, level = "", COSTLY
+    causes: dict[str, str] = {}
     for check in checks:
-        if late or (wrong and not check.name.startswith("penalty-")):
-            yield Result(check.name, "not run")
+        if check.level > level:
+            yield Result(check.name, "not run", f"as {failed} failed")
             continue
-        try:
-            with contained():
-                if not check.applies(part):
-                    continue
-                if check.name in skip:
-                    raise Skipped(skip[check.name])
-                check.run(part)
-        except Skipped as reason:
-            yield Result(check.name, "skipped", str(reason))
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:  # noqa: BLE001  # a stranger's code may raise anything
-            late = isinstance(error, TimeLimitError)
-            wrong = wrong or check.name.startswith("penalty-")
-            if isinstance(error, ContractError):
-                yield Result(check.name, "FAILED", str(error), error)
-                continue
-            cause = cause_of(error)
-            again = cause in causes  # as where a part cannot be used at all
-            causes.add(cause)
-            told = "" if again else f"{check.name}: {cause}"
-            yield Result(check.name, "not run" if again else "FAILED", told, error)
-        else:
-            yield Result(check.name, "ok", check.promise)
+        result = _outcome(check, part, skip)
+        late = isinstance(result.error, TimeLimitError)
+        if late or (result.error is not None and 0 < check.level < level):
+            failed, level = check.name, -1 if late else check.level
+        first = causes.setdefault(result.message, check.name)
+        if result.status == "FAILED" and first != check.name:  # as of a part that cannot be used
+            yield Result(check.name, "not run", f"as {first} failed")
+        elif result.status == "FAILED" and not isinstance(result.error, ContractError):
+            yield result._replace(message=f"{check.name}: {result.message}")
+        elif result.status:
+            yield result
+
+
+def _outcome(check: Check, part: Any, skip: Mapping[str, str]) -> Result:
+    """What comes of one check, without a status where it does not apply."""
+    try:
+        with contained():
+            if not check.applies(part):
+                return Result(check.name, "")
+            if check.name in skip:
+                raise Skipped(skip[check.name])
+            check.run(part)
+    except Skipped as reason:
+        return Result(check.name, "skipped", str(reason))
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001  # a stranger's code may raise anything
+        told = str(error) if isinstance(error, ContractError) else cause_of(error)
+        return Result(check.name, "FAILED", told, error)
+    return Result(check.name, "ok", check.promise)
+
+
+def not_run(told: Sequence[Result]) -> list[str]:
+    """Which checks were not run, a line for each reason."""
+    left: dict[str, list[str]] = {}
+    for it in told:
+        if it.status == "not run":
+            left.setdefault(it.message, []).append(it.check)
+    return [f"not run, {why}: {', '.join(names)}" for why, names in left.items()]
 
 
 def run_checks(
@@ -311,7 +342,8 @@ def run_checks(
         told = list(results(checks, part, skip or {}))
     failed = [it for it in told if it.status == "FAILED"]
     if failed:
-        raise ContractError("\n".join(it.message for it in failed)) from failed[0].error
+        lines = [*(it.message for it in failed), *not_run(told)]
+        raise ContractError("\n".join(lines)) from failed[0].error
 
 
 def contract(checks: Callable[..., list[Check]]) -> Callable[..., None]:

@@ -23,7 +23,7 @@ from textreg.plugins import calls, registry
 from textreg.plugins.distributions import DISABLE, is_among, normal, spellings
 from textreg.plugins.registry import PluginInfo
 from textreg.terminal import shell_line
-from textreg_testing.checks import Result, limited, results
+from textreg_testing.checks import Result, limited, not_run, results, texts_of
 from textreg_testing.exporter import two_labels
 from textreg_testing.scaffold import TEMPLATES, write_plugin
 from textreg_testing.texts import written
@@ -103,12 +103,10 @@ def check_plugin(
     Check builders that need a file from Python, as instances: see textreg_testing. If a builder
     finds nothing in the texts of the checks, pass others with --text.
 
-    A check that takes longer than --time-limit fails and ends the run. If the penalty of a
-    regularizer is wrong, no problem is solved with it. Settings of its author, under
-    [tool.textreg.check] in its pyproject.toml, apply as well.
+    A check that takes longer than --time-limit fails and ends the run. If a check fails, those that
+    would fail for the same reason, or take long, are listed as not run. Settings of its author,
+    under [tool.textreg.check] in its pyproject.toml, apply as well.
     """
-    from textreg.reading.corpus import read_corpus
-    from textreg.records.documents import check_texts
     from textreg_testing import CHECKS
     from textreg_testing.builders import built_of
     from textreg_testing.tokenizer import found_in
@@ -121,7 +119,7 @@ def check_plugin(
     skip = {name: reason for name, _, reason in (it.partition("=") for it in reasons)}
     if bare := [check for check, reason in skip.items() if not reason.strip()]:
         raise UsageError(f"--skip {bare[0]} needs a reason: write --skip '{bare[0]}=REASON'.")
-    texts = check_texts(read_corpus(files, labeled=False).texts) if files else None
+    texts = texts_of(files) if files else None
     checks = CHECKS[kind](texts) if on_texts else CHECKS[kind]()
     width = max(len(check.name) for check in checks)
     told: list[Result] = []
@@ -140,8 +138,8 @@ def check_plugin(
         print_json({"plugin": name, "failed": failed, "checks": rows, "found": found})
     else:
         left_out = f", {count['skipped']} skipped" if count["skipped"] else ""
-        if count["not run"]:
-            click.echo(f"{count['not run']} checks were not run: mend what failed first")
+        for line in not_run(told):
+            click.echo(line)
         click.echo(f"{asked - failed} of {asked} checks passed{left_out}")
         if found:
             click.echo(found)

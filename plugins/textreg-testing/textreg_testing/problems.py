@@ -145,8 +145,8 @@ def graph_of(p: int, rng: np.random.Generator) -> Graph:
     return Graph(links)
 
 
-def large(n: int = 4_000, p: int = 50_000) -> Problem:
-    """Ten features a document: a dense copy would need 1.6 GB, the problem itself a few MB."""
+def large(n: int = 1_500, p: int = 12_000) -> Problem:
+    """Ten features a document: a dense copy would need 144 MB, the problem itself less than one."""
     rng = np.random.default_rng(1)
     # Most features are rare and few are frequent, as words are.
     columns = np.minimum((p * rng.random((n, 10)) ** 3).astype(np.int64), p - 1)
@@ -156,10 +156,10 @@ def large(n: int = 4_000, p: int = 50_000) -> Problem:
     return Problem(
         X=X,
         y=rng.choice([-1.0, 1.0], n),
-        groups=groups_of(p, rng, count=5000),
+        groups=groups_of(p, rng, count=1000),
         graph=graph_of(p, rng),
         tol=0.05,
-        max_iter=10,  # a dense copy is made in the first of them
+        max_iter=2,  # a dense copy is made in the first of them
     )
 
 
