@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.sparse import csr_array
 
 Arguments = dict[str, Any]
 
@@ -41,6 +42,23 @@ def ragged(rng: np.random.Generator, pieces: int, size: int) -> tuple[Any, Any]:
     rows = [rng.permutation(size)[: rng.integers(0, size + 1)] for _ in range(pieces)]
     indptr = np.cumsum([0, *map(len, rows)], dtype=np.int64)
     return indptr, np.concatenate([np.empty(0), *rows]).astype(np.int32)
+
+
+def random_matrix(
+    shape: tuple[int, int],
+    density: float,
+    rng: np.random.Generator,
+    values: Callable[..., Any] | None = None,
+) -> csr_array:
+    """A matrix with values at random places, the same with every SciPy.
+
+    density: the share of values that are not zero. values: draws ``size`` of them; else they are
+    uniform between 0 and 1.
+    """
+    size = round(density * shape[0] * shape[1])
+    places = rng.choice(shape[0] * shape[1], size=size, replace=False)
+    columns, rows = (part.astype(np.int32) for part in np.divmod(places, shape[0]))
+    return csr_array(((values or rng.random)(size=size), (rows, columns)), shape=shape)
 
 
 def some(rng: np.random.Generator, size: int) -> Any:

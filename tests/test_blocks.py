@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from kernel_inputs import random_matrix
 
 from textreg.records.design import Design
-from textreg_testing.problems import random_matrix
 
 WIDTHS = (1, 3, 4, 8, 16, 29)
 

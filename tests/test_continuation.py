@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from kernel_inputs import random_matrix
 from thoroughness import thorough
 
 from textreg.builtin.groups import Group
@@ -13,7 +14,7 @@ from textreg.kinds import Regularizer
 from textreg.losses import find_loss
 from textreg.records import Problem, Solution, Step
 from textreg.solvers import state
-from textreg_testing.problems import hard, random_matrix
+from textreg_testing.problems import hard
 
 LOSSES = ["squared-hinge", "hinge"]
 

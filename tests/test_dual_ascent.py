@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from kernel_inputs import random_matrix
 
 from textreg._core.dual import dual_sweep, dual_sweep_by_feature
 from textreg.records import Problem
 from textreg.solvers import dual_ascent
 from textreg.solvers.dual_ascent import ridges
-from textreg_testing.problems import random_matrix
 
 
 @pytest.fixture(autouse=True)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from kernel_inputs import random_matrix
 from labels import labels_over
 
 from textreg import Group
@@ -14,7 +15,6 @@ from textreg.plugins import calls
 from textreg.records import Groups, Problem, Solution
 from textreg.solvers import groups as group_solvers
 from textreg.solvers.reweighting import VectorFit
-from textreg_testing.problems import random_matrix
 
 N, P, LABELS = 80, 120, 5
 PART = Group(group=0.3, l1=0.0, l2=0.1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from kernel_inputs import random_matrix
 
 from textreg._core.dual import dual_sweep
 from textreg.builtin.separable import Ridge
@@ -13,7 +14,6 @@ from textreg.records import Problem, Solution, Step
 from textreg.solvers import dual_ascent
 from textreg.solvers.dual_ascent import ridges, slope_of
 from textreg.solvers.newton import newton
-from textreg_testing.problems import random_matrix
 
 LOSSES = [SmoothedHinge(), SmoothedHinge(smoothing=1.0), SquaredHinge()]
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from kernel_inputs import random_matrix
 from scipy.optimize import linprog, minimize
 from scipy.sparse import csr_array
 from sklearn.linear_model import Lasso as SklearnLasso
@@ -23,7 +24,6 @@ from textreg.penalties import Separable
 from textreg.plugins import registry
 from textreg.records import Graph, Groups, Problem, Solution
 from textreg.solvers.newton import newton
-from textreg_testing.problems import random_matrix
 
 N, P = 60, 25
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from kernel_inputs import random_matrix
 from scipy.sparse import csr_array
 
 from textreg import Ridge
@@ -16,7 +17,6 @@ from textreg.penalties import Separable
 from textreg.records import Groups, Problem
 from textreg.solvers import dual_ascent
 from textreg.solvers.newton import newton
-from textreg_testing.problems import random_matrix
 
 N, P = 80, 200
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from kernel_inputs import random_matrix
 from labels import labels_over
 
 import textreg
@@ -16,7 +17,6 @@ from textreg.plugins import calls
 from textreg.records import Groups, Problem, Solution
 from textreg.solvers import dual_ascent
 from textreg.solvers.dual_ascent import ridges
-from textreg_testing.problems import random_matrix
 
 N, P, LABELS = 80, 200, 5
 

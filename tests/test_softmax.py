@@ -10,6 +10,7 @@ import pytest
 import sklearn
 from hypothesis import given
 from hypothesis import strategies as st
+from kernel_inputs import random_matrix
 from scipy.sparse import csr_array, hstack
 from scipy.special import logsumexp, softmax
 from sklearn.linear_model import LogisticRegression
@@ -19,7 +20,6 @@ from textreg.errors import UsageError
 from textreg.plugins import registry
 from textreg.records import Graph, MultiSolution, Problem
 from textreg.solvers.softmax import best_shift
-from textreg_testing.problems import random_matrix
 
 N, P, K = 120, 30, 4
 

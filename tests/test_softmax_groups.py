@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from kernel_inputs import random_matrix
 from numpy.typing import NDArray
 from scipy.special import logsumexp, softmax
 from thoroughness import draws, thorough
@@ -18,7 +19,6 @@ from textreg.builtin.groups import Group, Sentence
 from textreg.builtin.separable import Elastic
 from textreg.errors import RecordError, UsageError
 from textreg.records import Groups, MultiSolution, Problem
-from textreg_testing.problems import random_matrix
 
 Array = NDArray[np.float64]
 N, P, K = 90, 24, 4

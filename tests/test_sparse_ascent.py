@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from kernel_inputs import random_matrix
 from labels import labels_over
 
 from textreg import Group
@@ -16,7 +17,6 @@ from textreg.solvers import groups
 from textreg.solvers.groups import majorize
 from textreg.solvers.reweighting import VectorFit
 from textreg.solvers.state import Engine
-from textreg_testing.problems import random_matrix
 
 N, P = 80, 120
 

@@ -12,6 +12,7 @@ import pytest
 from dense_stagewise import dense_path
 from hypothesis import given
 from hypothesis import strategies as st
+from kernel_inputs import random_matrix
 from scipy.optimize import minimize_scalar
 from scipy.sparse import csr_array
 
@@ -29,7 +30,6 @@ from textreg.solvers.stagewise import (
     stagewise_path,
 )
 from textreg.solvers.stagewise_rules import StepRules
-from textreg_testing.problems import random_matrix
 
 
 def numbers(seed: int = 0, n: int = 80, p: int = 300) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from kernel_inputs import random_matrix
 from scipy.sparse import csr_array, diags
 from test_network import (
     check_default_path,
@@ -28,7 +29,6 @@ from textreg_papers.projections import (
     _embedding,
     eigenvectors,
 )
-from textreg_testing.problems import random_matrix
 
 BOTH = pytest.mark.parametrize("part", [PrincipalComponents, LocallyLinear])
 

@@ -29,11 +29,6 @@ PAGE = "docs/contract.md"
 # What a check may take unless told otherwise; of a part that is right it takes less than one.
 SECONDS = 20.0
 
-# Levels of checks: of a class, of a penalty, whether there is a result, what is asked of single
-# results, most others, and those that take long. Where one fails, checks of higher levels are not
-# run, as they would fail for the same reason or cost too much; but a class spoils no result.
-OF_CLASS, OF_PENALTY, RESULT, SINGLE, USUAL, COSTLY = range(6)
-
 _LIBRARIES = frozenset(("textreg", "numpy", "scipy", "threading"))
 
 _seconds: ContextVar[float] = ContextVar("seconds", default=SECONDS)
@@ -107,15 +102,15 @@ class Check:
         Called with the plugin; raises ContractError.
     applies : callable, optional
         Called with the plugin; says whether this is asked of it. By default it is, of any part.
-    level : int
-        Where it fails, checks of a higher level are not run, unless its own is 0.
+    level : int, default 0
+        One of those of :class:`Checks`.
     """
 
     name: str
     promise: str
     run: Run
     applies: Applies = field(default_factory=lambda: lambda part: True)
-    level: int = USUAL
+    level: int = 0
 
     def __call__(self, part: Any) -> None:
         """Run the check, if it applies, and its author does not leave it out.
@@ -207,6 +202,14 @@ class Checks:
     their names. decided: gives a part a value for each of its parameters.
     """
 
+    # Levels: of a class, of a penalty, whether there is a result, what does not depend on its being
+    # right, whether it is right, what results are compared for, and what takes long.
+    OF_CLASS, OF_PENALTY, RESULT, SINGLE, RIGHT, USUAL, COSTLY = range(7)
+
+    # Where one of these fails, those of higher levels would fail for the same reason: they are not
+    # run. Where any other fails, only what takes long is not.
+    DECISIVE = frozenset((OF_PENALTY, RESULT, RIGHT))
+
     def __init__(
         self, kind: str = "", prefix: str = "", decided: Callable[[Any], Any] = lambda part: part
     ) -> None:
@@ -277,14 +280,14 @@ class Result(NamedTuple):
 def results(checks: Sequence[Check], part: Any, skip: Mapping[str, str]) -> Iterator[Result]:
     """What comes of all checks that apply to a part, one by one.
 
-    Where one failed, those of higher levels are not run, and where one ran out of time no other.
+    Where one failed, those that depend on it are not run, and where one ran out of time no other.
     UsageError if there is no check to leave out of such a name.
     """
     names = [check.name for check in checks]
     for name in skip:
         if name not in names:
             raise UsageError(f"there is no check '{name}'.{did_you_mean(name, names)}")
-    failed, level = "", COSTLY
+    failed, level = "", Checks.COSTLY
     causes: dict[str, str] = {}
     for check in checks:
         if check.level > level:
@@ -292,8 +295,10 @@ def results(checks: Sequence[Check], part: Any, skip: Mapping[str, str]) -> Iter
             continue
         result = _outcome(check, part, skip)
         late = isinstance(result.error, TimeLimitError)
-        if late or (result.error is not None and 0 < check.level < level):
-            failed, level = check.name, -1 if late else check.level
+        if result.error is not None:
+            highest = check.level if check.level in Checks.DECISIVE else Checks.COSTLY - 1
+            if late or highest < level:
+                failed, level = check.name, -1 if late else highest
         first = causes.setdefault(result.message, check.name)
         if result.status == "FAILED" and first != check.name:  # as of a part that cannot be used
             yield Result(check.name, "not run", f"as {first} failed")

@@ -18,7 +18,7 @@ from textreg.isolation import cause_of
 from textreg.kinds import Exporter
 from textreg.plugins import calls
 from textreg.records.plain_model import PlainModel
-from textreg_testing.checks import RESULT, Check, Skipped, contract, fail, require
+from textreg_testing.checks import Check, Skipped, contract, fail, require
 from textreg_testing.repeated import Repeats, common_checks, repeated_checks
 from textreg_testing.texts import OPINIONS, TEXTS
 
@@ -176,7 +176,7 @@ def _all(exporter: Exporter) -> dict[str, bytes | str]:
     return {name: _export(exporter, model) for name, model in models().items()}
 
 
-@checks.add("result", level=RESULT)
+@checks.add("result", level=checks.RESULT)
 def _result(exporter: Exporter, read: Reader) -> None:
     """export gives bytes for a model of two labels and counts of words at least, which differ where
     its weights do, and leaves the model as it was."""

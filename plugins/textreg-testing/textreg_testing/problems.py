@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -24,27 +24,10 @@ CLOSE = 5e-3
 TIGHT = 1e-7
 
 
-def random_matrix(
-    shape: tuple[int, int],
-    density: float,
-    rng: np.random.Generator,
-    values: Callable[..., Floats] | None = None,
-) -> csr_array:
-    """A matrix with values at random places, the same with every SciPy.
-
-    density: the share of values that are not zero. values: draws ``size`` of them; else they are
-    uniform between 0 and 1.
-    """
-    size = round(density * shape[0] * shape[1])
-    places = rng.choice(shape[0] * shape[1], size=size, replace=False)
-    columns, rows = (part.astype(np.int32) for part in np.divmod(places, shape[0]))
-    return csr_array(((values or rng.random)(size=size), (rows, columns)), shape=shape)
-
-
 def small(seed: int = 0, **changes: Any) -> Problem:
     """Two classes that six of the features tell apart with some noise, groups, graph, weights."""
     rng = np.random.default_rng(seed)
-    X = random_matrix((N, P), 0.3, rng, rng.standard_normal)
+    X = csr_array(rng.standard_normal((N, P)) * (rng.random((N, P)) < 0.3))
     score = X @ np.where(np.arange(P) < 6, 1.5, 0.0) + 0.5 * rng.standard_normal(N) - 0.2
     return _tight(
         changes,

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
-from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -16,6 +14,7 @@ from textreg.files import read_toml
 from textreg.plugins import registry
 from textreg.records import Tokens
 from textreg.records.documents import check_texts
+from textreg.text import renumber
 from textreg_testing.checks import Declared, declared_for
 
 _DATA: dict[str, Any] = read_toml(Path(__file__).with_name("texts.toml"))
@@ -133,47 +132,31 @@ def words_of(texts: Sequence[str], *, lowercase: bool = True) -> Tokens:
 
 def _encoded(texts: Sequence[str], pairs: int, *, lowercase: bool = True) -> Tokens:
     """The words of texts, and the most frequent pairs of them."""
-    tokens = words_of(texts, lowercase=lowercase)
-    counted = Counter(_pairs(tokens).values())
-    return with_pairs(tokens, {pair for pair, _ in counted.most_common(pairs)})
+    return with_pairs(words_of(texts, lowercase=lowercase), pairs)
 
 
-def _pairs(tokens: Tokens) -> dict[int, tuple[int, int]]:
-    """Neighbors in a sentence, by the place of the first."""
-    ends = {*tokens.sentence_ptr.tolist()}
-    both = enumerate(itertools.pairwise(tokens.ids.tolist()), start=1)
-    return {place - 1: pair for place, pair in both if place not in ends}
-
-
-def with_pairs(tokens: Tokens, pairs: Collection[tuple[int, int]] | None = None) -> Tokens:
-    """The same with pairs of neighbors in a sentence as features, each after its first word.
+def with_pairs(tokens: Tokens, most: int | None = None) -> Tokens:
+    """The same with pairs of neighbors in a sentence as features, as trainings have them.
 
     Parameters
     ----------
     tokens : Tokens
-    pairs : collection of tuple of int, optional
-        The features of the pairs to add; all by default.
+    most : int, optional
+        How many, the most frequent ones; all by default.
 
     Returns
     -------
     Tokens
+        Its vocabulary is sorted.
     """
-    names = list(tokens.vocabulary)
-    number = {name: feature for feature, name in enumerate(names)}
-    neighbors = _pairs(tokens)
-    rows = []  # a feature, its first word and its last
-    for place, word in enumerate(tokens.ids.tolist()):
-        rows.append((word, place, place))
-        pair = neighbors.get(place)
-        if pair and (pairs is None or pair in pairs):
-            name = f"{names[pair[0]]} {names[pair[1]]}"
-            rows.append((number.setdefault(name, len(number)), place, place + 1))
-    ids, first, last = np.array(rows, dtype=np.int32).reshape(-1, 3).T.copy()
-    spans = tokens.spans
-    return replace(
-        tokens,
-        ids=ids,
-        sentence_ptr=np.searchsorted(first, tokens.sentence_ptr),
-        vocabulary=list(number),
-        spans=None if spans is None else np.stack([spans[first, 0], spans[last, 1]], axis=1),
-    )
+    from textreg.features.ngrams import NGrams, insert_ngrams  # which checks of builders need
+
+    words = sorted(tokens.vocabulary)
+    places = {word: place for place, word in enumerate(words)}
+    new = np.array([places[word] for word in tokens.vocabulary], dtype=np.int32)
+    ordered = replace(renumber(tokens, new, words), texts=tokens.texts)
+    tree, streams = NGrams.collect(ordered, 2, 1)
+    counts = np.bincount(streams[1][streams[1] >= 0], minlength=tree.sizes[1])
+    wanted = np.isin(np.arange(len(counts)), np.argsort(-counts, kind="stable")[:most])
+    numbers = tree.number([np.ones(len(words), dtype=np.bool_), wanted])
+    return insert_ngrams(ordered, streams, numbers, list(tree.names(numbers)))

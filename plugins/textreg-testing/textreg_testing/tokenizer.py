@@ -13,7 +13,7 @@ from textreg.errors import BrokenPluginError, UsageError
 from textreg.kinds import Tokenizer
 from textreg.plugins import calls
 from textreg.records import Tokens
-from textreg_testing.checks import RESULT, Check, Skipped, contract, fail, require
+from textreg_testing.checks import Check, Skipped, contract, fail, require
 from textreg_testing.repeated import Repeats, common_checks, repeated_checks
 from textreg_testing.texts import SPECIAL, Trial, trial_of, trials
 
@@ -74,7 +74,7 @@ def _flat(tokenizer: Tokenizer, text: str) -> list[str]:
     return [token for sentence in tokenizer(text) for token in sentence]
 
 
-@checks.add("call", level=RESULT)
+@checks.add("call", level=checks.RESULT)
 def _call(tokenizer: Tokenizer, trial: Trial) -> None:
     """Any text gives a list of tokens for each sentence; tokens are texts that are not empty, and
     without blanks unless the class says forms_ngrams = False. There are tokens in plain texts."""
