@@ -122,7 +122,7 @@ def _fresh(module: str, work: bytes = b"") -> tuple[set[str], list[Any] | str, s
 
 
 # Calls at one time, and how often: by chance they may not meet.
-THREADS, ROUNDS = 3, 1
+THREADS, ROUNDS = 3, 2
 
 
 def in_threads(run: Work, part: Any, tasks: Sequence[Any]) -> list[tuple[int, Any]]:
