@@ -23,16 +23,7 @@ from textreg.errors import BrokenPluginError, DataError, DataWarning, UsageError
 from textreg.kinds import GraphBuilder, GroupBuilder
 from textreg.plugins import calls, registry
 from textreg.records import Graph, Groups, Tokens
-from textreg_testing.checks import (
-    Check,
-    Checks,
-    ContractError,
-    Run,
-    Skipped,
-    contract,
-    fail,
-    require,
-)
+from textreg_testing.checks import Check, ContractError, Run, Skipped, contract, fail, require
 from textreg_testing.repeated import Repeats, common_checks, repeated_checks
 from textreg_testing.texts import EDGES, LETTERS, Trial, trial_of, trials, with_pairs, words_of
 
@@ -255,17 +246,9 @@ _ORDER = "If the order is to settle ties, say so in the class: order_matters = T
 _ALIKE = 0.2
 
 
-def _add(
-    name: str, *applies: Callable[..., bool], level: int = Checks.USUAL
-) -> Callable[[Run], Run]:
+def _add(name: str, *applies: Callable[..., bool]) -> Callable[[Run], Run]:
     """Decorate the function of a check of both kinds."""
-
-    def keep(run: Run) -> Run:
-        for checks in (GROUPS, GRAPHS):
-            checks.add(name, *applies, level=level)(run)
-        return run
-
-    return keep
+    return lambda run: GRAPHS.add(name, *applies)(GROUPS.add(name, *applies)(run))
 
 
 def built_of(part: Builder, texts: Sequence[str] | None = None) -> str:
@@ -274,7 +257,8 @@ def built_of(part: Builder, texts: Sequence[str] | None = None) -> str:
     return f"{described(build(part, tokens_for(part, given)))}, on {given.where}"
 
 
-@_add("result", level=Checks.RESULT)
+@GRAPHS.add("result", level=GRAPHS.RESULT)
+@GROUPS.add("result", level=GROUPS.RESULT)
 def _result(part: Builder, trial: Trial) -> None:
     """build gives groups, or links, over the features of the tokens: at least one, valid and with
     finite weights of 0 or more. A DataError is for texts of which there is nothing to build."""

@@ -251,9 +251,7 @@ class Checks:
                 # thread, as in trainings: with others it rounds in another way.
                 with warnings.catch_warnings(), threadpool_limits(1, user_api="blas"):
                     warnings.simplefilter("ignore", ConvergenceWarning)
-                    late = within_time(lambda: check.run(whole, *trial(declared)))
-                if late:
-                    raise TimeLimitError(f"expected an end, but got {late}.")
+                    within_time(lambda: check.run(whole, *trial(declared)))
             except ContractError as error:
                 error.args = (f"{check.name}: {error} See {PAGE}, '{check.name}'.",)
                 raise
@@ -398,8 +396,8 @@ def limited(seconds: float) -> Iterator[None]:
         _seconds.reset(token)
 
 
-def within_time(run: Callable[[], None]) -> str:
-    """Call ``run`` in a thread; where its time ran out, say where it was, else give an empty text.
+def within_time(run: Callable[[], None]) -> None:
+    """Call ``run`` in a thread; where its time ran out, TimeLimitError says where it was.
 
     The thread is left behind when its time is up.
     """
@@ -423,7 +421,6 @@ def within_time(run: Callable[[], None]) -> str:
         for place in (own or frames)[:1]:
             code = place.f_code
             told += f": it was in {code.co_name}, {code.co_filename}:{place.f_lineno}"
-        return told
+        raise TimeLimitError(f"expected an end, but got {told}.")
     if errors:
         raise errors[0]
-    return ""

@@ -64,14 +64,10 @@ def hard(seed: int = 0, **changes: Any) -> Problem:
     )
 
 
-def loose() -> Problem:
-    """The small problem, solved less closely: what is compared to the last bit needs no more."""
-    return small(tol=1e-3)
-
-
-def turned() -> Problem:
-    """The same with its labels exchanged."""
-    return loose().replace(y=-loose().y)
+def turned(**changes: Any) -> Problem:
+    """The small problem with its labels exchanged."""
+    problem = small(**changes)
+    return problem.replace(y=-problem.y)
 
 
 def single_features(**changes: Any) -> Problem:

@@ -88,17 +88,17 @@ class Trial:
     def large(self) -> Tokens:
         """Enough for a builder to find something in: hundreds of words, most of them frequent."""
         ours = [*written(120, 6, 8, 0), "", "lamp", "lamps lamp"]
-        return _encoded(self.texts or ours, 30)
+        return with_pairs(words_of(self.texts or ours), 30)
 
     @cached_property
     def small(self) -> Tokens:
         """Fewer, so that slow builders can be tried often; empty documents and both cases."""
-        return _encoded(self.texts[:30] or self._few, 10, lowercase=False)
+        return with_pairs(words_of(self.texts[:30] or self._few, lowercase=False), 10)
 
     @cached_property
     def lower(self) -> Tokens:
         """The words of the small tokens in small letters."""
-        return _encoded(self.texts[:30] or self._few, 0)
+        return words_of(self.texts[:30] or self._few)
 
     @property
     def _few(self) -> list[str]:
@@ -130,13 +130,8 @@ def words_of(texts: Sequence[str], *, lowercase: bool = True) -> Tokens:
     return tokens
 
 
-def _encoded(texts: Sequence[str], pairs: int, *, lowercase: bool = True) -> Tokens:
-    """The words of texts, and the most frequent pairs of them."""
-    return with_pairs(words_of(texts, lowercase=lowercase), pairs)
-
-
 def with_pairs(tokens: Tokens, most: int | None = None) -> Tokens:
-    """The same with pairs of neighbors in a sentence as features, as trainings have them.
+    """The same with pairs of neighbors in a sentence as features, as in trainings.
 
     Parameters
     ----------
