@@ -22,7 +22,7 @@ from textreg.builtin.group_builders import Sentences
 from textreg.builtin.separable import Ridge
 from textreg.builtin.tokenizers import Words
 from textreg.errors import BrokenPluginError, DataError
-from textreg.isolation import blaming, contained, is_inside
+from textreg.isolation import blaming, cause_of, contained, is_inside
 from textreg.losses import SquaredHinge
 from textreg.plugins import calls
 from textreg.records import Groups, Problem, Solution, Tokens
@@ -329,3 +329,8 @@ def test_a_thread_leaves_signals_and_warnings_to_the_main_one() -> None:
         thread.join()
         assert is_inside()
     assert not is_inside()
+
+
+def test_a_long_message_is_cut() -> None:
+    assert cause_of(ValueError("a" * 300)) == f"ValueError: {'a' * 300}"
+    assert cause_of(ValueError("a" * 301)) == f"ValueError: {'a' * 300}..."

@@ -358,6 +358,11 @@ def test_workbooks_are_read_and_written(tmp_path: Path, cli: Callable[..., Any])
     assert "sheet, 'Sheet'. There are also: Mails. Choose one with --sheet NAME." in told
     assert "no column 'text'" in (told := cli("train", path, "--text-col", "text").err)
     assert "There are also: Mails." in told
+    book = openpyxl.Workbook()
+    book.create_sheet("Mails").append(["label", "text"])
+    book.save(tmp_path / "empty.xlsx")
+    told = cli("check", tmp_path / "empty.xlsx").err
+    assert "the sheet is empty. This is the first sheet, 'Sheet'. There are also: Mails." in told
     columns = ("--text-col", "text", "--number-col", "price", "--reg", "ridge", "--quiet")
     model, answers = tmp_path / "m.textreg", tmp_path / "answers.xlsx"
     assert cli("train", path, *sheet, *columns, "-o", model).code == 0

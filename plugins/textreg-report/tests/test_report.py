@@ -446,6 +446,9 @@ def test_regression() -> None:
     wanted = 1 - ((values - predicted) ** 2).sum() / ((values - values.mean()) ** 2).sum()
     assert r2.name == "R²"
     assert r2.value == pytest.approx(wanted)
+    squared, absolute = found.scores.figures[1:]
+    assert squared.value == pytest.approx(((values - predicted) ** 2).mean())
+    assert absolute.value == pytest.approx(np.abs(values - predicted).mean())
     assert found.documents[0].certainty == pytest.approx(-np.abs(values - predicted).max())
     assert {"scores", "documents", "baseline"} <= set(Page(found.to_html()).sections())
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from sklearn import metrics
 
-from textreg_report.significance import Answers, bootstrap, holm, sign_test
+from textreg_report.significance import Answers, SetAnswers, bootstrap, holm, sign_test
 
 
 @given(st.integers(0, 12), st.integers(0, 12))
@@ -113,6 +113,14 @@ def test_bootstrap_covers_the_true_value() -> None:
         accuracy, _ = bootstrap([answers(200, 2, 100 + seed)], resamples=500)
         held += accuracy.low <= (0.9 - 0.75) <= accuracy.high
     assert 180 <= held <= 199
+
+
+def test_equal_documents_of_several_labels_have_one_difference() -> None:
+    """Whichever are drawn: the second has one of two labels, so F1 1 and 0, and 2/3 of both."""
+    both, one = np.ones((5, 2), dtype=bool), np.tile([True, False], (5, 1))
+    found = SetAnswers(both, both, one).differences(np.random.default_rng(0), 4)
+    np.testing.assert_allclose(found, np.tile([1.0, 0.5, 1 / 3], (4, 1)))
+    assert SetAnswers(both, both, one).won == SetAnswers(both, one, both).lost == 5
 
 
 def test_many_cells_are_drawn_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
