@@ -141,23 +141,21 @@ def multinomial(
         before = objective
         iteration += 1
         take_turns(fit, step)
-    converged = gap <= problem.tol
-    solution = MultiSolution(
-        w=fit.W,
-        b=fit.b - fit.b.mean(),
-        objective=objective,
-        gap=gap,
-        iterations=iteration,
-        converged=converged,
-        history=tuple(history),
-    )
-    return finish_classes(problem, solution, "rounds over the classes", stopped=stopped)
+    fields = {
+        "objective": objective,
+        "gap": gap,
+        "iterations": iteration,
+        "history": tuple(history),
+    }
+    return _finished(problem, fit.W, fit.b, "rounds over the classes", fields, stopped=stopped)
 
 
-def finish_classes(
-    problem: Problem, solution: MultiSolution, unit: str, *, stopped: bool
+def _finished(
+    problem: Problem, W: Floats, b: Floats, unit: str, found: dict[str, Any], *, stopped: bool
 ) -> MultiSolution:
-    """The solution, which is finite; warns unless it converged. Arguments as in ``finish``."""
+    """The solution, whose intercepts sum to zero; warns unless it converged. found: its fields."""
+    converged = {"converged": found["gap"] <= problem.tol}
+    solution = MultiSolution(w=W, b=b - b.mean(), **(converged | found))
     check_finite(solution)
     if not stopped:
         warn_unless_converged(problem, solution, unit)
@@ -225,16 +223,8 @@ def multinomial_groups(
     fit = ClassesFit(classes, penalty, SeparableStep(problem, penalty.majorizer(penalty.strengths)))
     s = touching_points(penalty, fit, warm=start is not None)
     found = reweight(problem, penalty, fit, s, Schedule(first_check=FIRST_CHECK))
-    solution = MultiSolution(
-        w=found.w,
-        b=found.b - found.b.mean(),
-        objective=found.objective,
-        gap=found.gap,
-        iterations=found.iterations,
-        converged=found.gap <= problem.tol,
-        history=found.history,
-    )
-    return finish_classes(problem, solution, UNIT, stopped=found.ended)
+    fields = {key: getattr(found, key) for key in ("objective", "gap", "iterations", "history")}
+    return _finished(problem, found.w, found.b, UNIT, fields, stopped=found.ended)
 
 
 @checks_overflow
@@ -276,9 +266,7 @@ def multinomial_proximal(
     engine = ClassesEngine(Classes(problem, codes, lambda W: sum_of_rows(penalty.value, W), start))
     largest = problem.replace(codes=codes).gradient_sizes_at_zero().max(initial=0.0)
     here, _, stopped, fields = minimize(problem, engine, penalty, float(largest))
-    b = here.b.ravel()
-    solution = MultiSolution(w=here.w, b=b - b.mean(), **fields)
-    return finish_classes(problem, solution, PROXIMAL_UNIT, stopped=stopped)
+    return _finished(problem, here.w, here.b.ravel(), PROXIMAL_UNIT, fields, stopped=stopped)
 
 
 class ClassesEngine(Engine):
