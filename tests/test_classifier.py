@@ -18,7 +18,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 import textreg
 from textreg import Lasso, Ridge, Sentence
-from textreg.errors import DataError, PluginError, UsageError
+from textreg.errors import DataError, PluginError, TextregError, UsageError
 from textreg.estimators.linear import LinearClassifier
 from textreg.estimators.text import TextClassifier, TextRegressor
 from textreg.params import AUTO
@@ -284,10 +284,11 @@ def test_what_are_no_texts(X: Any, message: str) -> None:
         (np.arange(2 * len(TEXTS)).reshape(-1, 2), "1d array"),
         (np.array(["a", 1] * (len(TEXTS) // 2), dtype=object), "common order"),
         (None, "requires y"),
+        (np.array([0j, 1j] * (len(TEXTS) // 2)), "y cannot be used: Complex data not supported"),
     ],
 )
 def test_what_are_no_labels(y: Any, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(TextregError, match=message):
         TextClassifier().fit(TEXTS, y)
 
 

@@ -235,6 +235,15 @@ def test_without_a_ridge_there_is_no_bound() -> None:
     assert solution.residual < 1e-4
 
 
+def test_without_a_slope_it_ends() -> None:
+    """Of one label alone and no feature: the intercept goes on until the loss is rounded away."""
+    problem = Problem(csr_array((2, 0)), y=[-1.0, -1.0])
+    with pytest.warns(ConvergenceWarning):
+        found = quadratic(problem, Quadratic(Links(csr_array((0, 0))), 0.0, 5.0))
+    assert found.iterations == 0
+    assert found.objective < 1e-12
+
+
 def test_it_says_when_it_stops_early() -> None:
     problem = random_problem(3, graph=random_graph(3))
     regularizer = Network(alpha=1.0, beta=0.01)

@@ -504,7 +504,11 @@ def label_sets(y: Any) -> LabelSets | None:
     Raises DataError for labels without a common order, and if only some texts have lists.
     """
     y = as_known(y)
-    if is_multilabel(y):
+    try:
+        several = is_multilabel(y)
+    except ValueError as error:
+        raise DataError(f"y cannot be used: {error}") from error
+    if several:
         values = np.asarray(y.toarray() if hasattr(y, "toarray") else y)
         matrix = values != 0
         if not (values == matrix).all():

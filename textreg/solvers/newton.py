@@ -540,7 +540,8 @@ def quadratic(problem: Problem, penalty: Quadratic) -> Solution:
             gap, converged = math.nan, residual <= problem.tol * first
         history.append(Step(iteration, objective, gap))
         stopped = bool(problem.callback and problem.callback(history[-1]))
-        if converged or stopped or iteration >= problem.max_iter or idle >= IDLE:
+        ended = converged or stopped or residual == 0.0  # no step gains where no slope is left
+        if ended or iteration >= problem.max_iter or idle >= IDLE:
             break
         iteration += 1
         share = min(ROUGH, max(FINE, math.sqrt(residual / first)))
