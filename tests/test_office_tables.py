@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from textreg.errors import DataError, UsageError
+from textreg.reading.columns import ColumnNames, TableColumns
 from textreg.reading.corpus import read_corpus
 from textreg.records.documents import as_fields, decimals_of, number_in
 from textreg.tasks.base import label_variants
@@ -332,6 +333,10 @@ def test_a_table_of_one_column_has_no_title(tmp_path: Path) -> None:
         DataError, match=r"a\.csv:3: the number of columns is 2, and 1 in the first"
     ):
         read_corpus(path, labeled=False)
+    # By numbers no header is looked for: the rows of a pipe may be long in coming.
+    unread = iter([["a"], ["b", "c"]])
+    assert TableColumns(ColumnNames(text="1")).titles(unread, lambda row, _: row) == 0
+    assert next(unread) == ["a"]
     path.write_text("a title\n" * 10 + "text,label\n")
     with pytest.raises(DataError, match=r"a\.csv:1: no column .* There are: a title"):
         read_corpus(path)

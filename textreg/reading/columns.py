@@ -382,7 +382,7 @@ class TableColumns:
         header that fits it is taken to be the first row of several cells.
         """
         above, several = list[T](), list[int]()
-        for row in islice(rows, MOST_TITLES):
+        for row in () if self.numbered else islice(rows, MOST_TITLES):  # rows may be long in coming
             names = cells(row, row)
             titled = all(sum(map(bool, cells(it, row))) < 2 for it in above)
             if titled and self.fit(names):
@@ -390,7 +390,7 @@ class TableColumns:
             if sum(map(bool, names)) > 1:
                 several.append(len(above))
             above.append(row)
-        return 0 if self.numbered or not several else several[0]
+        return several[0] if several else 0
 
     def fit(self, names: Sequence[str]) -> bool:
         """Whether ``names`` may be a header: it has all columns that are needed or asked for."""
