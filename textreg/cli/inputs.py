@@ -212,10 +212,9 @@ class Reading(NamedTuple):
                     label_map=self.label_map,
                     **self._how(),
                 )
-        except FaultsError:
-            raise
         except DataError as error:
-            if not labeled or "label" not in str(error):
+            others = isinstance(error, FaultsError) and error.options  # which can be read
+            if others or not labeled or "label" not in str(error):
                 raise
             raise DataError(f"{error} To check texts without labels, pass --no-labels.") from None
 
