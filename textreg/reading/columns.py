@@ -220,7 +220,7 @@ USUAL_NAMES = {
     "text": (
         *("text", "review", "reviewtext", "body", "content", "sentence", "message", "document"),
         *("comment", "tweet", "post", "utterance", "question", "article", "abstract"),
-        *("description", "texte", "texto", "testo", "tekst", "nachricht", "beschreibung"),
+        *("description", "texte", "texto", "testo", "nachricht", "beschreibung"),
     ),
     "label": (
         *("label", "class", "category", "sentiment", "target", "y", "polarity", "topic", "tag"),
