@@ -146,6 +146,8 @@ def test_lengths_that_disagree() -> None:
         ("ab", ["a", "b"], r"labels_true must be a list or column of labels, not 'ab'\."),
         (["a", "b"], len, "labels_pred must be a list or column of labels, not <built-in"),
         (["a", "b"], ["a", "c"], "labels_pred has 'c', which is none of labels: name it"),
+        (["a", "b"], ["a", ""], "labels_pred has '', which is none of labels"),
+        (["a", "b"], [None, "a"], "labels_pred has 'None', which is none of labels"),
         (["a", "b"], [0.1, 0.7], r"labels_pred has '0\.1', which is none of labels"),
     ],
 )

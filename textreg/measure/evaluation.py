@@ -489,8 +489,8 @@ def evaluate(
     warn_of_unknown(labels_true, labels, where)
     known = y < (len(labels) if proba is None else proba.shape[1])
     code_of = {label: code for code, label in enumerate(labels)}
-    if other := next((it for it in labels_pred if it not in code_of), None):
-        raise UsageError(f"labels_pred has '{other}', which is none of labels: name it there, too.")
+    if others := [it for it in labels_pred if it not in code_of]:
+        raise UsageError(f"labels_pred has '{others[0]}', which is none of labels: name it there.")
     predicted = np.array([code_of[label] for label in labels_pred])
     k = len(labels) + len(unknown)
     confusion = np.bincount(k * y + predicted, minlength=k * k).reshape(k, k)
