@@ -145,17 +145,17 @@ def multinomial(
         "objective": objective,
         "gap": gap,
         "iterations": iteration,
+        "converged": gap <= problem.tol,
         "history": tuple(history),
     }
     return _finished(problem, fit.W, fit.b, "rounds over the classes", fields, stopped=stopped)
 
 
 def _finished(
-    problem: Problem, W: Floats, b: Floats, unit: str, found: dict[str, Any], *, stopped: bool
+    problem: Problem, W: Floats, b: Floats, unit: str, fields: dict[str, Any], *, stopped: bool
 ) -> MultiSolution:
-    """The solution, whose intercepts sum to zero; warns unless it converged. found: its fields."""
-    converged = {"converged": found["gap"] <= problem.tol}
-    solution = MultiSolution(w=W, b=b - b.mean(), **(converged | found))
+    """The solution, whose intercepts sum to zero; warns unless it converged. fields: its others."""
+    solution = MultiSolution(w=W, b=b - b.mean(), **fields)
     check_finite(solution)
     if not stopped:
         warn_unless_converged(problem, solution, unit)
@@ -224,6 +224,7 @@ def multinomial_groups(
     s = touching_points(penalty, fit, warm=start is not None)
     found = reweight(problem, penalty, fit, s, Schedule(first_check=FIRST_CHECK))
     fields = {key: getattr(found, key) for key in ("objective", "gap", "iterations", "history")}
+    fields["converged"] = found.gap <= problem.tol
     return _finished(problem, found.w, found.b, UNIT, fields, stopped=found.ended)
 
 

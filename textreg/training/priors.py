@@ -123,15 +123,11 @@ def log_odds_of(encoder: AnyEncoder, corpus: Corpus) -> Floats:
                     f"{corpus.where(row)}: [{start}, {end}] is no passage of its {len(text):,} "
                     "characters. Correct it, or give the document no passage."
                 )
-    marked, other = np.zeros(encoder.n_columns), np.zeros(encoder.n_columns)
-    first = 0
+    spans, counts = [evidence[row] for row in rows], []
     for part in encoder.parts:
         tokens = part.features(part.words(texts, spans=True))
-        inside = _inside(tokens, [evidence[row] for row in rows])
-        some = slice(first, first + part.n_columns)
-        for counts, which in ((marked, inside), (other, ~inside)):
-            counts[some] = np.bincount(tokens.ids[which], minlength=part.n_columns)
-        first = some.stop
+        counts.append(_counts(tokens, spans, part.n_columns))
+    marked, other = np.hstack(counts)
     share = marked.sum() / max(marked.sum() + other.sum(), 1.0)
     if not 0.0 < share < 1.0:
         what = "nothing" if share == 0.0 else "all"
@@ -140,39 +136,41 @@ def log_odds_of(encoder: AnyEncoder, corpus: Corpus) -> Floats:
             "the passages that are a reason of the label, and leave the others."
         )
     own = np.log(share / (1.0 - share))
-    expected = sigmoid(own + _expected(encoder, corpus, rows))
+    expected = sigmoid(own + _expected(encoder, corpus.texts, texts, spans))
     odds = (marked + COUNT * expected) / (other + COUNT * (1.0 - expected))
     return np.asarray(np.log(odds) - own)
 
 
-def _expected(encoder: AnyEncoder, corpus: Corpus, rows: Sequence[int]) -> Floats:
+def _expected(
+    encoder: AnyEncoder, every: Sequence[Any], texts: Sequence[Any], spans: Sequence[Any]
+) -> Floats:
     """(p,) The log-odds of features to be marked, beyond those of all, by what similar words have.
 
-    Those of a feature are the mean of the words that hold it, which count as often as Zipf's law
-    has them. 0 where the first part of the encoder has no words, or texts are too few for vectors.
+    every: the training texts. texts, spans: those with marks, and their passages. The odds of a
+    feature are the mean of the words that hold it, which count as often as Zipf's law has them. 0
+    where the first part of the encoder has no words, or texts are too few for vectors.
     """
-    part, found, first = encoder.parts[0], np.zeros(encoder.n_columns), 0
-    words, table = _of_texts(part, corpus.texts) if part.tokenizer.forms_ngrams else ({}, None)
+    part = encoder.parts[0]
+    place, table = _of_texts(part, every) if part.tokenizer.forms_ngrams else ({}, None)
     if table is None:
-        return found
-    tokens = part.words([corpus.texts[row] for row in rows], spans=True)
-    inside = _inside(tokens, [(corpus.evidence_of or ())[row] for row in rows])
-    index = find_names(list(words), tokens.vocabulary)
-    seen, size = np.flatnonzero(index >= 0), len(tokens.vocabulary)
-    counts = [np.bincount(tokens.ids[it], minlength=size)[index[seen]] for it in (inside, ~inside)]
+        return np.zeros(encoder.n_columns)
+    words, tokens = list(place), part.words(texts, spans=True)
+    index = find_names(words, tokens.vocabulary)
+    seen = np.flatnonzero(index >= 0)
+    counts = _counts(tokens, spans, len(tokens.vocabulary))[:, index[seen]]
     y = np.repeat([1.0, -1.0], len(seen))
-    problem = Problem(np.tile(table[seen], (2, 1)), y, sample_weight=np.concatenate(counts))
+    problem = Problem(np.tile(table[seen], (2, 1)), y, sample_weight=counts.ravel())
     odds, shares = table @ ridges([problem], RIDGE)[0].w, 1.0 / np.arange(1.0, len(table) + 1.0)
+    found = []
     for part in encoder.parts:
-        held = part.features(part.words(list(words)))
+        held = part.features(part.words(words))
         word = np.repeat(np.arange(len(table)), np.diff(held.token_document_ptr))
         sums, total = (
             np.bincount(held.ids, weights[word], minlength=part.n_columns)
             for weights in (odds * shares, shares)
         )
-        found[first : first + part.n_columns] = np.divide(sums, total, out=sums, where=total > 0.0)
-        first += part.n_columns
-    return found
+        found.append(np.divide(sums, total, out=sums, where=total > 0.0))
+    return np.concatenate(found)
 
 
 def log_odds_of_words(encoder: AnyEncoder, path: str) -> Floats:
@@ -195,6 +193,13 @@ def log_odds_of_words(encoder: AnyEncoder, path: str) -> Floats:
             "line, as the tokenizer writes it, such as in small letters."
         )
     return rho
+
+
+def _counts(tokens: Tokens, evidence: Any, size: int) -> Floats:
+    """(2, size) How often each feature occurs in marked passages, and beside them."""
+    inside = _inside(tokens, evidence)
+    counts = [np.bincount(tokens.ids[it], minlength=size) for it in (inside, ~inside)]
+    return np.array(counts, dtype=np.float64)
 
 
 def _inside(tokens: Tokens, evidence: Any) -> Bools:
@@ -326,10 +331,11 @@ class Vectors:
         else:
             tree, numbers = part.tree
             known = dict(zip(tree.words, numbers[0].tolist(), strict=True))
-        if settings.vectors is not None:
-            place, every = _of_table(settings.vectors, part, known)
-        else:
-            place, every = _of_texts(part, [*texts, *settings.unlabeled.texts])
+        place, every = (
+            _of_table(settings.vectors, part, known)
+            if settings.vectors is not None
+            else _of_texts(part, [*texts, *settings.unlabeled.texts])
+        )
         if every is None:
             raise DataError(
                 f"the training texts and the unlabeled ones have fewer than two words in {LEAST} "
@@ -407,9 +413,7 @@ class Vectors:
         return joined, np.hstack([table, learned[:, size:]]), len(new)
 
 
-def _of_table(
-    name: str, part: Encoder, known: dict[str, int]
-) -> tuple[dict[str, int], Floats | None]:
+def _of_table(name: str, part: Encoder, known: dict[str, int]) -> tuple[dict[str, int], Floats]:
     """Words as the tokenizer writes them, with their rows in a table of vectors that is named."""
     rows, table = calls.rows_of_vectors(
         find_vectors(name),

@@ -408,7 +408,7 @@ def _elements(source: Source) -> Iterator[tuple[int, str, Any]]:
 
     Bytes that are no text are escaped.
     """
-    number, decode = 1, json.JSONDecoder().raw_decode
+    number, decode, most = 1, json.JSONDecoder().raw_decode, limit(MAX_LINE)
 
     def broken(what: str) -> DataError:
         return DataError(
@@ -429,7 +429,7 @@ def _elements(source: Source) -> Iterator[tuple[int, str, Any]]:
             raise broken("the array has no end" if cut else error.msg) from None
         except (ValueError, RecursionError):
             raise broken("a number of thousands of digits, or nested too deep") from None
-        if end - at > limit(MAX_LINE):
+        if end - at > most:
             raise DataError(f"{source.name}:{number}: {' '.join(too_long('the record'))}.")
         yield number, text[at:end], value
         at = _next(text, end)

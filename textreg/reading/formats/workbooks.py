@@ -47,7 +47,8 @@ class Workbook(Format):
                 if not values or number <= titles:
                     continue
                 if not names:
-                    names, columns.header = [str(it) for it in values], titles and number
+                    names = [str(value) for value in values]
+                    columns.header = number if titles else 0
                     try:
                         columns.find(names, f"{source.name}:{number}")
                     except (DataError, UsageError) as error:
