@@ -264,8 +264,8 @@ def test_the_optimum_is_that_of_the_whole_matrix(
 def test_problems_that_begin_small_and_grow(
     reg: Regularizer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("textreg.solvers.out_of_core.FEW", 3)
-    monkeypatch.setattr("textreg.solvers.out_of_core.GROWTH", 2)
+    monkeypatch.setattr("textreg.solvers.out_of_core.FIRST_FEATURES", 3)
+    monkeypatch.setattr("textreg.solvers.out_of_core.FEATURE_GROWTH", 2)
     X, y, _ = documents(3)
     whole = reg.solve(Problem(X, y, tol=1e-9))
     solution = reg.solve(Problem(in_blocks(X, CUTS, Memory()), y, tol=1e-6))
@@ -303,7 +303,7 @@ def test_the_scale_of_groups_in_blocks_is_that_in_memory() -> None:
 
 
 def test_groups_in_blocks_keep_features_at_zero(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("textreg.solvers.out_of_core.MOST", 1.0)
+    monkeypatch.setattr("textreg.solvers.out_of_core.LARGEST_SHARE", 1.0)
     X, y, groups = documents(9)
     parts, group, l1 = groups_in_blocks(groups, CUTS, Memory()), 0.5, 0.5
     products = np.abs(X.T @ (y - y.mean())) / 2.0
@@ -320,7 +320,7 @@ def test_groups_in_blocks_keep_features_at_zero(monkeypatch: pytest.MonkeyPatch)
     u = dense[:, kept] * (excess[~left] / dense[:, kept].sum(axis=0))
     np.testing.assert_allclose(u.sum(axis=0), excess[~left])
     assert np.all(np.linalg.norm(u, axis=1) <= weights * (1.0 + 1e-12))
-    monkeypatch.setattr("textreg.solvers.out_of_core.MOST", 0.0)
+    monkeypatch.setattr("textreg.solvers.out_of_core.LARGEST_SHARE", 0.0)
     assert left_by_groups(parts, group, features, excess, values) is None
 
 

@@ -353,7 +353,7 @@ def test_path_is_the_same_as_one_by_one(reg: Regularizer) -> None:
 @pytest.fixture
 def over_working_sets(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("textreg.solvers.newton.SMALL", 0)
-    monkeypatch.setattr("textreg.solvers.newton.FIRST", 0.02)
+    monkeypatch.setattr("textreg.solvers.newton.FIRST_SET", 0.02)
     monkeypatch.setattr("textreg.solvers.newton._is_rare", lambda problem: True)
 
 

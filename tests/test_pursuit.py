@@ -563,14 +563,14 @@ def test_with_more_features_than_documents_selections_are_certain(loss: str) -> 
 
 
 def test_uncertain_selections_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("textreg.solvers.pursuit.ROUNDS", 0)
+    monkeypatch.setattr("textreg.solvers.pursuit.NEWTON_STEPS", 0)
     with pytest.warns(ConvergenceWarning, match="6 of 6 selections of the pursuit are uncertain"):
         solution = Omp(l2=1.0, budget=6).solve(small(15))
     assert not solution.converged
 
 
 def test_too_large_a_group_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(column_scores, "LARGEST", 3)
+    monkeypatch.setattr(column_scores, "LARGEST_GROUP", 3)
     groups = Groups(
         np.array([0, 2, 7]), np.array([0, 1, 0, 2, 4, 5, 6], np.int32), np.ones(2), 25,
         names=["few", "many"],

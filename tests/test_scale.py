@@ -140,7 +140,7 @@ def test_units_mean_nothing_where_features_outnumber_documents(name: str, loss: 
 @pytest.mark.parametrize("name", ["group", "sentence"])
 def test_units_mean_nothing_over_working_sets(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reduce, "SMALL", 0)
-    monkeypatch.setattr(reduce, "MOST", 1.0)
+    monkeypatch.setattr(reduce, "LARGEST_SHARE", 1.0)
     problem, reg = posed(small, "logistic", name)
     one = reg.solve(problem)
     for s in SCALES:

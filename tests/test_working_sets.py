@@ -42,7 +42,7 @@ def documents(seed: int, loss: str = "logistic", intercept: bool = True) -> Prob
 def always(monkeypatch: pytest.MonkeyPatch) -> None:
     """Working sets for small problems and large shares, too."""
     monkeypatch.setattr(reduce, "SMALL", 0)
-    monkeypatch.setattr(reduce, "MOST", 1.0)
+    monkeypatch.setattr(reduce, "LARGEST_SHARE", 1.0)
 
 
 def over_all(problem: Problem, reg: Sentence) -> Solution:

@@ -32,7 +32,7 @@ class Mute(Exception):
 class Number(Exception):
     def __str__(self): return 3
 class MuteData(DataError):
-    def __str__(self): raise KeyboardInterrupt
+    def __str__(self): raise SystemExit
 class Fine(DataError): exit_code = 0
 def recurse(): return recurse()
 """

@@ -69,7 +69,7 @@ def level(engine: Engine, alpha: Floats, features: Int32s) -> Floats | None:
 SLACK = 0.1
 
 # Largest kappa, times which any strength is still a number.
-FARTHEST = 1e150
+LARGEST_KAPPA = 1e150
 
 # Shares of the largest excess to remove by scaling, where a ridge pays for the rest.
 KAPPAS = (1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 0.0)
@@ -81,13 +81,13 @@ REPAIRS = 6
 HALVINGS = 40
 
 # Relative sum of the loss's derivatives above which the intercept is not at its optimum.
-INTERCEPT_SLOPE = 1e-8
+UNBALANCED = 1e-8
 
 # Rounds of block updates of u between two bounds, and most such bounds in a repair.
 SWEEPS, REPEATS = 2, 16
 
 # Gap of alpha alone, in tolerances, above which improving u is useless.
-HOPELESS = 2.0
+USELESS = 2.0
 
 # Share of the missing part of the bound that such rounds must gain to be repeated.
 GAIN = 0.2
@@ -138,7 +138,7 @@ def separable_bound(engine: Engine, penalty: Separable, gradient: Floats, active
     """
     alpha, design = dual_scores(engine), engine.design
     slope_b = abs(float(engine.r.sum())) if engine.fit_intercept else 0.0
-    if slope_b > INTERCEPT_SLOPE * float(np.abs(alpha).sum()):
+    if slope_b > UNBALANCED * float(np.abs(alpha).sum()):
         gradient, active = -design.transposed_product(alpha), design.features
     return bound_by(engine, alpha, penalty.select(active), np.abs(gradient[active]))
 
@@ -312,7 +312,7 @@ def group_bound(
         What is to be certified, and how closely.
     """
     objective, tol = target
-    hopeless = relative_gap(objective, dual.value()) > HOPELESS * tol
+    hopeless = relative_gap(objective, dual.value()) > USELESS * tol
     if len(penalty.unpenalized) and not hopeless:
         dual.level(penalty.unpenalized)
     t = penalty.gather(u)
@@ -376,8 +376,8 @@ def _scaled_bound(dual: DualPoint, penalty: GroupNorms, t: Floats) -> tuple[floa
     if everything is scaled by 1 / (1 + kappa). The ridge pays for any further excess (D3).
     """
     highest = [(excess / floor).max(initial=0.0) for excess, floor in _excesses(dual, penalty, t)]
-    # A feature in no group has next to no floor: beyond FARTHEST the scale is zero anyway.
-    largest = min(float(np.max(highest)), FARTHEST)
+    # A feature in no group has next to no floor: beyond LARGEST_KAPPA the scale is zero anyway.
+    largest = min(float(np.max(highest)), LARGEST_KAPPA)
     kappas = [share * largest for share in KAPPAS]
     rests = [0.0] * len(kappas)
     if penalty.l2 > 0.0 and largest > 0.0:
@@ -428,7 +428,7 @@ ROUNDING = 1e-12
 MARGIN = 1e-9
 
 # Most rounds in which features that groups do not keep at zero take away groups of others.
-ROUNDS = 100
+TAKING_ROUNDS = 100
 
 # For so many features, most such rounds, and the share that each has to leave: where one leaves
 # less, next to none are left in the end.
@@ -515,7 +515,7 @@ def _kept_at_zero(penalty: GroupNorms, largest: Floats, zero: Bools) -> tuple[Bo
     excess = np.maximum((1.0 + MARGIN) * largest - penalty.lam, 0.0)
     inside = _without(penalty, ~zero)
     many = len(tried) > MANY
-    for _ in range(FEWER if many else ROUNDS):
+    for _ in range(FEWER if many else TAKING_ROUNDS):
         kept = penalty.keep_at_zero(tried, excess[tried], np.where(inside, penalty.strengths, 0.0))
         most, left, tried = len(tried), tried[~kept], tried[kept]
         if not len(left):

@@ -408,7 +408,7 @@ SMOOTHING = 0.01
 RANK = 1e-10
 
 # Most features of a group whose score needs A'A, which then takes 0.8 GB.
-LARGEST = 10_000
+LARGEST_GROUP = 10_000
 
 # Groups whose scores are computed together at first, in the order of their bounds.
 BATCH = 16
@@ -446,11 +446,11 @@ class GroupScores:
         self.column_dots = ColumnDots(columns, prepared.distinct)
         self._available, self._sizes = size > 0.0, prepared.sizes.copy()
         largest = int(prepared.sizes.max(initial=0.0))
-        if self._projected and largest > LARGEST:
+        if self._projected and largest > LARGEST_GROUP:
             name = groups.name(int(prepared.first[prepared.sizes.argmax()]))
             raise DataError(
                 f"{name} has {largest:,} features, too many for the score "
-                f"'{score}' (at most {LARGEST:,}). Use smaller groups, or score=mean."
+                f"'{score}' (at most {LARGEST_GROUP:,}). Use smaller groups, or score=mean."
             )
         width = int(np.diff(prepared.offsets).max(initial=0))
         self._arrays = prepared.arrays(columns, width, width if self._projected else 0)

@@ -47,10 +47,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 # Columns that a kernel takes in one go.
-LARGEST = 16
+WIDTH = 16
 
 # Sweeps before the first certificate, and between two of them.
-FIRST, NEXT = 6, 3
+FIRST_CERTIFICATE, NEXT_CERTIFICATE = 6, 3
 
 # After a sweep over all documents, but for the first SETTLED, as many follow as there were over
 # those that it moved by more than MOVING times the mean.
@@ -70,8 +70,8 @@ ROOM, ARRAYS, WEIGHTS = 0.5, 7, 5
 # that needs fewer passes, and begins after the first one; but it needs far more for a hinge.
 PATIENCE, HINGE_PATIENCE = 6, 100
 
-# Largest gap at which that begins where sweeps have led, and not where the problem says.
-NEAR = 0.1
+# Largest gap at which others go on from where sweeps have led, and not where the problem says.
+HANDOVER = 0.1
 
 # Tolerance below which weights are float64, as sums of float32 are not exact enough.
 SINGLE = 1e-6
@@ -146,7 +146,7 @@ def ridges(problems: Sequence[Problem], l2: float) -> list[Solution]:
 def labels_at_a_time(design: Design) -> int:
     """How many labels have room for their arrays of documents and features beside a block."""
     n, p = design.shape
-    return int(np.clip(ROOM * design.memory / (8.0 * (ARRAYS * n + WEIGHTS * p)), 1, LARGEST))
+    return int(np.clip(ROOM * design.memory / (8.0 * (ARRAYS * n + WEIGHTS * p)), 1, WIDTH))
 
 
 def _solve(problems: Sequence[Problem], l2: float) -> list[Solution]:
@@ -203,7 +203,7 @@ class RidgeFit:
     def rest(self) -> Problem:
         """What is left for Newton's method where sweeps were slow."""
         end = self.history[-1]
-        start = (self.w, self.b) if end.gap <= NEAR else self.problem.start
+        start = (self.w, self.b) if end.gap <= HANDOVER else self.problem.start
         return self.problem.replace(start=start, max_iter=self.problem.max_iter - end.iteration)
 
     def solution(self, found: Solution | None) -> Solution:
@@ -243,7 +243,9 @@ def _ascend(fits: Sequence[RidgeFit], q: float) -> None:
     ascent = (BlockAscent if problems[0].design.blocks else Ascent)(problems, q)
     most = min(fit.problem.max_iter for fit in fits)
     while left:
-        ascent.sweep(min(NEXT if ascent.sweeps else FIRST, most - ascent.sweeps))
+        ascent.sweep(
+            min(NEXT_CERTIFICATE if ascent.sweeps else FIRST_CERTIFICATE, most - ascent.sweeps)
+        )
         found = ascent.certify()
         ended = [fit.take(found, at, ascent) for at, fit in enumerate(left)]
         over = np.flatnonzero(ended)
@@ -462,13 +464,13 @@ def sweep_rows(rows: Rows, norms: Floats, cy: Floats, point: Point, sweep: Sweep
         """One over documents that have moved by ``least`` (k,); threads share the columns."""
 
         def some(_: int, piece: int) -> None:
-            first = LARGEST * piece
+            first = WIDTH * piece
             dual_sweep(
                 *rows, order, norms, cy, sweep.q, sweep.lag, alpha, W, b, moved, least,
-                *sweep.slope, first, min(first + LARGEST, k),
+                *sweep.slope, first, min(first + WIDTH, k),
             )  # fmt: skip
 
-        threads.share(some, -(-k // LARGEST))
+        threads.share(some, -(-k // WIDTH))
 
     over(shuffled((sweep.number, 0, sweep.block), n), np.full(k, -1.0))
     b += sweep.shift * column_sums(alpha)
@@ -482,7 +484,7 @@ def sweep_rows(rows: Rows, norms: Floats, cy: Floats, point: Point, sweep: Sweep
 
 def width(count: int) -> int:
     """A number of columns that the kernels take in one go, or ``count`` where there are more."""
-    return 1 << (count - 1).bit_length() if 0 < count <= LARGEST else count
+    return 1 << (count - 1).bit_length() if 0 < count <= WIDTH else count
 
 
 def shuffled(seed: int | Sequence[int], number: int) -> Int32s:

@@ -42,7 +42,7 @@ from textreg.solvers.certificate import (
     relative_gap,
     value_of,
 )
-from textreg.solvers.dual_ascent import shuffled, single, width
+from textreg.solvers.dual_ascent import HANDOVER, shuffled, single, width
 from textreg.solvers.reduce import (
     Beginning,
     CompactRows,
@@ -81,7 +81,7 @@ if TYPE_CHECKING:
 
 
 # Rounds over the first working set, where there is no start.
-ROUNDS = 8
+FIRST_ROUNDS = 8
 
 # Most working sets; the next one holds all features.
 SETS = 12
@@ -170,7 +170,7 @@ def _over_working_sets(
     while True:
         part = WorkingSet(problem, penalty, features, scales)
         fit = part.fit(w, b)
-        most = min(problem.max_iter - rounds, ROUNDS if first else problem.max_iter)
+        most = min(problem.max_iter - rounds, FIRST_ROUNDS if first else problem.max_iter)
         options = part.problem.replace(callback=callback, max_iter=most)
         known = s[part.kept]
         fresh = touching_points(part.penalty, fit, warm=not first)
@@ -316,13 +316,10 @@ ABOVE = 0.5
 FAILURES = 3
 
 # Sweeps before the rate counts, and how many may be left at it; else rounds are quicker.
-TRIAL, FAR = 16, 36
+TRIAL, SWEEPS_LEFT = 16, 36
 
 # Above where s starts it grows by this factor at most in a sweep.
 GROWTH = 1.6
-
-# Distance up to which rounds begin where sweeps have led.
-NEAR = 0.1
 
 # Share of the values of the matrix that are of features with a weight at a given start, below
 # which rounds are quicker.
@@ -330,7 +327,7 @@ SUPPORT = 0.4
 
 # Of the l1 strength of a feature in no group a quadratic stands for this share, as sweeps need a
 # ridge.
-HALF = 0.5
+QUADRATIC_SHARE = 0.5
 
 
 class _Best(NamedTuple):
@@ -350,7 +347,7 @@ class _Quadratics:
     def __init__(self, penalty: GroupNorms, unit: float) -> None:
         self._penalty, self._unit = penalty, unit
         self._alone = np.flatnonzero(penalty.reach == 0.0)
-        self._parts = HALF * penalty.lam[self._alone]
+        self._parts = QUADRATIC_SHARE * penalty.lam[self._alone]
         self._s = np.full(len(self._alone), S_START * unit)
         self.lam = penalty.lam.copy()
         self.lam[self._alone] -= self._parts
@@ -478,7 +475,7 @@ class SparseAscent(_Sweeps):
             quadratics.move(w)
             ascent.take(quadratics.at(self._s))
         if self.slow and sweeps:
-            near = self._looks[-1][1] <= NEAR
+            near = self._looks[-1][1] <= HANDOVER
             w, b = (self._best.w, self._best.b) if near else begin
             engine.restart(w.copy(), b)
             warm = near or problem.start is not None
@@ -508,7 +505,7 @@ class SparseAscent(_Sweeps):
             self.slow = not (self._ended or last) and self._failures >= FAILURES
         elif sweeps > TRIAL:
             before, farther = self._looks[-3]
-            self.slow = _left(distance, farther, sweeps - before, READY * tol) > FAR
+            self.slow = _left(distance, farther, sweeps - before, READY * tol) > SWEEPS_LEFT
 
     def _certify(self, sweeps: int, objective: float, closer: Floats, alpha: Floats) -> None:
         """Bound the optimum by these dual variables.

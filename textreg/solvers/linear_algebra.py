@@ -18,6 +18,10 @@ class Direction(NamedTuple):
     z: Floats
 
 
+# Most iterations of conjugate gradients, unless a solver needs less of them.
+ROUNDS = 200
+
+
 class LinearSystem(Protocol):
     """A positive semidefinite matrix over weights and intercept, and one near its inverse."""
 
@@ -33,7 +37,7 @@ def conjugate_gradients(
     residual: tuple[Floats, float],
     start: Direction,
     *,
-    rounds: int,
+    rounds: int = ROUNDS,
     accuracy: float = 0.0,
     enough: Callable[[Floats, float], bool] | None = None,
 ) -> Direction:
@@ -47,7 +51,7 @@ def conjugate_gradients(
         The target less the product of ``start``, for the weights and for the intercept.
     start : Direction
         Where to begin.
-    rounds : int
+    rounds : int, default 200
         Most products with the matrix.
     accuracy : float, default 0
         Stop when the residual, in the norm of the preconditioner, has fallen to this share.

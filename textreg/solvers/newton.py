@@ -38,7 +38,7 @@ from textreg._core.cholesky import solve_normal
 from textreg.penalties import Links, Quadratic, Separable
 from textreg.records import Floats, Int32s, Problem, Solution, Step
 from textreg.solvers.certificate import (
-    INTERCEPT_SLOPE,
+    UNBALANCED,
     Bound,
     bound_by,
     conjugate_bound,
@@ -53,6 +53,7 @@ from textreg.solvers.proximal import proximal
 from textreg.solvers.reduce import NEAR, SMALL, merge_parallel_columns
 from textreg.solvers.state import (
     IDLE,
+    MOST_EFFORT,
     NOISE,
     Approached,
     Engine,
@@ -75,18 +76,18 @@ PASSES, POLISH = 5, 10
 SMOOTH_PASSES, SMOOTH_POLISH = 1, 60
 
 # Most steps over one active set, as long as each lowers the objective by this share.
-STEPS, FAR = 4, 0.03
+STEPS_OF_SET, FALL = 4, 0.03
 
-# A fall below LITTLE of the objective and above SLOW of the last one doubles the effort, to EFFORT.
-LITTLE, SLOW, EFFORT = 1e-3, 0.03, 8
+# A fall below LITTLE of the objective and above SLOW of the last one doubles the effort.
+LITTLE, SLOW = 1e-3, 0.03
 
 # Share of the documents that rare labels have at most: their weights are few, also beside many
 # that seem to enter the model at zero weights, so that working sets are worth their looks.
-RARE = 0.01
+RARE_LABEL = 0.01
 
 # Values that may join a working set: a share of those of the matrix, or times those of the set. One
-# with more than LARGEST of the values is all of the matrix, of which there is no copy.
-FIRST, GROWTH, LARGEST = 0.05, 3.0, 0.25
+# with more than LARGEST_SET of the values is all of the matrix, of which there is no copy.
+FIRST_SET, SET_GROWTH, LARGEST_SET = 0.05, 3.0, 0.25
 
 # Share of the gap over all features to which a working set is fitted next.
 ACCURACY = 0.3
@@ -205,7 +206,7 @@ def _is_rare(problem: Problem) -> bool:
     """Whether one of two labels has a small share of the documents."""
     c, positive = problem.sample_weight, problem.y > 0.0
     count = float(c[positive].sum())
-    return problem.loss.binary and min(count, float(c.sum()) - count) <= RARE * float(c.sum())
+    return problem.loss.binary and min(count, float(c.sum()) - count) <= RARE_LABEL * float(c.sum())
 
 
 class SparseFit:
@@ -285,11 +286,11 @@ class SparseFit:
         """Add those with the largest ratios to the working set; the start over it."""
         design, engine = self._problem.design, self._engine
         sizes, order = design.sizes, np.argsort(-ratios, kind="stable")
-        room = max(GROWTH * int(sizes[self._features].sum()), FIRST * design.values)
+        room = max(SET_GROWTH * int(sizes[self._features].sum()), FIRST_SET * design.values)
         fitting = np.cumsum(sizes[features[order]]) <= room
         fitting[:1] = True
         grown = union(self._features, features[order][fitting])
-        if sizes[grown].sum() > LARGEST * design.values:
+        if sizes[grown].sum() > LARGEST_SET * design.values:
             grown = design.features
         w = np.zeros(len(grown))
         w[np.searchsorted(grown, self._features)] = engine.w
@@ -374,18 +375,18 @@ class NewtonFit:
         engine, penalty, most = self.engine, self._penalty, self._problem.max_iter
         smooth = not penalty.lam.any()
         passes, polish = (SMOOTH_PASSES, SMOOTH_POLISH) if smooth else (PASSES, POLISH)
-        for _ in range(STEPS):
+        for _ in range(STEPS_OF_SET):
             self.iterations += 1
             before = self._fall
             fall = self._fall = engine.step(
                 active, penalty, passes=passes, polish=polish, effort=self._effort
             )
             engine.optimize_intercept()
-            if fall < FAR * objective or self.iterations >= most:
+            if fall < FALL * objective or self.iterations >= most:
                 break
         # Near the optimum Newton's method converges fast, unless the model is solved too loosely.
         slow = SLOW * before < fall < LITTLE * objective
-        self._effort = min(2 * self._effort, EFFORT) if slow else max(self._effort // 2, 1)
+        self._effort = min(2 * self._effort, MOST_EFFORT) if slow else max(self._effort // 2, 1)
 
     def solution(self) -> Solution:
         """What the steps have come to."""
@@ -491,9 +492,6 @@ class IncompleteCholesky:
         return padded[self._order]
 
 
-# Most iterations of conjugate gradients in a step.
-ROUNDS = 200
-
 # Largest and smallest share of the gradient that a step may leave.
 ROUGH, FINE = 0.3, 1e-3
 
@@ -595,7 +593,7 @@ class NewtonSteps:
         """A lower bound of the optimum from the present scores and weights."""
         engine, w = self.engine, self.engine.w
         alpha, t = dual_scores(engine), -self.gradient()
-        if slope_of_intercept(engine) > INTERCEPT_SLOPE * float(np.abs(alpha).sum()):
+        if slope_of_intercept(engine) > UNBALANCED * float(np.abs(alpha).sum()):
             t = engine.design.transposed_product(alpha)
         rest = t - 2.0 * self.product
         excess = float((rest / self.penalty.floor) @ rest) / 4.0
@@ -622,7 +620,7 @@ class NewtonSteps:
             return model.gap(rest) <= gap and model.gap(model.at_best_b(rest, rest_b)) <= gap
 
         change = conjugate_gradients(
-            model, residual, zero, rounds=ROUNDS, accuracy=share, enough=enough if gap else None
+            model, residual, zero, accuracy=share, enough=enough if gap else None
         )
         slope = -(float(residual[0] @ change.w) + residual[1] * change.b)
         return self._advance(change.w, change.b, slope)

@@ -30,12 +30,12 @@ from textreg.records.design import Block, BlockGroups, KnownColumns
 from textreg.records.store import release_memory
 from textreg.solvers.certificate import KAPPAS, relative_gap
 from textreg.solvers.linear_algebra import union
-from textreg.solvers.reduce import MOST, RARE, rarest
+from textreg.solvers.reduce import LARGEST_SHARE, RAREST, rarest
 from textreg.solvers.state import Engine, checks_overflow, finish
 
 # Share of the tolerance to which a problem in memory is solved; and the least for the first one,
 # whose features are not the last; of few features with groups.
-INNER, FIRST, WITH_GROUPS = 0.3, 3e-2, 3e-3
+INNER, FIRST_INNER, WITH_GROUPS = 0.3, 3e-2, 3e-3
 
 # Share of l1 above which a product may bring its feature into the next problem.
 NEAR = 0.95
@@ -48,7 +48,7 @@ SETS = 30
 
 # Features that may join the first problem, and by how much more the next ones, without groups:
 # with better dual variables far fewer of them exceed l1 than at the start.
-FEW, GROWTH = 2_000, 4
+FIRST_FEATURES, FEATURE_GROWTH = 2_000, 4
 
 
 def left_by_groups(
@@ -74,7 +74,7 @@ def left_by_groups(
     order = np.argsort(share, kind="stable")
     chosen, shares = features[order], share[order]
     left = shares > 1.0  # even alone in its groups
-    most = MOST * int(values.sum(dtype=np.int64))
+    most = LARGEST_SHARE * int(values.sum(dtype=np.int64))
     for rest in groups.design.map(without_room, repeat(chosen), repeat(shares), repeat(p)):
         left |= rest
         if values[order][left].sum(dtype=np.int64) > most:
@@ -255,7 +255,7 @@ def over_blocks(
         If the solutions have no ``alpha``.
     """
     w, b, large = _begin(problem, l1)
-    most = FEW if problem.groups is None else len(w)
+    most = FIRST_FEATURES if problem.groups is None else len(w)
     support = np.flatnonzero(w).astype(np.int32)
     beyond = _without(large, support)
     large = _first(problem, group, beyond, l1)
@@ -263,7 +263,7 @@ def over_blocks(
     features = union(support, _largest(large, most))
     history: list[Step] = []
     at_zero = problem.loss.dual_value(np.zeros(len(problem.y)), problem.y, problem.sample_weight)
-    iterations, tol = 0, max(WITH_GROUPS if reduced else FIRST, INNER * problem.tol)
+    iterations, tol = 0, max(WITH_GROUPS if reduced else FIRST_INNER, INNER * problem.tol)
     warned = stopped = False
     known: KnownColumns | None = None
     for number in range(1, SETS + 1):
@@ -299,7 +299,7 @@ def over_blocks(
         exhausted = not missing.any() and tol <= INNER * problem.tol
         if gap <= problem.tol or stopped or exhausted or number == SETS:
             break
-        most *= GROWTH
+        most *= FEATURE_GROWTH
         if problem.groups is None:
             features = union(features, _largest(large, most))
         elif number == 1 and not reduced:  # those at the start were too many
@@ -371,7 +371,7 @@ def _joining(
     """Those of the large ones that join the features: what groups do not hold, and rare ones."""
     sizes = problem.design.sizes.astype(np.int64)
     beyond = large.features[large.sizes > l1]
-    rare = rarest(beyond, sizes[beyond], int(RARE * sizes[features].sum()))
+    rare = rarest(beyond, sizes[beyond], int(RAREST * sizes[features].sum()))
     return union(large.features[missing], rare)
 
 

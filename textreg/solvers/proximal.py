@@ -33,14 +33,14 @@ UNIT = "steps of proximal gradient"
 SHRINK, GROW = 0.5, 1.1
 
 # Smallest s, below which every loss is NaN; and largest, beyond which all moves are rounding.
-SHORTEST, LONGEST = 1e-60, 1e100
+SMALLEST_STEP, LARGEST_STEP = 1e-60, 1e100
 
 # Relative rounding of the loss, which backtracking allows for.
 NOISE = 1e-12
 
 # Share of the loss below which the curvature over a step is told from derivatives: the rounding of
 # the loss would let s grow until the steps no longer converge (Becker et al. 2011).
-FINE = 1e-10
+BY_DERIVATIVES = 1e-10
 
 # Slope of the loss in the intercept that is taken for zero, near the rounding of its sum: what is
 # left of it stays in the gap, however exact the weights are.
@@ -222,14 +222,14 @@ def _forward(
     gradient, r = engine.gradient(), engine.r.copy()
     slope, rounding = slope_of_intercept(engine), NOISE * float(np.abs(engine.r).sum())
     slope = slope if slope > rounding else 0.0  # which is rounding alone
-    length = min(GROW * length, LONGEST)
+    length = min(GROW * length, LARGEST_STEP)
     while True:
         w = _prox(penalty, at.w - length * gradient, length)
         move = w - at.w
         scores = engine.design.product(move)
         new = _move(engine, w, at.b, at.z + scores)
         square = float(np.vdot(move, move)) / (2.0 * length)
-        if square > FINE * abs(at.loss):
+        if square > BY_DERIVATIVES * abs(at.loss):
             rise = new.loss - at.loss - float(np.vdot(gradient, move))
             allowed = square + NOISE * abs(at.loss)
         else:
@@ -237,7 +237,7 @@ def _forward(
         if rise <= allowed:
             break
         length *= SHRINK
-        if length < SHORTEST:
+        if length < SMALLEST_STEP:
             raise PluginError(
                 f"{type(penalty).__name__}.prox returns weights with a loss of NaN for every step "
                 "size. Fix that method, or tell its authors."

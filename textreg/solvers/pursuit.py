@@ -72,10 +72,10 @@ TIE = 1e-12
 MAX_RADIUS = 5e-3
 
 # Share of the margin that the radius is reduced to.
-HALF = 0.5
+OF_MARGIN = 0.5
 
 # Most Newton steps for one selection.
-ROUNDS = 100
+NEWTON_STEPS = 100
 
 # More features than there are, after which the bias is selected where it is not.
 NEVER = 2**62
@@ -86,16 +86,13 @@ PASSES = 3
 
 # Conjugate gradients are used once a step leaves more than this share of the radius. With nearly as
 # many features as documents, coordinate descent alone leaves selections uncertain.
-SLOW = 0.5
-
-# Most rounds of conjugate gradients in a step.
-CG_ROUNDS = 200
+CG_FROM = 0.5
 
 # Newton steps are halved while they are longer than this share; then the fallback is tried.
 SHORTEST = 0.2
 
 # Share of the target radius that weights which are not moved, being nearly optimal, may leave.
-SHARE = 0.3
+UNMOVED = 0.3
 
 # Share of the target radius that the intercept's last move, which is linearized, may leave.
 INTERCEPT_SHARE = 0.2
@@ -215,7 +212,7 @@ class ActiveFit:
             self._fit_added()
 
         def step() -> Advance:
-            self._minimize_model(SHARE * target, bounded)
+            self._minimize_model(UNMOVED * target, bounded)
             return self._search(start, before)
 
         def use_curvature_bound() -> None:
@@ -229,7 +226,7 @@ class ActiveFit:
             step, use_curvature_bound, failed=lambda advance: advance.length == 0.0
         )
         self._measure()
-        self._slow = self._slow or self.radius > SLOW * last_radius
+        self._slow = self._slow or self.radius > CG_FROM * last_radius
         return not bounded or fall > NOISE * abs(before)
 
     def _fit_added(self) -> None:
@@ -281,7 +278,6 @@ class ActiveFit:
             model,
             residual,
             Direction(self.w, self.b, self.z),
-            rounds=CG_ROUNDS,
             enough=lambda rest, _: float((rest * rest) @ self._inverse) <= enough,
         )
 
@@ -642,19 +638,19 @@ class Pursuit:
         self._begin()
         while True:
             beyond = self.columns.length(self.fit.r) - self.epsilon
-            if abs(beyond) > self.fit.radius or not self._improve(HALF * abs(beyond)):
+            if abs(beyond) > self.fit.radius or not self._improve(OF_MARGIN * abs(beyond)):
                 return beyond <= 0.0
 
     def _begin(self) -> None:
         """Allow Newton steps for one more decision."""
-        self._rounds, self._stuck = 0, ROUNDS <= 0
+        self._rounds, self._stuck = 0, NEWTON_STEPS <= 0
 
     def _improve(self, target: float) -> bool:
         """One Newton step toward the radius ``target``; False where no more would help."""
         if self._stuck:
             return False
         self._rounds += 1
-        self._stuck = not self.fit.improve(target) or self._rounds >= ROUNDS
+        self._stuck = not self.fit.improve(target) or self._rounds >= NEWTON_STEPS
         return True
 
     def _select(self) -> Candidate:
@@ -673,14 +669,14 @@ class Pursuit:
                     self.uncertain += not certain
                     self._set_target(best)
                     return best
-                if not self._improve(HALF * (best.margin - distance)):
+                if not self._improve(OF_MARGIN * (best.margin - distance)):
                     break  # no fit is better than the present one: select by its scores
                 distance = self.columns.length(fit.r - self._last_r)
 
     def _set_target(self, best: Candidate) -> None:
         """Guess the radius that the next selection needs: margins shrink slowly on the way."""
         if best.lipschitz > 0.0:
-            usual = math.sqrt(self._target_radius * HALF * best.margin)
+            usual = math.sqrt(self._target_radius * OF_MARGIN * best.margin)
             self._target_radius = min(usual, MAX_RADIUS * best.score / best.lipschitz)
 
     def _best(self) -> Candidate:

@@ -74,7 +74,7 @@ DIGITS = 9
 SAME = 1e-13
 
 # A problem is much smaller where at most this share of all values, or of columns, is left.
-VALUES, COLUMNS = 0.95, 0.5
+MOST_VALUES, MOST_COLUMNS = 0.95, 0.5
 
 # What a matrix keeps one variant of for each thread: all of them would take too much memory.
 MERGED = "merged matrix"
@@ -129,7 +129,7 @@ class MergedColumns:
         sizes = np.diff(X.indptr)
         left = sizes[self.representatives]
         self.worth_it = bool(
-            left.sum() <= VALUES * sizes.sum() or len(left) <= COLUMNS * len(sizes)
+            left.sum() <= MOST_VALUES * sizes.sum() or len(left) <= MOST_COLUMNS * len(sizes)
         )
 
     def merge_problem(self, problem: Problem) -> Problem:
@@ -257,10 +257,10 @@ def _first_parallel(X: csc_array, kind: Floats, mergeable: NDArray[np.bool_]) ->
 
 
 # Entries of the groups above which it would take too much memory to compare those of features.
-LARGE = 1 << 25
+MANY_ENTRIES = 1 << 25
 
 # Features are merged where at most this share of them is left.
-SHARE = 0.5
+MERGED_SHARE = 0.5
 
 
 class MergedFeatures(NamedTuple):
@@ -272,7 +272,7 @@ class MergedFeatures(NamedTuple):
     @property
     def worth_it(self) -> bool:
         """Whether there are much fewer features."""
-        return len(self.columns.representatives) <= SHARE * len(self.columns.column)
+        return len(self.columns.representatives) <= MERGED_SHARE * len(self.columns.column)
 
 
 def over_merged_features(
@@ -297,7 +297,7 @@ def merged_features(design: Design, penalty: GroupNorms) -> MergedFeatures | Non
     Made once for a matrix and its groups.
     """
     groups = penalty.distinct
-    if groups is None or penalty.lam.any() or len(groups.indices) > LARGE:
+    if groups is None or penalty.lam.any() or len(groups.indices) > MANY_ENTRIES:
         return None
 
     def make(groups: Groups = groups) -> MergedFeatures:
@@ -430,14 +430,14 @@ def compact_rows(design: Design) -> CompactRows:
 SMALL = 100_000
 
 # Largest share of the values of a matrix that a working set may hold.
-MOST = 0.6
+LARGEST_SHARE = 0.6
 
 # Share of lam above which a product may bring its feature into the next working set.
 NEAR = 0.9
 
 
 # Entries of the rarest features that join a set, as a share of those of the set.
-RARE = 0.4
+RAREST = 0.4
 
 
 class Beginning(NamedTuple):
@@ -455,7 +455,7 @@ def first_working_set(problem: Problem, penalty: GroupNorms) -> Beginning | None
     """
     design = problem.design
     values, entries = design.values, len(penalty.indices)
-    if values <= SMALL or entries > LARGE or not penalty.lam.all():
+    if values <= SMALL or entries > MANY_ENTRIES or not penalty.lam.all():
         return None
     engine = Engine(problem, penalty.value)
     engine.optimize_intercept()
@@ -463,7 +463,7 @@ def first_working_set(problem: Problem, penalty: GroupNorms) -> Beginning | None
     above = np.flatnonzero(sizes > penalty.lam).astype(np.int32)
     kept = penalty.keep_at_zero(above, sizes[above] - penalty.lam[above])
     features = union(np.flatnonzero(engine.w).astype(np.int32), above[~kept])
-    if design.sizes[features].sum() > MOST * values:
+    if design.sizes[features].sum() > LARGEST_SHARE * values:
         return None
     return Beginning(features, engine.w, engine.b)
 
@@ -573,7 +573,7 @@ class WorkingDual(EngineDual):
         above = sizes - lam > held
         self.missing = features[above]
         beyond, every = features[sizes > lam], part.every
-        self.rare = rarest(beyond, every.degrees(beyond), int(RARE * len(penalty.indices)))
+        self.rare = rarest(beyond, every.degrees(beyond), int(RAREST * len(penalty.indices)))
         # sum_j m_j |w_j| <= penalty(w), with the m of the working set and lam of the others (D3).
         self.left_out = Excess((sizes - lam - held)[above], lam[above])
         self._taken = taken**2

@@ -34,7 +34,7 @@ from textreg.solvers.certificate import (
     relative_gap,
     value_of,
 )
-from textreg.solvers.state import IDLE, Engine, has_kinks
+from textreg.solvers.state import IDLE, MOST_EFFORT, Engine, has_kinks
 
 # Most rounds of coordinate descent in a step.
 PASSES = 3
@@ -44,7 +44,7 @@ SPARSE = 2e-5
 
 # Where the loss has kinks, and there is l1, a step is short and another one follows: so many at
 # most, until one falls by less than this share of all before; each is finer by this factor.
-STEPS, ENOUGH, FINER = 10, 0.1, 3
+SHORT_STEPS, ENOUGH, FINER = 10, 0.1, 3
 
 
 class VectorFit:
@@ -67,7 +67,9 @@ class VectorFit:
         polish, effort: as in :meth:`.state.Engine.step`.
         """
         engine = self.engine
-        steps, finer = (STEPS, FINER) if has_kinks(engine.loss) and inner.lam.any() else (1, 1)
+        steps, finer = (
+            (SHORT_STEPS, FINER) if has_kinks(engine.loss) and inner.lam.any() else (1, 1)
+        )
         passes, polish, total = finer * PASSES, finer * polish, 0.0
         for _ in range(steps):
             active = engine.active(inner, engine.gradient())
@@ -134,19 +136,19 @@ POLISH = 10
 ROUGH_ROUNDS = 3
 
 # When a check finds a fall below STALLED times the tolerance, and s at the norms, the effort of
-# the next round doubles, to MOST: the objective has converged, but the bound still suffers from the
-# error of the gradient, which is of first order.
-STALLED, MOST = 1e-3, 8
+# the next round doubles: the objective has converged, but the bound still suffers from the error of
+# the gradient, which is of first order.
+STALLED = 1e-3
 
 # Rounds after which one whose fall is above SLOW of the last one doubles the effort of the next,
-# to MOST, and any other halves it: features that are alike take turns slowly.
+# and any other halves it: features that are alike take turns slowly.
 LONG, SLOW = 32, 0.5
 
 # Rounds before the first check of the gap.
 FIRST_CHECK = 8
 
 # Rounds by which a check is delayed while the objective falls by more than the tolerance.
-PATIENCE = 4
+DELAY = 4
 
 # Rounds that Anderson acceleration uses.
 MEMORY = 5
@@ -305,11 +307,11 @@ def reweight(
         value = fit.value(norms)
         falling = least - value > problem.tol * value
         slow = iteration > LONG and fall > SLOW * last_fall
-        last_fall, careful = fall, min(2 * careful, MOST) if slow else max(careful // 2, 1)
+        last_fall, careful = fall, min(2 * careful, MOST_EFFORT) if slow else max(careful // 2, 1)
         effort = careful
         idle = idle + 1 if fall == 0.0 and bool((s <= norms + lowest).all()) else 0
         stuck = idle > IDLE
-        due = iteration >= next_check + (PATIENCE if falling else 0)
+        due = iteration >= next_check + (DELAY if falling else 0)
         if due or stuck or iteration == problem.max_iter:
             w, objective = rounded(fit, value, problem.tol)
             if objective < best:
@@ -322,7 +324,7 @@ def reweight(
             gap = relative_gap(best, bound.value)
             negligible = STALLED * problem.tol * value
             at_norms = float(penalty.strengths @ np.maximum(s - norms, 0.0)) < negligible
-            next_effort = min(2 * next_effort, MOST) if at_norms and fall < negligible else 1
+            next_effort = min(2 * next_effort, MOST_EFFORT) if at_norms and fall < negligible else 1
             effort = max(careful, next_effort)
             history.append(Step(iteration, best, gap))
             ended = bool(problem.callback and problem.callback(history[-1]))

@@ -69,6 +69,7 @@ from textreg.solvers.reduce import compact_rows
 from textreg.solvers.reweighting import UNIT, Schedule, VectorFit, reweight, touching_points
 from textreg.solvers.state import (
     HOPELESS,
+    IDLE,
     INTERCEPT_STEPS,
     NOISE,
     Engine,
@@ -82,10 +83,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Singles = NDArray[np.float32]
-
-
-# Rounds over all classes without progress, after which the tolerance is beyond floating point.
-IDLE = 3
 
 
 @checks_overflow
@@ -436,7 +433,7 @@ TINY = np.finfo(np.float64).tiny
 
 
 # Probability above which the sum over the other classes is not taken from that over all.
-LARGE = 0.5
+LIKELY = 0.5
 
 
 class Classes:
@@ -504,7 +501,7 @@ class Classes:
         from scipy.special import logsumexp
 
         share = np.exp(self.Z[k] - total)
-        large = np.flatnonzero(share > LARGE)  # where the difference would lose digits
+        large = np.flatnonzero(share > LIKELY)  # where the difference would lose digits
         share[large] = 0.0
         rest: Floats = total + np.log1p(-share)
         others = self.Z[:, large]
@@ -589,9 +586,6 @@ def _balance(S: Floats, totals: Floats) -> None:
     S += np.outer(lack / lack.sum(), lost)
 
 
-# Most iterations of conjugate gradients in a step.
-ROUNDS = 100
-
 # Largest and smallest share of the residual that a step may leave.
 ROUGH, FINE = 0.3, 0.01
 
@@ -612,7 +606,6 @@ def ridge_together(classes: Classes, q: Floats) -> bool:
         model,
         (residual, 0.0),  # type: ignore[arg-type]  # of float32, and so is all that is made of it
         Direction(np.zeros_like(residual), 0.0, np.empty(0)),
-        rounds=ROUNDS,
         accuracy=min(ROUGH, max(FINE, classes.gap**0.25)),
     )
     V = model.expand(change)
@@ -793,7 +786,7 @@ class _SupportModel:
 PASSES, POLISH = 3, 10
 
 # Share of its gradient that a step over one class leaves, where the penalty is quadratic.
-SHARE = 0.1
+LEFT_BY_STEP = 0.1
 
 
 class ClassStep(Protocol):
@@ -916,7 +909,7 @@ class QuadraticStep:
         newton = self._newton
         self.engine.optimize_intercept()
         newton.product = self._penalty.product(self.engine.w)
-        newton.step(SHARE)
+        newton.step(LEFT_BY_STEP)
 
     def smooth(self) -> bool:
         """No, as nothing is done together."""

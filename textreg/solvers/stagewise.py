@@ -386,7 +386,7 @@ class LinearLikelihood:
 
 
 # Rise of a score after which exponentials are rescaled, well before they overflow.
-FAR = 300.0
+RISE = 300.0
 
 
 def observed_counts(y: Floats, W: Floats) -> Floats:
@@ -475,7 +475,7 @@ class ExponentialScores:
         if self._steps % RENEWAL == 0 or float(z[weighted].max(initial=-np.inf)) > self._far:
             self._renew()
             return
-        after = self._W[rows] * np.exp(np.minimum(z - self._shift, FAR))
+        after = self._W[rows] * np.exp(np.minimum(z - self._shift, RISE))
         fall = self._tilted[rows] - after
         self._tilted[rows] = after
         self._sum -= float(fall.sum())
@@ -491,7 +491,7 @@ class ExponentialScores:
     def _renew(self) -> None:
         """Compute all sums anew."""
         self._shift = float(self._z[self._W > 0.0].max())
-        self._far = self._shift + FAR
+        self._far = self._shift + RISE
         self._tilted = self._W * np.exp(np.minimum(self._z - self._shift, 0.0))
         self._sum = self._sum_at_renewal = float(self._tilted.sum())
 

@@ -136,7 +136,10 @@ FLAT = 1e3
 BEND, LEAST_BEND = 0.3, 0.01
 
 # Its factors after a step that goes less than half of its way, and after one that goes all of it.
-BENT_MORE, BENT_LESS, HALF = 3.0, 1.0 / 3.0, 0.5
+BENT_MORE, BENT_LESS, HALF_WAY = 3.0, 1.0 / 3.0, 0.5
+
+# Largest effort of a step, which its rounds and iterations are multiplied by.
+MOST_EFFORT = 8
 
 # Share of the residual at which conjugate gradients stop, divided by the effort; of a dense one
 # .1 takes half more products.
@@ -279,7 +282,7 @@ class Engine:
         above = self.loss.curvature_above(self.z, self.y, self.c)
         self.h = np.where(straight, self._bend * above, self.h)
         advance = step()
-        if advance.length < HALF:
+        if advance.length < HALF_WAY:
             self._bend = min(BENT_MORE * self._bend, 1.0)
         elif advance.length == 1.0:
             self._bend = max(BENT_LESS * self._bend, LEAST_BEND)
@@ -493,10 +496,10 @@ def go_along(engine: Engine, change: Direction, slope: float, penalty: Parabola)
 WEAK = 0.03
 
 # Strengths fall by this factor at most, from one to the next.
-FACTOR = 10.0
+PATH_FACTOR = 10.0
 
 # Relative gap to which stronger penalties are solved.
-ROUGH = 0.1
+ROUGH_GAP = 0.1
 
 
 class Approached(NamedTuple):
@@ -560,13 +563,13 @@ def approach(
         stopped = bool(problem.callback and problem.callback(step))
         return stopped
 
-    stages = math.ceil(math.log(strongest) / math.log(FACTOR))
+    stages = math.ceil(math.log(strongest) / math.log(PATH_FACTOR))
     for stage in range(stages):
         left = problem.max_iter - iterations - 1  # one is for the penalty itself
         if stopped or left < 1:
             break
         rough = problem.replace(
-            start=start, tol=max(ROUGH, problem.tol), max_iter=left, callback=watch
+            start=start, tol=max(ROUGH_GAP, problem.tol), max_iter=left, callback=watch
         )
         found = solve(rough, strongest ** (1.0 - stage / stages))
         start, iterations = (found.w, found.b), iterations + found.iterations

@@ -20,7 +20,7 @@ from textreg.penalties import soft
 from textreg.records import Floats, Problem, Solution
 from textreg.records.arrays import take_rows
 from textreg.records.problem import Support, states
-from textreg.solvers.certificate import FARTHEST, KAPPAS, ROUNDING, Balls
+from textreg.solvers.certificate import KAPPAS, LARGEST_KAPPA, ROUNDING, Balls
 from textreg_latent.penalty import LatentPenalty
 
 # Steps of the bisection for the least kappa.
@@ -56,7 +56,7 @@ def latent_bound(
     has a conjugate for, |alpha_i| <= c_i.
     """
     rest = t - 2.0 * penalty.l2 * w
-    largest = min(least_kappa(penalty, rest), FARTHEST)
+    largest = min(least_kappa(penalty, rest), LARGEST_KAPPA)
     ridge = penalty.l2 > 0.0
     best = LatentBound(-np.inf, alpha, np.zeros_like(t))
     kappas = [1.0 + share * (largest - 1.0) for share in reversed(KAPPAS)] if ridge else [largest]
