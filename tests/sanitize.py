@@ -91,7 +91,7 @@ def _copy() -> None:
     built = shutil.ignore_patterns("*.so", "*.c", "*.pyd", "__pycache__", "build", "*.egg-info")
     for name in ("textreg", "tests", "plugins"):
         shutil.copytree(ROOT / name, COPY / name, ignore=built)
-    for name in ("setup.py", "pyproject.toml", "README.md", "LICENSE"):
+    for name in ("conftest.py", "setup.py", "pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, COPY)
 
 
