@@ -173,6 +173,7 @@ def record() -> None:
     command = [sys.executable, "-m", "pytest", "-q", "--tb=line", "-p", "recording", *changed]
     subprocess.run(command, cwd=TREE, env={**os.environ, **environment}, check=False)
     merged = coverage.CoverageData(str(LINES))
+    merged.read()  # else the first update forgets what was recorded before
     for path in WORK.glob("lines.*"):
         part = coverage.CoverageData(str(path))
         with contextlib.suppress(DataError):  # of a process that was killed while it wrote

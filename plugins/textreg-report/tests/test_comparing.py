@@ -25,6 +25,7 @@ from textreg_report import Benchmark
 from textreg_report import benchmark as comparing
 from textreg_report.benchmark import compare, parse_candidate
 from textreg_report.comparison import Comparison, Contrast, Measurement, adjusted
+from textreg_report.page import Estimate
 from textreg_report.significance import Interval, p_text, sign_test
 
 
@@ -250,7 +251,13 @@ def test_a_p_shows_its_side(p: float, text: str) -> None:
 
 def test_comparisons_on_single_corpora_and_over_all_are_two_families() -> None:
     given = [
-        replace(contrast(1.0, won, lost, benchmark), candidate=name, benchmarks_p=benchmarks_p)
+        replace(
+            contrast(1.0, won, lost, benchmark),
+            candidate=name,
+            benchmarks_p=benchmarks_p,
+            benchmarks_won=2,
+            benchmarks_lost=int(name == "b"),
+        )
         for name, benchmark, won, lost, benchmarks_p in [
             ("a", "one", 15, 3, 1.0),
             ("a", "two", 9, 1, 1.0),
@@ -269,15 +276,115 @@ def test_comparisons_on_single_corpora_and_over_all_are_two_families() -> None:
     assert of["a", None].p_adjusted == pytest.approx(2 * sign_test(24, 4))
     assert of["b", None].p_adjusted == sign_test(8, 6)
     assert of["a", None].benchmarks_p_adjusted == pytest.approx(0.04)
-    cells = [cell(name, place, [1], 9) for place in ("one", "two") for name in ("old", "a", "b")]
+    cells = [
+        replace(cell(name, place, [1, 0, k], 9 * k), gap=gap, seconds=seconds)
+        for place, k, gap, seconds in (("one", 0, 3e-5, 2.0), ("two", 1, None, None))
+        for name in ("old", "a", "b")
+    ]
     one = Comparison(("one", "two"), ("old", "a", "b"), "old", tuple(cells), found, 0)
     assert one.adjustments() == [
         "p of single corpora is adjusted for all 4 comparisons on them by Holm's method",
         "p over all corpora is adjusted for 2 comparisons, too",
     ]
-    assert "better than old in 2 corpora" in one.verdicts()[0]
-    assert [rows[0].count("adjusted p") for _, rows in one.tables()] == [1, 1, 1]
-    assert "(p 0.04)" in one.tables()[2][1][2][-1]
+    assert one.to_markdown() == TWO_CORPORA
+
+
+TWO_CORPORA = """**one**
+
+|  | accuracy | macro-F1 | features | share | seconds | gap | points over old | adjusted p |
+| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
+| old | 0.333 | 0.333 | 0 | 0 % | 2.00 | 3e-05 |  |  |
+| a | 0.333 | 0.333 | 0 | 0 % | 2.00 | 3e-05 | +1.0 (0.0 to 2.0) | 0.03 |
+| b | 0.333 | 0.333 | 0 | 0 % | 2.00 | 3e-05 | +1.0 (0.0 to 2.0) | 1 |
+
+**two**
+
+|  | accuracy | macro-F1 | features | share | seconds | gap | points over old | adjusted p |
+| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
+| old | 0.667 | 0.667 | 9 | 0.9 % | ? | none |  |  |
+| a | 0.667 | 0.667 | 9 | 0.9 % | ? | none | +1.0 (0.0 to 2.0) | 0.064 |
+| b | 0.667 | 0.667 | 9 | 0.9 % | ? | none | +1.0 (0.0 to 2.0) | 1 |
+
+**mean of 2 corpora**
+
+|  | accuracy | macro-F1 | features | share | seconds | points over old | adjusted p | \
+corpora won : lost |
+| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
+| old | 0.500 | 0.500 | 4 | 0.45 % | ? |  |  |  |
+| a | 0.500 | 0.500 | 4 | 0.45 % | ? | +1.0 (0.0 to 2.0) | 0.00036 | 2 : 0 (p 0.04) |
+| b | 0.500 | 0.500 | 4 | 0.45 % | ? | +1.0 (0.0 to 2.0) | 0.79 | 2 : 1 (p 0.5) |
+
+- a is better than old in 2 corpora: 24 documents won, 4 lost, adjusted p 0.00036; \
++1.0 points (95 % CI 0.0 to 2.0)
+
+- b and old are level in 2 corpora: 8 documents won, 6 lost, adjusted p 0.79; \
++1.0 points (95 % CI 0.0 to 2.0): use old
+
+- p of single corpora is adjusted for all 4 comparisons on them by Holm's method
+
+- p over all corpora is adjusted for 2 comparisons, too
+"""
+
+
+def test_a_comparison_of_several_labels_as_a_whole() -> None:
+    several: dict[str, Any] = {"micro_f1": 0.25, "micro_f1_interval": Interval(0.1, 0.4)}
+    cells = (
+        replace(cell("old", "t", [1, 0], 1000), log_loss=0.5, **several),
+        replace(cell("n|w", "t", [1, 1], 500), of=None, **several),
+    )
+    base = replace(contrast(1.5, 3, 3), candidate="n|w")
+    own = replace(base, micro_f1=0.02, micro_f1_interval=Interval(-0.01, 0.05))
+    half = replace(base, accuracy=0.005, accuracy_interval=Interval(-0.005, 0.015))
+    clear = Estimate("log-loss", -0.02, -0.03, -0.01)
+    gains = (
+        replace(base, baseline="shadow"),
+        replace(half, log_loss=clear),
+        replace(half, candidate="y", log_loss=clear._replace(high=0.0)),
+    )
+    one = Comparison(("t",), ("old", "n|w"), "old", cells, (own,), 3, gains)
+    assert one.to_markdown() == SEVERAL
+    assert one.to_csv() == ROWS
+    values = one.to_dict()
+    assert [values[key] for key in ("benchmarks", "candidates", "baseline", "seed")] == [
+        ["t"], ["old", "n|w"], "old", 3,
+    ]  # fmt: skip
+    assert values["means"]["n|w"] == {
+        "accuracy": 1.0, "macro_f1": 1.0, "features": 500.0, "share": None, "seconds": 1.0,
+        "micro_f1": 0.25,
+    }  # fmt: skip
+    assert values["measured"][0]["share"] == 1.0
+    assert not values["measured"][0].keys() & {"answers", "losses", "size", "draw"}
+    assert values["contrasts"][0]["micro_f1"] == 0.02
+    assert [gain["log_loss"] for gain in values["gains"]] == [
+        None, clear._asdict(), {**clear._asdict(), "high": 0.0},
+    ]  # fmt: skip
+    assert "micro_f1" not in values["gains"][0]
+
+
+SEVERAL = """**t**
+
+|  | subset accuracy | micro-F1 | macro-F1 | features | share | seconds | gap | \
+points over old | p |
+| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
+| old | 0.500 | 0.250 | 0.500 | 1,000 | 100 % | 1.00 | none |  |  |
+| n\\|w | 1.000 | 0.250 | 1.000 | 500 | ? | 1.00 | none | +2.0 (-1.0 to 5.0) | 1 |
+
+- n\\|w and old are level: 3 documents won, 3 lost, p 1; +2.0 points (95 % CI -1.0 to 5.0); \
+n\\|w for the smaller model (500 features, not 1,000)
+
+- structure gain of n\\|w: (+1.5 points (+0.5 to +2.5) over shadow; +0.5 points (-0.5 to +1.5) \
+over old, log-loss -0.020 (-0.030 to -0.010))
+
+- structure gain of y: none (+0.5 points (-0.5 to +1.5) over old, \
+log-loss -0.020 (-0.030 to +0.000))
+"""
+ROWS = """\
+candidate,benchmark,documents,accuracy,macro_f1,features,seconds,of,gap,converged,\
+held_out,micro_f1,log_loss,accuracy_low,accuracy_high,difference,difference_low,difference_high,won,lost,\
+p,p_adjusted,verdict
+old,t,2,0.5,0.5,1000,1.0,1000,,True,,0.25,0.5,0.0,1.0,,,,,,,,
+n|w,t,2,1.0,1.0,500,1.0,,,True,,0.25,,0.0,1.0,0.02,-0.01,0.05,3,3,1.0,1.0,level
+"""
 
 
 def test_several_benchmarks_are_pooled(demo: Path) -> None:

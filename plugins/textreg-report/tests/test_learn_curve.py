@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -272,6 +273,95 @@ def test_intervals_are_those_of_a_t_test() -> None:
     assert alone.point("b", "x", 10) == (0.5, None)
     assert "one draw" in alone.notes()[0]
     assert alone.tables()[1][1][1] == ["y", "+10.0"]
+
+
+def test_a_curve_as_a_whole() -> None:
+    values = {
+        ("b", "x", 10): (0.5, 0.625),
+        ("b", "x", 20): (0.625, 0.75),
+        ("b", "y", 10): (0.5, 0.75),
+        ("b", "y", 20): (0.75, 0.75),
+        ("c", "x", 1000): (0.5, 0.5),
+        ("c", "y", 1000): (0.25, 0.75),
+    }
+    cells = [
+        replace(cell_of(*key, draw, value), log_loss=2.0 - value)
+        for key, both in values.items()
+        for draw, value in enumerate(both)
+    ]
+    curve = replace(
+        curve_of({"x": [0.5, 0.5], "y": [0.5, 0.5]}),
+        benchmarks=("b", "c"),
+        sizes={"b": (10, 20), "c": (1000,)},
+        cells=tuple(cells),
+    )
+    assert curve.to_markdown() == CURVE
+    loss = replace(curve, measure="log-loss")
+    tables = loss.tables()
+    assert tables[1] == (
+        "b: difference from x",
+        [
+            ["training documents", "10", "20"],
+            ["y", "-0.062 (-0.857 to 0.732)", "-0.062 (-0.857 to 0.732)"],
+        ],
+    )
+    assert tables[2][1][2] == ["y", "1.500 (0.000 to 4.677)"]
+    assert loss.headline() == f"log-loss of x, y; {NOTE}"
+    rows = list(csv.reader(io.StringIO(curve.to_csv())))
+    assert rows[0] == [
+        "benchmark", "candidate", "size", "draws", "measure", "mean", "low", "high",
+        "difference", "difference_low", "difference_high",
+    ]  # fmt: skip
+    assert rows[1][:6] == ["b", "x", "10", "2", "accuracy", "0.5625"]
+    assert [[it and f"{float(it):.3f}" for it in row[6:]] for row in rows[1:]] == [
+        ["0.000", "1.000", "", "", ""],
+        ["0.000", "1.000", "", "", ""],
+        ["0.000", "1.000", "0.062", "-0.732", "0.857"],
+        ["0.750", "0.750", "0.062", "-0.732", "0.857"],
+        ["0.500", "0.500", "", "", ""],
+        ["0.000", "1.000", "0.000", "-1.000", "1.000"],
+    ]
+    points = curve.to_dict()["points"]
+    assert points[0]["difference"] is None
+    assert points[4] == {
+        "benchmark": "c", "candidate": "x", "size": 1000, "mean": 0.5, "interval": (0.5, 0.5),
+        "difference": None,
+    }  # fmt: skip
+    assert points[5]["difference"] == {"mean": 0.0, "interval": (-1.0, 1.0)}
+
+
+NOTE = (
+    "mean of 2 equal draws, with 95 % t intervals over the draws; all are measured on the same "
+    "test documents, whose variance they do not cover"
+)
+CURVE = f"""**b: accuracy**
+
+| training documents | 10 | 20 |
+| --- | ---: | ---: |
+| x | 0.562 (0.000 to 1.000) | 0.688 (0.000 to 1.000) |
+| y | 0.625 (0.000 to 1.000) | 0.750 (0.750 to 0.750) |
+
+**b: points over x**
+
+| training documents | 10 | 20 |
+| --- | ---: | ---: |
+| y | +6.2 (-73.2 to 85.7) | +6.2 (-73.2 to 85.7) |
+
+**c: accuracy**
+
+| training documents | 1,000 |
+| --- | ---: |
+| x | 0.500 (0.500 to 0.500) |
+| y | 0.500 (0.000 to 1.000) |
+
+**c: points over x**
+
+| training documents | 1,000 |
+| --- | ---: |
+| y | +0.0 (-100.0 to 100.0) |
+
+- {NOTE}
+"""
 
 
 def test_forms(found: dict[str, LearningCurve], tmp_path: Path) -> None:
