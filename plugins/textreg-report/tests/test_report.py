@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from textreg.model.summary import MarksSummary
 from textreg.reading.corpus import read_corpus
 from textreg.records import Corpus
 from textreg_report import Report, report
+from textreg_report.agreement import MarkedDocument
 from textreg_report.page import Section
 from textreg_report.significance import p_text, sign_test
 
@@ -138,6 +140,222 @@ def test_documents_of_words(whole: Report, test: Corpus, model: Model) -> None:
             assert (row.inside, row.outside) == (sum(mine), sum(holds) - sum(mine))
             singles += 1
     assert singles > 5
+
+
+WORDS = {"a": ["red", "sun", "warm"], "b": ["blue", "sea", "cold"], "c": ["green", "hill", "mild"]}
+
+
+@pytest.fixture(scope="module")
+def small() -> tuple[Corpus, Model, Model]:
+    """Documents of three labels, some of them wrong, a model of all, and one of half of them."""
+    texts, labels = [], []
+    for n in range(18):
+        own, other = "abc"[n % 3], "abc"[(n + 1) % 3]
+        first, second = WORDS[own][n % 2], WORDS[own][n // 3 % 3]
+        third = WORDS[other][n // 6].title() if n % 4 == 0 else "Some"
+        texts.append(f"{first.title()} {second} here. Old tale. {third} day. Night fell.")
+        labels.append(own if n % 7 else other)
+    options: dict[str, Any] = {"reg": "elastic", "reg_l2": 0.5, "tokenizer": "words", "ngrams": 1}
+    options |= {"weighting": "count", "tol": 1e-10}
+    model = textreg.train(texts, labels, reg_l1=0.5, **options)
+    half = textreg.train(texts[:9], labels[:9], reg_l1=0.2, **options)
+    return Corpus(texts=texts, labels=labels), model, half
+
+
+def plain(value: Any) -> str:
+    """All of a record on one line, its numbers with three digits."""
+    if isinstance(value, float):
+        return f"{value:.3g}"
+    if isinstance(value, np.ndarray):
+        return plain(value.tolist())
+    if hasattr(value, "_asdict"):
+        value = value._asdict()
+    elif hasattr(value, "__dict__"):
+        value = vars(value)
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key} {plain(it)}" for key, it in value.items()) + "}"
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(map(plain, value)) + "]"
+    return str(value)
+
+
+def told(found: Report, names: str) -> str:
+    """These parts of a report in lines, as far as they do not depend on versions."""
+    lines = []
+    for name in names.split():
+        value = vars(found)[name]
+        if name == "scores":
+            value = {key: it for key, it in vars(value).items() if key not in SHOWN_ELSEWHERE}
+        elif name == "documents":
+            figures = "number kind y_true predicted probability certainty score evidence".split()
+            value = [value[0], *([vars(one)[key] for key in figures] for one in value)]
+        elif name == "evidence":
+            tops = [(it.name, it.means["top_1"], it.differences["top_1"]) for it in value.beside]
+            value = {**vars(value), "means": value.means["top_1"], "beside": tops}
+        elif name == "reproduce":
+            value = {**vars(value), "versions": [name for name, _ in value.versions]}
+        line = f"{name}: {plain(value)}".replace("\N{NO-BREAK SPACE}", " ")
+        lines.append(textwrap.fill(line, 98, break_long_words=False, break_on_hyphens=False))
+    return "\n".join(lines)
+
+
+SHOWN_ELSEWHERE = ("result", "thresholds", "reliability")
+
+
+def test_a_small_report_as_a_whole(small: tuple[Corpus, Model, Model]) -> None:
+    corpus, model, _ = small
+    found = report(model, train=corpus, command=["textreg", "report", "it's"])
+    names = "verdict scores words words_left_out selected_documents dropped stability baseline"
+    assert told(found, f"{names} documents suspected reproduce missing") == ALONE
+
+
+def test_a_small_report_beside_another_model(small: tuple[Corpus, Model, Model]) -> None:
+    corpus, model, half = small
+    marked = [MarkedDocument.of(text, [[0, text.index(".")]]) for text in corpus.texts]
+    found = report(model, corpus, against={"other": half}, marked=marked, title="mine")
+    assert told(found, "verdict documents evidence tables missing") == BESIDE
+
+
+ALONE = """\
+verdict: {tone level, quality [Right on 72.2 % of 18 documents (95 % interval 49.1 % to 87.5 %).,
+With every label counted alike, its F1 is 0.725 (0.492 to 0.905)., 18 documents are too few for
+more than a first impression: measure it on others as well., That is not measurably better than
+always answering “a”, which reaches 33.3 % (+38.9 points, 95 % interval +5.6 to +66.7): nothing
+shows yet that the model is of use.], errors It misses no label measurably more often than the
+others., confusions [{y_true a, predicted c, documents 2, support 6, examples [{number 15, where ,
+preview Green hill here. Old tale. Some day. Night fell., words [[hill, 0.935], [green, 0.804]]},
+{number 7, where , preview Red warm here. Old tale. Some day. Night fell., words []}]}, {y_true b,
+predicted c, documents 1, support 6, examples [{number 14, where , preview Sea sea here. Old tale.
+Some day. Night fell., words []}]}, {y_true c, predicted a, documents 1, support 6, examples
+[{number 9, where , preview Green mild here. Old tale. Sun day. Night fell., words [[sun,
+0.824]]}]}], unsure [18 documents are too few to tell more.], suggestions [{what Read the training
+documents whose labels may be wrong., why Fits that have not seen them contradict the labels of 3
+documents, 16.7 % of all; they are listed below., gain 0, first False}]}
+scores: {how its 18 training documents, each predicted by one of 5 further fits with the same
+hyperparameters, which has seen only the others, documents 18, figures [{name accuracy, value
+0.722, low 0.491, high 0.875}, {name macro-F1, value 0.725, low 0.492, high 0.905}, {name
+log-loss, value 0.831, low 0.664, high 0.998}], labels [{label a, precision {name precision, value
+0.8, low 0.376, high 0.964}, recall {name recall, value 0.667, low 0.3, high 0.903}, f1 0.727,
+support 6}, {label b, precision {name precision, value 0.833, low 0.436, high 0.97}, recall {name
+recall, value 0.833, low 0.436, high 0.97}, f1 0.833, support 6}, {label c, precision {name
+precision, value 0.571, low 0.25, high 0.842}, recall {name recall, value 0.667, low 0.3, high
+0.903}, f1 0.615, support 6}], left_out 0, confused [{y_true a, predicted c, documents 2}, {y_true
+b, predicted c, documents 1}, {y_true c, predicted a, documents 1}, {y_true c, predicted b,
+documents 1}], matrix [[4, 0, 2], [0, 5, 1], [1, 1, 4]], matrix_labels [a, b, c]}
+words: [{label a, rows [{feature sun, weight 0.891, inside 4, outside 1}, {feature warm, weight
+0.418, inside 2, outside 0}, {feature red, weight 0.28, inside 3, outside 1}, {feature some,
+weight 0.0568, inside 5, outside 8}]}, {label b, rows [{feature blue, weight 1.36, inside 5,
+outside 0}, {feature sea, weight 0.713, inside 3, outside 1}]}, {label c, rows [{feature hill,
+weight 0.627, inside 3, outside 1}, {feature green, weight 0.512, inside 3, outside 2}, {feature
+mild, weight 0.283, inside 2, outside 1}]}]
+words_left_out: 0
+selected_documents: [{where document 4, label a, predicted a, sentences [{text Sun sun here.,
+selected True, removal 0.587}, {text Old tale., selected False, removal 0}, {text Some day.,
+selected True, removal 0.0322}, {text Night fell., selected False, removal 0}]}, {where document
+7, label a, predicted a, sentences [{text Red warm here., selected True, removal 0.324}, {text Old
+tale., selected False, removal 0}, {text Some day., selected True, removal 0.0675}, {text Night
+fell., selected False, removal 0}]}, {where document 1, label b, predicted b, sentences [{text Red
+red here., selected False, removal -0.0141}, {text Old tale., selected False, removal 0}, {text
+Blue day., selected True, removal 0.661}, {text Night fell., selected False, removal 0}]}, {where
+document 2, label b, predicted b, sentences [{text Sea blue here., selected True, removal 0.947},
+{text Old tale., selected False, removal 0}, {text Some day., selected True, removal -0.0331},
+{text Night fell., selected False, removal 0}]}, {where document 3, label c, predicted c,
+sentences [{text Green green here., selected True, removal 0.397}, {text Old tale., selected
+False, removal 0}, {text Some day., selected False, removal 0.033}, {text Night fell., selected
+False, removal 0}]}, {where document 6, label c, predicted c, sentences [{text Hill hill here.,
+selected True, removal 0.443}, {text Old tale., selected False, removal 0}, {text Some day.,
+selected False, removal 0.0219}, {text Night fell., selected False, removal 0}]}]
+dropped: {skipped 0, unknown 0, features 16, selected 9, informative []}
+stability: {parts 5, histogram [0, 0, 0, 0, 0, 9], overlap 0.96, sizes [9, 9, 10, 9, 9], strongest
+[{feature blue, label b, weight 1.36, parts 5, mean 1.2, deviation 0.0538}, {feature sun, label a,
+weight 0.891, parts 5, mean 0.765, deviation 0.148}, {feature sea, label b, weight 0.713, parts 5,
+mean 0.565, deviation 0.206}, {feature hill, label c, weight 0.627, parts 5, mean 0.522, deviation
+0.254}, {feature green, label c, weight 0.512, parts 5, mean 0.411, deviation 0.241}, {feature
+warm, label a, weight 0.418, parts 5, mean 0.287, deviation 0.187}, {feature mild, label c, weight
+0.283, parts 5, mean 0.178, deviation 0.106}, {feature red, label a, weight 0.28, parts 5, mean
+0.167, deviation 0.111}, {feature some, label a, weight 0.0568, parts 5, mean 0.0523, deviation
+0.0713}]}
+baseline: None
+documents: [{number 15, where , kind wrong, y_true a, predicted c, probability 0.646, certainty
+2.1, of c, intercept -1.08, score 0.659, lines [{marks [{text Green, value 0.804, level 5}, {text
+, value 0, level 0}, {text hill, value 0.935, level 5}, {text  here. , value 0, level 0}], removal
+0.686, evidence 0.783, field , marked False, hidden , value 1.74, start 0, end 17}, {marks [{text
+Old tale. , value 0, level 0}], removal 0, evidence 0.411, field , marked False, hidden , value 0,
+start 17, end 27}, {marks [{text Some day. , value 0, level 0}], removal 0.0388, evidence 0.411,
+field , marked False, hidden , value 0, start 27, end 37}, {marks [{text Night fell., value 0,
+level 0}], removal 0, evidence 0.411, field , marked False, hidden , value 0, start 37, end 48}],
+words [[hill, 0.935], [green, 0.804]], characters 48, preview Green hill here. Old tale. Some day.
+Night fell., evidence 0.783, found None, fields []}, [15, wrong, a, c, 0.646, 2.1, 0.659, 0.783],
+[9, wrong, c, a, 0.503, 0.854, 0.174, 0.535], [14, wrong, b, c, 0.416, 0.489, -0.594, 0], [7,
+wrong, a, c, 0.38, 0.204, -0.758, 0], [8, wrong, c, b, 0.44, 0.541, -0.481, 0.436], [3, unsure, c,
+c, 0.396, 0.14, -0.576, 0.0887], [6, unsure, c, c, 0.437, 0.271, -0.351, 0.198], [13, unsure, a,
+a, 0.452, 0.513, -0.332, 0.544], [17, unsure, b, b, 0.506, 1.08, -0.0455, 0.755], [10, unsure, a,
+a, 0.552, 1.07, 0.025, 0.434], [1, unsure, b, b, 0.566, 1.41, 0.12, 0.736], [18, unsure, c, c,
+0.473, 0.732, -0.361, 0.253], [4, unsure, a, a, 0.554, 1.1, 0.327, 0.468], [5, unsure, b, b,
+0.606, 1.73, 0.61, 0.855], [11, right, b, b, 0.677, 2.57, 1.13, 1.15], [16, right, a, a, 0.566,
+1.35, 0.283, 0.526], [12, right, c, c, 0.51, 0.795, 0.058, 0.298], [2, right, b, b, 0.653, 2.11,
+0.672, 0.852]]
+suspected: {count 3, total 18, listed [{where document 15, told label a (0.17), rather c (0.65),
+preview Green hill here. Old tale. Some day. Night fell.}, {where document 8, told label c (0.25),
+rather b (0.44), preview Sea cold here. Old tale. Some day. Night fell.}, {where document 14, told
+label b (0.30), rather c (0.42), preview Sea sea here. Old tale. Some day. Night fell.}]}
+reproduce: {commands [[this page, textreg report 'it'"'"'s'], [the same weights up to the
+tolerance, without a search, textreg train CORPUS --reg elastic --reg-l2 0.5 --reg-l1 0.5
+--tokenizer words --ngrams 1 --weighting count --tol 1e-10]], versions [Python, textreg, numpy,
+scipy, scikit-learn], seed None, data [[trained on,
+f55346c4b6c31adcf684ecd0d09f83afb7dcf62118423b43aaee484ac5232579]]}
+missing: [The model is an elastic net itself, so it is compared with no other., Training tried
+only one setting and kept no regularization path (--path).]"""
+BESIDE = """\
+verdict: {tone better, quality [Right on 88.9 % of 18 documents (95 % interval 67.2 % to 96.9 %).,
+With every label counted alike, its F1 is 0.889 (0.693 to 1.000)., 18 documents are too few for
+more than a first impression: measure it on others as well., That is better than always answering
+“a”, which reaches 33.3 % (+55.6 points, 95 % interval +27.8 to +83.3)., No measurable difference
+from other in accuracy (+5.6 points, 95 % interval −11.1 to +22.2; right on 2 documents that the
+other one gets wrong, wrong on 1 that it gets right, p = 1)., Its reasons agree with those of
+people: its strongest sentence is one that they marked in 94 % of 18 documents (83 % to 100 %),
+where chance would give 25 %.], errors It misses no label measurably more often than the others.,
+confusions [{y_true a, predicted c, documents 1, support 6, examples [{number 15, where , preview
+Green hill here. Old tale. Some day. Night fell., words [[hill, 0.627], [green, 0.512]]}]},
+{y_true c, predicted b, documents 1, support 6, examples [{number 8, where , preview Sea cold
+here. Old tale. Some day. Night fell., words [[sea, 0.713]]}]}], unsure [18 documents are too few
+to tell more.], suggestions []}
+documents: [{number 15, where , kind wrong, y_true a, predicted c, probability 0.568, certainty
+1.25, of c, intercept -0.837, score 0.302, lines [{marks [{text Green, value 0.512, level 5},
+{text  , value 0, level 0}, {text hill, value 0.627, level 5}, {text  here. , value 0, level 0}],
+removal 0.423, evidence 0.514, field , marked True, hidden , value 1.14, start 0, end 17}, {marks
+[{text Old tale. , value 0, level 0}], removal 0, evidence 0.27, field , marked False, hidden ,
+value 0, start 17, end 27}, {marks [{text Some day. , value 0, level 0}], removal 0.0273, evidence
+0.27, field , marked False, hidden , value 0, start 27, end 37}, {marks [{text Night fell., value
+0, level 0}], removal 0, evidence 0.27, field , marked False, hidden , value 0, start 37, end
+48}], words [[hill, 0.627], [green, 0.512]], characters 48, preview Green hill here. Old tale.
+Some day. Night fell., evidence 0.514, found True, fields []}, [15, wrong, a, c, 0.568, 1.25,
+0.302, 0.514], [8, wrong, c, b, 0.395, 0.213, -0.624, 0.453], [14, unsure, b, b, 0.523, 0.926,
+0.0891, 0.641], [7, unsure, a, a, 0.515, 1.06, -0.137, 0.32], [9, unsure, c, c, 0.441, 0.227,
+-0.18, 0.372], [1, unsure, b, b, 0.585, 1.14, 0.294, 0.884], [18, unsure, c, c, 0.557, 1.21,
+0.0724, 0.436], [17, unsure, b, b, 0.59, 1.42, 0.294, 0.864], [16, unsure, a, a, 0.592, 1.45,
+0.474, 0.625], [3, unsure, c, c, 0.553, 1.24, 0.188, 0.46], [5, unsure, b, b, 0.63, 1.83, 0.929,
+0.976], [13, unsure, a, a, 0.589, 1.61, 0.279, 0.593], [12, unsure, c, c, 0.568, 1.25, 0.302,
+0.514], [2, unsure, b, b, 0.66, 2.15, 0.737, 0.976], [11, right, b, b, 0.758, 3.24, 1.38, 1.22],
+[4, right, a, a, 0.67, 2.06, 0.947, 0.8], [6, right, c, c, 0.579, 1.25, 0.416, 0.563], [10, right,
+a, a, 0.619, 1.67, 0.336, 0.593]]
+evidence: {documents 18, left_out 0, marked_sentences 0.25, marked_tokens 0.333, rationale_share
+0.333, means {value 0.944, low 0.833, high 1}, beside [[other, {value 0.847, low 0.681, high 1},
+{value 0.0972, low 0, high 0.25, p 0.115}]]}
+tables: [{text Red sun here. Old tale. Cold day. Night fell., of a, spans [[0, 13], [14, 23], [24,
+33], [34, 45]], columns [{model mine, predicted a, removals [0.542, 0, 0, 0], selected None,
+log_odds True}, {model other, predicted c, removals [0.529, 0, -0.055, 0], selected None, log_odds
+True}]}, {text Sea sea here. Old tale. Some day. Night fell., of b, spans [[0, 13], [14, 23], [24,
+33], [34, 45]], columns [{model mine, predicted b, removals [0.716, 0, -0.0629, 0], selected None,
+log_odds True}, {model other, predicted c, removals [0.492, 0, -0.153, 0], selected None, log_odds
+True}]}, {text Sea cold here. Old tale. Some day. Night fell., of b, spans [[0, 14], [15, 24],
+[25, 34], [35, 46]], columns [{model mine, predicted b, removals [0.435, 0, -0.108, 0], selected
+None, log_odds True}, {model other, predicted c, removals [0.163, 0, -0.207, 0], selected None,
+log_odds True}]}]
+missing: [The training corpus was not given (--train), so this page cannot tell which groups were
+selected, what was dropped, how stable the features are, how the elastic net compares, whether
+more documents would help, or which labels may be wrong., Training tried only one setting and kept
+no regularization path (--path).]"""
 
 
 def test_search_and_path(whole: Report, model: Model) -> None:
