@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from typing import Any
 
@@ -73,6 +74,22 @@ def plain(lines: Sequence[str] | str) -> str:
     return text.replace("\N{NO-BREAK SPACE}", " ")
 
 
+def whole(predictions: Predictions) -> str:
+    """All sentences of a verdict and its examples, then the figures, with three digits."""
+    verdict, scores = said(predictions), scores_of(predictions)
+    told = plain([*verdict.quality, verdict.errors, *verdict.unsure])
+    examples = [
+        f"{it.y_true} as {it.predicted}: {it.documents} of {it.support}"
+        f" {[one.number for one in it.examples]}"
+        for it in verdict.confusions
+    ]
+    figures = []
+    for name, *numbers in scores.figures:
+        figures.append(" ".join([name, *(f"{it:.3g}" for it in numbers if it is not None)]))
+    parts = [told, "; ".join(examples), "; ".join(figures)]
+    return "\n".join(textwrap.fill(part, 96, break_on_hyphens=False) for part in parts)
+
+
 def of_binary(model: Model, right: int, wrong: int, pos: int) -> Predictions:
     """``pos`` documents of the second label; the first ``wrong`` of all are answered wrongly."""
     labels = ["pos"] * pos + ["neg"] * (right + wrong - pos)
@@ -84,9 +101,17 @@ def of_binary(model: Model, right: int, wrong: int, pos: int) -> Predictions:
 def test_better_than_the_most_frequent_label(binary: Model) -> None:
     verdict = said(of_binary(binary, right=90, wrong=10, pos=50))
     assert verdict.tone == "better"
-    assert plain(verdict.quality).startswith(
-        "Right on 90.0 % of 100 documents (95 % interval 82.6 % to 94.5 %). That is better than "
-        "always answering “neg”, which reaches 50.0 % (+40.0 points, 95 % interval +"
+    assert (
+        whole(of_binary(binary, right=90, wrong=10, pos=50))
+        == """\
+Right on 90.0 % of 100 documents (95 % interval 82.6 % to 94.5 %). That is better than always
+answering “neg”, which reaches 50.0 % (+40.0 points, 95 % interval +30.0 to +50.0). Labels that
+it misses most: “pos”, found 80 % of 50 (67 to 89). It knows when it is unsure: 100 % of its
+errors are among the 20 % of the documents that it is least sure of (50 % of 20 (30 to 70) right
+there, and 100 % of 80 (95 to 100) elsewhere). Its probabilities are too low: 81.4 % on average,
+where 90.0 % are right (82.6 to 94.5).
+pos as neg: 10 of 50 [10, 9, 8]
+accuracy 0.9 0.826 0.945; macro-F1 0.899 0.836 0.95; log-loss 0.312 0.244 0.38"""
     )
 
 
@@ -109,8 +134,18 @@ def test_no_difference_is_not_called_one(binary: Model) -> None:
 
 def test_few_documents(binary: Model) -> None:
     verdict = said(of_binary(binary, right=9, wrong=1, pos=5))
-    assert "10 documents are too few for more than a first impression" in plain(verdict.quality)
     assert plain(verdict.unsure) == "10 documents are too few to tell more."
+    assert (
+        whole(of_binary(binary, right=9, wrong=1, pos=5))
+        == """\
+Right on 90.0 % of 10 documents (95 % interval 59.6 % to 98.2 %). 10 documents are too few for
+more than a first impression: measure it on others as well. That is not measurably better than
+always answering “neg”, which reaches 50.0 % (+40.0 points, 95 % interval +10.0 to +70.0):
+nothing shows yet that the model is of use. It misses no label measurably more often than the
+others. 10 documents are too few to tell more.
+pos as neg: 1 of 5 [1]
+accuracy 0.9 0.596 0.982; macro-F1 0.899 0.6 1; log-loss 0.309 0.0994 0.519"""
+    )
     assert "first impression" not in plain(
         said(of_binary(binary, right=900, wrong=100, pos=500)).quality
     )
@@ -138,14 +173,20 @@ def test_three_labels_and_a_weak_one(three: Model) -> None:
     scores = np.array([[label == name for name in "abc"] for label in labels], dtype=float)
     for row in [row for row, label in enumerate(labels) if label == "c"][:40]:
         scores[row] = [0.0, 3.0 + row / 1000, 0.0]  # c is taken for b, and surely
-    verdict = said(answered(three, labels, scores))
-    assert "With every label counted alike, its F1 is" in plain(verdict.quality)
-    assert plain(verdict.errors) == "Labels that it misses most: “c”, found 33 % of 60 (23 to 46)."
-    (confusion,) = verdict.confusions
-    assert (confusion.y_true, confusion.predicted) == ("c", "b")
-    assert (confusion.documents, confusion.support) == (40, 60)
-    assert [one.number for one in confusion.examples] == [120, 117, 114]  # the surest of them
-    assert "equally unsure of too many" in plain(verdict.unsure)
+    # The examples are the surest of the errors.
+    assert (
+        whole(answered(three, labels, scores))
+        == """\
+Right on 77.8 % of 180 documents (95 % interval 71.2 % to 83.2 %). With every label counted
+alike, its F1 is 0.750 (0.694 to 0.810). That is better than always answering “a”, which reaches
+33.3 % (+44.4 points, 95 % interval +37.8 to +52.2). Labels that it misses most: “c”, found 33 %
+of 60 (23 to 46). It is equally unsure of too many documents to tell which ones it gets wrong.
+Its probabilities are too low: 43.7 % on average, where 77.8 % are right (71.2 to 83.2). It errs
+more often on short texts, of up to 11 characters: on 33 % of 100 (25 to 43), and on 22 % of
+all.
+c as b: 40 of 60 [120, 117, 114]
+accuracy 0.778 0.712 0.832; macro-F1 0.75 0.694 0.81; log-loss 0.973 0.943 1"""
+    )
 
 
 def weak(*counts: tuple[str, int, int]) -> str:
@@ -173,25 +214,41 @@ def test_several_labels(several: Model) -> None:
     scores = np.array([["r" in own, "g" in own] for own in labels], dtype=float)[:, ::-1] * 4 - 2
     assert several.labels == ("g", "r")
     scores[0, :] = [2.0, -2.0]  # g in place of r
-    verdict = said(answered(several, labels, scores))
-    assert verdict.tone == "better"
-    assert plain(verdict.quality).startswith("Its labels and the true ones agree by 99.2 % (micro")
-    assert "99 % of these got exactly their labels" in plain(verdict.quality)
-    (confusion,) = verdict.confusions
-    assert (confusion.y_true, confusion.predicted, confusion.documents) == ("r", "g", 1)
-    assert [one.number for one in confusion.examples] == [1]
+    scores[1, :] = [3.0, 3.0]  # r as well
+    scores[5, :] = [-1.0, 1.0]  # r in place of g
+    assert said(answered(several, labels, scores)).tone == "better"
+    assert (
+        whole(answered(several, labels, scores))
+        == """\
+Its labels and the true ones agree by 97.9 % (micro-F1; 95 % interval 94.9 % to 100.0 %), over
+120 documents; 98 % of these got exactly their labels. With every label counted alike, its F1 is
+0.979 (0.949 to 1.000). That is better than always answering “g”, which reaches 50.0 % (+47.9
+points, 95 % interval +40.3 to +55.1). It misses no label measurably more often than the others.
+It errs more where it is unsure: 33 % of its errors are among the 1 % of the documents that it
+is least sure of (0 % of 1 (0 to 79) right there, and 98 % of 119 (94 to 100) elsewhere).
+g as r: 1 of 60 [6]; r as g: 1 of 60 [1]
+micro-F1 0.979 0.949 1; macro-F1 0.979 0.949 1; subset accuracy 0.975 0.929 0.991; log-loss
+0.165"""
+    )
 
 
 def test_regression(regression: Model) -> None:
     random = np.random.default_rng(0)
     truth = random.normal(size=200)
     labels = [f"{value:.6f}" for value in truth]
-    good = said(answered(regression, labels, truth + random.normal(scale=0.3, size=200)))
+    answers = answered(regression, labels, truth + random.normal(scale=0.3, size=200))
+    good = said(answers)
     assert good.tone == "better"
-    assert "better than always answering the mean, 0.5: its squared errors are 9" in plain(
-        good.quality
+    assert (
+        whole(answers)
+        == """\
+Its numbers are off by 0.245 (0.219 to 0.271) on average, over 200 documents. That is better
+than always answering the mean, 0.5: its squared errors are 92 % smaller (R² 0.897 (0.861 to
+0.922)).
+
+R² 0.897 0.861 0.922; mean squared error 0.0953 0.073 0.118; mean absolute error 0.245 0.219
+0.271"""
     )
-    assert plain(good.quality).startswith("Its numbers are off by 0.2")
     bad = said(answered(regression, labels, -truth))
     assert bad.tone == "worse"
     assert "worse than always answering the mean, 0.5 (R² −3.0" in plain(bad.quality)
@@ -204,23 +261,36 @@ def test_regression(regression: Model) -> None:
 def test_labels_that_the_model_does_not_know(binary: Model) -> None:
     predictions = answered(binary, ["pos", "neg", "new"] * 40, [2.0, -2.0, 1.0] * 40)
     with pytest.warns(match="labels that the model does not know"):
-        verdict = said(predictions)
-    assert plain(verdict.quality).startswith("Right on 66.7 % of 120 documents")
-    assert plain(verdict.errors).startswith("Labels that it misses most: “new”, found 0 % of 40")
-    assert (verdict.confusions[0].y_true, verdict.confusions[0].predicted) == ("new", "pos")
+        told = whole(predictions)
+    assert (
+        told
+        == """\
+Right on 66.7 % of 120 documents (95 % interval 57.8 % to 74.5 %). With every label counted
+alike, its F1 is 0.556 (0.517 to 0.585). That is better than always answering “neg”, which
+reaches 33.3 % (+33.3 points, 95 % interval +24.2 to +41.7). Labels that it misses most: “new”,
+found 0 % of 40 (0 to 9). It is equally unsure of too many documents to tell which ones it gets
+wrong. Its probabilities are too high: 83.1 % on average, where 66.7 % are right (57.8 to 74.5).
+new as pos: 40 of 40 [3, 6, 9]
+accuracy 0.667 0.578 0.745; macro-F1 0.556 0.517 0.585; log-loss 0.127 0.127 0.127"""
+    )
 
 
 def test_a_model_that_does_not_answer_everything() -> None:
     texts = ["red sky", "green sky", "blue sky"] * 20 + ["no color"] * 15
     labels = list("abc") * 20 + ["none"] * 15
     model = textreg.train(texts, labels, reg="ridge", reg_l2=0.1, tokenizer="words", unknown="none")
-    page = report(model, Corpus(texts=texts, labels=labels))
-    lines = plain(page.verdict.unsure)
-    now = page.scores.result.selective.now
+    page = report(model, Corpus(texts=texts[:50] + texts[-9:], labels=labels[:50] + labels[-9:]))
     assert (
-        f"It answers {plain(share(now.coverage))} of the documents, and calls the others" in lines
+        textwrap.fill(plain(page.verdict.unsure), 96)
+        == """\
+It answers 85 % of the documents, and calls the others “none”; 0.0 % of its answers are wrong.
+Of the documents that belong to no label it holds back 100 % of 9 (70 to 100). 9 documents have
+no word that the model knows: it answers by the intercept alone. How sure it is does not
+measurably tell right answers from wrong ones: among the 15 % that it is least sure of, 100 % of
+9 (70 to 100) right there, and 100 % of 50 (93 to 100) elsewhere. It is most often unsure where
+it answers “none” (9 of 9). Its probabilities are neither measurably too high nor too low: 99.1
+% on average, where 100.0 % are right (92.9 to 100.0)."""
     )
-    assert "Of the documents that belong to no label it holds back" in lines
 
 
 @pytest.mark.parametrize(
@@ -246,9 +316,17 @@ def test_where_answers_are_least_sure() -> None:
     )
     some = right & (np.arange(100) % 4 > 0)  # of 36 errors 16 are among the least sure
     (told,) = least_sure(sure, some)
-    assert plain(told).startswith("It errs more where it is unsure: 44 % of its errors")
+    assert plain(told) == (
+        "It errs more where it is unsure: 44 % of its errors are among the 20 % of the documents "
+        "that it is least sure of (20 % of 20 (8 to 42) right there, and 75 % of 80 (65 to 83) "
+        "elsewhere)."
+    )
     (told,) = least_sure(sure, ~right[::-1] | (np.arange(100) % 2 == 0))
-    assert told.startswith("How sure it is does not measurably tell")
+    assert plain(told) == (
+        "How sure it is does not measurably tell right answers from wrong ones: among the 20 % "
+        "that it is least sure of, 50 % of 20 (30 to 70) right there, and 60 % of 80 (49 to 70) "
+        "elsewhere."
+    )
     (told,) = least_sure(np.ones(100), right)
     assert told.startswith("It is equally unsure of too many documents")
 
@@ -274,9 +352,12 @@ def test_lengths() -> None:
     lengths = np.arange(300)
     right = (lengths >= 100) | (lengths % 2 == 0)
     (told,) = of_lengths(lengths, right)
-    assert plain(told).startswith(
-        "It errs more often on short texts, of up to 99 characters: on 50 "
+    assert plain(told) == (
+        "It errs more often on short texts, of up to 99 characters: on 50 % of 100 (40 to 60), and "
+        "on 17 % of all."
     )
+    (told,) = of_lengths(lengths, right[::-1])
+    assert plain(told).startswith("It errs more often on long texts, of 199 characters or more: on")
     assert list(of_lengths(lengths, lengths % 6 > 0)) == []
 
 
@@ -293,9 +374,17 @@ def test_beside_another_model(binary: Model, won: int, lost: int, p: float, word
     scores = scores_of(of_binary(binary, right=90, wrong=10, pos=50))
     other = Versus("last", "accuracy", 0.88, Estimate("difference", 0.02, 0.01, 0.03), won, lost, p)
     told = plain(list(quality(scores, None, [other]))[-1])
-    assert told.startswith(words)
-    assert f"right on {won} documents that the other one gets wrong" in told
-    assert ("keep the other one" in told) == (won < lost)
+    keep = ": keep the other one" if won < lost else ""
+    assert told == (
+        f"{words}, 95 % interval +1.0 to +3.0; right on {won} documents that the other one gets "
+        f"wrong, wrong on {lost} that it gets right, p = {p:g}){keep}."
+    )
+    same = other._replace(won=0, lost=0, p=1.0)
+    assert list(quality(scores, None, [same]))[-1] == "It is right on the same documents as last."
+    numbers = other._replace(metric="R²", p=None, won=0, lost=0, comparisons=2)
+    assert list(quality(scores, None, [numbers]))[-1] == (
+        "Better than last in R² (0.020 (0.010 to 0.030))."
+    )
 
 
 def test_the_constant_answer_is_the_most_frequent_of_the_training(binary: Model) -> None:
