@@ -21,6 +21,7 @@ from textreg.model.summary import MarksSummary
 from textreg.reading.corpus import read_corpus
 from textreg.records import Corpus
 from textreg_report import Report, report
+from textreg_report import page as pages
 from textreg_report.agreement import MarkedDocument
 from textreg_report.page import Section
 from textreg_report.significance import p_text, sign_test
@@ -494,6 +495,43 @@ def test_features_chosen_in_every_part_are_steady(whole: Report, model: Model) -
     assert len(stable.histogram) == stable.parts + 1
     assert all(0 <= one.parts <= stable.parts for one in stable.strongest)
     assert 0 < stable.overlap < 1
+
+
+def test_figures_as_they_are_written() -> None:
+    assert [pages.fixed(-0.0625, 2), pages.fixed(-1.5, 0)] == ["−0.06", "−2"]
+    assert [pages.short(-12345.678), pages.short(0.5)] == ["−1.235e+04", "0.5"]
+    signed = [(0.0, 3), (-0.00001, 3), (-0.5, 1), (0.04, 1), (1.0, 3)]
+    assert [pages.signed(*one) for one in signed] == ["0", "0.000", "−0.5", "0.0", "+1.000"]
+    pairs = [("a", 0.004), ("b", 0.006), ("c", -0.006)]
+    assert pages.telling(pairs) == pairs[1:]
+    assert pages.telling(pairs, 3) == pairs
+    assert [pages.clip(it, 6) for it in ("abcdef", "abcdefg")] == ["abcdef", "abcde…"]
+    some = [[], [1, 1, 2], [1, 2, 2], [1, 2], [3, 1, 2], [5, 1, 4, 2, 3, 6]]
+    assert [pages.thirds(it) for it in some] == [None, None, None, None, (1, 2), (2, 4)]
+    mean, low, high = pages.mean_of("m", np.array([0.0, 1.0, 1.0, 2.0]))[1:]
+    assert (mean, low, high) == pytest.approx((1.0, 1 - 0.98 * 0.5**0.5, 1 + 0.98 * 0.5**0.5))
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "won", "lost", "p", "verdict"),
+    [
+        (None, None, 0, 0, None, "level"),
+        (0.1, 0.2, 0, 0, None, "better"),
+        (0.0, 0.2, 0, 0, None, "level"),
+        (-0.2, -0.1, 0, 0, None, "worse"),
+        (-0.2, 0.0, 0, 0, None, "level"),
+        (0.1, 0.2, 1, 1, 0.01, "level"),
+        (0.1, 0.2, 2, 1, 0.05, "better"),
+        (0.1, 0.2, 1, 2, 0.05, "worse"),
+        (0.1, 0.2, 2, 1, 0.051, "level"),
+    ],
+)
+def test_verdicts_by_p_or_by_interval(  # a row of the table
+    low: float | None, high: float | None, won: int, lost: int, p: float | None, verdict: str
+) -> None:
+    difference = pages.Estimate("difference", 0.25, low, high)
+    versus = pages.Versus("it", "accuracy", 0.5, difference, won, lost, p)
+    assert (versus.verdict, versus.own) == (verdict, 0.75)
 
 
 def test_the_page_is_self_contained(whole: Report) -> None:

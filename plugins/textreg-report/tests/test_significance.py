@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from sklearn import metrics
 
-from textreg_report.significance import Answers, SetAnswers, bootstrap, holm, sign_test
+from textreg_report.significance import Answers, SetAnswers, bootstrap, holm, share_test, sign_test
 
 
 @given(st.integers(0, 12), st.integers(0, 12))
@@ -104,6 +104,37 @@ def test_bootstrap_depends_on_the_seed_alone() -> None:
     given = [answers(80, 2, 2), answers(50, 4, 3)]
     assert bootstrap(given, seed=1) == bootstrap(given, seed=1)
     assert bootstrap(given, seed=1) != bootstrap(given, seed=2)
+
+
+def test_bootstrap_of_some_answers() -> None:
+    """Its random numbers are part of what it promises: the same page has the same intervals."""
+    accuracy, macro_f1 = bootstrap([answers(80, 2, 2), answers(50, 4, 3)], seed=1, resamples=40)
+    assert accuracy == pytest.approx((0.0667187, 0.2467187))
+    assert macro_f1 == pytest.approx((0.0653246, 0.2489218))
+    # No document has the second of three labels, or is answered with it.
+    given = Answers(np.array([0, 0, 2, 2]), np.array([0, 2, 2, 2]), np.array([0, 0, 0, 2]))
+    accuracy, macro_f1 = bootstrap([given], resamples=40)
+    assert accuracy == pytest.approx((-0.5, 0.50625))
+    assert macro_f1 == pytest.approx((-0.5738095, 0.67))
+    y_true = np.arange(60).reshape(20, 3) % 4 < 2
+    y_true[3] = False
+    first, second = y_true.copy(), y_true.copy()
+    first[:6, 1] ^= True
+    second[4:12, 0] ^= True
+    sets = SetAnswers(y_true, first, second)
+    assert (sets.won, sets.lost) == (6, 5)
+    assert [pair for one in bootstrap([sets], seed=1, resamples=40) for pair in one] == (
+        pytest.approx(SET_ENDS, abs=1e-6)
+    )
+
+
+SET_ENDS = [-0.25125, 0.35, -0.090666, 0.144144, -0.09883, 0.106772]
+
+
+def test_shares_are_tested_exactly() -> None:
+    assert share_test(3, 10, 0.5) == pytest.approx(0.34375)
+    assert share_test(10, 10, 0.5) == pytest.approx(2 / 1024)
+    assert share_test(0, 0, 0.5) == 1.0
 
 
 def test_bootstrap_covers_the_true_value() -> None:
