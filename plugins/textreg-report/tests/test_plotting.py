@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import textwrap
 import xml.etree.ElementTree as ET
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -264,13 +264,13 @@ M98.7 29.0L371.3 29.0 error wide
 }
 
 
-def shapes(chart: str) -> str:
-    """The label of a chart, and the numbers, style and text of all but the lines of its axes."""
+def shapes(chart: str, left_out: Collection[str] = ("grid", "axis")) -> str:
+    """The label of a chart, and the numbers, style and text of its shapes but for these styles."""
     page = ET.fromstring(chart)
     told = [
         " ".join([*it.attrib.values(), it.text or ""]).strip()
         for it in page
-        if it.attrib["class"] not in {"grid", "axis"}
+        if it.attrib["class"] not in left_out
     ]
     return "\n".join([textwrap.fill(page.attrib["aria-label"], 80), *told])
 
@@ -279,6 +279,21 @@ def shapes(chart: str) -> str:
 def test_where_everything_lies_in_a_chart(name: str) -> None:
     chart, told = CHARTS[name]
     assert shapes(chart) == told.strip()
+
+
+def test_lines_of_axes() -> None:
+    chart = Chart(linear(0, 1, [0.5]), linear(0, 2, [0.5, 2]), ("x", "y"), right=266, height=100)
+    assert shapes(chart.markup("label"), ()).splitlines() == [
+        "label",
+        "M66.0 44.0L266.0 44.0 grid",
+        "60 48 end tick 0.5",
+        "M66.0 14.0L266.0 14.0 grid",
+        "60 18 end tick 2",
+        "M166.0 54.0L166.0 58.0 axis",
+        "166 71 middle tick 0.5",
+        "166 92 middle title x",
+        "13 34 middle rotate(-90 13 34) title y",
+    ]
 
 
 def test_bars_are_of_their_sign_and_end_at_the_scale() -> None:
@@ -309,6 +324,7 @@ def drawn(picture: Callable[[], object], monkeypatch: pytest.MonkeyPatch) -> lis
         for axes in figure.axes:
             told.append(f"[{axes.get_title()}] {axes.get_ylabel()} by {axes.get_xlabel()}")
             told.append(f"{axes.get_xscale()} {axes.get_yscale()}")
+            told[-1] += " falling" if axes.xaxis_inverted() else ""
             for line in axes.lines:
                 points = zip(*map(np.asarray, line.get_data()), strict=True)
                 told.append(f"{line.get_color()} {line.get_marker()} {line.get_gid() or ''}")
@@ -317,6 +333,9 @@ def drawn(picture: Callable[[], object], monkeypatch: pytest.MonkeyPatch) -> lis
                 if isinstance(bar, LineCollection):
                     ends = map(np.ravel, bar.get_segments())
                     told.extend("bar" + "".join(f" {it:.4g}" for it in each) for each in ends)
+            if axes.get_xscale() == "linear":
+                ticks = zip(axes.get_xticks(), axes.get_xticklabels(), strict=True)
+                told.append(", ".join(f"{at:g} {label.get_text()}" for at, label in ticks))
         told.extend(text.get_text() for legend in figure.legends for text in legend.get_texts())
 
     monkeypatch.setattr(charts, "draw", draw)
@@ -374,7 +393,7 @@ def test_tables_of_paths(monkeypatch: pytest.MonkeyPatch) -> None:
     assert drawn(lambda: plot_path(table), monkeypatch) == [
         "weight against l1: good, bad. 7.60 by 4.00 inches, 1 panels",
         "[] weight by l1",
-        "log linear",
+        "log linear falling",
         "#0072b2 o (1, 0) (0.5, 0.5) (0.1, 1)",
         "#d55e00 s (1, 0) (0.5, -0.2) (0.1, -0.4)",
         "#5b5f69 None (0.5, 0) (0.5, 1)",
@@ -391,10 +410,12 @@ def test_tables_of_paths(monkeypatch: pytest.MonkeyPatch) -> None:
         "#5b5f69 None (1, 0) (1, 1)",
     ]
     few = replace(many, names=("a",) * 30, array=norms[:, :30], sentences=("One.",) * 30)
-    assert drawn(lambda: plot_path(few), monkeypatch)[:3] == [
+    assert drawn(lambda: plot_path(few), monkeypatch) == [
         "Sentences that are selected along k. 9.00 by 8.10 inches, 1 panels",
         "[]  by k",
         "linear linear",
+        "#5b5f69 None (0.5, 0) (0.5, 1)",
+        "0.5 1, 1.5 2",
     ]
 
 
