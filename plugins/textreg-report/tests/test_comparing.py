@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+import textwrap
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -23,7 +24,7 @@ from textreg.demo import write_demo
 from textreg.errors import DataError, TextregError, UsageError
 from textreg_report import Benchmark
 from textreg_report import benchmark as comparing
-from textreg_report.benchmark import compare, parse_candidate
+from textreg_report.benchmark import Checked, _contrasts, compare, measure, parse_candidate
 from textreg_report.comparison import Comparison, Contrast, Measurement, adjusted
 from textreg_report.page import Estimate
 from textreg_report.significance import Interval, p_text, sign_test
@@ -487,6 +488,102 @@ def test_wrong_benchmarks_are_found_before_training(
         compare(["elastic", "lasso"], good, baseline="ridge")
     with pytest.raises(UsageError, match="different names"):
         compare(["elastic", "lasso"], [good, good])
+
+
+def written(record: Any) -> str:
+    """The values of a record that are not None, numbers with three digits."""
+    values = record._asdict() if isinstance(record, tuple) else vars(record)
+    told = []
+    for name, value in values.items():
+        numbers = np.atleast_1d(np.array(value, dtype=object)).ravel().tolist()
+        if value is not None and not isinstance(value, dict):
+            shown = [f"{it:.3g}" if isinstance(it, float) else str(it) for it in numbers]
+            told.append(f"{name} {' '.join(shown)}")
+    return textwrap.fill(", ".join(told), 96)
+
+
+def test_measurements_and_contrasts_as_a_whole() -> None:
+    options: dict[str, Any] = {"reg": "ridge", "tokenizer": "words", "ngrams": 1, "tol": 1e-10}
+    texts, labels = ["red sky", "green sky", "blue sky"] * 10, list("abc") * 10
+    fits = {
+        "m": textreg.train(texts, labels, reg_l2=0.1, weighting="count", **options),
+        "n": textreg.train(
+            texts, labels, reg_l2=5.0, weighting="count", class_weight={"b": 9.0}, **options
+        ),
+    }
+    fits["m"].summary = None
+    fits["n"].summary = replace(fits["n"].summary, gap=0.25)
+    test = Corpus(["red", "green sky", "blue", "red", "sky"], ["a", "c", "c", "b", "b"])
+    one = Checked("one", None, test, None)
+    m, n = (measure(name, one, fit, 2.0004) for name, fit in fits.items())
+    assert (
+        written(m)
+        == """\
+candidate m, benchmark one, documents 5, accuracy 0.4, accuracy_interval 0.118 0.769, macro_f1
+0.389, features 4, seconds 2, answers 0 1 2 0 0, log_loss 1.56, losses 0.0794 3.27 0.0794 3.27
+1.1"""
+    )
+    assert (
+        written(n)
+        == """\
+candidate n, benchmark one, documents 5, accuracy 0.4, accuracy_interval 0.118 0.769, macro_f1
+0.19, features 4, seconds 2, answers 1 1 1 1 1, of 4, gap 0.25, converged True, log_loss 1.23,
+losses 1.34 2.65 1.34 0.489 0.315"""
+    )
+    fits["m"].seconds = {"read": 4.0, "features": 1.0, "fit": 0.5}
+    assert measure("m", one, fits["m"]).seconds == 1.5
+    two = replace(one, name="two")
+    cells = {
+        ("one", "m"): m,
+        ("one", "n"): n,
+        ("two", "m"): replace(m, accuracy=0.1),
+        ("two", "n"): replace(n, losses=None),
+    }
+    first, _, both = _contrasts([one, two], ["n", "m"], "m", cells, 3)
+    assert (
+        written(first)
+        == """\
+candidate n, baseline m, benchmark one, accuracy 0, accuracy_interval -0.8 0.8, macro_f1 -0.198,
+macro_f1_interval -0.6 0.444, won 2, lost 2, p 1, p_adjusted 1, comparisons 1, benchmarks_won 0,
+benchmarks_lost 0, benchmarks_p 1, benchmarks_p_adjusted 1, log_loss log-loss -0.329 -1.65 0.993"""
+    )
+    assert (
+        written(both)
+        == """\
+candidate n, baseline m, accuracy 0.15, accuracy_interval -0.5 0.6, macro_f1 -0.198,
+macro_f1_interval -0.483 0.311, won 4, lost 4, p 1, p_adjusted 1, comparisons 1, benchmarks_won
+1, benchmarks_lost 0, benchmarks_p 1, benchmarks_p_adjusted 1"""
+    )
+
+
+def test_measurements_of_several_labels_as_a_whole() -> None:
+    texts = ["red sky", "green sky", "red green sky", "grey sky"] * 10
+    model = textreg.train(
+        texts, [["r"], ["g"], ["r", "g"], []] * 10, reg="ridge", reg_l2=0.1, tokenizer="words",
+        ngrams=1, tol=1e-10,
+    )  # fmt: skip
+    model.summary = None
+    test = Corpus(["red", "green sky", "red", "sky"], [("r",), ("g",), ("r", "g"), ()])
+    one = Checked("one", None, test, None)
+    found = measure("s", one, model, 1.0)
+    assert (
+        written(found)
+        == """\
+candidate s, benchmark one, documents 4, accuracy 0.75, accuracy_interval 0.301 0.954, macro_f1
+0.833, features 4, seconds 1, answers False True False True False False False True False False
+False False, micro_f1 0.857, micro_f1_interval 0.667 1, log_loss 0.381"""
+    )
+    other = replace(found, micro_f1=0.5, macro_f1=0.25, accuracy=0.5, answers=~found.answers)
+    cells = {("one", "s"): found, ("one", "o"): replace(other, candidate="o")}
+    (contrast,) = _contrasts([one], ["s", "o"], "o", cells, 0)
+    assert (
+        written(contrast)
+        == """\
+candidate s, baseline o, benchmark one, accuracy 0.25, accuracy_interval 0.25 1, macro_f1 0.583,
+macro_f1_interval 0.214 1, won 4, lost 0, p 0.125, p_adjusted 0.125, comparisons 1,
+benchmarks_won 0, benchmarks_lost 0, benchmarks_p 1, benchmarks_p_adjusted 1, micro_f1 0.357,
+micro_f1_interval 0.327 1"""
+    )
 
 
 def test_a_failing_candidate_is_named() -> None:

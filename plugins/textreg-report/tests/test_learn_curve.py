@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from collections import Counter
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,7 @@ from textreg_report import Benchmark, learn_curve
 from textreg_report import learning_curve as curves
 from textreg_report.charts import short_names
 from textreg_report.comparison import Measurement
-from textreg_report.learning_curve import LearningCurve, check_sizes, draw_order
+from textreg_report.learning_curve import LearningCurve, check_samples, check_sizes, draw_order
 from textreg_report.significance import Interval
 
 DRAWS = ("stratified", "equal", "random")
@@ -90,6 +91,50 @@ def test_sizes_of_nothing_given_are_halves() -> None:
     assert check_sizes(None, codes[:16], ["a", "b"]) == (8, 16)  # two of each label at least
     assert check_sizes(None, codes[:5], ["a", "b"]) == (5,)
     assert check_sizes([40, 10], codes, ["a", "b"]) == (10, 40)
+    assert check_sizes(None, codes[:97] * 0, ["a"]) == (6, 12, 24, 48, 97)
+    assert check_sizes([400], codes, ["a", "b"]) == (400,)
+    for sizes in ([], [0, 1], [1, 1]):
+        with pytest.raises(UsageError, match="must be different numbers of documents, 1 or more"):
+            check_sizes(sizes, codes, ["a", "b"])
+
+
+def test_orders_of_a_seed() -> None:
+    """They are part of what a seed promises: the same samples each time."""
+    codes = np.array([0, 0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 0])
+    assert {draw: draw_order(codes, draw, (5, 1)).tolist() for draw in DRAWS} == {
+        "stratified": [5, 2, 6, 4, 9, 0, 11, 8, 3, 1, 10, 7],
+        "equal": [9, 5, 6, 8, 10, 2, 7, 4, 0, 11, 3, 1],
+        "random": [6, 9, 5, 8, 2, 4, 7, 0, 11, 10, 3, 1],
+    }
+
+
+@pytest.mark.parametrize(
+    ("sizes", "draw", "words"),
+    [
+        (
+            (6, 9),
+            "equal",
+            "the label 'c' has 2 training documents, and 9 documents, as many of each label, need "
+            "3 of it: name sizes up to 6, or draw them in their shares (--draw stratified).",
+        ),
+        (
+            (8, 12),
+            "random",
+            "a sample of 8 documents has 0 with the label 'c', and 2 are needed of each (c): name "
+            "larger sizes, draw as many of each label (--draw equal), or leave rare labels out "
+            "(--min-label).",
+        ),
+        ((6,), "equal", "a sample of 6 documents has 0 with the label 'b', and 2 are needed of"),
+        ((11,), "random", ""),
+    ],
+)
+def test_samples_need_documents_of_every_label(
+    sizes: tuple[int, ...], draw: str, words: str
+) -> None:
+    codes = np.array([0, 0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 0])
+    with pytest.raises(DataError) if words else nullcontext() as error:
+        check_samples(np.arange(12), sizes, codes, list("abc"), draw)
+    assert not words or str(error.value).startswith(words)
 
 
 # What is measured
