@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -30,7 +32,27 @@ from textreg_testing import (
     group_builder_checks,
     tokenizer_checks,
 )
+from textreg_testing.builders import (
+    Group,
+    _orders,
+    _used_in,
+    built_of,
+    common_share,
+    described,
+    is_empty,
+    named,
+    plain,
+    renamed,
+    renumbered,
+    require_same,
+    shuffled,
+    unnumbered,
+    with_unused,
+    without,
+)
 from textreg_testing.checks import limited
+from textreg_testing.texts import Trial, with_pairs, words_of, written
+from textreg_testing.tokenizer import _fold, _leads_to, found_in
 
 
 def test_tokenizers() -> None:
@@ -314,3 +336,202 @@ def test_a_name_that_one_kind_has_needs_no_kind(cli: Cli) -> None:
     both = cli("plugins", "check", "file")
     assert both.code == 2
     assert "'file' stands for graph.file and groups.file and vectors.file: name" in both.err
+
+
+# What parts are tried on, and how results are compared
+
+
+def words(*texts: str) -> Tokens:
+    return words_of(texts, lowercase=False)
+
+
+def names_of(tokens: Tokens) -> str:
+    """The tokens by their names, a bar between sentences."""
+    cuts = tokens.sentence_ptr.tolist()
+    every = [tokens.vocabulary[feature] for feature in tokens.ids]
+    return "|".join(" ".join(every[first:last]) for first, last in itertools.pairwise(cuts))
+
+
+def size_of(tokens: Tokens) -> list[Any]:
+    """Tokens, documents, sentences and features, and a sum that depends on the order."""
+    place = np.arange(len(tokens.ids)) % 97
+    counts = [len(tokens.ids), tokens.n_documents, tokens.n_sentences, len(tokens.vocabulary)]
+    return [*counts, int(tokens.ids @ place), *tokens.vocabulary[:2]]
+
+
+def test_texts_that_parts_are_tried_on() -> None:
+    assert written(3, 2, 4, 1) == [
+        "lamp glowing bulbed, glower candle? Glows lamps rebulb glows! Glows lamping and of bulber "
+        "candleer it rebulb the relamp Kettle,",
+        "rebake recook and boiled; recook kettleed boils it. Cook.\n\nBake bake kettleer reboil "
+        "cooking.",
+        "kettles the glow candleed recandle candleing the bulbs boiler bulbed candleed. Λάμπα - "
+        "rebulb recandle lamper to!.",
+    ]
+    ours, given = Trial(), Trial(("Lamp lit lamp x1 a.", "Oil lamp") * 20)
+    assert (ours.where, len(ours.every), len(ours.plain)) == ("the texts of the check", 15, 12)
+    assert (given.where, len(given.every), len(given.plain)) == ("the 40 given texts", 45, 40)
+    plain = ["lamp", "kettle", "rosewood", "bright", "music", "gardens"]
+    spaceless = ("，", "。", ["灯光", "电影", "音乐", "花园", "苹果", "老师"])
+    assert ours.words == ((" ", ". ", plain), spaceless)
+    assert given.words[0][2] == ["Lamp", "lit", "lamp", "Oil", *plain[1:5]]
+    assert [size_of(it) for it in (ours.small, ours.large, ours.lower)] == [
+        [756, 28, 118, 147, 3022608, "12", "1984"],
+        [3371, 123, 509, 359, 29096557, "12", "1984"],
+        [732, 28, 118, 88, 1391851, "12", "1984"],
+    ]
+    assert [size_of(it) for it in (given.small, given.large, given.lower)] == [
+        [180, 30, 30, 11, 40080, "Lamp", "Lamp lit"],
+        [240, 40, 40, 10, 40404, "a", "lamp"],
+        [105, 30, 30, 5, 8114, "a", "lamp"],
+    ]
+    some = words("b a. C a b", "b a")
+    assert list(with_pairs(some, 1).vocabulary) == ["C", "a", "b", "b a"]
+    assert names_of(with_pairs(some, 1)) == "b b a a|C a b|b b a a"
+    assert list(with_pairs(some).vocabulary) == ["C", "C a", "a", "a b", "b", "b a"]
+
+
+def test_tokens_that_are_changed() -> None:
+    some = words("a b c d", "e a")
+    changed, unused = with_unused(some)
+    assert ["*" if it in unused else it for it in changed.vocabulary] == list("*ab*cd*e*")
+    assert names_of(changed) == names_of(some)
+    assert {len(name) for name in unused} == {12}
+    assert len(set("".join(unused))) == 12 * len(unused)
+    other = renumbered(some, [2, 0, 1, 4, 3])
+    assert (list(other.vocabulary), names_of(other)) == (list("cabed"), names_of(some))
+    assert list(renamed(some, "capital").vocabulary) == list("QWJZX")
+    assert list(renamed(some, "other").vocabulary) == list("щшжзх")
+    text = "A b c d e. F g h. I j. K l. M n o p."
+    told = {
+        (level, inside): names_of(shuffled(words(text), 7, level, inside=inside))
+        for level in ("sentence", "document")
+        for inside in (True, False)
+    }
+    assert told == {
+        ("sentence", True): "A b d c e|F g h|I j|K l|M o n p",
+        ("sentence", False): "c A e b d|F g h|I j|K l|M n p o",
+        ("document", True): "A b c d e|F g h|K l|I j|M n o p",
+        ("document", False): "I j|A b c d e|M n o p|F g h|K l",
+    }
+
+
+GROUPS = Groups(
+    np.array([0, 2, 5, 5]),
+    np.array([0, 1, 1, 2, 3], dtype=np.int32),
+    np.array([1.0, 0.5, 2.0]),
+    9,
+    names=("one 1", "one 2", "two"),
+)
+LINKS = Graph(csr_array(([1.0, 0.5, 2.0], ([0, 2, 2], [1, 3, 1])), shape=(9, 9)))
+
+
+def test_results_by_their_names() -> None:
+    letters = list("abcdefghi")
+    assert described(GROUPS) == "3 groups over 4 features"
+    assert described(LINKS) == "3 links of 4 features"
+    assert [str(it) for it in named(GROUPS, letters)] == [
+        "one 1: {a, b} of weight 1", "one 2: {b, c, d} of weight 0.5", "two: {} of weight 2",
+    ]  # fmt: skip
+    assert [str(it) for it in named(LINKS, letters)] == [
+        "similar: {a, b} of weight 1",
+        "similar: {c, b} of weight 2",
+        "similar: {c, d} of weight 0.5",
+    ]
+    assert str(Group("", tuple("abcdefg"), "1")) == "{a, b, c, d, e, f, …} of weight 1"
+    assert str(Group("", tuple("abcdef"), "1")) == "{a, b, c, d, e, f} of weight 1"
+    assert (_used_in(GROUPS), _used_in(LINKS)) == ([0, 1, 2, 3], [0, 3, 1, 2])
+    some = with_pairs(words("a b c d e f"), 2)
+    assert list(some.vocabulary) == ["a", "a b", "b", "b c", "c", "d", "e", "f"]
+    assert _orders(some, [3, 2, 1, 5]) == [[6, 7, 2, 1, 4, 5, 3, 0], [2, 0, 3, 4, 1, 7, 6, 5]]
+    assert _orders(some, [3])[1] == [0, 3, 5, 4, 1, 2, 7, 6]
+    assert (is_empty(GROUPS), is_empty(LINKS), is_empty(Graph(csr_array((2, 2))))) == (
+        False, False, True,
+    )  # fmt: skip
+    assert plain(None) == []
+    assert plain(LINKS)[0] == 0
+    assert len(plain(LINKS)) == 2
+    assert plain(GROUPS)[0] == ["one 1", "one 2", "two"]
+    assert len(plain(GROUPS)) == 4
+
+
+def of(features: str, name: str = "") -> Group:
+    return Group(name, tuple(features), "1")
+
+
+def test_groups_that_may_differ() -> None:
+    assert common_share([of("ab"), of("c")], [of("ac")]) == pytest.approx(1 / 6)
+    assert common_share([of("a")], [of("a"), of("b")]) == 0.5
+    assert common_share([], []) == 0.0
+    wanted, got = [of("a", "x1"), of("b", "x2")], [of("a", "x1")]
+    assert unnumbered(wanted, got) == ([of("a"), of("b")], [of("a")])
+    alone = [of("a", "x")], [of("b", "y")]
+    assert unnumbered(*alone) == alone
+    # Unused features u and v: a group loses them, becomes one, or is left out.
+    got = [of("abu", "n2"), of("cdv", "z"), of("ev"), of("f"), of("uv")]
+    assert without(frozenset("uv"), [of("ab", "n1")], got) == (
+        [of("ab")],
+        [of("f"), of("ab"), of("cd")],
+    )
+    assert without(frozenset("uv"), [of("a", "q")], [of("a", "q")]) == (
+        [of("a", "q")],
+        [of("a", "q")],
+    )
+
+
+@pytest.mark.parametrize(
+    ("wanted", "got", "told"),
+    [
+        (["a", "bc"], ["bc"], "nothing instead of {a} of weight 1, and 0 other differences"),
+        (["a"], ["a", "b"], "{b} of weight 1 more"),
+        (
+            ["cde", "ab", "ba"],
+            ["de", "f"],
+            "{f} of weight 1 instead of {a, b} of weight 1, and 2 other differences",
+        ),
+        (["a", "b"], ["b", "a"], ""),
+        (["a", "a"], ["a"], "nothing instead of {a} of weight 1, and 0 other differences"),
+    ],
+)
+def test_what_is_told_of_other_groups(wanted: list[str], got: list[str], told: str) -> None:
+    builder = registry.create("groups", "sentences")
+    with pytest.raises(ContractError) if told else nullcontext() as error:
+        require_same(builder, list(map(of, wanted)), list(map(of, got)), "them", "Why.")
+    if told:
+        assert str(error.value) == f"expected the same groups of them, but got {told}. Why.."
+
+
+def test_what_is_found_for_people() -> None:
+    some = ["A b. C d.", "E f"]
+    assert found_in(registry.create("tokenizer", "words"), some) == (
+        "6 tokens in 3 sentences, 6 of them different, on the 2 given texts"
+    )
+    assert (
+        built_of(registry.create("groups", "sentences"), some)
+        == "3 groups over 9 features, on the 2 given texts"
+    )
+
+
+@pytest.mark.parametrize(
+    ("token", "part", "leads"),
+    [
+        ("not", "Not", True),
+        ("café", "cafe", True),
+        ("##ing", "ing", True),
+        ("not_good", "good", False),
+        ("x", " x", False),
+        (" x", " x", True),
+        ("ß", "ss", True),
+        ("a b", "a  b", True),
+        ("ab", "a", False),
+        ("ab", "", False),
+        ("i", "İ", True),
+        ("good", "good.", False),
+    ],
+)
+def test_characters_that_a_token_stands_for(token: str, part: str, leads: bool) -> None:
+    assert _leads_to(registry.create("tokenizer", "words"), token, part) is leads
+
+
+def test_letters_without_what_tokenizers_change() -> None:
+    assert _fold("Ñ\n x \N{LATIN SMALL LIGATURE FI}") == "n x fi"
