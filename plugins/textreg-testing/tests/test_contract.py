@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import re
 import time
 import warnings
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,12 +22,29 @@ from heavy_plugin import Imports, undeclared
 
 from textreg import Ridge
 from textreg.builtin.greedy import Stagewise
-from textreg.errors import ConvergenceWarning, UsageError
+from textreg.errors import ConvergenceWarning, DataError, RecordError, UsageError
 from textreg.params import AUTO, param
 from textreg.plugins import registry
 from textreg.records import MultiSolution, Problem, SelectionReport, Solution
-from textreg_testing import CHECKS, Check, ContractError, check_regularizer, regularizer_checks
-from textreg_testing.checks import limited, results
+from textreg.records.problem import SelectionStep, Step
+from textreg_testing import (
+    CHECKS,
+    Check,
+    ContractError,
+    check_regularizer,
+    problems,
+    regularizer_checks,
+)
+from textreg_testing.checks import at_least, at_most, limited, near, results
+from textreg_testing.regularizer import (
+    _moves,
+    _require_order,
+    lower,
+    require_honest,
+    require_stop,
+    solved_or_refused,
+)
+from textreg_testing.repeated import ROUNDS, THREADS, in_threads, others
 
 ALL = list(itertools.product(registry.names("regularizer"), regularizer_checks()))
 REPEATS = ("settings", "determinism", "threads", "processes")
@@ -485,3 +505,270 @@ def test_every_check_is_described() -> None:
     described = {name: promise for names, promise in rows for name in re.findall("`(.*?)`", names)}
     assert described == {check.name: check.promise for make in CHECKS.values() for check in make()}
     assert WRONG.keys() == {check.name for check in OWN}
+
+
+# What regularizers are tried on, and how solutions are judged
+
+
+def told(problem: Problem) -> str:
+    """The shape of a problem, and a sum of each of its arrays that depends on the order."""
+
+    def total(array: Any) -> str:
+        values = np.asarray(array, dtype=np.float64).ravel()
+        return f"{float(values @ np.cos(np.arange(len(values)))):.4g}"
+
+    groups, graph = problem.groups, problem.graph
+    assert groups is not None
+    assert graph is not None
+    arrays = [problem.X.data, problem.X.indices, problem.y, problem.sample_weight]
+    arrays += [groups.indices, groups.indptr, groups.weights]
+    arrays += [graph.similar.data, graph.similar.indices]
+    shape = "x".join(map(str, problem.X.shape))
+    return " ".join([shape, *map(total, arrays), f"{problem.tol:g} {problem.max_iter}"])
+
+
+def test_problems_that_regularizers_are_tried_on() -> None:
+    problem = problems.small()
+    order = np.random.default_rng(1).permutation(problems.P)
+    cases = {
+        "small": problem,
+        "small, anew": problems.small(3, tol=0.5),
+        "hard": problems.hard(),
+        "hard, anew": problems.hard(2),
+        "turned": problems.turned(),
+        "single features": problems.single_features(),
+        "weighted": problems.weighted(),
+        "reordered": problems.reordered(problem, order),
+        "repeated": problems.repeated(problem),
+        "large": problems.large(40, 90),
+        "labeled": problems.labeled(tol=0.1)[0],
+    }
+    for needs in ("groups", "graph"):
+        cases |= {f"{needs}: {name}": it for name, (it, _) in problems.edges(needs).items()}
+        cases |= dict(problems.with_others(problem, needs))
+    lines = [f"{name}: {told(it)}" for name, it in cases.items()]
+    assert "\n".join(lines) == PROBLEMS
+    refused = {needs: [it for _, it in problems.edges(needs).values()] for needs in KINDS}
+    assert refused == {
+        "groups": [*[False] * 6, True, True],
+        "graph": [*[False] * 5, True],
+        "": [False] * 6,
+    }
+    codes = problems.labeled()[1]
+    assert (int(codes @ np.arange(len(codes))), np.bincount(codes).tolist()) == (1458, [7, 17, 24])
+    assert problems.one_rest(np.array([0, 1, 2, 1]), 1).tolist() == [-1.0, 1.0, -1.0, 1.0]
+    assert problems.null_loss(problem) == pytest.approx(64.4573113)
+    loss, gradient = problems.loss_at(problem, np.arange(problems.P) / 10, 0.5)
+    assert loss == pytest.approx(137.1804114)
+    assert gradient[:4] == pytest.approx([-5.3818004, -6.1210771, -8.6144836, -19.0974227])
+    elastic, lasso, omp = (
+        problems.prepared(registry.create("regularizer", name)).params()
+        for name in ("elastic", "lasso", "omp")
+    )
+    assert (elastic["l2"], elastic["l1"]) == pytest.approx((0.01415, 4.244), rel=1e-3)
+    assert (lasso["l1"], omp["budget"]) == (pytest.approx(0.245, rel=1e-3), 20)
+
+
+KINDS = ("groups", "graph", "")
+
+
+class Quadratic:
+    """Half the squared length of all weights and of the intercept."""
+
+    def __call__(self, w: Any, b: Any) -> float:
+        return 0.5 * float(np.sum(np.square(w)) + np.sum(np.square(b)))
+
+
+def solution(w: Sequence[float], b: Any = 0.0, **values: Any) -> Any:
+    """One that no record has looked at."""
+    return SimpleNamespace(**{"w": np.array(w), "b": b, "gap": 0.0, "converged": True, **values})
+
+
+def test_the_lowest_objective_nearby() -> None:
+    objective = Quadratic()
+    value, w, b = lower(objective, solution([3.0, 0.0], 1.0), np.eye(2))
+    assert (value, w.tolist(), b) == (pytest.approx(0.5 * (2.99**2 + 1)), [2.99, 0.0], 1.0)
+    value, w, b = lower(objective, solution([1.0, 0.0], -4.0), np.eye(2))
+    assert (w.tolist(), b) == ([1.0, 0.0], -3.99)
+    value, w, b = lower(objective, solution([0.0], np.array([2.0, -5.0])), np.eye(1))
+    assert b.tolist() == [1.99, -5.0]
+
+
+def test_moves_of_weights() -> None:
+    problem = problems.small()
+    found = solution([0.0, 2.0, *[0.0] * 17, -1.0])
+    _, gradient = problems.loss_at(problem, found.w, 0.0)
+    own = _moves(found, problem, everywhere=False)
+    assert [np.flatnonzero(move).tolist() for move in own] == [[1], [19], [1, 19], [1, 19]]
+    assert own[3] == pytest.approx(np.where(found.w != 0.0, -gradient, 0.0))
+    every = _moves(found, problem, everywhere=True)
+    assert len(every) == 20 + 2 + 2
+    assert every[21] == pytest.approx(-gradient)
+    assert every[22].tolist() == [0.0, -200.0, *[0.0] * 18]
+    assert every[23].tolist() == [*[0.0] * 19, 100.0]
+
+
+@pytest.mark.parametrize(
+    ("values", "warns", "message"),
+    [
+        ({"gap": 0.01}, False, ""),
+        ({"gap": 0.011}, False, "expected a gap within 0.01, but got 0.011"),
+        ({"gap": math.nan}, False, ""),
+        ({"gap": 0.5, "converged": False}, True, ""),
+        ({"gap": 0.0, "converged": False}, False, "expected a ConvergenceWarning, but got none"),
+    ],
+)
+def test_honest_solutions(values: dict[str, Any], warns: bool, message: str) -> None:
+    def solve(problem: Problem) -> Solution:
+        if warns:
+            warnings.warn("not yet", ConvergenceWarning, stacklevel=1)
+        return solution([1.0], **values)
+
+    problem = problems.small(tol=0.01)
+    if message:
+        with pytest.raises(ContractError, match=re.escape(message)):
+            require_honest(solve, problem)
+    else:
+        assert require_honest(solve, problem).gap is values["gap"]
+    known = solution([2.0])
+    assert require_honest(solve, problem, known=known) is known
+
+
+@pytest.mark.parametrize(
+    ("calls", "w", "message"),
+    [(1, 1.0, ""), (0, 1.0, "expected one Step"), (2, 1.0, "one Step"), (1, math.nan, "finite")],
+)
+def test_stops_of_a_callback(calls: int, w: float, message: str) -> None:
+    def solve(stop: Any) -> Solution:
+        assert all(stop(Step(1, 2.0, 0.5)) for _ in range(calls))
+        return solution([w])
+
+    with pytest.raises(ContractError, match=message) if message else nullcontext():
+        require_stop(solve)
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (DataError("why"), ""),
+        (UsageError("why"), ""),
+        (DataError(""), "expected a solution for it, or a DataError or UsageError that tells why"),
+        (RecordError("why"), "but got RecordError: why"),
+        (None, "finite weights and intercept for it"),
+    ],
+)
+def test_refusals_tell_why(error: Exception | None, message: str) -> None:
+    def solve() -> Solution:
+        if error is not None:
+            raise error
+        return solution([0.0], math.inf)
+
+    with pytest.raises(ContractError, match=message) if message else nullcontext():
+        solved_or_refused(solve, "it")
+
+
+ORDERED = [0.0, 1.0, 2.0, 3.0]
+
+
+@pytest.mark.parametrize(
+    ("w", "order", "steps", "message"),
+    [
+        (ORDERED, (3, 1, 2), [(1, 0), (3, 1)], ""),
+        (ORDERED, (3, 1, 2), [], ""),
+        (ORDERED, (3, 1, 1, 2), [], "each feature once in order"),
+        (ORDERED, (3, 1, 4, 2), [], "features of 0 to 3 in order"),
+        (ORDERED, (3, -1, 2, 1), [], "features of 0 to 3 in order"),
+        (ORDERED, (3, 2), [], "every feature with a weight in order, but got none of"),
+        (ORDERED, (3, 1, 2, 0), [], ""),  # one of four may be without a weight
+        ([0.0, 0.0, 2.0, 3.0], (3, 1, 2), [], "weights of the features in order, but got 1"),
+        (ORDERED, (3, 1, 2), [(1, 0), (2, 1)], "steps whose active rises to 3"),
+        (ORDERED, (3, 1, 2), [(2, 1), (1, 1), (3, 1)], "steps whose active rises to 3"),
+        (ORDERED, (3, 1, 2), [(1, 1), (3, 1)], "features of group 1, .*, in its step"),
+        (ORDERED, (3, 1, 2), [(1, -1), (3, 1)], ""),
+    ],
+)
+def test_orders_of_selections(
+    w: list[float], order: tuple[int, ...], steps: list[tuple[int, int]], message: str
+) -> None:
+    groups = problems.groups_from([np.array([0, 3]), np.array([1, 2])], 4)
+    report = SelectionReport(
+        order=order,
+        steps=tuple(SelectionStep(group, active) for active, group in steps),
+    )
+    with pytest.raises(ContractError, match=message) if message else nullcontext():
+        _require_order(solution(w), report, groups)
+
+
+def test_other_values_of_parameters() -> None:
+    def tried(part: Any) -> dict[str, list[Any]]:
+        return {key: list(others(it, getattr(part, key))) for key, it in part.declared().items()}
+
+    assert tried(registry.create("regularizer", "elastic", l1=1.0, l2=2.0)) == {
+        "weights": [], "l2": [4.0, 1.0, 0.0, 5.0, 20.0, 0.5], "l1": [2.0, 0.5, 0.0, 5.0, 10.0],
+    }  # fmt: skip
+    assert tried(registry.create("tokenizer", "words")) == {
+        "lowercase": [False],
+        "min_length": [2, 1000, 5, 10],
+        "sentences": ["lines", "paragraphs", "none"],
+        "normalize": ["nfkc", "none"],
+        "punctuation": [True],
+        "emoji": [True],
+    }
+
+
+def test_calls_meet_in_threads() -> None:
+    tasks = ["a", "b"]
+    found = in_threads(lambda part, task: part + task, "x", tasks)
+    assert len(found) == THREADS * ROUNDS * len(tasks)
+    assert all(result == f"x{tasks[place]}" for place, result in found)
+    assert sorted(place for place, _ in found) == [0] * 6 + [1] * 6
+
+
+def test_numbers_are_near_or_told() -> None:
+    near("it", [1.0, -2.0], [1.0, -2.002], 1.0e-3)
+    with pytest.raises(ContractError, match=re.escape("it equal to 0.001, relatively, but got")):
+        near("it", [1.0, -2.0], [1.0, -2.003], 1.0e-3)
+    with pytest.raises(ContractError, match=re.escape("it of the shape (2,), but got the shape")):
+        near("it", [1.0], [1.0, 2.0], 1.0)
+    near("nothing", [1e-13], [0.0], 0.2)
+    at_least("it", 1.0, 1.5, 0.5)
+    at_most("it", 1.5, 1.0, 0.5)
+    with pytest.raises(ContractError, match=r"it of 1\.5 at least, but got 0\.9"):
+        at_least("it", 0.9, 1.5, 0.5)
+    with pytest.raises(ContractError, match=r"it of 1 at most, but got 1\.6"):
+        at_most("it", 1.6, 1.0, 0.5)
+
+
+PROBLEMS = """\
+small: 48x20 27.76 53.53 5.185 0.5163 -31.61 73.99 0.8745 2.899 -36.5 1e-07 20000
+small, anew: 48x20 -7.706 -18.31 0.1678 4.409 69.33 76.72 0.8745 1.094 9.821 0.5 20000
+hard: 60x90 108.9 -361.9 5.884 -1.071 -55.13 -296.8 0.7529 1.87 -124.5 1e-07 20000
+hard, anew: 60x90 -95.24 186.6 2.266 7.77 65.72 -284.1 -2.824 2.239 -322.4 1e-07 20000
+turned: 48x20 27.76 53.53 -5.185 0.5163 -31.61 73.99 0.8745 2.899 -36.5 1e-07 20000
+single features: 48x20 27.76 53.53 5.185 0.5163 11.99 20.15 1.132 2.899 -36.5 1e-07 20000
+weighted: 48x20 27.76 53.53 5.185 1.914 -31.61 73.99 0.8745 2.899 -36.5 1e-07 20000
+reordered: 48x20 5.906 10.63 5.185 0.5163 -34.01 73.99 0.8745 1.289 -4.108 1e-07 20000
+repeated: 93x20 2.441 136.9 1.123 -0.5266 -31.61 73.99 0.8745 2.899 -36.5 1e-07 20000
+large: 40x90 -8.288 433 -2.915 1.515 1568 -1013 1.146 -0.5571 -57.42 0.05 1
+labeled: 48x20 27.76 53.53 5.185 0.5163 -31.61 73.99 0.8745 2.899 -36.5 0.1 20000
+groups: a single feature: 48x1 3.74 0 5.185 0.5163 0 -5.223 0.1342 0 0 0.001 200
+groups: two documents: 2x20 -1.775 13.87 0.4597 1.54 -31.61 73.99 0.8745 2.899 -36.5 0.001 200
+groups: a feature twice: 48x20 9.283 -97.65 5.185 0.5163 -31.61 73.99 0.8745 2.899 -36.5 0.001 200
+groups: one label: 48x20 27.76 53.53 0.1169 0.5163 -31.61 73.99 0.8745 2.899 -36.5 0.001 200
+groups: documents without a feature: 48x20 11.7 53.53 5.185 0.5163 -31.61 73.99 0.8745 \
+2.899 -36.5 0.001 200
+groups: columns of zeros: 48x20 14.54 53.53 5.185 0.5163 -31.61 73.99 0.8745 2.899 -36.5 0.001 200
+groups: no group: 48x20 27.76 53.53 5.185 0.5163 0 0 0 2.899 -36.5 0.001 200
+groups: groups without a feature: 48x20 27.76 53.53 5.185 0.5163 0 0 1.124 2.899 -36.5 0.001 200
+group 0: 48x20 27.76 53.53 5.185 0.5163 -31.61 73.99 -0.1155 2.899 -36.5 1e-07 20000
+group 1: 48x20 27.76 53.53 5.185 0.5163 -31.61 73.99 0.3396 2.899 -36.5 1e-07 20000
+group 24: 48x20 27.76 53.53 5.185 0.5163 -31.61 73.99 0.4545 2.899 -36.5 1e-07 20000
+graph: two documents: 2x20 -1.775 13.87 0.4597 1.54 -31.61 73.99 0.8745 2.899 -36.5 0.001 200
+graph: a feature twice: 48x20 9.283 -97.65 5.185 0.5163 -31.61 73.99 0.8745 2.899 -36.5 0.001 200
+graph: one label: 48x20 27.76 53.53 0.1169 0.5163 -31.61 73.99 0.8745 2.899 -36.5 0.001 200
+graph: documents without a feature: 48x20 11.7 53.53 5.185 0.5163 -31.61 73.99 0.8745 \
+2.899 -36.5 0.001 200
+graph: columns of zeros: 48x20 14.54 53.53 5.185 0.5163 -31.61 73.99 0.8745 2.899 -36.5 0.001 200
+graph: a graph without a link: 48x20 27.76 53.53 5.185 0.5163 -31.61 73.99 0.8745 0 0 0.001 200
+link 0: 48x20 27.76 53.53 5.185 0.5163 -31.61 73.99 0.8745 3.773 -36.5 1e-07 20000
+link 51: 48x20 27.76 53.53 5.185 0.5163 -31.61 73.99 0.8745 3.727 -36.5 1e-07 20000"""

@@ -6,6 +6,7 @@ import itertools
 import json
 import random
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -52,7 +53,13 @@ from textreg_testing.builders import (
 )
 from textreg_testing.checks import limited
 from textreg_testing.texts import Trial, with_pairs, words_of, written
-from textreg_testing.tokenizer import _fold, _leads_to, found_in
+from textreg_testing.tokenizer import (
+    _fold,
+    _leads_to,
+    check_characters,
+    check_order,
+    found_in,
+)
 
 
 def test_tokenizers() -> None:
@@ -535,3 +542,64 @@ def test_characters_that_a_token_stands_for(token: str, part: str, leads: bool) 
 
 def test_letters_without_what_tokenizers_change() -> None:
     assert _fold("Ñ\n x \N{LATIN SMALL LIGATURE FI}") == "n x fi"
+
+
+ROWS = ["Ab cd. Ef", "gh"]
+
+
+def spanned(spans: list[list[int]], sentences: list[list[int]]) -> Tokens:
+    tokens = registry.create("tokenizer", "words", lowercase=False).encode(ROWS, spans=True)
+    return replace(
+        tokens, spans=np.array(spans), sentence_spans=np.array(sentences, dtype=np.int64)
+    )
+
+
+SPANS = [[0, 2], [3, 5], [7, 9], [0, 2]]
+SENTENCES = [[0, 6], [7, 9], [0, 2]]
+
+
+@pytest.mark.parametrize(
+    ("spans", "sentences", "message"),
+    [
+        (SPANS, SENTENCES, ""),
+        ([[0, 2], [0, 2], *SPANS[2:]], SENTENCES, ""),  # two of one word
+        ([[3, 5], [0, 2], *SPANS[2:]], SENTENCES, "rising offsets in 'Ab cd"),
+        ([[2, 2], *SPANS[1:]], SENTENCES, "rising offsets"),
+        ([[-1, 2], *SPANS[1:]], SENTENCES, "rising offsets"),
+        ([*SPANS[:3], [0, 3]], SENTENCES, "rising offsets in 'gh'"),
+        (SPANS, [[1, 6], *SENTENCES[1:]], "to span its tokens"),
+        (SPANS, [[0, 4], *SENTENCES[1:]], "to span its tokens"),
+        (SPANS, [[0, 5], [7, 10], [0, 2]], "the span of a sentence in 'Ab cd"),
+        (SPANS, [[0, 7], [7, 9], [0, 2]], ""),
+        (SPANS, [[0, 8], [7, 9], [0, 2]], "sentences of 'Ab cd. Ef' in turn"),
+        (SPANS, [[-1, 6], [7, 9], [0, 2]], "the span of a sentence"),
+        (SPANS, [*SENTENCES[:2], [2, 0]], "the span of a sentence"),
+    ],
+)
+def test_order_of_offsets(spans: list[list[int]], sentences: list[list[int]], message: str) -> None:
+    with pytest.raises(ContractError, match=message) if message else nullcontext():
+        check_order(ROWS, spanned(spans, sentences))
+
+
+def test_characters_at_offsets() -> None:
+    plain_words = registry.create("tokenizer", "words", lowercase=False)
+    check_characters(plain_words, ROWS, spanned(SPANS, SENTENCES))
+    with pytest.raises(ContractError, match=CAUSE):
+        check_characters(plain_words, ROWS, spanned([[0, 2], [3, 4], *SPANS[2:]], SENTENCES))
+    # One token of five may be one of several words, as that of a negation is.
+    texts = ["not good bad end of it"]
+    tokens = registry.create("tokenizer", "words").encode(texts, spans=True)
+    names = ["not_good" if name == "good" else name for name in tokens.vocabulary]
+    check_characters(plain_words, texts, replace(tokens, vocabulary=names))
+    names = [f"not_{name}" if name in {"good", "bad"} else name for name in tokens.vocabulary]
+    with pytest.raises(ContractError, match="as for 2 of 6 tokens"):
+        check_characters(plain_words, texts, replace(tokens, vocabulary=names))
+    names = ["not_fine" if name == "good" else name for name in tokens.vocabulary]
+    with pytest.raises(ContractError, match="as for 1 of 6 tokens"):
+        check_characters(plain_words, texts, replace(tokens, vocabulary=names))
+
+
+CAUSE = (
+    r"^expected offsets of the token 'cd' in 'Ab cd\. Ef', but got \(3, 4\), where 'c' is, as for "
+    r"1 of 4 tokens\.$"
+)

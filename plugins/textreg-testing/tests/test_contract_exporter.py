@@ -6,6 +6,8 @@ import itertools
 import json
 import os
 import random
+from functools import partial
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import pytest
@@ -15,8 +17,17 @@ from textreg.errors import UsageError
 from textreg.params import param
 from textreg.plugins import registry
 from textreg.records.plain_model import PlainModel
+from textreg_export.runtime.predictor import Predictor
 from textreg_testing import Check, ContractError, check_exporter, exporter_checks
 from textreg_testing.checks import limited
+from textreg_testing.exporter import (
+    _asked,
+    _differences,
+    _same,
+    documents_for,
+    two_labels,
+)
+from textreg_testing.texts import OPINIONS
 
 ALL = list(itertools.product(registry.names("exporter"), exporter_checks()))
 
@@ -143,3 +154,62 @@ def test_a_heavy_import_is_found() -> None:
     heavy = type("Heavy", (Wrong,), {"__module__": Imports.__module__})
     with pytest.raises(ContractError, match="exporter-imports: expected"):
         check(heavy())
+
+
+@pytest.mark.parametrize(
+    ("got", "expected", "same"),
+    [
+        (1.0, 1.0 + 9e-10, True),
+        (1.0, 1.0 + 2e-9, False),
+        (5e-10, 0.0, True),
+        (2e-9, 0.0, False),
+        (1, 1.0, True),
+        ("a", "a", True),
+        ("a", "b", False),
+        (None, 1.0, False),
+        ([1.0, 2.0], {"a": 1.0, "b": 2.0}, True),
+        ([2.0, 1.0], {"a": 1.0, "b": 2.0}, False),
+        ({"a": 1.0, "start": 7}, {"a": 1.0, "start": 3, "b": 2.0}, True),
+        ({"a": 1.5}, {"a": 1.0}, False),
+        ("a", {"a": 1.0}, True),
+        (2.0, [2.0], True),
+        (3.0, [2.0], False),
+        ([2.0, 3.0], [2.0], False),
+        ((2.0, 3.0), [2.0, 3.0], True),
+        ([2.0, 4.0], [2.0, 3.0], False),
+        (2.0, [2.0, 3.0], False),
+    ],
+)
+def test_answers_that_are_the_same(got: Any, expected: Any, same: bool) -> None:
+    assert _same(got, expected) is same
+
+
+def test_differences_of_answers() -> None:
+    model, documents = two_labels(), list(OPINIONS[:3])
+    answers = _asked(
+        partial(getattr, Predictor(json.loads(json.dumps(model.to_dict())))), documents
+    )
+    assert set(answers) == {"scores", "probabilities", "labels", "explanations"}
+    assert list(_differences(model, documents, answers)) == []
+    assert list(_differences(model, documents, {})) == []
+    wrong = {**answers, "scores": answers["scores"][1:], "labels": ["no", None, "no"]}
+    count, first, last = _differences(model, documents, wrong)
+    assert count == "2 scores of 3 documents"
+    right = answers["labels"]
+    assert first == f"labels of {documents[0]!r:.60} are 'no' instead of {right[0]!r}"
+    assert last == f"labels of {documents[2]!r:.60} are 'no' instead of {right[2]!r}"
+
+
+def test_documents_of_every_form() -> None:
+    def given(fields: str = "", tokenizer: str = "words") -> list[Any]:
+        names = [SimpleNamespace(name=name) for name in fields.split()]
+        model: Any = SimpleNamespace(fields=names, parts=[SimpleNamespace(tokenizer=tokenizer)])
+        return documents_for(model)
+
+    assert (given()[: len(OPINIONS)], len(given())) == (list(OPINIONS), len(OPINIONS) + 14)
+    assert given(tokenizer="tokens")[0] == OPINIONS[0].split()
+    rows = given("title brand price")
+    assert [row["brand"] for row in rows[:4]] == ["acme", "straße", None, "acme"]
+    assert [row["price"] for row in rows[:4]] == [1.5, None, 20, 1.5]
+    assert (len(rows), rows[0]["title"]) == (len(given()), OPINIONS[0])
+    assert [set(row) for row in given("title")] == [{"title"}] * len(rows)
