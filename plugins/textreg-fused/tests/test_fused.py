@@ -32,8 +32,9 @@ def some(seed: int, p: int = 12, links: int = 30) -> Graph:
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("l1", [0.0, 0.3, 2.0])
 @pytest.mark.parametrize("most", [0, 1, 40])
-def test_kernel_and_twin_do_the_same(seed: int, l1: float, most: int) -> None:
-    penalty = Fused(some(seed), 0.2, l1)
+@pytest.mark.parametrize("fuse", [0.2, 5.0])  # the second is never a bound
+def test_kernel_and_twin_do_the_same(seed: int, l1: float, most: int, fuse: float) -> None:
+    penalty = Fused(some(seed), fuse, l1)
     w = np.random.default_rng(seed).standard_normal(12)
     found = []
     for module in (kernel, twin):

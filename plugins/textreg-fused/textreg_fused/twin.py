@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -23,7 +25,7 @@ def link_rounds(
     most: int,
 ) -> float:
     """Twin of kernel.link_rounds."""
-    for rounds in range(most + 1):
+    for rounds in itertools.count():
         x = soft(z, l1)
         steps = x[heads] - x[tails]
         found = np.flatnonzero(steps)

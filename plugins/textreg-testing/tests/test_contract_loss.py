@@ -12,6 +12,7 @@ from textreg.losses import LOSSES, Logistic, Loss, SmoothedHinge, Squared, Squar
 from textreg.plugins import registry
 from textreg.records import Floats
 from textreg_testing import CHECKS, Check, ContractError, check_loss, loss_checks
+from textreg_testing.objective import each, labels, points, variants
 
 ALL = list(itertools.product(registry.names("loss"), loss_checks()))
 
@@ -179,3 +180,27 @@ def test_all_checks_were_seen_to_fail() -> None:
 def test_a_plugin_is_checked_from_the_shell(cli: Any) -> None:
     done = cli("plugins", "check", "hinge")
     assert (done.code, "16 of 16 checks passed" in done.out) == (0, True)
+
+
+def test_points_that_losses_are_tried_at() -> None:
+    logistic, squared = Logistic(), Squared()
+    assert labels(logistic, 5).tolist() == [1.0, -1.0, 1.0, -1.0, 1.0]
+    assert labels(squared, 7).tolist() == [0.5, -1.5, 2.5, -3.5, 4.5, -0.5, 1.5]
+
+    def total(array: Floats) -> float:
+        return round(float(array @ np.cos(np.arange(len(array)))), 5)
+
+    found = [(len(at.z), total(at.z), total(at.c), round(at.value, 4)) for at in points(logistic)]
+    assert found == [
+        (194, -9.11087, -3.31411, 429.2665),
+        (50, 1.14774, -1.05796, 112.2272),
+        (8, 0.0, -0.05967, 8.5517),
+        (16, -31.57794, -1.40019, 209.9147),
+    ]
+    hinge = SmoothedHinge(smoothing=0.025)
+    assert [(key, it.smoothing) for key, it in variants(hinge)] == [  # type: ignore[attr-defined]
+        ("smoothing", 0.05),
+        ("smoothing", 0.0125),
+    ]
+    at = next(points(logistic))
+    assert each(logistic, at) == pytest.approx(at.c * np.logaddexp(0.0, -at.y * at.z))

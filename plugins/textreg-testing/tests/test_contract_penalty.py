@@ -13,7 +13,16 @@ from textreg.errors import UsageError
 from textreg.penalties import Separable
 from textreg.records import Floats
 from textreg_testing import Check, ContractError, check_penalty
-from textreg_testing.objective import Sized, penalty_checks
+from textreg_testing.objective import (
+    Sized,
+    cases,
+    moves,
+    penalty_checks,
+    points_and_answers,
+    short,
+    spreads,
+    weights_to_try,
+)
 
 SIZE = 6
 
@@ -204,3 +213,49 @@ def test_checks_can_be_left_out_with_a_reason() -> None:
     check_penalty(LooseConjugate(), SIZE, skip={"penalty-conjugate": "no more than a bound"})
     with pytest.raises(UsageError, match=r"no check 'penalty-proxy'.*'penalty-prox'"):
         check_penalty(L1(), SIZE, skip={"penalty-proxy": ""})
+
+
+def total(array: Any) -> float:
+    """A sum that depends on the order."""
+    values = np.ravel(array)
+    return round(float(values @ np.cos(np.arange(len(values)))), 5)
+
+
+def test_weights_that_penalties_are_tried_on() -> None:
+    zeros, one, few, *_, signs, _, _, _ = weights_to_try(5)
+    assert (zeros.tolist(), one.tolist()) == ([0.0] * 5, [0.0, 0.0, 1.0, 0.0, 0.0])
+    assert np.flatnonzero(few).tolist() == [0, 3]
+    assert signs.tolist() == [1.0, -1.0, 1.0, -1.0, 1.0]
+    assert [total(w) for w in weights_to_try(5)] == [
+        0.0, -0.41615, 0.02188, 0.03413, 0.3799, -69.69014, 3e-05, -0.51777,
+    ]  # fmt: skip
+    assert [total(w) for w in spreads(7)] == [
+        6.97407,
+        8.25386,
+        9.7685,
+        11.56109,
+        13.68262,
+        16.19348,
+    ]
+    assert [len(spreads(size)) for size in (5, 6, 40, 41)] == [8, 7, 1, 1]
+    assert [total(move) for move in moves(4)] == [
+        1.0, 0.5403, -0.41615, -0.98999, -0.4597, -0.95645, -0.57385, 1.5403, 0.13416, 1.94211,
+        0.79468, -0.02958, -1.2167, 0.46171,
+    ]  # fmt: skip
+    some = Sized(L1(), 3)
+    assert [total(x) for _, _, x in cases(some)][:8] == [0, 0, 0, 0.53652, 0.16209, 0, 0.11873, 0]
+    assert len(points_and_answers(some)) == 8 + 24
+
+
+def test_weights_in_messages() -> None:
+    some = [[0.0, 1.0], [0.0] * 7, [0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 2.5], range(8), [1.0] * 6]
+    assert [short(np.array(w)) for w in some] == [
+        "[0. 1.]",
+        "7 zeros",
+        "7 weights, {1: 1, 6: 2.5}",
+        "[0 1 2 ... 5 6 7]",
+        "[1. 1. 1. 1. 1. 1.]",
+    ]
+    assert short(np.array([1.0, 2.0, 3.0, 4.0, 0.0, 0.0, 0.0])) == (
+        "7 weights, {0: 1, 1: 2, 2: 3, 3: 4}"
+    )
