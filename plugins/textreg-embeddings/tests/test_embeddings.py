@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from textreg_embeddings import Brown, Clusters, File, Glove
+from textreg_embeddings import Brown, Clusters, File, Glove, clusters
 from textreg_embeddings.vectors import read_vectors
 
 import textreg
@@ -71,9 +71,16 @@ def among(words: set[str]) -> Callable[[int, str], bool]:
 def test_every_form_of_vectors_is_read(form: str, tmp_path: Path) -> None:
     path = tmp_path / form
     path.write_bytes(FORMS[form]())
-    words, vectors = read_vectors(str(path), among({"poor", "great", "unheard"}))
+    asked: list[tuple[int, str]] = []
+
+    def wanted(place: int, word: str) -> bool:
+        asked.append((place, word))
+        return word in {"poor", "great", "unheard"}
+
+    words, vectors = read_vectors(str(path), wanted)
     assert words == ["great", "poor"]
     assert np.allclose(vectors, [VECTORS["great"], VECTORS["poor"]])
+    assert asked == list(enumerate(VECTORS))
 
 
 def test_a_word_with_spaces_and_a_word_twice(tmp_path: Path) -> None:
@@ -88,6 +95,9 @@ def test_a_word_with_spaces_and_a_word_twice(tmp_path: Path) -> None:
     [
         (b"good 1 2\ngreat 3 x\n", r"v:2: one of the 2 numbers of 'great' is none"),
         (b"good 1 2\ngreat\n", r"v:2: 'great' is no word with 2 numbers"),
+        (b"good\n", r"v:1: 'good' is no word with some numbers"),
+        (b"2 2\ngood 1 2\n 1 2\n", r"v:3: ' 1 2' is no word with 2 numbers"),
+        (b"1 2\n" + b"a" * 10_002 + b" 12345678", r"v, word 1 of 1: there is no word"),
         (b"good 1 2\ngreat 1 nan\n", r"v:2: the vector of 'great' has a value that is not finite"),
         (b"good 1 2\n\xff 1 2\n", r"v:2: byte 1 of the line is not valid UTF-8"),
         (binary_form(VECTORS)[:-6], r"v, word 4 of 4: the file ends too early"),
@@ -124,14 +134,32 @@ def test_clusters_take_the_nearest_outside_words(tmp_path: Path) -> None:
     assert list(map(len, named(every, tokens))) == [4] * 3
 
 
-def test_a_cluster_is_named_by_its_middle(tmp_path: Path) -> None:
+def test_a_cluster_is_named_by_its_middle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "v"
     path.write_text(
         "good 1 0\nfine 0.95 0.31\nnice 0.81 0.59\nbad -1 0\npoor -0.95 -0.31\ndull -0.81 -0.59\n"
     )
     tokens = WORDS.encode(["good fine nice bad poor dull"])
-    sets = Clusters(vectors=str(path), clusters=2, nearest=0, min_df=1).sets(tokens)
-    assert sorted(next(iter(words)) for words in sets.values()) == ["fine", "poor"]
+    builder = Clusters(vectors=str(path), clusters=2, nearest=1, min_df=1)
+    sets = {name: list(words) for name, words in builder.sets(tokens).items()}
+    assert sorted(sets.values()) == [
+        ["fine", "nice", "good", "bad"],
+        ["poor", "dull", "bad", "good"],
+    ]
+    assert [*sets] == [
+        f"cluster {number} ({', '.join(words[:3])})"
+        for number, words in enumerate(sets.values(), 1)
+    ]
+    monkeypatch.setattr(clusters, "BLOCK", 1)
+    assert {name: list(words) for name, words in builder.sets(tokens).items()} == sets
+    (path.parent / "zeros").write_text(path.read_text() + "so 0 0\n")
+    with pytest.raises(DataError, match="6 clusters are too many for 6 words that are in 1 doc"):
+        builder.replace(vectors=f"{path.parent}/zeros", clusters=6).sets(
+            WORDS.encode(["good fine nice bad poor dull so"])
+        )
+    assert len(builder.replace(clusters=5).sets(tokens)) == 5
+    with pytest.raises(DataError, match="fewer than two words are in 1 documents or more"):
+        Clusters(clusters=1, min_df=1).sets(WORDS.encode(["good"]))
 
 
 def neighbors() -> list[str]:
@@ -177,13 +205,16 @@ def test_brown_prefixes_give_groups_within_groups(tmp_path: Path) -> None:
     path = tmp_path / "brown.tsv"
     path.write_text(BROWN)
     tokens = with_pairs(textreg.tokenizer("words").encode(TEXT))
-    groups = Brown(path=str(path), prefixes="3,4", least=4).build(tokens)
-    found = dict(zip(groups.names or [], named(groups, tokens), strict=True))
-    assert found == {
-        "001 (good, great)": {"good", "great", "good great"},
-        "0010 (good)": {"good"},
-        "0011 (great)": {"great"},
-        "01 (bad)": {"bad"},
+    groups = Brown(path=str(path), prefixes="3,4", least=30).build(tokens)
+    assert list(zip(groups.names or [], named(groups, tokens), strict=True)) == [
+        ("001 (good, great)", {"good", "great", "good great"}),
+        ("0010 (good)", {"good"}),
+        ("0011 (great)", {"great"}),
+        ("01 (bad)", {"bad"}),
+    ]
+    path.write_text("00\tgood\t1\n00\tgreat\t1\n00\tbad\t1\n00\tpoor\t1\n")
+    assert Brown(path=str(path), prefixes="1").sets(tokens) == {
+        "0 (good, great, bad)": ["good", "great", "bad", "poor"]
     }
 
 
@@ -192,6 +223,10 @@ def test_brown_prefixes_give_groups_within_groups(tmp_path: Path) -> None:
     [
         (BROWN + "01x\tfine\t3\n", {}, DataError, r"brown.tsv:6: '01x.*' is no path of zeros"),
         (BROWN + "011 fine 3\n", {}, DataError, r"brown.tsv:6: "),
+        (BROWN + "\tfine\t3\n", {}, DataError, r"brown.tsv:6: "),
+        (BROWN + "011\tfine\tx\n", {}, DataError, r"brown.tsv:6: "),
+        (BROWN + "011\tfine\t3\t4\n", {}, DataError, r"brown.tsv:6: "),
+        (BROWN, {"prefixes": "0,4"}, UsageError, r"prefixes must be whole numbers"),
         (BROWN, {"prefixes": "4,six"}, UsageError, r"prefixes must be whole numbers"),
         (BROWN, {"least": 1000}, DataError, r"none of its words that were counted 1000 times"),
     ],
@@ -249,6 +284,11 @@ def test_arrays_are_read(name: str, tmp_path: Path) -> None:
     Path(path).with_suffix(".txt").write_text("good\n")
     with pytest.raises(DataError, match=r"shape \(4, 2\) for 1 words: it needs a row for each"):
         read_vectors(path, among({"good"}))
+    if name == "v.npy":
+        np.save(path, [[1.0, 2.0], [np.nan, 2.0]])
+        Path(path).with_suffix(".txt").write_text("good\ngreat\n")
+        with pytest.raises(DataError, match=r"v\.npy, row 2: the vector of 'great' has a value"):
+            read_vectors(path, among({"great"}))
     Path(path).write_bytes(b"damaged")
     with pytest.raises(DataError, match="no array can be read"):
         read_vectors(path, among({"good"}))
