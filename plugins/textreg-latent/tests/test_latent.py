@@ -26,6 +26,7 @@ from textreg.explain import find_selection
 from textreg.explain.sentences import removal_tables
 from textreg.penalties import soft
 from textreg.records import Corpus, Floats, Groups, Problem
+from textreg.records.problem import PartsReport
 from textreg_latent import Latent
 from textreg_latent.certificate import (
     clipped,
@@ -35,6 +36,7 @@ from textreg_latent.certificate import (
     tightest,
 )
 from textreg_latent.penalty import LatentPenalty, latent_parts
+from textreg_latent.solver import LatentFit
 
 STRENGTHS = [(0.5, 0.0, 0.1), (0.5, 0.0, 0.0), (0.3, 0.2, 0.01), (1.0, 0.3, 0.0)]
 """group, l1, l2."""
@@ -119,6 +121,167 @@ def test_it_is_the_group_lasso_over_copies(seed: int, group: float, l1: float, l
     assert found.group_norms is not None
     np.testing.assert_allclose(found.group_norms, norms, atol=1e-3)
     assert reg.objective(problem, found.w, found.b) == pytest.approx(found.objective, rel=1e-9)
+
+
+@pytest.mark.parametrize("effort", [1, 3])
+def test_steps_of_the_solver(effort: int) -> None:
+    """How far every step gets: with a fault in one the others find the optimum, too, but later."""
+    for seed, (group, l1, l2) in enumerate(STRENGTHS):
+        problem, reg = few_groups(seed), Latent(group=group, l1=l1, l2=l2)
+        if l1 == l2 == 0.0:
+            problem = problem.replace(X=csr_array(problem.X * (np.arange(14) < 12)))
+        penalty = reg.penalty(problem)
+        count = len(penalty.strengths)
+        fit = LatentFit(problem, penalty, np.zeros(14), 0.0, np.zeros(count))
+        reached = [fit.value, fit.bound()]
+        fit.enter(np.full(count, np.inf), 0.9)
+        for step in (fit.reweight, fit.newton):
+            reached.append(fit.value)
+            for _ in range(3):
+                step(effort)
+                reached.append(fit.value)
+            reached.append(fit.bound())
+        assert reached == pytest.approx(REACHED[seed, effort], rel=1e-5)
+
+
+def test_rounds_of_the_solver() -> None:
+    found = {}
+    for tol in (3e-2, 1e-9):
+        for seed, (group, l1, l2) in enumerate(STRENGTHS):
+            problem = few_groups(seed, tol=tol)
+            if l1 == l2 == 0.0:
+                problem = problem.replace(X=csr_array(problem.X * (np.arange(14) < 12)))
+            solution = Latent(group=group, l1=l1, l2=l2).solve(problem)
+            assert isinstance(solution.report, PartsReport)
+            steps = [f"{it.iteration} {it.objective:.6g}" for it in solution.history]
+            found[tol, seed] = [*steps, f"{solution.report.groups} {solution.objective:.6g}"]
+    assert found == ROUNDS
+
+
+REACHED: dict[tuple[int, int], list[float]] = {
+    (0, 1): [
+        27.52555,
+        -677.7065,
+        30.48035,
+        11.57587,
+        8.771928,
+        8.449074,
+        8.415878,
+        8.449074,
+        8.443864,
+        8.440873,
+        8.440721,
+        8.440674,
+    ],
+    (1, 1): [
+        24.43457,
+        4.882559,
+        26.52545,
+        20.31671,
+        20.17401,
+        20.16951,
+        20.14729,
+        20.16951,
+        20.16951,
+        20.1695,
+        20.16928,
+        20.16732,
+    ],
+    (2, 1): [
+        26.46253,
+        -1323.406,
+        29.77871,
+        18.04266,
+        17.14029,
+        17.05947,
+        16.96014,
+        17.05947,
+        17.05857,
+        17.05452,
+        17.05236,
+        17.04684,
+    ],
+    (3, 1): [
+        27.27418,
+        12.909,
+        31.71466,
+        21.07687,
+        20.78329,
+        20.76986,
+        20.74387,
+        20.76986,
+        20.76913,
+        20.7691,
+        20.7691,
+        20.76898,
+    ],
+    (0, 3): [
+        27.52555,
+        -677.7065,
+        30.48035,
+        11.59621,
+        8.769638,
+        8.448971,
+        8.416568,
+        8.448971,
+        8.443365,
+        8.440712,
+        8.440712,
+        8.440712,
+    ],
+    (1, 3): [
+        24.43457,
+        4.882559,
+        26.52545,
+        20.30519,
+        20.17414,
+        20.16958,
+        20.1337,
+        20.16958,
+        20.16957,
+        20.16955,
+        20.16927,
+        20.16925,
+    ],
+    (2, 3): [
+        26.46253,
+        -1323.406,
+        29.77871,
+        18.07942,
+        17.14223,
+        17.05942,
+        16.96418,
+        17.05942,
+        17.05841,
+        17.05436,
+        17.0522,
+        17.05217,
+    ],
+    (3, 3): [
+        27.27418,
+        12.909,
+        31.71466,
+        21.07061,
+        20.78269,
+        20.76984,
+        20.74876,
+        20.76984,
+        20.7691,
+        20.7691,
+        20.7691,
+        20.7691,
+    ],
+}
+ROUNDS: dict[tuple[float, int], list[str]] = {
+    (0.03, 0): ["0 27.5256", "1 8.44133", "(9,) 8.44133"],
+    (0.03, 1): ["0 24.4346", "1 20.1693", "(0, 3, 9) 20.1693"],
+    (0.03, 2): ["0 26.4625", "1 17.0526", "(0, 9) 17.0526"],
+    (0.03, 3): ["0 27.2742", "1 20.7691", "(9,) 20.7691"],
+    (1e-09, 0): ["0 27.5256", "1 8.44133", "2 8.44071", "(9,) 8.44071"],
+    (1e-09, 1): ["0 24.4346", "1 20.1693", "2 20.1693", "(0, 3, 9) 20.1693"],
+    (1e-09, 2): ["0 26.4625", "1 17.0526", "2 17.0522", "3 17.0522", "(0, 9) 17.0522"],
+    (1e-09, 3): ["0 27.2742", "1 20.7691", "2 20.7691", "3 20.7691", "(9,) 20.7691"],
+}
 
 
 @pytest.mark.parametrize(("group", "l1", "l2"), STRENGTHS)
