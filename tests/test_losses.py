@@ -19,11 +19,13 @@ from twins import logistic as twin
 from textreg._core.logistic import logistic_derivatives, logistic_value
 from textreg.builtin.separable import Lasso
 from textreg.errors import DataError, UsageError
-from textreg.losses import LOSSES, SmoothedHinge, find_loss
+from textreg.kinds import Regularizer
+from textreg.losses import LOSSES, Loss, SmoothedHinge, find_loss
 from textreg.penalties import Separable
 from textreg.plugins import registry
-from textreg.records import Graph, Groups, Problem, Solution
+from textreg.records import Floats, Graph, Groups, Problem, Solution
 from textreg.solvers.newton import newton
+from textreg.solvers.softmax import softmax_loss
 
 N, P = 60, 25
 
@@ -315,3 +317,128 @@ def test_logistic_loss_of_any_margin() -> None:
         found = logistic_derivatives(one, np.ones(1), np.ones(1), r, h)
         assert found == pytest.approx(expected, rel=1e-15, abs=1e-307)
     assert np.isnan(logistic_value(np.array([np.nan]), np.ones(1), np.ones(1)))
+
+
+class Poisson(Loss):
+    """exp(z) - y z, for counts: scores and labels are not exchangeable."""
+
+    name = "poisson"
+    binary = False
+
+    def value(self, z: Floats, y: Floats, c: Floats) -> float:
+        return float(c @ (np.exp(z) - y * z))
+
+    def derivatives(self, z: Floats, y: Floats, c: Floats, r: Floats, h: Floats) -> float:
+        np.multiply(c, np.exp(z) - y, out=r)
+        np.multiply(c, np.exp(z), out=h)
+        return self.value(z, y, c)
+
+    def curvature_bound(self, c: Floats) -> Floats:
+        return np.full(len(c), np.inf)
+
+    def dual_value(self, alpha: Floats, y: Floats, c: Floats) -> float:
+        return -np.inf
+
+
+def test_scores_come_before_labels() -> None:
+    posed = Problem(np.eye(3), np.array([0.0, 1.0, 4.0]), loss=Poisson())
+    w, b = np.array([0.5, -1.0, 2.0]), 0.25
+    loss = float(np.exp(w + b).sum() - posed.y @ (w + b))
+    assert posed.loss.unsmoothed_value(w + b, posed.y, np.ones(3)) == pytest.approx(loss)
+    ridge = registry.create("regularizer", "ridge", l2=2.0)
+    assert Regularizer.objective(ridge, posed, w, b) == pytest.approx(loss + 2.0 * w @ w)
+    codes, W = np.array([0, 1, 1]), np.stack([w, -2.0 * w])
+    several = Regularizer.objective_softmax(ridge, posed, codes, W, np.array([b, -b]))
+    wanted = softmax_loss(posed, codes, W, np.array([b, -b])) + 2.0 * float((W * W).sum())
+    assert several == pytest.approx(wanted)
+    assert posed.loss.constant(posed.y, np.ones(3)) == pytest.approx(np.log(5 / 3))
+
+
+AT = (
+    np.array([-30.0, -1.5, -0.98, 0.0, 0.5, 0.99, 1.0, 2.0, 40.0, 0.25]),
+    np.array([1.0, -1.0, -1.0, 1.0, 1.0, 1.0, 1.0, -1.0, -1.0, 1.0]),
+    np.array([1.0, 2.0, 1.0, 0.5, 1.0, 3.0, 1.0, 1.0, 0.25, 0.0]),
+)
+
+
+def test_what_losses_give_at_some_scores() -> None:
+    z, y, c = AT
+    found = {}
+    for name, loss in LOSSES.items():
+        r, h = np.empty(len(z)), np.empty(len(z))
+        values = [loss().value(z, y, c), loss().derivatives(z, y, c, r, h)]
+        values += [loss().dual_value(-share * r, y, c) for share in (1.0, 0.5)]
+        balanced = -r
+        loss().balance(balanced, c)
+        values += [loss().constant(y, c), loss().unsmoothed_value(z, y, c)]
+        values += [loss().largest_curvature(), abs(balanced.sum())]
+        arrays = r, h, loss().curvature_bound(c), loss().curvature_above(z, y, c), balanced
+        values += [float(array @ np.cos(np.arange(len(z)))) for array in arrays]
+        found[name] = values
+    assert set(found) == set(GIVEN)
+    for name, values in found.items():
+        assert values == pytest.approx(GIVEN[name], rel=1e-6, abs=1e-9), name
+
+
+GIVEN: dict[str, list[float]] = {
+    "logistic": [
+        44.93023,
+        44.93023,
+        5.2456666,
+        4.9118735,
+        0.42488319,
+        44.93023,
+        0.25,
+        0.0,
+        -0.28327022,
+        0.23725959,
+        0.7611255,
+        0.42703329,
+        -0.062032992,
+    ],
+    "squared-hinge": [
+        1391.0007,
+        1391.0007,
+        -1300.4007,
+        -302.45018,
+        0.20930233,
+        1391.0007,
+        2.0,
+        0.0,
+        -58.849367,
+        2.0074542,
+        6.089004,
+        6.089004,
+        23.488621,
+    ],
+    "hinge": [
+        45.217125,
+        45.217125,
+        5.689125,
+        2.8597813,
+        0.98365385,
+        45.3,
+        40.0,
+        0.0,
+        0.19285502,
+        17.393589,
+        121.78008,
+        56.075482,
+        -0.27836728,
+    ],
+    "squared": [
+        695.75035,
+        695.75035,
+        -651.45035,
+        -151.78759,
+        0.20930233,
+        695.75035,
+        1.0,
+        0.0,
+        -29.964986,
+        3.044502,
+        3.044502,
+        3.044502,
+        24.368766,
+    ],
+}

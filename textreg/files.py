@@ -76,12 +76,13 @@ class _Inflate:
 
     def __init__(self) -> None:
         self._inflate = zlib.decompressobj(wbits=31)
-        self.needs_input = True
 
     def decompress(self, data: bytes, max_length: int) -> bytes:
-        piece = self._inflate.decompress(self._inflate.unconsumed_tail + data, max_length)
-        self.needs_input = not self._inflate.unconsumed_tail
-        return piece
+        return self._inflate.decompress(self._inflate.unconsumed_tail + data, max_length)
+
+    @property
+    def needs_input(self) -> bool:
+        return not self._inflate.unconsumed_tail
 
     @property
     def eof(self) -> bool:
