@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -25,20 +23,20 @@ def link_rounds(
     most: int,
 ) -> float:
     """Twin of kernel.link_rounds."""
-    for rounds in itertools.count():
+    while True:
         x = soft(z, l1)
         steps = x[heads] - x[tails]
         found = np.flatnonzero(steps)
         gap = float(bounds @ np.abs(steps) - u @ steps)
-        if gap <= least or rounds == most:
-            break
+        if gap <= least or not most:
+            return gap
+        most -= 1
         apart[: len(found)] = found
         for e in np.tile(found, 10):
             new = np.clip(u[e] + _meeting(z[heads[e]], z[tails[e]], l1), -bounds[e], bounds[e])
             z[heads[e]] -= new - u[e]
             z[tails[e]] += new - u[e]
             u[e] = new
-    return gap
 
 
 def _meeting(a: float, c: float, l1: float) -> float:
