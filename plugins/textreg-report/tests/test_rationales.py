@@ -13,6 +13,7 @@ from textreg_report.agreement import (
     FAITHFULNESS,
     Overlap,
     RationaleScores,
+    _p_value,
     auprc,
     average_precision,
     passage_overlap,
@@ -177,3 +178,11 @@ def test_p_values_without_a_difference_are_spread() -> None:
 def test_models_with_other_sentences_are_not_compared() -> None:
     with pytest.raises(RecordError, match="into different sentences"):
         scores_of(random_scores(0, 4)).differences(scores_of(random_scores(0, 5)))
+
+
+def test_p_values_by_hand() -> None:
+    # 2 (k + 1) / (B + 1), where k of B have the rarer sign, and those without one count half.
+    cases = [[-1, 1, 1, 1, 1], [0, 0, 1, 1], [1] * 9, [-1, -1, 0, 1], [0] * 4]
+    assert [_p_value(np.array(change, dtype=float)) for change in cases] == pytest.approx(
+        [4 / 6, 4 / 5, 2 / 10, 1.0, 1.0]
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,15 @@ from textreg.model.model import Model
 from textreg.records import Corpus
 from textreg_report import report
 from textreg_report.page import Estimate, Section, Versus
-from textreg_report.predictions import Predictions, scores_of
-from textreg_report.sections import certainty, confusions_of
+from textreg_report.predictions import (
+    Predictions,
+    _confused,
+    _parts,
+    beside,
+    scores_of,
+    side_by_side,
+)
+from textreg_report.sections import certainty, confusions_of, documents_of
 from textreg_report.verdict import (
     errors_in_words,
     least_sure,
@@ -396,3 +404,95 @@ def test_the_constant_answer_is_the_most_frequent_of_the_training(binary: Model)
     assert of_these is not None
     assert (of_training.name, of_training.other) == ("always answering “neg”", 0.2)
     assert (of_these.name, of_these.other) == ("always answering “pos”", 0.8)
+
+
+def figures(versus: Versus) -> list[float]:
+    """Metrics, difference and interval, documents won and lost, and p."""
+    found = [versus.own, versus.other, *versus.difference[1:], versus.won, versus.lost, versus.p]
+    return [it for it in found if it is not None]
+
+
+def test_answers_beside_others(binary: Model, several: Model, regression: Model) -> None:
+    truth: Any = (np.arange(40) % 3 > 0).astype(int)
+    first, second = truth.copy(), truth.copy()
+    first[20:22], second[:7] = 1 - first[20:22], 1 - second[:7]
+    versus = beside("x", binary.task, truth, first, second)
+    assert versus.metric == "accuracy"
+    assert figures(versus) == pytest.approx([0.95, 0.825, 0.125, -0.025, 0.275, 7, 2, 0.1796875])
+    truth = np.arange(80).reshape(40, 2) % 3 > 0
+    first, second = truth.copy(), truth.copy()
+    first[20:22], second[:7] = ~first[20:22], ~second[:7]
+    versus = beside("x", several.task, truth, first, second)
+    assert versus.metric == "micro-F1"
+    assert figures(versus) == pytest.approx(
+        [0.962, 0.863, 0.0988, -0.0204, 0.231, 7, 2, 0.18], rel=3e-3
+    )
+    truth = np.arange(40.0)
+    second = truth.copy()
+    second[:7] -= 3
+    versus = beside("x", regression.task, truth, truth + 1, second)
+    assert (versus.metric, versus.name, versus.p) == ("R²", "x", None)
+    assert figures(versus) == pytest.approx(
+        [0.9925, 0.9882, 0.00432, -0.00324, 0.0118, 0, 0], abs=5e-5
+    )
+
+
+def test_answers_in_the_same_numbers(binary: Model, several: Model) -> None:
+    truth: list[Any] = [["r"], [], ["g", "r"], ["g"]]
+    first = answered(several, truth, [[-1, 2], [1, -1], [2, 1], [-1, -0.5]])
+    second = answered(several, truth, [[2, -1], [-1, -1], [2, -1], [1, 1]])
+    assert [it.astype(int).tolist() for it in side_by_side(first, second)] == [
+        [[0, 1], [0, 0], [1, 1], [1, 0]],
+        [[0, 1], [1, 0], [1, 1], [0, 0]],
+        [[1, 0], [0, 0], [1, 0], [1, 1]],
+    ]
+    labels = ["pos", "neg", "pos"]
+    both = (answered(binary, labels, scores) for scores in ([1, 1, -1], [-1, -2, 3]))
+    assert [it.tolist() for it in side_by_side(*both)] == [[1, 0, 1], [1, 1, 0], [0, 0, 1]]
+
+
+def test_documents_of_several_labels_and_of_numbers(several: Model, regression: Model) -> None:
+    truth: list[Any] = [["r"], [], ["g", "r"], ["g"]]
+    some = answered(several, truth, [[-1, 2], [1, -1], [2, 1], [-1, -0.5]])
+    some = replace(some, corpus=Corpus(["red sky", "sky", "green red sky", "green"], truth))
+    sure = certainty(some)
+    assert sure.tolist() == [1.0, 1.0, 1.0, 0.5]
+    assert [
+        (it.number, it.kind, it.y_true, it.predicted, it.of, it.certainty)
+        for it in documents_of(some, sure)
+    ] == [
+        (2, "wrong", "no label", "g", "g", 1.0),
+        (4, "wrong", "g", "no label", "g", 0.5),
+        (1, "unsure", "r", "r", "r", 1.0),
+        (3, "unsure", "g, r", "g, r", "r", 1.0),
+    ]
+    errors = np.linspace(-3, 3, 30) ** 3 / 10
+    numbers = answered(regression, [str(k) for k in range(30)], np.arange(30) + errors)
+    sure = certainty(numbers)
+    assert sure == pytest.approx(-np.abs(errors))
+    kinds: dict[str, list[int]] = {}
+    for it in documents_of(numbers, sure):
+        kinds.setdefault(it.kind, []).append(it.number)
+    assert kinds == {
+        "wrong": [1, 30, 2, 29, 28, 3, 4],
+        "unsure": [8, 23, 22, 9, 24, 7, 21],
+        "right": [15, 16, 17, 14, 18, 13],
+    }
+
+
+def test_labels_that_are_confused() -> None:
+    matrix = np.array([[9, 1, 4], [4, 9, 0], [2, 0, 9]])
+    assert [
+        (it.y_true, it.predicted, it.documents) for it in _confused(matrix, ["a", "b", "c"])
+    ] == [("a", "c", 4), ("b", "a", 4), ("c", "a", 2), ("a", "b", 1)]
+
+
+def test_parts_to_leave_out() -> None:
+    def parts(count: int, **columns: Any) -> int:
+        return _parts(Corpus(texts=["t"] * count, labels=["a"] * count, **columns))
+
+    assert [parts(count) for count in (1, 3, 5, 9)] == [2, 3, 5, 5]
+    assert parts(9, group_of=list("aabbbcccc")) == 3
+    assert parts(9, time_of=[1, 1, 2, 2, 3, 3, 3, 4, 4]) == 3
+    assert parts(3, time_of=[1, 1, 1]) == 2
+    assert [parts(count) for count in (10_000, 10_001)] == [5, 3]
