@@ -212,13 +212,62 @@ def test_two_models_on_the_same_passages(
         first, second = values
         assert difference["value"] == pytest.approx(first - second)
         assert 0.5 <= difference["p"] <= 1  # two documents prove nothing
-    code, out, err = cli("agreement", model, marked_file, *options)
+    turned = tmp_path / "turned.model"
+    texts = ["Good film. Good actors.", "Bad film. Bad plot.", "Good plot!", "Bad actors!"]
+    plain = {"reg": "ridge", "reg_l2": 0.1, "tokenizer": "words"}
+    textreg.train(texts, ["p", "n", "n", "p"], **plain).save(turned)
+    code, out, err = cli("agreement", model, marked_file, *options[:3], turned)
     assert (code, err) == (0, "")
-    assert f"less those of {other}" in out
+    shown = out.replace(str(marked_file), "marked.jsonl").replace(str(turned), "o.model")
+    assert shown == TOLD
     same = json.loads(
         cli("agreement", model, marked_file, *options[:2], "--against", model, "--json").out
     )
     assert {one["p"] for one in same["differences"].values()} == {1.0}
+
+
+TOLD = """\
+marked.jsonl: marked passages in 2 of 3 documents
+marked: 50.0% of the sentences, 37.5% of the tokens; the rationale
+is the 37.5% of the tokens with the most evidence
+
+                              mean         95 % CI
+sentence AUPRC               1.000    1.000..1.000
+sentence average precision   1.000    1.000..1.000
+top-1 sentence is marked     1.000    1.000..1.000
+top-3 sentences are marked   0.500    0.500..0.500
+R-precision of sentences     1.000    1.000..1.000
+token AUPRC                  1.000    1.000..1.000
+token average precision      1.000    1.000..1.000
+token precision              0.750    0.500..1.000
+token recall                 1.000    1.000..1.000
+token F1                     0.833    0.667..1.000
+IOU F1                       0.857    0.667..1.000
+comprehensiveness            0.362    0.338..0.385
+sufficiency                 -0.309  -0.311..-0.306
+comprehensiveness, AOPC      0.259    0.206..0.313
+sufficiency, AOPC           -0.192  -0.334..-0.050
+
+intervals of so few documents are too narrow
+
+less those of o.model
+                            mean there  difference         95 % CI       p
+sentence AUPRC                   0.625      +0.375  +0.000..+0.750  0.5000
+sentence average precision       0.750      +0.250  +0.000..+0.500  0.5000
+top-1 sentence is marked         0.500      +0.500  +0.000..+1.000  0.5000
+top-3 sentences are marked       0.500      +0.000  +0.000..+0.000  1.0000
+R-precision of sentences         0.500      +0.500  +0.000..+1.000  0.5000
+token AUPRC                      0.562      +0.438  +0.000..+0.875  0.5000
+token average precision          0.625      +0.375  +0.000..+0.750  0.5000
+token precision                  0.500      +0.250  +0.000..+0.500  0.5000
+token recall                     0.500      +0.500  +0.000..+1.000  0.5000
+token F1                         0.500      +0.333  +0.000..+0.667  0.5000
+IOU F1                           0.333      +0.524  +0.000..+1.000  0.5000
+comprehensiveness                0.196      +0.166  -0.012..+0.344  0.5011
+sufficiency                     -0.073      -0.236  -0.347..-0.125  0.5000
+comprehensiveness, AOPC          0.196      +0.063  +0.000..+0.126  0.5000
+sufficiency, AOPC               -0.066      -0.126  -0.154..-0.098  0.5000
+"""
 
 
 def test_two_models_need_the_same_labels_and_sentences(

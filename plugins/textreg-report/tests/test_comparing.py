@@ -25,6 +25,7 @@ from textreg.errors import DataError, TextregError, UsageError
 from textreg_report import Benchmark
 from textreg_report import benchmark as comparing
 from textreg_report.benchmark import Checked, _contrasts, compare, measure, parse_candidate
+from textreg_report.commands import candidates_of
 from textreg_report.comparison import Comparison, Contrast, Measurement, adjusted
 from textreg_report.page import Estimate
 from textreg_report.significance import Interval, p_text, sign_test
@@ -698,6 +699,28 @@ def test_command_refuses(
     assert (result.code, result.out) == (2, "")
     assert words in result.err
     assert result.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("regs", "named"),
+    [
+        (["lasso,elastic"], {"lasso": "lasso", "elastic": "elastic"}),
+        (
+            ["topics: group groups=lda", "  ridge   reg-l2=1 "],
+            {"topics": "group groups=lda", "ridge reg-l2=1": "ridge reg-l2=1"},
+        ),
+        (["group groups=a,b: c"], {"group groups=a,b: c": "group groups=a,b: c"}),
+        ([""], "--reg '' has an empty name"),
+        (["lasso,"], "--reg 'lasso,' has an empty name"),
+        (["a: lasso", "a: ridge"], "--reg names 'a' twice"),
+    ],
+)
+def test_names_of_candidates(regs: list[str], named: dict[str, str] | str) -> None:
+    if isinstance(named, str):
+        with pytest.raises(UsageError, match=named):
+            candidates_of(regs, ())
+    else:
+        assert candidates_of(regs, ()) == named
 
 
 def test_a_folder_is_not_ambiguous(tmp_path: Path) -> None:
