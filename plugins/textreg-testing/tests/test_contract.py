@@ -23,6 +23,7 @@ from heavy_plugin import Imports, undeclared
 from textreg import Ridge
 from textreg.builtin.greedy import Stagewise
 from textreg.errors import ConvergenceWarning, DataError, RecordError, UsageError
+from textreg.kinds import Tokenizer
 from textreg.params import AUTO, param
 from textreg.plugins import registry
 from textreg.records import MultiSolution, Problem, SelectionReport, Solution
@@ -35,7 +36,18 @@ from textreg_testing import (
     problems,
     regularizer_checks,
 )
-from textreg_testing.checks import at_least, at_most, limited, near, results
+from textreg_testing.checks import (
+    Checks,
+    Skipped,
+    TimeLimitError,
+    at_least,
+    at_most,
+    limited,
+    near,
+    not_run,
+    results,
+)
+from textreg_testing.commands import kind_and_name
 from textreg_testing.regularizer import (
     _moves,
     _require_order,
@@ -44,7 +56,14 @@ from textreg_testing.regularizer import (
     require_stop,
     solved_or_refused,
 )
-from textreg_testing.repeated import ROUNDS, THREADS, in_threads, others
+from textreg_testing.repeated import (
+    ROUNDS,
+    THREADS,
+    Effects,
+    check_settings,
+    in_threads,
+    others,
+)
 
 ALL = list(itertools.product(registry.names("regularizer"), regularizer_checks()))
 REPEATS = ("settings", "determinism", "threads", "processes")
@@ -737,6 +756,172 @@ def test_numbers_are_near_or_told() -> None:
         at_least("it", 0.9, 1.5, 0.5)
     with pytest.raises(ContractError, match=r"it of 1 at most, but got 1\.6"):
         at_most("it", 1.6, 1.0, 0.5)
+
+
+class Stub(Checks):
+    """Checks that end as their names say, at the levels that these say."""
+
+    def __init__(self, *names: str) -> None:
+        super().__init__()
+        for name in names:
+            level = getattr(self, name.partition("-")[0])
+            self.add(name, lambda part, name=name: "no" not in name, level=level)(self.runner(name))
+
+    @staticmethod
+    def runner(name: str) -> Any:
+        def run(part: Any) -> None:
+            """It ends."""
+            if "bad" in name:
+                raise ContractError("expected good, but got bad.")
+            if "late" in name:
+                raise TimeLimitError("expected an end, but got none.")
+            if "error" in name:
+                raise ValueError("odd")
+            if "left" in name:
+                raise Skipped("it is not for this")
+
+        return run
+
+
+@pytest.mark.parametrize(
+    ("names", "told"),
+    [
+        (
+            ["USUAL-1", "OF_CLASS-bad", "COSTLY-1", "SINGLE-left", "RIGHT-no"],
+            ["OF_CLASS-bad FAILED", "SINGLE-left skipped", "USUAL-1 ok", "COSTLY-1 not run"],
+        ),
+        (
+            ["RESULT-bad", "RESULT-1", "SINGLE-1", "OF_CLASS-1", "COSTLY-2"],
+            ["OF_CLASS-1 ok", "RESULT-bad FAILED", "RESULT-1 ok", "SINGLE-1 not run",
+             "COSTLY-2 not run"],
+        ),
+        (
+            ["SINGLE-late", "SINGLE-1", "COSTLY-1"],
+            ["SINGLE-late FAILED", "SINGLE-1 not run", "COSTLY-1 not run"],
+        ),
+        (
+            ["RIGHT-error", "RIGHT-1", "USUAL-1"],
+            ["RIGHT-error FAILED", "RIGHT-1 ok", "USUAL-1 not run"],
+        ),
+        (
+            ["OF_PENALTY-bad", "RESULT-1", "OF_PENALTY-1"],
+            ["OF_PENALTY-bad FAILED", "OF_PENALTY-1 ok", "RESULT-1 not run"],
+        ),
+        (["USUAL-bad", "USUAL-1"], ["USUAL-bad FAILED", "USUAL-1 ok"]),
+        (["SINGLE-error", "USUAL-error"], ["SINGLE-error FAILED", "USUAL-error not run"]),
+    ],
+)  # fmt: skip
+def test_what_comes_of_checks(names: list[str], told: list[str]) -> None:
+    found = list(results(Stub(*names).of(), object(), {}))
+    assert [f"{it.check} {it.status}" for it in found] == told
+    (first,) = (it for it in found[:2] if it.status == "FAILED")
+    wanted = {
+        "bad": f"{first.check}: expected good, but got bad. See docs/contract.md, '{first.check}'.",
+        "late": f"{first.check}: expected an end, but got none. See docs/contract.md, "
+        f"'{first.check}'.",
+        "error": f"{first.check}: ValueError: odd",
+    }
+    assert first.message.startswith(wanted[first.check.partition("-")[2]])
+    left = [it.check for it in found if it.status == "not run"]
+    lines = [f"not run, as {first.check} failed: {', '.join(left)}"] if left else []
+    assert not_run(found) == lines
+
+
+def test_checks_that_are_left_out() -> None:
+    some = Stub("USUAL-bad", "USUAL-1")
+    told = list(results(some.of(), object(), {"USUAL-bad": "known"}))
+    assert [(it.status, it.message) for it in told] == [("skipped", "known"), ("ok", "It ends.")]
+    with pytest.raises(UsageError, match=r"there is no check 'USUAL-2'\. Did you mean 'USUAL-1'"):
+        list(results(some.of(), object(), {"USUAL-2": "known"}))
+
+
+def row(kind: str, name: str, distribution: str = "acme-tok", file: str = "") -> Any:
+    return SimpleNamespace(kind=kind, name=name, distribution=distribution, file=file)
+
+
+LISTED = [
+    row("regularizer", "slope"),
+    row("groups", "file"),
+    row("graph", "file"),
+    row("tokenizer", "dots.and.more"),
+    row("tokenizer", "both"),
+    row("regularizer", "both"),
+    row("loss", "own", "", "/home/me/own.py"),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("groups.file", ("groups", "file")),
+        ("slope", ("regularizer", "slope")),
+        ("unheard", ("regularizer", "unheard")),
+        ("dots.and.more", ("tokenizer", "dots.and.more")),
+        ("both", ("regularizer", "both")),
+        ("groups.", ("regularizer", "groups.")),
+        ("Acme_Tok:dots.and.more", ("tokenizer", "Acme_Tok:dots.and.more")),
+        ("other:dots.and.more", ("regularizer", "other:dots.and.more")),
+        ("own.py:own", ("loss", "own.py:own")),
+        ("/home/me/own.py:own", ("loss", "/home/me/own.py:own")),
+    ],
+)
+def test_kinds_that_names_stand_for(name: str, found: tuple[str, str]) -> None:
+    assert kind_and_name(name, LISTED) == found
+
+
+def test_a_name_of_several_kinds() -> None:
+    with pytest.raises(UsageError, match=r"'file' stands for groups\.file and graph\.file: name"):
+        kind_and_name("file", LISTED)
+
+
+class Quiet(Tokenizer):
+    """Words, as often as it says."""
+
+    name = "quiet"
+    times: int = param(default=1, min=1, max=3, help="how often")
+    loud: bool = param(default=False, help="in capitals, of words with an x")
+
+    def __call__(self, text: str) -> list[list[str]]:
+        loud = self.loud
+        return [[it.upper() if loud and "x" in it else it for it in text.split()] * self.times]
+
+
+class Echo(Quiet):
+    """The same, and what nothing reads."""
+
+    unused: int = param(default=1, min=1, max=3, help="nothing")
+
+
+def effects(*texts: str) -> Effects:
+    return Effects([Echo()], texts, lambda part, text: part(text))
+
+
+def test_effects_of_parameters() -> None:
+    declared = Echo.declared()
+    some = effects("a b", "c")
+    assert some.in_vain("times", declared["times"]) == []
+    assert some.in_vain("unused", declared["unused"]) == [1, 2, 3]
+    assert some.in_vain("loud", declared["loud"]) == [False, True]
+    assert effects("a", "xy").in_vain("loud", declared["loud"]) == []
+    assert [some.is_read(key) for key in declared] == [True, True, False]
+
+
+def test_parameters_without_an_effect() -> None:
+    message = "an effect of the parameter unused, but got the same result for 1, 2, 3, as nothing"
+    with pytest.raises(ContractError, match=message):
+        check_settings(effects("a xy"), (SimpleNamespace(texts=()),))
+
+
+def test_switches_without_an_effect_on_our_texts() -> None:
+    some = Effects([Quiet()], ["a b"], lambda part, text: part(text))
+    ours, given = SimpleNamespace(texts=()), SimpleNamespace(texts=("a b",))
+    with pytest.raises(Skipped, match="no effect of loud is seen: the same result for False, True"):
+        check_settings(some, (ours,))
+    with pytest.raises(ContractError, match="an effect of the parameter loud"):
+        check_settings(some, (given,))
+    refused = Effects([Quiet()], ["a"], lambda part, text: ("refused", text))
+    with pytest.raises(Skipped, match="nothing is made of what it is tried on"):
+        check_settings(refused, (ours,))
 
 
 PROBLEMS = """\
