@@ -7,6 +7,7 @@ import json
 import os
 import random
 from functools import partial
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
@@ -24,6 +25,7 @@ from textreg_testing.exporter import (
     _asked,
     _differences,
     _same,
+    answers_of,
     documents_for,
     two_labels,
 )
@@ -213,3 +215,24 @@ def test_documents_of_every_form() -> None:
     assert [row["price"] for row in rows[:4]] == [1.5, None, 20, 1.5]
     assert (len(rows), rows[0]["title"]) == (len(given()), OPINIONS[0])
     assert [set(row) for row in given("title")] == [{"title"}] * len(rows)
+
+
+def test_answers_of_files(tmp_path: Path) -> None:
+    module = tmp_path / "model.py"
+    module.write_text(
+        "def scores(text):\n    return len(text)\n"
+        "def predict(text):\n    raise ValueError(text)\n"
+        "def explain(text):\n    return __name__, __file__\n"
+    )
+    assert answers_of(module, ["a", "bcd"]) == {
+        "scores": [1, 3],
+        "labels": [None, None],
+        "explanations": [("model", str(module))] * 2,
+    }
+    model = tmp_path / "model.json"
+    model.write_text(json.dumps(two_labels().to_dict()))
+    assert answers_of(model, ["good"])["labels"] == ["it's good"]
+    for text in ("[]", '{"format": "another"}'):
+        model.write_text(text)
+        assert answers_of(model, ["good"]) == {}
+    assert answers_of(tmp_path / "model.bin", ["good"]) == {}
