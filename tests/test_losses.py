@@ -352,6 +352,9 @@ def test_scores_come_before_labels() -> None:
     wanted = softmax_loss(posed, codes, W, np.array([b, -b])) + 2.0 * float((W * W).sum())
     assert several == pytest.approx(wanted)
     assert posed.loss.constant(posed.y, np.ones(3)) == pytest.approx(np.log(5 / 3))
+    assert posed.loss.constant(np.full(2, -1.0), np.ones(2)) == 0.0  # no minimum
+    rare = find_loss("logistic").constant(np.array([1.0, -1.0]), np.array([0.25, 0.5]))
+    assert rare == pytest.approx(np.log(0.5))
 
 
 AT = (
