@@ -284,6 +284,11 @@ def test_arrays_are_read(name: str, tmp_path: Path) -> None:
     Path(path).with_suffix(".txt").write_text("good\n")
     with pytest.raises(DataError, match=r"shape \(4, 2\) for 1 words: it needs a row for each"):
         read_vectors(path, among({"good"}))
+    if name == "v.safetensors":  # the largest table is that of the vectors
+        tables = {"scales": np.ones(2), "t": np.arange(4.0).reshape(2, 2)}
+        pytest.importorskip("safetensors.numpy").save_file(tables, path)
+        Path(path).with_suffix(".txt").write_text("good\ngreat\n")
+        assert read_vectors(path, among({"great"}))[1].tolist() == [[2.0, 3.0]]
     if name == "v.npy":
         np.save(path, [[1.0, 2.0], [np.nan, 2.0]])
         Path(path).with_suffix(".txt").write_text("good\ngreat\n")
@@ -334,3 +339,18 @@ def test_a_table_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
         Glove().rows(lambda *_: True)
     with pytest.raises(UsageError, match="give --vectors FILE"):
         File().rows(lambda *_: True)
+
+
+def test_parameters_of_the_builders() -> None:
+    declared = {
+        builder.name: {key: (it.default, it.min, it.max) for key, it in builder.declared().items()}
+        for builder in (Clusters, Brown)
+    }
+    clusters, brown = declared["clusters"], declared["brown"]
+    assert [*clusters.values()][-8:] == [
+        (None, None, None), (200, 1, 2000), (5, 0, None), (3, 1, None), (50, 1, None),
+        (5, 2, None), (30, 1, None), (0, 0, None),
+    ]  # fmt: skip
+    assert [*brown.values()][-3:] == [
+        (None, None, None), ("4,6,10,20", None, None), (1, 1, None),
+    ]  # fmt: skip
