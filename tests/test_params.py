@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import itertools
+import math
 import pickle
 import re
 from typing import Any
@@ -13,8 +14,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from textreg.builtin.separable import Lasso
 from textreg.errors import UsageError
 from textreg.params import AUTO, Choices, LogGrid, Parametrized, check_decided, param
+from textreg.records import Problem
 
 
 class Part(Parametrized):
@@ -256,3 +259,24 @@ def test_the_docstring_describes_the_parameters() -> None:
         "Examples\n--------\n>>> Documented()"
     )
     assert Part.__doc__ is None or "Parameters" in Part.__doc__
+
+
+@pytest.mark.parametrize("scale", [0.0, 2.0, -1.0, math.inf, math.nan])
+def test_grids_of_a_scale(scale: float) -> None:
+    class Scaled(Lasso):
+        name = "scaled"
+
+        def scale(self, problem: Problem, parameter: str) -> float:
+            assert parameter == "l1"
+            return scale
+
+    problem = Problem(np.eye(2), np.array([1.0, -1.0]))
+    if 0.0 <= scale < math.inf:
+        shares = [one.l1 for one in Lasso().candidates(problem)]  # type: ignore[attr-defined]
+        found = [one.l1 for one in Scaled().candidates(problem)]  # type: ignore[attr-defined]
+        wanted = scale * np.array(shares) / problem.largest_gradient_at_zero()
+        assert found == pytest.approx(wanted, rel=1e-3)  # of four digits
+        assert Scaled(l1=0.5).candidates(problem) == [Scaled(l1=0.5)]
+    else:
+        with pytest.raises(ValueError, match="scale must give a number, 0 or more, not"):
+            Scaled().candidates(problem)
