@@ -13,6 +13,7 @@ from test_evidence import MODELS, TEXTS
 import textreg
 from textreg.errors import DataError, UsageError
 from textreg.explain.contributions import explained_batch
+from textreg_report import agreement
 from textreg_report.agreement import (
     AGREEMENT,
     BINS,
@@ -61,6 +62,15 @@ def test_faithfulness_is_that_of_texts_without_the_words() -> None:
     np.testing.assert_allclose(found.table[0, len(AGREEMENT) :], wanted, atol=1e-9)
     hinge = rationale_scores(MODELS["squared hinge"], [marked(text, "good")])
     assert hinge.names == AGREEMENT
+
+
+def test_documents_are_judged_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    documents = [marked("A good film.", "good"), marked("Bad. Good.", "Good"), marked("Fine.")] * 2
+    whole = rationale_scores(MODELS["words"], documents, of="p")
+    monkeypatch.setattr(agreement, "BATCH", 2)
+    found = rationale_scores(MODELS["words"], documents, of="p")
+    assert (len(found), found.left_out) == (len(whole), whole.left_out) == (4, 2)
+    np.testing.assert_allclose(found.table, whole.table)
 
 
 def test_given_sentences() -> None:

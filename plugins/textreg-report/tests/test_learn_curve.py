@@ -424,6 +424,7 @@ def test_forms(found: dict[str, LearningCurve], tmp_path: Path) -> None:
     plain = json.loads(json.dumps(curve.to_dict()))
     assert plain["points"][3]["mean"] == point.mean
     assert len(plain["cells"]) == 8
+    assert all(0.0 <= cell["seconds"] < 600.0 for cell in plain["cells"])
     title, (head, *body) = curve.tables()[0]
     assert (title, head) == ("demo: accuracy", ["labeled documents", "20", "40"])
     assert [row[0] for row in body] == ["ridge", "network"]

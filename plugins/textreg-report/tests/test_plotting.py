@@ -12,10 +12,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from conftest import Cli
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from scipy.sparse import csr_array
 
+import textreg
 from textreg.measure.decisions import Bin, CoverageLine, Reliability, Selective
 from textreg.model.regularization_path import PathPoint, PathTable, SentencePath, SolutionPath
 from textreg_report import charts
@@ -347,6 +349,9 @@ def test_lines_of_panels(monkeypatch: pytest.MonkeyPatch) -> None:
     two = Series("_two", [1, 20], [0.4, 0.6], None, [(0.3, 0.5), (0.5, 0.7)])
     panels = {"A": [one, two], "B": [one]}
     assert drawn(lambda: draw_lines(panels, None, ("size", "F1")), monkeypatch) == LINES_OF_TWO
+    bare = {"A": [two, Series("bare", [2, 3], [0.1, 0.2])]}
+    found = drawn(lambda: draw_lines(bare, None, ("size", "F1")), monkeypatch)
+    assert sum(line.startswith("bar ") for line in found) == 2
     alone = {"": [Series("", [0, 10, 30], [0.5, 0.7, 0.8], 2)]}
     titles = "size", "F1"
     found = drawn(lambda: draw_lines(alone, None, titles, chosen=10.0), monkeypatch)
@@ -511,3 +516,14 @@ def test_rows_of_sentences_are_darkest_at_the_largest_norm(tmp_path: Path) -> No
     assert cells is not None
     assert len(set(re.findall("fill: (#[0-9a-f]{6})", cells[0]))) == 3
     assert all(f">{text}</text>" in picture for text in ("chosen", "One.", "$Two$."))
+
+
+def test_the_command(cli: Cli, tmp_path: Path) -> None:
+    model, picture = tmp_path / "m.textreg", tmp_path / "path.svg"
+    texts, labels = ["good film", "bad film", "good plot", "bad plot"] * 5, list("pnpn") * 5
+    textreg.train(texts, labels, reg="lasso", ngrams=1, path=True).save(model)
+    code, _, err = cli("plot", model, "--coefficients", "good", "-o", picture)
+    assert (code, err) == (0, f"saved {picture}\n")
+    assert ">good</text>" in picture.read_text(encoding="utf-8")
+    assert cli("plot", model, "-o", picture).code == 0
+    assert ">features with a weight</text>" in picture.read_text(encoding="utf-8")
