@@ -19,7 +19,14 @@ from textreg.errors import DataError, DataWarning, UsageError
 from textreg.model.summary import SplitSummary
 from textreg.reading.columns import moment
 from textreg.reading.corpus import read_corpus
-from textreg.training.splits import Split, folds, holdout, time_folds, time_holdout
+from textreg.training.splits import (
+    Split,
+    folds,
+    holdout,
+    left_out,
+    time_folds,
+    time_holdout,
+)
 
 TEXTS = ["good kettle", "fine lamp", "bad kettle", "poor lamp"] * 10
 LABELS = ["pos", "pos", "neg", "neg"] * 10
@@ -239,3 +246,51 @@ def test_the_command_line_splits_by_columns(cli: Cli, tmp_path: Path) -> None:
         code, _, err = cli("train", path, *bad, "-o", model)
         assert code == 2
         assert message in err
+
+
+def test_splits_of_a_seed() -> None:
+    """Which documents are held out is part of what a seed promises."""
+    codes, labels = np.arange(18) % 3, ("a", "b", "c")
+    codes[:3] = 2
+    sets = np.arange(36).reshape(18, 2) % 5 < 2
+    groups = [f"g{row // 4}" for row in range(18)]
+    times = np.array([3, 1, 2, 2, 5, 4, 4, 4, 9, 8, 7, 6, 6, 5, 1, 0, 2, 3], dtype=float)
+    given: list[Any] = [
+        ("holdout", [holdout(codes, labels, 0.3, 1)]),
+        ("holdout of groups", [holdout(codes, labels, 0.3, 1, groups)]),
+        ("holdout of sets", [holdout(sets, labels[:2], 0.3, 1)]),
+        ("folds", folds(codes, labels, 3, 1)),
+        ("folds of groups", folds(codes, labels, 3, 1, groups)),
+        ("folds of sets", folds(sets, labels[:2], 3, 1)),
+        ("left out", left_out(np.append(codes, 3), 4, 1)),
+        ("later ones", [time_holdout(codes, labels, times, 0.3)]),
+        ("folds of times", time_folds(codes, labels, times, 2)),
+    ]
+    found = {
+        name: [" ".join(map(str, split.held.tolist())) for split in splits]
+        for name, splits in given
+    }
+    assert found == HELD
+    for name, splits in given:
+        for split in splits:
+            assert (np.diff(split.train) > 0).all()
+            count = 19 if name == "left out" else 18
+            rest = np.setdiff1d(np.arange(count), split.held)
+            if "times" not in name:
+                assert split.train.tolist() == rest.tolist()
+    fitted = [" ".join(map(str, split.train.tolist())) for split in given[-1][1]]
+    assert fitted == FITTED
+
+
+HELD = {
+    "holdout": ["1 3 4 13 14 15"],
+    "holdout of groups": ["8 9 10 11"],
+    "holdout of sets": ["0 5 9 11 14"],
+    "folds": ["4 8 9 10 15 17", "1 2 3 7 11 12", "0 5 6 13 14 16"],
+    "folds of groups": ["0 1 2 3 12 13 14 15", "4 5 6 7", "8 9 10 11 16 17"],
+    "folds of sets": ["2 4 5 11 13 15", "8 9 10 12 16 17", "0 1 3 6 7 14"],
+    "left out": ["11 12 15 16 17", "0 2 3 10 13", "1 4 5 6", "7 8 9 14"],
+    "later ones": ["8 9 10 11 12"],
+    "folds of times": ["0 5 6 7 17", "4 8 9 10 11 12 13"],
+}
+FITTED = ["1 2 3 14 15 16", "0 1 2 3 5 6 7 14 15 16 17"]

@@ -101,6 +101,7 @@ def test_a_word_with_spaces_and_a_word_twice(tmp_path: Path) -> None:
         (b"good 1 2\ngreat 1 nan\n", r"v:2: the vector of 'great' has a value that is not finite"),
         (b"good 1 2\n\xff 1 2\n", r"v:2: byte 1 of the line is not valid UTF-8"),
         (binary_form(VECTORS)[:-6], r"v, word 4 of 4: the file ends too early"),
+        (binary_form(VECTORS)[:-3], r"v, word 4 of 4: the file ends too early"),
         (binary_form(VECTORS)[:-12], r"v, word 4 of 4: there is no word"),
     ],
 )
@@ -189,6 +190,11 @@ def test_clusters_repeat() -> None:
 def test_clusters_say_when_there_are_too_many() -> None:
     with pytest.raises(DataError, match=r"200 clusters are too many for 12 words"):
         Clusters().build(WORDS.encode(neighbors()))
+    declared = Clusters.declared().values()
+    assert [(it.default, it.min, it.max) for it in declared][-8:] == [
+        (None, None, None), (200, 1, 2000), (5, 0, None), (3, 1, None), (50, 1, None),
+        (5, 2, None), (30, 1, None), (0, 0, None),
+    ]  # fmt: skip
 
 
 def test_clusters_say_when_no_vector_fits(tmp_path: Path) -> None:
@@ -243,6 +249,10 @@ def test_brown_tells_what_is_wrong(
 def test_brown_needs_a_file() -> None:
     with pytest.raises(UsageError, match="--groups-path"):
         Brown().build(WORDS.encode(TEXT))
+    declared = Brown.declared().values()
+    assert [(it.default, it.min, it.max) for it in declared][-3:] == [
+        (None, None, None), ("4,6,10,20", None, None), (1, 1, None),
+    ]  # fmt: skip
 
 
 def test_training_finds_the_builders_by_name(tmp_path: Path) -> None:
@@ -339,18 +349,3 @@ def test_a_table_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
         Glove().rows(lambda *_: True)
     with pytest.raises(UsageError, match="give --vectors FILE"):
         File().rows(lambda *_: True)
-
-
-def test_parameters_of_the_builders() -> None:
-    declared = {
-        builder.name: {key: (it.default, it.min, it.max) for key, it in builder.declared().items()}
-        for builder in (Clusters, Brown)
-    }
-    clusters, brown = declared["clusters"], declared["brown"]
-    assert [*clusters.values()][-8:] == [
-        (None, None, None), (200, 1, 2000), (5, 0, None), (3, 1, None), (50, 1, None),
-        (5, 2, None), (30, 1, None), (0, 0, None),
-    ]  # fmt: skip
-    assert [*brown.values()][-3:] == [
-        (None, None, None), ("4,6,10,20", None, None), (1, 1, None),
-    ]  # fmt: skip
