@@ -47,7 +47,7 @@ from textreg_testing.checks import (
     not_run,
     results,
 )
-from textreg_testing.commands import kind_and_name
+from textreg_testing.commands import _try, kind_and_name
 from textreg_testing.regularizer import (
     _moves,
     _require_order,
@@ -64,6 +64,7 @@ from textreg_testing.repeated import (
     in_threads,
     others,
 )
+from textreg_testing.texts import written
 
 ALL = list(itertools.product(registry.names("regularizer"), regularizer_checks()))
 REPEATS = ("settings", "determinism", "threads", "processes")
@@ -922,6 +923,43 @@ def test_switches_without_an_effect_on_our_texts() -> None:
     refused = Effects([Quiet()], ["a"], lambda part, text: ("refused", text))
     with pytest.raises(Skipped, match="nothing is made of what it is tried on"):
         check_settings(refused, (ours,))
+
+
+class WeightOfNothing(Wrong):
+    """Ridge, but for the first feature where there is none."""
+
+    def spoil(self, found: Solution, problem: Problem) -> Solution:
+        w = found.w.copy()
+        w[0] += 1.0 if problem.X.nnz == 0 else 0.0
+        return replace(found, w=w)
+
+
+def test_features_of_zeros_have_no_weight() -> None:
+    (check,) = (one for one in regularizer_checks() if one.name == "intercept")
+    with pytest.raises(ContractError, match="no weight where every feature is 0, but got"):
+        check(WeightOfNothing)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "options"),
+    [
+        ("tokenizer", "words", {"reg": "textreg:ridge", "reg_l2": 1.0}),
+        ("groups", "sentences", {"reg": "textreg:group", "reg_group": 0.1, "reg_l1": 0.1}),
+        ("graph", "cooccurrence", {"reg": "textreg:network"}),
+        ("loss", "logistic", {"reg": "textreg:ridge", "reg_l2": 1.0}),
+        ("regularizer", "ridge", {}),
+    ],
+)
+def test_what_parts_are_tried_with(
+    kind: str, name: str, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[Any] = []
+    monkeypatch.setattr("textreg.train", lambda *rows, **given: seen.append((rows, given)))
+    _try(row(kind, name, "textreg"))
+    ((rows, given),) = seen
+    assert rows == (written(60, 2, 4, 1), ["lamps", "kettles"] * 30)
+    part = given.pop("reg" if kind == "regularizer" else kind)
+    assert (part.name, given) == (name, {"ngrams": 1, **options})
 
 
 PROBLEMS = """\
