@@ -440,7 +440,7 @@ def test_a_model_says_what_it_wants() -> None:
     texts = textreg.train(TEXTS, LABELS, **RIDGE)
     with pytest.raises(DataError, match=r"document 1 is a text \('good'\), but the model takes li"):
         lists.predict(["good", "cup"])
-    with pytest.raises(UsageError, match="give a list of texts"):
+    with pytest.raises(UsageError, match="expected a list of texts"):
         lists.predict("good")
     with pytest.raises(DataError, match=r"document 1 is not a text but .*trained on such lists"):
         texts.predict(LISTS)

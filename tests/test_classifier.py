@@ -262,7 +262,7 @@ def test_scikit_learn_is_imported_for_the_classifier_only() -> None:
 @pytest.mark.parametrize(
     ("X", "message"),
     [
-        ("one text", "sequence of texts"),
+        ("one text", "expected a list of X, got a single text"),
         (np.array([["a", "b"], ["b", "a"]]), r"not of the shape \(2, 2\)"),
         (["a", None], r"X\[1\] is None, which is not a text"),
         ([b"a", "b"], r"X\[0\] is b'a'"),

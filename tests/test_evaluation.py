@@ -143,8 +143,8 @@ def test_lengths_that_disagree() -> None:
 @pytest.mark.parametrize(
     ("labels_true", "labels_pred", "problem"),
     [
-        ("ab", ["a", "b"], r"labels_true must be a list or column of labels, not 'ab'\."),
-        (["a", "b"], len, "labels_pred must be a list or column of labels, not <built-in"),
+        ("ab", ["a", "b"], "expected a list of labels_true, got a single text: put it in a list"),
+        (["a", "b"], len, "expected a list of labels_pred, got <built-in"),
         (["a", "b"], ["a", "c"], "labels_pred has 'c', which is none of labels: name it"),
         (["a", "b"], ["a", ""], "labels_pred has '', which is none of labels"),
         (["a", "b"], [None, "a"], "labels_pred has 'None', which is none of labels"),

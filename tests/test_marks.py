@@ -252,3 +252,20 @@ def test_the_command_says_so(tmp_path: Path, cli: Cli) -> None:
     more = write(tmp_path / "b.jsonl", rows[:6])
     out = cli("update", tmp_path / "m", more, "--old", path, "-o", tmp_path / "n").out
     assert "marks: passages of 86 documents" in out
+
+
+def test_passages_in_python() -> None:
+    texts = ["good plot", "bad plot", "a good end"]
+    given = [["good", (5, 9)], np.array([[0, 3]]), "good"]
+    kept = Corpus(texts, labels=["p", "n", "p"], evidence_of=given).evidence_of
+    assert kept == [[(0, 4), (5, 9)], [(0, 3)], [(2, 6)]]
+    assert Corpus(texts, evidence_of=[None, [], ""]).evidence_of == [[], [], []]
+    with pytest.raises(DataError, match=r'document 3: "nowhere" is not in its text, letter by'):
+        Corpus(texts, evidence_of=[[], [], ["nowhere"]])
+    with pytest.raises(DataError, match="document 1: 5 is no passage of its 9 characters"):
+        Corpus(texts, evidence_of=[5, [], []])
+    with pytest.raises(UsageError, match="lists of tokens, which have no character offsets"):
+        textreg.train([["good"], ["bad"]] * 9, ["p", "n"] * 9, evidence_of=[["good"]] * 18)
+    rows = [{"title": text} for text in texts * 4]
+    with pytest.raises(UsageError, match="do not go with fields"):
+        textreg.train(rows, ["p", "n", "p"] * 4, fields=["title"], evidence_of=[[(0, 3)]] * 12)

@@ -434,9 +434,7 @@ def refuse_missing(y: Any) -> None:
     kind = getattr(y, "dtype", None)
     if getattr(y, "ndim", 1) != 1 or (isinstance(kind, np.dtype) and kind.kind not in "Of"):
         return
-    values = y if isinstance(y, (list, tuple)) else as_column(y, "y")
-    if not isinstance(values, (list, tuple)):
-        return
+    values = as_column(y, "y")
     if (row := first_missing(values)) is not None:
         raise DataError(
             f"y[{row}] is missing ({values[row]!r}): Input y contains NaN. Give it a label, or "

@@ -50,9 +50,6 @@ def texts_of(X: Any) -> Documents:
     A data frame or an array of one column is taken for that column; it may be of any package.
     """
     texts = documents.as_column(X, "X")
-    if not isinstance(texts, (list, tuple)):
-        what = "one text" if isinstance(X, (str, bytes)) else f"{X!r:.40}"
-        raise UsageError(f"X must be a sequence of texts, such as [text], not {what}.")
     if documents.is_tokenized(texts):
         return documents.tokenized(texts, lambda row: f"X[{row}]")
     for row, text in enumerate(texts):

@@ -260,8 +260,6 @@ def explain(
     UsageError
         If the model has no such label, or its tokenizer gives no character offsets.
     """
-    if isinstance(texts, str):
-        raise UsageError("give a list of texts, such as [text], not one text.")
     if of is not None:
         model.task.side(of)
     given: Any = texts if isinstance(texts, Iterator) else model.encoder.documents(texts)  # type: ignore[arg-type]

@@ -382,14 +382,12 @@ def path_sentences(model: Model, texts: Iterable[Any]) -> SentencePath:
             "the model has no regularization path: train it with path=True (--path), which keeps "
             "all models along it."
         )
-    if isinstance(texts, str):
-        raise UsageError("give a list of texts, such as [text], not one text.")
     if model.encoder.fields:
         raise UsageError(
             "sentences along a path are those of documents of one text, and the documents of this "
             "model have several fields: use coefficients of the path."
         )
-    documents = check_texts(model.encoder.documents(list(texts)))
+    documents = check_texts(texts)
     parts = _with_names(model.encoder.parts, path.names)
     occurrences = Occurrences.of(parts[0] if len(parts) == 1 else JoinedEncoder(parts), documents)
     n_sentences, rows = len(occurrences.spans), path.intercepts.shape[1]

@@ -517,10 +517,7 @@ def evaluate(
 
 def _names(labels: Any, name: str) -> list[Any]:
     """The names of labels in a list or column; None for one that is missing."""
-    column = as_column(labels, name)
-    if not isinstance(column, (list, tuple)):
-        raise UsageError(f"{name} must be a list or column of labels, not {column!r:.40}.")
-    return [None if is_missing(it) else label_name(it) for it in column]
+    return [None if is_missing(it) else label_name(it) for it in as_column(labels, name)]
 
 
 def coded(

@@ -224,8 +224,6 @@ class Model(Displayed):
         A score is a sum over the features of its text in their order, so it is the same to the last
         bit whichever other texts are scored with it.
         """
-        if isinstance(texts, str):
-            raise UsageError("give a list of texts, such as [text], not one text.")
         documents = self.encoder.documents(texts)
         # Tokenizers of others get all texts at once, and need not bear to be called by threads.
         if any(part.known is None for part in self.encoder.parts):

@@ -27,6 +27,7 @@ from textreg.records.documents import (
     number_in,
     value_of,
 )
+from textreg.records.text import as_json, spans_of
 
 if TYPE_CHECKING:
     from textreg.records import Floats
@@ -177,42 +178,16 @@ def not_text(name: str, value: Any) -> UnusableRow:
     )
 
 
-def as_json(value: Any) -> str:
-    """``value`` as JSON, shortened."""
-    return errors.shortened(json.dumps(value, default=str))
-
-
 def as_evidence(name: str, value: Any, text: str) -> list[tuple[int, int]]:
-    """The marked passages of a text: pairs of offsets, or the passages themselves, as JSON or not.
-
-    A text that is no list in JSON is one passage; nothing is none.
-    """
-    if isinstance(value, str):
+    """The marked passages of a text, which may be a list in JSON."""
+    if isinstance(value, str) and value.lstrip().startswith("["):
         with suppress(ValueError, RecursionError):
-            value = json.loads(value) if value.lstrip().startswith("[") else [value]
-    passages = [] if value in (None, "", [""]) else value
-    if not isinstance(passages, list):
-        passages = [passages]
-    spans = []
-    for passage in passages:
-        if isinstance(passage, str):
-            start = text.find(passage)
-            span = (start, start + len(passage))
-            wrong = "is not in its text, letter by letter" if start < 0 or not passage else ""
-        else:
-            pair = isinstance(passage, list) and list(map(type, passage)) == [int, int]
-            span = (passage[0], passage[1]) if pair else (0, 0)
-            inside = 0 <= span[0] < span[1] <= len(text)
-            wrong = "" if inside else f"is no passage of its {len(text):,} characters"
-        if wrong:
-            raise UnusableRow(
-                f"{as_json(passage)} in '{name}' {wrong}: give passages as they stand there, or "
-                "pairs of offsets such as [[0, 12], [40, 55]], the first character of each and the "
-                "one after its last.",
-                reason=f"'{name}' has no passages of the text",
-            )
-        spans.append(span)
-    return spans
+            value = json.loads(value)
+    try:
+        return spans_of(value, text, f" in '{name}'")
+    except errors.DataError as error:
+        reason = f"'{name}' has no passages of the text"
+        raise UnusableRow(str(error), reason=reason) from None
 
 
 # In order of preference: of a title and a body, the body is the text.

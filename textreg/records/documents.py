@@ -298,18 +298,21 @@ def as_column(values: Any, name: str) -> Any:
     Parameters
     ----------
     values : list, tuple, column or one-dimensional array; or a table or array of one column
-        One that can be iterated over only is read to its end. A text, texts in a file, and what
-        cannot be iterated over, are returned as they are.
+        One that can be iterated over only is read to its end. Texts in a file, and None, are
+        returned as they are.
     name : str
         What they are, for messages.
 
     Raises
     ------
     UsageError
-        If it is a table of several columns, or a mapping.
+        If it is a table of several columns, a mapping, a single text, or nothing that can be
+        iterated over.
     """
-    if isinstance(values, (list, tuple, str, bytes, TextsElsewhere)):
+    if values is None or isinstance(values, (list, tuple, TextsElsewhere)):
         return values
+    if isinstance(values, (str, bytes)):
+        raise UsageError(f"expected a list of {name}, got a single text: put it in a list.")
     names = column_names(values)
     shape: tuple[int, ...] = getattr(values, "shape", ())
     if isinstance(values, Mapping) or (isinstance(shape, tuple) and len(shape) > 1):
@@ -325,7 +328,9 @@ def as_column(values: Any, name: str) -> Any:
         return list(values)
     if hasattr(values, "__arrow_c_stream__"):
         return _from_stream(values, name)
-    return values
+    if hasattr(values, "__array__"):
+        return as_column(np.asarray(values), name)
+    raise UsageError(f"expected a list of {name}, got {values!r:.40}: give one for each text.")
 
 
 def column_names(table: Any) -> list[Any] | None:
@@ -494,7 +499,7 @@ def check_documents(documents: Documents | Iterable[str]) -> Documents:
     DataError
         If an item is neither, or of another form than the first.
     """
-    documents = as_column(documents, "documents")
+    documents = as_column(documents, "texts")
     return tokenized(documents) if is_tokenized(documents) else check_texts(documents)
 
 
@@ -520,8 +525,6 @@ def check_texts(texts: Documents | Iterable[str]) -> Sequence[str]:
     """
     if isinstance(texts, TextsElsewhere):
         return texts
-    if isinstance(texts, (str, bytes)):
-        raise UsageError("expected a list of texts, got a single text: put it in a list.")
     checked: Sequence[Any] = as_column(texts, "texts")
     for number, text in enumerate(checked, 1):
         if not isinstance(text, str):

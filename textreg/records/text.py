@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from array import array
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textreg._core.arrays import Floats, Int32s, Int64s
-from textreg.errors import DataError, RecordError, first_few
+from textreg.errors import DataError, RecordError, first_few, shortened
 from textreg.records.arrays import as_array, check_weights, offsets, take_rows
 from textreg.records.documents import (
     Documents,
@@ -261,6 +262,40 @@ class Names(Sequence[str]):
         return name.decode("utf-8", _SURROGATES)
 
 
+def as_json(value: Any) -> str:
+    """``value`` as JSON, shortened."""
+    return shortened(json.dumps(value, default=str))
+
+
+def spans_of(marks: Any, text: str, place: str = "") -> list[tuple[int, int]]:
+    """Where the marked passages of a text begin and end.
+
+    marks: pairs of offsets, or the passages themselves; one may stand without a list, and nothing
+    is none. place: where they stand, for messages. DataError if they are not in the text.
+    """
+    if hasattr(marks, "tolist"):  # an array of pairs
+        marks = marks.tolist()
+    if marks in (None, "", [""]):
+        return []
+    spans = []
+    for passage in marks if isinstance(marks, (list, tuple)) else [marks]:
+        if isinstance(passage, str):
+            start = text.find(passage)
+            span, wrong = (start, start + len(passage)), "is not in its text, letter by letter"
+        else:
+            pair = isinstance(passage, (list, tuple)) and list(map(type, passage)) == [int, int]
+            span = (passage[0], passage[1]) if pair else (0, 0)
+            wrong = f"is no passage of its {len(text):,} characters"
+        if not 0 <= span[0] < span[1] <= len(text):
+            raise DataError(
+                f"{as_json(passage)}{place} {wrong}: give passages as they stand there, or pairs "
+                "of offsets such as [[0, 12], [40, 55]], the first character of each and the one "
+                "after its last."
+            )
+        spans.append(span)
+    return spans
+
+
 # What a list of labels may be.
 _LISTS = (list, tuple, set, frozenset)
 
@@ -297,8 +332,9 @@ class Corpus:
         The group of every document, such as its author, for splits that keep groups whole.
     time_of : sequence, length n, optional
         When every document was written, a number or an ISO date, for splits in order of time.
-    evidence_of : sequence of lists of pairs, length n, optional
-        Where the passages begin and end that people marked in every document, in characters.
+    evidence_of : sequence of lists, length n, optional
+        The passages that people marked in every document: where they begin and end, as pairs of
+        offsets of characters, or the passages themselves; kept as the former.
     sources : sequence of str, default ()
         Names of the files.
     source_of : ndarray of int32, shape (n,), optional
@@ -319,8 +355,8 @@ class Corpus:
     ------
     DataError
         If the lengths differ, some documents have a list of labels and others one label, a weight
-        is no such number or too large to be summed, or some of the documents are tokens and others
-        are not.
+        is no such number or too large to be summed, a passage is not in its text, or some of the
+        documents are tokens and others are not.
 
     Examples
     --------
@@ -333,7 +369,7 @@ class Corpus:
     sample_weight: Floats | None = None
     group_of: Sequence[str] | None = None
     time_of: Sequence[Any] | None = None
-    evidence_of: Sequence[Sequence[tuple[int, int]]] | None = None
+    evidence_of: Sequence[Any] | None = None
     sources: Sequence[str] = ()
     source_of: Int32s | None = None
     line_of: Int64s | None = None
@@ -357,6 +393,9 @@ class Corpus:
                 )
         if self.labels is not None and not all(type(it) is str for it in self.labels):
             object.__setattr__(self, "labels", self._named(self.labels))
+        if isinstance(self.evidence_of, (list, tuple)):  # others were checked as they were read
+            spans = list(map(self._spans, range(len(self.texts))))
+            object.__setattr__(self, "evidence_of", spans)
         if self.source_of is not None and len(self.texts):
             low, high = int(self.source_of.min()), int(self.source_of.max())
             if low < 0 or high >= len(self.sources):
@@ -378,8 +417,17 @@ class Corpus:
         """Columns of data frames as lists."""
         for name in ("texts", "labels", "group_of", "time_of"):
             object.__setattr__(self, name, as_column(getattr(self, name), name))
-        if isinstance(self.texts, str) or not hasattr(self.texts, "__len__"):
-            raise DataError("texts must be a list of texts, not one text: put it in a list.")
+
+    def _spans(self, row: int) -> Any:
+        """The marked passages of a document as pairs; DataError if they are not in it."""
+        assert self.evidence_of is not None
+        marks, text = self.evidence_of[row], self.texts[row]
+        if not isinstance(text, str):  # tokens and fields have no passages, as is said later
+            return marks
+        try:
+            return spans_of(marks, text)
+        except DataError as error:
+            raise DataError(f"{self.where(row)}: {error}") from None
 
     def _named(self, labels: Sequence[Any]) -> list[Any]:
         """Labels as names, or as lists of names; DataError if one is missing."""

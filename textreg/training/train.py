@@ -238,7 +238,7 @@ def train(  # noqa: PLR0913  # its options are its interface
     sample_weight: Floats | Sequence[float] | None = None,
     group_of: Sequence[str] | None = None,
     time_of: Sequence[Any] | None = None,
-    evidence_of: Sequence[Sequence[tuple[int, int]]] | None = None,
+    evidence_of: Sequence[Any] | None = None,
     dev: Corpus | tuple[Documents, Sequence[Any]] | None = None,
     unlabeled: Corpus | Documents | None = None,
     **settings: Unpack[TrainKeywords],
@@ -261,9 +261,10 @@ def train(  # noqa: PLR0913  # its options are its interface
         The group of every document, such as its author: no group is both fitted and held out.
     time_of : sequence, optional
         When each document was written, a number or a date: the latest are held out.
-    evidence_of : sequence of lists of pairs, optional
-        Where the passages begin and end that people marked as the reason of the label: the weights
-        of what is marked are penalized less, of what was left more. No pairs: not looked at.
+    evidence_of : sequence of lists, optional
+        The passages of each document that people marked as the reason of the label, or pairs of
+        where they begin and end: the weights of what is marked are penalized less, of what was left
+        more. No passages: not looked at.
     dev : Corpus or (texts, labels), optional
         Documents to choose hyperparameters on, instead of held-out ones.
     unlabeled : Corpus or sequence of str, optional
@@ -302,6 +303,8 @@ def train(  # noqa: PLR0913  # its options are its interface
     if (named := settings.get("fields")) is not None:
         documents = partial(inputs.fielded, fields=inputs.as_fields(named))
     if dev is not None and not isinstance(dev, Corpus):
+        if not isinstance(dev, (tuple, list)) or len(dev) != 2:
+            raise UsageError("dev must be a pair of texts and their labels, or a Corpus.")
         dev = Corpus(texts=documents(dev[0]), labels=inputs.as_column(dev[1], "labels"))
     if unlabeled is not None and not isinstance(unlabeled, Corpus):
         unlabeled = Corpus(texts=documents(unlabeled))
@@ -311,7 +314,7 @@ def train(  # noqa: PLR0913  # its options are its interface
         sample_weight=sample_weight,  # type: ignore[arg-type]  # any array-like
         group_of=None if group_of is None else group_names(inputs.as_column(group_of, "group_of")),
         time_of=time_of,
-        evidence_of=evidence_of,
+        evidence_of=inputs.as_column(evidence_of, "evidence_of"),
     )
     # Here, as the default is not told from a given one any more later.
     if corpus.tokenized and "tokenizer" in settings:
