@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 from conftest import Cli
 
@@ -14,7 +16,10 @@ from textreg.builtin.separable import Lasso
 from textreg.demo import write_demo
 from textreg.errors import ConvergenceWarning, UsageError
 from textreg.records import Problem, Solution
+from textreg.training import running, search
+from textreg.training.running import Work
 from textreg.training.space import parse_seconds
+from textreg.training.splits import Split
 
 TEXTS = ["good kettle", "fine lamp", "bad kettle", "poor lamp"] * 10
 LABELS = ["pos", "pos", "neg", "neg"] * 10
@@ -143,3 +148,75 @@ def test_the_command_line(tmp_path: Path, cli: Cli, monkeypatch: pytest.MonkeyPa
     assert done.code == 2
     assert "within the budget of 0.001 s" in done.err
     assert not Path("other.textreg").exists()
+
+
+def test_a_run_stops_before_its_reserve(slow: type[Slow]) -> None:
+    seen: list[tuple[str, int, int]] = []
+    clock = slow.clock
+    run = Work(3, lambda *at: seen.append(at), deadline=clock.now + 10).run("fit", 4)
+    assert (run.remaining, run.stopped) == (10.0, None)
+    run.advance(2, 3.0)
+    run.advance(seconds=1.0)  # the slowest fit stays that of 3 s
+    assert seen == [("fit", 1, 4), ("fit", 2, 4), ("fit", 3, 4)]
+    run.reserve = lambda slowest: 2.0 * slowest + 1.0
+    clock.now += 3.0
+    step: Any = None
+    assert (run.remaining, run.stopped, run.callback(step)) == (0.0, None, False)
+    clock.now += 0.25
+    assert (run.remaining, run.stopped, run.callback(step)) == (-0.25, "budget", True)
+    run.interrupt()
+    assert run.stopped == "interrupted"
+    endless = Work().run("fit", 1)
+    endless.reserve = lambda slowest: float("inf")
+    assert endless.stopped is None
+    assert [Work(3).rounds(pieces) for pieces in (0, 1, 3, 4, 6, 7)] == [0, 1, 1, 2, 2, 3]
+
+
+def test_stages_are_timed_one_by_one(slow: type[Slow]) -> None:
+    stages = running.Clock()
+    slow.clock.now += 1.23456
+    assert stages.stop("a") == 1.235
+    slow.clock.now += 2.0
+    assert stages.stop("b") == 2.0
+    assert stages.seconds == {"a": 1.235, "b": 2.0}
+
+
+def test_time_that_the_final_fit_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """3 rounds are for its tolerance; more documents, and fits that leave some out, take longer."""
+    fold = SimpleNamespace(rows=[0, 1, 2], normed=())
+    splits = [Split(np.arange(50), np.arange(50, 100)), Split(np.arange(80), np.arange(80, 100))]
+    data = SimpleNamespace(
+        rows=SimpleNamespace(shape=(100, 7)), folds=[fold], seconds=0.5, splits=splits
+    )
+    learns = [True]
+    documents = SimpleNamespace(
+        splits=splits,
+        outside=None,
+        target=SimpleNamespace(
+            task=SimpleNamespace(learns_from_held_out=lambda settings: learns[0])
+        ),
+    )
+    settings = SimpleNamespace(refit=True)
+    context: Any = SimpleNamespace(
+        prepared=lambda values: data, settings=settings, documents=documents
+    )
+    left = [splits]
+    monkeypatch.setattr(search.prepare, "left_out_splits", lambda *_: left[0])
+
+    def seconds(slowest: float = 2.0) -> float:
+        return search._final_fit_seconds(context, (), Work(2))(slowest)
+
+    # Twice the documents of the smaller split; two rounds of three labels in two threads.
+    assert seconds() == 2 * 0.5 + 3 * 2 * 2 * 2.0
+    assert seconds(0.0) == 1.0
+    left[0] = [splits[0]] * 5
+    assert seconds() == 1.0 + (12 + 5 * 2) * 2.0
+    learns[0] = False
+    assert seconds() == 1.0 + 12 * 2.0
+    learns[0], left[0] = True, splits
+    fold.normed = ((0, 3),)
+    assert seconds() == 1.0 + (12 + 2 * 2) * 2.0
+    fold.normed, documents.outside = (), "corpus"
+    assert seconds() == 1.0 + (12 + 2 * 2) * 2.0
+    documents.outside, settings.refit = None, False
+    assert seconds() == 0.5 + 3 * 2 * 2.0

@@ -11,7 +11,7 @@ import pytest
 from conftest import Cli
 
 import textreg
-from textreg.builtin.separable import Lasso
+from textreg.builtin.separable import Elastic, Lasso, Ridge
 from textreg.errors import UsageError
 from textreg.features.vectorize import Vectorizer
 from textreg.measure.metrics import standard_error
@@ -379,3 +379,35 @@ def test_documents_of_no_weight_choose_nothing() -> None:
     trained = (counted, silent, without)
     best = [max(point.metrics["accuracy"] for point in m.summary.search) for m in trained]
     assert best == [pytest.approx(2 / 3), 1.0, 1.0]
+
+
+def test_the_simpler_class_is_left_only_for_one_that_is_clearly_better() -> None:
+    """By more than the standard error of the mean of paired differences of losses."""
+
+    def setting(part: Any, losses: list[float] | None, nonzero: float = 9) -> MeasuredSetting:
+        value = 0.5 if losses is None else float(np.mean(losses))
+        own = None if losses is None else np.array(losses)
+        return MeasuredSetting(part, {"log-loss": value}, nonzero, (), losses=own)
+
+    first, second, third = Ridge(l2=1.0), Lasso(l1=1.0), Elastic(l1=1.0, l2=1.0)
+    simple = setting(first, [2.0, 2.0, 3.0, 3.0])
+    # Gains of 1 in the mean: of 0 and 2 the error is 1/2, of -1 and 3 it is 1.
+    better, no_better = [2.0, 0.0, 3.0, 1.0], [3.0, -1.0, 4.0, 0.0]
+    families = [Ridge, Lasso, Elastic]
+    how: Any = ("log-loss", Tuning(), families)
+    assert choose([simple, setting(second, better)], *how) == 1
+    assert choose([simple, setting(second, no_better)], *how) == 0
+    assert choose([setting(second, better), simple], *how) == 0
+    assert choose([simple, setting(second, no_better)], "log-loss") == 1  # none is simpler
+    # The third is compared with the second, which was better than the first.
+    assert choose([simple, setting(second, better), setting(third, better, 8)], *how) == 2
+    assert choose([simple, setting(second, better), setting(third, better, 9)], *how) == 1
+    assert choose([simple, setting(second, no_better), setting(third, better)], *how) == 2
+    # A class that was not measured is passed over; of a class only its best one counts.
+    assert choose([simple, setting(third, better)], *how) == 1
+    worse = setting(first, [9.0, 9.0, 9.0, 9.0])
+    assert choose([worse, simple, setting(second, no_better)], *how) == 1
+    # Without losses of documents the mean alone.
+    assert choose([simple, setting(second, None)], *how) == 1
+    assert choose([setting(first, None), setting(second, [0.5, 0.5], 8)], *how) == 1
+    assert choose([setting(first, None), setting(second, [0.6, 0.6], 8)], *how) == 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from textreg.tasks.multilabel import Multilabel
 from textreg.training import search, trials
 from textreg.training.search import confirmed, drawn, promising
 from textreg.training.space import BEST
+from textreg.training.splits import Split
 from textreg.training.trials import MeasuredSetting
 
 
@@ -202,3 +204,51 @@ def test_some_documents_of_every_label() -> None:
     sets[:25, 1] = True
     many = drawn(Target(Multilabel(("a", "b")), sets), np.arange(1000), 50, seed=3)
     assert sets[many, 1].sum() >= search.OF_LABEL
+
+
+def test_how_large_a_part_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "DOCUMENTS", 20)
+    monkeypatch.setattr(search, "ENTRIES", 150)
+    monkeypatch.setattr(search, "OF_LABEL", 0)
+    target = Target(Binary(("a", "b")), np.arange(100) % 2)
+    splits = [Split(np.arange(80), np.arange(80, 100)), Split(np.arange(40, 100), np.arange(40))]
+
+    def sizes(entries: int, fitted: int = 60) -> list[int] | None:
+        splits[1] = Split(np.arange(100 - fitted, 100), np.arange(100 - fitted))
+        documents = SimpleNamespace(splits=splits, target=target)
+        context: Any = SimpleNamespace(documents=documents, settings=SimpleNamespace(seed=3))
+        data: Any = SimpleNamespace(rows=SimpleNamespace(shape=(100, 9), size=entries))
+        parts = search.fewer_documents(context, data)
+        if parts is None:
+            return None
+        for part, split in zip(parts, splits, strict=True):
+            assert part.held is split.held
+            expected = drawn(target, split.train, len(part.train), 3)
+            np.testing.assert_array_equal(part.train, expected)
+        return [len(part.train) for part in parts]
+
+    # 20 of 60 documents; or those with 150 entries, 5 a document: 30
+    assert sizes(1000) == [26, 20]
+    assert sizes(500) == [40, 30]
+    assert sizes(499) is None  # more than half
+    assert sizes(0) is None
+    assert sizes(1000, 40) == [40, 20]
+    assert sizes(1000, 39) is None
+    # No part where every label needs all that there are.
+    monkeypatch.setattr(search, "OF_LABEL", 50)
+    assert sizes(1000) is None
+
+
+def test_who_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first of a random order, and the first few of every label."""
+    monkeypatch.setattr(search, "OF_LABEL", 2)
+    target = Target(Binary(("a", "b")), np.array([0] * 30 + [1] * 30))
+    rows = np.arange(26, 36)
+    order = [34, 30, 33, 26, 27, 28, 31, 35, 32, 29]
+    assert np.random.default_rng(1).permutation(rows).tolist() == order
+    assert drawn(target, rows, 3, seed=1).tolist() == [26, 27, 30, 33, 34]
+    assert drawn(target, rows, 0, seed=1).tolist() == [26, 27, 30, 34]
+    sets = np.zeros((60, 2), dtype=bool)
+    sets[31:33] = True
+    more = Target(Multilabel(("a", "b")), sets)
+    assert drawn(more, rows, 1, seed=1).tolist() == [31, 32, 34]

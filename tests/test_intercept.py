@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array, vstack
 from scipy.special import expit
 
 import textreg
@@ -13,9 +17,13 @@ from textreg import LinearClassifier, Ridge
 from textreg.errors import UsageError
 from textreg.measure.intercept import balanced, choose_shift, shifts_of_rows
 from textreg.model.summary import ShiftSummary
+from textreg.records import Corpus, Problem
 from textreg.tasks.classification import OneVsRest, Softmax
 from textreg.training import prepare
-from textreg.training.splits import left_out
+from textreg.training.prepare import Training, read_training
+from textreg.training.settings import TrainingSettings
+from textreg.training.splits import Split, left_out
+from textreg.training.trials import Fold
 
 
 def test_probabilities_sum_to_the_numbers_of_documents() -> None:
@@ -240,3 +248,106 @@ def test_one_document_tells_of_no_shift(labels: str, sets: bool) -> None:
     dev = texts[:1], answers[:1]
     model = textreg.train(texts, answers, reg="ridge", dev=dev, refit=False)
     assert model.summary.shift == ShiftSummary("none", (0.0,) * len(model.intercepts))
+
+
+def fold(**options: Any) -> Fold:
+    """Two documents to fit and two that are held out, of five features."""
+    X = csr_array([[3.0, 0.0, 0.0, 2.0, 0.0], [0.0, 4.0, 0.0, 1.0, 0.0]])
+    held = csr_array([[3.0, 4.0, 6.0, 8.0, 5.0], [0.0, 0.0, 7.0, 0.0, 9.0]])
+    y = np.array([0, 1])
+    if options.get("within"):
+        X = csr_array(vstack([X, held]))
+    problem = Problem(X, np.resize([1.0, -1.0], X.shape[0]))
+    return Fold(problem, OneVsRest(("a", "b")), y, X_held=held, y_held=y, **options)
+
+
+@pytest.mark.parametrize("within", [False, True])
+def test_held_out_documents_are_seen_as_new_ones(within: bool) -> None:
+    """What no fitted document has is dropped, and rows of length 1 are that long again."""
+    plain = fold(within=within)
+    assert plain.X_new().toarray().tolist() == [[3, 4, 0, 8, 0], [0, 0, 0, 0, 0]]
+    assert plain.X_new().nnz == 3
+    assert plain.X_held.nnz == 7  # which stays as it is
+    normed = fold(within=within, normed=((0, 3), (3, 5))).X_new()
+    assert normed.toarray().tolist() == [[0.6, 0.8, 0, 1, 0], [0, 0, 0, 0, 0]]
+    half = fold(within=within, normed=((1, 3),))
+    assert half.X_new().toarray().tolist() == [[3, 1, 0, 8, 0], [0, 0, 0, 0, 0]]
+    other = half.X_new(csr_array([[0.0, 2.0, 2.0, 2.0, 2.0]]))
+    assert other.toarray().tolist() == [[0, 1, 0, 2, 0]]
+
+
+def test_how_much_documents_count() -> None:
+    texts = ["good", "bad", "fine", "dull", "good bad", "so so"]
+    weights = [1.0, 2.0, 1.0, 0.0, 0.0, 1.0]
+    corpus = Corpus(texts, ["p", "n", "p", "n", "o", "o"], sample_weight=weights)
+    settings = TrainingSettings.from_options(
+        reg="ridge", reg_l2=1.0, class_weight={"p": 3.0}, tokenizer="words"
+    )
+    target = read_training(corpus, settings).target
+    data = prepare.prepare(corpus, target, settings)
+    rows = np.array([0, 1, 3])
+    counted = data.counts(rows)
+    assert counted is not None
+    assert counted.tolist() == [1.0, 2.0, 0.0]
+    assert data.counts(np.array([3, 4])) is None
+    assert replace(data, own_weight=np.ones(6)).counts(rows) is None
+    assert data.row_weights(rows).tolist() == [[3, 3, 3], [2, 2, 2], [0, 0, 0]]
+    # Labels are n, o, p, and these the factors of the others and of their own documents.
+    factors = np.array([[1.0, 2.0], [1.0, 3.0], [5.0, 7.0]])
+    by_label = replace(data, row_factors=factors).row_weights(rows)
+    assert by_label.tolist() == [[3, 3, 21], [4, 2, 10], [0, 0, 0]]
+    split = Split(np.array([0, 2]), np.array([1, 3]))
+    every = np.arange(6)
+    part = data.without(data.problems(every, 1e-9), every, split)
+    assert part.problem.sample_weight.tolist() == [
+        weight if row in split.train else 0.0 for row, weight in enumerate(data.sample_weight)
+    ]
+    assert (part.within, part.problem.tol) == (True, prepare.SEARCH_TOL)
+    assert part.y_held.tolist() == target.y[[1, 3]].tolist()
+    assert data.fold(split).within is False
+    assert data.fold(split).problem.design.shape[0] == 2
+    loose = replace(data, settings=settings.replace(tol=0.01))
+    assert loose.fold(split).problem.tol == 0.01
+    assert loose.without(data.problems(every, 1e-9), every, split).problem.tol == 0.01
+    assert data.fold(split).shift_weights is not None
+    kept = replace(data, settings=settings.replace(intercept="fitted"))
+    assert kept.fold(split).shift_weights is None
+    assert replace(data, fit_intercept=False).fold(split).shift_weights is None
+
+
+def test_which_documents_are_left_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(prepare, "FEW", 10)
+    task = OneVsRest(("a", "b"))
+
+    def parts(n: int, count: int = 1, refit: bool = True, **documents: Any) -> list[int]:
+        settings = SimpleNamespace(refit=refit, seed=0)
+        y = np.append(np.arange(n) % 2, 2)  # the last one has a label that is not fitted
+        splits = [Split(np.arange(1), np.arange(1))] * count
+        data: Any = SimpleNamespace(settings=settings, task=task, y=y, splits=splits)
+        given: Any = SimpleNamespace(**{"by": None, "outside": None, **documents})
+        found = prepare.left_out_splits(data, given)
+        if len(found) == 5:
+            assert sorted(np.concatenate([it.held for it in found]).tolist()) == list(range(n))
+        return [len(split.held) for split in found]
+
+    assert parts(10) == [2] * 5
+    assert parts(11) == [1]
+    assert parts(1) == [1]
+    assert parts(10, count=2) == [1, 1]
+    assert parts(10, refit=False) == parts(10, by="group") == parts(10, outside="corpus") == [1]
+
+
+def test_what_documents_of_the_unknown_label_count() -> None:
+    corpus, outside = Corpus(["a"] * 10), Corpus(["b"] * 2)
+    weighed = Corpus(["b"] * 2, sample_weight=[1.0, 4.0])
+    splits = [Split(np.arange(8), np.arange(8, 10)), Split(np.arange(2, 10), np.arange(2))]
+    some: Any = None
+
+    def weights(share: float | None, documents: Corpus | None) -> Any:
+        found = Training(corpus, some, some, {}, documents, share).weighed(splits)
+        return None if found is None else found.sample_weight.tolist()
+
+    assert weights(None, None) is None
+    assert weights(None, outside) == [0.4, 0.4]  # the share of the others that is held out
+    assert weights(None, weighed) == [0.4, 1.6]
+    assert weights(1.0, weighed) == [1.0, 4.0]

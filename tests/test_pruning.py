@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,7 @@ from textreg.errors import UsageError
 from textreg.model.model import Model
 from textreg.model.summary import PruneSummary
 from textreg.reading.corpus import read_corpus
+from textreg.records import Solution, Unsmoothed
 from textreg.training import fit
 
 
@@ -138,3 +141,78 @@ def test_the_command_says_so(
     done = cli("train", "demo/train.jsonl", "--reg", "ridge", "--reg-l2", 0.1, "--prune", 0.05)
     assert done.code == 0, done.err
     assert "weights kept, with 95.0% of the variance of the scores, gap " in done.out
+
+
+def test_rows_are_pruned_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    room: list[tuple[int, str]] = []
+    monkeypatch.setattr(fit, "check_room", lambda size, what, hint: room.append((size, what)))
+    design = SimpleNamespace(shape=(4, 5), curvature=lambda ones: np.array([4, 4, 8, 8, 16]))
+    task = SimpleNamespace(n_rows=3, joint=False)
+    problems: Any = SimpleNamespace(problem=SimpleNamespace(design=design), task=task)
+    some: Any = None
+    keep = fit.PrunedRows(some, problems, 0.3)
+    # w^2 mean(x^2): .01, 1, .02, 2, 4, of which 30 % are 2.1 and so the smallest three.
+    first = np.array([0.1, 1.0, 0.1, 1.0, -1.0])
+    keep.take(1, first)
+    assert first[0] == 0.1  # the solver's own weights stay
+    keep.take(0, np.array([0.0, 0.25, 0.0, 0.0, 0.0]))
+    assert keep.table().toarray().tolist() == [[0, 0.25, 0, 0, 0], [0, 0, 0, 1, -1]]
+    what = "the weights of 3 labels"
+    assert room == [(12 * 2 * 3, what), (12 * 3 * 3 // 2, what)]
+    fitted: Any = SimpleNamespace(gap=float("nan"))
+    assert keep.summary(fitted) is None  # all are few
+    monkeypatch.setattr(fit, "LEAST", 6)
+    assert keep.summary(fitted) is None
+    monkeypatch.setattr(fit, "LEAST", 5)
+    assert keep.summary(fitted) == PruneSummary(0.3, before=6, after=3, gap=None)
+    whole = fit.PrunedRows(some, problems, 0.0)
+    whole.take(0, first)
+    assert whole.table().toarray().tolist() == [first.tolist()]
+    assert whole.summary(fitted) is None
+
+
+def test_separate_fits_are_summed_up() -> None:
+    first = Solution(np.zeros(2), 1.0, 3.0, gap=0.25, iterations=4, converged=True)
+    second = Solution(np.zeros(2), -2.0, 5.0, gap=0.5, iterations=7, converged=True)
+    weights = np.array([[1.0, 2.0], [3.0, 4.0]])
+    whole = fit.join([first, second], weights)
+    assert (whole.objective, whole.gap, whole.iterations, whole.converged) == (8.0, 0.5, 11, True)
+    assert (whole.w.tolist(), whole.b.tolist()) == (weights.tolist(), [1.0, -2.0])
+    assert whole.unsmoothed is whole.group_norms is None
+    part = replace(first, group_norms=np.array([1.0, 4.0]), unsmoothed=Unsmoothed(2.0, 0.1))
+    assert fit.join([part, second], weights).unsmoothed is None
+    assert fit.join([part, second], weights).group_norms is None
+    other = replace(
+        second,
+        converged=False,
+        gap=float("nan"),
+        group_norms=np.array([3.0, 2.0]),
+        unsmoothed=Unsmoothed(4.0, 0.3),
+    )
+    whole = fit.join([part, other], weights)
+    assert whole.group_norms is not None
+    assert whole.group_norms.tolist() == [3.0, 4.0]
+    assert whole.unsmoothed == Unsmoothed(6.0, 0.3)
+    assert not whole.converged
+    assert np.isnan(whole.gap)
+    assert np.isnan(fit.join([other, part], weights).gap)
+
+
+def test_a_fit_goes_on_for_as_many_iterations_as_its_goal_took() -> None:
+    asked: list[int] = []
+
+    def callback(step: Any) -> bool:
+        asked.append(step.iteration)
+        return step.iteration == 9
+
+    def step(iteration: int, gap: float) -> Any:
+        return SimpleNamespace(iteration=iteration, gap=gap)
+
+    stop = fit.tightening(0.1, callback)
+    assert not stop(step(2, 0.2))
+    assert not stop(step(3, 0.1))  # at the goal: six iterations from now on
+    assert not stop(step(5, 0.05))
+    assert stop(step(6, 0.2))
+    stop = fit.tightening(0.1, callback)
+    assert stop(step(9, 0.5))
+    assert asked == [2, 3, 5, 6, 9]

@@ -201,3 +201,37 @@ def test_settings_start_from_the_best_so_far(raced: Raced) -> None:
     for row in later:  # labels of the later stages
         assert row[0] == (best, False)
         assert all(warm for _, warm in row[1:])
+
+
+def test_which_labels_are_few() -> None:
+    """Evenly spread over frequencies; one more where too few of their documents are held out."""
+    # The frequency of label j is that of 26 labels in another order.
+    y = np.repeat(np.arange(26), (np.arange(26) * 7) % 26 + 1)
+    fitted = np.arange(len(y))
+    twelve, thirteen = (
+        [0, 1, 2, 4, 5, 6, 7, 9, 10, 11, 14, 23],
+        [0, 3, 4, 7, 8, 11, 12, 13, 16, 17, 20, 21, 25],
+    )
+
+    def few(held: Any) -> Any:
+        parts = np.array_split(np.arange(len(held)) + len(y), 2)
+        splits = [Split(fitted, part) for part in parts]
+        splits[1] = splits[1]._replace(train=fitted[::2])
+        data: Any = SimpleNamespace(task=OneVsRest(tuple(LETTERS)), y=np.concatenate([y, held]))
+        rows = few_labels(data, splits)
+        return None if rows is None else rows.tolist()
+
+    assert few(np.resize(twelve, 200)) == twelve
+    assert few(np.resize(twelve, 199)) is None
+    assert few(np.resize(thirteen, 200)) == thirteen
+
+
+def test_stages_of_labels() -> None:
+    def stages(k: int) -> list[list[int]]:
+        data: Any = SimpleNamespace(task=SimpleNamespace(n_rows=k))
+        return label_stages(data, np.array([0, 4]))
+
+    assert stages(9) == [[0, 4], [0, 1, 4, 8], [0, 1, 2, 3, 4, 6, 7, 8]]
+    assert stages(8) == [[0, 4], [0, 1, 4, 7]]  # no more than these are left
+    # Of four settings two are left for the second stage, one for the third, and none for more.
+    assert [len(rows) for rows in stages(100)] == [2, 4, 8]

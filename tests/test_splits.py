@@ -19,11 +19,17 @@ from textreg.errors import DataError, DataWarning, UsageError
 from textreg.model.summary import SplitSummary
 from textreg.reading.columns import moment
 from textreg.reading.corpus import read_corpus
+from textreg.records import Corpus
+from textreg.training import splits as training_splits
+from textreg.training.prepare import read_training
+from textreg.training.settings import TrainingSettings
 from textreg.training.splits import (
     Split,
     folds,
+    group_names,
     holdout,
     left_out,
+    splits_of,
     time_folds,
     time_holdout,
 )
@@ -294,3 +300,93 @@ HELD = {
     "folds of times": ["0 5 6 7 17", "4 8 9 10 11 12 13"],
 }
 FITTED = ["1 2 3 14 15 16", "0 1 2 3 5 6 7 14 15 16 17"]
+
+
+@pytest.mark.parametrize(
+    ("n", "options", "held"),
+    [
+        (20, {}, [4, 4, 4, 4, 4]),
+        (4, {}, [1, 1, 1, 1]),
+        (21, {}, [2]),  # enough documents
+        (12, {"labels": 3}, [3]),  # enough labels: one document of each
+        (20, {"refit": False}, [2]),
+        (20, {"holdout": 0.3}, [6]),
+        (20, {"cv": 2}, [10, 10]),
+        (20, {"group_of": ["a", "a", "b", "b"] * 5}, [10]),
+        (20, {"group_of": ["a", "a", "b", "b"] * 5, "cv": 2}, [10, 10]),
+        (20, {"time_of": list(range(20))}, [2]),
+        (20, {"time_of": list(range(20)), "cv": 2}, [6, 7]),
+        # Nothing is searched: some are held out for what else is learned from them.
+        (20, {"reg_l1": 1.0}, []),
+        (20, {"reg_l1": 1.0, "calibrate": "none", "intercept": "fitted"}, []),
+        (20, {"reg_l1": 1.0, "calibrate": "temperature"}, [4] * 5),
+        (20, {"reg_l1": 1.0, "intercept": "left-out"}, [4] * 5),
+        (20, {"reg_l1": 1.0, "threshold": {"a": "f1"}}, [4] * 5),
+        (20, {"reg_l1": 1.0, "path": True}, [4] * 5),
+        (20, {"reg_l1": 1.0, "unknown": "u"}, [4] * 5),
+        (20, {"reg_l1": 1.0, "evidence_words": "file"}, [4] * 5),
+        (20, {"reg_l1": 1.0, "evidence_of": [[(0, 1)]] + [[]] * 19}, [4] * 5),
+        (20, {"reg_l1": 1.0, "evidence_of": [[]] * 20}, []),
+        (20, {"reg_l1": 1.0, "holdout": 0.5}, [10]),
+        (20, {"reg": "ridge", "reg_l2": 1.0, "unlabeled": Corpus(["a"])}, [4] * 5),
+        # Few documents of dev are added to the parts, others are held out as they are.
+        (20, {"dev": 19}, [8, 8, 8, 8, 7]),
+        (30, {"dev": 10}, [8] * 5),
+        (31, {"dev": 10}, [10]),  # there are enough others
+        (20, {"dev": 20}, [20]),
+        (12, {"dev": 9, "labels": 3}, [9]),
+        (20, {"dev": 10, "refit": False}, [10]),
+        (20, {"dev": 10, "unknown": "u"}, [10]),
+        (20, {"dev": 10, "reg_l1": 1.0}, [6] * 5),
+    ],
+)
+def test_what_is_held_out(
+    monkeypatch: pytest.MonkeyPatch, n: int, options: dict[str, Any], held: list[int]
+) -> None:
+    for name, value in {"ENOUGH": 20, "FEW": 30, "LABELS": 3}.items():
+        monkeypatch.setattr(training_splits, name, value)
+    options = {"reg": "lasso", "labels": 2, **options}
+    names = "abc"[: options.pop("labels")]
+
+    def corpus(count: int, **columns: Any) -> Corpus:
+        return Corpus(["a"] * count, [names[at % len(names)] for at in range(count)], **columns)
+
+    own = {
+        key: options.pop(key) for key in ("group_of", "time_of", "evidence_of") if key in options
+    }
+    if "dev" in options:
+        options["dev"] = corpus(options["dev"])
+    settings, documents = TrainingSettings.from_options(**options), corpus(n, **own)
+    splits = splits_of(documents, read_training(documents, settings).target, settings)
+    assert [len(split.held) for split in splits] == held
+    every = n + (0 if settings.dev is None else len(settings.dev))
+    for split in splits:
+        assert (np.diff(split.train) > 0).all()
+        assert (np.diff(split.held) > 0).all()
+        if own.get("time_of") is None:
+            assert sorted([*split.train, *split.held]) == list(range(every))
+    if settings.dev is not None and len(splits) == 1:
+        assert splits[0].held.tolist() == list(range(n, every))
+
+
+def test_labels_of_dev_alone_are_held_out_once() -> None:
+    settings = TrainingSettings.from_options(
+        reg="lasso", dev=Corpus(["a"] * 5, ["a", "new", "b", "new", "b"])
+    )
+    documents = Corpus(["a"] * 10, ["a", "b"] * 5)
+    with pytest.warns(DataWarning, match=r"in 2 of 5 documents: 'new' \(2\)"):
+        splits = splits_of(documents, read_training(documents, settings).target, settings)
+    assert len(splits) == 5
+    assert [row in split.held for split in splits for row in (11, 13)] == [True] * 2 + [False] * 8
+    for split in splits:
+        assert not np.isin([11, 13], split.train).any()
+        assert (np.diff(split.held) > 0).all()
+    known = np.concatenate([split.held for split in splits])
+    assert sorted(known.tolist()) == list(range(15))
+
+
+def test_groups_of_any_type_have_names() -> None:
+    assert group_names([1, "b", 2.5, 0]) == ["1", "b", "2.5", "0"]
+    for missing in (None, "", float("nan")):
+        with pytest.raises(DataError, match="document 3: the group is missing"):
+            group_names(["a", "b", missing])
