@@ -22,14 +22,17 @@ import pytest
 from conftest import Cli
 
 from textreg import TextClassifier, load, train, train_batches
+from textreg.blocks.scratch import Scratch
 from textreg.builtin.separable import Ridge
 from textreg.errors import DataError, DataWarning, UsageError
 from textreg.kinds import Backend, Workers
 from textreg.model.model import Model
 from textreg.plugins import registry
 from textreg.plugins.registry import Added
-from textreg.training import blocks
-from textreg.training.settings import parse_bytes
+from textreg.records import Corpus
+from textreg.training import blocks, search
+from textreg.training.prepare import read_training
+from textreg.training.settings import TrainingSettings, parse_bytes
 
 GOOD = "fine lovely splendid great sunny warm kind bright calm fresh".split()
 BAD = "bad awful gloomy dull cold rude dark loud stale sour".split()
@@ -311,8 +314,46 @@ def test_too_little_space_is_told_before(monkeypatch: pytest.MonkeyPatch, tmp_pa
 def test_more_features_than_memory_holds_are_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
     texts, labels = documents(200)
     monkeypatch.setattr(blocks, "A_FEATURE", 1e9)
-    with pytest.warns(DataWarning, match="features need about"):
-        train(texts, labels, reg="ridge", reg_l2=1.0, memory="1GB")
+    with pytest.warns(DataWarning) as told:
+        model = train(texts, labels, reg="ridge", reg_l2=1.0, memory="1GB")
+    p = model.n_features
+    assert [str(one.message) for one in told] == [
+        f"{p:,} features need about {1000 * p:,} MB of memory, more than the 1,000 MB that were "
+        "given: leave out rare ones (--min-df 2), or keep the most frequent (--max-features)."
+    ]
+
+
+def test_a_search_is_on_few_documents_of_few_characters(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "OF_LABEL", 0)
+    monkeypatch.setattr(blocks, "MEASURED", 3)
+    # Of documents 0, 20 and 40 the mean length is 20.
+    texts = [f"w{row}".ljust({0: 10, 20: 20, 40: 30}.get(row, 99), "x") for row in range(41)]
+    corpus = Corpus(texts, ["a", "b"] * 20 + ["a"])
+    settings = TrainingSettings.from_options(reg="ridge", memory="1GB", seed=3)
+    training = read_training(corpus, settings)
+    assert blocks.mean_length(training) == 20.0
+    assert blocks.mean_length(training._replace(corpus=corpus.select(np.arange(2)))) == 54.5
+
+    def rows(part: int, characters: int) -> int:
+        monkeypatch.setattr(blocks, "PART", part)
+        monkeypatch.setattr(blocks, "CHARACTERS", characters)
+        context = blocks.part_context(training, settings)
+        y = context.documents.target.y
+        chosen = search.drawn(training.target, np.arange(41), len(y), 3)
+        assert y.tolist() == training.target.y[chosen].tolist()
+        assert context.documents.outside is None
+        assert sum(len(split.held) for split in context.documents.splits) == len(y)
+        return len(y)
+
+    assert rows(30, 10_000) == 30
+    assert rows(30, 599) == 29
+    assert rows(99, 10_000) == 41
+
+
+def test_the_space_of_blocks(tmp_path: Path) -> None:
+    settings = TrainingSettings.from_options(reg="ridge", memory="1GB")
+    with Scratch(tmp_path) as scratch:
+        assert blocks.store_in(scratch, settings).most == 150_000_000
 
 
 def test_documents_that_come_in_batches(tmp_path: Path) -> None:

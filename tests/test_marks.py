@@ -9,15 +9,19 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import Cli
+from scipy.sparse import csr_array
 
 import textreg
+from textreg.builtin.separable import Elastic
 from textreg.errors import DataError, UsageError
 from textreg.features.encoder import JoinedEncoder
 from textreg.features.vectorize import Vectorizer
 from textreg.reading.corpus import read_corpus
 from textreg.records import Corpus, Problem
+from textreg.tasks.classification import OneVsRest
 from textreg.training import priors
 from textreg.training.priors import COUNT, Marks, log_odds_of
+from textreg.training.trials import Problems
 
 REASONS = {"p": ["fine", "superb", "great"], "n": ["dull", "awful", "flat"]}
 OTHERS = [f"word{at}" for at in range(60)]
@@ -115,8 +119,6 @@ def test_words_like_those_that_are_marked_are_expected(tokenizer: str) -> None:
 
 def test_columns_times_a_factor_are_penalties_by_a_factor() -> None:
     rng = np.random.default_rng(0)
-    from scipy.sparse import csr_array
-
     X, y = csr_array(rng.poisson(0.5, (40, 12)).astype(float)), rng.choice([-1.0, 1.0], 40)
     marks, t = Marks(rng.normal(size=12), 40), 1.0
     scaled = marks.applied(X, t)
@@ -269,3 +271,43 @@ def test_passages_in_python() -> None:
     rows = [{"title": text} for text in texts * 4]
     with pytest.raises(UsageError, match="do not go with fields"):
         textreg.train(rows, ["p", "n", "p"] * 4, fields=["title"], evidence_of=[[(0, 3)]] * 12)
+
+
+def test_what_lies_in_a_passage() -> None:
+    texts = ["aa bb cc", "bb", "aa bb"]
+    encoder = Vectorizer(ngrams=1).fit(textreg.tokenizer("words"), texts).encoder
+    (part,) = encoder.parts
+    tokens = part.features(part.words(texts, spans=True))
+
+    def counts(*evidence: Any) -> list[list[int]]:
+        return [row[:3] for row in priors._counts(tokens, evidence, 4).astype(int).tolist()]
+
+    assert counts([(0, 5)], [], [(3, 5)]) == [[1, 2, 0], [1, 1, 1]]
+    assert counts([(1, 5)], [], []) == [[0, 1, 0], [2, 2, 1]]  # cut words are beside it
+    assert counts([(0, 4)], [(0, 2)], []) == [[1, 1, 0], [1, 2, 1]]
+    assert counts([(0, 2), (3, 8)], [], []) == [[1, 1, 1], [1, 2, 0]]
+
+
+def test_log_odds_of_a_list(tmp_path: Path) -> None:
+    encoder = Vectorizer(ngrams=1).fit(textreg.tokenizer("words"), ["b a d c"]).encoder
+    path = tmp_path / "words.txt"
+    path.write_text("c\n\n  - a \nunheard\n-unseen\n")
+    assert priors.log_odds_of_words(encoder, str(path)).tolist() == [
+        *(-np.log(8.0), 0.0, np.log(8.0), 0.0)
+    ]
+
+
+def test_strengths_keep_their_share_of_the_scale() -> None:
+    X, y = csr_array([[1.0, 2.0], [3.0, 0.0], [1.0, 1.0]]), np.array([0, 1, 0])
+    task = OneVsRest(("a", "b"))
+    plain, applied = (
+        Problems(Problem(rows, task.row(y, 0)), task, y)
+        for rows in (X, csr_array(X.toarray() * [4.0, 1.0]))
+    )
+    scales = [one.problem.largest_gradient_at_zero() for one in (plain, applied)]
+    assert scales[0] != scales[1]
+    marks = Marks(np.zeros(2), 1)
+    found = marks.regularizer(Elastic(l1=0.25, l2=0.0), plain, applied)
+    assert found == Elastic(l1=float(f"{0.25 * scales[1] / scales[0]:.4g}"), l2=0.0)
+    both = marks.regularizer(Elastic(l1=0.25, l2=0.5), plain, applied)
+    assert both.l2 == float(f"{0.5 * scales[1] / scales[0]:.4g}")

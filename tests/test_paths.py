@@ -27,10 +27,11 @@ from textreg.explain import path_sentences, removal_tables
 from textreg.features.vectorize import Vectorizer
 from textreg.kinds import Regularizer
 from textreg.model.regularization_path import SolutionPath
+from textreg.params import AUTO, Choices, LogGrid, param
 from textreg.reading.corpus import read_corpus
 from textreg.records import Problem, Solution
 from textreg.training import trials
-from textreg.training.fit import path_parameter
+from textreg.training.fit import path_parameter, path_settings
 from textreg_report import plot_path
 
 train = partial(train_with_defaults, ngrams=1, weighting="log", path=True)
@@ -488,3 +489,69 @@ def test_pictures(corpora: tuple[Corpus, Corpus], lasso: Model, tmp_path: Path) 
         plot_path(path, tmp_path / "r.pdf")
     with pytest.raises(UsageError, match="no folder"):
         plot_path(path, tmp_path / "none" / "r.svg")
+
+
+class Stepwise(Regularizer):
+    """Its penalty strengths are fractions of 8."""
+
+    name = "stepwise"
+    share: float = param(default=AUTO, min=0, search=LogGrid(0.5, 1.0, 1), help="one value alone")
+    weight: float = param(default=AUTO, min=0, search=LogGrid(0.1, 1.0, 3, zero=True), help="w")
+    mode: str = param(default=AUTO, choices=("a", "b"), search=Choices(("a", "b")), help="words")
+    fixed: int = param(default=1, help="not searched")
+
+    def scale(self, problem: Problem, parameter: str) -> float:
+        return 8.0
+
+    def solve(self, problem: Problem) -> Solution:
+        raise NotImplementedError
+
+
+class Longer(Stepwise):
+    """Has a whole number that is searched beside a strength."""
+
+    name = "longer"
+    count: int = param(default=AUTO, search=Choices((1, 40)), help="whole numbers")
+
+
+class Stronger(Stepwise):
+    """Has strengths above its scale, and the one by which every path goes."""
+
+    name = "stronger"
+    l1: float = param(default=AUTO, min=0, search=LogGrid(0.01, 2.0, 3), help="before")
+    last: float = param(default=AUTO, min=0, search=LogGrid(0.1, 1.0, 3), help="after it")
+
+
+class Unsearched(Stepwise):
+    """Has no values that make a model larger."""
+
+    name = "unsearched"
+    weight: float = param(default=1.0, min=0, help="w")
+    count: float = param(default=AUTO, search=Choices((1.0, 2.0)), help="no whole numbers")
+
+
+def test_what_changes_along_a_path() -> None:
+    some: Any = None
+    given: dict[str, Any] = {"share": 1.0, "mode": "a"}
+    kinds = Stepwise, Longer, Stronger, Lasso
+    assert [path_parameter(part) for part in kinds] == ["weight", "count", "l1", "l1"]
+    with pytest.raises(UsageError, match="unsearched has no path: none of its parameters makes"):
+        path_parameter(Unsearched)
+
+    def values(part: Regularizer, name: str) -> list[float]:
+        settings = path_settings(part, some)
+        assert {one.replace(**{name: getattr(part, name)}) for one in settings} == {part}
+        return [getattr(one, name) for one in settings]
+
+    # From the scale down to the least that is searched and is not 0, and the one that was chosen.
+    evenly = [float(f"{value:.4g}") for value in np.geomspace(8.0, 0.8, POINTS)]
+    assert values(Stepwise(weight=0.8, **given), "weight") == evenly
+    assert values(Stepwise(weight=0.0, **given), "weight") == [*evenly, 0.0]
+    assert values(Stepwise(weight=9.0, **given), "weight") == [9.0, *evenly]
+    wider = [float(f"{value:.4g}") for value in np.geomspace(16.0, 0.08, POINTS)]
+    strong = Stronger(weight=1.0, l1=16.0, last=1.0, **given)
+    assert values(strong, "l1") == wider
+    numbers = [1, 2, 3, 5, 8, 14, 24, 40]
+    whole = Longer(weight=1.0, count=24, **given)
+    assert values(whole, "count") == numbers
+    assert values(whole.replace(count=9), "count") == sorted([*numbers, 9])

@@ -6,18 +6,34 @@ import json
 import warnings
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from textreg import Lasso, Sentence, group_builder
 from textreg.errors import ConvergenceWarning, DataError, DataWarning, UsageError
 from textreg.kinds import Regularizer
 from textreg.model.model import Model
-from textreg.model.summary import RegularizerSummary, SplitSummary
+from textreg.model.summary import (
+    GroupsSummary,
+    GroupStep,
+    RegularizerSummary,
+    SplitSummary,
+    SupportCounts,
+    SupportSummary,
+)
 from textreg.params import AUTO, LogGrid, param
 from textreg.reading.corpus import read_corpus
-from textreg.records import Corpus, Problem, Solution
+from textreg.records import Corpus, Groups, Problem, Solution
+from textreg.records.problem import (
+    SelectionReport,
+    SelectionStep,
+    SolverReport,
+    Support,
+)
+from textreg.training import train as training
 from textreg.training.settings import TrainingSettings
 from textreg.training.train import train as train_with_defaults
 from textreg.training.train import train_corpus
@@ -330,3 +346,88 @@ def test_science_reaches_what_was_published(data_dir: Path) -> None:
     assert np.mean(right) >= 0.945
     assert model.summary.nonzero <= 0.15 * model.summary.features
     assert model.summary.converged
+
+
+def test_what_is_told_of_groups() -> None:
+    """Selected are those with a norm, or without any norms those with a feature that has weight."""
+    groups = Groups([0, 2, 3, 5], [0, 1, 1, 0, 2], np.ones(3), n_features=4)
+    builder = group_builder("windows", size=3)
+
+    def told(part: Regularizer, weights: list[float], norms: Any = None) -> Any:
+        fit: Any = SimpleNamespace(
+            problems=SimpleNamespace(problem=SimpleNamespace(groups=groups)),
+            data=SimpleNamespace(settings=SimpleNamespace(groups=builder)),
+            regularizer=part,
+            fitted=SimpleNamespace(w=np.array([weights]), group_norms=norms),
+        )
+        return training._of_groups(fit)
+
+    part = Sentence(group=0.5, l1=0.0, l2=1.0)
+    weights = [0.0, 1.0, 0.0, 2.0]
+    # Two differ, beside one of a single feature.
+    assert told(part, weights) == GroupsSummary("windows", builder.params(), 3, 2, 2)
+    assert told(part, [0.0, 0.0, 1.0, 2.0]).selected == 1
+    assert told(part, weights, np.array([0.0, 0.0, 3.0])).selected == 1
+    assert told(part.replace(group=0.0), weights).selected is None
+    assert told(Lasso(l1=0.5), weights).selected is None
+
+
+def test_what_is_told_of_the_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(training, "MAX_ORDER", 3)
+    groups = SimpleNamespace(names=["first", "second"])
+    steps = [SelectionStep(1, 2), SelectionStep(-1, 3), SelectionStep(0, 4)]
+    report = SelectionReport((2, 0, 1, 3), tuple(steps))
+
+    def told(groups: Any, *reports: Any) -> Any:
+        fit: Any = SimpleNamespace(
+            problems=SimpleNamespace(problem=SimpleNamespace(groups=groups)),
+            data=SimpleNamespace(encoder=SimpleNamespace(names="abcd")),
+            fitted=SimpleNamespace(reports=reports),
+        )
+        return training._orders(fit)
+
+    group, single = GroupStep(1, "second", ("c", "a")), GroupStep(None, None, ("b",))
+    assert told(groups, report) == ((("c", "a", "b"),), ((group, single),))
+    unnamed = told(SimpleNamespace(names=None), report)[1]
+    assert unnamed == ((GroupStep(1, None, ("c", "a")), single),)
+    nothing, silent = SelectionReport(), SelectionReport((3,))
+    assert told(groups, report, nothing) == ((("c", "a", "b"), ()), ((group, single), ()))
+    assert told(groups, report, silent) == ((("c", "a", "b"), ("d",)), ())
+    assert told(None, report) == ((("c", "a", "b"),), ())
+    assert told(groups, None, SolverReport()) == ((), ())
+
+
+def test_what_is_told_of_the_optimum() -> None:
+    first = Support(np.array([-1, 0, 1, 1, 0, 0], dtype=np.int8), np.array([-1, 1], dtype=np.int8))
+    second = Support(np.array([-1, -1, 1], dtype=np.int8))
+    counts = SupportCounts(1, 2, 3), SupportCounts(2, 1, 0)
+    assert training._support([first]) == SupportSummary(counts[:1], (SupportCounts(1, 1, 0),))
+    assert training._support([first, second]) == SupportSummary(counts, ())
+    assert training._support([first, None]) is None
+    assert training._support([]) is None
+    assert training._bound(0.25) == 0.25
+    assert training._bound(float("nan")) is None
+
+
+def test_batches_are_told_apart() -> None:
+    texts, labels = ["good", "bad"], ["pos", "neg"]
+    assert training._parts(1, (texts, labels), None) == (texts, labels, [])
+    assert training._parts(1, [texts, labels, (1, 2)], None) == (texts, labels, [1, 2])
+    assert training._parts(2, (texts, labels, (1, 2)), True)[2] == [1, 2]
+    assert training._parts(2, ([], []), True) == ([], [], [])
+    for batch, weighed, message in [
+        (5, None, "batch 7 is 5, which is not a tuple of texts and labels: give (texts, labels), "),
+        ((texts,), None, "batch 7 is (['good', 'bad'],), which is not a tuple of texts and labels"),
+        ((texts, labels, [1, 2], 0), None, "batch 7 is (['good', 'bad'], ['pos', 'neg'], [1, 2], "),
+        ((texts, labels[:1]), None, "batch 7: 2 texts but 1 labels: give one for each text."),
+        ((texts, labels, [1]), None, "batch 7: 2 texts but 1 weights: give one for each text."),
+        (([1, 2], labels), None, "batch 7: "),
+        (
+            *((texts, labels), True),
+            "batch 7 has no weights, unlike those before it: give weights with every batch, or",
+        ),
+        ((texts, labels, [1, 2]), False, "batch 7 has weights, unlike those before it: give "),
+    ]:
+        with pytest.raises(DataError) as raised:
+            training._parts(7, batch, weighed)
+        assert str(raised.value).startswith(message)

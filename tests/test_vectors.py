@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 import textreg
 from textreg.errors import DataError, DataWarning, UsageError
+from textreg.features.encoder import Encoder
+from textreg.features.vectorize import Vectorizer
 from textreg.kinds import WordVectors
 from textreg.records import Floats, Problem
+from textreg.training import priors
 from textreg.training.priors import Vectors
 
 # Words of two kinds, of which the training texts have a half.
@@ -252,3 +257,75 @@ def test_tables_that_do_not_fit() -> None:
         trained(vectors="broken")
     with pytest.raises(DataError, match="fewer than two words in 5 documents"):
         textreg.train(["a b", "c d"] * 2, ["p", "n"] * 2, unlabeled=["e f"], **WORDS)
+
+
+def test_vectors_of_frequent_words_have_the_length_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(priors, "MOST", 2)
+    # Of the first two, which count 2/3 and 1/3, the mean is 2 and the mean square then 2.
+    table = priors._standardized(np.array([[3.0], [0.0], [6.0]]))
+    np.testing.assert_allclose(table, np.array([[1.0], [-2.0], [4.0]]) / np.sqrt(2.0), rtol=1e-14)
+    assert priors._standardized(np.array([[3.0, 1.0], [3.0, 1.0]])).tolist() == [[0, 0], [0, 0]]
+
+
+def test_which_rows_of_a_table_are_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(priors, "MOST", 3)
+    (part,) = Vectorizer(ngrams=1).fit(textreg.tokenizer("words"), ["a"]).encoder.parts
+
+    def place(known: list[str]) -> dict[str, int]:
+        numbers = dict(zip(known, range(len(known)), strict=True))
+        found, table = priors._of_table("kinds", part, numbers)
+        assert len(table) == max(found.values()) + 1
+        return found
+
+    three = {"word0": 0, "word1": 1, "word2": 2}
+    assert place(["word2", "up3", "down0"]) == {**three, "up3": 3, "down0": 4}
+    # One of five known words is a fifth, which is enough.
+    assert place(["word1", "x", "y", "z", "v"]) == three
+    with pytest.warns(DataWarning) as told:
+        place(["word1", "x", "y", "z", "v", "w"])
+    assert [str(one.message) for one in told] == [
+        "kinds: 17% of the words of the training texts are known. Give vectors of their language, "
+        "if these are not."
+    ]
+
+
+def test_weights_of_words_are_those_of_the_block(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The most frequent new words get weights of 127 steps, the others none."""
+    monkeypatch.setattr(priors, "WEIGHTS", 4)
+    fitted = Vectorizer(ngrams=1).fit(textreg.tokenizer("words"), ["b d", "d f"]).encoder
+    (part,) = fitted.parts
+    words = ["a", "b", "c", "g"]
+    idf = np.array([5.0, 6.0, 7.0, 8.0])
+    vectors = Vectors(
+        Encoder(part.tokenizer, part.vectorizer, words, idf),
+        columns=np.array([-1, 0, -1, -1]),
+        ranks=np.array([5, 0, 2, 9]),
+        table=np.array([[1.0, 0.0], [2.0, 1.0], [0.0, 3.0], [1.0, 1.0]]),
+        known=1.0,
+        block=np.array([[1.0, 2.0]]),
+    )
+    w = np.array([[10.0, 20.0, 30.0, 1.0, 0.5], [0.0, 1.0, 0.0, 0.0, -0.25]])
+    encoder, weights, count = vectors.fold_in(fitted, w, 2.0)
+    assert count == 2
+    assert list(encoder.names) == ["a", "b", "c", "d", "f"]
+    assert encoder.parts[0].idf is not None
+    assert part.idf is not None
+    assert encoder.parts[0].idf.tolist() == [5.0, part.idf[0], 7.0, *part.idf[1:]]
+    # 2 table w of a, b and c: 2, 5, 3 and 0, -.5, -1.5; of a in steps of 3/127
+    expected = [[85 * 3 / 127, 15.0, 3.0, 20.0, 30.0], [0.0, -0.5, -1.5, 1.0, 0.0]]
+    np.testing.assert_allclose(weights, expected, rtol=1e-14)
+    assert w[0, 0] == 10.0
+    X = csr_array([[1.0, 0.0, 2.0]])
+    assert vectors.applied(X, 0.5).toarray().tolist() == [[1.0, 0.0, 2.0, 0.5, 1.0]]
+
+
+def test_the_penalty_of_a_lasso_leaves_the_block_alone() -> None:
+    some: Any = None
+    plain, applied = (
+        SimpleNamespace(problem=SimpleNamespace(design=SimpleNamespace(shape=(9, p))))
+        for p in (2, 5)
+    )
+    of: Any = Vectors.regularizer
+    net, ridge = textreg.Elastic(l1=0.5, l2=1.0), textreg.Ridge(l2=1.0)
+    assert of(some, net, plain, applied) == net.replace(weights=(1.0, 1.0, 0.0, 0.0, 0.0))
+    assert of(some, ridge, plain, applied) is ridge
