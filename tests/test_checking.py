@@ -6,6 +6,7 @@ import csv
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import Cli
@@ -15,8 +16,23 @@ from thoroughness import draws
 
 import textreg
 from textreg.checking import CheckResult, CheckSettings
-from textreg.checking.documents import KINDS
+from textreg.checking import documents as documents_module
+from textreg.checking.copies import copy_findings, overlap, same_texts
+from textreg.checking.corrections import corrected
+from textreg.checking.documents import (
+    KINDS,
+    Documents,
+    Finding,
+    is_missing,
+    lengths_of,
+    opening,
+    rare_scripts,
+    scripts_of,
+    text_findings,
+)
+from textreg.checking.labels import count_labels, label_findings, labels_of_one
 from textreg.errors import DataError, UsageError
+from textreg.reading.corpus import Readable
 from textreg.records import Corpus
 
 CLEAN = [
@@ -302,3 +318,275 @@ def test_identical_texts_are_always_found(one: list[str], two: list[str], random
     assert [(it.name, it.count) for it in again.findings] == [
         (it.name, it.count) for it in result.findings
     ]
+
+
+def documents(texts: list[str], labels: list[Any] | None = None, **settings: Any) -> Documents:
+    return Documents(Corpus(texts, labels), CheckSettings(**settings))
+
+
+def of_lengths(words: list[int]) -> Documents:
+    return documents([" ".join(["word"] * count) for count in words])
+
+
+def test_how_texts_are_shown() -> None:
+    assert opening(" a\n\nb ") == "a b"
+    assert opening("x" * 80) == "x" * 80
+    assert opening("x" * 81) == "x" * 77 + "..."
+    assert opening(f"a{' ' * 318}b") == "a b"
+    assert opening(f"a{' ' * 320}b") == "a..."  # a blank for all that follows
+    assert [is_missing(text) for text in (" N/A\n", "NaN", "", "nana")] == [True, True, True, False]
+    assert is_missing(" " * 999)
+    assert not is_missing(" " * 1000)
+
+
+def test_how_long_documents_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert lengths_of(of_lengths([3, 1, 2, 10, 9, 8, 4, 5, 6, 7])) == (1, 5, 9, 10)
+    assert lengths_of(of_lengths(list(range(11)))) == (0, 5, 9, 10)
+    assert lengths_of(of_lengths([7])) == (7, 7, 7, 7)
+    assert lengths_of(documents([])) == (0, 0, 0, 0)
+
+    def far(words: list[int]) -> list[str]:
+        (finding,) = (it for it in text_findings(of_lengths(words)) if it.name == "long-texts")
+        assert finding.count == len(finding.examples)
+        median = finding.details["median"]
+        assert finding.what == f"far longer than the median document, of {median:,} words"
+        return [f"{one.where}: {one.detail}" for one in finding.examples]
+
+    monkeypatch.setattr(documents_module, "FAR", 3)
+    monkeypatch.setattr(documents_module, "LONG", 9)
+    assert far([3, 3, 3, 9, 10, 1200]) == ["document 6: 1,200 words", "document 5: 10 words"]
+    assert far([0, 0, 0, 9, 8]) == ["document 4: 9 words"]
+
+
+def test_texts_that_end_alike() -> None:
+    def cut(sizes: list[int]) -> Finding:
+        texts = ["x" * (size - 20) + "y" * 20 for size in sizes]
+        return next(it for it in text_findings(documents(texts)) if it.name == "cut-texts")
+
+    found = cut([50] * 5 + [49] * 3)
+    assert (found.count, found.total, found.details) == (5, 8, {"characters": 50})
+    assert found.what == "exactly 50 characters, and none has more"
+    assert found.examples[0].detail == "ends ..." + "y" * 20
+    assert cut([50] * 4 + [49] * 9).count == 0
+    assert cut([49] * 9).count == 0
+    # Of many documents five are too few: one of 200 is the least.
+    assert [cut([60] * some + [30] * (1200 - some)).count for some in (5, 6)] == [0, 6]
+
+
+@pytest.mark.parametrize(
+    ("text", "script"),
+    [
+        ("abc", "Latin"),
+        ("123 ?!", ""),
+        ("…–", ""),
+        ("é1", "Latin"),
+        ("аб c", "Cyrillic"),
+        ("аc", "Cyrillic"),  # of two with as many letters the first by its name
+        ("漢字かな漢字", "kana"),
+        ("漢字", "Han"),
+        ("ﾊﾛ", "kana"),
+        ("Ａｂ", "Latin"),
+        ("ꓐꓑ", "other"),
+    ],
+)
+def test_scripts(text: str, script: str) -> None:
+    scripts, counts = scripts_of(documents([text]))
+    assert scripts == [script]
+    assert dict(counts) == ({script: 1} if script else {})
+
+
+def test_scripts_that_are_rare() -> None:
+    def rare(latin: int) -> Finding:
+        some = documents([*["abc"] * latin, "αβγ", "абв", "12"], examples=5)
+        return rare_scripts(some, *scripts_of(some))
+
+    assert rare(38).count == 2  # 1 of 40, of those with letters
+    assert rare(18).count == 0  # 1 of 20
+    found = rare(19)
+    assert found.what == "in a script that few others are in: Cyrillic 1, Greek 1"
+    assert found.details == {"scripts": (("Cyrillic", 1), ("Greek", 1))}
+    assert [(one.where, one.detail) for one in found.examples] == [
+        *(("document 20", "Greek"), ("document 21", "Cyrillic"))
+    ]
+
+
+def test_signs_of_a_wrong_encoding() -> None:
+    texts = [
+        "fine: C:\\new and \\d",
+        "twenty letters here \N{REPLACEMENT CHARACTER} and as many after",
+        "a\x07b",
+        "fÃ¼r",
+        "a\x08\N{REPLACEMENT CHARACTER}",
+        "line\\n",
+        "\\u00e9",
+    ]
+    found = next(it for it in text_findings(documents(texts, examples=9)) if it.name == "encoding")
+    assert [f"{one.where[9:]} {one.detail}" for one in found.examples] == [
+        "2 replacement character: y letters here \N{REPLACEMENT CHARACTER} and as many a",
+        "3 control character: a\x07b",
+        "4 mojibake: fÃ¼r",
+        "5 replacement character: a\x08\N{REPLACEMENT CHARACTER}",
+        "6 escape sequence: line\\n",
+        "7 escape sequence: \\u00e9",
+    ]
+    assert found.what == (
+        "signs of a wrong encoding: replacement character 2, escape sequence 2, "
+        "control character 1, mojibake 1"
+    )
+
+
+NEAR = ["near-duplicates", "near-overlap"]
+
+
+def of_labels(counts: dict[str, int], **settings: Any) -> dict[str, Finding]:
+    labels = [label for label, count in counts.items() for _ in range(count)]
+    some = documents([f"text {row}" for row in range(len(labels))], labels, **settings)
+    return {it.name: it for it in label_findings(some, count_labels(some)) if it.count}
+
+
+def test_numbers_of_labels() -> None:
+    assert of_labels({"north": 199, "south": 10}) == {}
+    found = of_labels({"north": 200, "south": 10})["imbalance"]
+    assert (found.count, found.total) == (200, 210)
+    assert found.what == "the label 'north', 20 times as many as 'south' (10)"
+    assert found.details == {"largest": ("north", 200), "smallest": ("south", 10)}
+    # Labels that are rare do not count, and those with the fewest documents are shown first.
+    rare = of_labels({"north": 200, "south": 9, "east": 1, "west": 9})
+    assert list(rare) == ["rare-labels"]
+    found = rare["rare-labels"]
+    assert (found.count, found.total) == (3, 4)
+    assert found.what == "fewer than 10 documents: 'south' 9, 'west' 9, 'east' 1"
+    assert [(one.where, one.detail) for one in found.examples] == [
+        ("document 210", "label east"),
+        ("document 211", "label west"),
+        ("document 201", "label south"),
+    ]
+    alike = of_labels({"north": 30, "North": 20, "south": 20, "south ": 10, "east": 10})
+    found = alike["similar-labels"]
+    assert (found.count, found.total) == (4, 5)
+    assert found.details == {"groups": (("north", "North"), ("south", "south "))}
+    assert [one.detail for one in found.examples] == ["label North", "label south "]
+
+
+def test_labels_of_one_of_two() -> None:
+    one = documents(["a", "b", "c", "d"], ["x", "y", "y", "z"])
+    two = documents(["e", "f", "g", "h"], ["z", "w", "v", "w"])
+    found = labels_of_one(one, two)
+    assert (found.count, found.total) == (4, 5)
+    assert found.what == (
+        "in one of the two files; only in the first file: 'y', 'x'; only in the second: 'w', 'v'"
+    )
+    assert found.details == {"first": ("y", "x"), "second": ("w", "v")}
+    assert [it.text for it in found.examples] == ["f", "g"]
+    found = labels_of_one(one, documents(["e"], ["z"]))
+    assert found.what == "in one of the two files; only in the first file: 'y', 'x'"
+    assert [it.text for it in found.examples] == ["b", "a"]
+
+
+def test_the_worst_comes_first_and_what_was_not_looked_for() -> None:
+    texts = ["<b>one</b> text", "N/A", "one", "<i>more</i> of it", "a text", "a  text"]
+    result = textreg.check(texts, list("ababab"), skip=["rare-labels", *NEAR])
+    assert [(it.name, it.level, it.count, it.total) for it in result.findings] == [
+        ("conflicting-labels", "error", 2, 6),
+        ("markup", "warning", 2, 6),
+        ("empty-texts", "warning", 1, 6),
+        ("one-word-texts", "note", 1, 6),
+    ]
+    assert [tuple(it) for it in result.unchecked] == [
+        ("near-duplicates", "left out (--skip)"),
+        ("near-overlap", "left out (--skip)"),
+        ("rare-labels", "left out (--skip)"),
+        ("labels-of-one-file", "there is no second file (--against FILE)"),
+        ("overlap", "there is no second file (--against FILE)"),
+        ("giveaway-columns", "there are no further columns"),
+        ("suspected-labels", "fewer than two labels have 5 different texts"),
+    ]
+    numbers = textreg.check(texts, [1, 2, 3, "x", 5, float("inf")], task="regression", skip=NEAR)
+    assert numbers.labels == ()
+    wrong = numbers.find("label-column")
+    assert wrong is not None
+    assert [one.where for one in wrong.examples] == ["document 4", "document 6"]
+    assert wrong.advice == (
+        "A regression needs a finite number for every document: correct them, or leave out --task "
+        "regression."
+    )
+    assert {it.name for it in numbers.unchecked if it.why == "the labels are numbers"} == {
+        *("imbalance", "labels-of-one-file", "missing-labels", "rare-labels", "similar-labels"),
+        *("single-label", "suspected-labels"),
+    }
+
+
+def test_copies_with_the_same_label_and_with_others() -> None:
+    texts = ["a b", "c", "a  b", "a b", "c", "d e", "d e", "n/a", "n/a", "d e", "c"]
+    labels = ["x", "x", "y", "x", "x", "y", "y", "x", "x", "y", "x"]
+    some = documents(texts, labels)
+    same, conflicts = copy_findings(some, same_texts(texts))
+    assert (same.count, same.total, same.details) == (5, 11, {"texts": 3})
+    assert same.what == "text and label of an earlier document; different texts: 3"
+    assert [(it.where, it.detail) for it in same.examples] == [
+        ("document 2", "label x, also document 5 (x), document 11 (x)"),
+        ("document 6", "label y, also document 7 (y), document 10 (y)"),
+        ("document 1", "label x, also document 4 (x)"),
+    ]
+    assert (conflicts.count, conflicts.details) == (3, {"texts": 1})
+    assert [it.detail for it in conflicts.examples] == ["label x, also document 3 (y)"]
+    other = documents(["new", "a b", "c ", "d e", "n/a"], ["x", "z", "x", "x", "x"])
+    found = overlap(some, same_texts(texts), other)
+    assert (found.count, found.total, found.details) == (3, 5, {"conflicting": 2})
+    assert found.what == "the text of a document of the first; with another label there: 2"
+    assert [(it.where, it.detail) for it in found.examples] == [
+        ("document 2", "is document 1 (x), document 3 (y), document 4 (x)"),
+        ("document 3", "is document 2 (x), document 5 (x), document 11 (x)"),
+        ("document 4", "is document 6 (y), document 7 (y), document 10 (y)"),
+    ]
+
+
+@pytest.mark.parametrize("label_sep", [None, ";"])
+def test_what_is_set_right(label_sep: str | None) -> None:
+    rows = [
+        ("a text", "north"),
+        (" a text\n", "North"),
+        ("two", "south "),
+        (" ", "south"),
+        ("two", "north"),
+        ("three", "south"),
+        ("four", "north"),
+        ("three", "south"),
+    ]
+    texts, labels = map(list, zip(*rows, strict=True))
+    records = [{"id": at, "body": text, "label": it} for at, (text, it) in enumerate(rows)]
+    several = label_sep is not None
+    if several:
+        labels = [[it, "x"] for it in labels]
+        records = [{**it, "label": f"{it['label']};x"} for it in records]
+    corpus = Corpus(texts, labels, column_names={"text": "body"})
+    found: Any = corrected(Readable(corpus, {}, records, ""), label_sep)
+    left, changes, label_map = found
+    assert label_map == {"North": "north", "south ": "south"}
+    end = ";x" if several else ""
+    assert left == [
+        {"id": 0, "body": "a text", "label": f"north{end}"},
+        {"id": 2, "body": "two", "label": f"south{end}"},
+        {"id": 4, "body": "two", "label": f"north{end}"},
+        {"id": 5, "body": "three", "label": f"south{end}"},
+        {"id": 6, "body": "four", "label": f"north{end}"},
+    ]
+    assert changes == [
+        ("document 2", "row left out", "the same as document 1", ""),
+        ("document 3", "label", f"south {end}", f"south{end}"),
+        ("document 4", "row left out", "the text is empty", ""),
+        ("document 8", "row left out", "the same as document 6", ""),
+    ]
+
+
+def test_blanks_are_set_right_without_labels() -> None:
+    records = [{"text": " a\n"}, {"text": "b"}, {"text": 5}, {"text": "a"}]
+    found: Any = corrected(Readable(Corpus([" a\n", "b", "5", "a"]), {}, records, ""))
+    assert found == (
+        [{"text": "a"}, {"text": "b"}, {"text": 5}],
+        [
+            ("document 1", "blanks", " a\n", "a"),
+            ("document 4", "row left out", "the same as document 1", ""),
+        ],
+        {},
+    )

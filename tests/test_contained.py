@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -21,8 +23,25 @@ import textreg
 from textreg.builtin.group_builders import Sentences
 from textreg.builtin.separable import Ridge
 from textreg.builtin.tokenizers import Words
-from textreg.errors import BrokenPluginError, DataError
-from textreg.isolation import blaming, cause_of, contained, is_inside
+from textreg.errors import (
+    BrokenPluginError,
+    ConvergenceWarning,
+    DataError,
+    DataWarning,
+    PluginError,
+    PluginWarning,
+    RecordError,
+    UsageError,
+)
+from textreg.isolation import (
+    blaming,
+    cause_of,
+    contained,
+    is_inside,
+    message_of,
+    shown,
+    traceback_of,
+)
 from textreg.losses import SquaredHinge
 from textreg.plugins import calls
 from textreg.records import Groups, Problem, Solution, Tokens
@@ -334,3 +353,113 @@ def test_a_thread_leaves_signals_and_warnings_to_the_main_one() -> None:
 def test_a_long_message_is_cut() -> None:
     assert cause_of(ValueError("a" * 300)) == f"ValueError: {'a' * 300}"
     assert cause_of(ValueError("a" * 301)) == f"ValueError: {'a' * 300}..."
+
+
+class QuietError(Exception):
+    """Fails to give a message."""
+
+    def __str__(self) -> str:
+        raise ValueError
+
+
+class OddError(UsageError):
+    exit_code = 3
+
+
+@pytest.mark.parametrize(
+    ("error", "of_plugins", "of_ours"),
+    [
+        (KeyboardInterrupt(), True, True),
+        (SystemExit(1), False, False),
+        (GeneratorExit(), False, True),
+        (MemoryError(), False, True),
+        (OSError(errno.EMFILE, "full"), False, True),
+        (UserWarning("w"), False, True),
+        (ConvergenceWarning("w"), True, True),
+        (DataWarning("w"), True, True),
+        (PluginWarning("w"), True, True),
+        (ValueError("v"), False, False),
+        (QuietError(), False, False),
+        (UsageError("u"), True, True),
+        (DataError("d"), True, True),
+        (DataError(""), False, False),
+        (OddError("o"), False, False),
+        (RecordError("r"), False, False),
+        (PluginError("p"), False, False),
+        (BrokenPluginError("b", "cause"), True, True),
+    ],
+    ids=lambda it: type(it).__name__,
+)
+def test_what_passes(error: BaseException, of_plugins: bool, of_ours: bool) -> None:
+    """Errors for users, and of what a part of textreg cannot help, stay as they are."""
+    for own, passes in ((False, of_plugins), (True, of_ours)):
+        expected = type(error) if passes else BrokenPluginError
+        part = blaming(lambda: "who", "solve", lambda: "Do that.", own=own, often=True)
+        with pytest.raises(expected) as raised, part:
+            raise error
+        assert (raised.value if passes else raised.value.__cause__) is error
+
+
+def test_what_is_said_of_an_error() -> None:
+    def said(error: BaseException) -> str:
+        part = blaming(lambda: "who", "solve", lambda: "Do that.")
+        with pytest.raises(BrokenPluginError) as raised, part:
+            raise error
+        return re.sub(r" \(\S+:\d+\)", " (place)", str(raised.value))
+
+    assert said(RecordError("a fault.")) == "who fails in solve: a fault. Do that."
+    assert said(PluginError("x" * 301)) == f"who fails in solve: {'x' * 300}. Do that."
+    assert said(ValueError("one\ntwo")) == "who fails in solve: ValueError: one (place). Do that."
+    assert said(ValueError()) == "who fails in solve: ValueError (place). Do that."
+    assert said(QuietError()) == "who fails in solve: QuietError (place). Do that."
+    assert said(MemoryError()) == (
+        "who runs out of memory in solve: MemoryError (place); fewer texts or features (--min-df, "
+        "--max-features) may do. Do that."
+    )
+    for words in ("read-only", "read only"):
+        assert said(ValueError(words)) == (
+            f"who fails in solve: ValueError: {words} (place); what it is given is shared and must "
+            "not be changed, so copy it first. Do that."
+        )
+    # A fault in the syntax states its place itself.
+    assert cause_of(SyntaxError("bad (a.py, line 1)")) == "SyntaxError: bad (a.py, line 1)"
+
+
+def test_objects_are_shown_on_one_line() -> None:
+    class Silent:
+        def __repr__(self) -> str:
+            raise SystemExit
+
+    class Pressed:
+        def __repr__(self) -> str:
+            raise KeyboardInterrupt
+
+    assert shown("a" * 298) == repr("a" * 298)
+    assert shown("a" * 299) == "'" + "a" * 299 + "..."
+    assert shown(Silent()) == "an object of the type Silent"
+    assert message_of(QuietError()) == ""
+    with pytest.raises(KeyboardInterrupt):
+        shown(Pressed())
+
+
+def test_a_traceback_begins_outside_of_textreg() -> None:
+    space: dict[str, Any] = {"__name__": "textreg.part"}
+    exec(compile("def call(inner):\n    inner()", "<ours>", "exec"), space)
+
+    def fail() -> None:
+        raise ValueError("why")
+
+    with pytest.raises(ValueError, match="why") as raised:
+        space["call"](fail)
+    begin = raised.value.__traceback__
+    assert begin is not None
+    ours = begin.tb_next
+    raised.value.__traceback__ = ours  # that of textreg is first
+    told = traceback_of(raised.value)
+    assert "<ours>" not in told
+    assert "in fail" in told
+    assert raised.value.__traceback__ is ours
+    assert traceback_of(None) == ""
+    only = ValueError("no frames")
+    assert traceback_of(only) == "ValueError: no frames\n"
+    assert cause_of(only) == "ValueError: no frames"

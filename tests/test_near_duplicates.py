@@ -12,7 +12,14 @@ from hypothesis import strategies as st
 from thoroughness import draws
 
 import textreg
-from textreg.checking.copies import CROWD, near_pairs
+from textreg.checking.copies import (
+    CROWD,
+    HASHES,
+    _compared,
+    _groups,
+    _rows_of_a_band,
+    near_pairs,
+)
 from textreg.checking.documents import Finding
 
 WORDS = [f"w{number}" for number in range(400)]
@@ -108,3 +115,51 @@ def test_a_crowd_takes_linear_work() -> None:
     assert (finding.count, finding.details["groups"]) == (n, 1)
     sets = [np.arange(200 + at % 3, dtype=np.uint32) for at in range(n)]
     assert len(near_pairs(sets, 0.8)) < 60 * n  # and not n (n - 1) / 2 = 200 n
+
+
+def test_how_many_hashes_a_band_has() -> None:
+    """As many as miss 2 % of the pairs of the least similarity: (1 - s^r)^(128 / r)."""
+    assert [_rows_of_a_band(least) for least in (0.5, 0.6, 0.8, 0.9, 0.99, 1.0)] == [
+        *(3, 4, 7, 11, 32, 64),
+    ]
+    for least in (0.5, 0.8, 0.9):
+        rows = _rows_of_a_band(least)
+        missed = [(1 - least**r) ** (HASHES // r) for r in (rows, rows + 1)]
+        assert missed[0] <= 0.02 < missed[1]
+
+
+def test_whom_a_crowd_is_compared_with() -> None:
+    assert len(list(_compared(range(CROWD)))) == CROWD * (CROWD - 1) // 2
+    crowd = list(_compared(range(10, 11 + CROWD)))
+    assert sorted(crowd) == sorted(
+        {(at, at + 1) for at in range(10, 10 + CROWD)} | {(10, at) for at in range(12, 11 + CROWD)}
+    )
+    assert len(crowd) == len(set(crowd))
+
+
+def test_groups_of_pairs() -> None:
+    pairs = np.array([[7, 2], [3, 9], [2, 5], [9, 4], [11, 3]])
+    assert _groups(pairs) == [[2, 5, 7], [3, 4, 9, 11]]
+    assert _groups(np.zeros((0, 2), dtype=np.int64)) == []
+
+
+def test_groups_with_other_labels_come_first_and_then_large_ones() -> None:
+    first, second, third = (article(seed) for seed in (1, 2, 3))
+    rows = [
+        *((first, "a"), (edited(first, 3), "a")),
+        *((second, "a"), (edited(second, 3), "a"), (edited(second, 4), "a")),
+        *((third, "a"), (edited(third, 3), "b"), (third, "a"), (article(4), "b")),
+    ]
+    texts, labels = [" ".join(words) for words, _ in rows], [label for _, label in rows]
+    finding = near(texts, labels, skip=["suspected-labels"])
+    assert finding is not None
+    assert (finding.count, finding.total) == (8, 9)
+    assert finding.details == {"groups": 3, "similarity": 0.8, "conflicting": 3}
+    assert finding.what == (
+        "nearly the same as another (similarity 0.8 or more); groups: 3; with different labels: 3"
+    )
+    assert [f"{one.where}: {one.detail}" for one in finding.examples] == [
+        "document 6: label a, also document 7 (b), document 8 (a)",
+        "document 3: label a, also document 4 (a), document 5 (a)",
+        "document 1: label a, also document 2 (a)",
+    ]

@@ -7,17 +7,20 @@ import itertools
 import math
 import pickle
 import re
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 
 from textreg.builtin.separable import Lasso
-from textreg.errors import UsageError
+from textreg.errors import PluginError, UsageError
+from textreg.kinds import Penalized, Regularizer
 from textreg.params import AUTO, Choices, LogGrid, Parametrized, check_decided, param
-from textreg.records import Problem
+from textreg.records import Groups, Problem, Solution
 
 
 class Part(Parametrized):
@@ -280,3 +283,90 @@ def test_grids_of_a_scale(scale: float) -> None:
     else:
         with pytest.raises(ValueError, match="scale must give a number, 0 or more, not"):
             Scaled().candidates(problem)
+
+
+class Halving(Regularizer):
+    """Gives half of the weights it starts from, or those of its strength."""
+
+    name = "halving"
+    first: float = param(default=AUTO, min=0, search=LogGrid(0.25, 1.0, 2), help="a strength")
+    second: int = param(default=AUTO, search=Choices((3, 5)), help="a number")
+
+    def solve(self, problem: Problem) -> Solution:
+        start = np.full(2, self.first) if problem.start is None else problem.start[0] / 2.0
+        return Solution(w=start, b=float(self.second), objective=0.0)
+
+    def scale(self, problem: Problem, parameter: str) -> float:
+        return {"first": 8.0, "second": 0.0}[parameter]
+
+
+class Summed(Penalized):
+    """A penalty that tests give."""
+
+    name = "summed"
+    made: ClassVar[Any] = None
+
+    def penalty(self, problem: Problem) -> Any:
+        return self.made
+
+
+def test_what_regularizers_do_by_default() -> None:
+    problem = Problem(csr_array([[1.0, 0.0], [0.0, 2.0], [1.0, 1.0]]), [1.0, -1.0, 1.0])
+    one = Halving(first=4.0, second=3)
+    some: Any = None
+    assert one.support(problem, some) is None
+    assert (one.rivals(), one.fits_blocks(), one.candidates(problem)) == ((), False, [one])
+    assert [(it.first, it.second) for it in Halving().candidates(problem)[:2]] == [
+        *((8.0, 3), (8.0, 5)),
+    ]
+    with_scale = [it.first for it in Halving(second=5).candidates(problem)]
+    assert with_scale == [8.0, 2.0]
+    base = Regularizer.scale(one, problem, "first")
+    assert base == pytest.approx(1.0)  # |sum_i x_ij y_i / 2|: (1 + 1)/2 and (-2 + 1)/2
+    # Each starts from the one before, the first from the start of the problem.
+    path = list(one.path(problem, [one, one.replace(second=5), one]))
+    assert [(it.second, fit.w[0], fit.b) for it, fit in path] == [
+        *((3, 4.0, 3.0), (5, 2.0, 5.0), (3, 1.0, 3.0)),
+    ]
+    warm = problem.replace(start=(np.full(2, 64.0), 0.0))
+    assert [fit.w[0] for _, fit in one.path(warm)] == [32.0]
+    assert len(list(Halving().path(problem))) == 4
+    each = one.solve_each([problem, warm])
+    assert [fit.w[0] for fit in each] == [4.0, 32.0]
+    groups = Groups([0, 2, 3], [0, 1, 1], np.ones(2), n_features=2)
+    assert [part.tolist() for part in one.parts(np.array([5.0, 6.0]), groups, [1, 0])] == [
+        *([6.0], [5.0, 6.0]),
+    ]
+    w = np.array([1.0, -0.5])
+    z = np.array([1.0, -1.0, 0.5]) + 0.25
+    loss = float(np.logaddexp(0.0, -z * [1.0, -1.0, 1.0]).sum())
+    assert one.objective(problem, w, 0.25) == pytest.approx(loss)
+    Summed.made = SimpleNamespace(value=lambda w: np.abs(w).sum(), prox=None)
+    assert Summed().objective(problem, w, 0.25) == pytest.approx(loss + 1.5)
+    # Of all classes together: the softmax loss, and the penalty of each.
+    W, codes = np.array([w, -2.0 * w]), np.array([0, 1, 0])
+    both = [it.objective_softmax(problem, codes, W, np.zeros(2)) for it in (one, Summed())]
+    assert both[1] - both[0] == pytest.approx(1.5 + 3.0)
+    assert (Summed().fits_blocks(), Summed.softmax) == (True, True)
+
+
+def test_what_regularizers_say_by_default() -> None:
+    problem = Problem(csr_array([[1.0], [2.0]]), [1.0, -1.0])
+    one = Halving(first=4.0, second=3)
+    with pytest.raises(UsageError) as raised:
+        one.solve_softmax(problem, np.array([0, 1]))
+    assert str(raised.value) == f"{one.label()} has no softmax: leave out multiclass."
+    Summed.made = SimpleNamespace(value=None)
+    with pytest.raises(PluginError) as broken:
+        Summed().solve(problem)
+    assert str(broken.value) == (
+        f"Summed.penalty returned {Summed.made!r}, which has no prox, instead of a penalty. Fix "
+        "that method, or tell its authors."
+    )
+    Summed.made = 5
+    with pytest.raises(PluginError, match="returned 5, which has no value and no prox, instead of"):
+        Summed().solve_softmax(problem, np.array([0, 1]))
+    with pytest.raises(TypeError, match=r"Odd.softmax is True, so it must define solve_softmax"):
+        type("Odd", (Halving,), {"softmax": True, "name": "odd"})
+    with pytest.raises(TypeError, match=r'Odd.needs must be "", "groups" or "graph", not \'x\''):
+        type("Odd", (Halving,), {"needs": "x", "name": "odd"})

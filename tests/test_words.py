@@ -332,3 +332,27 @@ def test_words_do_not_depend_on_marks(texts: list[str], punctuation: bool, emoji
     sentence = np.repeat(np.arange(every.n_sentences), np.diff(every.sentence_ptr))[kept]
     apart = np.repeat(np.arange(plain.n_sentences), np.diff(plain.sentence_ptr))
     assert (np.diff(sentence) > 0).tolist() == (np.diff(apart) > 0).tolist()
+
+
+@pytest.mark.parametrize(
+    ("text", "sentences"),
+    [
+        (f"so it is\n{'N' + 'a' * 31}: it", ["so it is", f"n{'a' * 31} it"]),
+        (f"so it is\n{'N' + 'a' * 32}: it", [f"so it is n{'a' * 32} it"]),  # no header
+        ("It is. 123. Next", ["it is", "123 next"]),
+        ("It is. 1234. Next", ["it is", "1234", "next"]),  # a year, and no enumeration
+        ("See fig. 3 of it", ["see fig 3 of it"]),
+        ("See fig. A of it", ["see fig", "a of it"]),
+        ("Ask Prof. Ray", ["ask prof ray"]),
+        ("So „it“. «Is.» ‘So.’ (It.) Is", ["so it", "is", "so", "it", "is"]),
+        ("So it is… Is it", ["so it is", "is it"]),
+        ("So it is: It\nis", ["so it is it is"]),
+        ("So it is:\nIt is", ["so it is", "it is"]),
+        ("So it is：\nIt is", ["so it is", "it is"]),
+        ("So։It։ Is", ["so it", "is"]),
+        ("هو؟ هي", ["هو", "هي"]),
+        ("है।है", ["है", "है"]),
+    ],
+)
+def test_rules_for_ends_of_sentences(text: str, sentences: list[str]) -> None:
+    assert [" ".join(tokens) for tokens in Words()(text)] == sentences
