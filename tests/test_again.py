@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from conftest import Cli, Result
 
@@ -21,7 +22,7 @@ from textreg.files import write_atomically
 from textreg.model.storage import load_model
 from textreg.plugins import registry
 from textreg.terminal import shell_line
-from textreg.training.recipe import options_of, words_of
+from textreg.training.recipe import may_be_kept, options_of, words_of
 from textreg.training.settings import TrainingSettings
 
 GOOD = ["A superb plot.", "Fine moving end.", "So superb."]
@@ -536,3 +537,79 @@ def test_the_page(cli: Cli) -> None:
             assert out.rstrip().endswith(told[1])
     assert load_model("weaker.textreg").summary.reg.params["l2"] == 0.1
     assert load_model("new.textreg").summary.reg.params["l2"] == 0.5
+
+
+def test_options_as_words_of_a_command() -> None:
+    options = {
+        "min_label": 5,
+        "rare_label": "other",
+        "select": "sparsest",
+        "within": 0.1,
+        "refit": False,
+        "path": True,
+        "seed": None,
+        "class_weight": {"spam": 5.0, "ham": 1},
+        "search_space": {"reg_l1": [0.1, 1.0], "lowercase": [True, False]},
+        "field": {"subject": {"ngrams": 1, "weighting": "log"}},
+        "text_col": ["a", "b"],
+        "tol": 1e-05,
+    }
+    assert words_of(options) == [
+        *("--min-label", "5:other", "--select", "sparsest:0.1", "--no-refit", "--path"),
+        *("--class-weight", "spam=5.0", "--class-weight", "ham=1"),
+        *("--search-space", "reg_l1=0.1,1.0", "--search-space", "lowercase=true,false"),
+        *("--field", "subject:ngrams=1", "--field", "subject:weighting=log"),
+        *("--text-col", "a", "--text-col", "b", "--tol", "1e-05"),
+    ]
+    # A name alone means two documents, or as many as there are parts.
+    assert words_of({"rare_label": "other"}) == ["--min-label", "2:other"]
+    assert words_of({"rare_label": "other", "cv": 4}) == ["--cv", "4", "--min-label", "4:other"]
+    assert words_of({"unknown": "u", "unknown_rule": None}) == ["--unknown", "u"]
+    assert words_of({"min_label": 3}) == ["--min-label", "3"]
+
+
+def test_options_that_a_model_may_hold() -> None:
+    kept = ("reg", "reg_l1", "tokenizer_lowercase", "ngrams", "cv", "select", "text_col", "field")
+    assert all(map(may_be_kept, kept))
+    assert not any(map(may_be_kept, ("jobs", "backend", "dev", "fields", "reg_", "regl1", "x_y")))
+
+
+def test_options_are_what_differs_from_the_defaults() -> None:
+    def of(**options: Any) -> dict[str, Any]:
+        return options_of(TrainingSettings.from_options(**options))
+
+    assert of() == {}
+    assert of(reg="auto", tokenizer="auto", loss="logistic", jobs=2, seed=0) == {}
+    assert of(task="regression", loss="squared") == {"task": "regression"}
+    assert of(loss="squared") == {"loss": "squared"}
+    assert of(reg="sentence", groups="sentences") == {"reg": "sentence"}
+    assert of(reg="sentence", groups="windows") == {"reg": "sentence", "groups": "windows"}
+    assert of(reg="lasso", reg_l1=0.5, ngrams=1, refit=False, class_weight={"a": 2.0}) == {
+        "reg": "lasso",
+        "reg_l1": 0.5,
+        "ngrams": 1,
+        "refit": False,
+        "class_weight": {"a": 2.0},
+    }
+    assert of(tokenizer="words") == {"tokenizer": "words"}
+    assert of(tokenizer=str.split) == {}
+    space = {"reg_l2": np.array([0.1, 1.0]).tolist(), "ngrams": (1, 2)}
+    assert of(reg="ridge", search_space=space, select="1se") == {
+        "reg": "ridge",
+        "select": "1se",
+        "search_space": {"reg_l2": [0.1, 1.0], "ngrams": [1, 2]},
+    }
+
+
+def test_parts_of_a_training_that_are_plugins() -> None:
+    def kinds(**options: Any) -> list[str]:
+        told = TrainingSettings.from_options(**options).plugins()
+        assert {it["distribution"] for it in told} == {"textreg"}
+        return [f"{it['kind']} {it['name']}" for it in told]
+
+    words = ["tokenizer words"]
+    assert kinds(reg="lasso", tokenizer="words") == [*words, "regularizer lasso", "loss logistic"]
+    assert kinds(reg="lasso", tokenizer=str.split) == ["regularizer lasso", "loss logistic"]
+    assert kinds(reg="sentence", tokenizer="words,chars") == [
+        *(*words, "tokenizer chars", "regularizer sentence", "loss logistic", "groups sentences"),
+    ]

@@ -12,7 +12,7 @@ from conftest import Cli
 
 import textreg
 from textreg.builtin.separable import Elastic, Lasso, Ridge
-from textreg.errors import UsageError
+from textreg.errors import PluginError, UsageError
 from textreg.features.vectorize import Vectorizer
 from textreg.measure.metrics import standard_error
 from textreg.model.summary import ChoiceSummary, TrainingSummary
@@ -411,3 +411,10 @@ def test_the_simpler_class_is_left_only_for_one_that_is_clearly_better() -> None
     assert choose([simple, setting(second, None)], *how) == 1
     assert choose([setting(first, None), setting(second, [0.5, 0.5], 8)], *how) == 1
     assert choose([setting(first, None), setting(second, [0.6, 0.6], 8)], *how) == 0
+
+
+def test_a_backend_is_checked_with_its_address() -> None:
+    with pytest.raises(PluginError, match="no backend 'nosuch'"):
+        Tuning(backend="nosuch")
+    with pytest.raises(UsageError, match="an address is for the backend 'dask'"):
+        Tuning(address="tcp://10.0.0.5:8786")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -18,8 +19,10 @@ from textreg.features.encoder import JoinedEncoder
 from textreg.features.vectorize import Vectorizer
 from textreg.reading.corpus import read_corpus
 from textreg.records import Corpus, Problem
+from textreg.tasks.base import Held
 from textreg.tasks.classification import OneVsRest
-from textreg.training import priors
+from textreg.training import fit, priors
+from textreg.training.prepare import SEARCH_TOL
 from textreg.training.priors import COUNT, Marks, log_odds_of
 from textreg.training.trials import Problems
 
@@ -311,3 +314,68 @@ def test_strengths_keep_their_share_of_the_scale() -> None:
     assert found == Elastic(l1=float(f"{0.25 * scales[1] / scales[0]:.4g}"), l2=0.0)
     both = marks.regularizer(Elastic(l1=0.25, l2=0.5), plain, applied)
     assert both.l2 == float(f"{0.5 * scales[1] / scales[0]:.4g}")
+
+
+@pytest.mark.parametrize(
+    ("losses", "strength"),
+    [
+        # 10 times the mean loss and the cost 4, 1, 0, 1 of the strengths 0, 1/2, 1 and 2
+        ({0.0: 1.0, 0.5: 1.25, 1.0: 1.5, 2.0: 1.5}, 0.5),
+        ({0.0: 1.0, 0.5: 1.375, 1.0: 1.4375, 2.0: 1.5}, 0.0),
+        ({0.0: 1.0, 0.5: 1.3, 1.0: 1.4, 2.0: 1.4}, 0.0),  # as good, and so the first
+        ({0.0: 2.0, 0.5: 2.0, 1.0: 2.0, 2.0: 2.0}, 1.0),
+        ({0.0: 2.0, 0.5: 2.0, 1.0: 2.0, 2.0: 1.75}, 2.0),
+    ],
+)
+@pytest.mark.parametrize("metric", ["calibrated-log-loss", "accuracy", "mse"])
+def test_the_most_probable_strength_is_chosen(
+    monkeypatch: pytest.MonkeyPatch, losses: dict[float, float], strength: float, metric: str
+) -> None:
+    class Data(SimpleNamespace):
+        strength = 0.0
+
+        def with_prior(self, strength: float) -> Any:
+            return type(self)(**vars(self), strength=strength) if strength else self
+
+        def problems(self, rows: Any, tol: float) -> str:
+            assert tol == SEARCH_TOL
+            return f"problems {self.strength}"
+
+        def without(self, problems: str, rows: Any, split: Any) -> str:
+            assert problems == f"problems {self.strength}"
+            return problems
+
+    def measure(scores: float, y: Any) -> dict[str, float]:
+        loss = losses[scores]
+        return {metric: {"accuracy": -loss, "mse": np.exp(2.0 * loss)}.get(metric, loss)}
+
+    task = SimpleNamespace(
+        probabilistic=metric == "calibrated-log-loss",
+        discrete=metric != "mse",
+        metrics=("accuracy", "calibrated-log-loss"),
+        known=lambda y: np.ones(len(y), dtype=bool),
+        measure=lambda scores, y, weights: measure(scores, y),
+    )
+    prior = SimpleNamespace(
+        strengths=Marks.strengths,
+        costs=Marks.costs,
+        regularizer=lambda part, plain, applied: f"{part} for {applied}",
+    )
+    settings = SimpleNamespace(reg="ridge", refit=True, tol=1e-4, intercept="fitted")
+    rows = SimpleNamespace(matrix=lambda rows: None)
+    data: Any = Data(
+        prior=prior, settings=settings, task=task, splits=["split"], y=np.zeros(10), rows=rows
+    )
+
+    def held_out(part: Any, folds: list[str], *_: Any) -> Any:
+        strength = float(folds[0].split()[1])
+        assert part == (f"ridge for {folds[0]}" if strength else "ridge")
+        scores: Any = strength
+        return Held(scores, np.zeros(10)), None, None
+
+    monkeypatch.setattr(fit, "held_out", held_out)
+    context: Any = SimpleNamespace(metric="accuracy")
+    some: Any = None
+    chosen, part, best = fit.with_prior(context, data, None, some)
+    assert (chosen.strength, best) == (strength, None)
+    assert part == (f"ridge for problems {strength}" if strength else "ridge")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -20,6 +21,7 @@ from textreg.measure.metrics import wilson
 from textreg.params import AUTO, Choices, LogGrid, param
 from textreg.records import Problem, Solution
 from textreg.tasks import classification
+from textreg.training import trials
 from textreg.training.running import Work
 from textreg.training.search import choose
 from textreg.training.settings import TrainingSettings
@@ -256,7 +258,6 @@ def test_rounding_does_not_break_ties() -> None:
 
 def test_solutions_with_many_weights_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     """Their sizes are counted all the same, and the final fit starts from nothing."""
-    from textreg.training import trials
 
     points = search(Shrunk(), [fold(1)])
     monkeypatch.setattr(trials, "MAX_START", 0)
@@ -277,3 +278,140 @@ def test_a_few_steps_of_all_chains_come_first_and_the_ends_of_the_grid_before_it
         [([], [0, 1, 2]), ([], [8, 9, 10]), ([], [4, 5, 6])],
         [([0, 1, 2], [3]), ([8, 9, 10], [11]), ([4, 5, 6], [7])],
     ]
+
+
+class Own(Shrunk):
+    """Has a path of its own."""
+
+    name = "own"
+
+    def path(
+        self, problem: Problem, candidates: Sequence[Regularizer] | None = None
+    ) -> Iterator[tuple[Regularizer, Solution]]:
+        yield from super().path(problem, candidates)
+
+
+def test_which_rows_are_fitted_side_by_side(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trials, "SIDE_BY_SIDE", {4: 48, 2: 60})
+    ridge, rows = textreg.Ridge(l2=1.0), list(range(7))
+
+    def cut(p: int, threads: int = 1, part: Regularizer = ridge, labels: int = 7) -> list[int]:
+        problem = Problem(X=csr_array(np.ones((3, p))), y=np.array([1.0, -1.0, 1.0]))
+        task = classification([str(at) for at in range(labels)])
+        problems = trials.Problems(problem, task, np.zeros(3, dtype=np.int64))
+        some = rows if labels > 2 else [0]
+        runs = trials.cut_rows(some, [part], problems, threads)
+        assert [row for run in runs for row in run] == some
+        return [len(run) for run in runs]
+
+    assert cut(12) == [4, 3]  # 4 of 12 are the most that there may be
+    assert cut(13) == [2, 2, 2, 1]
+    assert cut(30) == [2, 2, 2, 1]
+    assert cut(31) == [1] * 7
+    assert cut(12, threads=3) == [3, 3, 1]
+    assert cut(12, threads=7) == [1] * 7
+    assert cut(12, labels=2) == [1]
+    assert cut(12, part=Own(l1=1.0, l2=1.0)) == [1] * 7
+    assert cut(12, part=Shrunk(l1=1.0, l2=1.0)) == [1] * 7
+    softmax = classification("abc", multiclass="softmax")
+    problem = Problem(X=csr_array(np.ones((3, 2))), y=np.array([1.0, -1.0, 1.0]))
+    joint = trials.Problems(problem, softmax, np.arange(3))
+    assert joint.rows == [None]
+    assert not trials.share_passes([ridge], joint)
+    assert trials.share_passes([ridge, ridge], fold(1, 3))
+    assert not trials.share_passes([ridge, Shrunk(l1=1.0, l2=1.0)], fold(1, 3))
+
+
+def test_a_start_takes_the_least_memory() -> None:
+    X = csr_array([[1.0, 0.0, 2.0, 0.0, 3.0, 0.0, 0.0, 0.0, 0.0]])
+    few = trials._trial(X, np.array([0, 0, 0.5, 0, 0, 0, 0, 0, -0.25]), 1.5, 2.0)
+    assert few.start is not None
+    assert few.start.place.dtype == np.uint8  # 2 bytes of bits, 8 of two numbers
+    assert few.start.indices.tolist() == [2, 8]
+    assert (few.scores.tolist(), few.seconds) == ([2.5], 2.0)
+    assert np.unpackbits(few.used).tolist()[:9] == [0, 0, 1, 0, 0, 0, 0, 0, 1]
+    assert [it.tolist() for it in few.start.dense(9)[:1]] == [[0, 0, 0.5, 0, 0, 0, 0, 0, -0.25]]
+    assert few.start.dense(9)[1] == 1.5
+    wide = np.zeros(100)
+    wide[70] = 1.0
+    one = trials._trial(csr_array((1, 100)), wide, 0.0, 0.0).start
+    assert one is not None
+    assert (one.place.dtype, one.place.tolist()) == (np.int32, [70])
+    several = [(np.ones(2), 1.0), (np.zeros(2), 2.0)]
+    together = trials.together(several)
+    assert together is not None
+    assert [it.tolist() for it in together] == [[[1, 1], [0, 0]], [1, 2]]
+    assert trials.together([*several, None]) is trials.together([]) is None
+
+
+def test_a_label_that_all_documents_have_or_none() -> None:
+    X = csr_array(np.eye(5))
+    task = classification("abc")
+    y = np.array([0, 0, 0, 1, 2])
+    weights = np.array([1.0, 2.0, 1.0, 0.0, 0.0])
+    problems = trials.Problems(Problem(X=X, y=task.row(y, 0), sample_weight=weights), task, y)
+    first, second = problems.constant(0), problems.constant(1)
+    assert first is not None
+    assert second is not None
+    # Of three documents that count: 4 to 1, and 1 to 4.
+    assert (first.b, second.b) == pytest.approx((np.log(4.0), -np.log(4.0)))
+    assert (first.w.tolist(), first.gap, first.converged) == ([0.0] * 5, 0.0, True)
+    assert problems.constant(None) is None
+    every = trials.Problems(problems.problem.replace(sample_weight=np.ones(5)), task, y)
+    assert [every.constant(row) for row in range(3)] == [None] * 3
+    squared = trials.Problems(problems.problem.replace(loss="squared"), task, y)
+    assert squared.constant(0) is None
+
+
+def test_workers_elsewhere_get_each_fold_once() -> None:
+    class Elsewhere:
+        elsewhere = True
+        sent: list[Fold] = []
+
+        def send(self, fold: Fold) -> str:
+            self.sent.append(fold)
+            return f"fold {len(self.sent)}"
+
+        def map(self, call: object, *columns: Iterator[object]) -> Iterator[object]:
+            for handle, rows, parts, starts, ends in zip(*columns, strict=False):
+                fold = self.sent[int(str(handle)[5:]) - 1]
+                yield trials._solve(fold, rows, parts, starts, ends)  # type: ignore[arg-type]
+
+    cut, workers = [fold(1), fold(2)], Elsewhere()
+    seen: list[tuple[str, int, int]] = []
+    work = Work(1, lambda *at: seen.append(at), workers=workers)  # type: ignore[arg-type]
+    assert as_tuple(search(Shrunk(), cut, work)) == as_tuple(search(Shrunk(), cut))
+    assert workers.sent == cut
+    assert seen == [("search", done, 12) for done in range(1, 13)]
+    late = trials._solve(cut[0], [0], [Shrunk(l1=1.0, l2=1.0)], [], time.time() - 1.0)
+    assert late == []
+    assert len(trials._solve(cut[0], [0], [Shrunk(l1=1.0, l2=1.0)], [], time.time() + 60.0)) == 1
+
+
+def test_class_weights_differ_by_label() -> None:
+    """Those of the others and of its own documents, times the weights that documents have."""
+    task, y = classification("abc"), np.array([0, 1, 2, 0])
+    problem = Problem(X=csr_array(np.eye(4)), y=task.row(y, 0), sample_weight=[1.0, 2.0, 3.0, 4.0])
+    factors = np.array([[1.0, 5.0], [10.0, 2.0], [1.0, 1.0]])
+    problems = trials.Problems(problem, task, y, row_factors=factors)
+    assert problems.of(0).sample_weight.tolist() == [5.0, 2.0, 3.0, 20.0]
+    assert problems.of(1).sample_weight.tolist() == [10.0, 4.0, 30.0, 40.0]
+    assert problems.of(1).y.tolist() == [-1.0, 1.0, -1.0, -1.0]
+    assert problems.of(None) is problem
+    plain = trials.Problems(problem, task, y)
+    assert plain.of(2).sample_weight.tolist() == [1.0, 2.0, 3.0, 4.0]
+    assert plain.of(2).y.tolist() == [-1.0, -1.0, 1.0, -1.0]
+
+
+def test_the_label_that_is_hardest_to_empty_is_one_that_varies() -> None:
+    """Its largest gradient at zero weights is the largest; labels of all documents have none."""
+    task, y = classification("abc"), np.array([0, 0, 0, 1, 1])
+    X = csr_array([[1.0], [1.0], [1.0], [-3.0], [-3.0]])
+    weights = np.array([1.0, 1.0, 1.0, 0.5, 1.0])
+    problem = Problem(X=X, y=task.row(y, 0), sample_weight=weights)
+    factors = np.array([[1.0, 1.0], [1.0, 4.0], [9.0, 9.0]])
+    problems = trials.Problems(problem, task, y, row_factors=factors)
+    hardest = problems.hardest()
+    assert hardest.y.tolist() == task.row(y, 1).tolist()
+    assert hardest.sample_weight.tolist() == problems.of(1).sample_weight.tolist()
+    assert hardest.codes is None

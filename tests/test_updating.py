@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -16,7 +19,8 @@ import textreg
 from textreg import Corpus, Model, TextregError, load, train, update
 from textreg.errors import DataError, DataWarning, ModelError, UsageError
 from textreg.records.text import Names, find_names
-from textreg.training.update import initial_weights
+from textreg.training import update as update_module
+from textreg.training.update import initial_weights, joined
 
 DAY = "2026-01-31"
 Labeled = tuple[list[str], list[str]]
@@ -321,3 +325,58 @@ def test_other_columns_can_be_named(trained: Path, cli: Cli) -> None:
     words = ["update", "old.textreg", "other.csv", "--old", "older.csv", "-o", "new.textreg"]
     assert cli(*words, "--label-col", "sentiment").code == 0
     assert textreg.load("new.textreg").summary is not None
+
+
+def test_what_is_told_of_the_labels_of_both() -> None:
+    summary: Any = SimpleNamespace(labels={"a": 3, "c": 1}, documents=4)
+    task: Any = SimpleNamespace(discrete=True, describe=lambda y: {"a": 2, "b": 5})
+    assert update_module._described(summary, task, np.zeros(7)) == {"a": 5, "c": 1, "b": 5}
+    # Of 1, 3 and 5, 5, 8: the mean and the deviation of all five.
+    old, new = np.array([1.0, 3.0]), np.array([5.0, 5.0, 8.0])
+    told = [{"mean": it.mean(), "standard_deviation": it.std()} for it in (old, new)]
+    summary = SimpleNamespace(labels=told[0], documents=2)
+    task = SimpleNamespace(discrete=False, describe=lambda y: told[1])
+    every = np.concatenate([old, new])
+    assert update_module._described(summary, task, new) == pytest.approx(
+        {"mean": every.mean(), "standard_deviation": every.std()}
+    )
+
+
+def test_the_old_documents_come_before_the_new_ones() -> None:
+    """With weights of 1 where only some have weights, and the places of all in their files."""
+    columns: list[dict[str, Any]] = [
+        {"source_of": np.array([0, 1]), "line_of": np.array([4, 7]), "sources": ["a", "b"]},
+        {"source_of": np.array([0]), "line_of": np.array([2]), "sources": ["c"]},
+    ]
+    groups = {"group_of": ["g", "h"], "evidence_of": [[(0, 1)], []]}
+    old = Corpus(["x y", "z"], ["p", "n"], sample_weight=[2.0, 3.0], **groups, **columns[0])
+    new = Corpus(["w"], ["n"], group_of=["g"], evidence_of=[[]], **columns[1])
+    both = joined(old, new, held_out=True)
+    assert (list(both.texts), list(both.labels or ())) == (["x y", "z", "w"], ["p", "n", "n"])
+    assert both.sample_weight is not None
+    assert both.sample_weight.tolist() == [2.0, 3.0, 1.0]
+    assert [list(it) for it in both.evidence_of or ()] == [[(0, 1)], [], []]
+    assert list(both.group_of or ()) == ["g", "h", "g"]
+    assert [both.where(row) for row in range(3)] == ["a:4", "b:7", "c:2"]
+    apart = joined(new, replace(old, line_of=None), held_out=False)
+    assert apart.sample_weight is not None
+    assert apart.sample_weight.tolist() == [1.0, 2.0, 3.0]
+    assert apart.group_of is apart.line_of is None
+    assert apart.source_of is not None
+    assert apart.source_of.tolist() == [0, 1, 2]
+    plain = joined(Corpus(["x"], ["p"]), Corpus(["y"], ["n"]), held_out=True)
+    assert plain.sample_weight is plain.group_of is plain.evidence_of is plain.source_of is None
+    for first, second, message in (
+        (old, replace(new, group_of=None), "the old documents have groups and the new ones have "),
+        (replace(old, group_of=None), new, "the new documents have groups and the old ones have "),
+    ):
+        with pytest.raises(DataError, match=message + "none: give them to all, or to none."):
+            joined(first, second, held_out=True)
+
+
+def test_days() -> None:
+    assert update_module.as_date("2026-01-31") == DAY
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", update_module.as_date(None))
+    for wrong in ("", "31.1.2026", "2026-02-30"):
+        with pytest.raises(UsageError, match=f"^'{wrong}' is not a date: write it as 2026-01-31.$"):
+            update_module.as_date(wrong)
