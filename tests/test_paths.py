@@ -16,17 +16,18 @@ import numpy as np
 import pytest
 from conftest import Cli
 from model_files import rewrite
+from scipy.sparse import csr_array
 
 from textreg import Corpus, Elastic, Lasso, Model, Sentence, load
 from textreg import train as train_with_defaults
 from textreg.builtin.greedy import Omp, Stagewise
 from textreg.builtin.tokenizers import Words
 from textreg.demo import write_demo
-from textreg.errors import ConvergenceWarning, ModelError, UsageError
+from textreg.errors import ConvergenceWarning, ModelError, RecordError, UsageError
 from textreg.explain import path_sentences, removal_tables
 from textreg.features.vectorize import Vectorizer
 from textreg.kinds import Regularizer
-from textreg.model.regularization_path import SolutionPath
+from textreg.model.regularization_path import PathHeader, PathPoint, SolutionPath
 from textreg.params import AUTO, Choices, LogGrid, param
 from textreg.reading.corpus import read_corpus
 from textreg.records import Problem, Solution
@@ -555,3 +556,78 @@ def test_what_changes_along_a_path() -> None:
     whole = Longer(weight=1.0, count=24, **given)
     assert values(whole, "count") == numbers
     assert values(whole.replace(count=9), "count") == sorted([*numbers, 9])
+
+
+def points(*strengths: float) -> tuple[PathPoint, ...]:
+    training = {"accuracy": 1.0, "mse": 0.0}
+    return tuple(
+        PathPoint({"l1": it}, at, {"accuracy": it / 8, "mse": it}, training, None)
+        for at, it in enumerate(strengths)
+    )
+
+
+def test_a_path_of_three_points() -> None:
+    weights = csr_array([[0, 0, 0], [0, 0, 0], [1, 0, 0], [0, -2, 0], [3, 4, 0], [-5, 0, 0.5]])
+    path = SolutionPath(
+        *("l1", 1, "accuracy", points(4.0, 2.0, 1.0)),
+        names=["a", "b", "c"],
+        weights=csr_array(weights.astype(np.float32)),
+        intercepts=np.zeros((3, 2)),
+    )
+    assert (len(path), path.values) == (3, [4.0, 2.0, 1.0])
+    assert path.headline() == "3 models; chosen l1 2 of 1 features"
+    assert path.tables() == [
+        (
+            "",
+            [
+                ("", "l1", "features", "accuracy", "mse", "gap"),
+                ("", "4", 0, 0.5, 4.0, "none"),
+                ("chosen", "2", 1, 0.25, 2.0, "none"),
+                ("", "1", 2, 0.125, 1.0, "none"),
+            ],
+        )
+    ]
+    assert {name: column.tolist() for name, column in path.at(1).items()} == {
+        "a": [1.0, 0.0],
+        "b": [0.0, -2.0],
+    }
+    assert path.at(0) == {}
+    assert path.profile("a").tolist() == [[0, 0], [1, 0], [3, -5]]
+    assert path.coefficients(row=1).names == ("b", "a")  # by their weights in the model itself
+    assert path.coefficients(row=0, top=1).names == ("a",)
+    table = path.coefficients("a", row=1)
+    assert (table.names, table["a"].tolist()) == (("a",), [0.0, 0.0, -5.0])
+    assert table.rows() == [["l1", "a"], [4.0, 0.0], [2.0, 0.0], [1.0, -5.0]]
+    assert table.to_dict() == {
+        "parameter": "l1",
+        "values": [4.0, 2.0, 1.0],
+        "chosen": 1,
+        "quantity": "weight",
+        "columns": [{"name": "a", "values": [0.0, 0.0, -5.0]}],
+    }
+    for row in (-1, 2):
+        with pytest.raises(UsageError, match=f"row must be from 0 to 1, not {row}: there are 2"):
+            path.coefficients("a", row=row)
+    assert path.errors()["held out"].tolist() == [0.5, 0.75, 0.875]
+    assert path.errors("mse")["held out"].tolist() == [4.0, 2.0, 1.0]
+    assert path.errors("mse").quantity == "mse"
+
+
+def test_points_that_do_not_belong_together() -> None:
+    first, second = points(2.0, 1.0)
+    fewer = replace(second, metrics={"mse": 1.0}), replace(second, training_metrics={})
+    differ = "its points have different metrics."
+    cases: list[tuple[str, int, str, tuple[PathPoint, ...], str]] = [
+        ("l2", 0, "mse", (first,), "a point has no number for l2."),
+        ("l1", 0, "f1", (first,), "a point has no f1."),
+        ("l1", -1, "mse", (first, second), "there are 2 points, and chosen is -1."),
+        ("l1", 2, "mse", (first, second), "there are 2 points, and chosen is 2."),
+        ("l1", 0, "mse", (first, fewer[0]), differ),
+        ("l1", 0, "mse", (first, fewer[1]), differ),
+        ("l1", 0, "mse", (replace(first, params={"l1": True}),), "a point has no number for l1."),
+    ]
+    for parameter, chosen, metric, given, message in cases:
+        with pytest.raises(RecordError) as raised:
+            PathHeader(parameter, chosen, metric, given)
+        assert str(raised.value) == message
+    assert len(PathHeader("l1", 1, "mse", (first, second))) == 2

@@ -6,11 +6,12 @@ import errno
 import json
 import os
 import pickle
+import re
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,7 @@ from textreg.features.encoder import Encoder
 from textreg.features.vectorize import Vectorizer
 from textreg.files import replacing
 from textreg.kinds import Tokenizer
-from textreg.model import container
+from textreg.model import container, json_records
 from textreg.model.model import Model
 from textreg.model.saved_encoder import TokenizerOrigin
 from textreg.model.storage import load_model, save_model
@@ -951,3 +952,222 @@ def test_an_array_that_no_model_has(path: Path) -> None:
     rewrite(path, lambda header, arrays: arrays.update(groups=np.zeros(3)))
     with pytest.raises(ModelError, match="a model has no array 'groups'"):
         load_model(path)
+
+
+def test_arrays_follow_each_other_in_a_file() -> None:
+    arrays: dict[str, Any] = {
+        "b": np.array([1, 2], dtype=np.int32),
+        "a": np.array([3], dtype=np.int32),
+        "z": np.array([0.5]),
+        "none": np.zeros(0),
+        "bytes": np.array([7], dtype=np.uint8),
+    }
+    entries = container.arrange(arrays)
+    assert [(it.name, it.dtype, it.shape, it.begin, it.end) for it in entries] == [
+        ("none", "F64", (0,), 0, 0),
+        ("z", "F64", (1,), 0, 8),
+        ("a", "I32", (1,), 8, 12),
+        ("b", "I32", (2,), 12, 20),
+        ("bytes", "U8", (1,), 20, 21),
+    ]
+    assert entries[1].digest_text() == b'["z", "F64", [1]]'
+    data = container.join({"k": "v"}, entries[1:2], [b"12345678"])
+    text = b'{"__metadata__":{"k":"v"},"z":{"dtype":"F64","shape":[1],"data_offsets":[0,8]}}'
+    assert len(text) == 79
+    assert data == (80).to_bytes(8, "little") + text + b" " + b"12345678"
+    table = json.loads(text)
+    assert container.entries_of(table, 8) == entries[1:2]
+    with pytest.raises(container.FaultError, match="its arrays take 8 bytes, but it has 9 bytes f"):
+        container.entries_of(table, 9)
+    table["y"] = {"dtype": "U8", "shape": [2], "data_offsets": [9, 11]}
+    with pytest.raises(
+        container.FaultError, match="'y' begins at byte 9 of the data, and not at 8"
+    ):
+        container.entries_of(table, 11)
+
+
+def test_what_is_deflated_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    random = np.random.default_rng(0)
+    arrays: dict[str, Any] = {
+        "offsets": np.arange(0, 4000, 7, dtype=np.int64),
+        "negative": np.array([5, -3, -3, 8] * 50, dtype=np.int32),
+        "zeros": np.zeros(500),
+        "noise": random.integers(0, 256, 500).astype(np.uint8),
+        "weights": random.normal(size=500).astype(np.float32).astype(np.float64),
+        "one": np.array([1], dtype=np.int64),
+    }
+    stored, deflated = container.deflate(arrays)
+    assert set(deflated) == {"offsets", "negative", "zeros", "weights"}
+    assert deflated["offsets"] == {"dtype": "I64", "entries": 572, "shuffled": True}
+    assert deflated["weights"]["shuffled"] is True
+    for name, array in arrays.items():
+        if name not in deflated:
+            assert stored[name] is array
+            continue
+        assert stored[name].nbytes < 0.9 * array.nbytes
+        how = deflated[name]
+        back = container.inflate(
+            name, stored[name], array.dtype, how["entries"], shuffled=how["shuffled"]
+        )
+        assert (back.dtype, back.tobytes()) == (array.dtype, array.tobytes())
+        for wrong in (array.size - 1, array.size + 1):
+            with pytest.raises(container.FaultError, match=f"'{name}' cannot be inflated to"):
+                container.inflate(name, stored[name], array.dtype, wrong, shuffled=how["shuffled"])
+    # What grows most stays as it is where all would grow too much.
+    monkeypatch.setattr(container, "SMALL", 1000)
+    stored, deflated = container.deflate(arrays)
+    total, kept = (sum(it.nbytes for it in some.values()) for some in (arrays, stored))
+    assert total <= 20 * kept
+    monkeypatch.setattr(container, "MAX_EXPANSION", 3)
+    stored, deflated = container.deflate(arrays)
+    assert stored["zeros"] is arrays["zeros"]
+    assert "weights" in deflated
+
+
+def test_numbers_of_a_header() -> None:
+    assert container.parse('{"a": [1, 2.5, null]}') == {"a": [1, 2.5, None]}
+    assert container.parse("9" * 300) == int("9" * 300)
+    for text, message in (
+        ("9" * 301, f"its header has the number {'9' * 20}..., which is too large"),
+        ("1e999", "its header has the number '1e999', which is too large"),
+        ('{"a": 1, "a": 2}', "its header has two members of the same name"),
+    ):
+        with pytest.raises(container.FaultError, match=re.escape(message)):
+            container.parse(text)
+    with pytest.raises(ValueError, match=r"^NaN$"):
+        container.parse("NaN")
+    assert container.canonical({"b": 1, "a": [1, 2]}) == '{"a":[1,2],"b":1}'
+    assert container.field({"a": 1}, "a", int) == 1
+    for header in ({"a": True}, {}):
+        with pytest.raises(container.FaultError, match=r"^its header has no 'a' of the type int$"):
+            container.field(header, "a", int)
+
+
+def test_faults_name_their_file() -> None:
+    end = "Copy it again from where it was made, or train it again."
+    for fault, told in (("x" * 600, "x" * 600), ("x" * 601, "x" * 600 + "..."), ("so.", "so")):
+        with pytest.raises(ModelError) as raised, container.blaming(Path("m")):
+            raise container.FaultError(fault)
+        assert str(raised.value) == f"m is damaged: {told}. {end}"
+
+
+def test_lengths_that_fit_together() -> None:
+    lengths = {"names": 3, "ptr": 5, "values": 6, "columns": 6, "rows": 3}
+    container.check_name_lengths(lengths, "names", "ptr")
+    container.check_name_lengths({"names": 0, "ptr": 1}, "names", "ptr")
+    for wrong in (0, 6):
+        with pytest.raises(container.FaultError, match="'ptr' does not divide 3 letters into na"):
+            container.check_name_lengths({**lengths, "ptr": wrong}, "names", "ptr")
+    three = ("values", "columns", "rows")
+    container.check_row_lengths(lengths, three, 2, 3)
+    for rows, features in ((3, 3), (1, 9), (2, 2)):
+        with pytest.raises(container.FaultError, match=f"'rows' does not divide 6 .* {rows} parts"):
+            container.check_row_lengths(lengths, three, rows, features)
+    with pytest.raises(container.FaultError, match="'values' has 5 weights for 6 features"):
+        container.check_row_lengths({**lengths, "values": 5}, three, 2, 3)
+    assert container.offsets_of([2, 0, 3]).tolist() == [0, 2, 2, 5]
+    for ptr, right in (
+        *(([0, 2, 2, 5], True), ([1, 2, 2, 5], False), ([0, 2, 2, 4], False)),
+        *(([0, 3, 2, 5], False), ([0, 2, 5], False)),
+    ):
+        arrays = {"ptr": np.array(ptr)}
+        if right:
+            container.check_offsets(arrays, "ptr", 3, 5)
+            continue
+        with pytest.raises(container.FaultError, match="'ptr' does not divide 5 entries into 3 pa"):
+            container.check_offsets(arrays, "ptr", 3, 5)
+
+
+def test_rows_of_weights_are_checked() -> None:
+    names = ("values", "columns", "ptr")
+
+    def unpack(columns: list[int], ptr: list[int]) -> Any:
+        values = np.arange(1.0, len(columns) + 1.0)
+        arrays = dict(zip(names, (values, np.array(columns), np.array(ptr)), strict=True))
+        return container.unpack_rows(arrays, names, len(ptr) - 1, 4)
+
+    assert [it.tolist() for it in unpack([0, 3, 0], [0, 2, 3])] == [[1, 2, 3], [0, 3, 0], [0, 2, 3]]
+    for outside in (-1, 4):
+        with pytest.raises(container.FaultError, match="a weight is for a feature outside 0 to 3"):
+            unpack([outside], [0, 1])
+    for columns in ([1, 1], [2, 1]):
+        with pytest.raises(container.FaultError, match="features of its weights do not increase"):
+            unpack(columns, [0, 2])
+        unpack(columns, [0, 1, 2])
+
+
+@dataclass(frozen=True)
+class Inner:
+    """Has a field of any type, and one that refuses."""
+
+    name: str
+    what: Any = None
+
+    def __post_init__(self) -> None:
+        if self.name == "odd":
+            raise UsageError("a name is odd.")
+
+
+@dataclass(frozen=True)
+class Outer:
+    """Has fields of all types, and a dictionary whose members stand beside them."""
+
+    count: int
+    share: float
+    pair: tuple[str, int]
+    inner: tuple[Inner, ...]
+    by_name: dict[str, float | None]
+    more: dict[str, float] = field(metadata=json_records.INLINE)
+    flag: bool = False
+
+
+def test_records_as_json() -> None:
+    record = Outer(1, 2.0, ("a", 3), (Inner("b", [1]),), {"c": None}, {"log-loss": 0.5})
+    plain = {
+        "count": 1,
+        "share": 2.0,
+        "pair": ["a", 3],
+        "inner": [{"name": "b", "what": [1]}],
+        "by_name": {"c": None},
+        "log_loss": 0.5,
+    }
+    assert json_records.to_json(record) == plain
+    assert json_records.from_json(Outer, plain, "it") == record
+    assert json_records.to_json(replace(record, flag=True, inner=(Inner("b"),)))["flag"] is True
+    assert json_records.to_json(Inner("b")) == {"name": "b"}
+    read = json_records.from_json(Outer, {**plain, "share": 3, "flag": True}, "it")
+    assert (type(read.share), read.flag) == (float, True)
+    without = {key: value for key, value in plain.items() if key != "count"}
+    nested: Any = 1
+    for _ in range(json_records.MAX_DEPTH):
+        nested = [nested]
+    assert json_records.from_json(Inner, {"name": "b", "what": nested}, "it").what == nested
+    for wrong, message in (
+        (without, "'it.count' is missing"),
+        ({**plain, "count": True}, "'it.count' must be a whole number, not True"),
+        ({**plain, "count": 1.0}, "'it.count' must be a whole number, not 1.0"),
+        ({**plain, "flag": 1}, "'it.flag' must be true or false, not 1"),
+        ({**plain, "share": "x"}, "'it.share' must be a finite number, not 'x'"),
+        ({**plain, "share": 10**400}, "'it.share' must be a finite number, not 1000"),
+        ({**plain, "pair": ["a"]}, "'it.pair' must be of length 2, not ['a']"),
+        ({**plain, "pair": ["a", "b"]}, "'it.pair[1]' must be a whole number, not 'b'"),
+        ({**plain, "pair": {}}, "'it.pair' must be a list, not {}"),
+        ({**plain, "by_name": {"c": "x"}}, "'it.by_name.c' must be a finite number, not 'x'"),
+        ({**plain, "by_name": []}, "'it.by_name' must be an object, not []"),
+        ({**plain, "inner": [{"name": 5}]}, "'it.inner[0].name' must be text, not 5"),
+        ({**plain, "inner": [5]}, "'it.inner[0]' must be an object, not 5"),
+        ({**plain, "log_loss": "x"}, "'it.log-loss' must be a finite number, not 'x'"),
+        (
+            {**plain, "inner": [{"name": "odd"}]},
+            "'it.inner[0]' contradicts itself: a name is odd",
+        ),
+        (
+            {**plain, "inner": [{"name": "b", "what": [nested]}]},
+            "'it.inner[0].what' must be a parameter, not [[[",
+        ),
+    ):
+        with pytest.raises(container.FaultError) as raised:
+            json_records.from_json(Outer, wrong, "it")
+        assert str(raised.value).startswith(message)
+    with pytest.raises(container.FaultError, match=r"^'name' is missing$"):
+        json_records.from_json(Inner, {}, "")
