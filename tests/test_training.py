@@ -34,6 +34,7 @@ from textreg.records.problem import (
     Support,
 )
 from textreg.training import train as training
+from textreg.training.prepare import prepare, read_training
 from textreg.training.settings import TrainingSettings
 from textreg.training.train import train as train_with_defaults
 from textreg.training.train import train_corpus
@@ -127,8 +128,9 @@ def test_given_hyperparameters_are_used_and_hold_nothing_out() -> None:
     assert model.summary.reg == RegularizerSummary(
         "lasso", {"weights": "none", "l1": 0.7}, searched=()
     )
-    assert model.summary.dev is None
-    assert model.summary.search == ()
+    told = model.summary
+    assert (told.dev, told.search, told.planned, told.interrupted) == (None, (), 0, None)
+    assert (told.ruled_out, told.ruled_out_by, told.ruled_out_on) == (0, 0, 0)
     measured = train(TEXTS, LABELS, reg="lasso", reg_l1=0.7, holdout=0.25)
     assert measured.summary.dev.documents == 30
     scores = [it.decision_function(TEXTS) for it in (measured, model)]
@@ -431,3 +433,19 @@ def test_batches_are_told_apart() -> None:
         with pytest.raises(DataError) as raised:
             training._parts(7, batch, weighed)
         assert str(raised.value).startswith(message)
+
+
+class Mine(Sentence):
+    """Of another distribution."""
+
+    name = "mine"
+
+
+def test_only_parts_of_others_get_all_arrays_of_groups() -> None:
+    """Built-in ones read the merged groups alone, so that the others take no memory."""
+    corpus = Corpus(TEXTS[:8], LABELS[:8])
+    for part, there in ((Sentence, False), (Mine, True)):
+        settings = TrainingSettings.from_options(reg=part(group=0.1, l1=0.1), tokenizer="words")
+        target = read_training(corpus, settings).target
+        problem = prepare(corpus, target, settings).problem(np.arange(8), 1e-3)
+        assert ("indices" in vars(problem.groups)) is there
