@@ -169,6 +169,7 @@ def test_a_run_stops_before_its_reserve(slow: type[Slow]) -> None:
     endless = Work().run("fit", 1)
     endless.reserve = lambda slowest: float("inf")
     assert endless.stopped is None
+    assert (Work().partial, running.ALONE.partial) == (True, False)
     assert [Work(3).rounds(pieces) for pieces in (0, 1, 3, 4, 6, 7)] == [0, 1, 1, 2, 2, 3]
 
 

@@ -24,7 +24,7 @@ from textreg.tasks.classification import OneVsRest
 from textreg.training import fit, priors
 from textreg.training.prepare import SEARCH_TOL
 from textreg.training.priors import COUNT, Marks, log_odds_of
-from textreg.training.trials import Problems
+from textreg.training.trials import MeasuredSetting, Problems
 
 REASONS = {"p": ["fine", "superb", "great"], "n": ["dull", "awful", "flat"]}
 OTHERS = [f"word{at}" for at in range(60)]
@@ -373,9 +373,23 @@ def test_the_most_probable_strength_is_chosen(
         scores: Any = strength
         return Held(scores, np.zeros(10)), None, None
 
+    def held_out_of(folds: list[str], *_: Any) -> Any:
+        scores: Any = float(folds[0].split()[1])
+        return Held(scores, np.zeros(10)), None, None
+
     monkeypatch.setattr(fit, "held_out", held_out)
     context: Any = SimpleNamespace(metric="accuracy")
     some: Any = None
     chosen, part, best = fit.with_prior(context, data, None, some)
     assert (chosen.strength, best) == (strength, None)
     assert part == (f"ridge for problems {strength}" if strength else "ridge")
+    # The setting that was searched, as it is measured with that strength.
+    searched: Any = MeasuredSetting(textreg.Ridge(l2=1.0), {metric: 9.0}, 1.0, ())
+    part = searched.regularizer
+    settings.reg = None
+    monkeypatch.setattr(prior, "regularizer", lambda part, plain, applied: part)
+    monkeypatch.setattr(fit, "held_out", lambda part, *rest: held_out_of(*rest))
+    best = fit.with_prior(context, data, searched, some)[2]
+    assert best is not None
+    assert best.metrics == measure(strength, None)
+    assert best.regularizer is part
