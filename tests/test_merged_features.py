@@ -86,7 +86,7 @@ def test_the_minimum_is_that_of_all_features(
     assert found.converged
     value = given.loss.value(given.X @ found.w + found.b, given.y, given.sample_weight)
     assert found.objective == pytest.approx(value + penalty.value(found.w), rel=1e-9)
-    monkeypatch.setattr(merging, "SHARE", 0.0)
+    monkeypatch.setattr(merging, "MERGED_SHARE", 0.0)
     plain = majorize(problem(loss=loss, tol=1e-6), penalty)
     assert plain.w[1] != 0.0 or group > 1.0
     # Each is above what the other has proven.
