@@ -287,6 +287,19 @@ def test_wrong_input_in_python() -> None:
         textreg.check(["a"], ["b"], jobs=0)
 
 
+@pytest.mark.parametrize("given", [5, ["a"], (["a"], ["b"], [1.0])])
+def test_what_is_no_pair_of_texts_and_labels(given: Any) -> None:
+    texts, labels = zip(*CLEAN, strict=True)
+    told = rf"must be a Corpus, or the pair \(texts, labels\).* not {type(given).__name__}"
+    with pytest.raises(UsageError, match=f"dev {told}"):
+        textreg.train(texts, labels, dev=given)
+    model = textreg.train(texts, labels, reg="ridge", reg_l2=1.0)
+    with pytest.raises(UsageError, match=f"old {told}"):
+        textreg.update(model, texts, labels, old=given)
+    with pytest.raises(UsageError, match=f"against {told}"):
+        textreg.check(texts, labels, against=given)
+
+
 def test_columns_of_a_data_frame() -> None:
     pandas = pytest.importorskip("pandas")
     texts, labels = zip(*CLEAN, strict=True)

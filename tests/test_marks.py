@@ -273,7 +273,9 @@ def test_passages_in_python() -> None:
         textreg.train([["good"], ["bad"]] * 9, ["p", "n"] * 9, evidence_of=[["good"]] * 18)
     rows = [{"title": text} for text in texts * 4]
     with pytest.raises(UsageError, match="do not go with fields"):
-        textreg.train(rows, ["p", "n", "p"] * 4, fields=["title"], evidence_of=[[(0, 3)]] * 12)
+        textreg.train(
+            rows, ["p", "n", "p"] * 4, fields=["title"], evidence_of=[["bad"], *[[(0, 3)]] * 11]
+        )
 
 
 def test_what_lies_in_a_passage() -> None:

@@ -19,8 +19,8 @@ from textreg.solvers.linear_algebra import (
     conjugate_gradients,
     step_with_fallback,
 )
-from textreg.solvers.newton import MOST_EFFORT, PASSES, POLISH, newton
-from textreg.solvers.state import Engine
+from textreg.solvers.newton import PASSES, POLISH, newton
+from textreg.solvers.state import MOST_EFFORT, Engine
 
 N, P = 30, 12
 

@@ -35,8 +35,8 @@ from textreg.checking.labels import (
 )
 from textreg.errors import DataError, UsageError
 from textreg.records import Corpus
-from textreg.records.documents import as_column, check_documents
-from textreg.records.text import with_labels
+from textreg.records.documents import check_documents
+from textreg.records.text import as_corpus, with_labels
 from textreg.tasks import Regression
 from textreg.tasks.base import label_variants
 from textreg.terminal import shell_line
@@ -103,14 +103,8 @@ def check(
             raise UsageError("a corpus has its labels with it: leave out labels.")
         corpus = texts
     else:
-        corpus = _corpus(texts, labels)
-    if against is not None and not isinstance(against, Corpus):
-        if not isinstance(against, tuple) or len(against) != 2:
-            raise UsageError(
-                "against must be a Corpus, or the pair (texts, labels), where labels may be None, "
-                f"not {type(against).__name__}."
-            )
-        against = _corpus(*against)
+        corpus = Corpus(texts=check_documents(texts), labels=labels)
+    against = as_corpus(against, "against")
     return check_corpus(corpus, against, CheckSettings(**settings), columns=columns)
 
 
@@ -194,10 +188,6 @@ def check_corpus(  # noqa: PLR0913  # its options are its interface
         ),
         unchecked=tuple(unchecked),
     )
-
-
-def _corpus(texts: Sequence[str], labels: Sequence[Any] | None = None) -> Corpus:
-    return Corpus(texts=check_documents(texts), labels=as_column(labels, "labels"))
 
 
 def _columns(columns: Mapping[str, Sequence[Any]] | None, n: int) -> dict[str, list[Any]]:

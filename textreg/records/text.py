@@ -14,12 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textreg._core.arrays import Floats, Int32s, Int64s
-from textreg.errors import DataError, RecordError, first_few, shortened
+from textreg.errors import DataError, RecordError, UsageError, first_few, shortened
 from textreg.records.arrays import as_array, check_weights, offsets, take_rows
 from textreg.records.documents import (
     Documents,
+    FieldedText,
     TextsElsewhere,
     as_column,
+    check_documents,
     first_missing,
     is_tokenized,
     label_name,
@@ -394,7 +396,7 @@ class Corpus:
         if self.labels is not None and not all(type(it) is str for it in self.labels):
             object.__setattr__(self, "labels", self._named(self.labels))
         if isinstance(self.evidence_of, (list, tuple)):  # others were checked as they were read
-            spans = list(map(self._spans, range(len(self.texts))))
+            spans = list(map(self._spans, range(len(self.texts)), self.evidence_of))
             object.__setattr__(self, "evidence_of", spans)
         if self.source_of is not None and len(self.texts):
             low, high = int(self.source_of.min()), int(self.source_of.max())
@@ -418,12 +420,11 @@ class Corpus:
         for name in ("texts", "labels", "group_of", "time_of"):
             object.__setattr__(self, name, as_column(getattr(self, name), name))
 
-    def _spans(self, row: int) -> Any:
+    def _spans(self, row: int, marks: Any) -> Any:
         """The marked passages of a document as pairs; DataError if they are not in it."""
-        assert self.evidence_of is not None
-        marks, text = self.evidence_of[row], self.texts[row]
-        if not isinstance(text, str):  # tokens and fields have no passages, as is said later
-            return marks
+        text = self.texts[row]
+        if not isinstance(text, str) or isinstance(text, FieldedText):
+            return marks  # tokens and fields have no passages, as is said later
         try:
             return spans_of(marks, text)
         except DataError as error:
@@ -546,6 +547,23 @@ def with_labels(corpus: Corpus, names: Mapping[str, str]) -> Corpus:
     if not names or corpus.labels is None:
         return corpus
     return replace(corpus, labels=[renamed(label, names) for label in corpus.labels])
+
+
+def as_corpus(
+    given: Any, name: str, documents: Callable[[Any], Documents] = check_documents
+) -> Corpus | None:
+    """A pair of texts and their labels as a corpus; a corpus, or None, as it is.
+
+    name: of the argument. documents: what makes documents of the texts. UsageError for others.
+    """
+    if given is None or isinstance(given, Corpus):
+        return given
+    if not isinstance(given, (tuple, list)) or len(given) != 2:
+        raise UsageError(
+            f"{name} must be a Corpus, or the pair (texts, labels), where labels may be None if "
+            f"none are needed, not {type(given).__name__}."
+        )
+    return Corpus(texts=documents(given[0]), labels=given[1])
 
 
 @dataclass(frozen=True)

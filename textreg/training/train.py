@@ -27,6 +27,7 @@ from textreg.records import documents as inputs
 from textreg.records.design import BlockGroups
 from textreg.records.problem import NONZERO, ZERO, PartsReport, Support
 from textreg.records.store import check_room
+from textreg.records.text import as_corpus
 from textreg.training import fit as fitting
 from textreg.training import prepare, recipe, running, search, trials
 from textreg.training.settings import TrainingSettings
@@ -302,15 +303,12 @@ def train(  # noqa: PLR0913  # its options are its interface
     documents = inputs.check_documents
     if (named := settings.get("fields")) is not None:
         documents = partial(inputs.fielded, fields=inputs.as_fields(named))
-    if dev is not None and not isinstance(dev, Corpus):
-        if not isinstance(dev, (tuple, list)) or len(dev) != 2:
-            raise UsageError("dev must be a pair of texts and their labels, or a Corpus.")
-        dev = Corpus(texts=documents(dev[0]), labels=inputs.as_column(dev[1], "labels"))
+    dev = as_corpus(dev, "dev", documents)
     if unlabeled is not None and not isinstance(unlabeled, Corpus):
         unlabeled = Corpus(texts=documents(unlabeled))
     corpus = Corpus(
         texts=documents(texts),
-        labels=inputs.as_column(labels, "labels"),
+        labels=labels,
         sample_weight=sample_weight,  # type: ignore[arg-type]  # any array-like
         group_of=None if group_of is None else group_names(inputs.as_column(group_of, "group_of")),
         time_of=time_of,

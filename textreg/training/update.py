@@ -36,8 +36,7 @@ from textreg.model import summary as records
 from textreg.model.model import Model
 from textreg.plugins import calls
 from textreg.records import Corpus, Documents, Floats, Int64s, Problem, Solution
-from textreg.records.documents import as_column
-from textreg.records.text import find_names
+from textreg.records.text import as_corpus, find_names
 from textreg.solvers.newton import newton
 from textreg.training import fit as fitting
 from textreg.training import prepare, recipe, running, train, trials
@@ -497,13 +496,12 @@ def update(  # noqa: PLR0913  # its options are its interface
     (['pos'], 3)
     """
     documents = model.encoder.documents
-    if old is not None and not isinstance(old, Corpus):
-        old = Corpus(texts=documents(old[0]), labels=as_column(old[1], "labels"))
+    old = as_corpus(old, "old", documents)
     if unlabeled is not None and not isinstance(unlabeled, Corpus):
         unlabeled = Corpus(texts=documents(unlabeled))
     new = Corpus(
         texts=documents(texts),
-        labels=as_column(labels, "labels"),
+        labels=labels,
         sample_weight=sample_weight,  # type: ignore[arg-type]  # any array-like
     )
     day = as_date(date)

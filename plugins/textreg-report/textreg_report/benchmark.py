@@ -20,7 +20,7 @@ from textreg.measure.evaluation import Evaluation, MultilabelEvaluation, indicat
 from textreg.model.model import Model
 from textreg.reading.corpus import read_corpus
 from textreg.records import Corpus, Documents
-from textreg.records.documents import as_column, check_documents
+from textreg.records.text import as_corpus
 from textreg.structure.shuffling import shadow_of
 from textreg.tasks import TASKS, Rare, read_target
 from textreg.tasks.base import REMEDY
@@ -141,7 +141,9 @@ def check_benchmark(benchmark: Benchmark, trains: bool, seed: int, rare: Rare) -
     trains: whether any candidate will be trained on it. rare: what becomes of labels of few
     documents, before test documents are held out.
     """
-    train, test, dev = _corpus(benchmark.train), _corpus(benchmark.test), _corpus(benchmark.dev)
+    train, test, dev = (
+        as_corpus(getattr(benchmark, part), part) for part in ("train", "test", "dev")
+    )
     if not trains and test is None:
         test, train = train, None  # nothing is trained: measure on all documents
     if trains and train is None:
@@ -193,12 +195,6 @@ def checked_benchmarks(
         for corpus in filter(None, [one.train for one in checked]):
             warn_of_html(corpus)
     return checked
-
-
-def _corpus(texts: Texts | None) -> Corpus | None:
-    if texts is None or isinstance(texts, Corpus):
-        return texts
-    return Corpus(texts=check_documents(texts[0]), labels=as_column(texts[1], "labels"))
 
 
 _SWITCHES: dict[str, Any] = {"true": True, "false": False, "none": None}
