@@ -14,6 +14,12 @@ from textreg.solvers import dual_ascent
 from textreg.solvers.dual_ascent import ridges
 
 
+@pytest.fixture(autouse=True)
+def large(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every matrix counts as large."""
+    monkeypatch.setattr(dual_ascent, "SMALL", 0)
+
+
 def dual_value(X: Any, cy: Any, q: float, lag: float, alpha: Any, b: float) -> float:
     """That of the problem with the penalty of the intercept, which was b when alpha was zero."""
     c, s = np.abs(cy), np.clip(alpha / cy, 1e-300, 1.0 - 1e-16)

@@ -10,6 +10,7 @@ from kernel_inputs import random_matrix
 from labels import labels_over
 
 from textreg import Group
+from textreg.builtin import groups as parts
 from textreg.plugins import calls
 from textreg.records import Groups, Problem, Solution
 from textreg.solvers import groups as group_solvers
@@ -17,6 +18,12 @@ from textreg.solvers.reweighting import VectorFit
 
 N, P, LABELS = 80, 120, 5
 PART = Group(group=0.3, l1=0.0, l2=0.1)
+
+
+@pytest.fixture(autouse=True)
+def large(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every matrix counts as large."""
+    monkeypatch.setattr(parts, "SMALL", 0)
 
 
 def problems(**options: Any) -> list[Problem]:

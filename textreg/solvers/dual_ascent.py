@@ -40,7 +40,7 @@ from textreg.records import Design, Floats, Int32s, Int64s, Problem, Solution, S
 from textreg.records.design import Block, BlockDesign
 from textreg.solvers.certificate import relative_gap
 from textreg.solvers.newton import newtons, quadratic
-from textreg.solvers.reduce import CompactRows, compact_rows, over_merged_columns
+from textreg.solvers.reduce import SMALL, CompactRows, compact_rows, over_merged_columns
 from textreg.solvers.state import checks_overflow, document_norm, finish
 
 if TYPE_CHECKING:
@@ -90,13 +90,13 @@ def ascends(loss: Loss) -> bool:
 
 
 def suits(problem: Problem, q: float) -> bool:
-    """Whether the matrix is sparse, and numbers have the range of float32."""
+    """Whether the matrix is sparse and not small, and numbers have the range of float32."""
     design = problem.design
     if not ascends(problem.loss):
         return False
     if design.blocks:
         return in_range(problem, design.row_norms(), q)
-    if design.full:
+    if np.prod(design.shape) <= SMALL or design.full:
         return False
     return single(problem, compact_rows(problem.design), q)
 

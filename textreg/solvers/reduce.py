@@ -426,7 +426,8 @@ def compact_rows(design: Design) -> CompactRows:
     return design.cache.get("compact rows", lambda: CompactRows(design))
 
 
-# Values of a matrix up to which Newton's steps are quick enough over all features.
+# Values of a matrix, of ridges and norms with its zeros, up to which Newton's steps are quick
+# enough over all features.
 SMALL = 100_000
 
 # Largest share of the values of a matrix that a working set may hold.
