@@ -17,7 +17,7 @@ from textreg.solvers.dual_ascent import ridges
 @pytest.fixture(autouse=True)
 def large(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every matrix counts as large."""
-    monkeypatch.setattr(dual_ascent, "SMALL", 0)
+    monkeypatch.setattr("textreg.solvers.reduce.SMALL", 0)
 
 
 def dual_value(X: Any, cy: Any, q: float, lag: float, alpha: Any, b: float) -> float:

@@ -10,7 +10,6 @@ from kernel_inputs import random_matrix
 from labels import labels_over
 
 from textreg import Group
-from textreg.builtin import groups as parts
 from textreg.plugins import calls
 from textreg.records import Groups, Problem, Solution
 from textreg.solvers import groups as group_solvers
@@ -23,7 +22,7 @@ PART = Group(group=0.3, l1=0.0, l2=0.1)
 @pytest.fixture(autouse=True)
 def large(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every matrix counts as large."""
-    monkeypatch.setattr(parts, "SMALL", 0)
+    monkeypatch.setattr("textreg.solvers.reduce.SMALL", 0)
 
 
 def problems(**options: Any) -> list[Problem]:

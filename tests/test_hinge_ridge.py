@@ -21,7 +21,7 @@ LOSSES = [SmoothedHinge(), SmoothedHinge(smoothing=1.0), SquaredHinge()]
 @pytest.fixture(autouse=True)
 def large(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every matrix counts as large."""
-    monkeypatch.setattr(dual_ascent, "SMALL", 0)
+    monkeypatch.setattr("textreg.solvers.reduce.SMALL", 0)
 
 
 def posed(loss: Loss, tol: float = 1e-4, seed: int = 0, *, fit_intercept: bool = True) -> Problem:

@@ -192,7 +192,7 @@ BUDGETS = {
     "textreg/plugins": 1_310,
     "textreg/reading": 2_231,
     "textreg/records": 2_474,
-    "textreg/solvers": 5_110,
+    "textreg/solvers": 5_108,
     "textreg/tasks": 1_312,
     "textreg/training": 4_327,
     "plugins": 11_291,

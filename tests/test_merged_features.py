@@ -8,7 +8,6 @@ from labels import labels_over
 from scipy.sparse import csr_array
 
 from textreg import Group
-from textreg.builtin import groups as parts
 from textreg.penalties import GroupNorms
 from textreg.plugins import calls
 from textreg.records import Groups, Problem
@@ -98,7 +97,7 @@ def test_the_minimum_is_that_of_all_features(
 
 
 def test_labels_side_by_side_are_merged_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parts, "SMALL", 0)
+    monkeypatch.setattr("textreg.solvers.reduce.SMALL", 0)
     part = Group(group=0.2, l1=0.0, l2=0.1)
     posed = labels_over(problem(tol=1e-7), 4, np.random.default_rng(2))
     for one, found in zip(posed, calls.solve_each(part, posed), strict=True):

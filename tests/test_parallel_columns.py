@@ -11,7 +11,6 @@ from scipy.sparse import csr_array
 from textreg.penalties import Links, Quadratic, Separable
 from textreg.plugins import registry
 from textreg.records import Graph, Problem
-from textreg.solvers import reduce
 from textreg.solvers.newton import newton, quadratic
 from textreg.solvers.reduce import (
     MergedColumns,
@@ -47,7 +46,7 @@ def graph(classes: int = 0) -> Graph:
 
 def test_scores_and_squares_are_kept():
     given = problem()
-    merged = merge_parallel_columns(given)
+    merged = merge_parallel_columns(given.design)
     small = merged.merge_problem(given)
     assert small.X.shape == (N, P - 12)
     random = np.random.default_rng(1)
@@ -67,9 +66,9 @@ def test_a_stored_zero_is_no_value():
     X.data[0] = 0.0
     clean = X.copy()
     clean.eliminate_zeros()
-    stored = merge_parallel_columns(Problem(X, given.y))
+    stored = merge_parallel_columns(Problem(X, given.y).design)
     np.testing.assert_array_equal(
-        stored.share, merge_parallel_columns(Problem(clean, given.y)).share
+        stored.share, merge_parallel_columns(Problem(clean, given.y).design).share
     )
     assert Problem(X, given.y).X.nnz == given.X.nnz
 
@@ -94,13 +93,15 @@ def test_a_thread_keeps_the_matrix_that_it_asked_for_last() -> None:
 def test_nearly_parallel_is_not_parallel():
     X = np.array([[1.0, 1.0], [2.0, 2.0 + 1e-11], [0.0, 0.0]])
     assert merge_parallel_columns(
-        Problem(csr_array(X), np.array([1.0, -1.0, 1.0]))
+        Problem(csr_array(X), np.array([1.0, -1.0, 1.0])).design
     ).representatives.tolist() == [0, 1]
 
 
 def test_matrix_without_documents_words_or_values():
     for shape in ((3, 0), (3, 2)):
-        merged = merge_parallel_columns(Problem(csr_array(shape), np.array([1.0, -1.0, 1.0])))
+        merged = merge_parallel_columns(
+            Problem(csr_array(shape), np.array([1.0, -1.0, 1.0])).design
+        )
         assert merged.expand(np.zeros(len(merged.representatives))).shape == (shape[1],)
 
 
@@ -146,5 +147,5 @@ def test_indices_of_64_bits() -> None:
     X.indices, X.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
     design = given.design.select(given.design.features)
     vars(design)["X_csc"] = X
-    wide = reduce.parallel_columns(design)
-    np.testing.assert_array_equal(wide.column, merge_parallel_columns(given).column)
+    wide = merge_parallel_columns(design)
+    np.testing.assert_array_equal(wide.column, merge_parallel_columns(given.design).column)

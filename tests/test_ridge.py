@@ -10,7 +10,6 @@ from kernel_inputs import random_matrix
 from scipy.sparse import csr_array
 
 from textreg import Ridge
-from textreg.builtin import groups as parts
 from textreg.builtin.groups import Group
 from textreg.losses import Logistic
 from textreg.penalties import Separable
@@ -24,7 +23,7 @@ N, P = 80, 200
 @pytest.fixture(autouse=True)
 def large(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every matrix counts as large."""
-    monkeypatch.setattr(dual_ascent, "SMALL", 0)
+    monkeypatch.setattr("textreg.solvers.reduce.SMALL", 0)
 
 
 def problem(seed: int = 0, **options: Any) -> Problem:
@@ -51,13 +50,12 @@ def test_a_ridge_is_the_same(l2: float, fit_intercept: bool, tol: float) -> None
 
 
 def test_groups_are_the_same(monkeypatch: Any) -> None:
-    monkeypatch.setattr(parts, "SMALL", 0)
     cuts = np.arange(0, P + 1, 5, dtype=np.int64)
     groups = Groups(cuts, np.arange(P, dtype=np.int32), np.ones(len(cuts) - 1), P)
     given = problem(groups=groups, tol=1e-6)
     part = Group(group=0.05, l1=0.0, l2=0.01)
     quick = part.solve(given)
-    monkeypatch.setattr(parts, "SMALL", 10**9)
+    monkeypatch.setattr("textreg.solvers.reduce.SMALL", 10**9)
     exact = part.solve(given)
     assert quick.gap <= 1e-6
     assert quick.objective == pytest.approx(exact.objective, rel=2e-6)

@@ -17,7 +17,6 @@ from scipy.sparse import csr_array
 from test_block_design import CUTS, Memory, groups_in_blocks, in_blocks
 from test_block_design import documents as documents_in_blocks
 
-from textreg.builtin import groups as parts
 from textreg.builtin.groups import Group, Sentence
 from textreg.builtin.network import Laplacian, Network
 from textreg.builtin.separable import Elastic, Lasso, Ridge
@@ -26,7 +25,7 @@ from textreg.kinds import Penalized, Regularizer
 from textreg.params import param
 from textreg.penalties import Separable
 from textreg.records import Groups, MultiSolution, Problem, Solution
-from textreg.solvers import dual_ascent, reduce
+from textreg.solvers import reduce
 from textreg.solvers.state import scales_of
 from textreg_testing.problems import hard, small
 
@@ -154,8 +153,7 @@ def test_units_mean_nothing_over_working_sets(name: str, monkeypatch: pytest.Mon
 def test_units_mean_nothing_to_steps_over_documents(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(dual_ascent, "SMALL", 0)
-    monkeypatch.setattr(parts, "SMALL", 0)
+    monkeypatch.setattr(reduce, "SMALL", 0)
     problem, reg = posed(small, "logistic", name)
     one = reg.solve(problem)
     for unit in ("X", "weights"):

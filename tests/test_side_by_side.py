@@ -15,7 +15,6 @@ from textreg._core import threads
 from textreg.builtin.groups import Sentence
 from textreg.plugins import calls
 from textreg.records import Groups, Problem, Solution
-from textreg.solvers import dual_ascent
 from textreg.solvers.dual_ascent import ridges
 
 N, P, LABELS = 80, 200, 5
@@ -24,7 +23,7 @@ N, P, LABELS = 80, 200, 5
 @pytest.fixture(autouse=True)
 def large(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every matrix counts as large."""
-    monkeypatch.setattr(dual_ascent, "SMALL", 0)
+    monkeypatch.setattr("textreg.solvers.reduce.SMALL", 0)
 
 
 def problems(seed: int = 0, **options: Any) -> list[Problem]:

@@ -24,7 +24,7 @@ from textreg.solvers.admm import AdmmOptions, Algorithm1Options, admm, algorithm
 from textreg.solvers.certificate import provable, support_of_groups
 from textreg.solvers.groups import group_ascents, majorize
 from textreg.solvers.out_of_core import over_blocks, over_features, scale_in_blocks
-from textreg.solvers.reduce import SMALL
+from textreg.solvers.reduce import is_small
 from textreg.solvers.softmax import SeparableStep, multinomial, multinomial_groups, softmax_loss
 
 
@@ -232,7 +232,7 @@ class Group(Regularizer):
 
     def _ascends(self, problem: Problem) -> bool:
         """Whether norms of groups are fitted by sweeps, which labels share: in memory, no l1."""
-        suits = type(problem.loss) is Logistic and bool(np.prod(problem.design.shape) > SMALL)
+        suits = type(problem.loss) is Logistic and not is_small(problem.design)
         return self.solver == "majorize" and self.l1 == 0.0 < self.l2 and suits
 
     def support(self, problem: Problem, solution: Solution) -> Support | None:

@@ -59,7 +59,7 @@ class SeparableRegularizer(Penalized):
         penalty = self.penalty(problem)
         if penalty.lam.any():
             return multinomial(problem, codes, SeparableStep(problem, penalty), start)
-        merged = merge_parallel_columns(problem)
+        merged = merge_parallel_columns(problem.design)
         small = merged.merge_problem(problem)
         if start is not None:
             start = merged.merge_start(start)

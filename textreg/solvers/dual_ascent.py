@@ -40,7 +40,7 @@ from textreg.records import Design, Floats, Int32s, Int64s, Problem, Solution, S
 from textreg.records.design import Block, BlockDesign
 from textreg.solvers.certificate import relative_gap
 from textreg.solvers.newton import newtons, quadratic
-from textreg.solvers.reduce import SMALL, CompactRows, compact_rows, over_merged_columns
+from textreg.solvers.reduce import CompactRows, compact_rows, is_small, over_merged_columns
 from textreg.solvers.state import checks_overflow, document_norm, finish
 
 if TYPE_CHECKING:
@@ -96,9 +96,8 @@ def suits(problem: Problem, q: float) -> bool:
         return False
     if design.blocks:
         return in_range(problem, design.row_norms(), q)
-    if np.prod(design.shape) <= SMALL or design.full:
-        return False
-    return single(problem, compact_rows(problem.design), q)
+    small = is_small(design) or design.full
+    return not small and single(problem, compact_rows(design), q)
 
 
 def single(problem: Problem, rows: CompactRows, q: float) -> bool:

@@ -151,7 +151,7 @@ def unpenalized(problem: Problem) -> Solution:
 
     if problem.design.full:
         return solve([problem])[0]
-    return merge_parallel_columns(problem).solve([problem], solve)[0]
+    return merge_parallel_columns(problem.design).solve([problem], solve)[0]
 
 
 def _approached(problem: Problem, penalty: Separable) -> Approached:

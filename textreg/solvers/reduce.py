@@ -177,13 +177,8 @@ class MergedColumns:
         return [self.expand_solution(found) for found in solve(smaller)]
 
 
-def merge_parallel_columns(problem: Problem) -> MergedColumns:
+def merge_parallel_columns(design: Design) -> MergedColumns:
     """For penalties that are the same square of every weight, or zero; made once per matrix."""
-    return parallel_columns(problem.design)
-
-
-def parallel_columns(design: Design) -> MergedColumns:
-    """The same of a matrix."""
     p = design.shape[1]
     return design.cache.get(
         "merged columns", lambda: MergedColumns(design, np.zeros(p), np.ones(p, dtype=bool))
@@ -199,7 +194,7 @@ def over_merged_columns(
     """
     if problems[0].design.full:  # where parallel columns are hardly to be found
         return solve(problems)
-    merged = parallel_columns(problems[0].design)
+    merged = merge_parallel_columns(problems[0].design)
     if not merged.worth_it:
         return solve(problems)
     return merged.solve(problems, solve)
@@ -426,9 +421,18 @@ def compact_rows(design: Design) -> CompactRows:
     return design.cache.get("compact rows", lambda: CompactRows(design))
 
 
-# Values of a matrix, of ridges and norms with its zeros, up to which Newton's steps are quick
-# enough over all features.
+# Values of a matrix up to which Newton's steps are quick enough over all features.
 SMALL = 100_000
+
+
+def is_small(design: Design) -> bool:
+    """Whether they are quicker than dual ascent: there with no more features than documents.
+
+    With a few of either both take no time, and Newton's steps come nearer than asked.
+    """
+    n, p = design.shape
+    return design.values <= SMALL and (p <= n or n * p <= SMALL)
+
 
 # Largest share of the values of a matrix that a working set may hold.
 LARGEST_SHARE = 0.6
