@@ -33,7 +33,7 @@ help:
 	@echo 'make test-newest  run them with the last of these and the newest of every dependency'
 	@echo 'make fuzz         run hostile inputs: CASES=$(CASES) of each area, or of AREA=, from SEED=$(SEED)'
 	@echo 'make mutate       plant faults in the source, drawn by SEED=$(SEED): which do the tests find?'
-	@echo 'make sanitize     run the tests of the kernels with address and undefined-behavior sanitizers'
+	@echo 'make sanitize     run the tests of the kernels with sanitizers of addresses and threads'
 	@echo 'make lint         check style; make types: check types'
 	@echo 'make docs         build the documentation; make reference, make pictures: write its generated parts'
 	@echo 'make results      run the papers again on the corpora in TEXTREG_DATA, write docs/results.md'
