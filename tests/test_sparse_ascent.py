@@ -13,7 +13,7 @@ from textreg import Group
 from textreg.errors import ConvergenceWarning
 from textreg.penalties import GroupNorms
 from textreg.records import Groups, Problem, Solution, Step
-from textreg.solvers import groups
+from textreg.solvers import dual_ascent, groups
 from textreg.solvers.groups import majorize
 from textreg.solvers.reweighting import VectorFit
 from textreg.solvers.state import Engine
@@ -179,4 +179,4 @@ def test_sweeps_are_no_worse_than_their_start() -> None:
     ("distance", "farther", "left"), [(0.1, 1.0, 4.0), (0.1, 0.1, np.inf), (0.1, 0.0, np.inf)]
 )
 def test_sweeps_left_at_a_rate(distance: float, farther: float, left: float) -> None:
-    assert groups._left(distance, farther, 2, 1e-3) == pytest.approx(left)
+    assert dual_ascent.sweeps_left(distance, farther, 2, 1e-3) == pytest.approx(left)

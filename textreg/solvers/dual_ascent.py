@@ -25,6 +25,7 @@ the optimum, but not to it as fast as in memory: for the logistic loss Newton's 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -66,9 +67,10 @@ LAG = 0.05
 # features: so many numbers for each.
 ROOM, ARRAYS, WEIGHTS = 0.5, 7, 5
 
-# Certificates within which the gap has to be halved; else Newton's method takes over. In blocks
-# that needs fewer passes, and begins after the first one; but it needs far more for a hinge.
-PATIENCE, HINGE_PATIENCE = 6, 100
+# Sweeps before the rate of the last four certificates counts, and most that may be left at it; else
+# Newton's method takes over, which takes as long as 80 to 250 sweeps. In blocks it needs fewer
+# passes, and begins after the first certificate; but it needs far more for a hinge.
+FIRST_RATE, MOST_LEFT = 22, 120
 
 # Largest gap at which others go on from where sweeps have led, and not where the problem says.
 HANDOVER = 0.1
@@ -84,15 +86,10 @@ RANGE = 1e20
 INTERCEPT_STEPS, INTERCEPT_LENGTH, INTERCEPT_EXACT = 40, 4.0, 1e-18
 
 
-def ascends(loss: Loss) -> bool:
-    """Whether it is one of these or the logistic loss, and not a class that changes them."""
-    return type(loss) in (Logistic, SmoothedHinge, SquaredHinge)
-
-
 def suits(problem: Problem, q: float) -> bool:
     """Whether the matrix is sparse and not small, and numbers have the range of float32."""
     design = problem.design
-    if not ascends(problem.loss):
+    if type(problem.loss) not in (Logistic, SmoothedHinge, SquaredHinge):  # a subclass may differ
         return False
     if design.blocks:
         return in_range(problem, design.row_norms(), q)
@@ -195,8 +192,9 @@ class RidgeFit:
         self.history.append(Step(sweeps, self.objective, gap))
         self._stopped = bool(problem.callback and problem.callback(self.history[-1]))
         ended = self._stopped or gap <= problem.tol or sweeps >= problem.max_iter
-        before = [step.gap for step in self.history[: max(len(self.history) - ascent.patience, 0)]]
-        self.slow = not ended and len(before) > 0 and not gap <= 0.5 * min(before)
+        before = self.history[max(len(self.history) - 5, 0)]
+        left = sweeps_left(gap, before.gap, sweeps - before.iteration, problem.tol)
+        self.slow = not ended and sweeps > ascent.first_rate and left > ascent.most_left
         return ended or self.slow
 
     def rest(self) -> Problem:
@@ -234,6 +232,13 @@ class Certificate(NamedTuple):
     objective: Floats
     bound: Floats
     scores: Floats
+
+
+def sweeps_left(distance: float, farther: float, sweeps: int, goal: float) -> float:
+    """How many sweeps are left to a distance of ``goal``, where the last ones came from farther."""
+    if not 0.0 < distance < farther:
+        return math.inf
+    return sweeps * math.log(distance / goal) / math.log(farther / distance)
 
 
 def _ascend(fits: Sequence[RidgeFit], q: float) -> None:
@@ -281,11 +286,11 @@ class Ascent:
         See :func:`slope_of`.
     sweeps : int
         How many there have been over all documents.
-    patience : int
-        Certificates within which the gap has to be halved.
+    first_rate, most_left : float
+        Sweeps before the rate counts, and most that may be left at it.
     """
 
-    patience = PATIENCE
+    first_rate, most_left = FIRST_RATE, float(MOST_LEFT)
 
     def __init__(self, problems: Sequence[Problem], q: float) -> None:
         first = problems[0]
@@ -400,7 +405,7 @@ class BlockAscent(Ascent):
     def __init__(self, problems: Sequence[Problem], q: float) -> None:
         super().__init__(problems, q)
         smooth = isinstance(problems[0].loss, Logistic)
-        self.patience = 0 if smooth else HINGE_PATIENCE
+        self.first_rate, self.most_left = 0, 0.0 if smooth else math.inf
 
     def _squared_norms(self) -> Floats:
         """(n,) of the rows."""

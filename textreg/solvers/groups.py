@@ -22,7 +22,6 @@ value of the documents alone has come near to the objective, which is known at o
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -42,7 +41,7 @@ from textreg.solvers.certificate import (
     relative_gap,
     value_of,
 )
-from textreg.solvers.dual_ascent import HANDOVER, shuffled, single, width
+from textreg.solvers.dual_ascent import HANDOVER, shuffled, single, sweeps_left, width
 from textreg.solvers.reduce import (
     Beginning,
     CompactRows,
@@ -370,13 +369,6 @@ def _moved(s: Floats, norms: Floats, unit: float) -> Floats:
     return moved
 
 
-def _left(distance: float, farther: float, sweeps: int, goal: float) -> float:
-    """How many sweeps are left to a distance of ``goal``, where the last ones came from farther."""
-    if not 0.0 < distance < farther:
-        return math.inf
-    return sweeps * math.log(distance / goal) / math.log(farther / distance)
-
-
 def sweeps_suit(problem: Problem, penalty: GroupNorms) -> bool:
     """Whether sweeps are possible, and quick from where the problem begins.
 
@@ -505,7 +497,7 @@ class SparseAscent(_Sweeps):
             self.slow = not (self._ended or last) and self._failures >= FAILURES
         elif sweeps > TRIAL:
             before, farther = self._looks[-3]
-            self.slow = _left(distance, farther, sweeps - before, READY * tol) > SWEEPS_LEFT
+            self.slow = sweeps_left(distance, farther, sweeps - before, READY * tol) > SWEEPS_LEFT
 
     def _certify(self, sweeps: int, objective: float, closer: Floats, alpha: Floats) -> None:
         """Bound the optimum by these dual variables.
