@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,6 +21,7 @@ from textreg.tasks import Target
 from textreg.tasks.classification import Binary
 from textreg.tasks.multilabel import Multilabel
 from textreg.training import search, trials
+from textreg.training.prepare import Prepared
 from textreg.training.search import confirmed, drawn, promising
 from textreg.training.space import BEST
 from textreg.training.splits import Split
@@ -79,6 +82,27 @@ def test_only_the_best_are_fitted_to_all(fits: dict[int, list[Regularizer]]) -> 
     assert told.ruled_out >= len(part) - len(whole) > 0
     assert (told.ruled_out_by, told.ruled_out_on) == (0, 60)
     assert told.planned == told.ruled_out + len(whole)
+
+
+@pytest.mark.usefixtures("few")
+@pytest.mark.parametrize("options", [{"reg": "ridge"}, {"intercept": "left-out"}])
+def test_matrices_are_gone_before_larger_ones_are_made(
+    options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, sizes = list[weakref.ref[Any]](), list[int]()
+    problem = Prepared.problem
+
+    def noted(data: Prepared, rows: Any, tol: float) -> Problem:
+        gc.collect()
+        assert not any(ref() for ref in made)
+        new = problem(data, rows, tol)
+        made.append(weakref.ref(new.design))
+        sizes.append(len(rows))
+        return new
+
+    monkeypatch.setattr(Prepared, "problem", noted)
+    trained(**options)
+    assert sizes == [60, 270, 300]
 
 
 class Stage:

@@ -201,8 +201,8 @@ def learn_in_blocks(
         part = context.prepared_for(result.best)
         learned = fit.FromHeld()
         if part.splits and part.task.learns_from_held_out(settings):
-            held_by = dict(zip(part.folds, part.splits, strict=True))
-            learned = fit.learn_from_held(context, part, result.best, work, held_by) or learned
+            found = fit.learn_from_held(context, part, result.best, work, part.folds, part.splits)
+            learned = found or learned
         del part
         context.release()
         release_memory()

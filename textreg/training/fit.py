@@ -153,8 +153,8 @@ def _fit_one(
     # The fits of the search know nothing of a prior.
     if splits and not data.strength and (of_search or scores is not None):
         # Thresholds and calibration first: they need the folds, which then may go.
-        held_by = dict(zip(folds, data.splits, strict=True))
-        learned = learn_from_held(context, data, best, work, held_by, scores=scores) or learned
+        found = learn_from_held(context, data, best, work, folds, data.splits, scores=scores)
+        learned = found or learned
     if folds and not settings.refit:
         rows = context.documents.splits[0].train
         first: trials.Problems = data.problems(rows, settings.tol) if data.strength else folds[0]
@@ -163,7 +163,7 @@ def _fit_one(
         if settings.tuning.max_nonzero is None and not settings.path:
             # Nothing needs the folds any more, whose matrices are as large as those to come.
             context.release()
-            data, folds = replace(data), []
+            plain, data, folds = replace(plain), replace(data), []
             release_memory()
         problems = data.problems(rows, settings.tol)
     if initial is not None and not any(starts or ()):
@@ -172,11 +172,11 @@ def _fit_one(
     keep = PrunedRows(regularizer, problems, settings.prune) if large else None
     fitted, stopped = fit_rows(regularizer, problems, starts, work, keep=keep, prove=not large)
     release_memory()
-    if fitted.converged:
-        stopped = None
+    stopped = None if fitted.converged else stopped
     if splits and not of_search and not stopped:
-        without = {data.without(problems, rows, split): split for split in splits}
-        learned = learn_from_held(context, data, best, work, without, near=fitted) or learned
+        without = [data.without(problems, rows, split) for split in splits]
+        found = learn_from_held(context, data, best, work, without, splits, near=fitted)
+        learned = found or learned
         del without
     if keep is None:
         fitted, pruned = prune(fitted, regularizer, problems, settings.prune)
@@ -263,20 +263,19 @@ def learn_from_held(  # noqa: PLR0913  # the fits, and what is known of them
     data: Prepared,
     best: trials.MeasuredSetting | None,
     work: Work,
-    held_by: Mapping[trials.Fold, Split],
+    folds: Sequence[trials.Fold],
+    splits: Sequence[Split],
     *,
     near: MultiSolution | None = None,
     scores: Floats | None = None,
 ) -> FromHeld | None:
     """What is learned from held-out documents: shift, calibration, thresholds, in this order.
 
-    best: the setting that the search chose; None for that of the settings. held_by: fits of
-    ``data``, with the split that tells what each leaves out. near: a solution for all to start
-    from; None where Ctrl-C ends these fits, which are then too near to it. scores: those of the
-    fits, where they are known.
+    best: the setting that the search chose; None for that of the settings. folds, splits: fits of
+    ``data``, and what each leaves out. near: a solution for all to start from; None where Ctrl-C
+    ends these fits, which are then too near to it. scores: those of the fits, where they are known.
     """
-    settings, outside = context.settings, context.documents.outside
-    task, folds, splits = data.task, list(held_by), list(held_by.values())
+    task, settings, outside = data.task, context.settings, context.documents.outside
     X = data.rows.matrix(np.arange(0)) if outside is None else data.transform(outside.texts)
     regularizer = best.regularizer if best else settings.reg
     if scores is not None and outside is None:

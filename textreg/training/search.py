@@ -661,13 +661,13 @@ def run_search(stages: Sequence[SearchContext], work: Work) -> SearchResult:
                 break
             more_documents = sizes[number + 1] > sizes[number]
             places = stage.ranked_places()
-            same = all(
-                len(stage.grid(values)) == len(following.grid(values)) for values, _ in places
-            )
             # Its matrices are no longer needed, and those to come are larger.
             if more_documents:
                 stage.drop_folds()
                 release_memory()
+            same = all(
+                len(stage.grid(values)) == len(following.grid(values)) for values, _ in places
+            )
             if not same:  # another grid for more documents has no places in common
                 narrowed(following, run)
                 continue
@@ -715,4 +715,5 @@ def _final_fit_seconds(
         again = len(splits) != len(prepared.splits) or first.normed
         if again or context.documents.outside is not None:
             rounds += len(splits) * work.rounds(len(first.rows))
-    return lambda slowest: growth * prepared.seconds + rounds * slowest
+    fixed = growth * prepared.seconds  # without the documents, which may go before
+    return lambda slowest: fixed + rounds * slowest

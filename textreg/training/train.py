@@ -442,9 +442,10 @@ def learn(
         running.one_thread_in_blas(),  # which waits for others where the machine is busy
     ):
         work.report("features", 0, n)
-        # The first stage is prepared here, so that its time counts as that of the features.
+        # The first stage is prepared here, so that its time counts as that of the features. No
+        # variable holds it: its matrices go when larger ones are made.
         stages = search.stages_of(context)
-        _ = stages[0].prepared(context.first).folds
+        stages[0].prepared(context.first).folds  # noqa: B018
         n_features = context.prepared(context.first).rows.shape[1]
         work.report("features", n, n)
         fitting.LOG.info("%d features in %.2f s", n_features, clock.stop("features"))
