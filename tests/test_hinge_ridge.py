@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from kernel_inputs import random_matrix
+from scipy.sparse import random_array
 
 from textreg._core.dual import dual_sweep
 from textreg.builtin.separable import Ridge
@@ -144,3 +147,25 @@ def test_a_start_at_the_solution_of_another_strength_serves() -> None:
 
 def test_no_label_at_all_is_no_work() -> None:
     assert ridges([], 1.0) == []
+
+
+def test_where_many_sweeps_would_be_left_newton_goes_on() -> None:
+    rng = np.random.default_rng(0)
+    X = random_array(
+        (1000, 100), density=0.1, rng=rng, data_sampler=lambda size: rng.choice(2, size) + 1.0
+    )
+    y = np.where(X @ rng.normal(size=100) + rng.normal(size=1000) > 0.0, 1.0, -1.0)
+    problem = Problem(X.tocsr(), y, loss="squared-hinge", tol=1e-8)
+    found = Ridge(l2=1.0).solve(problem)
+    assert found.converged
+    assert found.iterations < 40  # 24 sweeps and some steps, instead of 174 sweeps
+    exact = by_newton(problem.replace(tol=1e-10), 1.0)
+    assert found.objective == pytest.approx(exact.objective, rel=1e-8)
+
+
+def test_where_few_are_left_sweeps_end_it() -> None:
+    problem = posed(SquaredHinge(), tol=1e-9)
+    found = ridges([problem], 1.0)[0]
+    assert found.converged
+    assert all(after.objective <= before.objective for before, after in pairwise(found.history))
+    assert [step.iteration for step in found.history] == [*range(6, found.iterations + 1, 3)]
