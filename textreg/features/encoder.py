@@ -209,9 +209,8 @@ class Encoder:
         if self.columns is None:
             return rows
         column = self.column_of[rows.indices]
-        selected = column >= 0
-        indptr = np.concatenate([[0], np.cumsum(selected, dtype=np.int64)])[rows.indptr]
-        return CsrArrays(indptr, column[selected], rows.data[selected])
+        (kept,) = (column >= 0).nonzero()
+        return CsrArrays(kept.searchsorted(rows.indptr), column[kept], rows.data[kept])
 
     @cached_property
     def known(self) -> Known | None:

@@ -243,16 +243,17 @@ class Model(Displayed):
 
     def _scores_in_pieces(self, texts: Sequence[str]) -> Floats:
         """The same, a piece of the texts at a time, whose rows fit into a cache."""
-        ptr = np.concatenate([[0], np.cumsum([len(text) for text in texts], dtype=np.int64)])
-        size = int(ptr[-1])
+        size = sum(map(len, texts))
         # To score a character takes several times as long as what else is cut into pieces.
-        cuts = threads.cuts_of(ptr, max(size // BLOCK, threads.pieces_of(8 * size))).tolist()
+        pieces = max(size // BLOCK, threads.pieces_of(8 * size))
+        if pieces == 1:
+            return self._scores(texts)
+        cuts = threads.cuts_of(np.cumsum([0, *map(len, texts)], dtype=np.int64), pieces).tolist()
         scores = np.empty((len(texts), len(self.intercepts)))
 
         def score(_: int, piece: int) -> None:
-            start, end = cuts[piece : piece + 2]
-            if start < end:
-                scores[start:end] = self._scores(texts[start:end])
+            some = slice(*cuts[piece : piece + 2])
+            scores[some] = self._scores(texts[some])
 
         threads.share(score, len(cuts) - 1)
         return scores
