@@ -243,12 +243,13 @@ class Model(Displayed):
 
     def _scores_in_pieces(self, texts: Sequence[str]) -> Floats:
         """The same, a piece of the texts at a time, whose rows fit into a cache."""
-        size = sum(map(len, texts))
+        sizes = list(map(len, texts))  # once, as texts may lie in a file
+        size = sum(sizes)
         # To score a character takes several times as long as what else is cut into pieces.
         pieces = max(size // BLOCK, threads.pieces_of(8 * size))
         if pieces == 1:
             return self._scores(texts)
-        cuts = threads.cuts_of(np.cumsum([0, *map(len, texts)], dtype=np.int64), pieces).tolist()
+        cuts = threads.cuts_of(np.cumsum([0, *sizes], dtype=np.int64), pieces).tolist()
         scores = np.empty((len(texts), len(self.intercepts)))
 
         def score(_: int, piece: int) -> None:

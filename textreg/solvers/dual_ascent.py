@@ -70,7 +70,7 @@ ROOM, ARRAYS, WEIGHTS = 0.5, 7, 5
 # Sweeps before the rate of the last four certificates counts, and most that may be left at it; else
 # Newton's method takes over, which takes as long as 80 to 250 sweeps. In blocks it needs fewer
 # passes, and begins after the first certificate; but it needs far more for a hinge.
-FIRST_RATE, MOST_LEFT = 22, 120
+FIRST_RATE, MOST_LEFT = 22, 120.0
 
 # Largest gap at which others go on from where sweeps have led, and not where the problem says.
 HANDOVER = 0.1
@@ -93,8 +93,7 @@ def suits(problem: Problem, q: float) -> bool:
         return False
     if design.blocks:
         return in_range(problem, design.row_norms(), q)
-    small = is_small(design) or design.full
-    return not small and single(problem, compact_rows(design), q)
+    return not (is_small(design) or design.full) and single(problem, compact_rows(design), q)
 
 
 def single(problem: Problem, rows: CompactRows, q: float) -> bool:
@@ -192,7 +191,7 @@ class RidgeFit:
         self.history.append(Step(sweeps, self.objective, gap))
         self._stopped = bool(problem.callback and problem.callback(self.history[-1]))
         ended = self._stopped or gap <= problem.tol or sweeps >= problem.max_iter
-        before = self.history[max(len(self.history) - 5, 0)]
+        before = self.history[-5:][0]
         left = sweeps_left(gap, before.gap, sweeps - before.iteration, problem.tol)
         self.slow = not ended and sweeps > ascent.first_rate and left > ascent.most_left
         return ended or self.slow
@@ -290,7 +289,7 @@ class Ascent:
         Sweeps before the rate counts, and most that may be left at it.
     """
 
-    first_rate, most_left = FIRST_RATE, float(MOST_LEFT)
+    first_rate, most_left = FIRST_RATE, MOST_LEFT
 
     def __init__(self, problems: Sequence[Problem], q: float) -> None:
         first = problems[0]

@@ -426,9 +426,9 @@ SMALL = 100_000
 
 
 def is_small(design: Design) -> bool:
-    """Whether they are quicker than dual ascent: there with no more features than documents.
+    """Whether Newton's steps are quicker than dual ascent: where p <= n, for so few values.
 
-    With a few of either both take no time, and Newton's steps come nearer than asked.
+    For as few cells either takes no time, and Newton's steps come nearer than asked.
     """
     n, p = design.shape
     return design.values <= SMALL and (p <= n or n * p <= SMALL)
