@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import math
 import warnings
+import weakref
 from typing import Any
 
 import numpy as np
@@ -18,7 +20,7 @@ from textreg.builtin.separable import Elastic, Lasso, NoRegularizer, Ridge
 from textreg.errors import ConvergenceWarning
 from textreg.kinds import Regularizer
 from textreg.penalties import Separable
-from textreg.records import Floats, Problem, Solution, Step
+from textreg.records import Design, Floats, Int32s, Problem, Solution, Step
 from textreg.solvers.newton import _is_rare, newton, newtons
 
 PENALIZED = [Lasso(l1=0.7), Ridge(l2=0.3), Elastic(l1=0.4, l2=0.2)]
@@ -389,6 +391,29 @@ def test_working_sets_of_labels_do_not_depend_on_company() -> None:
         (alone,) = newtons([label], penalty)
         np.testing.assert_array_equal(alone.w, found.w)
         assert (alone.b, alone.gap, alone.iterations) == (found.b, found.gap, found.iterations)
+
+
+@pytest.mark.usefixtures("over_working_sets")
+def test_working_sets_of_labels_are_gone_when_they_are_fitted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    select, made, alive = Design.select, list[weakref.ref[Design]](), list[int]()
+
+    def noted(design: Design, features: Int32s) -> Design:
+        gc.collect()
+        alive.append(sum(ref() is not None for ref in made))
+        some = select(design, features)
+        made.append(weakref.ref(some))
+        return some
+
+    monkeypatch.setattr(Design, "select", noted)
+    first = problem(7, tol=1e-5)
+    newtons(
+        [first, *(first.replace(y=problem(seed, tol=1e-5).y) for seed in (8, 9))],
+        Separable.constant(25, l1=0.4, l2=0.2),
+    )
+    assert len(alive) > 3
+    assert set(alive) == {0}
 
 
 @pytest.mark.usefixtures("over_working_sets")

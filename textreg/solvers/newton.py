@@ -248,8 +248,9 @@ class SparseFit:
         fit = NewtonFit(problem.over(design, start, callback=report, tol=tol, max_iter=left), part)
         while not fit.ended:
             fit.step(fit.engine.gradient())
-        # Without the fit, whose problem holds on to this one.
+        # Without the fit and its columns, for which all labels together would have no room.
         self._engine, self._objective, self._residual = fit.engine, fit.objective, fit.residual
+        self._engine.design = problem.design
         self._steps, self._iterations = fit.iterations, before + fit.iterations
         self.alpha = dual_scores(fit.engine)
 
@@ -295,7 +296,6 @@ class SparseFit:
         w = np.zeros(len(grown))
         w[np.searchsorted(grown, self._features)] = engine.w
         self._features = grown
-        del self._engine  # and its columns, before there are others
         return w, engine.b
 
     def solution(self) -> Solution:
