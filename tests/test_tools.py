@@ -113,6 +113,27 @@ def test_project_can_be_released(tool: Any) -> None:
         assert f'"{path.parent.name}==99.0.0"' in texts[ROOT / "pyproject.toml"]
 
 
+def made(folder: Path) -> None:
+    """An environment whose Python fails, as pip does where there is no such distribution."""
+    (folder / "bin").mkdir()
+    (folder / "bin" / "python").write_text("#!/bin/sh\nexit 1\n")
+    (folder / "bin" / "python").chmod(0o755)
+
+
+def test_entries_of_others_are_listed_before_they_are_checked(
+    tool: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    check_entry = tool("check_entry")
+    assert check_entry.main("textreg-nothing") == 2
+    assert "no 'textreg-nothing', but none: add a table for it first." in capsys.readouterr().out
+    distributions = tool("distributions")
+    listed = {"distribution": "textreg-nothing", "parts": ["regularizer.nothing"]}
+    monkeypatch.setattr(distributions, "entries", lambda: [listed])
+    monkeypatch.setattr(check_entry.venv, "create", lambda folder, with_pip: made(Path(folder)))
+    assert check_entry.main("textreg-nothing", "wheels/textreg.whl") == 1
+    assert "textreg-nothing could not be installed" in capsys.readouterr().out
+
+
 def test_contents_of_wheels(tool: Any, tmp_path: Path) -> None:
     path = tmp_path / "textreg-0.1.0-py3-none-any.whl"
     sources = [source for source in (ROOT / "textreg").rglob("*") if source.is_file()]

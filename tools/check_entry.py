@@ -3,7 +3,8 @@
     python tools/check_entry.py DISTRIBUTION [REQUIREMENT ...]
 
 Beside the distribution textreg[testing] is installed, from the package index, or from the further
-requirements, such as wheels or folders. The exit code is 0 if all of its parts keep their contract.
+requirements, such as wheels or folders; these may have the distribution as well. The exit code is 0
+if all of its parts keep their contract.
 """
 
 from __future__ import annotations
@@ -23,13 +24,19 @@ def main(distribution: str, *requirements: str) -> int:
 
     listed = {entry["distribution"]: entry["parts"] for entry in entries()}
     if distribution not in listed:
-        print(f"docs/plugin-entries.toml has no '{distribution}': it has {', '.join(listed)}")
+        print(
+            f"docs/plugin-entries.toml has no '{distribution}', but {', '.join(listed) or 'none'}: "
+            "add a table for it first."
+        )
         return 2
     with tempfile.TemporaryDirectory() as folder:
         venv.create(folder, with_pip=True)
         python = next(Path(folder).glob("[bS]*/python*"))
         wanted = [*(requirements or ("textreg[testing]",)), distribution]
-        subprocess.run([python, "-m", "pip", "install", "--quiet", *wanted], check=True)
+        installing = [python, "-m", "pip", "install", "--quiet", *wanted]
+        if subprocess.run(installing, check=False).returncode:
+            print(f"{distribution} could not be installed: pip says above why not")
+            return 1
         failed = []
         for part in listed[distribution]:
             kind, _, name = part.partition(".")
