@@ -603,3 +603,27 @@ def test_blanks_are_set_right_without_labels() -> None:
         ],
         {},
     )
+
+
+def test_near_copies_of_another_corpus_by_themselves() -> None:
+    texts = ["red green blue black white", "one two three four five six seven eight nine ten"]
+    other = ["new", "one two three four five six seven eight nine eleven", "red", "blue"]
+    against = Corpus(other, ["y", "y", "x", "x"])
+    settings = {"skip": ["near-duplicates"], "similarity": 0.6}
+    result = textreg.check(texts, ["x", "y"], against=against, **settings)
+    found = result.find("near-overlap")
+    assert found is not None
+    assert (found.count, found.total) == (1, 4)
+    (example,) = found.examples
+    assert example.detail == "is near document 2 (y)"
+    assert example.text == other[1]
+
+
+def test_an_example_of_a_giveaway_is_of_one_document() -> None:
+    texts, labels = zip(*CLEAN, strict=True)
+    codes = [f"{label} {row % 2}" for row, label in enumerate(labels)]
+    result = textreg.check(texts, labels, columns={"code": codes}, skip=NEAR)
+    found = result.find("giveaway-columns")
+    assert found is not None
+    assert found.examples[0].detail == f"code {codes[0]}, label {labels[0]}"
+    assert found.details["columns"] == (("code", "determines the label", 1.0),)
