@@ -388,6 +388,9 @@ def test_missing_columns(file, name: str, content: str) -> None:
     assert "To take several columns, repeat the option" in refusal(
         path, UsageError, text_col="reviews,label"
     )
+    assert "A label is in one column: see docs/multilabel.md." in refusal(
+        path, UsageError, text_col="reviews", label_col="id,label"
+    )
     message = refusal(path)
     assert message.startswith(
         f"{path}:1: no column has a usual name of a text (text, review, reviewtext, body ...). "

@@ -194,8 +194,8 @@ def as_evidence(name: str, value: Any, text: str) -> list[tuple[int, int]]:
 USUAL_NAMES = {
     "text": (
         *("text", "review", "reviewtext", "body", "content", "sentence", "message", "document"),
-        *("comment", "tweet", "post", "utterance", "question", "article", "abstract"),
-        *("description", "texte", "texto", "testo", "nachricht", "beschreibung"),
+        *("comment", "commenttext", "tweet", "post", "utterance", "question", "article"),
+        *("abstract", "description", "texte", "texto", "testo", "nachricht", "beschreibung"),
     ),
     "label": (
         *("label", "class", "category", "sentiment", "target", "y", "polarity", "topic", "tag"),
@@ -596,9 +596,8 @@ class TableColumns:
         return [plain[name] for name in USUAL_NAMES[role] if name in plain]
 
     def _missing(self, role: str, names: Sequence[str], where: str) -> errors.TextregError:
-        wanted = self.wanted[role]
-        if wanted is not None:
-            return _no_column(wanted, names, where)
+        if (wanted := self.wanted[role]) is not None:
+            return _no_column(wanted, names, where, role)
         usual = ", ".join(USUAL_NAMES[role][:4])
         return errors.DataError(
             f"{where}: no column has a usual name of a {role} ({usual} ...). There are: "
@@ -632,7 +631,7 @@ def _column(field: Field, names: Sequence[str], where: str) -> str:
     """The column of a field; UsageError if there is none, DataError if there are two."""
     name = _named(field.name, names)
     if name is None:
-        raise _no_column(field.name, names, where)
+        raise _no_column(field.name, names, where, "text")
     _refuse_repeated(name, names, where)
     return name
 
@@ -642,12 +641,13 @@ def _refuse_repeated(name: str, names: Sequence[str], where: str) -> None:
         raise errors.DataError(f"{where}: two columns are called '{name}'. Rename one of them.")
 
 
-def _no_column(wanted: str, names: Sequence[str], where: str) -> errors.UsageError:
+def _no_column(wanted: str, names: Sequence[str], where: str, role: str) -> errors.UsageError:
     """The error for a column that was asked for and is not there."""
-    several = "," in wanted and all(_named(part, names) for part in wanted.split(","))
     hint = errors.did_you_mean(wanted, names)
-    if several:
+    if "," in wanted and all(_named(part, names) for part in wanted.split(",")):
         hint = " To take several columns, repeat the option, once for each."
+        if role != "text":
+            hint = f" A {role} is in one column: see docs/multilabel.md."
     return errors.UsageError(f"{where}: no column '{wanted}'.{hint} There are: {_listed(names)}.")
 
 
