@@ -459,8 +459,8 @@ def of_labels(counts: dict[str, int], **settings: Any) -> dict[str, Finding]:
 
 def test_numbers_of_labels() -> None:
     assert of_labels({"north": 199, "south": 10}) == {}
-    found = of_labels({"north": 200, "south": 10})["imbalance"]
-    assert (found.count, found.total) == (200, 210)
+    found = of_labels({"north": 200, "east": 30, "south": 10})["imbalance"]
+    assert (found.count, found.total) == (200, 240)
     assert found.what == "the label 'north', 20 times as many as 'south' (10)"
     assert found.details == {"largest": ("north", 200), "smallest": ("south", 10)}
     # Labels that are rare do not count, and those with the fewest documents are shown first.

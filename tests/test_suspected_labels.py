@@ -84,6 +84,10 @@ def test_what_cannot_be_judged_is_said() -> None:
     rare = textreg.check([*texts, "odd one"], [*labels, "odd"]).find("suspected-labels")
     assert rare is not None
     assert rare.total == 60  # the only one of its label cannot be judged
+    odd = [f"odd one {word}" for word in "abcde"]  # as many different texts as it takes
+    five = textreg.check([*odd, *texts], [*["odd"] * 5, *labels]).find("suspected-labels")
+    assert five is not None
+    assert five.total == 65
 
 
 @draws(60)
