@@ -525,48 +525,52 @@ class Multiclass(Classification):
 
         def loss_and_gradient(at: Floats) -> tuple[float, Floats]:
             # -log p_y of the softmax p of logits g(f): its gradient is (p - t) g'(f)
-            gradient = self._shares(at)
+            ratios, total, m = self._sums(at)
+            gradient = ratios / total[:, None]
             gradient[every, codes] -= 1.0
-            gradient *= self._logit_slopes(at)
-            return float(self._log_losses(at, codes).sum()), gradient
+            gradient *= self._logit_slopes(ratios, m)
+            return float(self._losses(at[every, codes], total, m).sum()), gradient
 
         return joint(loss_and_gradient, table)
 
     def probabilities(self, scores: Floats, calibration: Calibration | None = None) -> Floats:
-        return self._shares(self._calibrated(scores, calibration))
+        ratios, total, _ = self._sums(self._calibrated(scores, calibration))
+        ratios /= total[:, None]
+        return ratios
 
     # One-vs-rest probabilities, normalized to a sum of one, are the softmax of their logarithms
     # g(f) = log sigmoid(f). All of them may be too small for a float: with m = min(0, max_l f_l),
     # sigmoid(f) = exp(m) / (exp(m) + exp(m - f)), and the factor exp(m) cancels out.
 
     def _sums(self, table: Floats) -> tuple[Floats, Floats, Floats]:
-        """(n, k) sigmoid(f) / exp(m), (n, 1) the sum of these, and m (n,)."""
+        """(n, k) exp(g(f) - m), (n,) the sums of these, and m (n,)."""
         m = np.minimum(table.max(axis=1), 0.0)
         with np.errstate(over="ignore"):
             ratios = np.exp(m[:, None] - table)
         ratios += np.exp(m)[:, None]
         np.reciprocal(ratios, out=ratios)
-        return ratios, ratios.sum(axis=1, keepdims=True), m
+        return ratios, ratios.sum(axis=1), m
 
-    def _shares(self, table: Floats) -> Floats:
-        """(n, k) probabilities, the softmax of logits g(f)."""
-        ratios, total, _ = self._sums(table)
-        ratios /= total
-        return ratios
+    def _logits(self, scores: Floats) -> Floats:
+        """g(f)"""
+        return -np.logaddexp(0.0, -scores)
 
-    def _logit_slopes(self, table: Floats) -> Floats:
-        """(n, k) the derivative g'(f) of each logit by its score."""
-        return sigmoid(-table)
+    def _logit_slopes(self, ratios: Floats, m: Floats) -> Floats:
+        """(n, k) g'(f) = 1 - sigmoid(f)."""
+        return np.asarray(1.0 - ratios * np.exp(m)[:, None])
 
     def log_probabilities(self, scores: Floats, calibration: Calibration | None = None) -> Floats:
         table = self._calibrated(scores, calibration)
         _, total, m = self._sums(table)
-        return -np.logaddexp(0.0, -table) - np.log(total) - m[:, None]
+        return self._logits(table) - (np.log(total) + m)[:, None]
 
     def _log_losses(self, table: Floats, codes: Int64s) -> Floats:
         _, total, m = self._sums(table)
-        own = table[np.arange(len(codes)), codes]
-        return np.log(total[:, 0]) + m + np.logaddexp(0.0, -own)
+        return self._losses(table[np.arange(len(codes)), codes], total, m)
+
+    def _losses(self, own: Floats, total: Floats, m: Floats) -> Floats:
+        """(n,) The log-losses, where the true labels have the scores ``own`` (n,)."""
+        return np.asarray(np.log(total) + m - self._logits(own))
 
     def reliability(
         self, scores: Floats, y: Targets, calibration: Calibration | None = None
@@ -619,20 +623,16 @@ class Softmax(Multiclass):
     def _shifts(self, table: Floats, codes: Int64s, weights: Floats) -> dict[str, Floats]:
         return {"joint": self._joint_shift(table, codes), "none": np.zeros(table.shape[1])}
 
-    def _shares(self, table: Floats) -> Floats:
-        odds = np.exp(table - table.max(axis=1, keepdims=True))
-        return np.asarray(odds / odds.sum(axis=1, keepdims=True))
+    def _sums(self, table: Floats) -> tuple[Floats, Floats, Floats]:
+        m = table.max(axis=1)
+        ratios = np.exp(table - m[:, None])
+        return ratios, ratios.sum(axis=1), m
 
-    def log_probabilities(self, scores: Floats, calibration: Calibration | None = None) -> Floats:
-        table = self._calibrated(scores, calibration)
-        return np.asarray(table - np.logaddexp.reduce(table, axis=1, keepdims=True))
+    def _logits(self, scores: Floats) -> Floats:
+        return scores
 
-    def _log_losses(self, table: Floats, codes: Int64s) -> Floats:
-        own = table[np.arange(len(codes)), codes]
-        return np.asarray(np.logaddexp.reduce(table, axis=1) - own)
-
-    def _logit_slopes(self, table: Floats) -> Floats:
-        return np.ones_like(table)
+    def _logit_slopes(self, ratios: Floats, m: Floats) -> Floats:
+        return np.ones_like(ratios)
 
     def _log_odds(self, table: Floats) -> Floats:
         return decisions.log_odds(table)
