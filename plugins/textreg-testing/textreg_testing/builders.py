@@ -23,6 +23,7 @@ from textreg.errors import BrokenPluginError, DataError, DataWarning, UsageError
 from textreg.kinds import GraphBuilder, GroupBuilder
 from textreg.plugins import calls, registry
 from textreg.records import Graph, Groups, Tokens
+from textreg.records.arrays import take_rows
 from textreg_testing.checks import Check, ContractError, Run, Skipped, contract, fail, require
 from textreg_testing.repeated import Repeats, common_checks, repeated_checks
 from textreg_testing.texts import EDGES, LETTERS, Trial, trial_of, trials, with_pairs, words_of
@@ -131,13 +132,8 @@ def plain(built: Groups | Graph | None) -> list[Any]:
     if isinstance(built, Groups):
         names = None if built.names is None else list(built.names)
         return [names, *map(_bits, (built.indptr, built.indices, built.weights))]
-    found: list[Any] = [built.classes]
-    for links in (built.similar, built.dissimilar):
-        if links is not None:
-            copy = links.copy()
-            copy.sum_duplicates()
-            found.append([_bits(part) for part in (copy.indptr, copy.indices, copy.data)])
-    return found
+    both = [links for links in (built.similar, built.dissimilar) if links is not None]
+    return [built.classes, *(list(map(_bits, (it.indptr, it.indices, it.data))) for it in both)]
 
 
 def _bits(array: Any) -> tuple[str, bytes]:
@@ -191,16 +187,15 @@ def require_same(
 ) -> None:
     """ContractError unless these are the same groups or links, in any order."""
     missing, extra = Counter(wanted) - Counter(got), Counter(got) - Counter(wanted)
-    if missing or extra:
-        lost, found = (
-            min(them, key=lambda it: (len(it.features), it.features), default=None)
-            for them in (missing, extra)
-        )
-        others = f"{sum(missing.values()) - 1:,} other differences"
-        told = (
-            f"{found or 'nothing'} instead of {lost}, and {others}" if missing else f"{found} more"
-        )
-        fail(f"the same {noun(part)} of {where}", f"{told}. {cause}")
+    lost, found = (min(them, key=_size, default="nothing") for them in (missing, extra))
+    told = f"{found} more"
+    if missing:
+        told = f"{found} instead of {lost}, and {missing.total() - 1:,} other differences"
+    require(not (missing or extra), f"the same {noun(part)} of {where}", f"{told}. {cause}")
+
+
+def _size(group: Group) -> tuple[int, tuple[str, ...]]:
+    return len(group.features), group.features
 
 
 GROUPS = common_checks("groups", "groups-")
@@ -246,9 +241,9 @@ _ORDER = "If the order is to settle ties, say so in the class: order_matters = T
 _ALIKE = 0.2
 
 
-def _add(name: str, *applies: Callable[..., bool]) -> Callable[[Run], Run]:
+def _add(name: str, *applies: Callable[..., bool], **level: int) -> Callable[[Run], Run]:
     """Decorate the function of a check of both kinds."""
-    return lambda run: GRAPHS.add(name, *applies)(GROUPS.add(name, *applies)(run))
+    return lambda run: GRAPHS.add(name, *applies, **level)(GROUPS.add(name, *applies, **level)(run))
 
 
 def built_of(part: Builder, texts: Sequence[str] | None = None) -> str:
@@ -257,8 +252,7 @@ def built_of(part: Builder, texts: Sequence[str] | None = None) -> str:
     return f"{described(build(part, tokens_for(part, given)))}, on {given.where}"
 
 
-@GRAPHS.add("result", level=GRAPHS.RESULT)
-@GROUPS.add("result", level=GROUPS.RESULT)
+@_add("result", level=GROUPS.RESULT)
 def _result(part: Builder, trial: Trial) -> None:
     """build gives groups, or links, over the features of the tokens: at least one, valid and with
     finite weights of 0 or more. A DataError is for texts of which there is nothing to build."""
@@ -272,12 +266,7 @@ def _result(part: Builder, trial: Trial) -> None:
         some |= not is_empty(built)
         if isinstance(built, Groups) and len(built):
             require(built.weights.any(), "a group with a weight above 0", "weights of 0 alone")
-    require(
-        some,
-        f"{noun(part)} of {trial.where}",
-        f"none{why}. What builds nothing cannot be checked. Give texts of which it builds some: "
-        "textreg plugins check NAME --text FILE, or the argument texts",
-    )
+    trial.require_some(some, f"{noun(part)} of", why)
 
 
 @_add("edges")
@@ -311,8 +300,8 @@ def _numbers(part: Builder, trial: Trial) -> None:
         f"the pairs of features be looked at. {_ORDER}"
     )
     for order in _orders(tokens, _used_in(must_build(part, tokens, "the texts"))):
-        both = tokens, renumbered(tokens, order)
-        _check_same(part, both, "the same texts with other numbers of the features", cause)
+        where = "the same texts with other numbers of the features"
+        _check_same(part, tokens, renumbered(tokens, order), where, cause)
 
 
 @_add("documents", lambda part: not part.order_matters)
@@ -326,8 +315,8 @@ def _documents(part: Builder, trial: Trial) -> None:
     )
     by_length = np.argsort(np.diff(tokens.token_document_ptr), kind="stable")
     for order in (np.random.default_rng(4).permutation(tokens.n_documents), by_length):
-        both = tokens, tokens.select(order)
-        _check_same(part, both, "the same documents in another order", cause)
+        where = "the same documents in another order"
+        _check_same(part, tokens, tokens.select(order), where, cause)
 
 
 @GROUPS.add("within", lambda part: bool(part.within_documents))
@@ -359,13 +348,13 @@ def _bounds(part: Builder, trial: Trial) -> None:
         what = f"another order inside each {level}"
         try:
             for seed in range(8, 13):  # several: a single one may change nothing by chance
-                _check_same(part, (some, shuffled(some, seed, level, inside=True)), what, "")
+                _check_same(part, some, shuffled(some, seed, level, inside=True), what, "")
         except (ContractError, UsageError):  # a UsageError of one that needs paragraphs
             continue
         asked = True
         where = f"{what}, which does not matter but for the first and the last"
         cause = "The first or the last may be left out, or one too many be taken"
-        _check_same(part, (some, shuffled(some, 7, level, inside=False)), where, cause)
+        _check_same(part, some, shuffled(some, 7, level, inside=False), where, cause)
     if not asked:
         raise Skipped("it looks at the order of the words")
 
@@ -422,12 +411,12 @@ def check_unused(part: Builder, tokens: Tokens, **options: bool) -> None:
     """Features that occur nowhere change nothing among the others."""
     changed, unused = with_unused(tokens)
     where = "the same texts with features in the vocabulary that occur nowhere"
-    before = must_build(part, tokens, "the texts", **options)
-    after = must_build(part, changed, where, **options)
     cause = (
         "The number of a feature may be off by one, or its place among some features, as those "
         "that are frequent, be taken for its number; or the first or last one left out"
     )
+    before = must_build(part, tokens, "the texts", **options)
+    after = must_build(part, changed, where, **options)
     wanted, got = named(before, tokens.vocabulary), named(after, changed.vocabulary)
     if isinstance(before, Graph):
         got = [link for link in got if unused.isdisjoint(link.features)]
@@ -458,13 +447,13 @@ def _orders(tokens: Tokens, used: list[int]) -> list[list[int]]:
     return [drawn, [*ends[:1], *among, *ends[1:]] if len(set(ends)) == 2 else drawn[::-1]]
 
 
-def _check_same(part: Builder, both: tuple[Tokens, Tokens], where: str, cause: str) -> None:
+def _check_same(part: Builder, tokens: Tokens, changed: Tokens, where: str, cause: str) -> None:
     """ContractError unless both give the same by name, but for the order of groups, and ties."""
-    before, after = must_build(part, both[0], "the texts"), must_build(part, both[1], where)
-    wanted, got = named(before, both[0].vocabulary), named(after, both[1].vocabulary)
+    before, after = must_build(part, tokens, "the texts"), must_build(part, changed, where)
+    wanted, got = named(before, tokens.vocabulary), named(after, changed.vocabulary)
     if isinstance(before, Groups):
         wanted, got = unnumbered(wanted, got)
-    elif both[0].vocabulary != both[1].vocabulary:
+    elif tokens.vocabulary != changed.vocabulary:
         # Of several that are equally near, others may be among the nearest: ends are left out.
         common, every = len({*wanted} & {*got}), len({*wanted, *got})
         if common < _ALIKE * every:
@@ -490,18 +479,15 @@ def with_unused(tokens: Tokens) -> tuple[Tokens, frozenset[str]]:
     old = list(tokens.vocabulary)
     starts = range(_UNLIKE, _UNLIKE + _LONG * len(old[::2]) + 1, _LONG)
     unused = ["".join(map(chr, range(start, start + _LONG))) for start in starts]
-    names = [*old, unused[-1]]
-    for place in reversed(range(len(unused) - 1)):
-        names.insert(2 * place, unused[place])
+    names = np.insert(np.array(old, dtype=object), [*range(0, len(old), 2), len(old)], unused)
     ids = np.arange(len(old), dtype=np.int32)  # a new name is before every other old one
     ids += ids // 2 + 1
-    return replace(tokens, ids=ids[tokens.ids], vocabulary=names), frozenset(unused)
+    return replace(tokens, ids=ids[tokens.ids], vocabulary=names.tolist()), frozenset(unused)
 
 
 def renumbered(tokens: Tokens, order: Sequence[int]) -> Tokens:
     """The same with other numbers of the features: those that they had before, in order."""
-    new = np.empty(len(order), dtype=np.int32)
-    new[list(order)] = np.arange(len(order), dtype=np.int32)
+    new = np.argsort(order).astype(np.int32)
     names = [tokens.vocabulary[feature] for feature in order]
     return replace(tokens, ids=new[tokens.ids], vocabulary=names)
 
@@ -527,10 +513,5 @@ def shuffled(tokens: Tokens, seed: int, level: str, *, inside: bool) -> Tokens:
             order[moved] = rng.permutation(order[moved])
     if level == "sentence":
         return replace(tokens, ids=tokens.ids[order])
-    pieces = [tokens.ids[tokens.sentence_ptr[s] : tokens.sentence_ptr[s + 1]] for s in order]
-    return replace(
-        tokens,
-        ids=np.concatenate([np.empty(0, dtype=np.int32), *pieces]),
-        sentence_ptr=np.cumsum([0, *map(len, pieces)]),
-        paragraph_ptr=None,
-    )
+    sentence_ptr, ids = take_rows(tokens.sentence_ptr, tokens.ids, order)
+    return replace(tokens, ids=ids, sentence_ptr=sentence_ptr, paragraph_ptr=None)

@@ -12,6 +12,7 @@ from contextvars import ContextVar, copy_context
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from pathlib import Path
+from runpy import run_path
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -178,13 +179,10 @@ def _declared_in(file: str, package: str) -> Declared:
                     "answers, and skip, which gives a reason for every check that is left out."
                 )
             files = [str(path.parent / name) for name in table.get("files", ())]
-            read = texts_of(files) if files else []
-            module: dict[str, Any] = {"__name__": "answers", "": None}
+            texts = (*table.get("texts", ()), *(texts_of(files) if files else ()))
             file, _, function = table.get("answers", "").partition(":")
-            if file:
-                exec((path.parent / file).read_text(encoding="utf-8"), module)
-            texts = (*table.get("texts", ()), *read)
-            return Declared(texts, table.get("skip", {}), module[function])
+            answers = run_path(str(path.parent / file))[function] if file else None
+            return Declared(texts, table.get("skip", {}), answers)
     return Declared()
 
 
@@ -353,11 +351,7 @@ def contract(checks: Callable[..., list[Check]]) -> Callable[..., None]:
     """The function that holds a part to all of these checks."""
 
     def check(
-        part: Any,
-        *,
-        skip: Mapping[str, str] | None = None,
-        seconds: float = SECONDS,
-        **trial: Any,
+        part: Any, *, skip: Mapping[str, str] | None = None, seconds: float = SECONDS, **trial: Any
     ) -> None:
         """Check that a part keeps the contract of its kind.
 

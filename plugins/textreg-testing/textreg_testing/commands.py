@@ -20,10 +20,10 @@ from textreg.errors import BrokenPluginError, PluginError, TextregError, UsageEr
 from textreg.hookspecs import HOOK_OF_KIND, hookimpl
 from textreg.isolation import contained, traceback_of
 from textreg.plugins import calls, registry
-from textreg.plugins.distributions import DISABLE, is_among, normal, spellings
+from textreg.plugins.distributions import DISABLE, is_among, spellings
 from textreg.plugins.registry import PluginInfo
 from textreg.terminal import shell_line
-from textreg_testing.checks import Result, limited, not_run, results, texts_of
+from textreg_testing.checks import SECONDS, Result, limited, not_run, results, texts_of
 from textreg_testing.exporter import two_labels
 from textreg_testing.scaffold import TEMPLATES, write_plugin
 from textreg_testing.texts import written
@@ -68,33 +68,19 @@ def doctor(ctx: click.Context, name: str, as_json: bool) -> int:
 
 @click.command(name="plugins.check", cls=Command)
 @click.argument("name")
-@click.option(
+@shared.repeated(
     "--text",
+    "FILE",
+    "File of texts to try a tokenizer or builder on, in any format, or one on each line.",
     "files",
-    metavar="FILE",
-    multiple=True,
-    help="File of texts to try a tokenizer or builder on, in any format, or one on each line. "
-    "Repeat it for several.",
 )
-@click.option(
-    "--time-limit",
-    "seconds",
-    metavar="SECONDS",
-    type=float,
-    default=20.0,
-    show_default=True,
-    help="Time limit of each check.",
+@shared.option(
+    "--time-limit", "SECONDS", "Time limit of each check.", default=SECONDS, show_default=True
 )
-@click.option(
-    "--skip",
-    "reasons",
-    metavar="NAME=REASON",
-    multiple=True,
-    help="Leave out a check, for a reason. Repeat it for several.",
-)
+@shared.repeated("--skip", "NAME=REASON", "Leave out a check, for a reason.", "reasons")
 @shared.as_json
 def check_plugin(
-    name: str, files: tuple[str, ...], seconds: float, reasons: tuple[str, ...], as_json: bool
+    name: str, files: tuple[str, ...], time_limit: float, reasons: tuple[str, ...], as_json: bool
 ) -> None:
     """Run the contract of the plugin called NAME, check by check; exit with 1 where one fails.
 
@@ -123,7 +109,7 @@ def check_plugin(
     checks = CHECKS[kind](texts) if on_texts else CHECKS[kind]()
     width = max(len(check.name) for check in checks)
     told: list[Result] = []
-    with limited(seconds):
+    with limited(time_limit):
         for result in results(checks, part, skip):
             told.append(result)
             if not as_json and result.status != "not run":  # at once: a slow plugin takes its time
@@ -156,15 +142,14 @@ def kind_and_name(name: str, listed: Sequence[PluginInfo]) -> tuple[str, str]:
     kind, _, short = name.partition(".")
     if kind in HOOK_OF_KIND and short:
         return kind, short
-    owner, _, short = name.rpartition(":")
-    rows = [row for row in listed if row.name == short]
-    if owner:
-        rows = [
-            row
-            for row in rows
-            if owner in (row.file, Path(row.file).name) or normal(owner) == row.distribution
-        ]
-    kinds = list(dict.fromkeys(row.kind for row in rows))  # names may have dots of their own
+    owner, _, short = name.rpartition(":")  # names may have dots of their own
+    meant = [
+        row.kind
+        for row in listed
+        if row.name == short
+        and is_among(owner, {"", row.file, Path(row.file).name, row.distribution})
+    ]
+    kinds = list(dict.fromkeys(meant))
     if len(kinds) > 1 and "regularizer" not in kinds:
         several = " and ".join(f"{kind}.{name}" for kind in kinds)
         raise UsageError(f"'{name}' stands for {several}: name one of them.")
@@ -174,18 +159,13 @@ def kind_and_name(name: str, listed: Sequence[PluginInfo]) -> tuple[str, str]:
 @click.command(name="plugins.new", cls=Command)
 @click.argument("kind", type=click.Choice(list(TEMPLATES)), metavar="KIND")
 @click.argument("name")
-@click.option(
-    "--into",
-    metavar="DIR",
-    default=".",
-    help="Folder to write it into.  [default: the current one]",
-)
-@click.option(
+@shared.option("--into", "DIR", "Folder to write it into.  [default: the current one]", default=".")
+@shared.option(
     "--template",
-    metavar="TEMPLATE",
+    "TEMPLATE",
+    "For a regularizer: penalty, solve for a procedure of its own, or cython for a penalty with a "
+    "compiled kernel.  [default: penalty]",
     default="",
-    help="For a regularizer: penalty, solve for a procedure of its own, or cython for a penalty "
-    "with a compiled kernel.  [default: penalty]",
 )
 @shared.as_json
 def new_plugin(kind: str, name: str, into: str, template: str, as_json: bool) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
+from runpy import run_path
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -65,9 +66,7 @@ check_exporter = contract(exporter_checks)
 def answers_of(path: Path, documents: Sequence[Any]) -> Answers:
     """What a file answers, by its suffix; nothing where no way to ask it is known."""
     if path.suffix == ".py":
-        module: dict[str, Any] = {"__name__": path.stem, "__file__": str(path)}
-        exec(compile(path.read_bytes(), path, "exec"), module)
-        return _asked(module.get, documents)
+        return _asked(run_path(str(path), run_name=path.stem).get, documents)
     if path.suffix == ".json":
         from textreg_export.runtime.predictor import Predictor
 
@@ -77,8 +76,13 @@ def answers_of(path: Path, documents: Sequence[Any]) -> Answers:
     return {}
 
 
-_KEYS = ("scores", "probabilities", "labels", "explanations")
-_FUNCTIONS = dict(zip(_KEYS, ("scores", "probabilities", "predict", "explain"), strict=True))
+# The functions of a file that give its answers.
+_FUNCTIONS = {
+    "scores": "scores",
+    "probabilities": "probabilities",
+    "labels": "predict",
+    "explanations": "explain",
+}
 
 
 def _asked(function: Callable[[str], Any], documents: Sequence[Any]) -> Answers:
@@ -131,7 +135,7 @@ def _differences(model: PlainModel, documents: Sequence[Any], found: Answers) ->
 
     predictor = Predictor(json.loads(json.dumps(model.to_dict())))
     known = _asked(partial(getattr, predictor), documents)
-    for key in _KEYS:
+    for key in _FUNCTIONS:
         answers = found.get(key)
         if answers is None:
             continue

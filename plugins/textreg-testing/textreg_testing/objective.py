@@ -435,11 +435,7 @@ penalty_checks = PENALTIES.of
 
 
 def check_penalty(
-    penalty: Penalty,
-    size: int,
-    *,
-    skip: Mapping[str, str] | None = None,
-    seconds: float = SECONDS,
+    penalty: Penalty, size: int, *, skip: Mapping[str, str] | None = None, seconds: float = SECONDS
 ) -> None:
     """Check a penalty on its own.
 

@@ -14,8 +14,7 @@ from textreg.files import read_toml
 from textreg.plugins import registry
 from textreg.records import Tokens
 from textreg.records.documents import check_texts
-from textreg.text import renumber
-from textreg_testing.checks import Declared, declared_for
+from textreg_testing.checks import Declared, declared_for, require
 
 _DATA: dict[str, Any] = read_toml(Path(__file__).with_name("texts.toml"))
 TEXTS = (*_DATA["texts"], "a" * 2000 + " " + "Long words. Of all " * 200)
@@ -65,6 +64,15 @@ class Trial:
     def where(self) -> str:
         """Which texts, for people."""
         return f"the {len(self.texts):,} given texts" if self.texts else "the texts of the check"
+
+    def require_some(self, found: bool, what: str, why: str = "") -> None:
+        """ContractError unless something was found in the texts, as nothing cannot be checked."""
+        require(
+            found,
+            f"{what} {self.where}",
+            f"none{why}. What finds nothing cannot be checked. Give texts in which it finds some: "
+            "textreg plugins check NAME --text FILE, or the argument texts",
+        )
 
     @cached_property
     def every(self) -> Sequence[str]:
@@ -144,14 +152,11 @@ def with_pairs(tokens: Tokens, most: int | None = None) -> Tokens:
     Tokens
         Its vocabulary is sorted.
     """
-    from textreg.features.ngrams import NGrams, insert_ngrams  # which checks of builders need
+    from textreg.features import ngrams  # which checks of builders need
 
-    words = sorted(tokens.vocabulary)
-    places = {word: place for place, word in enumerate(words)}
-    new = np.array([places[word] for word in tokens.vocabulary], dtype=np.int32)
-    ordered = replace(renumber(tokens, new, words), texts=tokens.texts)
-    tree, streams = NGrams.collect(ordered, 2, 1)
-    counts = np.bincount(streams[1][streams[1] >= 0], minlength=tree.sizes[1])
+    ordered = replace(ngrams.by_name(tokens, ()), texts=tokens.texts)
+    tree, streams = ngrams.NGrams.collect(ordered, 2, 1)
+    counts = ngrams.occurrences(streams[1], tree.sizes[1])
     wanted = np.isin(np.arange(len(counts)), np.argsort(-counts, kind="stable")[:most])
-    numbers = tree.number([np.ones(len(words), dtype=np.bool_), wanted])
-    return insert_ngrams(ordered, streams, numbers, list(tree.names(numbers)))
+    numbers = tree.number([np.ones(tree.sizes[0], dtype=np.bool_), wanted])
+    return ngrams.insert_ngrams(ordered, streams, numbers, list(tree.names(numbers)))

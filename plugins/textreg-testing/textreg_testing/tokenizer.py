@@ -93,12 +93,8 @@ def _call(tokenizer: Tokenizer, trial: Trial) -> None:
             f"tokens without blanks, which separate the words of n-grams, of {text!r:.80}",
             f"{several[:3]}. Join with another character, or write forms_ngrams = False",
         )
-    require(
-        any(_called(tokenizer, it) for it in (*trial.plain, *(() if trial.texts else SPECIAL))),
-        f"tokens in {trial.where}",
-        "none. What finds nothing cannot be checked. Give texts in which it finds some: textreg "
-        "plugins check NAME --text FILE, or the argument texts",
-    )
+    texts = (*trial.plain, *(() if trial.texts else SPECIAL))
+    trial.require_some(any(_called(tokenizer, it) for it in texts), "tokens in")
 
 
 @checks.add("encode")
