@@ -241,9 +241,10 @@ _ORDER = "If the order is to settle ties, say so in the class: order_matters = T
 _ALIKE = 0.2
 
 
-def _add(name: str, *applies: Callable[..., bool], **level: int) -> Callable[[Run], Run]:
+def _add(name: str, *applies: Callable[..., bool], level: int = GROUPS.USUAL) -> Callable[..., Run]:
     """Decorate the function of a check of both kinds."""
-    return lambda run: GRAPHS.add(name, *applies, **level)(GROUPS.add(name, *applies, **level)(run))
+    both = [checks.add(name, *applies, level=level) for checks in (GROUPS, GRAPHS)]
+    return lambda run: both[0](both[1](run))
 
 
 def built_of(part: Builder, texts: Sequence[str] | None = None) -> str:

@@ -214,6 +214,7 @@ class Checks:
         self.kind = kind
         self.prefix = prefix
         self.decided = decided
+        self.repeats: Any = None  # how a part is run again, where it is
         self.all: list[Check] = []
 
     def add(

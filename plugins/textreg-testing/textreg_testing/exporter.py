@@ -68,12 +68,17 @@ def answers_of(path: Path, documents: Sequence[Any]) -> Answers:
     if path.suffix == ".py":
         return _asked(run_path(str(path), run_name=path.stem).get, documents)
     if path.suffix == ".json":
-        from textreg_export.runtime.predictor import Predictor
-
         document = json.loads(path.read_bytes())
-        known = isinstance(document, dict) and document.get("format") == "textreg-export"
-        return _asked(partial(getattr, Predictor(document)), documents) if known else {}
+        if isinstance(document, dict) and document.get("format") == "textreg-export":
+            return _predicted(document, documents)
     return {}
+
+
+def _predicted(model: dict[str, Any], documents: Sequence[Any]) -> Answers:
+    """What a model answers, by its description."""
+    from textreg_export.runtime.predictor import Predictor
+
+    return _asked(partial(getattr, Predictor(model)), documents)
 
 
 # The functions of a file that give its answers.
@@ -131,19 +136,12 @@ def _answers(exporter: Exporter, read: Reader) -> None:
 
 def _differences(model: PlainModel, documents: Sequence[Any], found: Answers) -> Iterator[str]:
     """What a file answers in another way than its model."""
-    from textreg_export.runtime.predictor import Predictor
-
-    predictor = Predictor(json.loads(json.dumps(model.to_dict())))
-    known = _asked(partial(getattr, predictor), documents)
-    for key in _FUNCTIONS:
-        answers = found.get(key)
-        if answers is None:
+    known = _predicted(json.loads(json.dumps(model.to_dict())), documents)
+    for key in [key for key in _FUNCTIONS if found.get(key) is not None]:
+        if len(found[key]) != len(documents):
+            yield f"{len(found[key])} {key} of {len(documents)} documents"
             continue
-        if len(answers) != len(documents):
-            yield f"{len(answers)} {key} of {len(documents)} documents"
-            continue
-        for at, document in enumerate(documents):
-            got, expected = answers[at], known[key][at]
+        for document, got, expected in zip(documents, found[key], known[key], strict=True):
             if got is not None and expected is not None and not _same(got, expected):
                 yield f"{key} of {document!r:.60} are {got!r:.120} instead of {expected!r:.120}"
 

@@ -38,7 +38,7 @@ from textreg_testing.checks import (
     run_checks,
 )
 from textreg_testing.problems import small
-from textreg_testing.repeated import Repeats, common_checks, others, repeated_checks
+from textreg_testing.repeated import Repeats, common_checks, others, settings_check
 
 
 class Point(NamedTuple):
@@ -110,10 +110,8 @@ loss_checks = checks.of
 check_loss = contract(loss_checks)
 
 
-repeated_checks(
-    checks,
-    Repeats(each, np.ndarray.tolist, lambda loss: [], lambda loss: list(points(loss))),
-    only_settings=True,
+settings_check(
+    checks, Repeats(each, np.ndarray.tolist, lambda loss: [], lambda loss: list(points(loss)))
 )
 
 
@@ -310,8 +308,7 @@ def _extremes(loss: Loss) -> None:
         for size in EXTREME:
             for z in (np.full(8, -size), np.full(8, size)):
                 at = derivatives(loss, z, y, c)
-                finite = np.isfinite([at.value, *at.r, *at.h]).all()
-                require(finite, f"finite numbers at scores of {size:g}", at)
+                finite(f"numbers at scores of {size:g}", [at.value, *at.r, *at.h])
             require(not loss.convex or (at.r >= last - ROUNDING).all(), f"{last} at least", at.r)
             last = at.r
     scores = [-score for score in TAIL[:0:-1]] + list(TAIL)
@@ -495,10 +492,9 @@ def _prox_result(part: Sized) -> None:
 def _determinism(part: Sized) -> None:
     """prox depends on w and the step alone, except for rounding; an iterative prox may start from
     its last result."""
-    order = list(itertools.product(weights_to_try(part.size), STEPS))
-    first = [part.prox(w, step) for w, step in order]
-    again = [part.prox(w, step) for w, step in reversed(order)][::-1]
-    for (w, step), one, other in zip(order, first, again, strict=True):
+    first = list(cases(part))
+    again = [part.prox(w, step) for w, step, _ in reversed(first)]
+    for (w, step, one), other in zip(first, reversed(again), strict=True):
         off = float(np.abs(one - other).max())
         same = off <= EXACT * (1.0 + float(np.abs(w).max()))
         told = f"{short(one)} again as prox({short(w)}, {step:g})"
@@ -580,11 +576,9 @@ def _gradient(part: Sized) -> None:
     for w in weights_to_try(part.size)[3:]:
         gradient = np.asarray(part.penalty.gradient(w))
         require(gradient.shape == w.shape, f"the shape {w.shape}", gradient.shape)
-        small = 1e-5 * float(np.abs(w).max())
-        for move in moves(part.size):
-            rise = part.value(w + small * move) - part.value(w - small * move)
-            slope, expected = rise / (2.0 * small), float(gradient @ move)
-            slack = SLOPE * (abs(slope) + float(np.linalg.norm(gradient) * np.linalg.norm(move)))
-            near = abs(slope - expected) <= slack + EXACT
-            told = f"a slope of {slope:.6g} at {short(w)}"
-            require(near, told, f"{expected:.6g}")
+        length = 1e-5 * float(np.abs(w).max())
+        rises = [part.value(w + move) - part.value(w - move) for move in length * np.eye(part.size)]
+        slopes = np.array(rises) / (2.0 * length)
+        slack = SLOPE * (np.abs(slopes) + float(np.linalg.norm(gradient))) + EXACT
+        wrong = np.abs(slopes - gradient) > slack
+        require(not wrong.any(), f"slopes of {slopes[wrong]} at {short(w)}", gradient[wrong])

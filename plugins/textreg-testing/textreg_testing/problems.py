@@ -81,17 +81,16 @@ def weighted() -> Problem:
     return problem.replace(sample_weight=np.r_[0.0, 0.0, 0.0, problem.sample_weight[3:] ** 2])
 
 
-def reordered(problem: Problem, order: Int64s) -> Problem:
+def reordered(problem: Any, order: Int64s) -> Problem:
     """The same problem with its features in another order: the new j is the old order[j]."""
-    where = np.argsort(order)
-    changes: dict[str, Any] = {"X": csr_array(problem.X[:, order])}
-    if (groups := problem.groups) is not None:
-        rows = np.split(where[groups.indices], groups.indptr[1:-1])
-        indices = np.concatenate([np.sort(row) for row in rows]).astype(np.int32)
-        changes["groups"] = replace(groups, indices=indices)
-    if (graph := problem.graph) is not None:
-        changes["graph"] = Graph(csr_array(graph.similar[order][:, order]))
-    return problem.replace(**changes)
+    where, groups = np.argsort(order), problem.groups
+    rows = [np.sort(where[groups.members(g)]) for g in range(len(groups))]
+    made: Problem = problem.replace(
+        X=csr_array(problem.X[:, order]),
+        groups=replace(groups_from(rows, len(order)), weights=groups.weights),
+        graph=Graph(csr_array(problem.graph.similar[order][:, order])),
+    )
+    return made
 
 
 def repeated(problem: Problem) -> Problem:

@@ -78,23 +78,18 @@ def own_numbers() -> Iterator[None]:
     # A state that nobody leaves behind: who seeds them himself comes to his own again.
     random.seed(_SEED)
     np.random.seed(_SEED)
-    before = _shared_generators()
     try:
         yield
-        used = _shared_generators() != before
+        following = random.random(), np.random.random()
     finally:
         random.setstate(state)
         np.random.set_state(numbers)
-    if used:
-        fail(
-            "the same result of the same input without the random numbers of the whole process",
-            "a call of random or numpy.random. Draw from numpy.random.default_rng(self.seed), "
-            "with a declared seed",
-        )
-
-
-def _shared_generators() -> bytes:
-    return pickle.dumps((random.getstate(), np.random.get_state()))
+    require(
+        following == (random.Random(_SEED).random(), np.random.RandomState(_SEED).random()),
+        "the same result of the same input without the random numbers of the whole process",
+        "a call of random or numpy.random. Draw from numpy.random.default_rng(self.seed), with a "
+        "declared seed",
+    )
 
 
 @lru_cache(maxsize=4)  # one interpreter tells of imports and of results
@@ -168,31 +163,20 @@ def common_checks(*described: Any) -> Checks:
     described: kind, prefix and more, as of :class:`Checks`.
     """
     checks = Checks(*described)
+    if checks.kind != "command":  # which has no parameters
+        checks.add("parameters", level=checks.OF_CLASS)(_parameters)
 
-    @checks.add("parameters", level=checks.OF_CLASS)
-    def parameters(part: Plugin, *trial: Any) -> None:
-        """The class says what it is for; numbers have a range, and a parameter
-        without a value has a grid to be searched."""
-        _described(part)
-
-    @checks.add("state", level=checks.OF_CLASS)
-    def state(part: Plugin, *trial: Any) -> None:
-        """Parameters are plain values: they survive JSON, and a pickled copy is equal."""
-        ready = checks.decided(part)
-        try:
-            made = copies(ready)
-        except TypeError as error:
-            fail("parameters that JSON can hold", f"{ready.params()} ({error})")
-        for what, copy in made.items():
-            same = copy.params() == ready.params()
-            require(same, f"{ready.params()} of {what}", copy.params())
-
-    manifest_check(checks)
-    return checks
-
-
-def manifest_check(checks: Checks) -> None:
-    """Add the check of the distribution that has a part."""
+        @checks.add("state", level=checks.OF_CLASS)
+        def state(part: Plugin, *trial: Any) -> None:
+            """Parameters are plain values: they survive JSON, and a pickled copy is equal."""
+            ready = checks.decided(part)
+            try:
+                made = copies(ready)
+            except TypeError as error:
+                fail("parameters that JSON can hold", f"{ready.params()} ({error})")
+            for what, copy in made.items():
+                same = copy.params() == ready.params()
+                require(same, f"{ready.params()} of {what}", copy.params())
 
     @checks.add("manifest", level=checks.OF_CLASS)
     def manifest(part: Any, *trial: Any) -> None:
@@ -207,6 +191,28 @@ def manifest_check(checks: Checks) -> None:
         package = own[0].point.module.partition(".")[0]
         require(bool(mine[0].apis), f'{version}, such as {API} = "{package}"', "none")
 
+    @checks.add("imports", level=checks.COSTLY)
+    def imports(part: Any, *trial: Any) -> None:
+        """Importing its module is cheap: large packages are imported where they are used."""
+        module = module_of(part)
+        found, _, _ = _fresh(module, sent(checks, part, *trial))
+        brought = [each for each in found if each.partition(".")[0] != "textreg"]
+        roots = Counter(each.partition(".")[0] for each in brought).most_common(1)
+        what = f"{len(brought)}, {roots[0][1]} of them of {roots[0][0]}" if roots else "none"
+        most = f"{MODULES} new modules at most on import of {module}"
+        require(len(brought) <= MODULES, f"{most}, large ones where they are used", what)
+
+    return checks
+
+
+def sent(checks: Checks, part: Any, *trial: Any) -> bytes:
+    """What is run in another process, of which one answers for all; empty where nothing can be."""
+    with suppress(pickle.PicklingError, AttributeError, TypeError):
+        if repeats := checks.repeats:
+            part = checks.decided(part)
+            return pickle.dumps((repeats, part, repeats.tasks(part, *trial)))
+    return b""
+
 
 def entries_beside(module: str) -> list[Any]:
     """Entry points of the distribution that has a module; Skipped if none is installed."""
@@ -217,8 +223,9 @@ def entries_beside(module: str) -> list[Any]:
     return own
 
 
-def _described(part: Plugin) -> None:
-    """It has a docstring of its own, and every parameter a grid or a range where it needs one."""
+def _parameters(part: Plugin, *trial: Any) -> None:
+    """The class says what it is for; numbers have a range, and a parameter without a value has a
+    grid to be searched."""
     # Not by inspect.getdoc: a subclass without one would show its parent's.
     documented = bool(inspect.cleandoc(type(part).__dict__.get("__doc__") or ""))
     require(documented, f"a docstring of {type(part).__name__}", "none")
@@ -259,10 +266,8 @@ class Repeats:
         return [self(part, task) for task in tasks]
 
 
-def repeated_checks(
-    checks: Checks, repeats: Repeats, *, threads: bool = True, only_settings: bool = False
-) -> None:
-    """Add the checks of doing it again: after others, by a copy, in threads, elsewhere."""
+def settings_check(checks: Checks, repeats: Repeats) -> None:
+    """Add the check of what parameters change."""
 
     @checks.add("settings", level=checks.SINGLE)
     def settings(part: Plugin, *trial: Any) -> None:
@@ -272,9 +277,11 @@ def repeated_checks(
         bases = list(dict.fromkeys((checks.decided(part), part)))
         check_settings(Effects(bases, repeats.various(part, *trial), repeats), trial)
 
-    if only_settings:
-        fresh_checks(checks)
-        return
+
+def repeated_checks(checks: Checks, repeats: Repeats, *, threads: bool = True) -> None:
+    """Add the checks of doing it again: after others, by a copy, in threads, elsewhere."""
+    checks.repeats = repeats
+    settings_check(checks, repeats)
 
     # What exporters write is compared with models, whether or not it is always the same.
     @checks.add("determinism", level=checks.RIGHT if threads else checks.SINGLE)
@@ -312,42 +319,14 @@ def repeated_checks(
     if threads:
         checks.add("threads", level=checks.COSTLY)(in_threads_too)
 
-    fresh_checks(checks, repeats)
-
-
-def fresh_checks(checks: Checks, repeats: Repeats | None = None) -> None:
-    """Add the checks that need another interpreter; one answers both of them."""
-
-    def work(part: Any, *trial: Any) -> bytes:
-        """What is run there; empty where a class cannot be sent to another process."""
-        with suppress(pickle.PicklingError, AttributeError, TypeError):
-            if repeats:
-                part = checks.decided(part)
-                return pickle.dumps((repeats, part, repeats.tasks(part, *trial)))
-        return b""
-
-    @checks.add("imports", level=checks.COSTLY)
-    def imports(part: Any, *trial: Any) -> None:
-        """Importing its module is cheap: large packages are imported where they are used."""
-        module = module_of(part)
-        found, _, _ = _fresh(module, work(part, *trial))
-        brought = [each for each in found if each.partition(".")[0] != "textreg"]
-        roots = Counter(each.partition(".")[0] for each in brought).most_common(1)
-        what = f"{len(brought)}, {roots[0][1]} of them of {roots[0][0]}" if roots else "none"
-        most = f"{MODULES} new modules at most on import of {module}"
-        require(len(brought) <= MODULES, f"{most}, large ones where they are used", what)
-
-    if repeats is None:
-        return
-
     @checks.add("processes", level=checks.COSTLY)
     def processes(part: Plugin, *trial: Any) -> None:
         """A fresh interpreter, with other hash values of texts, gives the same result, bit for bit;
         weights but for rounding."""
-        sent = work(part, *trial)
-        if not sent:
+        work = sent(checks, part, *trial)
+        if not work:
             raise Skipped("its class cannot be sent to another process")
-        _, there, error = _fresh(module_of(part), sent)
+        _, there, error = _fresh(module_of(part), work)
         require(not error, "the same in a fresh interpreter", error)
         if isinstance(there, str):
             raise Skipped(f"a fresh interpreter does not find its class ({there})")
@@ -386,23 +365,19 @@ class Effects:
     def in_vain(self, key: str, declared: Param) -> list[Any]:
         """Values that change nothing; none where one does."""
         tried = [getattr(self.bases[0], key)]
+        decided = [base for base in self.bases if key not in base.undecided()]
         for value in itertools.islice(others(declared, tried[0]), _VALUES):
             with suppress(UsageError):  # where it is not allowed together with the others
-                if self._changes(key, value, declared):
+                changed = [base.replace(**{key: value}) for base in decided]
+                kept = getattr(changed[0], key)
+                same = declared.convert is not None or kept == value
+                require(same, f"{key}={value!r} to stay as it is given", f"{kept!r}")
+                pairs = zip(decided, changed, strict=True)
+                cases = itertools.product(pairs, range(len(self.tasks)))
+                if any(self.result(one, at) != self.result(it, at) for (one, it), at in cases):
                     return []
                 tried.append(value)
         return tried if len(tried) > 1 else []
-
-    def _changes(self, key: str, value: Any, declared: Param) -> bool:
-        decided = [base for base in self.bases if key not in base.undecided()]
-        pairs = [(base, base.replace(**{key: value})) for base in decided]
-        kept = getattr(pairs[0][1], key)
-        same = declared.convert is not None or kept == value
-        require(same, f"{key}={value!r} to stay as it is given", f"{kept!r}")
-        places = range(len(self.tasks))
-        return any(
-            self.result(one, at) != self.result(it, at) for one, it in pairs for at in places
-        )
 
     def is_read(self, key: str) -> bool:
         """Whether a part ever looks at a parameter, by its name or as one of all."""
@@ -477,7 +452,6 @@ def others(declared: Param, value: Any) -> Iterator[Any]:
 
 
 _of_backends = common_checks("backend", "backend-")
-fresh_checks(_of_backends)
 backend_checks = _of_backends.of
 
 
@@ -497,7 +471,6 @@ def _work(backend: Backend) -> None:
 
 
 _of_vectors = common_checks("vectors", "vectors-")
-fresh_checks(_of_vectors)
 vectors_checks = _of_vectors.of
 
 
@@ -524,7 +497,7 @@ def _rows(table: WordVectors) -> None:
     require(same, "the same rows when asked again", "others")
 
 
-_of_commands = Checks("command", "command-")
+_of_commands = common_checks("command", "command-")
 command_checks = _of_commands.of
 
 
@@ -542,10 +515,6 @@ def _help(command: click.Command) -> None:
         lines = [described[it.name] for it in entries if (it.kind, it.name) == declared]
         line = f"'{command.name} WHAT IT DOES' in [project.entry-points.\"textreg.help\"]"
         require(all(lines), line, "none")
-
-
-manifest_check(_of_commands)
-fresh_checks(_of_commands)
 
 
 @_of_commands.add("usage")

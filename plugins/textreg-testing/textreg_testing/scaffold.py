@@ -8,6 +8,7 @@ import keyword
 import os
 import re
 import shutil
+from collections.abc import Iterator
 from functools import partial
 from importlib import metadata
 from importlib.util import find_spec
@@ -57,15 +58,8 @@ def write_plugin(
     """
     names = _names(kind, name, _template_of(kind, template))
     target = Path(into, names["distribution"])
-    if not target.parent.is_dir():
-        raise UsageError(
-            f"the folder {into} does not exist: make it, or name another with --into DIR."
-        )
-    if target.is_symlink() or target.is_file() or (target.exists() and any(target.iterdir())):
-        raise UsageError(
-            f"{target} is there already, and not empty: take another name, or write elsewhere "
-            "with --into DIR."
-        )
+    for fault in _faults(names, target):
+        raise UsageError(fault)
     texts = {
         Template(path).substitute(names): Template(text).substitute(names)
         for layer in ("common", names["template"])
@@ -104,8 +98,7 @@ def _template_of(kind: str, template: str) -> str:
 
 
 def _names(kind: str, name: str, template: str) -> dict[str, str]:
-    """The substitutions in the templates; UsageError for an invalid name."""
-    _check_name(kind, name)
+    """The substitutions in the templates."""
     short = name.replace("-", "_")
     names = {
         "kind": kind,
@@ -123,49 +116,44 @@ def _names(kind: str, name: str, template: str) -> dict[str, str]:
     for layer in ("common", kind, template):
         for key, text in values.get(layer, {}).items():
             names[key] = Template(text).substitute(names)
-    _check_free(names)
     return names
 
 
-def _check_name(kind: str, name: str) -> None:
-    """UsageError for a name that cannot be that of a plugin, or is taken."""
+def _faults(names: dict[str, str], target: Path) -> Iterator[str]:
+    """What is wrong with a name or a folder, the first of which is to be told."""
+    kind, name, cls, module = (names[key] for key in ("kind", "name", "Class", "module"))
     if name.startswith("textreg-"):
-        raise UsageError(
-            f"'{name}': leave out 'textreg-', which is put before the name of the distribution."
-        )
+        yield f"'{name}': leave out 'textreg-', which is put before the name of the distribution."
     if not _NAME.fullmatch(name):
-        raise UsageError(
+        yield (
             f"'{name}' cannot be the name of a plugin here: take small letters and digits, with "
             "single hyphens between them, a letter first, such as my-own."
         )
     if len(name) > _LONGEST:
-        raise UsageError(f"'{name}' is too long: take {_LONGEST} characters at most.")
+        yield f"'{name}' is too long: take {_LONGEST} characters at most."
     if name == "none":
-        raise UsageError("'none' as an option's value means no part: take another name.")
+        yield "'none' as an option's value means no part: take another name."
     taken = [row for row in registry.listing() if (row.kind, row.name) == (kind, name)]
     if taken:
-        raise UsageError(
+        yield (
             f"there is a {title(kind)} called '{name}' already, of {taken[0].distribution}. Take "
             f"another name than {', '.join(registry.names(kind))}."
         )
-
-
-def _check_free(names: dict[str, str]) -> None:
-    """UsageError where the class, the module or the distribution stands for something else."""
-    cls, name, module = names["Class"], names["name"], names["module"]
     if hasattr(builtins, cls) or keyword.iskeyword(cls) or cls in _used(names):
-        raise UsageError(
+        yield (
             f"'{name}' would be the class {cls}, which is something else in Python or the plugin: "
             f"take a longer name, such as {name}-one."
         )
     if find_spec(module) is not None:
-        raise UsageError(
-            f"a module {module} is installed already, maybe of {names['distribution']}: take "
-            "another name."
-        )
-    if any(metadata.distributions(name=names["distribution"])):
-        raise UsageError(
-            f"a distribution {names['distribution']} is installed already: take another name."
+        yield f"a module {module} is installed already, maybe of {target.name}: take another name."
+    if any(metadata.distributions(name=target.name)):
+        yield f"a distribution {target.name} is installed already: take another name."
+    if not (folder := target.parent).is_dir():
+        yield f"the folder {folder} does not exist: make it, or name another with --into DIR."
+    if target.is_symlink() or target.is_file() or (target.exists() and any(target.iterdir())):
+        yield (
+            f"{target} is there already, and not empty: take another name, or write elsewhere "
+            "with --into DIR."
         )
 
 

@@ -117,7 +117,6 @@ def _encode(tokenizer: Tokenizer, trial: Trial) -> None:
         (alone,) = sentences_of(encode(tokenizer, [text]))
         require(alone == called, f"{called} by encode for {text!r:.80} alone", alone)
     names = list(tokens.vocabulary)
-    require(len(set(names)) == len(names), "every name once in the vocabulary", "some again")
     used, first = np.unique(tokens.ids, return_index=True)
     occurring = [names[token] for token in tokens.ids[np.sort(first)]]
     ordered = names == occurring or (names == sorted(names) and len(used) == len(names))
@@ -126,8 +125,7 @@ def _encode(tokenizer: Tokenizer, trial: Trial) -> None:
         "a vocabulary of the tokens that occur, sorted or in order of first occurrence",
         f"{names[:6]}: it may be the order of a set, or kept from other texts",
     )
-    none = encode(tokenizer, [])
-    require(none.n_documents == 0, "no document of no text", none.n_documents)
+    encode(tokenizer, [])  # gives no document, or an error
 
 
 @checks.add("spans")
@@ -163,9 +161,8 @@ def _positions(tokenizer: Tokenizer, trial: Trial) -> None:
             def within(*some: str, gap: str = gap, around: str = around) -> set[str]:
                 return {*_flat(tokenizer, around.format(gap.join(some)))}
 
-            common = within(after, before, word, after, before) & within(
-                after, after, word, before, before
-            )
+            common = within(after, before, word, after, before)
+            common &= within(after, after, word, before, before)
             doubled = within(after, before * 2, before)
             without = within(after, before, before) | within(after, after, before) | doubled
             own = {it for it in common - without if not {*it} & {*gap, *stop, *"\n\r\t "}}
@@ -216,25 +213,21 @@ repeated_checks(checks, Repeats(_made, _plain, _tasks, _various))
 
 def check_characters(tokenizer: Tokenizer, texts: Sequence[str], tokens: Tokens) -> None:
     """ContractError unless the characters at the offsets are those of the tokens."""
-    wrong: list[tuple[str, str, int, int]] = []
     assert tokens.spans is not None
+    wrong: list[tuple[str, str, int, int]] = []
     documents = np.repeat(np.arange(len(texts)), np.diff(tokens.token_document_ptr)).tolist()
-    for token, document, (first, last) in zip(
-        tokens.ids, documents, tokens.spans.tolist(), strict=True
-    ):
+    for token, document, span in zip(tokens.ids, documents, tokens.spans.tolist(), strict=True):
         name, text = tokens.vocabulary[token], texts[document]
-        if not _leads_to(tokenizer, name, text[first:last]):
-            wrong.append((name, text, first, last))
+        if not _leads_to(tokenizer, name, text[slice(*span)]):
+            wrong.append((name, text, *span))
     few = len(wrong) <= (1.0 - _ENOUGH) * len(tokens.ids)
     for name, text, first, last in wrong:
         # One of several words that a token is of, as in not_good, is a matter of context.
-        of_context = text[first:last] and _fold(text[first:last]) in re.split(
-            r"[\W_]+", _fold(name)
-        )
-        if not (few and of_context):
+        part, words = text[first:last], re.split(r"[\W_]+", _fold(name))
+        if not (few and part and _fold(part) in words):
             fail(
                 f"offsets of the token {name!r} in {text[max(first - 12, 0) : last + 12]!r}",
-                f"({first}, {last}), where {text[first:last]!r:.40} is, as for {len(wrong)} of "
+                f"({first}, {last}), where {part!r:.40} is, as for {len(wrong)} of "
                 f"{len(tokens.ids)} tokens",
             )
 
