@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import find
 
-from textreg.errors import BrokenPluginError, DataError, DataWarning, UsageError
+from textreg.errors import DataError, DataWarning, PluginError, UsageError
 from textreg.kinds import GraphBuilder, GroupBuilder
 from textreg.plugins import calls, registry
 from textreg.records import Graph, Groups, Tokens
@@ -34,19 +34,15 @@ Builder = GroupBuilder | GraphBuilder
 def build(part: Builder, tokens: Tokens, *, from_groups: bool = False) -> Groups | Graph:
     """What it builds; a DataError that says why it does not passes, and warnings are not shown.
 
-    from_groups: whether a graph is built from those of the sentences. Raises ContractError where
-    the builder is broken, as when its record is invalid.
+    from_groups: whether a graph is built from those of the sentences.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)
-        try:
-            if isinstance(part, GroupBuilder):
-                return calls.build_groups(part, tokens)
-            sentences = registry.create("groups", "textreg:sentences")
-            groups = [calls.build_groups(sentences, tokens)] if from_groups else []
-            return calls.build_graph(part, tokens, *groups)
-        except BrokenPluginError as error:
-            fail("a valid result", f"the error '{error.cause}'")
+        if isinstance(part, GroupBuilder):
+            return calls.build_groups(part, tokens)
+        sentences = registry.create("groups", "textreg:sentences")
+        groups = [calls.build_groups(sentences, tokens)] if from_groups else []
+        return calls.build_graph(part, tokens, *groups)
 
 
 def attempt(part: Builder, tokens: Tokens) -> Groups | Graph | None:
@@ -350,7 +346,7 @@ def _bounds(part: Builder, trial: Trial) -> None:
         try:
             for seed in range(8, 13):  # several: a single one may change nothing by chance
                 _check_same(part, some, shuffled(some, seed, level, inside=True), what, "")
-        except (ContractError, UsageError):  # a UsageError of one that needs paragraphs
+        except (ContractError, PluginError, UsageError):  # as of one that needs paragraphs
             continue
         asked = True
         where = f"{what}, which does not matter but for the first and the last"

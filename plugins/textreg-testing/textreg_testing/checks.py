@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
+from textreg import errors
 from textreg.errors import ConvergenceWarning, UsageError, did_you_mean
 from textreg.files import read_toml
 from textreg.isolation import cause_of, contained
@@ -58,6 +59,15 @@ def at_least(what: str, value: float, bound: float, slack: float = 0.0) -> None:
 def at_most(what: str, value: float, bound: float, slack: float = 0.0) -> None:
     """ContractError unless a number is ``bound`` or less, but for the slack."""
     require(value <= bound + slack, f"{what} of {bound:.8g} at most", f"{value:.8g}")
+
+
+def between(what: str, values: Any, low: Any, high: Any) -> None:
+    """ContractError, with the first, unless each of some numbers lies between two others."""
+    values, low, high = np.broadcast_arrays(values, low, high)
+    wrong = np.flatnonzero(~((low <= values) & (values <= high)))
+    for at in wrong[:1]:
+        told = f"{values[at]:.8g}; {len(wrong)} of {len(values)} are wrong"
+        fail(f"{what} of {low[at]:.8g} to {high[at]:.8g}", told)
 
 
 def finite(what: str, value: Any) -> None:
@@ -192,13 +202,21 @@ def module_of(part: Any) -> str:
     return str(getattr(callback, "__module__", type(part).__module__))
 
 
+@dataclass
 class Checks:
     """The checks of one kind, in the order they are written down.
 
     kind: of plugin, whose checks are called with a name, a class or an instance and pass an
     instance on, that of a command; without it they pass on what they are called with. prefix: of
-    their names. decided: gives a part a value for each of its parameters.
+    their names. decided: gives a part a value for each of its parameters. repeats: how a part is
+    run again, where it is.
     """
+
+    kind: str = ""
+    prefix: str = ""
+    decided: Callable[[Any], Any] = lambda part: part
+    repeats: Any = None
+    all: list[Check] = field(default_factory=list)
 
     # Levels: of a class, of a penalty, whether there is a result, what does not depend on its being
     # right, whether it is right, what results are compared for, and what takes long.
@@ -207,15 +225,6 @@ class Checks:
     # Where one of these fails, those of higher levels would fail for the same reason: they are not
     # run. Where any other fails, only what takes long is not.
     DECISIVE = frozenset((OF_PENALTY, RESULT, RIGHT))
-
-    def __init__(
-        self, kind: str = "", prefix: str = "", decided: Callable[[Any], Any] = lambda part: part
-    ) -> None:
-        self.kind = kind
-        self.prefix = prefix
-        self.decided = decided
-        self.repeats: Any = None  # how a part is run again, where it is
-        self.all: list[Check] = []
 
     def add(
         self, name: str, applies: Applies = lambda part: True, *, level: int = USUAL
@@ -251,6 +260,10 @@ class Checks:
                 with warnings.catch_warnings(), threadpool_limits(1, user_api="blas"):
                     warnings.simplefilter("ignore", ConvergenceWarning)
                     within_time(lambda: check.run(whole, *trial(declared)))
+            except (errors.BrokenPluginError, errors.RecordError) as error:
+                cause = getattr(error, "cause", error)
+                told = f"expected a valid result, but got the error '{cause}'."
+                raise ContractError(f"{check.name}: {told} See {PAGE}, '{check.name}'.") from error
             except ContractError as error:
                 error.args = (f"{check.name}: {error} See {PAGE}, '{check.name}'.",)
                 raise

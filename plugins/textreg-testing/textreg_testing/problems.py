@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from textreg.errors import RecordError, UsageError
 from textreg.kinds import Regularizer
-from textreg.records import Floats, Graph, Groups, Int64s, Problem, Solution
-from textreg_testing.checks import fail
+from textreg.plugins import calls
+from textreg.records import Floats, Graph, Groups, Int64s, Problem
 
 # Documents and features of the small problem.
 N, P = 48, 20
@@ -150,20 +149,10 @@ def prepared(part: Regularizer, problem: Problem | None = None) -> Regularizer:
 
     problem: what the grid is made for, by default the small one.
     """
-    grid = part.candidates(small() if problem is None else problem)
-    if not grid:
-        raise UsageError(f"{part.label()} has an empty grid of candidates.")
+    grid = calls.candidates(part, small() if problem is None else problem)
     wanted = part.undecided()
     kept = [one for one in grid if all(one.params().get(key, 0) != 0 for key in wanted)] or grid
     return kept[len(kept) // 2]
-
-
-def solved(part: Regularizer, problem: Problem) -> Solution:
-    """Its solution; a record that contradicts itself is never an acceptable refusal."""
-    try:
-        return part.solve(problem)
-    except RecordError as error:
-        fail("records that do not contradict themselves", f"this RecordError: {error}")
 
 
 def null_loss(problem: Problem) -> float:

@@ -30,7 +30,7 @@ from textreg.solvers.softmax import softmax_loss
 from textreg_testing import problems
 from textreg_testing.checks import Check, at_least, at_most, contract, fail, finite, near, require
 from textreg_testing.objective import PENALTIES, Sized
-from textreg_testing.problems import CLOSE, N, P, hard, loss_at, null_loss, prepared, small, solved
+from textreg_testing.problems import CLOSE, N, P, hard, loss_at, null_loss, prepared, small
 from textreg_testing.repeated import Repeats, common_checks, repeated_checks
 
 CLASSES = problems.CLASSES
@@ -68,15 +68,15 @@ def fit(
     solution."""
     problem = make(**changes)
     ready = prepared(part, problem)
-    return problem, ready, solved(ready, problem)
+    return problem, ready, ready.solve(problem)
 
 
 @lru_cache(maxsize=4)
-def fit_softmax(part: Regularizer, **changes: Any) -> tuple[Problem, Int64s, Any, Any]:
+def fit_softmax(part: Regularizer) -> tuple[Problem, Int64s, Any, Any]:
     """The problem of three classes and their numbers, the part chosen for it, and the solution."""
-    problem, codes = problems.labeled(tol=1e-6, **changes)
+    problem, codes = problems.labeled(tol=1e-6)
     ready = prepared(part, problem)
-    return problem, codes, ready, ready.solve_softmax(problem, codes)
+    return problem, codes, ready, calls.solve_softmax(ready, problem, codes)
 
 
 def adds_penalty(part: Regularizer) -> bool:
@@ -233,7 +233,7 @@ def _input(part: Regularizer) -> None:
     arrays |= {"groups.weights": problem.groups.weights, "graph": problem.graph.similar.data}
     arrays |= {"y": problem.y, "sample_weight": problem.sample_weight, "start": problem.start[0]}
     before = {name: array.copy() for name, array in arrays.items()}
-    solved(prepared(part, problem), problem)
+    prepared(part, problem).solve(problem)
     for name, array in arrays.items():
         require(np.array_equal(array, before[name]), f"{name} as it was", "another")
 
@@ -242,7 +242,7 @@ def _weights_of(part: Regularizer, make: Callable[[], Problem]) -> tuple[Solutio
     """Its solution of a problem, and the values that a search would try."""
     problem, keys = make(), part.undecided()
     tried = [[each.params()[key] for key in keys] for each in part.candidates(problem) if keys]
-    return solved(prepared(part, problem), problem), tried
+    return prepared(part, problem).solve(problem), tried
 
 
 def _numbers(made: tuple[Solution, list[Any]]) -> list[float]:
@@ -270,12 +270,12 @@ def _order(part: Regularizer) -> None:
     rows = np.random.default_rng(2).permutation(N)
     problem, ready, solution = fit(part, small)
     y, c = problem.y[rows], problem.sample_weight[rows]
-    other = solved(ready, problem.replace(X=problem.X[rows], y=y, sample_weight=c))
+    other = ready.solve(problem.replace(X=problem.X[rows], y=y, sample_weight=c))
     near("weights of documents in another order", other.w, solution.w, CLOSE)
     for make in HARD:
         problem, ready, solution = fit(part, make)
         order = np.random.default_rng(2).permutation(problem.X.shape[1])
-        other = solved(ready, problems.reordered(problem, order))
+        other = ready.solve(problems.reordered(problem, order))
         near("weights of features in another order", other.w, solution.w[order], CLOSE)
 
 
@@ -291,14 +291,14 @@ def _labels(part: Regularizer) -> None:
             other = ready.objective(opposite, -solution.w, -solution.b)
             if abs(one - other) > 1e-9 * max(abs(one), 1e-3):
                 continue
-        near("minus the weights", -solved(ready, opposite).w, solution.w, CLOSE)
+        near("minus the weights", -ready.solve(opposite).w, solution.w, CLOSE)
 
 
 @checks.add("weights")
 def _weights(part: Regularizer) -> None:
     """A document of weight 3 counts as three copies of it, and one of weight 0 does not count."""
     problem, ready, solution = fit(part, problems.weighted)
-    copies = solved(ready, problems.repeated(problem))
+    copies = ready.solve(problems.repeated(problem))
     near("weights of repeated documents", copies.w, solution.w, CLOSE)
 
 
@@ -306,10 +306,10 @@ def _weights(part: Regularizer) -> None:
 def _intercept(part: Regularizer) -> None:
     """Without an intercept, b is 0; with an intercept and no features, b is the log odds."""
     problem, ready, _ = fit(part, small)
-    without = solved(ready, problem.replace(fit_intercept=False))
+    without = ready.solve(problem.replace(fit_intercept=False))
     require(without.b == 0.0, "b = 0 where fit_intercept is off", without.b)
     up, down = (problem.sample_weight[problem.y == sign].sum() for sign in (1, -1))
-    solution = solved(ready, problem.replace(X=csr_array((N, P))))
+    solution = ready.solve(problem.replace(X=csr_array((N, P))))
     require(not solution.w.any(), "no weight where every feature is 0", solution.w)
     near("the intercept alone", [solution.b], [math.log(up / down)], 1e-3)
 
@@ -318,7 +318,7 @@ def _intercept(part: Regularizer) -> None:
 def _dense(part: Regularizer) -> None:
     """A dense and a sparse X give the same solution."""
     problem, ready, solution = fit(part, small)
-    dense = solved(ready, problem.replace(X=problem.X.toarray()))
+    dense = ready.solve(problem.replace(X=problem.X.toarray()))
     near("weights", dense.w, solution.w, 1e-9)
 
 
@@ -331,7 +331,7 @@ def _memory(part: Regularizer) -> None:
     ready = prepared(part.replace(**dict.fromkeys(counts, 200)), problem)
     tracemalloc.start()
     try:
-        solved(ready, problem)
+        ready.solve(problem)
         peak = tracemalloc.get_traced_memory()[1] / 1e6
     finally:
         tracemalloc.stop()
@@ -344,7 +344,7 @@ def _edges(part: Regularizer) -> None:
     without features and graphs without links are solved, or refused with a message."""
     ready = prepared(part)
     for name, (problem, may_refuse) in problems.edges(ready.needs).items():
-        solved_or_refused(partial(solved, ready, problem), name, may_refuse=may_refuse)
+        solved_or_refused(partial(ready.solve, problem), name, may_refuse=may_refuse)
 
 
 def _strengths_of(part: Regularizer) -> list[str]:
@@ -358,12 +358,12 @@ def _strengths(part: Regularizer) -> None:
     ready, problem = prepared(part), small(tol=1e-3, max_iter=100)
     strengths = _strengths_of(part)
     for key in strengths:
-        finite(f"weights at {key}=0", solved(ready.replace(**{key: 0.0}), problem).w)
-    solution = solved(ready.replace(**dict.fromkeys(strengths, HUGE)), problem)
+        finite(f"weights at {key}=0", ready.replace(**{key: 0.0}).solve(problem).w)
+    solution = ready.replace(**dict.fromkeys(strengths, HUGE)).solve(problem)
     at_most(f"a weight at strengths of {HUGE:g}", float(np.abs(solution.w).max()), 1e-4)
     problem, _, first = fit(part, small)
     for key in strengths:
-        more = solved(ready.replace(**{key: 3.0 * getattr(ready, key)}), problem)
+        more = ready.replace(**{key: 3.0 * getattr(ready, key)}).solve(problem)
         same = np.array_equal(first.w, more.w) and bool(first.w.any())
         require(not same, f"other weights with {key} three times as large", "the same")
         if part.minimizes:
@@ -386,11 +386,11 @@ def _scale(part: Regularizer) -> None:
         mixed = part.scale(problems.reordered(problem, np.arange(P)[::-1]), key)
         near(f"the scale of {key} for features in another order", [mixed], [scale], 1e-6)
     small_ones = {key: 1e-2 * scale for key, scale in scales.items()}
-    solution = solved(ready.replace(**small_ones), problem)
+    solution = ready.replace(**small_ones).solve(problem)
     require(solution.w.any(), "some weight at a hundredth of the scales", "none")
     if not part.needs and usual.nonzero < P:  # it is sparse
         large_ones = {key: 10.0 * scale for key, scale in scales.items()}
-        left = solved(ready.replace(**large_ones), problem).nonzero
+        left = ready.replace(**large_ones).solve(problem).nonzero
         require(left == 0, "no weight at ten times the scales", f"{left} weights")
 
 
@@ -399,7 +399,7 @@ def _callback(part: Regularizer) -> None:
     """The callback is called with Steps; when it returns True, the best solution so far is
     returned at once."""
     ready = prepared(part)
-    require_stop(lambda stop: solved(ready, small(tol=1e-12, callback=stop)))
+    require_stop(lambda stop: ready.solve(small(tol=1e-12, callback=stop)))
 
 
 @checks.add("objective", level=checks.RIGHT)
@@ -418,7 +418,7 @@ def _objective(part: Regularizer) -> None:
     for told, problem in cases.items():
         # Once the last of the grid, which has the most weights, and small ones among them.
         ready = part.candidates(problem)[-1] if "unequal" in told else prepared(part, problem)
-        solution = solved(ready, problem) if told else fit(part, small)[2]
+        solution = ready.solve(problem) if told else fit(part, small)[2]
         value = ready.objective(problem, solution.w, solution.b)
         told += "" if math.isfinite(value) else ", at which such weights are not allowed,"
         if not declares(part):
@@ -470,11 +470,11 @@ def _start(part: Regularizer) -> None:
     """Started from its own solution, it returns one that is no worse; started from far away, one
     with the same objective."""
     problem, ready, first = fit(part, hard)
-    again = solved(ready, problem.replace(start=(first.w, first.b)))
+    again = ready.solve(problem.replace(start=(first.w, first.b)))
     slack = slack_of(first.objective, problem, 1e-5)
     at_most("an objective as before,", again.objective, first.objective, slack)
     away = np.random.default_rng(5).standard_normal(len(first.w)), 2.0
-    other = solved(ready, problem.replace(start=away))
+    other = ready.solve(problem.replace(start=away))
     near_enough = abs(other.objective - first.objective) <= 10.0 * slack
     expected = f"the objective {first.objective:.8g} from any start"
     require(near_enough or not other.converged, expected, f"{other.objective:.8g}")
@@ -508,7 +508,7 @@ def _bound(part: Regularizer) -> None:
     problem, ready, first = fit(part, hard)
     coarse = [hard(tol=0.3), hard(tol=1e-2), hard(tol=1e-6, max_iter=2)]
     early = [hard(max_iter=7), hard(max_iter=1)]
-    solutions = [first, *(solved(ready, each) for each in (*coarse, *early))]
+    solutions = [first, *(ready.solve(each) for each in (*coarse, *early))]
     claims = [solution for solution in solutions if not math.isnan(solution.gap)]
     if not claims:
         return
@@ -527,7 +527,7 @@ def _known(
     """What is known of a problem: from other starts, to another tolerance, with other parameters,
     by moves, by another solver."""
     far = np.random.default_rng(6).standard_normal(problem.X.shape[1]), 0.5
-    known = [first, solved(ready, problem.replace(start=far))]
+    known = [first, ready.solve(problem.replace(start=far))]
     known += [it for _, it in part.path(problem.replace(tol=1e-4), part.candidates(problem)[:2])]
     own = type(part).solve is not Penalized.solve
     if own and (penalty := penalty_of(ready, problem)):
@@ -543,8 +543,7 @@ def _path(part: Regularizer) -> None:
     alone."""
     problem = hard(tol=1e-5)
     grid = part.candidates(problem)
-    open_ones = [each for each in grid if each.undecided()]
-    require(bool(grid) and not open_ones, "candidates with every value", open_ones or grid)
+    calls.candidates(part, problem)  # an error where there is none, or one lacks a value
     doubles = [each for at, each in enumerate(grid) if each in grid[:at]]
     require(not doubles, "candidates that differ", f"{doubles[:1]} twice")
     some = grid[:4]
@@ -552,7 +551,7 @@ def _path(part: Regularizer) -> None:
     parts = [each for each, _ in walked]
     require(parts == some, f"{len(some)} candidates in order", parts)
     for each, solution in (walked[len(walked) // 2], walked[-1]):
-        alone = solved(each, problem)
+        alone = each.solve(problem)
         off = abs(solution.objective - alone.objective)
         same = off <= slack_of(alone.objective, problem, 1e-4)
         require(same, f"the objective {alone.objective} of {each}", f"{solution.objective}{_HINT}")
@@ -577,7 +576,7 @@ def _multiclass(part: Regularizer) -> None:
     scores = []
     for label in range(CLASSES):
         y = problems.one_rest(codes, label)
-        shared, own = solved(ready, problem.replace(y=y)), solved(ready, small(y=y, tol=1e-3))
+        shared, own = ready.solve(problem.replace(y=y)), ready.solve(small(y=y, tol=1e-3))
         near(f"weights of class {label}", shared.w, own.w, CLOSE)
         scores.append(problem.X @ shared.w + shared.b)
     right = np.mean(np.argmax(scores, axis=0) == codes)
@@ -595,7 +594,7 @@ def _side_by_side(part: Regularizer) -> None:
     several = ready.solve_each(posed)
     require(len(several) == CLASSES, f"{CLASSES} solutions", len(several))
     for label, (one, solution) in enumerate(zip(posed, several, strict=True)):
-        (own,), alone = ready.solve_each([one]), solved(ready, one)
+        (own,), alone = ready.solve_each([one]), ready.solve(one)
         same = np.array_equal(solution.w, own.w)
         require(same, f"the weights of class {label} as by itself", "others")
         near(f"objective of class {label}", solution.objective, alone.objective, CLOSE)
@@ -608,9 +607,6 @@ def _softmax(part: Regularizer) -> None:
     the order of the classes, and count a document of weight 3 as three. Strengths of 0 are
     allowed, or an error says why not."""
     problem, codes, ready, solution = fit_softmax(part)
-    for name, value, shape in ("w", solution.w, (CLASSES, P)), ("b", solution.b, (CLASSES,)):
-        require(np.shape(value) == shape, f"{name} of the shape {shape}", np.shape(value))
-        finite(name, value)
     shares = np.bincount(codes, weights=problem.sample_weight) / problem.sample_weight.sum()
     nothing = softmax_loss(problem, codes, np.zeros((CLASSES, P)), np.log(shares))
     loss = softmax_loss(problem, codes, solution.w, solution.b)
@@ -675,7 +671,7 @@ def _budget(part: Regularizer) -> None:
             continue
         low, high = ready.declared()[key].min, ready.declared()[key].max
         tried = [it for it in BUDGETS if (low or 1) <= it <= (high or np.inf)]
-        over = {it: solved(ready.replace(**{key: it}), problem).nonzero - it for it in tried}
+        over = {it: ready.replace(**{key: it}).solve(problem).nonzero - it for it in tried}
         usual, times = max(Counter(over.values()).items(), key=lambda it: it[1], default=(0, 0))
         # Fewer features at some values is an early end; at other numbers it counts something else.
         if len(over) < 3 or times < len(over) * (2 / 3 if usual < 0 else 1 / 2):

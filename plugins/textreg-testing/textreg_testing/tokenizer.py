@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from textreg.errors import BrokenPluginError, UsageError
+from textreg.errors import UsageError
 from textreg.kinds import Tokenizer
-from textreg.plugins import calls
+from textreg.plugins.calls import encode
 from textreg.records import Tokens
 from textreg_testing.checks import Check, Skipped, contract, fail, require
 from textreg_testing.repeated import Repeats, common_checks, repeated_checks
@@ -49,14 +49,6 @@ def found_in(tokenizer: Tokenizer, texts: Sequence[str] | None = None) -> str:
     tokens = encode(tokenizer, given.plain)
     tokens_found = f"{len(tokens.ids):,} tokens in {tokens.n_sentences:,} sentences"
     return f"{tokens_found}, {len(tokens.vocabulary):,} of them different, on {given.where}"
-
-
-def encode(tokenizer: Tokenizer, texts: Sequence[str], *, spans: bool = False) -> Tokens:
-    """Tokens of texts; ContractError where the tokenizer is broken."""
-    try:
-        return calls.encode(tokenizer, texts, spans=spans)
-    except BrokenPluginError as error:
-        fail("tokens", f"the error '{error.cause}'")
 
 
 def sentences_of(tokens: Tokens) -> list[Sentences]:
