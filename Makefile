@@ -55,7 +55,9 @@ demo: $(VENV)/.stamp-textreg
 # would wait for each other.
 test fuzz mutate sanitize results: export OMP_NUM_THREADS := 1
 
-# Hundreds of tests start the program, which is quicker where its modules are compiled.
+# Hundreds of tests start the program, which is quicker where its modules are compiled; and pytest
+# need not rewrite the asserts of every module in every worker, where it may store what it wrote.
+test: export PYTHONDONTWRITEBYTECODE :=
 test: $(VENV)/.stamp-test $(VENV)/.stamp-plugins
 	@$(BIN)/python -m compileall -q textreg plugins/*/textreg_*
 	$(BIN)/python -m pytest $(if $(ARGS),$(ARGS),-n $(WORKERS) --dist worksteal $(THOROUGH))
