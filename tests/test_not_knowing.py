@@ -31,7 +31,7 @@ TEXTS = [f"the {name}s are w{at % 7} here" for at in range(20) for name in NAMES
 LABELS = [name for _ in range(20) for name in NAMES]
 ODD = ["the elks are w1", "owls here", "what is it", "the w3 w4", "nothing of the kind"]
 TEST = Corpus(["the apes", "the bees here", "the cats", *ODD], [*NAMES, *["oos"] * 5])
-OPTIONS = {"reg": "ridge", "ngrams": 1, "unknown": "oos"}
+OPTIONS = {"reg": "ridge", "tokenizer": "words", "ngrams": 1, "unknown": "oos"}
 
 
 def with_odd(**options: object) -> textreg.model.model.Model:
@@ -132,7 +132,7 @@ def test_with_examples_accuracy_is_the_best(how: dict[str, object], tmp_path: Pa
     # The unknown label's documents decide how others are held out, and so a shift.
     how = {"cv": 2, **how, "intercept": "fitted"}
     model = with_odd(**how)
-    plain = textreg.train(TEXTS, LABELS, reg="ridge", ngrams=1, **how)
+    plain = textreg.train(TEXTS, LABELS, reg="ridge", tokenizer="words", ngrams=1, **how)
     assert np.array_equal(model.weights, plain.weights)  # examples are never fitted
     assert model.encoder.names == plain.encoder.names
     chosen = model.summary.unknown
@@ -227,6 +227,8 @@ def test_commands(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         "zoo.tsv",
         "--reg",
         "ridge",
+        "--tokenizer",
+        "words",
         "--ngrams",
         1,
         "--unknown",
@@ -260,7 +262,7 @@ def test_commands(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_compare_and_report() -> None:
     model = with_odd(cv=3, reg_l2=0.1)
-    plain = textreg.train(TEXTS, LABELS, reg="ridge", reg_l2=0.1, ngrams=1)
+    plain = textreg.train(TEXTS, LABELS, reg="ridge", reg_l2=0.1, tokenizer="words", ngrams=1)
     with pytest.warns(DataWarning, match=r"'oos' \(5\)"):  # of the model that always answers
         result = compare({"some": model, "all": plain}, Benchmark("zoo", test=TEST))
     some, every = result.measured
@@ -268,6 +270,7 @@ def test_compare_and_report() -> None:
     result = compare(
         [{"reg": "ridge", "reg_l2": 0.1}, {"reg": "lasso", "reg_l1": 0.1}],
         Benchmark("zoo", train=(TEXTS + ODD, LABELS + ["oos"] * 5), test=TEST),
+        tokenizer="words",
         ngrams=1,
         unknown="oos",
         cv=3,
@@ -283,7 +286,7 @@ def test_compare_and_report() -> None:
 
 def test_estimators() -> None:
     numbers = np.array([sorted({*NAMES, "oos"}).index(label) for label in LABELS] + [3] * 5)
-    classifier = textreg.TextClassifier("ridge", ngrams=1, unknown="3", cv=3)
+    classifier = textreg.TextClassifier("ridge", tokenizer="words", ngrams=1, unknown="3", cv=3)
     classifier.fit(TEXTS + ODD, numbers)
     assert classifier.classes_.tolist() == [0, 1, 2]
     assert classifier.predict(["the bees", "nothing of the kind"]).tolist() == [1, 3]

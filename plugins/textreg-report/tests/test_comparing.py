@@ -30,17 +30,19 @@ from textreg_report.comparison import Comparison, Contrast, Measurement, adjuste
 from textreg_report.page import Estimate
 from textreg_report.significance import Interval, p_text, sign_test
 
+QUICK: dict[str, Any] = {"tokenizer": "words", "ngrams": 1, "cv": 2}
+
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("compare") / "demo"
-    write_demo(str(folder), train=200)
+    write_demo(str(folder), train=120, test=100)
     return folder
 
 
 @pytest.fixture(scope="module")
 def found(demo: Path) -> Comparison:
-    return compare(["lasso", "elastic", "none"], Benchmark.read(str(demo)), ngrams=1)
+    return compare(["lasso", "elastic", "none"], Benchmark.read(str(demo)), **QUICK)
 
 
 def test_each_is_what_its_own_training_gives(demo: Path, found: Comparison) -> None:
@@ -49,9 +51,8 @@ def test_each_is_what_its_own_training_gives(demo: Path, found: Comparison) -> N
     assert isinstance(benchmark.test, Corpus)
     assert (found.benchmarks, found.candidates) == (("demo",), ("lasso", "elastic", "none"))
     for name in ("lasso", "none"):
-        model = textreg.train(
-            benchmark.train.texts, benchmark.train.labels or (), reg=name, ngrams=1
-        )
+        train = benchmark.train
+        model = textreg.train(train.texts, train.labels or (), reg=name, **QUICK)
         answers = model.predict(benchmark.test.texts)
         expected = textreg.evaluate(benchmark.test.labels or (), answers, model.labels)  # type: ignore
         cell = found.cell("demo", name)
@@ -82,7 +83,7 @@ def test_models_are_measured_on_all_of_a_corpus(demo: Path, found: Comparison) -
     assert isinstance(benchmark.train, Corpus)
     assert isinstance(benchmark.test, Corpus)
     models = {
-        name: textreg.train(benchmark.train.texts, benchmark.train.labels or (), reg=name, ngrams=1)
+        name: textreg.train(benchmark.train.texts, benchmark.train.labels or (), reg=name, **QUICK)
         for name in ("lasso", "elastic")
     }
     again = compare(models, Benchmark("demo", test=benchmark.test))
@@ -615,13 +616,14 @@ def test_candidates_may_be_instances_classes_and_options(demo: Path) -> None:
 
 
 def test_command(cli: Cli, demo: Path, found: Comparison, tmp_path: Path) -> None:
-    result = cli("compare", demo, "--reg", "lasso,elastic", "--reg", "none", "--ngrams", "1")
+    quick = ("--tokenizer", "words", "--ngrams", "1", "--cv", "2")
+    result = cli("compare", demo, "--reg", "lasso,elastic", "--reg", "none", *quick)
     assert result.code == 0
     assert result.out.splitlines()[-3:] == [
         *(f"{verdict}." for verdict in found.verdicts()),
         "p is adjusted for 2 comparisons by Holm's method.",
     ]
-    both = ("compare", demo, "--reg", "lasso,none", "--ngrams", "1", "--cv", "2")
+    both = ("compare", demo, "--reg", "lasso,none", *quick)
     document = json.loads(cli(*both, "--json").out)
     assert document["candidates"] == ["lasso", "none"]
     target = tmp_path / "table.csv"
@@ -646,8 +648,9 @@ def test_command_says_who_wins_the_search(cli: Cli, demo: Path) -> None:
 def test_command_with_models_and_files(cli: Cli, demo: Path, tmp_path: Path) -> None:
     train, test = demo / "train.jsonl", demo / "test.jsonl"
     saved = tmp_path / "mine.textreg"
-    assert cli("train", train, "--reg", "lasso", "-o", saved, "--quiet").code == 0
-    run = cli("compare", saved, train, "--test", test, "--reg", "lasso", "--json")
+    quick = ("--reg", "lasso", "--tokenizer", "words", "--cv", "2")
+    assert cli("train", train, *quick, "-o", saved, "--quiet").code == 0
+    run = cli("compare", saved, train, "--test", test, *quick, "--json")
     document = json.loads(run.out)
     (lasso, mine) = document["measured"]
     assert (lasso["candidate"], mine["candidate"]) == ("lasso", "mine")

@@ -30,7 +30,7 @@ from textreg_report.significance import p_text, sign_test
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("demo")
-    write_demo(folder)
+    write_demo(folder, train=240, test=100)
     return folder
 
 
@@ -48,7 +48,9 @@ def test(demo: Path) -> Corpus:
 def model(train: Corpus) -> Model:
     assert train.labels is not None
     # Of words alone, whose errors are more than the page shows documents of other kinds.
-    return textreg.train(train.texts, train.labels, reg="sentence", ngrams=1, path=True)
+    return textreg.train(
+        train.texts, train.labels, reg="sentence", tokenizer="words", ngrams=1, path=True, cv=2
+    )
 
 
 @pytest.fixture(scope="module")
@@ -116,7 +118,8 @@ KINDS = ("wrong", "unsure", "right")
 @pytest.mark.parametrize("marks", [None, MarksSummary(20, 1.0)])
 def test_fits_without_marked_passages_are_named(marks: MarksSummary | None) -> None:
     texts, labels = ["good film", "bad film"] * 10, ["pos", "neg"] * 10
-    model = textreg.train(texts, labels, reg="ridge", reg_l2=1.0, ngrams=1, tokenizer="words")
+    options = {"reg": "ridge", "reg_l2": 1.0, "ngrams": 1, "tokenizer": "words", "cv": 2}
+    model = textreg.train(texts, labels, **options)
     assert model.summary is not None
     model.summary = replace(model.summary, marks=marks)
     missing = report(model, train=Corpus(texts=texts, labels=labels)).missing
@@ -661,9 +664,10 @@ def test_results_do_not_depend_on_threads(model: Model, train: Corpus) -> None:
 )
 def test_every_kind_of_model_has_a_page(options: dict[str, Any]) -> None:
     kinds = {"a": "red sky. sun", "b": "green sky. moon", "c": "blue sky. star"}
-    texts = [f"{kinds[k]} {n % 5} and more" for n in range(15) for k in "abc"]
-    labels = list("abc") * 15
-    model = textreg.train(texts, labels, tokenizer="words", ngrams=1, **options)
+    texts = [f"{kinds[k]} {n % 5} and more" for n in range(9) for k in "abc"]
+    labels = list("abc") * 9
+    options = {"tokenizer": "words", "ngrams": 1, "cv": 2, **options}
+    model = textreg.train(texts, labels, **options)
     unlabeled = Corpus(texts=options.get("unlabeled", []))
     found = report(
         model, train=Corpus(texts=texts, labels=labels), unlabeled=unlabeled if unlabeled else None
@@ -704,7 +708,8 @@ def test_settings_that_a_search_chose_are_repeated(cli: Cli, demo: Path, tmp_pat
 def test_weights_of_labels_are_those_of_the_training() -> None:
     texts = ["red sun", "red moon", "red star", "blue sun"] * 5
     labels = ["a", "a", "a", "b"] * 5
-    model = textreg.train(texts, labels, reg="ridge", reg_l2=0.1, ngrams=1, class_weight={"b": 3.0})
+    options = {"reg": "ridge", "reg_l2": 0.1, "tokenizer": "words", "ngrams": 1, "cv": 2}
+    model = textreg.train(texts, labels, class_weight={"b": 3.0}, **options)
     assert model.summary.class_weight == {"b": 3.0}
     found = report(model, train=Corpus(texts=texts, labels=labels))
     assert "--class-weight b=3.0" in found.reproduce.commands[-1][1]
@@ -734,7 +739,8 @@ def test_regression() -> None:
 def test_groups_stay_whole_and_times_in_order() -> None:
     texts = [f"{'good' if k % 2 else 'bad'} film {k % 7}" for k in range(40)]
     labels = ["pos" if k % 2 else "neg" for k in range(40)]
-    model = textreg.train(texts, labels, reg="ridge", reg_l2=0.1, ngrams=1)
+    options = {"reg": "ridge", "reg_l2": 0.1, "tokenizer": "words", "ngrams": 1}
+    model = textreg.train(texts, labels, **options)
     groups = [str(k // 10) for k in range(40)]
     grouped = report(model, train=Corpus(texts=texts, labels=labels, group_of=groups))
     assert grouped.stability is not None
@@ -782,9 +788,10 @@ def test_refusals(model: Model, train: Corpus) -> None:
 
 def test_commands(cli: Cli, tmp_path: Path) -> None:
     demo = tmp_path / "demo"
-    write_demo(demo, train=200)
+    write_demo(demo, train=80, test=40)
     trained, page = tmp_path / "m.textreg", tmp_path / "m.html"
-    assert cli("train", demo / "train.jsonl", "--reg", "lasso", "-o", trained).code == 0
+    quick = ["--tokenizer", "words", "--cv", "2"]
+    assert cli("train", demo / "train.jsonl", "--reg", "lasso", *quick, "-o", trained).code == 0
     code, out, err = cli("report", trained, "--train", demo / "train.jsonl", "-o", page)
     assert (code, err) == (0, "")
     assert f"wrote {page}" in out
@@ -804,8 +811,9 @@ def test_commands(cli: Cli, tmp_path: Path) -> None:
 
 def test_the_command_to_reproduce_does(cli: Cli, tmp_path: Path) -> None:
     trained, again = tmp_path / "m.textreg", tmp_path / "again.textreg"
-    corpus = write_demo(tmp_path / "demo", train=200).train
+    corpus = write_demo(tmp_path / "demo", train=80, test=2).train
     options = ["--reg", "elastic", "--no-tokenizer-lowercase", "--min-df", "2", "--ngrams", "1"]
+    options += ["--cv", "2"]
     cli("train", corpus, *options, "--tol", "1e-9", "-o", trained)
     found = report(textreg.load(trained), read_corpus([str(corpus)]))
     command = found.reproduce.commands[-1][1].split()
@@ -833,7 +841,7 @@ def test_columns_of_the_training(cli: Cli, tmp_path: Path, option: str) -> None:
     corpus, trained = tmp_path / "c.csv", tmp_path / "m.textreg"
     corpus.write_text("\n".join(["text,label,more", *rows]) + "\n")
     code, _, err = cli(
-        "train", corpus, "--reg", "ridge", option, "more", "--seed", "3", "-o", trained
+        "train", corpus, "--reg", "ridge", "--tokenizer", "words", option, "more", "-o", trained
     )
     assert (code, err) == (0, "")
     pages = []

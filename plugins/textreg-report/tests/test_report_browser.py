@@ -55,11 +55,12 @@ return least;
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The report of a model of the demo corpus, with all that a report can have."""
     folder = tmp_path_factory.mktemp("page")
-    write_demo(folder / "demo", train=240)
+    write_demo(folder / "demo", train=160, test=80)
     train, test = (read_corpus([str(folder / "demo" / f"{n}.jsonl")]) for n in ("train", "test"))
     assert train.labels is not None
-    model = textreg.train(train.texts, train.labels, reg="sentence", path=True)
-    last = textreg.train(train.texts, train.labels, reg="lasso", reg_l1=1.0)
+    quick = {"tokenizer": "words", "cv": 2}
+    model = textreg.train(train.texts, train.labels, reg="sentence", path=True, **quick)
+    last = textreg.train(train.texts, train.labels, reg="lasso", reg_l1=1.0, **quick)
     marked = [MarkedDocument.of(text, [[0, text.index(".")]]) for text in test.texts]
     found = report(
         model, test, train=train, against={"last": last}, marked=marked, title="demo.textreg"
