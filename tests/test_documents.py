@@ -40,7 +40,7 @@ def blocks(page: str, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
 
 
-def small_demo(documents: int = 400) -> None:
+def small_demo(documents: int = 200) -> None:
     """The demo corpus with a few training documents, which do where no result is printed."""
     train = write_demo("demo").train
     lines = train.read_text("utf-8").splitlines(keepends=True)
@@ -268,7 +268,7 @@ def test_commands_of_pages(
 ) -> None:
     """Every command of a page, one after the other in one folder, and what it prints."""
     monkeypatch.chdir(tmp_path)
-    write_files(800 if page == "networks" else 200)  # its seeds are to be in a hundred
+    write_files(800 if page == "networks" else 120)  # its seeds are to be in a hundred
     for session in blocks(f"docs/{page}.md", "console"):
         run_session(cli, session)
 

@@ -28,8 +28,8 @@ from textreg.training.trials import Fold, Problems
 from textreg_report.significance import Answers, SetAnswers, bootstrap
 
 LABELS = ("bird", "cat", "dog", "emu")
-LASSO = {"reg": "lasso", "ngrams": 1}
-FIXED = {**LASSO, "reg_l1": 1.0}
+LASSO = {"reg": "lasso", "tokenizer": "words", "ngrams": 1, "cv": 2}
+FIXED = {"reg": "lasso", "tokenizer": "words", "ngrams": 1, "reg_l1": 1.0}
 """Without a search."""
 
 
@@ -283,7 +283,7 @@ def test_training_chooses_thresholds_where_documents_are_held_out(model: Model) 
     assert model.summary is not None
     assert {one.rule for one in model.summary.thresholds.values()} == {"joint-f1"}
     assert model.summary.metric == "micro-macro-f1"
-    given = textreg.train(TEXTS, SETS, reg="ridge", reg_l2=1.0)
+    given = textreg.train(TEXTS, SETS, reg="ridge", reg_l2=1.0, tokenizer="words")
     assert given.thresholds == {}
     own = textreg.train(TEXTS, SETS, threshold={"emu": "precision:0.5"}, **LASSO)
     assert own.summary is not None
@@ -332,7 +332,7 @@ def test_a_single_label_of_all_documents_trains() -> None:
     model = textreg.train(TEXTS, sets, **FIXED)
     assert all("seen" in answer for answer in model.predict(TEST))
     rare = [["once"] if row == 7 else some for row, some in enumerate(SETS)]
-    model = textreg.train(TEXTS, rare, cv=3, **LASSO)
+    model = textreg.train(TEXTS, rare, **LASSO)
     assert "once" in model.labels
 
 
@@ -365,7 +365,7 @@ def test_class_weights_are_of_the_documents_with_the_label() -> None:
 
 @pytest.mark.parametrize("method", ["temperature", "isotonic"])
 def test_calibration_of_each_label(method: str) -> None:
-    model = textreg.train(TEXTS, SETS, calibrate=method, cv=3, **LASSO)
+    model = textreg.train(TEXTS, SETS, calibrate=method, **LASSO)
     assert model.calibration is not None
     scores, corpus = model.decision_function(TEST), Corpus(TEST, TEST_SETS)
     log_loss = [
@@ -391,7 +391,7 @@ def test_paths_searches_and_groups() -> None:
 def test_labels_that_only_dev_has_warn() -> None:
     dev = Corpus(TEST, [[*some, "elk"] for some in TEST_SETS])
     with pytest.warns(DataWarning, match=r"know, in 200 of 200 documents: 'elk'"):
-        model = textreg.train(TEXTS, SETS, dev=dev, **LASSO)
+        model = textreg.train(TEXTS, SETS, dev=dev, **{**LASSO, "cv": None})
     assert model.labels == LABELS
     scores = model.decision_function(TEST)
     with pytest.warns(DataWarning, match="'elk'"):
@@ -457,7 +457,7 @@ def test_commands(cli: Cli, tmp_path: Path) -> None:
     train = jsonl(tmp_path / "train.jsonl", TEXTS, SETS)
     test = table(tmp_path / "test.csv", TEST, TEST_SETS)
     file = tmp_path / "a.textreg"
-    done = cli("train", train, "--reg", "lasso", "--ngrams", 1, "-o", file)
+    done = cli("train", train, "--reg", "lasso", "--ngrams", 1, "--cv", 2, "-o", file)
     assert done.code == 0
     assert "labels: bird" in done.out
     assert "by micro-macro-f1" in done.out
@@ -667,7 +667,8 @@ def test_report(cli: Cli, tmp_path: Path) -> None:
     train = table(tmp_path / "train.csv", TEXTS[:150], sets[:150])
     test = table(tmp_path / "test.csv", TEST, TEST_SETS)
     file, page = tmp_path / "a.textreg", tmp_path / "a.html"
-    options = ("--label-sep", ";", "--reg", "lasso", "--ngrams", 1, "--at-least-one", "-o", file)
+    options = ("--label-sep", ";", "--reg", "lasso", "--reg-l1", 1, "--ngrams", 1)
+    options += ("--at-least-one", "-o", file)
     assert cli("train", train, *options).code == 0
     told = cli("report", file, test, "--train", train, "--label-sep", ";", "-o", page)
     assert told.code == 0, told.err

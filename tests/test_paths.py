@@ -35,7 +35,7 @@ from textreg.training import trials
 from textreg.training.fit import path_parameter, path_settings
 from textreg_report import plot_path
 
-train = partial(train_with_defaults, ngrams=1, weighting="log", path=True)
+train = partial(train_with_defaults, tokenizer="words", ngrams=1, weighting="log", path=True)
 
 POINTS = 8
 """Of a path here; of others 20."""
