@@ -93,7 +93,7 @@ def test_nobody_asked_for_them(site: Site) -> None:
             site.train("--task regression --loss squared --dev corpus.jsonl", "x.textreg"),
             ["train", "--help"],
             ["groups", "corpus.jsonl"],
-            ["compare", "corpus.jsonl", *pair, "--ngrams", "1"],
+            ["compare", "corpus.jsonl", *pair, "--ngrams", "1", "--cv", "2"],
             ["explain", "model.textreg", "good film", "--groups"],
             ["report", "model.textreg", "corpus.jsonl", "--train", "corpus.jsonl"],
             ["show", "model.textreg", "--json"],
@@ -177,13 +177,16 @@ def test_a_model_has_that_of_its_distribution(site: Site) -> None:
 
 
 def test_commands_on_plugins(site: Site) -> None:
+    quick = []
+    for check in ("tokenizer-imports", "tokenizer-processes"):
+        quick += ["--skip", f"{check}=begins an interpreter"]
     listed, of_file, doctor, helped, checked = site.session(
         [
             ["plugins", "list"],
-            ["--plugin", "own.py", "plugins", "check", "own.py:words"],
+            ["--plugin", "own.py", "plugins", "check", "own.py:words", *quick],
             ["plugins", "doctor", "acme:elastic"],
             ["train", "--reg", "acme:lasso", "--help"],
-            ["plugins", "check", "tokenizer.other:words"],
+            ["plugins", "check", "tokenizer.other:words", *quick],
         ]
     )
     (row,) = [

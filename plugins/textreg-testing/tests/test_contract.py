@@ -66,12 +66,22 @@ from textreg_testing.repeated import (
 )
 from textreg_testing.texts import written
 
-ALL = list(itertools.product(registry.names("regularizer"), regularizer_checks()))
+FRESH = ("imports", "processes")
+"""Checks that start an interpreter. Each passes below for Ridge, and one for lle."""
+
+ALL = [
+    pytest.param(
+        *(name, check),
+        id=f"{name}-{check}",
+        marks=[pytest.mark.thorough] if check.name in FRESH else [],
+    )
+    for name, check in itertools.product(registry.names("regularizer"), regularizer_checks())
+]
 REPEATS = ("settings", "determinism", "threads", "processes")
 
 
 @pytest.mark.sampled(40)
-@pytest.mark.parametrize(("name", "check"), ALL, ids=[f"{name}-{check}" for name, check in ALL])
+@pytest.mark.parametrize(("name", "check"), ALL)
 def test_every_regularizer_keeps_the_contract(name: str, check: Check) -> None:
     part: Any = name
     if name == "stagewise" and check.name in REPEATS:

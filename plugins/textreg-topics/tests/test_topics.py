@@ -72,7 +72,7 @@ def test_fits_in_threads_leave_the_filters_of_warnings() -> None:
     sys.setswitchinterval(1e-5)
     try:
         with ThreadPoolExecutor(3) as pool:
-            list(pool.map(builder.build, [tokens] * 60))
+            list(pool.map(builder.build, [tokens] * 30))
     finally:
         sys.setswitchinterval(interval)
     assert list(warnings.filters) == before
@@ -123,5 +123,6 @@ def test_training_finds_the_builder_by_name(name: str) -> None:
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("builder", [Lda, Lsi])
 def test_the_contract(builder: type) -> None:
+    few = {"iterations": 3} if builder is Lda else {}
     with limited(60.0):  # a fresh interpreter that imports scikit-learn, on a busy machine
-        check_group_builder(builder(topics=3, words=5, min_df=1, max_df=1.0))
+        check_group_builder(builder(topics=3, words=5, min_df=1, max_df=1.0, **few))
