@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import random
 import signal
@@ -56,6 +57,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         left_out.update(set(own) - set(drawn))
     config.hook.pytest_deselected(items=list(left_out))
     items[:] = [item for item in items if item not in left_out]
+
+
+def pytest_collection_finish() -> None:
+    """Whoever looks for garbage, as some tests do, passes over thousands of modules and cases."""
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")
