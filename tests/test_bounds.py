@@ -274,7 +274,7 @@ def separable(lam: Floats) -> Separable:
 def test_no_bound_of_any_conjugate_exceeds_the_optimum(
     loss: str, conjugate: Callable[[Floats], float]
 ) -> None:
-    for seed in range(3):
+    for seed in range(2):
         of = problem(loss, seed)
         w, b, optimum = OPTIMA[conjugate](of)
         bounds = [conjugate_bound(engine, conjugate) for engine in engines(of, w, b)]

@@ -168,6 +168,7 @@ def test_through_training_and_the_model_file(
 ) -> None:
     texts, y_true = noisy(400, labels)
     options = {"reg": "ridge", "reg_l2": 0.01, "multiclass": multiclass, "holdout": 0.5}
+    options["tokenizer"] = "words"
     plain = textreg.train(texts, y_true, calibrate="none", **options)
     model = textreg.train(texts, y_true, calibrate=method, threshold={"p": "costs:1:9"}, **options)
     assert (model.weights == plain.weights).all()

@@ -192,8 +192,9 @@ def test_sentences_of_a_callable_give_groups() -> None:
     def sentences(text: str) -> list[list[str]]:
         return [sentence.split() for sentence in text.lower().split(".")]
 
-    own = textreg.train(TEXTS, LABELS, reg="sentence", tokenizer=sentences)
-    words = textreg.train(TEXTS, LABELS, reg="sentence", tokenizer="words")
+    how = {"reg": "sentence", "cv": 2}
+    own = textreg.train(TEXTS, LABELS, tokenizer=sentences, **how)
+    words = textreg.train(TEXTS, LABELS, tokenizer="words", **how)
     assert own.summary is not None
     assert words.summary is not None
     assert own.summary.groups == words.summary.groups
@@ -245,7 +246,7 @@ def test_offsets_where_tokens_have_them() -> None:
 
 
 def test_without_offsets_nothing_is_explained() -> None:
-    model = textreg.train(TEXTS, LABELS, tokenizer=str.split, **RIDGE)
+    model = textreg.train(TEXTS, LABELS, tokenizer=str.split, cv=2, **RIDGE)
     with pytest.raises(UsageError, match=r"'str.split' does not give character offsets"):
         model.explain("good cup")
     page = report(model, Corpus(TEXTS, labels=LABELS), train=Corpus(TEXTS, labels=LABELS))
@@ -469,7 +470,7 @@ def test_lists_in_comparisons_and_reports(tmp_path: Path) -> None:
     result = textreg_report.compare([RIDGE, {"reg": "lasso", "reg_l1": 0.1}], benchmark)
     assert result.cell("cups", "ridge").accuracy == 1.0
     corpus = Corpus(LISTS, labels=LABELS)
-    page = report(textreg.train(LISTS, LABELS, **RIDGE), corpus, train=corpus)
+    page = report(textreg.train(LISTS, LABELS, cv=2, **RIDGE), corpus, train=corpus)
     page.save(tmp_path / "page.html")
     assert page.scores.figures[0].value == 1.0
 

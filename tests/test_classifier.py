@@ -197,8 +197,8 @@ def test_wrong_parameters() -> None:
 
 
 def test_a_name_and_an_instance_are_the_same() -> None:
-    by_name = TextClassifier(reg="sentence", seed=3).fit(TEXTS, SIDES)
-    by_instance = TextClassifier(reg=Sentence(), seed=3).fit(TEXTS, SIDES)
+    by_name = TextClassifier(reg="sentence", seed=3, cv=2).fit(TEXTS, SIDES)
+    by_instance = TextClassifier(reg=Sentence(), seed=3, cv=2).fit(TEXTS, SIDES)
     expected = by_name.decision_function(NEW)
     assert by_instance.decision_function(NEW).tobytes() == expected.tobytes()
     assert by_name.predict(NEW[:2]).tolist() == [1, 0]

@@ -123,7 +123,7 @@ def test_classes_together(X: Any, y: Any) -> None:
 
 
 def test_an_estimator_of_several_classes(small: Any) -> None:
-    X = small[:120]
+    X = small[:80]
     y = np.random.default_rng(4).integers(0, 4, len(X))
     for reg in (Ridge(l2=5.0), Elastic(l1=1.0, l2=1.0), "ridge"):
         model = LinearClassifier(reg, tol=1e-6, cv=2)

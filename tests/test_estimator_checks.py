@@ -169,7 +169,7 @@ def test_class_weights_at_a_given_strength(reg: Any) -> None:
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("reg", ["sentence", "elastic", "lasso"])
 def test_class_weights_at_a_searched_strength(reg: str) -> None:
-    estimator_checks.check_class_weight_classifiers("Labels", Labels(reg=reg, cv=3))
+    estimator_checks.check_class_weight_classifiers("Labels", Labels(reg=reg, cv=2))
 
 
 @pytest.mark.parametrize("estimator", [LinearClassifier(), LinearRegressor()], ids=repr)

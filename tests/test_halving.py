@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import Cli
+from thoroughness import thorough
 
 import textreg
 from textreg.builtin.separable import Elastic
@@ -151,7 +152,7 @@ def test_with_the_same_documents_each_starts_from_the_one_before() -> None:
 
 
 @pytest.mark.usefixtures("few")
-@pytest.mark.parametrize("labels", ["ab", "abcdefghijklmnopqrstuvwxyz"])
+@pytest.mark.parametrize("labels", ["ab", thorough("abcdefghijklmnopqrstuvwxyz")])
 def test_the_same_for_any_number_of_jobs(labels: str) -> None:
     texts, y = documents(300 if labels == "ab" else 60, labels)
     how = {"tokenizer": "words", "ngrams": 1, "reg": "lasso", "holdout": 0.5}

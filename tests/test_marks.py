@@ -45,7 +45,7 @@ def corpus(n: int = 80, seed: int = 0, share: float = 1.0) -> tuple[list[str], l
     return texts, labels, evidence
 
 
-WORDS: dict[str, Any] = {"tokenizer": "words", "ngrams": 1, "jobs": 1}
+WORDS: dict[str, Any] = {"tokenizer": "words", "ngrams": 1, "jobs": 1, "cv": 2}
 
 
 def trained(n: int = 80, share: float = 1.0, **options: Any) -> textreg.Model:
@@ -137,7 +137,7 @@ def test_columns_times_a_factor_are_penalties_by_a_factor() -> None:
 @pytest.mark.parametrize("reg", ["lasso", "elastic", "auto", "sentence", "group"])
 def test_other_regularizers(reg: str) -> None:
     more = {"groups": "sentences"} if reg == "group" else {}
-    model = trained(40, reg=reg, cv=2, intercept="fitted", **more)
+    model = trained(40, reg=reg, intercept="fitted", **more)
     assert model.summary is not None
     assert model.summary.marks is not None
     assert model.predict(["fine superb", "dull flat"]) == ["p", "n"]
@@ -156,8 +156,8 @@ def test_marks_elsewhere_are_no_reasons() -> None:
     """Their shadow: as many passages, as long, at other places."""
     texts, labels, evidence = corpus(200)
     moved = [[(0, end - start)] for ((start, end),) in evidence]
-    model = textreg.train(texts, labels, evidence_of=moved, reg="ridge", cv=2, **WORDS)
-    plain = textreg.train(texts, labels, reg="ridge", cv=2, **WORDS)
+    model = textreg.train(texts, labels, evidence_of=moved, reg="ridge", **WORDS)
+    plain = textreg.train(texts, labels, reg="ridge", **WORDS)
     new, answers, _ = corpus(200, seed=1)
     right = [np.mean(np.array(one.predict(new)) == answers) for one in (model, plain)]
     assert right[0] >= right[1] - 0.01
@@ -205,7 +205,7 @@ def test_passages_that_are_none(value: Any, message: str, tmp_path: Path) -> Non
     [
         ({"reg": "omp"}, "marked passages do not go with the regularizer omp"),
         ({"path": True, "reg": "elastic"}, "do not go with path"),
-        ({"refit": False}, "do not go with no-refit"),
+        ({"refit": False, "cv": None}, "do not go with no-refit"),
         ({"unlabeled": ["more"]}, "do not go with vectors or unlabeled documents"),
     ],
 )

@@ -154,8 +154,9 @@ def test_runs_of_their_own_are_not_cut(numbered: type[Numbered]) -> None:
 
 
 def test_the_number_of_jobs_changes_nothing(numbered: type[Numbered]) -> None:
+    how = {"reg": "elastic", "tokenizer": "words", "cv": 2}
     found = [
-        textreg.train(TEXTS, LABELS, reg="elastic", cv=2, jobs=jobs, search_space=space)
+        textreg.train(TEXTS, LABELS, **how, jobs=jobs, search_space=space)
         for space in [{"weighting": ["log", "tfidf"], "ngrams": [1, 2]}]
         for jobs in (1, 3)
     ]

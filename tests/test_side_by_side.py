@@ -120,11 +120,10 @@ def test_a_model_is_the_same_with_any_number_of_jobs() -> None:
     rng = np.random.default_rng(0)
     labels = [label for label in "abcdef" for _ in range(10)]
     texts = [f"{label * 2} w{rng.integers(9)} w{rng.integers(9)}" for label in labels]
+    options: dict[str, Any] = {"reg": "ridge", "tokenizer": "words", "cv": 2}
+    options["search_space"] = {"reg_l2": [0.1, 1.0, 10.0]}
     # With eight threads no fit has another one beside it.
-    one, *others = (
-        textreg.train(texts, labels, reg="ridge", tokenizer="words", cv=2, jobs=jobs)
-        for jobs in (1, 2, 8)
-    )
+    one, *others = (textreg.train(texts, labels, **options, jobs=jobs) for jobs in (1, 2, 8))
     for other in others:
         assert np.array_equal(one.weights, other.weights)
         assert np.array_equal(one.intercepts, other.intercepts)

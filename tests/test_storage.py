@@ -651,9 +651,8 @@ def test_nan_is_not_written(tmp_path: Path) -> None:
 
 
 def test_truncated_anywhere(path: Path) -> None:
-    content = path.read_bytes()
-    for length in range(len(content)):
-        path.write_bytes(content[:length])
+    for length in reversed(range(path.stat().st_size)):
+        os.truncate(path, length)  # some systems write to disk at once what takes a file's place
         with pytest.raises(ModelError):
             load_model(path)
 

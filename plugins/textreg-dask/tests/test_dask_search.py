@@ -76,6 +76,7 @@ def dying(folder: Path, after: int, test: int = TEST) -> type[Regularizer]:
     ids=str,
 )
 def test_the_model_is_the_same(address: str, options: dict[str, Any]) -> None:
+    options = {"tokenizer": "words", **options}
     here = textreg.train(TEXTS, LABELS, **options)
     there = textreg.train(TEXTS, LABELS, **options, **dask(address))
     assert plain(there) == plain(here)

@@ -30,8 +30,8 @@ def corpora(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("papers")
     task = folder / "tasks" / "demo"
     task.parent.mkdir()
-    write_demo(str(task))
-    lines = (task / "train.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)[:100]
+    write_demo(str(task), train=60, test=60)
+    lines = (task / "train.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
     (task / "dev.jsonl").write_text("".join(lines[::5]), encoding="utf-8")
     rest = [line for row, line in enumerate(lines) if row % 5]
     (task / "train.jsonl").write_text("".join(rest), encoding="utf-8")
@@ -54,7 +54,7 @@ def test_cells_are_what_training_gives(corpora: Path, measured: Any) -> None:
     assert isinstance(task.train, textreg.Corpus)
     assert isinstance(task.test, textreg.Corpus)
     found = measured["tasks"]["demo"]
-    assert found["documents"] == [80, 20, 200]
+    assert found["documents"] == [48, 12, 60]
     for protocol, options in (
         ("defaults", {}),
         (
