@@ -5,9 +5,11 @@ from __future__ import annotations
 import datetime
 import importlib
 import re
+import sys
 import tarfile
 import zipfile
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -123,12 +125,11 @@ def made(folder: Path) -> None:
 def test_entries_of_others_are_listed_before_they_are_checked(
     tool: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    check_entry = tool("check_entry")
+    check_entry, listed = tool("check_entry"), list[dict[str, Any]]()
+    monkeypatch.setitem(sys.modules, "distributions", SimpleNamespace(entries=lambda: listed))
     assert check_entry.main("textreg-nothing") == 2
     assert "no 'textreg-nothing', but none: add a table for it first." in capsys.readouterr().out
-    distributions = tool("distributions")
-    listed = {"distribution": "textreg-nothing", "parts": ["regularizer.nothing"]}
-    monkeypatch.setattr(distributions, "entries", lambda: [listed])
+    listed.append({"distribution": "textreg-nothing", "parts": ["regularizer.nothing"]})
     monkeypatch.setattr(check_entry.venv, "create", lambda folder, with_pip: made(Path(folder)))
     assert check_entry.main("textreg-nothing", "wheels/textreg.whl") == 1
     assert "textreg-nothing could not be installed" in capsys.readouterr().out
