@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import math
 import warnings
 import weakref
@@ -400,7 +399,6 @@ def test_working_sets_of_labels_are_gone_when_they_are_fitted(
     select, made, alive = Design.select, list[weakref.ref[Design]](), list[int]()
 
     def noted(design: Design, features: Int32s) -> Design:
-        gc.collect()
         alive.append(sum(ref() is not None for ref in made))
         some = select(design, features)
         made.append(weakref.ref(some))

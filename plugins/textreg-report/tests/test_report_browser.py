@@ -134,6 +134,7 @@ def test_documents_are_sorted_and_filtered(browser: Chrome, page: Path) -> None:
     assert 0 < len(numbers(browser, "number")) <= len(before)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("field", ["length", "evidence"])
 def test_documents_are_filtered_by_thirds(browser: Chrome, page: Path, field: str) -> None:
     from selenium.webdriver.support.select import Select
@@ -241,6 +242,7 @@ def test_everything_has_a_name_and_can_be_reached(browser: Chrome, page: Path) -
     assert missed == []
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("theme", THEMES)
 def test_contrast(browser: Chrome, page: Path, theme: str) -> None:
     show(browser, page, theme=theme)
@@ -265,6 +267,7 @@ def test_light_and_dark(browser: Chrome, page: Path) -> None:
     assert back() == light
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("width", [360, 1200])
 def test_nothing_is_wider_than_the_screen(browser: Chrome, page: Path, width: int) -> None:
     show(browser, page, width=width)
