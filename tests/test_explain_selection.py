@@ -19,6 +19,7 @@ from textreg.explain import find_selection
 from textreg.model.summary import GroupsSummary
 from textreg.plugins import calls
 from textreg.records import Corpus, Floats, Groups
+from textreg.records.documents import as_fields, fielded
 
 TEXTS = [
     "A superb film. We sat in row four.",
@@ -321,3 +322,17 @@ def test_the_command(cli: Cli, tmp_path: Path) -> None:
     code, out, err = cli("explain", path, "a text here", "--label-col", "label")
     assert (code, out) == (2, "")
     assert "--label-col" in err
+
+
+def test_sentences_of_fields_are_those_of_their_texts() -> None:
+    kinds = ["a. b", "c. d"] * 3
+    rows = [{"kind": kind, "body": text} for kind, text in zip(kinds, TEXTS, strict=True)]
+    fields = {"kind": "category", "body": "text"}
+    model = textreg.train(rows, LABELS, fields=fields, **SENTENCES)
+    texts = fielded(rows, as_fields(fields))
+    selection = find_selection(model, Corpus(texts=texts, labels=LABELS))
+    found = {group.name: group.text for group in selection.strongest}
+    assert len(found) == 6
+    for name, text in found.items():
+        row = int(name.split()[1].rstrip(",")) - 1
+        assert text == f"{TEXTS[row].partition(' We')[0].partition(' The')[0]}"
