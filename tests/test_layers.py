@@ -195,13 +195,13 @@ BUDGETS = {
     "textreg/solvers": 5_107,
     "textreg/tasks": 1_311,
     "textreg/training": 4_328,
-    "plugins": 11_167,
+    "plugins": 11_171,
     "plugins/textreg-dask": 580,
     "plugins/textreg-export": 1_366,
     "plugins/textreg-latent": 760,
     "plugins/textreg-papers": 975,
     "plugins/textreg-report": 3_993,
-    "plugins/textreg-testing": 2_884,
+    "plugins/textreg-testing": 2_888,
 }
 """Lines of code that a folder may have, without docstrings, comments, blanks and tests.
 

@@ -130,6 +130,15 @@ class Extremes(Logistic):
         return float(c @ np.log1p(np.exp(-y * z)))
 
 
+class Falls(Logistic):
+    """Its slope falls a little where it is one: by less than differences of large values show."""
+
+    def derivatives(self, z: Floats, y: Floats, c: Floats, r: Floats, h: Floats) -> float:
+        value = super().derivatives(z, y, c, r, h)
+        r[(z >= 1e6) & (r > 0.5)] -= 1e-8
+        return value
+
+
 class Unsmoothed(Squared):
     def unsmoothed_value(self, z: Floats, y: Floats, c: Floats) -> float:
         return 0.5 * self.value(z, y, c)
@@ -156,6 +165,7 @@ WRONG: list[tuple[str, type[Loss]]] = [
     ("loss-balance", Unfeasible),
     ("loss-constant", Constant),
     ("loss-extremes", Extremes),
+    ("loss-extremes", Falls),
     ("loss-unsmoothed", Unsmoothed),
     ("loss-fit", Fit),
 ]

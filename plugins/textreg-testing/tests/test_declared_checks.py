@@ -113,6 +113,13 @@ def test_settings_that_there_are_not(written: Any) -> None:
         check_tokenizer(written('text = ["one"]\n').Rare)
 
 
+def test_answers_are_named_as_a_function_of_a_file(written: Any) -> None:
+    for named in ("rare_marks.py", "rare_marks.py:nothing", ":nothing"):
+        message = f"answers = '{named}' has to be FILE:FUNCTION"
+        with pytest.raises(ContractError, match=re.escape(message)):
+            check_tokenizer(written(f'answers = "{named}"\n').Rare)
+
+
 class Mentions(Tokenizer):
     """Words, and whom they mention."""
 

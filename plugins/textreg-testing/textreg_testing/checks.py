@@ -190,8 +190,10 @@ def _declared_in(file: str, package: str) -> Declared:
                 )
             files = [str(path.parent / name) for name in table.get("files", ())]
             texts = (*table.get("texts", ()), *(texts_of(files) if files else ()))
-            file, _, function = table.get("answers", "").partition(":")
-            answers = run_path(str(path.parent / file))[function] if file else None
+            file, _, function = (named := table.get("answers", "")).partition(":")
+            answers = run_path(str(path.parent / file)).get(function) if file else None
+            if named and not callable(answers):
+                raise UsageError(f"{path}: answers = '{named}' has to be FILE:FUNCTION.")
             return Declared(texts, table.get("skip", {}), answers)
     return Declared()
 

@@ -312,8 +312,9 @@ def _extremes(loss: Loss) -> None:
         rise = each(loss, after) - each(loss, before)
         low, high = (other - one) * before.r, (other - one) * after.r
         slack = 1e-7 * (np.abs(low) + np.abs(high) + each(loss, before)) + 1e-12
-        what = f"a rise from a score of {one:g} to {other:g}"
-        between(what, rise, low - slack, high + slack)
+        where = f"from a score of {one:g} to {other:g}"
+        between(f"a rise {where}", rise, low - slack, high + slack)
+        between(f"r, which does not fall {where},", after.r, before.r - ROUNDING, np.inf)
 
 
 @add("unsmoothed", lambda loss: loss.smoothed)
@@ -569,8 +570,9 @@ def _gradient(part: Sized) -> None:
     for w in weights_to_try(part.size)[3:]:
         gradient = np.asarray(part.penalty.gradient(w))
         require(gradient.shape == w.shape, f"the shape {w.shape}", gradient.shape)
-        length = 1e-5 * float(np.abs(w).max())
-        rises = [part.value(w + move) - part.value(w - move) for move in length * np.eye(part.size)]
+        length, ways = 1e-5 * float(np.abs(w).max()), np.array(moves(part.size))
+        rises = [part.value(w + move) - part.value(w - move) for move in length * ways]
         slopes = np.array(rises) / (2.0 * length)
-        slack = SLOPE * (np.abs(slopes) + float(np.linalg.norm(gradient))) + EXACT
-        between(f"slopes at {short(w)}", gradient, slopes - slack, slopes + slack)
+        sizes = np.linalg.norm(gradient) * np.linalg.norm(ways, axis=1)
+        slack = SLOPE * (np.abs(slopes) + sizes) + EXACT
+        between(f"slopes at {short(w)}", ways @ gradient, slopes - slack, slopes + slack)

@@ -58,7 +58,7 @@ def write_plugin(
     """
     names = _names(kind, name, _template_of(kind, template))
     target = Path(into, names["distribution"])
-    for fault in _faults(names, target):
+    if fault := next(_faults(names, target), None):
         raise UsageError(fault)
     texts = {
         Template(path).substitute(names): Template(text).substitute(names)
