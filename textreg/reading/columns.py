@@ -646,8 +646,8 @@ def _no_column(wanted: str, names: Sequence[str], where: str, role: str) -> erro
     hint = errors.did_you_mean(wanted, names)
     if "," in wanted and all(_named(part, names) for part in wanted.split(",")):
         hint = " To take several columns, repeat the option, once for each."
-        if role != "text":
-            hint = f" A {role} is in one column: see docs/multilabel.md."
+        if role != "text":  # and only texts and labels may be several
+            hint = " A label is in one column: see docs/multilabel.md." if role == "label" else ""
     return errors.UsageError(f"{where}: no column '{wanted}'.{hint} There are: {_listed(names)}.")
 
 
