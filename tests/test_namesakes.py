@@ -7,6 +7,7 @@ import json
 import pytest
 from distributions import Distribution, unpack
 from sites import Site
+from thoroughness import skipping_fresh
 
 from textreg.plugins.distributions import API
 
@@ -177,9 +178,7 @@ def test_a_model_has_that_of_its_distribution(site: Site) -> None:
 
 
 def test_commands_on_plugins(site: Site) -> None:
-    quick = []
-    for check in ("tokenizer-imports", "tokenizer-processes"):
-        quick += ["--skip", f"{check}=begins an interpreter"]
+    quick = skipping_fresh("tokenizer")
     listed, of_file, doctor, helped, checked = site.session(
         [
             ["plugins", "list"],

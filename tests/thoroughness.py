@@ -16,6 +16,18 @@ def draws(most: int) -> settings:
     return settings(max_examples=max(min(most, 4), round(SHARE * most)))
 
 
+def without_fresh(kind: str) -> dict[str, str]:
+    """Leaves out the checks that begin an interpreter: other tests have them for the kind."""
+    names = (f"{kind}-imports", f"{kind}-processes")
+    return dict.fromkeys(names, "begins an interpreter, as for others of the kind")
+
+
+def skipping_fresh(kind: str) -> list[str]:
+    """The same as options of ``textreg plugins check``."""
+    left_out = without_fresh(kind).items()
+    return [word for name, why in left_out for word in ("--skip", f"{name}={why}")]
+
+
 def thorough(*values: Any) -> Any:
     """A case of a test with parameters that costs more than it tells in every run."""
     return pytest.param(*values, marks=pytest.mark.thorough)

@@ -16,6 +16,7 @@ from broken_plugins import graphs, groups, tokenizers
 from conftest import Cli
 from heavy_plugin import HeavyGraph, HeavySentences, HeavyWords, undeclared
 from scipy.sparse import csr_array
+from thoroughness import without_fresh
 
 from textreg.errors import DataError, UsageError
 from textreg.kinds import GraphBuilder, Tokenizer
@@ -60,12 +61,6 @@ from textreg_testing.tokenizer import (
     check_order,
     found_in,
 )
-
-
-def without_fresh(kind: str) -> dict[str, str]:
-    """Leaves out what begins an interpreter, where another test has it for a part of the kind."""
-    names = (f"{kind}-imports", f"{kind}-processes")
-    return dict.fromkeys(names, "begins an interpreter, as for others of the kind")
 
 
 def test_tokenizers() -> None:

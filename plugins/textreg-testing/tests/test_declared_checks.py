@@ -10,13 +10,12 @@ from typing import Any
 
 import pytest
 from conftest import Cli
+from thoroughness import skipping_fresh, without_fresh
 
 from textreg.errors import UsageError
 from textreg.kinds import Tokenizer
 from textreg.params import param
 from textreg_testing import ContractError, check_tokenizer, tokenizer_checks
-
-FRESH = dict.fromkeys(("tokenizer-imports", "tokenizer-processes"), "begins an interpreter")
 
 MODULE = """
 import re
@@ -76,9 +75,8 @@ def statuses(done: Any) -> dict[str, str]:
 
 def test_a_switch_for_what_texts_lack_is_no_alarm(written: Any, tmp_path: Path, cli: Cli) -> None:
     written("")
-    quick = [word for name in FRESH for word in ("--skip", f"{name}=begins an interpreter")]
     command = ["--plugin", str(tmp_path / "rare_marks.py"), "plugins", "check", "rare-mark"]
-    done = cli(*command, *quick)
+    done = cli(*command, *skipping_fresh("tokenizer"))
     assert statuses(done)["tokenizer-settings"] == "skipped"
     assert "no effect of marked is seen" in done.out
     assert "--text FILE" in done.out
@@ -92,7 +90,9 @@ def test_texts_of_the_author_are_tried(written: Any) -> None:
 
 
 def test_they_show_an_effect(written: Any) -> None:
-    check_tokenizer(written('texts = ["some \u2e2emarked words"]\n').Rare, skip=FRESH)
+    check_tokenizer(
+        written('texts = ["some \u2e2emarked words"]\n').Rare, skip=without_fresh("tokenizer")
+    )
 
 
 def test_checks_are_left_out_for_reasons(written: Any, tmp_path: Path, cli: Cli) -> None:
@@ -146,7 +146,7 @@ class Pieces(Tokenizer):
 
 @pytest.mark.parametrize("part", [Mentions, Pieces], ids=lambda part: part.name)
 def test_settings_for_certain_texts(part: Any) -> None:
-    check_tokenizer(part, skip=FRESH)
+    check_tokenizer(part, skip=without_fresh("tokenizer"))
 
 
 class Deaf(Mentions):
@@ -158,7 +158,7 @@ class Deaf(Mentions):
 
 def test_a_switch_that_nothing_reads_is_found() -> None:
     with pytest.raises(ContractError, match=r"mentions, but got .* as nothing reads it"):
-        check_tokenizer(Deaf, skip=FRESH)
+        check_tokenizer(Deaf, skip=without_fresh("tokenizer"))
 
 
 class Twice(Mentions):
