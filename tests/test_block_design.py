@@ -190,7 +190,7 @@ def test_norms_are_read_once() -> None:
     assert design.passes == 1
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("loss", ["logistic", "hinge", "squared-hinge", "squared"])
 @pytest.mark.parametrize("intercept", [True, False])
 def test_several_labels_share_the_passes_of_a_ridge(loss: str, intercept: bool) -> None:
@@ -232,7 +232,7 @@ def test_labels_share_passes_as_far_as_memory_goes(monkeypatch: pytest.MonkeyPat
     assert counts == [3, 3, 1]
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("reg", REGULARIZERS, ids=str)
 @pytest.mark.parametrize("loss", ["logistic", "squared-hinge"])
 def test_the_optimum_is_that_of_the_whole_matrix(

@@ -55,6 +55,7 @@ textreg_report.compare(["lasso"], [], seed=1, reg_solver="admm")
 """
 
 
+@pytest.mark.thorough  # mypy reads all of textreg for it
 def test_a_type_checker_sees_what_is_wrong(tmp_path: Path) -> None:
     (tmp_path / "mypy.ini").write_text(CONFIG)
     (tmp_path / "program.py").write_text(PROGRAM)

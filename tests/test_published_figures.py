@@ -40,7 +40,7 @@ def published(corpus: str, column: str) -> float:
     [
         ("trec", "trec", "auto", {}),
         ("trec", "trec", "sentence", {"reg": "sentence"}),
-        ("trec", "trec", "ridge", {"reg": "ridge"}),
+        thorough("trec", "trec", "ridge", {"reg": "ridge"}),
         thorough("computer", "tasks/computer", "sentence", {"reg": "sentence"}),
         thorough("amazon-books", "tasks/amazon-books", "ridge", {"reg": "ridge"}),
     ],

@@ -52,7 +52,7 @@ def over_all(problem: Problem, reg: Sentence) -> Solution:
         return reg.solve(problem)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 @pytest.mark.usefixtures("always")
 @pytest.mark.parametrize("l2", [0.0, 0.05])
 @pytest.mark.parametrize("loss", ["logistic", "squared-hinge", "hinge"])

@@ -17,8 +17,11 @@ def draws(most: int) -> settings:
 
 
 def without_fresh(kind: str) -> dict[str, str]:
-    """Leaves out the checks that begin an interpreter: other tests have them for the kind."""
-    names = (f"{kind}-imports", f"{kind}-processes")
+    """Leaves out the checks that begin an interpreter: other tests have them for the kind.
+
+    Thorough runs have them for all.
+    """
+    names = (f"{kind}-imports", f"{kind}-processes") if SHARE < 1.0 else ()
     return dict.fromkeys(names, "begins an interpreter, as for others of the kind")
 
 

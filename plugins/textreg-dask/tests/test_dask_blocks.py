@@ -64,7 +64,7 @@ FEATURES: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("options", FIXED, ids=lambda options: str(options["reg"]))
 def test_the_model_is_that_of_blocks_here(address: str, options: dict[str, Any]) -> None:
     texts, labels = documents(300)
@@ -76,7 +76,7 @@ def test_the_model_is_that_of_blocks_here(address: str, options: dict[str, Any])
     assert there.summary.blocks == here.summary.blocks
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("options", FEATURES, ids=str)
 def test_so_for_all_features(address: str, options: dict[str, Any]) -> None:
     texts, labels = documents(300)

@@ -107,7 +107,7 @@ def few_groups(seed: int, **changes: Any) -> Problem:
     return problem.replace(**{"groups": groups, "tol": 1e-9, **changes})
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("group", "l1", "l2"), STRENGTHS)
 @pytest.mark.parametrize("seed", range(3))
 def test_it_is_the_group_lasso_over_copies(seed: int, group: float, l1: float, l2: float) -> None:
@@ -379,7 +379,7 @@ def test_no_bound_is_above_the_optimum(seed: int, strengths: tuple[float, ...]) 
     assert best.converged
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("loss", ["logistic", "squared-hinge", "hinge", "squared"])
 @pytest.mark.parametrize(("l1", "l2"), [(0.1, 0.05), (0.2, 0.0)])
 def test_no_bound_on_the_way_exceeds_an_optimum_found_otherwise(

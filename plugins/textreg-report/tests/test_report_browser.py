@@ -134,7 +134,7 @@ def test_documents_are_sorted_and_filtered(browser: Chrome, page: Path) -> None:
     assert 0 < len(numbers(browser, "number")) <= len(before)
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.thorough
 @pytest.mark.parametrize("field", ["length", "evidence"])
 def test_documents_are_filtered_by_thirds(browser: Chrome, page: Path, field: str) -> None:
     from selenium.webdriver.support.select import Select
@@ -154,6 +154,7 @@ def test_documents_are_filtered_by_thirds(browser: Chrome, page: Path, field: st
     assert max(values[0]) < min(values[1]) <= max(values[1]) < min(values[2])
 
 
+@pytest.mark.thorough
 def test_filters_are_of_all_that_are_chosen(browser: Chrome, page: Path) -> None:
     show(browser, page)
     choose(browser, "kind", "wrong")
@@ -164,6 +165,7 @@ def test_filters_are_of_all_that_are_chosen(browser: Chrome, page: Path) -> None
     assert {one.get_attribute("data-label") for one in shown} == {"pos"}
 
 
+@pytest.mark.thorough
 def test_an_example_of_the_verdict_opens_its_document(browser: Chrome, page: Path) -> None:
     from selenium.webdriver.common.keys import Keys
 
@@ -176,6 +178,7 @@ def test_an_example_of_the_verdict_opens_its_document(browser: Chrome, page: Pat
     assert document.find_element("css selector", ".lines").is_displayed()
 
 
+@pytest.mark.thorough
 def test_documents_unfold(browser: Chrome, page: Path) -> None:
     show(browser, page)
     button, inside = one_of(browser, "#fold"), all_of(browser, "article .lines")
@@ -188,6 +191,7 @@ def test_documents_unfold(browser: Chrome, page: Path) -> None:
     assert not any(one.is_displayed() for one in inside)
 
 
+@pytest.mark.thorough
 def test_tables_are_sorted_by_keyboard(browser: Chrome, page: Path) -> None:
     from selenium.webdriver.common.keys import Keys
 
@@ -242,7 +246,7 @@ def test_everything_has_a_name_and_can_be_reached(browser: Chrome, page: Path) -
     assert missed == []
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.thorough
 @pytest.mark.parametrize("theme", THEMES)
 def test_contrast(browser: Chrome, page: Path, theme: str) -> None:
     show(browser, page, theme=theme)
@@ -253,6 +257,7 @@ def test_contrast(browser: Chrome, page: Path, theme: str) -> None:
     assert {name: ratio for name, ratio in found.items() if ratio < LEAST_CONTRAST} == {}
 
 
+@pytest.mark.thorough
 def test_light_and_dark(browser: Chrome, page: Path) -> None:
     def back() -> str:
         return one_of(browser, "body").value_of_css_property("background-color")
@@ -267,7 +272,7 @@ def test_light_and_dark(browser: Chrome, page: Path) -> None:
     assert back() == light
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.thorough
 @pytest.mark.parametrize("width", [360, 1200])
 def test_nothing_is_wider_than_the_screen(browser: Chrome, page: Path, width: int) -> None:
     show(browser, page, width=width)
@@ -282,6 +287,7 @@ def test_nothing_is_wider_than_the_screen(browser: Chrome, page: Path, width: in
     assert wide == []
 
 
+@pytest.mark.thorough
 def test_buttons_are_large_enough_for_a_thumb(browser: Chrome, page: Path) -> None:
     show(browser, page, width=360)
     for one in all_of(browser, "#theme, #fold, #controls select, #controls input, summary"):
@@ -318,6 +324,7 @@ def test_no_script_of_a_corpus_runs(browser: Chrome, tmp_path: Path) -> None:
     assert 0 < len(numbers(browser, "number")) < 12
 
 
+@pytest.mark.thorough
 def test_it_can_be_read_without_scripts(page: Path) -> None:
     driver = start(script=False)
     try:
@@ -333,6 +340,7 @@ def test_it_can_be_read_without_scripts(page: Path) -> None:
         driver.quit()
 
 
+@pytest.mark.thorough
 def test_on_paper_nothing_is_folded_dark_or_in_the_way(browser: Chrome, page: Path) -> None:
     show(browser, page)
     light = one_of(browser, "body").value_of_css_property("background-color")
