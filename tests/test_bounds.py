@@ -173,7 +173,7 @@ def test_no_bound_of_a_separable_penalty_exceeds_the_optimum(
         assert best >= optimum * (1.0 - 1e-4)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 @EVERY
 @pytest.mark.parametrize("l1", [0.0, 0.1])
 @pytest.mark.parametrize("l2", [0.0, 0.05])

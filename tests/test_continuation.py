@@ -29,7 +29,7 @@ def posed(loss: str, seed: int = 0, share: float = 1e-4) -> tuple[Problem, float
     ("loss", "seed", "share"),
     [
         ("squared-hinge", 0, 1e-4),
-        ("hinge", 0, 1e-3),
+        thorough("hinge", 0, 1e-3),
         *(thorough(loss, seed, 1e-5) for loss in LOSSES for seed in range(3)),
     ],
 )

@@ -128,6 +128,7 @@ def test_kernels_have_no_negative_index() -> None:
 
 
 @needs_checkout
+@pytest.mark.thorough  # make docs asks the same
 def test_parameter_reference_is_current() -> None:
     done = subprocess.run(
         [sys.executable, str(CHECKOUT / "docs" / "reference.py"), "--check"],

@@ -48,6 +48,7 @@ def test_pages_are_those_of_the_papers(gallery: list[Path]) -> None:
     assert "No measurable difference from lasso" in against.text
 
 
+@pytest.mark.thorough
 def test_pages_load(gallery: list[Path], browser: Chrome) -> None:
     for path in gallery:
         show(browser, path, width=360)

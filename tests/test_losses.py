@@ -178,6 +178,7 @@ def hinge_optimum(given: Problem, l1: float, l2: float) -> float:
     return -float(found.fun)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("l1", "l2"), [(0.8, 0.0), (0.0, 0.5)])
 def test_the_gap_of_the_hinge_itself_bounds_it(l1: float, l2: float) -> None:
     """Also where the smoothed problem is solved to the last digit, or hardly at all."""
@@ -289,6 +290,7 @@ def test_parabolas_touch_the_loss_and_lie_above_it(loss: str) -> None:
             assert one.value(z[own] + move, y[own], c[own]) <= parabola + 1e-9
 
 
+@pytest.mark.thorough
 def test_a_lasso_under_a_hard_hinge_does_not_crawl() -> None:
     """With one curvature above that of all scores the gap is 0.72 after 3,000 steps."""
     found = newton(

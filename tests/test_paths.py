@@ -71,7 +71,7 @@ def path_of(model: Model) -> SolutionPath:
     return model.path
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("reg", ["lasso", "elastic", "ridge", "sentence", "omp", SHORT], ids=str)
 def test_the_model_stands_on_its_path(
     corpora: tuple[Corpus, Corpus], reg: str | Regularizer

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 from conftest import Cli
+from thoroughness import thorough
 
 import textreg
 from textreg.tasks.classification import OneVsRest
@@ -172,7 +173,7 @@ def test_all_are_measured_on_request() -> None:
 
 @pytest.mark.parametrize(
     ("kept", "intercept"),
-    [(search.KEPT_BY_LABELS, "left-out"), (2, "fitted")],  # 2 leaves one for all labels
+    [thorough(search.KEPT_BY_LABELS, "left-out"), (2, "fitted")],  # 2 leaves one for all labels
 )
 def test_the_command_says_so(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: int, intercept: str

@@ -73,6 +73,7 @@ def test_methods_are_measured_and_compared(bench: Any, data: Path) -> None:
     assert difference[0] == pytest.approx(first - second)
 
 
+@pytest.mark.thorough
 def test_rules_are_judged_on_documents_that_no_fit_has_seen(
     bench: Any, data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -111,6 +111,7 @@ def test_ngrams_on_20news(
     same(features.encoder.transform(new), peer.transform(new))
 
 
+@pytest.mark.thorough
 def test_most_frequent_on_20news(train: list[str]) -> None:
     train = train[::2]
     features = Vectorizer(weighting="count", ngrams=2, max_features=500).fit(WHOLE, train)

@@ -161,6 +161,7 @@ def test_the_file_and_jobs_change_nothing(tmp_path: Path) -> None:
         assert other.summary == model.summary
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("reg", ["elastic", "auto", "ridge"])
 def test_every_regularizer_with_a_ridge_has_room(reg: str) -> None:
     model = trained(reg=reg, cv=2, **({"reg_l1": 0.3, "reg_l2": 0.1} if reg == "elastic" else {}))

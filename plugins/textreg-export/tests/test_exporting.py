@@ -99,7 +99,7 @@ def test_the_description_answers_as_the_model(name: str) -> None:
 
 
 @given(st.lists(st.sampled_from(PIECES + HTML) | st.characters(), max_size=25).map("".join))
-@draws(50)
+@draws(20)
 def test_any_text(text: str) -> None:
     for name in OPTIONS:
         model = model_of(name)

@@ -87,13 +87,14 @@ def counted(found: list[Any], texts: Sequence[Any]) -> list[Any]:
     return found
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", OPTIONS)
 def test_node_answers_as_the_model(name: str, node: str, tmp_path: Path) -> None:
     model, texts = model_of(name), [*TEXTS, *random_texts(150, seed=7)]
     assert difference(run_node(node, model, texts, tmp_path), answers(model, texts)) < LIMIT
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("labels", [2, 3])
 def test_documents_of_several_fields(labels: int, node: str, tmp_path: Path) -> None:
     model, rows = tickets_model(labels), [*random_rows(80, seed=11), dict.fromkeys(FIELDS)]
@@ -156,6 +157,7 @@ def test_a_small_model_is_a_small_file() -> None:
     assert len(module_of(model).encode()) < 60_000
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", ["the default", "without HTML", "fields"])
 def test_a_browser_answers_as_the_model(name: str, browser: Chrome, tmp_path: Path) -> None:
     if name == "fields":

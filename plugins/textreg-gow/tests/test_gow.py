@@ -68,6 +68,7 @@ def test_the_same_seed_gives_the_same_and_chance_is_left_alone(algorithm: str) -
     assert random.random() == after
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("algorithm", ["louvain", "leiden"])
 def test_builds_at_the_same_time_do_not_share_their_chance(algorithm: str) -> None:
     tokens, builder = at_random(), Communities(algorithm=algorithm, max_df=1.0, seed=3)
