@@ -22,7 +22,7 @@ from heavy_plugin import Imports, undeclared
 
 from textreg import Ridge
 from textreg.builtin.greedy import Stagewise
-from textreg.errors import ConvergenceWarning, DataError, RecordError, UsageError
+from textreg.errors import ConvergenceWarning, DataError, PluginError, RecordError, UsageError
 from textreg.kinds import Tokenizer
 from textreg.params import AUTO, param
 from textreg.plugins import registry
@@ -520,7 +520,7 @@ def test_from_the_shell(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     find = registry.find
     wrong = {"regularizer": Callback}
     monkeypatch.setattr(registry, "find", lambda kind, name: wrong.get(kind) or find(kind, name))
-    failed = cli("plugins", "check", "wrong", "--json")
+    failed = cli("plugins", "check", "lasso", "--json")
     assert failed.code == 1
     told = json.loads(failed.out)
     assert told["failed"] == 1
@@ -866,18 +866,30 @@ LISTED = [
     [
         ("groups.file", ("groups", "file")),
         ("slope", ("regularizer", "slope")),
-        ("unheard", ("regularizer", "unheard")),
         ("dots.and.more", ("tokenizer", "dots.and.more")),
         ("both", ("regularizer", "both")),
-        ("groups.", ("regularizer", "groups.")),
         ("Acme_Tok:dots.and.more", ("tokenizer", "Acme_Tok:dots.and.more")),
-        ("other:dots.and.more", ("regularizer", "other:dots.and.more")),
         ("own.py:own", ("loss", "own.py:own")),
         ("/home/me/own.py:own", ("loss", "/home/me/own.py:own")),
     ],
 )
 def test_kinds_that_names_stand_for(name: str, found: tuple[str, str]) -> None:
     assert kind_and_name(name, LISTED) == found
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("unheard", ""),
+        ("groups.", ".* Did you mean 'group"),
+        ("other:dots.and.more", ""),
+        ("sentense", ".* Did you mean 'sentence'"),
+        ("textreg-testing", ".* Did you mean 'textreg[a-z-]*:"),
+    ],
+)
+def test_a_name_of_no_plugin(name: str, meant: str) -> None:
+    with pytest.raises(PluginError, match=rf"no plugin '{name}'\.{meant}.* See: textreg plugins"):
+        kind_and_name(name, LISTED if not meant else registry.listing())
 
 
 def test_a_name_of_several_kinds() -> None:

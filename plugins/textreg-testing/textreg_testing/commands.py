@@ -137,7 +137,7 @@ def kind_and_name(name: str, listed: Sequence[PluginInfo]) -> tuple[str, str]:
     """Kind of the part that a user means without saying it, and its name in the registry.
 
     The kind stands in front, as in ``groups.file``, or it is that of a regularizer, else of the
-    only plugin of that name. UsageError where it could be several.
+    only plugin of that name. UsageError where it could be several, PluginError where it is none.
     """
     kind, _, short = name.partition(".")
     if kind in HOOK_OF_KIND and short:
@@ -149,6 +149,8 @@ def kind_and_name(name: str, listed: Sequence[PluginInfo]) -> tuple[str, str]:
         if row.name == short
         and is_among(owner, {"", row.file, Path(row.file).name, row.distribution})
     ]
+    if not meant:
+        raise _no_plugin(name, registry.aliases() - {row.distribution for row in listed})
     kinds = list(dict.fromkeys(meant))
     if len(kinds) > 1 and "regularizer" not in kinds:
         several = " and ".join(f"{kind}.{name}" for kind in kinds)
@@ -231,9 +233,13 @@ def diagnose(name: str = "") -> list[Diagnosis]:
             return list(map(_diagnose, meant))
     if not name:
         return list(map(_diagnose, registry.listing()))
-    known = registry.aliases()
+    raise _no_plugin(name, registry.aliases())
+
+
+def _no_plugin(name: str, known: Iterable[str]) -> PluginError:
+    """The error that no plugin is called so; ``known`` are names that may be meant."""
     damaged = [f" Left out as damaged: {one}." for one in registry.damaged()]
-    raise PluginError(
+    return PluginError(
         f"no plugin '{name}'.{did_you_mean(name, known)}{''.join(damaged)} "
         "See: textreg plugins list"
     )
