@@ -81,12 +81,13 @@ def weighted() -> Problem:
 
 
 def reordered(problem: Any, order: Int64s) -> Problem:
-    """The same problem with its features in another order: the new j is the old order[j]."""
+    """The same with its features in another order, in which the new j is the old order[j], and its
+    groups from the last to the first."""
     where, groups = np.argsort(order), problem.groups
-    rows = [np.sort(where[groups.members(g)]) for g in range(len(groups))]
+    rows = [np.sort(where[groups.members(g)]) for g in range(len(groups))][::-1]
     made: Problem = problem.replace(
         X=csr_array(problem.X[:, order]),
-        groups=replace(groups_from(rows, len(order)), weights=groups.weights),
+        groups=replace(groups_from(rows, len(order)), weights=groups.weights[::-1].copy()),
         graph=Graph(csr_array(problem.graph.similar[order][:, order])),
     )
     return made
@@ -100,10 +101,10 @@ def repeated(problem: Problem) -> Problem:
 
 
 def groups_of(p: int, rng: np.random.Generator, count: int = 24, most: int = 5) -> Groups:
-    """Overlapping groups of one to ``most`` features, one of them empty, two of them equal."""
+    """Overlapping groups of one to ``most`` features, two of them equal, and an empty one."""
     sizes = rng.integers(1, min(most + 1, p + 1), count)
     rows = [np.sort(rng.choice(p, size=size, replace=False)) for size in sizes]
-    return groups_from([*rows, rows[0], np.empty(0, dtype=np.int64)], p)
+    return groups_from([rows[0], np.empty(0, dtype=np.int64), *rows], p)
 
 
 def groups_from(rows: Sequence[Int64s], p: int) -> Groups:

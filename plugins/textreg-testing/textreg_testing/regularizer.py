@@ -30,10 +30,8 @@ from textreg.solvers.softmax import softmax_loss
 from textreg_testing import problems
 from textreg_testing.checks import Check, at_least, at_most, contract, fail, finite, near, require
 from textreg_testing.objective import PENALTIES, Sized
-from textreg_testing.problems import CLOSE, N, P, hard, loss_at, null_loss, prepared, small
+from textreg_testing.problems import CLASSES, CLOSE, N, P, hard, loss_at, null_loss, prepared, small
 from textreg_testing.repeated import Repeats, common_checks, repeated_checks
-
-CLASSES = problems.CLASSES
 
 # Share of the objective that is left to rounding.
 SAME = 1e-6
@@ -109,6 +107,16 @@ def slack_of(value: float, problem: Problem, share: float, least: float = 1e-3) 
     return share * max(abs(value), least * null_loss(problem))
 
 
+def require_objective(ready: Regularizer, problem: Problem, solution: Solution, told: str) -> None:
+    """A solution states the objective of its weights; told: of which problem."""
+    value = ready.objective(problem, solution.w, solution.b)
+    told += "" if math.isfinite(value) else ", at which such weights are not allowed,"
+    if not declares(ready):
+        told += " (the loss; what else is right, objective(problem, w, b) says)"
+    same = abs(solution.objective - value) <= slack_of(value, problem, SAME) < math.inf
+    require(same, f"the objective {value:.8g}{told}", f"{solution.objective:.8g}")
+
+
 def lower(objective: Callable[..., float], solution: Any, moves: Any) -> tuple[float, Any, Any]:
     """The lowest objective that these moves of the weights or an intercept lead to, and where."""
     sizes = (-1e-2, -1e-3, 1e-3, 1e-2)
@@ -152,8 +160,11 @@ def require_stop(solve: Callable[[Callable[[Step], bool]], Any]) -> None:
     finite("weights", solution.w)
 
 
-def solved_or_refused(solve: Callable[[], Any], name: str, *, may_refuse: bool = True) -> None:
-    """Weights are finite, or a refusal tells users what to change; a RecordError is a fault."""
+def solved_or_refused(solve: Callable[[], Any], name: str, *, may_refuse: bool = True) -> Any:
+    """The solution, whose weights are finite; None for a refusal that tells users what to change.
+
+    A RecordError is a fault.
+    """
     try:
         solution = solve()
     except (DataError, UsageError) as error:
@@ -162,8 +173,9 @@ def solved_or_refused(solve: Callable[[], Any], name: str, *, may_refuse: bool =
         told = f"{type(error).__name__}: {error}"
         good = not isinstance(error, RecordError) and bool(str(error))
         require(good, f"a solution for {name}, or a DataError or UsageError that tells why", told)
-    else:
-        finite(f"weights and intercept for {name}", [*np.ravel(solution.w), *np.ravel(solution.b)])
+        return None
+    finite(f"weights and intercept for {name}", [*np.ravel(solution.w), *np.ravel(solution.b)])
+    return solution
 
 
 @checks.add("builder", lambda part: bool(part.default_builder), level=checks.OF_CLASS)
@@ -214,8 +226,9 @@ def _solution(part: Regularizer) -> None:
 @checks.add("losses")
 def _losses(part: Regularizer) -> None:
     """With every loss, and parameters from the middle of its grid, the fit is better than no
-    feature; so where every group is of one feature."""
-    cases = [(small, {"loss": loss}) for loss in LOSSES]
+    feature; so where every group is of one feature, and where y is numbers."""
+    numbers = partial(small, y=small().X @ np.linspace(-1.0, 1.0, P) + 5.0)
+    cases = [(small if LOSSES[loss].binary else numbers, {"loss": loss}) for loss in LOSSES]
     for make, changes in [*cases, (problems.single_features, {})]:
         problem, _, solution = fit(part, make, tol=1e-2, max_iter=500, **changes)
         loss, _ = loss_at(problem, solution.w, solution.b)
@@ -256,7 +269,8 @@ def _tasks(part: Regularizer) -> list[Callable[[], Problem]]:
 
 
 def _various(part: Regularizer) -> list[Callable[[], Problem]]:
-    return [small, hard]
+    # An effect shows long before the end of fits without a penalty, which take longest.
+    return [partial(make, tol=1e-3, max_iter=500) for make in (small, hard)]
 
 
 # LAPACK may round in another way where arrays begin at other addresses.
@@ -338,20 +352,24 @@ def _memory(part: Regularizer) -> None:
     at_most("megabytes", peak, MEGABYTES)
 
 
-@checks.add("edges", level=checks.SINGLE)
+@checks.add("edges")
 def _edges(part: Regularizer) -> None:
-    """It solves problems with one feature, two documents, equal features or a single label. Groups
-    without features and graphs without links are solved, or refused with a message."""
+    """It solves problems with one feature, two documents, equal features or a single label, and
+    states their objectives. Groups without features and graphs without links are solved, or refused
+    with a message."""
     ready = prepared(part)
     for name, (problem, may_refuse) in problems.edges(ready.needs).items():
-        solved_or_refused(partial(ready.solve, problem), name, may_refuse=may_refuse)
+        solve = partial(ready.solve, problem)
+        if solution := solved_or_refused(solve, name, may_refuse=may_refuse):
+            require_objective(ready, problem, solution, f" for {name}")
 
 
 def _strengths_of(part: Regularizer) -> list[str]:
     return [key for key, it in part.declared().items() if isinstance(it.search, LogGrid)]
 
 
-@checks.add("strengths", applies=lambda part: bool(_strengths_of(part)))
+# What the others are asked at comes from the strengths and their scales.
+@checks.add("strengths", applies=lambda part: bool(_strengths_of(part)), level=checks.RIGHT)
 def _strengths(part: Regularizer) -> None:
     """A penalty strength of 0 is allowed, and a huge one leaves no weight. Each strength counts: a
     larger one gives other weights, which fit no better."""
@@ -371,7 +389,7 @@ def _strengths(part: Regularizer) -> None:
             at_least(f"a loss with a larger {key}", after, before, 1e-5 * null_loss(problem))
 
 
-@checks.add("scale", applies=lambda part: bool(_strengths_of(part)))
+@checks.add("scale", applies=lambda part: bool(_strengths_of(part)), level=checks.RIGHT)
 def _scale(part: Regularizer) -> None:
     """The scale of a strength is of the size at which weights vanish: a hundredth of it leaves
     some, and of a sparse model ten times as much leaves none. A document of weight 3 counts in it
@@ -419,12 +437,7 @@ def _objective(part: Regularizer) -> None:
         # Once the last of the grid, which has the most weights, and small ones among them.
         ready = part.candidates(problem)[-1] if "unequal" in told else prepared(part, problem)
         solution = ready.solve(problem) if told else fit(part, small)[2]
-        value = ready.objective(problem, solution.w, solution.b)
-        told += "" if math.isfinite(value) else ", at which such weights are not allowed,"
-        if not declares(part):
-            told += " (the loss; what else is right, objective(problem, w, b) says)"
-        same = abs(solution.objective - value) <= slack_of(value, problem, SAME) < math.inf
-        require(same, f"the objective {value:.8g}{told}", f"{solution.objective:.8g}")
+        require_objective(ready, problem, solution, told)
         if solution.unsmoothed is not None:
             smooth = problem.unsmoothed(solution.w, solution.b, solution.objective, solution.gap)
             near("unsmoothed.objective", [solution.unsmoothed.objective], [smooth.objective], SAME)  # type: ignore[union-attr]

@@ -1032,6 +1032,15 @@ bug(
     GroupRidge,
     penalty=lambda s, p: GroupNorms(_of_several(p), s.group, 0.0, s.l2),
 )
+bug(
+    "norms of groups by reduceat",
+    GroupRidge,
+    solve=found(lambda s, it, p: replace(it, objective=_norms_by_reduceat(s, it, p))),
+)
+bug(
+    "scores of documents by reduceat", Pull, cost=lambda s, p, flat: _scores_by_reduceat(s, p, flat)
+)
+bug("numbers are taken for labels", Pull, solve=given(lambda s, p: p.replace(y=np.sign(p.y))))
 bug("random numbers of the process", Pull, first=lambda s, p: np.random.randn(p.X.shape[1] + 1))
 bug("keeps its last solution", Pull, first=lambda s, p: _kept(s, p))
 
@@ -1051,6 +1060,30 @@ def _of_several(problem: Problem) -> Groups:
         np.ones(len(some)),
         groups.n_features,
     )
+
+
+def _norms_by_reduceat(self: Any, it: Solution, problem: Problem) -> float:
+    groups, loss = problem.groups, problem.loss
+    assert groups is not None
+    value = loss.value(problem.X @ it.w + it.b, problem.y, problem.sample_weight)
+    value += self.l2 * float(it.w @ it.w)
+    if not len(groups.indices):
+        return value
+    squares = np.append(it.w[groups.indices] ** 2, 0.0)  # of an empty group, the one after it
+    norms = np.sqrt(np.add.reduceat(squares, groups.indptr[:-1]))
+    return value + self.group * float(groups.weights @ norms)
+
+
+def _scores_by_reduceat(self: Any, problem: Problem, flat: Floats) -> tuple[float, Floats]:
+    X, y, w = problem.X, problem.y, flat[:-1]
+    if not X.nnz:
+        return Pull.cost(self, problem, flat)
+    parts = np.append(X.data * w[X.indices], 0.0)  # of an empty row, the one after it
+    z = np.add.reduceat(parts, X.indptr[:-1]) + flat[-1]
+    r, h = np.empty(len(y)), np.empty(len(y))
+    value = problem.loss.derivatives(z, y, problem.sample_weight, r, h) + self.l2 * float(w @ w)
+    slope = float(r.sum()) if problem.fit_intercept else 0.0
+    return value, np.append(X.T @ r + 2.0 * self.l2 * w, slope)
 
 
 _last: list[Floats] = []
