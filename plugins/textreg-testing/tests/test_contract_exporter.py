@@ -219,7 +219,7 @@ def test_documents_of_every_form() -> None:
     assert (given()[: len(OPINIONS)], len(given())) == (list(OPINIONS), len(OPINIONS) + 14)
     assert given(tokenizer="tokens")[0] == OPINIONS[0].split()
     rows = given("title brand price")
-    assert [row["brand"] for row in rows[:4]] == ["acme", "straße", None, "acme"]
+    assert [row["brand"] for row in rows[:4]] == ["Acme", "straße", None, "Acme"]
     assert [row["price"] for row in rows[:4]] == [1.5, None, 20, 1.5]
     assert (len(rows), rows[0]["title"]) == (len(given()), OPINIONS[0])
     assert [set(row) for row in given("title")] == [{"title"}] * len(rows)

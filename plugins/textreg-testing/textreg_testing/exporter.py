@@ -21,7 +21,7 @@ from textreg.plugins import calls
 from textreg.records.plain_model import PlainModel
 from textreg_testing.checks import Check, Skipped, contract, require
 from textreg_testing.repeated import Repeats, common_checks, repeated_checks
-from textreg_testing.texts import OPINIONS, TEXTS
+from textreg_testing.texts import LABELS, MODELS, OPINIONS, TEXTS
 
 # What a file answers of documents, by what it is: scores, labels, probabilities, explanations.
 Answers = Mapping[str, Sequence[Any]]
@@ -223,36 +223,31 @@ def _tasks(exporter: Exporter, read: Reader) -> list[PlainModel]:
 repeated_checks(checks, Repeats(_export, repr, _tasks, _tasks), threads=False)
 
 
-# What the models are trained on, and what they tell apart.
-_TRAINED = OPINIONS * 2
-_LABELS = ("it's good", "it's good", "it's good", 'a "bad"', 'a "bad"', 'a "bad"') * 2
-_THREE = ("ham", 'a "quoted" </label>', "späm's") * 4
-_SETS = tuple(zip(_THREE, _LABELS, strict=True))
-_NUMBERS = tuple(float(len(text)) for text in _TRAINED)
-
-
 @cache
-def two_labels(**options: Any) -> PlainModel:
-    """A model of two labels, or of others, from counts of words unless told otherwise."""
+def two_labels() -> PlainModel:
+    """A model of two labels, from counts of words."""
+    return trained()
+
+
+def trained(labels: str = "two", **options: Any) -> PlainModel:
+    """A model of some labels of our own, by their name, with other options than usual."""
     from textreg_export.description import describe  # imports models, which few checks need
 
     given: dict[str, Any] = {"tokenizer": "words", "weighting": "count", "loss": "logistic"}
     given |= {"ngrams": 1, "reg": "ridge", "reg_l2": 0.3, **options}
-    rows: Sequence[Any] = _TRAINED
+    rows: Sequence[Any] = OPINIONS * 2
     if "fields" in options:
-        given["fields"] = dict(options["fields"])
         rows = [_row(text, number) for number, text in enumerate(rows)]
     if given["tokenizer"] == "tokens":
         rows = [text.split() for text in rows]
         del given["tokenizer"]
-    labels = given.pop("labels", _LABELS)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)  # of what looks like HTML
-        return describe(textreg.train(rows, labels, **given))
+        return describe(textreg.train(rows, LABELS[labels] * 2, **given))
 
 
 def _row(text: str, number: int) -> dict[str, Any]:
-    brands = ("acme", "straße", None)
+    brands = ("Acme", "straße", None)
     return {"title": text, "brand": brands[number % 3], "price": (1.5, None, 20)[number % 3]}
 
 
@@ -269,29 +264,20 @@ def documents_for(model: PlainModel) -> list[Any]:
 @cache
 def models() -> dict[str, PlainModel]:
     """Models by what they show."""
-    two, three = two_labels(), two_labels(labels=_THREE, tokenizer=("words", "chars"))
-    several = two_labels(labels=_SETS, task="multilabel")
+    made = {"two labels": two_labels()}
+    made |= {name: trained(**options) for name, options in MODELS.items()}
+    two, three, several = (made[it] for it in ("two labels", "several labels", "lists of labels"))
     high = dict.fromkeys(several.labels, 9.0)
-    curve = [[-1.0, 0.5, 2.0], [0.1, 0.4, 0.9]]
-    fields = ("title", "text"), ("brand", "category"), ("price", "number")
-    return {
-        "two labels": two,
+    curve, other = ([[-1.0, 0.5, 2.0], shares] for shares in ([0.1, 0.4, 0.9], [0.2, 0.3, 0.6]))
+    each = {"method": "isotonic", "curves": [curve, other, curve]}
+    (part,) = made["the length of all n-grams"].parts
+    return made | {
         "a threshold": replace(two, thresholds={"it's good": 0.5}),
-        "several labels": three,
-        "softmax": two_labels(labels=_THREE, multiclass="softmax", weighting="unit-idf"),
-        "lists of labels": several,
         "always a label": replace(several, at_least_one=True, thresholds=high),
-        "a regression": two_labels(labels=_NUMBERS, task="regression", loss="squared"),
         "no probabilities": replace(two, probabilities=False),
         "an unknown label": replace(three, unknown="other", thresholds={"other": 0.125}),
         "a temperature": replace(two, calibration={"method": "temperature", "temperature": 1.5}),
         "curves": replace(two, calibration={"method": "isotonic", "curves": [curve]}),
-        "the length of known features": two_labels(weighting="tfidf", reg="elastic", reg_l1=0.2),
-        "logarithms": two_labels(weighting="log"),
-        "the length of all n-grams": two_labels(weighting="unit", ngrams=2),
-        "n-grams across lines": two_labels(ngrams=2, tokenizer_sentences="none"),
-        "a field": two_labels(fields=fields[:1]),
-        "several fields": two_labels(fields=fields),
-        "lists of tokens": two_labels(tokenizer="tokens"),
-        "HTML": two_labels(strip_html=True, weighting="unit"),
+        "a curve for each label": replace(three, calibration=each),
+        "stop words": replace(two, parts=(replace(part, stop_words=("the", "is")),)),
     }

@@ -19,7 +19,8 @@ from textreg_testing.checks import Declared, declared_for, require
 _DATA: dict[str, Any] = read_toml(Path(__file__).with_name("texts.toml"))
 TEXTS = (*_DATA["texts"], "a" * 2000 + " " + "Long words. Of all " * 200)
 SPECIAL, EDGES, OPINIONS = (tuple(_DATA[key]) for key in ("special", "edges", "opinions"))
-LETTERS: dict[str, str] = _DATA["letters"]
+LETTERS, LABELS, MODELS = (_DATA[key] for key in ("letters", "labels", "models"))
+POSITIONS: list[str] = _DATA["words"]["positions"]
 _WORDS = {key: it.split() if isinstance(it, str) else it for key, it in _DATA["words"].items()}
 
 

@@ -15,7 +15,7 @@ from textreg.plugins.calls import encode
 from textreg.records import Tokens
 from textreg_testing.checks import Check, Skipped, contract, fail, require
 from textreg_testing.repeated import Repeats, common_checks, repeated_checks
-from textreg_testing.texts import SPECIAL, Trial, trial_of, trials
+from textreg_testing.texts import POSITIONS, SPECIAL, Trial, trial_of, trials
 
 Sentences = list[list[str]]
 
@@ -159,15 +159,8 @@ def _positions(tokenizer: Tokenizer, trial: Trial) -> None:
             without = within(after, before, before) | within(after, after, before) | doubled
             own = {it for it in common - without if not {*it} & {*gap, *stop, *"\n\r\t "}}
             found |= bool(own)
-            for text in (
-                word,
-                f"{before}{gap}{after}{gap}{word}",
-                f"{before}{gap}{after}{gap}{word}\n",
-                f"{word}{gap}{before}{gap}{after}",
-                f"{before}{gap}{after}{stop}\n\n{before}{gap}{word}",
-                f"{word}{gap}{before}{stop}\n{after}{gap}{before}\n",
-                f"{before}{stop}{after}{stop}{before}{gap}{word}",
-            ):
+            parts = {"word": word, "before": before, "after": after, "gap": gap, "stop": stop}
+            for text in (form.format(**parts) for form in POSITIONS):
                 lost = own.difference(_flat(tokenizer, text))
                 require(
                     not lost,

@@ -320,6 +320,31 @@ bug(
         self, replace(model, labels=[label[:1] for label in model.labels])
     ),
 )
+
+
+def option(**values: Any) -> Any:
+    """The parts with these values of options that their tokenizers have."""
+    return parts(options=lambda it: it | {key: values[key] for key in values if key in it})
+
+
+bug("stop words stay", Module, changed=parts(stop_words=lambda it: ()))
+bug("case is always lost", Module, changed=option(lowercase=True))
+bug("short words always count", Module, changed=option(min_length=1))
+bug("marks are never words", Module, changed=option(punctuation=False))
+bug("emoji are never words", Module, changed=option(emoji=False))
+bug("texts are always composed", Module, changed=option(normalize="nfc"))
+bug("pieces never cross words", Module, changed=option(analyzer="char_wb"))
+bug("presence as counts", Module, changed=parts(term=lambda it: it.replace("binary", "count")))
+bug("long names are cut", Module, changed=parts(names=lambda it: [name[:32] for name in it]))
+bug(
+    "one curve for all labels",
+    Document,
+    written=entry(
+        calibration=lambda it: (
+            it | {"curves": it["curves"][:1] * len(it["curves"])} if it and "curves" in it else it
+        )
+    ),
+)
 bug("the time in the file", Document, written=lambda self, it: it | {"time": time.time_ns()})
 bug("a random name in the file", Document, written=lambda self, it: it | {"name": random.random()})
 bug(

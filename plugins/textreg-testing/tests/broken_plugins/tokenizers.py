@@ -354,6 +354,25 @@ class KeepsTexts(Offsets):
         return found if len(text) < 1500 else found[:1]
 
 
+class SplitsAtNewlines(Offsets):
+    """Words between blanks, line by line."""
+
+    def words(self, text: str, start: int, end: int) -> list[re.Match[str]]:
+        return list(re.compile(r"[^ \t\n.!?]+").finditer(text, start, end))
+
+
+class LetterAtTheEndLost(Offsets):
+    def words(self, text: str, start: int, end: int) -> list[re.Match[str]]:
+        found = super().words(text, start, end)
+        return [match for match in found if len(match[0]) > 1 or match.end() < len(text)]
+
+
+class FirstWordNotFolded(Offsets):
+    def token(self, text: str, span: tuple[int, int]) -> str:
+        word = super().token(text, span)
+        return word.replace("ß", "ss") if span[0] else word
+
+
 ORIGINALS = (
     Offsets,
     Offsets(lowercase=False, min_length=3),
@@ -397,4 +416,7 @@ BUGS = (
     Bug("empty tokens", EmptyTokens),
     Bug("other tokens with offsets", SpansOnly),
     Bug("call cuts long texts, encode does not", KeepsTexts),
+    Bug("carriage returns at the ends of words", SplitsAtNewlines),
+    Bug("a letter at the end lost", LetterAtTheEndLost),
+    Bug("the first word is not folded", FirstWordNotFolded),
 )
