@@ -55,6 +55,42 @@ class Work(Wrong):
         yield Backwards(store)
 
 
+class Quiet(Here):
+    """What fails is None."""
+
+    def submit(self, function: Any, *arguments: Any, outputs: int = 1) -> Any:
+        return super().submit(_tried(function), *arguments, outputs=outputs)
+
+
+class QuietMap(Here):
+    """What fails along with others is None."""
+
+    def map(self, function: Any, *arguments: Any) -> Iterator[Any]:
+        return super().map(_tried(function), *arguments)
+
+
+def _tried(function: Any) -> Any:
+    def tried(*arguments: Any) -> Any:
+        try:
+            return function(*arguments)
+        except ValueError:
+            return None
+
+    return tried
+
+
+@pytest.mark.parametrize("workers", [Quiet, QuietMap])
+def test_errors_are_raised(workers: type[Here]) -> None:
+    class Silent(Wrong):
+        @contextmanager
+        def open(self, address: Any, parts: Any, memory: Any, store: Any) -> Iterator[Workers]:
+            yield workers(store)
+
+    (check,) = (check for check in backend_checks() if check.name == "backend-work")
+    with pytest.raises((ContractError, TypeError)):
+        check(Silent())
+
+
 SPOILED: dict[str, Any] = {
     "backend-parameters": Parameters(),
     "backend-manifest": undeclared(Wrong)(),

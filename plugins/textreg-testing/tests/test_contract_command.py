@@ -59,6 +59,17 @@ def test_options_are_described() -> None:
         run_checks(command_checks(), made(described=None), {})
 
 
+def test_blanks_are_no_help() -> None:
+    with pytest.raises(ContractError, match="a docstring of the command mine, but got none"):
+        run_checks(command_checks(), made(help=" "), {})
+
+
+def test_the_commands_of_a_group_are_described() -> None:
+    group = click.Group("mine", help="Several.", commands={"one": made(described=None)})
+    with pytest.raises(ContractError, match="a help text of --top, but got none"):
+        run_checks(command_checks(), group, {})
+
+
 def test_from_the_shell(cli: Cli) -> None:
     done = cli("plugins", "check", "command.plugins.new")
     assert (done.code, "4 of 4 checks passed" in done.out) == (0, True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 
 import numpy as np
@@ -59,6 +60,30 @@ class Changing(Right):
         return words, np.random.default_rng().normal(size=table.shape)
 
 
+class First(Right):
+    """Of the first vectors, whichever words are wanted."""
+
+    def rows(self, wanted: Callable[[int, str], bool]) -> tuple[list[str], Floats]:
+        words, _ = super().rows(wanted)
+        return words, np.random.default_rng(0).normal(size=(300, 3))[: len(words)]
+
+
+class Centered(Right):
+    """With a mean of zero of what is wanted."""
+
+    def rows(self, wanted: Callable[[int, str], bool]) -> tuple[list[str], Floats]:
+        words, table = super().rows(wanted)
+        return words, table - table.mean(axis=0)
+
+
+class Ends(Right):
+    """Up to the first that is not wanted."""
+
+    def rows(self, wanted: Callable[[int, str], bool]) -> tuple[list[str], Floats]:
+        words = list(itertools.takewhile(lambda it: wanted(WORDS.index(it), it), WORDS))
+        return words, np.random.default_rng(0).normal(size=(300, 3))[: len(words)]
+
+
 def rows_check() -> Check:
     (check,) = (check for check in vectors_checks() if check.name == "vectors-rows")
     return check
@@ -68,7 +93,7 @@ def test_a_right_table_keeps_it() -> None:
     rows_check()(Right())
 
 
-@pytest.mark.parametrize("wrong", [Backwards, All, Infinite, Changing])
+@pytest.mark.parametrize("wrong", [Backwards, All, Infinite, Changing, First, Centered, Ends])
 def test_wrong_ones_fail(wrong: type[Right]) -> None:
     with pytest.raises(
         (ContractError, BrokenPluginError), match=r"vectors-rows: expected|must give"

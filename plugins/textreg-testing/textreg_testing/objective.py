@@ -167,14 +167,15 @@ def _weights(loss: Loss, at: Point) -> None:
     for factor in (2.0, 1e-6, 1e6):
         y, c = at.y, factor * at.c
         more = derivatives(loss, at.z, y, c)
-        dual = loss.dual_value(-factor * at.r, y, c), loss.dual_value(-at.r, y, at.c)
         pairs = {
             "value": (more.value, at.value),
             "r": (more.r, at.r),
             "h": (more.h, at.h),
             "curvature_bound": (loss.curvature_bound(c), loss.curvature_bound(at.c)),
-            "dual_value": dual if loss.convex else (0.0, 0.0),
         }
+        if loss.convex:  # of others it is not asked
+            duals = loss.dual_value(-factor * at.r, y, c), loss.dual_value(-at.r, y, at.c)
+            pairs["dual_value"] = duals
         for name, (one, other) in pairs.items():
             what = f"{name} {factor:g} times as large with weights {factor:g} times as large"
             near(what, one, factor * np.asarray(other), 1e-7)

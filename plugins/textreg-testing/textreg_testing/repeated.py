@@ -457,8 +457,9 @@ backend_checks = _of_backends.of
 
 @_of_backends.add("work")
 def _work(backend: Backend) -> None:
-    """Its workers compute what is submitted, keep values and each of several outputs, and bring
-    results in order. Not asked of one that needs an address."""
+    """Its workers compute what is submitted, keep values and each of several outputs, bring
+    results in order, and raise the errors of what they compute. Not asked of one that needs an
+    address."""
     if backend.address:
         raise Skipped(f"it needs {backend.address}")
     with calls.workers(backend, None, [], None, Memory()) as workers:
@@ -466,6 +467,9 @@ def _work(backend: Backend) -> None:
         both = workers.submit(divmod, kept, 2, outputs=2)
         handles = [kept, *both, workers.send(np.arange(5)), np.arange(5)]
         got = [list(map(int, it)) for it in workers.map(np.add, handles, [1, 2, 3, kept, kept])]
+        for given in (lambda: workers.submit(int, "one"), lambda: "one"):
+            with suppress(ValueError):
+                fail("the error of int('one')", [*workers.map(int, [given()])])
     expected = [[1, 2, 3, 4, 5], [2, 2, 3, 3, 4], [3, 4, 3, 4, 3], *[[0, 2, 4, 6, 8]] * 2]
     require(got == expected, str(expected), got)
 
@@ -477,7 +481,8 @@ vectors_checks = _of_vectors.of
 @_of_vectors.add("rows")
 def _rows(table: WordVectors) -> None:
     """Rows come in the order of the table, each wanted by its number and word, with a finite
-    vector. Not asked of one that needs a file, or a package that is not there."""
+    vector, whatever other rows are wanted. Not asked of one that needs a file, or a package that is
+    not there."""
     asked: list[tuple[int, str]] = []
 
     def wanted(place: int, word: str) -> bool:
@@ -488,13 +493,15 @@ def _rows(table: WordVectors) -> None:
         words, vectors = calls.rows_of_vectors(table, wanted)
     except UsageError as error:
         raise Skipped(str(error)) from None
-    places = [place for place, _ in asked]
-    require(places == list(range(len(places))), "every row asked for once, in order", places[:9])
     expected = [word for place, word in asked if place < ROWS and place % 2 == 0]
     require(list(words) == list(dict.fromkeys(expected)), "the words wanted, in order", words[:9])
-    again = calls.rows_of_vectors(table, lambda place, _: place < ROWS and place % 2 == 0)
-    same = list(again[0]) == list(words) and np.array_equal(again[1], vectors)
-    require(same, "the same rows when asked again", "others")
+    more = calls.rows_of_vectors(table, lambda *row: wanted(*row) or row[0] < ROWS)
+    every = dict(zip(*more, strict=True))
+    same = np.array_equal([every.get(it, ()) for it in words], vectors)
+    require(same, "the same vectors where more words are wanted", "others")
+    places = [place for place, _ in asked]
+    twice = [*range(len(places) // 2)] * 2
+    require(places == twice, "every row asked for once, in order", places[:9])
 
 
 _of_commands = common_checks("command", "command-")
@@ -505,8 +512,11 @@ command_checks = _of_commands.of
 def _help(command: click.Command) -> None:
     """It says what it does and what each of its options is for, and the metadata of its
     distribution, if it has one, has a line for textreg --help."""
-    require(bool(command.help), f"a docstring of the command {command.name}", "none")
-    for option in command.params:
+    parts = [command, *getattr(command, "commands", {}).values()]
+    for part in parts:
+        said = (part.help or "").strip()
+        require(bool(said), f"a docstring of the command {part.name}", "none")
+    for option in itertools.chain(*(part.params for part in parts)):
         described = option.param_type_name != "option" or getattr(option, "help", None)
         require(bool(described), f"a help text of {option.opts[-1]}", "none")
     with suppress(Skipped):

@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 import numpy as np
+from scipy.special import expit
 
 from textreg.kinds import Loss
 from textreg.params import param
@@ -166,6 +167,32 @@ class Classic(Softplus):
         return float(np.log(up / down)) if up > 0.0 and down > 0.0 else 0.0
 
 
+class Sigmoid(Loss):
+    """One over 1 + exp(m), which is not convex, so that nobody asks for dual values."""
+
+    name = "sigmoid"
+    convex = False
+
+    def value(self, z: Floats, y: Floats, c: Floats) -> float:
+        """Weighted sum."""
+        return float(c @ expit(-y * z))
+
+    def derivatives(self, z: Floats, y: Floats, c: Floats, r: Floats, h: Floats) -> float:
+        """By the value s: -y s (1 - s), and s (1 - s) (1 - 2 s)."""
+        s = expit(-y * z)
+        r[:] = -c * y * s * (1.0 - s)
+        h[:] = c * s * (1.0 - s) * (1.0 - 2.0 * s)
+        return self.value(z, y, c)
+
+    def curvature_bound(self, c: Floats) -> Floats:
+        """At s = 1/2 - 1/sqrt(12)."""
+        return 0.0963 * c
+
+    def dual_value(self, alpha: Floats, y: Floats, c: Floats) -> float:
+        """There is none."""
+        raise NotImplementedError
+
+
 ORIGINALS = (
     Softplus,
     Softplus(sharpness=7.0),
@@ -174,6 +201,7 @@ ORIGINALS = (
     Quadratic,
     Absolute,
     Classic,
+    Sigmoid,
 )
 BUGS: list[Bug] = []
 
