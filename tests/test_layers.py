@@ -201,7 +201,7 @@ BUDGETS = {
     "plugins/textreg-latent": 760,
     "plugins/textreg-papers": 975,
     "plugins/textreg-report": 3_993,
-    "plugins/textreg-testing": 2_888,
+    "plugins/textreg-testing": 2_885,
 }
 """Lines of code that a folder may have, without docstrings, comments, blanks and tests.
 
