@@ -380,6 +380,12 @@ def test_skipped_files_of_a_folder(write, skip, tmp_path: Path) -> None:
     ]
 
 
+def test_the_encoding_of_other_letters_is_named(write) -> None:
+    path = write("a.csv", "label,text\na,fine\nb,Привет, мир\n".encode("cp1251"))
+    with pytest.raises(DataError, match="The text may be in cp1251: pass --encoding cp1251"):
+        read_corpus(path)
+
+
 def test_what_is_told_of_skipped_rows(write) -> None:
     """How many, which lines and why; the likely encoding is named and not chosen."""
     rows = ["label,text\n", *(f"a,gut Nr. {row}\n" for row in range(1, 101))]

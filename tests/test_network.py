@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import threading
+import time
 import weakref
 from pathlib import Path
 from typing import Any
@@ -296,7 +297,8 @@ def test_scores_are_made_once_for_a_matrix() -> None:
     results = []
 
     def use() -> None:
-        results.append(cache.get("key", lambda: calls.append(1) or object()))
+        # Long enough for the others to ask meanwhile.
+        results.append(cache.get("key", lambda: calls.append(time.sleep(0.02)) or object()))
 
     threads = [threading.Thread(target=use) for _ in range(8)]
     for thread in threads:

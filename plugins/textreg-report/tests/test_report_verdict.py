@@ -217,6 +217,14 @@ def test_weak_labels_are_those_of_exact_tests_adjusted_for_all() -> None:
     assert weak(*good, ("new", 0, 0)) == none
 
 
+def test_the_label_of_most_documents_is_the_simplest_answer(several: Model) -> None:
+    labels: list[Any] = [["r"], ["r"], ["g"]] * 20
+    scores = np.array([["g" in own, "r" in own] for own in labels], dtype=float) * 4 - 2
+    simplest = versus_constant(answered(several, labels, scores), trained={})
+    assert simplest is not None
+    assert simplest.name == "always answering “r”"
+
+
 def test_several_labels(several: Model) -> None:
     labels: list[Any] = [["r"], ["g"], ["r", "g"], []] * 30
     scores = np.array([["r" in own, "g" in own] for own in labels], dtype=float)[:, ::-1] * 4 - 2

@@ -380,7 +380,7 @@ def test_texts_that_parts_are_tried_on() -> None:
     ours, given = Trial(), Trial(("Lamp lit lamp x1 a.", "Oil lamp") * 20)
     assert (ours.where, len(ours.every), len(ours.plain)) == ("the texts of the check", 15, 12)
     assert (given.where, len(given.every), len(given.plain)) == ("the 40 given texts", 45, 40)
-    plain = ["lamp", "kettle", "rosewood", "bright", "music", "gardens"]
+    plain = ["lamp", "kettle", "rosewood", "bright", "music", "gardens", "straße", "x"]
     spaceless = ("，", "。", ["灯光", "电影", "音乐", "花园", "苹果", "老师"])
     assert ours.words == ((" ", ". ", plain), spaceless)
     assert given.words[0][2] == ["Lamp", "lit", "lamp", "Oil", *plain[1:5]]
