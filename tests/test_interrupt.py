@@ -287,6 +287,20 @@ def test_in_compiled_code(tmp_path: Path) -> None:
     assert time.monotonic() - begin < 20
 
 
+def test_after_all_work_it_ends_the_process_unless_another_handles_it() -> None:
+    code = """if True:
+        import signal
+        from textreg.interrupts import disown, own
+        disown()
+        print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)
+        own()
+        disown()
+        print(signal.getsignal(signal.SIGINT) is signal.SIG_DFL)
+    """
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["True", "True"]
+
+
 @pytest.mark.parametrize(
     "command",
     [

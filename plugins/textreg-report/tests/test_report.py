@@ -733,6 +733,7 @@ def test_regression() -> None:
     assert squared.value == pytest.approx(((values - predicted) ** 2).mean())
     assert absolute.value == pytest.approx(np.abs(values - predicted).mean())
     assert found.documents[0].certainty == pytest.approx(-np.abs(values - predicted).max())
+    assert (found.scores.labels, found.scores.left_out) == ([], 0)
     assert {"scores", "documents", "baseline"} <= set(Page(found.to_html()).sections())
 
 
