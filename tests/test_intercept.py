@@ -15,7 +15,7 @@ from scipy.special import expit
 import textreg
 from textreg import LinearClassifier, Ridge
 from textreg.errors import UsageError
-from textreg.measure.intercept import balanced, choose_shift, shifts_of_rows
+from textreg.measure.intercept import balanced, choose_shift, shifts_of_rows, sigmoid
 from textreg.model.summary import ShiftSummary
 from textreg.records import Corpus, Problem
 from textreg.tasks.classification import OneVsRest, Softmax
@@ -130,9 +130,32 @@ def test_a_shift_gives_way_only_to_one_that_is_clearly_better() -> None:
 
     assert choose(0.01) == "balanced"
     assert choose(1.5) == "none"
-    kinds = shifts_of_rows(scores, y[:, None], np.ones((400, 1)))
+
+
+def test_what_is_balanced_are_probabilities_at_the_temperature() -> None:
+    rng = np.random.default_rng(4)
+    y = rng.random(500) < 0.3
+    scores = 0.5 * (np.where(y, 1.5, -1.5) + rng.normal(size=500))[:, None]  # all too small
+    ones = np.ones_like(scores)
+
+    kinds = shifts_of_rows(scores, y[:, None], ones)
     assert list(kinds) == ["balanced", "half", "none"]
     assert kinds["half"] == pytest.approx(kinds["balanced"] / 2)
+    shifted = scores + kinds["balanced"]
+    first = scores + balanced(scores, y[:, None], ones)
+    # Nearly as many are found as there are, where at T = 1 hardly half of them are.
+    assert np.sum(first > 0.0) < 0.5 * y.sum()
+    assert np.sum(shifted > 0.0) == pytest.approx(y.sum(), rel=0.2)
+
+    def heat(surer: float) -> float:
+        margins = np.where(y, 1.0, -1.0) * (scores + kinds["balanced"])[:, 0]
+        return float(np.logaddexp(0.0, -surer * margins).mean())
+
+    assert heat(2.0) < heat(1.0)  # so it is not at T = 1 that probabilities sum to the documents
+    assert sigmoid(shifted).sum() > 1.05 * y.sum()
+    certain = 10.0 * np.where(y, 1.0, -1.0)[:, None] + 3.0
+    (between,) = shifts_of_rows(certain, y[:, None], ones)["balanced"]
+    assert between == pytest.approx(-3.0, abs=3.0)  # where all are told apart, not at an edge
 
 
 def reviews(n: int, seed: int, share: float = 0.2) -> tuple[list[str], list[str]]:
@@ -215,7 +238,7 @@ def test_a_matrix_has_the_shift_too() -> None:
     shifted = LinearClassifier("ridge", cv=3).fit(X, y)
     alone = LinearClassifier(shifted.reg_).fit(X, y)
     assert shifted.coef_ == pytest.approx(alone.coef_, abs=1e-2)
-    assert abs(shifted.intercept_[0] - alone.intercept_[0]) > 0.05
+    assert abs(shifted.intercept_[0] - alone.intercept_[0]) > 0.005
 
 
 @pytest.mark.parametrize("task", [{}, {"task": "regression"}])

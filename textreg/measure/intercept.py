@@ -96,14 +96,28 @@ def balanced(scores: Floats, positive: Bools, weights: Floats) -> Floats:
 def sigmoid(x: Floats) -> Floats:
     """1 / (1 + exp(-x))."""
     with np.errstate(over="ignore"):
-        odds = np.exp(-x)
-    odds += 1.0
+        odds = 1.0 + np.exp(-x)
     return np.reciprocal(odds, out=odds)
 
 
 def shifts_of_rows(scores: Floats, positive: Bools, weights: Floats) -> dict[str, Floats]:
-    """The shifts of :func:`balanced`, half of them, and none, by kind."""
+    """The shifts of :func:`balanced` for probabilities, half of them, and none, by kind.
+
+    Probabilities are those of scores divided by a temperature T, which suits the shifted scores.
+    Where scores are too small, T < 1, it is these that are balanced: delta = T balanced(f / T). By
+    the scores themselves a label that few documents have would be found too rarely. A T > 1, as 20
+    documents may ask for, would leave the most frequent label alone.
+    """
     shift = balanced(scores, positive, weights)
+    margins, n = np.where(positive, 1.0, -1.0) * (scores + shift), len(scores)
+
+    def loss(heat: float) -> float:
+        # Laplace's rule: one document more, with each label or without it alike
+        one_more = np.logaddexp(0.0, np.abs(margins / heat)).mean() / (2 * n)
+        return float(np.logaddexp(0.0, -margins / heat).mean() + one_more)
+
+    heat = min(temperature(loss, ROUGH), 1.0)
+    shift = heat * balanced(scores / heat, positive, weights)
     return {"balanced": shift, "half": shift / 2, "none": np.zeros_like(shift)}
 
 
@@ -126,15 +140,13 @@ def joint(loss_and_gradient: Callable[[Floats], tuple[float, Floats]], scores: F
     def objective(values: Floats) -> tuple[float, Floats]:
         b, slope = values[:k], math.exp(values[k])  # slope = 1 / T
         loss, gradient = loss_and_gradient(slope * scores + b)
-        by_slope = slope * (gradient * scores).sum()
-        by_values = np.append(gradient.sum(axis=0) + PRIOR * b, by_slope)
+        by_values = np.append(gradient.sum(axis=0) + PRIOR * b, slope * (gradient * scores).sum())
         return loss + PRIOR * float(b @ b) / 2, by_values
 
     # A millionth of the loss is far below what tells shifts apart.
-    fitted = minimize(
+    values = minimize(
         objective, np.zeros(k + 1), jac=True, method="L-BFGS-B", options={"ftol": 1e-6}
-    )
-    values = fitted.x
+    ).x
     return np.asarray(values[:k] / math.exp(values[k]))
 
 
@@ -164,8 +176,7 @@ def choose_shift(candidates: Candidates, losses: Losses, scores: Floats) -> Shif
     judged = {kind: np.zeros(n) for kind in whole}
     parts = 2 if n >= MANY else min(PARTS, n)
     # Every fifth document, say, is in the same part, as files may be sorted by label.
-    part = np.arange(n) % parts
-    for held in (part == k for k in range(parts)):
+    for held in (np.arange(n) % parts == k for k in range(parts)):
         for kind, shift in candidates(~held).items():
             judged[kind][held] = _judged(scores + shift, losses, held)
     chosen = next(iter(whole))

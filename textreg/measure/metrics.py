@@ -49,9 +49,7 @@ def measure_numbers(
     predicts better, and 0 if y_true does not vary. weights: as in :func:`measure_labels`.
     """
     mse = mean((y_true - predicted) ** 2, weights)
-    variance = float(np.var(y_true))
-    if weights is not None:
-        variance = mean((y_true - mean(y_true, weights)) ** 2, weights)
+    variance = mean((y_true - mean(y_true, weights)) ** 2, weights)
     return {"r2": 1.0 - mse / variance if variance > 0.0 else 0.0, "mse": mse}
 
 

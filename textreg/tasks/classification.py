@@ -15,7 +15,7 @@ from textreg.losses import find_loss
 from textreg.measure import decisions, evaluation
 from textreg.measure.decisions import Calibration, Reliability, Threshold, ThresholdCurve
 from textreg.measure.evaluation import Evaluation, MultilabelEvaluation
-from textreg.measure.intercept import Shift, balanced, choose_shift, joint, shifts_of_rows, sigmoid
+from textreg.measure.intercept import Shift, choose_shift, joint, shifts_of_rows, sigmoid
 from textreg.measure.metrics import LOG_LOSSES, mean, measure_labels
 from textreg.records import Bools, Corpus, Floats, Int64s
 from textreg.tasks import base
@@ -246,11 +246,8 @@ class Classification(Task):
         if not self.probabilistic:
             return None
         counts = self.known(y) & (weights > 0.0).any(axis=1)
-        table, codes, weights = (
-            self.as_table(scores)[counts],
-            y[counts].astype(int),
-            weights[counts],
-        )
+        table, codes = self.as_table(scores)[counts], y[counts].astype(int)
+        weights = weights[counts]
         return choose_shift(
             lambda rows: self._shifts(table[rows], codes[rows], weights[rows]),
             lambda at, rows: self._log_losses(at, codes[rows]),
@@ -606,7 +603,7 @@ class OneVsRest(Multiclass):
 
     def _shifts(self, table: Floats, codes: Int64s, weights: Floats) -> dict[str, Floats]:
         # Half of the shift, or none, chosen by the same rule lost .3 points on 8 corpora.
-        balance = balanced(table, self.rows(codes).T > 0, weights)
+        balance = super()._shifts(table, codes, weights)["balanced"]
         return {"balanced": balance, "joint": self._joint_shift(table, codes)}
 
 
