@@ -153,6 +153,10 @@ def test_what_is_balanced_are_probabilities_at_the_temperature() -> None:
 
     assert heat(2.0) < heat(1.0)  # so it is not at T = 1 that probabilities sum to the documents
     assert sigmoid(shifted).sum() > 1.05 * y.sum()
+    twice = np.repeat(np.arange(500), 1 + np.arange(500) % 2)
+    copied = shifts_of_rows(scores[twice], y[twice, None], np.ones((len(twice), 1)))
+    weighted = shifts_of_rows(scores, y[:, None], 1.0 + np.arange(500)[:, None] % 2)
+    assert weighted["balanced"] == pytest.approx(copied["balanced"])
     certain = 10.0 * np.where(y, 1.0, -1.0)[:, None] + 3.0
     (between,) = shifts_of_rows(certain, y[:, None], ones)["balanced"]
     assert between == pytest.approx(-3.0, abs=3.0)  # where all are told apart, not at an edge

@@ -109,12 +109,12 @@ def shifts_of_rows(scores: Floats, positive: Bools, weights: Floats) -> dict[str
     documents may ask for, would leave the most frequent label alone.
     """
     shift = balanced(scores, positive, weights)
-    margins, n = np.where(positive, 1.0, -1.0) * (scores + shift), len(scores)
+    margins, n = np.where(positive, 1.0, -1.0) * (scores + shift), weights.sum() / scores.shape[1]
 
     def loss(heat: float) -> float:
         # Laplace's rule: one document more, with each label or without it alike
-        one_more = np.logaddexp(0.0, np.abs(margins / heat)).mean() / (2 * n)
-        return float(np.logaddexp(0.0, -margins / heat).mean() + one_more)
+        one_more = np.average(np.logaddexp(0.0, np.abs(margins / heat)), weights=weights) / (2 * n)
+        return float(np.average(np.logaddexp(0.0, -margins / heat), weights=weights) + one_more)
 
     heat = min(temperature(loss, ROUGH), 1.0)
     shift = heat * balanced(scores / heat, positive, weights)
