@@ -221,6 +221,7 @@ def test_edges(tmp_path: Path) -> None:
         ("good", "great"), ("great", "good"), ("film", "plot"), ("plot", "film")
     }  # fmt: skip
     assert graph.similar[names.index("good"), names.index("great")] == 2.0
+    assert graph.similar[names.index("film"), names.index("plot")] == 1.0  # without a weight
     assert links_of(graph, names, "dissimilar") == {("good", "bad"), ("bad", "good")}
     with pytest.warns(DataWarning):
         directed = EdgeFile(path=str(path), directed=True).build(made)
