@@ -15,6 +15,7 @@ from scipy.special import expit
 import textreg
 from textreg import LinearClassifier, Ridge
 from textreg.errors import UsageError
+from textreg.measure.decisions import row_loss
 from textreg.measure.intercept import balanced, choose_shift, shifts_of_rows, sigmoid
 from textreg.model.summary import ShiftSummary
 from textreg.records import Corpus, Problem
@@ -147,11 +148,8 @@ def test_what_is_balanced_are_probabilities_at_the_temperature() -> None:
     assert np.sum(first > 0.0) < 0.5 * y.sum()
     assert np.sum(shifted > 0.0) == pytest.approx(y.sum(), rel=0.2)
 
-    def heat(surer: float) -> float:
-        margins = np.where(y, 1.0, -1.0) * (scores + kinds["balanced"])[:, 0]
-        return float(np.logaddexp(0.0, -surer * margins).mean())
-
-    assert heat(2.0) < heat(1.0)  # so it is not at T = 1 that probabilities sum to the documents
+    loss = {T: row_loss(shifted / T, y[:, None], ones) for T in (0.5, 1.0)}
+    assert loss[0.5] < loss[1.0]  # so it is not at T = 1 that probabilities sum to the documents
     assert sigmoid(shifted).sum() > 1.05 * y.sum()
     twice = np.repeat(np.arange(500), 1 + np.arange(500) % 2)
     copied = shifts_of_rows(scores[twice], y[twice, None], np.ones((len(twice), 1)))
@@ -242,7 +240,7 @@ def test_a_matrix_has_the_shift_too() -> None:
     shifted = LinearClassifier("ridge", cv=3).fit(X, y)
     alone = LinearClassifier(shifted.reg_).fit(X, y)
     assert shifted.coef_ == pytest.approx(alone.coef_, abs=1e-2)
-    assert abs(shifted.intercept_[0] - alone.intercept_[0]) > 0.005
+    assert abs(shifted.intercept_[0] - alone.intercept_[0]) > 0.05
 
 
 @pytest.mark.parametrize("task", [{}, {"task": "regression"}])

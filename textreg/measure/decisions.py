@@ -26,7 +26,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from textreg.errors import DataError, UsageError, did_you_mean
-from textreg.measure.metrics import wilson
+from textreg.measure.metrics import mean, wilson
 from textreg.records import Bools, Floats, Int64s
 
 Transform: TypeAlias = Callable[[Floats], Floats]
@@ -663,6 +663,17 @@ def calibrate(
 
 # Accuracy of a minimum, and the share of an interval that golden sections cut off.
 EXACT, GOLDEN = 1e-5, (3.0 - math.sqrt(5.0)) / 2.0
+
+
+def row_loss(scores: Floats, positive: Bools, weights: Floats) -> float:
+    """The mean log-loss of every row by itself, with one document more (Laplace's rule).
+
+    scores, positive, weights: (n, k), of n documents and k rows. The document more has each label
+    or not alike.
+    """
+    both = np.where(positive, -scores, scores), np.abs(scores)
+    losses, one_more = (mean(np.logaddexp(0.0, it), weights) for it in both)
+    return float(losses + one_more / (2 * weights.sum() / scores.shape[1]))
 
 
 def temperature(log_loss: Callable[[float], float], accuracy: float = EXACT) -> float:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from textreg.measure.decisions import temperature
+from textreg.measure.decisions import row_loss, temperature
 from textreg.records import Bools, Floats
 
 # Most steps to a shift: so many halvings of an interval would not change a double.
@@ -109,14 +109,7 @@ def shifts_of_rows(scores: Floats, positive: Bools, weights: Floats) -> dict[str
     documents may ask for, would leave the most frequent label alone.
     """
     shift = balanced(scores, positive, weights)
-    margins, n = np.where(positive, 1.0, -1.0) * (scores + shift), weights.sum() / scores.shape[1]
-
-    def loss(heat: float) -> float:
-        # Laplace's rule: one document more, with each label or without it alike
-        one_more = np.average(np.logaddexp(0.0, np.abs(margins / heat)), weights=weights) / (2 * n)
-        return float(np.average(np.logaddexp(0.0, -margins / heat), weights=weights) + one_more)
-
-    heat = min(temperature(loss, ROUGH), 1.0)
+    heat = min(temperature(lambda t: row_loss((scores + shift) / t, positive, weights), ROUGH), 1.0)
     shift = heat * balanced(scores / heat, positive, weights)
     return {"balanced": shift, "half": shift / 2, "none": np.zeros_like(shift)}
 

@@ -254,16 +254,10 @@ class Multilabel(Multiclass):
         return np.asarray(np.logaddexp(0.0, np.where(codes, -table, table)).mean(axis=1))
 
     def calibrate(self, method: str, scores: Floats, y: Targets) -> Calibration:
-        table = self.as_table(scores)
+        table, true = self.as_table(scores), y.astype(bool)
+        ones = np.ones_like(table)
         return decisions.calibrate(
-            method,
-            table,
-            y.T.astype(bool),
-            lambda it: (
-                mean(self._log_losses(table / it, y))
-                # Laplace's rule: one document more, with each label or without it alike
-                + mean(self._log_losses(np.abs(table / it), np.zeros_like(y))) / (2 * len(table))
-            ),
+            method, table, true.T, lambda it: decisions.row_loss(table / it, true, ones)
         )
 
     def reliability(
