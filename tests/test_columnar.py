@@ -364,8 +364,19 @@ def test_records_of_a_stream(monkeypatch: pytest.MonkeyPatch) -> None:
     assert list(batch.columns) == ["id", "text"]
 
 
+def lying(path: Path) -> bytes:
+    """A Parquet file whose footer says that hundreds of megabytes are 1 MB, as bytes."""
+    group = pq.ParquetFile(path).metadata.row_group(0)
+    whole = path.read_bytes()
+    for size in (group.total_byte_size, group.column(0).total_uncompressed_size):
+        said = bytes(size * 2 >> shift & 127 | 128 for shift in (0, 7, 14, 21)) + b"\x02"
+        assert said in whole
+        whole = whole.replace(said, b"\x80\x80\x80\x81\x00")
+    return whole
+
+
 def bomb(path: Path) -> Path:
-    """A small file with texts of 400 MB, by a dictionary or by compression."""
+    """A small file with texts of 400 MB, by a dictionary, by compression or by shared prefixes."""
     texts = pa.array(["x" * 1_000_000] * 400)
     if "dictionary" in path.name:
         texts = texts.dictionary_encode()
@@ -375,9 +386,13 @@ def bomb(path: Path) -> Path:
             table,
             path,
             compression="zstd",
-            use_dictionary="plain" not in path.name,
+            use_dictionary="dictionary" in path.name,
             store_schema="schema" in path.name,
+            column_encoding={"text": "DELTA_BYTE_ARRAY"} if "prefixes" in path.name else None,
+            data_page_size=1 << (30 if "lying" in path.name else 20),
         )
+        if "lying" in path.name:
+            path.write_bytes(lying(path))
     else:
         make = pa.ipc.new_file if path.suffix == ".arrow" else pa.ipc.new_stream
         with make(path, table.schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as out:
@@ -388,7 +403,7 @@ def bomb(path: Path) -> Path:
 @pytest.mark.parametrize(
     "name",
     [
-        *("dictionary.parquet", "all.arrow"),
+        *("dictionary.parquet", "lying.parquet", "prefixes.parquet", "all.arrow"),
         *map(thorough, ("dictionary-schema.parquet", "plain.parquet", "dictionary.arrow")),
         *map(thorough, ("dictionary.arrows", "all.arrows")),
     ],
@@ -424,6 +439,23 @@ def test_a_long_text_in_a_dictionary(tmp_path: Path, ending: str) -> None:
     all_long = pa.DictionaryArray.from_arrays(pa.array([0] * 1000), texts)
     batch = pa.record_batch({"text": all_long})
     assert len(next(records.records(batch, ["text"]))["text"]) == 3_000_000
+
+
+@pytest.mark.parametrize("version", ["1.0", "2.0"])
+@pytest.mark.parametrize("encoding", ["PLAIN", "DELTA_LENGTH_BYTE_ARRAY", "DELTA_BYTE_ARRAY"])
+def test_encodings_of_parquet(tmp_path: Path, encoding: str, version: str) -> None:
+    """Those of texts, also where a long text is the beginning of all that follow."""
+    texts = [*(f"{row} superb film" for row in range(2000)), *["long " * 10_000] * 200]
+    how = {"use_dictionary": False, "column_encoding": encoding, "data_page_version": version}
+    table = pa.table({"text": texts, "label": ["a", "b"] * 1100})
+    path = write(tmp_path / "a.parquet", table, row_group_size=1500, **how)
+    assert list(read_corpus(path).texts) == texts
+    kinds = set()
+    with path.open("rb") as file:
+        for group in range(2):
+            column = pq.ParquetFile(path).metadata.row_group(group).column(0)
+            kinds |= {kind for _, kind in records.pages(file, column)}
+    assert kinds == {{"PLAIN": 0, "DELTA_LENGTH_BYTE_ARRAY": 6}.get(encoding, 7)}
 
 
 @pytest.mark.parametrize("ending", ["parquet", "arrow", "arrows"])

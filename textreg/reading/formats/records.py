@@ -8,7 +8,7 @@ import struct
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
-from os import SEEK_END
+from os import SEEK_CUR, SEEK_END
 from typing import IO, Any, ClassVar
 
 from textreg.errors import DataError, TextregError
@@ -121,6 +121,7 @@ class Columnar(Format):
             OSError,
             UnicodeDecodeError,
             MemoryError,
+            OverflowError,
             struct.error,
         ) as error:
             # Where it is damaged, a file may ask for any amount of memory, and have any names.
@@ -174,7 +175,10 @@ class Parquet(Columnar):
     def unpacked(self, file: IO[bytes]) -> int:
         # Of all columns: those of one alone end the process where they are damaged.
         metadata = self.reader(file).metadata
-        return sum(metadata.row_group(at).total_byte_size for at in range(metadata.num_row_groups))
+        groups = map(metadata.row_group, range(metadata.num_row_groups))
+        return sum(
+            size for it in groups for column in columns_of(it) for size, _ in pages(file, column)
+        )
 
     def reader(self, file: IO[bytes], **how: Any) -> Any:
         from pyarrow.parquet import ParquetFile
@@ -183,18 +187,80 @@ class Parquet(Columnar):
         return ParquetFile(file, buffer_size=1 << 20, pre_buffer=False, **how)
 
     def batches(self, file: IO[bytes], some: list[str] | None) -> Iterator[Any]:
-        schema = self.reader(file).schema
-        leaves = [schema.column(at) for at in range(len(schema))]
+        whole = self.reader(file)
+        leaves = [whole.schema.column(at) for at in range(len(whole.schema))]
         texts = [leaf.path for leaf in leaves if leaf.physical_type == "BYTE_ARRAY"]
-        first = self.reader(file, read_dictionary=texts)
         rest = self.reader(file, read_dictionary=[path for path in texts if "." in path])
-        for group in range(first.num_row_groups):
-            # With its first row comes all of a dictionary, whose longest text all may have.
-            size = 1
-            for batch in islice(first.iter_batches(1, [group], some), 1):
+        for number in range(whole.num_row_groups):
+            columns = columns_of(whole.metadata.row_group(number))
+            shared = {it.path_in_schema for it in columns if it.has_dictionary_page}
+            first = self.reader(file, read_dictionary=list(shared.intersection(texts)))
+            # What a row may have: of values that begin like the last one, one as long as all of a
+            # page; and the longest of a dictionary, all of which comes with the first row.
+            size = 1 + sum(max(0, leaf.length) for leaf in leaves)
+            for column in columns:
+                size += max(
+                    (it for it, kind in pages(file, column) if kind == _PREFIXES), default=0
+                )
+            for batch in islice(first.iter_batches(1, [number], some), 1):
                 found = [it.dictionary for it in batch.columns if hasattr(it, "dictionary")]
                 size += sum(max(lengths_in(it).to_pylist(), default=0) for it in found)
-            yield from rest.iter_batches(max(1, min(ROWS, PORTION // size)), [group], some)
+            yield from rest.iter_batches(max(1, min(ROWS, PORTION // size)), [number], some)
+
+
+def columns_of(group: Any) -> list[Any]:
+    """What the footer says of the columns of a row group."""
+    return [group.column(at) for at in range(group.num_columns)]
+
+
+def pages(file: IO[bytes], column: Any) -> Iterator[tuple[int, int]]:
+    """The bytes that every page of a column says it unpacks to, and the encoding of its values."""
+    start, left = column.data_page_offset, column.num_values
+    if column.has_dictionary_page:
+        start = min(start, column.dictionary_page_offset or start)
+    end = start + column.total_compressed_size
+    file.seek(max(0, start))
+    while left > 0 and file.tell() < end:
+        head = _thrift(file)
+        values, encoding = {0: (5, 2), 3: (8, 4)}.get(head.get(1, 0), (0, 0))  # of both versions
+        page = head.get(values, {})
+        left -= page.get(1, 0)
+        yield max(0, head.get(2, 0)), page.get(encoding, 0)
+        file.seek(max(0, head.get(3, 0)), SEEK_CUR)
+
+
+def _thrift(file: IO[bytes], levels: int = 3) -> dict[int, Any]:
+    """The whole numbers and structs of a struct in Thrift's compact protocol, by field."""
+    found: dict[int, Any] = {}
+    number = 0
+    while head := _number("<B", file.read(1)):
+        kind, step = head & 15, head >> 4
+        number = number + step if step else _varint(file) // 2
+        if kind in (4, 5, 6):
+            value = _varint(file)
+            found[number] = value >> 1 ^ -(value & 1)
+        elif kind == 8:
+            file.seek(_varint(file), SEEK_CUR)
+        elif kind == 12 and levels:
+            found[number] = _thrift(file, levels - 1)
+        elif kind > 2:
+            raise struct.error("the header of a page is wrong")
+    return found
+
+
+def _varint(file: IO[bytes]) -> int:
+    """A number of 7 bits in each byte, the lowest first, as long as the eighth is set."""
+    value = 0
+    for shift in range(0, 63, 7):
+        byte = _number("<B", file.read(1))
+        value |= (byte & 127) << shift
+        if byte < 128:
+            return value
+    raise struct.error("a number is too long")
+
+
+# The encoding in which a value is a prefix of the last one and what follows: DELTA_BYTE_ARRAY.
+_PREFIXES = 7
 
 
 class Arrow(Columnar):
