@@ -264,7 +264,7 @@ def test_only_a_model_is_overwritten_by_a_model(cli: Cli, corpus: Path, tmp_path
     [
         *(("--holdout", share, "holdout must lie between 0 and 1") for share in ("0", "2", "nan")),
         ("--search-space", "foo=1,2", "no parameter 'foo'"),
-        ("--search-space", "weighting=log,foo", "weighting must be one of count, binary"),
+        ("--search-space", "weighting=log,foo", "weighting must be one of auto, count, binary"),
     ],
 )
 def test_refused_before_anything_is_read(

@@ -184,7 +184,7 @@ def test_stages_are_timed_one_by_one(slow: type[Slow]) -> None:
 
 def test_time_that_the_final_fit_takes(monkeypatch: pytest.MonkeyPatch) -> None:
     """3 rounds are for its tolerance; more documents, and fits that leave some out, take longer."""
-    fold = SimpleNamespace(rows=[0, 1, 2], normed=())
+    fold = SimpleNamespace(rows=[0, 1, 2])
     splits = [Split(np.arange(50), np.arange(50, 100)), Split(np.arange(80), np.arange(80, 100))]
     data = SimpleNamespace(
         rows=SimpleNamespace(shape=(100, 7)), folds=[fold], seconds=0.5, splits=splits
@@ -214,10 +214,7 @@ def test_time_that_the_final_fit_takes(monkeypatch: pytest.MonkeyPatch) -> None:
     assert seconds() == 1.0 + (12 + 5 * 2) * 2.0
     learns[0] = False
     assert seconds() == 1.0 + 12 * 2.0
-    learns[0], left[0] = True, splits
-    fold.normed = ((0, 3),)
-    assert seconds() == 1.0 + (12 + 2 * 2) * 2.0
-    fold.normed, documents.outside = (), "corpus"
+    learns[0], left[0], documents.outside = True, splits, "corpus"
     assert seconds() == 1.0 + (12 + 2 * 2) * 2.0
     documents.outside, settings.refit = None, False
     assert seconds() == 0.5 + 3 * 2 * 2.0

@@ -213,7 +213,7 @@ def test_the_final_model_keeps_to_max_nonzero(monkeypatch: pytest.MonkeyPatch) -
         )
 
     monkeypatch.setattr(trials, "measured_setting", small)
-    lasso = partial(textreg.train, TEXTS, LABELS, reg="lasso", cv=2)
+    lasso = partial(textreg.train, TEXTS, LABELS, reg="lasso", weighting="unit-idf", cv=2)
     most = lasso().n_features - 1
     model = lasso(max_nonzero=most, calibrate="temperature")
     assert 0 < model.n_features <= most

@@ -201,7 +201,11 @@ def test_builders_know_words_from_ngrams(builder: str) -> None:
 
 def test_groups_of_fields_price_them_as_a_whole() -> None:
     model = trained(
-        reg=textreg.Group(group=0.8, l1=0.0, l2=0.0), groups="fields", tol=1e-6, prune=0.0
+        reg=textreg.Group(group=0.8, l1=0.0, l2=0.0),
+        groups="fields",
+        tol=1e-6,
+        prune=0.0,
+        weighting="unit-idf",
     )
     assert model.summary is not None
     assert model.summary.converged

@@ -176,7 +176,7 @@ def reviews(n: int, seed: int, share: float = 0.2) -> tuple[list[str], list[str]
 def test_new_texts_are_answered_better(tmp_path: Path) -> None:
     texts, labels = reviews(60, seed=1)
     new, true = reviews(500, seed=2)
-    options = {"reg": "ridge", "tokenizer": "words"}
+    options = {"reg": "ridge", "tokenizer": "words", "weighting": "unit-idf"}
     shifted = textreg.train(texts, labels, **options)
     fitted = textreg.train(texts, labels, intercept="fitted", **options)
     assert (shifted.weights == fitted.weights).all()
@@ -224,7 +224,7 @@ def test_documents_in_blocks_are_shifted_by_a_part_of_them(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     texts, labels = reviews(200, seed=1)
-    options = {"reg": "ridge", "tokenizer": "words", "holdout": 0.1}
+    options = {"reg": "ridge", "tokenizer": "words", "holdout": 0.1, "weighting": "unit-idf"}
     fifths = textreg.train(texts, labels, **options)
     # Where documents are many there are no further fits either, each of which leaves out a fifth.
     monkeypatch.setattr(prepare, "FEW", 10)
@@ -292,6 +292,7 @@ def test_held_out_documents_are_seen_as_new_ones(within: bool) -> None:
     plain = fold(within=within)
     assert plain.X_new().toarray().tolist() == [[3, 4, 0, 8, 0], [0, 0, 0, 0, 0]]
     assert plain.X_new().nnz == 3
+    assert plain.X_measured is plain.X_held
     assert plain.X_held.nnz == 7  # which stays as it is
     normed = fold(within=within, normed=((0, 3), (3, 5))).X_new()
     assert normed.toarray().tolist() == [[0.6, 0.8, 0, 1, 0], [0, 0, 0, 0, 0]]

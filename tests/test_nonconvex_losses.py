@@ -84,6 +84,8 @@ def test_models_have_no_bound(loss: type[Loss], reg: str) -> None:
     labels, texts = zip(*make_reviews(40), strict=True)
     options: dict[str, Any] = {"reg_l2": 0.5} if reg == "ridge" else {"reg_l1": 0.2}
     options |= {"reg_l2": 0.1} if reg == "elastic" else {}
-    model = textreg.train(texts, labels, reg=reg, loss=loss, tol=1e-3, ngrams=1, **options)
+    model = textreg.train(
+        texts, labels, reg=reg, loss=loss, tol=1e-3, ngrams=1, weighting="unit-idf", **options
+    )
     assert model.summary.gap is None
     assert np.mean([a == b for a, b in zip(model.predict(texts), labels, strict=True)]) > 0.8

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from textreg import Corpus, Elastic, Lasso, Model, Sentence, load
 from textreg import train as train_with_defaults
 from textreg.builtin.greedy import Omp, Stagewise
 from textreg.builtin.tokenizers import Words
+from textreg.cli.show import _runs
 from textreg.demo import write_demo
 from textreg.errors import ConvergenceWarning, ModelError, RecordError, UsageError
 from textreg.explain import path_sentences, removal_tables
@@ -462,6 +464,11 @@ def test_commands(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert (
         f"chosen: {point.nonzero:,} features, {point.metrics['calibrated-log-loss']:.3f}" in picture
     )
+
+
+def test_points_beside_each_other_are_one_range() -> None:
+    table: Any = SimpleNamespace(values=[0.7, 0.3, 0.08, 0.05, 0.01])
+    assert _runs(table, [0, 1, 2, 4]) == "0.7 to 0.08, 0.01"
 
 
 def test_wrong_commands(cli: Cli, saved: Path) -> None:

@@ -165,6 +165,9 @@ def test_rows_are_pruned_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     assert keep.summary(fitted) is None
     monkeypatch.setattr(fit, "LEAST", 5)
     assert keep.summary(fitted) == PruneSummary(0.3, before=6, after=3, gap=None)
+    lone = fit.PrunedRows(some, problems, 0.3)
+    lone.take(0, np.array([0.1, 0.0, 0.0, 1.0, 0.0]))
+    assert lone.table().toarray().tolist() == [[0, 0, 0, 1, 0]]
     whole = fit.PrunedRows(some, problems, 0.0)
     whole.take(0, first)
     assert whole.table().toarray().tolist() == [first.tolist()]

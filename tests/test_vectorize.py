@@ -18,6 +18,7 @@ from numpy.testing import assert_allclose
 from scipy.sparse import csr_array
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 
+import textreg
 from textreg.builtin.tokenizers import Words
 from textreg.errors import DataError, UsageError
 from textreg.features.encoder import Encoder
@@ -189,6 +190,44 @@ def test_unit_idf_is_unit_times_idf() -> None:
     assert len(few.vocabulary) == 2
     assert few.idf is not None
     assert np.array_equal(few.idf, idf.encoder.idf[[1, 3]])
+
+
+def test_few_documents_have_tfidf() -> None:
+    few, many, beside = (
+        Vectorizer().decided(n, vectors=vectors).weighting
+        for n, vectors in ((500, False), (501, False), (500, True))
+    )
+    assert (few, many, beside) == ("tfidf", "unit-idf", "unit-idf")
+    named = Vectorizer(weighting="log")
+    assert named.decided(10) is named
+    assert Vectorizer().fit(Words(), ["a b", "a"]).encoder.vectorizer.weighting == "tfidf"
+
+
+def weighting_of(model: textreg.Model) -> str:
+    (weighting,) = {part.vectorizer.weighting for part in model.encoder.parts}
+    return str(weighting)
+
+
+def test_a_model_keeps_its_weighting() -> None:
+    texts, labels = ["good film", "bad film", "fine plot"] * 167, ["p", "n", "p"] * 167
+    some = textreg.train(texts[:500], labels[:500], reg="ridge", reg_l2=1.0)
+    assert weighting_of(some) == "tfidf"
+    assert weighting_of(textreg.train(texts, labels, reg="ridge", reg_l2=1.0)) == "unit-idf"
+    assert (
+        weighting_of(textreg.train(texts, labels, reg="ridge", reg_l2=1.0, memory="1GB"))
+        == "unit-idf"
+    )
+    of_some = (texts[:500], labels[:500])
+    for old in (of_some, None):
+        assert weighting_of(textreg.update(some, texts[500:], labels[500:], old=old)) == "tfidf"
+    for those in (texts[:200], [text.split() for text in texts[:200]]):
+        more: dict[str, Any] = {"reg": "ridge", "reg_l2": 1.0, "unlabeled": those}
+        assert weighting_of(textreg.train(those, labels[:200], **more)) == "unit-idf"
+    space = {"weighting": ["count", "log"]}
+    assert (
+        weighting_of(textreg.train(*of_some, reg="ridge", reg_l2=1.0, search_space=space))
+        != "tfidf"
+    )
 
 
 @pytest.mark.parametrize("weighting", ["unit", "unit-idf"])

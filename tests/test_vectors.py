@@ -128,7 +128,7 @@ def test_the_scores_are_those_of_the_block() -> None:
     assert model.summary.vectors is not None
     scale = model.summary.vectors.scale
     assert scale > 0.0
-    plain = textreg.train(texts, labels, reg="ridge", reg_l2=0.3, **WORDS)
+    plain = textreg.train(texts, labels, reg="ridge", reg_l2=0.3, weighting="unit-idf", **WORDS)
     X = plain.encoder.transform(texts).toarray()
     rows, table = Table().rows(lambda *_: True)
     share = 1.0 / np.arange(1, len(rows) + 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypedDict, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypedDict, runtime_checkable
 
 import numpy as np
 
@@ -102,7 +102,7 @@ def scan_words(
 
     lowercase, min_length, sentences, form, punctuation, emoji = rules
     texts, given = _in_form(texts, form, spans=spans)
-    tokens = _tokens(*encode(given, lowercase, min_length, sentences, punctuation, emoji, spans))
+    tokens = _tokens(encode(given, lowercase, min_length, sentences, punctuation, emoji, spans))
     _move_spans(tokens, texts, given, form)
     return tokens
 
@@ -184,7 +184,7 @@ def scan_chars(  # noqa: PLR0913  # its options are its interface
 
     texts, given = _in_form(texts, normalize, spans=spans)
     across = analyzer == "char"
-    tokens = _tokens(*encode(given, lowercase, across, sentences, *ngram_range, spans))
+    tokens = _tokens(encode(given, lowercase, across, sentences, *ngram_range, spans))
     _move_spans(tokens, texts, given, normalize)
     return tokens
 
@@ -227,24 +227,10 @@ def split_chars(
     return _sentences_of(tokens)
 
 
-def _tokens(  # noqa: PLR0913  # what a scan gives
-    ids: Int32s,
-    sentence_ptr: Int64s,
-    paragraph_ptr: Int64s,
-    document_ptr: Int64s,
-    vocabulary: list[str],
-    spans: Int32s | None,
-    sentence_spans: Int32s | None,
-) -> Tokens:
-    return Tokens(
-        ids=ids,
-        sentence_ptr=sentence_ptr,
-        document_ptr=document_ptr,
-        paragraph_ptr=paragraph_ptr,
-        vocabulary=vocabulary,
-        spans=spans,
-        sentence_spans=sentence_spans,
-    )
+def _tokens(scan: tuple[Any, ...]) -> Tokens:
+    """What a scan gives, as tokens."""
+    ids, sentence_ptr, paragraph_ptr, document_ptr, vocabulary, spans, sentence_spans = scan
+    return Tokens(ids, sentence_ptr, document_ptr, vocabulary, spans, sentence_spans, paragraph_ptr)
 
 
 def _sentences_of(tokens: Tokens) -> list[list[str]]:

@@ -21,25 +21,30 @@ ANSWERED, EXPLAINED = 40, 8
 TOL = 1e-10
 """Gap of the fits, small as it leaves weights uncertain by about its root."""
 
+UNIT = {"weighting": "unit-idf"}
+"""Whatever is taken for so few documents: what is recorded are the fits, answers and files."""
+
 NUMBER = re.compile(rb"-?\d+(\.\d+)?(e[-+]?\d+)?")
 
 
 def _reviews() -> Model:
     texts, labels, _ = reviews()
     strengths = {"reg_group": 0.02, "reg_l1": 0.1, "reg_l2": 0.01}
-    return textreg.train(texts, labels, reg="sentence", tokenizer="words", tol=TOL, **strengths)
+    return textreg.train(
+        texts, labels, reg="sentence", tokenizer="words", tol=TOL, **UNIT, **strengths
+    )
 
 
 def _topics() -> Model:
     texts, labels, _ = topics()
     options = {"tokenizer": "words,chars", "calibrate": "temperature", "holdout": 0.25}
-    return textreg.train(texts, labels, reg="ridge", reg_l2=0.05, tol=TOL, **options)
+    return textreg.train(texts, labels, reg="ridge", reg_l2=0.05, tol=TOL, **UNIT, **options)
 
 
 def _tickets() -> Model:
     rows, labels, _ = tickets()
     options = {"reg_l1": 0.02, "reg_l2": 0.02, "min_df": 2, "fields": TICKETS}
-    return textreg.train(rows, labels, reg="elastic", tol=TOL, **options)
+    return textreg.train(rows, labels, reg="elastic", tol=TOL, **UNIT, **options)
 
 
 MODELS: dict[str, tuple[Callable[[], Labeled], Callable[[], Model]]] = {

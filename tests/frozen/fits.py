@@ -29,7 +29,7 @@ class Fit(NamedTuple):
     def train(self) -> Model:
         """The model."""
         texts, labels, _ = self.documents()
-        options = {"tokenizer": "words", "prune": 0.0, **self.options}
+        options = {"tokenizer": "words", "weighting": "unit-idf", "prune": 0.0, **self.options}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # the record says so as well
             return textreg.train(texts, labels, **options)

@@ -325,6 +325,7 @@ def choose_features(
     parts: Sequence[TreeCounting], vectorizer: Vectorizer, n: int
 ) -> list[ChosenFeatures]:
     """The features of n documents whose n-grams were counted; errors as of Vectorizer.fit."""
+    vectorizer = vectorizer.decided(n)
     least, _ = vectorizer.limits(n)
     counts = []
     for part in parts:

@@ -161,8 +161,8 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         Use only the most frequent features, this many.
     stop_words : str, optional
         File of words to drop before n-grams are formed.
-    weighting : {'count', 'binary', 'log', 'unit', 'unit-idf', 'tfidf'}, default 'unit-idf'
-        Term weighting.
+    weighting : {'auto', 'count', 'binary', 'log', 'unit', 'unit-idf', 'tfidf'}, default 'auto'
+        Term weighting; auto is tfidf for up to 500 documents, and unit-idf for more.
     strip_html : bool, default False
         Remove HTML from the texts first.
     fields : Sequence[str or Field] or Mapping[str, Any], optional
@@ -540,8 +540,8 @@ class TextRegressor(RegressorMixin, TextEstimator):  # type: ignore[misc]
         Use only the most frequent features, this many.
     stop_words : str, optional
         File of words to drop before n-grams are formed.
-    weighting : {'count', 'binary', 'log', 'unit', 'unit-idf', 'tfidf'}, default 'unit-idf'
-        Term weighting.
+    weighting : {'auto', 'count', 'binary', 'log', 'unit', 'unit-idf', 'tfidf'}, default 'auto'
+        Term weighting; auto is tfidf for up to 500 documents, and unit-idf for more.
     strip_html : bool, default False
         Remove HTML from the texts first.
     fields : Sequence[str or Field] or Mapping[str, Any], optional
@@ -728,8 +728,8 @@ class TextVectorizer(TransformerMixin, OfTexts):  # type: ignore[misc]
         Use only the most frequent features, this many.
     stop_words : str, optional
         File of words to drop before n-grams are formed.
-    weighting : {'count', 'binary', 'log', 'unit', 'unit-idf', 'tfidf'}, default 'unit-idf'
-        Term weighting.
+    weighting : {'auto', 'count', 'binary', 'log', 'unit', 'unit-idf', 'tfidf'}, default 'unit-idf'
+        Term weighting; auto is tfidf for up to 500 documents, and unit-idf for more.
     strip_html : bool, default False
         Remove HTML from the texts first.
     fields : Sequence[str or Field] or Mapping[str, Any], optional

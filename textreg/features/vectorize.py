@@ -176,6 +176,11 @@ class CountedRows(DocumentRows):
         return Design.of_columns(n, indptr, indices, data)
 
 
+# The weighting that depends on the number of documents, and how many are few. From 2,000 on both
+# are as accurate, and with tfidf a model has to hold all features (docs/features.md).
+AUTO, FEW = "auto", 500
+
+
 class Vectorizer(Parametrized):
     """Turns documents into rows of features. Parameters with names of scikit-learn's mean the same.
 
@@ -184,7 +189,8 @@ class Vectorizer(Parametrized):
     n-grams of the document, features or not, so that a model needs to know only its own features.
     ``unit-idf`` is the same, times the idf 1 + ln((1 + n) / (1 + d)) of a feature in d of n
     training documents. ``tfidf`` is (1 + ln c)·idf, and rows of features are scaled to length 1, so
-    that a model needs to know all features.
+    that a model needs to know all features. ``auto`` is tfidf where the features are of up to 500
+    documents, and unit-idf where they are of more or there are word vectors.
     """
 
     name = "features"
@@ -201,7 +207,11 @@ class Vectorizer(Parametrized):
     stop_words: str | None = param(
         default=None, help="file of words to drop before n-grams are formed"
     )
-    weighting: str = param(default="unit-idf", choices=tuple(WEIGHTINGS), help="term weighting")
+    weighting: str = param(
+        default=AUTO,
+        choices=(AUTO, *WEIGHTINGS),
+        help="term weighting; auto is tfidf for up to 500 documents, and unit-idf for more",
+    )
     strip_html: bool = param(default=False, help="remove HTML from the texts first")
 
     def fit(self, tokenizer: Tokenizer, texts: Documents) -> Features:
@@ -234,6 +244,8 @@ class Vectorizer(Parametrized):
 
         given = texts = check_documents(texts)
         n = len(texts)
+        if self.weighting == AUTO:
+            return self.decided(n).fit(tokenizer, given)
         if self.strip_html:
             texts = stripped_texts(texts)
         least, _ = self.limits(n)
@@ -247,6 +259,13 @@ class Vectorizer(Parametrized):
             located = encoded[0].encoder.located
             tokens = replace(tokens, texts=cast("Sequence[str]", given), locate=located)
         return Features(rows=CountedRows(encoded), tokens=tokens, encoder=encoder)
+
+    def decided(self, n: int, *, vectors: bool = False) -> Vectorizer:
+        """With the weighting for n documents, beside word vectors or not, where it is "auto"."""
+        if self.weighting != AUTO:
+            return self
+        few = n <= FEW and not vectors
+        return self.replace(weighting="tfidf" if few else "unit-idf")
 
     def parts(self, tokenizer: Tokenizer) -> list[Tokenizer]:
         """The single tokenizers; UsageError if there are stop words and none gives words."""
@@ -323,11 +342,7 @@ class Vectorizer(Parametrized):
         idf = None
         if WEIGHTINGS[self.weighting].idf:
             assert frequencies is not None
-            idf = frequencies.astype(np.float64)
-            idf += 1.0
-            np.divide(1 + n, idf, out=idf)
-            np.log(idf, out=idf)
-            idf += 1.0
+            idf = np.log((1 + n) / (frequencies + 1.0)) + 1.0
         return Encoder(counted.tokenizer, self, names, idf, stop_words=counted.stop_words)
 
     def stop_words_of(self, tokenizer: Tokenizer) -> tuple[str, ...]:

@@ -872,7 +872,7 @@ def fit_path(fit: FinalFit, *, metric: str, work: Work = ALONE) -> SolutionPath 
         return fits
 
     pieces: list[tuple[Any, ...]] = [(problems, row, None) for row in problems.rows]
-    pieces += [(fold, row, fold.X_held) for fold in folds for row in fold.rows]
+    pieces += [(fold, row, fold.X_measured) for fold in folds for row in fold.rows]
     results = run.map(fit_along, pieces)
     if run.stopped:
         warnings.warn(

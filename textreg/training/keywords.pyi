@@ -38,7 +38,7 @@ class TextSettings(FitSettings, total=False):
     max_df: float
     max_features: int | None
     stop_words: str | None
-    weighting: Literal["count", "binary", "log", "unit", "unit-idf", "tfidf"]
+    weighting: Literal["auto", "count", "binary", "log", "unit", "unit-idf", "tfidf"]
     strip_html: bool
     fields: Sequence[str | Field] | Mapping[str, Any] | None
     vectors: str | None

@@ -328,7 +328,7 @@ CUT_ALREADY = (
 
 
 def for_documents(settings: TrainingSettings, corpus: Corpus) -> TrainingSettings:
-    """The settings with a tokenizer decided, or none where documents are lists of tokens.
+    """The settings with a weighting and a tokenizer decided, or none for lists of tokens.
 
     Raises UsageError where a tokenizer is named for these, DataError where only some of the
     documents are lists.
@@ -344,7 +344,7 @@ def for_documents(settings: TrainingSettings, corpus: Corpus) -> TrainingSetting
         return settings.for_texts(corpus.texts)
     if settings.tokenizer not in (tokenizer_of(AUTO_TOKENIZER), Pretokenized()):
         raise UsageError(CUT_ALREADY)
-    return settings.replace(tokenizer=Pretokenized())
+    return settings.replace(tokenizer=Pretokenized()).for_texts(corpus.texts)
 
 
 def make_features(corpus: Corpus, settings: TrainingSettings) -> Features:

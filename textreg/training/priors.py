@@ -463,17 +463,14 @@ def _standardized(table: Floats) -> Floats:
     return table / (length if length > 0.0 else 1.0)
 
 
-# Names of the regularizers that leave room for the ridge on a block.
-KINDS = ("ridge", "elastic", "auto")
-
-
 def check_vectors(settings: Any) -> None:
     """UsageError for settings that a block of word vectors cannot be beside."""
+    weighting = settings.vectorizer.decided(0, vectors=True).weighting
+    room = settings.reg.name in ("ridge", "elastic", "auto")  # for the ridge on a block
     needs = {
-        f"the regularizer {settings.reg.label()}": settings.reg.name not in KINDS,
+        f"the regularizer {settings.reg.label()}": not room,
         "weights of penalties": settings.reg.params().get("weights", "none") != "none",
-        f"the weighting {settings.vectorizer.weighting}": settings.vectorizer.weighting
-        != "unit-idf",
+        f"the weighting {weighting}": weighting != "unit-idf",
         "fields": settings.fields is not None,
         "memory": settings.memory is not None,
         "path": settings.path,

@@ -181,15 +181,12 @@ class SearchContext:
         return self.prepared(self.first if setting is None else self.values_of(setting))
 
     def held_scores(self, setting: MeasuredSetting | None) -> Floats | None:
-        """Scores of everything held out, by the fits of the search; None if they are not there.
-
-        Nor where rows of new documents, which lack features, are scaled otherwise.
-        """
+        """Scores of everything held out, by the fits of the search; None if they are not there."""
         if setting is None:
             return None
         values = self.values_of(setting)
         folds, tried = self.prepared(values).folds, self._trials.get((values, setting.regularizer))
-        if tried is None or any(fold.normed for fold in folds):
+        if tried is None:
             return None
         tables = (
             [trial.scores for row in fold.rows for trial in tried[at, row]]
@@ -711,9 +708,9 @@ def _final_fit_seconds(
     # The final fit: all weight vectors once, on all documents, to a tighter tolerance.
     rounds = TIGHTER * growth * work.rounds(len(prepared.folds[0].rows))
     if context.documents.target.task.learns_from_held_out(settings):
-        splits, first = prepare.left_out_splits(prepared, context.documents), prepared.folds[0]
-        again = len(splits) != len(prepared.splits) or first.normed
+        splits = prepare.left_out_splits(prepared, context.documents)
+        again = len(splits) != len(prepared.splits)
         if again or context.documents.outside is not None:
-            rounds += len(splits) * work.rounds(len(first.rows))
+            rounds += len(splits) * work.rounds(len(prepared.folds[0].rows))
     fixed = growth * prepared.seconds  # without the documents, which may go before
     return lambda slowest: fixed + rounds * slowest

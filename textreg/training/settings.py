@@ -372,10 +372,14 @@ class TrainingSettings(Parametrized):
         return tokenizer.beside if isinstance(tokenizer, AutoTokenizer) else tokenizer
 
     def for_texts(self, texts: Documents) -> TrainingSettings:
-        """The settings with a tokenizer that is decided for documents to train on."""
-        if not isinstance(self.tokenizer, AutoTokenizer):
-            return self
-        return self.replace(tokenizer=self.tokenizer.decide(texts))
+        """The settings with tokenizer and weighting decided for documents to train on."""
+        tokenizer = self.tokenizer
+        if isinstance(tokenizer, AutoTokenizer):
+            tokenizer = tokenizer.decide(texts)
+        vectorizer = self.vectorizer
+        if "weighting" not in (self.tuning.search_space or {}):
+            vectorizer = vectorizer.decided(len(texts), vectors=self.leans_on_vectors)
+        return self.replace(tokenizer=tokenizer, vectorizer=vectorizer)
 
     def dimensions(self) -> list[Dimension]:
         """Dimensions of ``search_space``; UsageError for a parameter that cannot be searched."""

@@ -16,6 +16,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -137,6 +138,11 @@ class Fold(Problems):
     normed: tuple[tuple[int, int], ...] = field(default=(), kw_only=True)
     within: bool = field(default=False, kw_only=True)
 
+    @cached_property
+    def X_measured(self) -> csr_array:
+        """:attr:`X_new`, but for features without weights, where these change no score."""
+        return self.X_new() if self.normed else self.X_held
+
     def X_new(self, rows: csr_array | None = None) -> csr_array:
         """Held-out documents as a model meets new ones, which does not know all their features.
 
@@ -243,20 +249,20 @@ def solve_chunk(chunk: Chunk, run: Run) -> Trials:
         seconds = (time.perf_counter() - began) / len(rows)
         pairs = zip(weights, intercepts.tolist(), strict=True)
         # scores of the held-out documents: X w + b
-        trials.append([_trial(fold.X_held, w, b, seconds) for w, b in pairs])
+        trials.append([_trial(fold.X_measured, w, b, seconds) for w, b in pairs])
         run.advance(len(rows), seconds)
         began = time.perf_counter()
     return trials
 
 
-def _trial(X_held: csr_array, w: Floats, b: float, seconds: float) -> Trial:
+def _trial(X: csr_array, w: Floats, b: float, seconds: float) -> Trial:
     nonzero = w != 0.0
     indices, used = np.flatnonzero(nonzero).astype(np.int32), np.packbits(nonzero)
     start = None
     if len(indices) <= MAX_START:
         place = used if used.nbytes < indices.nbytes else indices
         start = Start(place, w[indices].astype(np.float32), b)
-    return Trial(X_held @ w + b, used, start, seconds)
+    return Trial(X @ w + b, used, start, seconds)
 
 
 def solve_chain(

@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from textreg import errors, kinds, penalties
+from textreg._core import text_counts
 from textreg._core.threads import allowing
 from textreg.features.encoder import AnyEncoder, Encoder, JoinedEncoder
 from textreg.features.vectorize import Vectorizer
@@ -120,7 +121,7 @@ def approximate(
         _unmeasured(summary),
         labels=_described(summary, task, y),
         documents=summary.documents + len(new),
-        features=summary.features + p - len(widened.columns),
+        features=summary.features + int(np.count_nonzero(widened.before == 0.0)),
         nonzero=int(np.count_nonzero(w.any(axis=0))),
         objective=fitted.objective,
         gap=None if np.isnan(fitted.gap) else fitted.gap,
@@ -276,10 +277,6 @@ def fit(
     return newton(problem, penalty)
 
 
-# The weighting whose idf tells how many old documents have a feature.
-WEIGHTING = "unit-idf"
-
-
 class Widened(NamedTuple):
     """The features of a model with those of new documents.
 
@@ -335,11 +332,11 @@ def widen(model_encoder: AnyEncoder, texts: Documents, old: int) -> Widened:
     Raises UsageError where the model holds no such idf.
     """
     parts = model_encoder.parts
-    if model_encoder.fields or any(part.vectorizer.weighting != WEIGHTING for part in parts):
+    if model_encoder.fields or any(part.idf is None for part in parts):
         raise errors.UsageError(
             "without the old documents a model can be updated only if its documents are single "
-            f"texts and its weighting is {WEIGHTING}, which tells how frequent features are: give "
-            "the old documents (--old)."
+            "texts and its weighting is tfidf or unit-idf, which tell how frequent features are: "
+            "give the old documents (--old)."
         )
     every = model_encoder.vectorizer.fit(model_encoder.tokenizer, texts).encoder.parts
     encoders, columns, scales, before, blocks = [], [], [], [], []
@@ -355,9 +352,12 @@ def widen(model_encoder: AnyEncoder, texts: Documents, old: int) -> Widened:
         new_counts = np.bincount(rows.indices, minlength=len(names))
         idf = 1.0 + np.log((1.0 + old + len(texts)) / (1.0 + counts + new_counts))
         rows.data[:] *= idf[rows.indices]
+        if part.weighting.norm == "features":
+            text_counts.normalize_rows(rows.data, rows.indptr)
+        own = slice(None) if part.columns is None else part.columns
         encoders.append(_encoder(part, names, idf))
-        columns.append(start + place)
-        scales.append(part.idf / idf[place])
+        columns.append(start + place[own])
+        scales.append((part.idf / idf[place])[own])
         before.append(counts)
         blocks.append(rows.matrix(len(names)))
         start += len(names)

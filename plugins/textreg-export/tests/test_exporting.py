@@ -383,6 +383,7 @@ def test_runs_hold_their_characters(letters: set[str]) -> None:
     runs = Runs(_ranges(runs_of(letters)))
     near = {chr(min(max(ord(c) + step, 0), 0x10FFFF)) for c in letters for step in (-1, 0, 1)}
     assert {c for c in near if c in runs} == letters
+    assert set(map(chr, runs.points())) == letters
 
 
 def test_case_maps_hold_every_letter() -> None:

@@ -141,7 +141,7 @@ def test_what_cannot_be_compared() -> None:
 def model(tmp_path: Path) -> Path:
     texts = ["Good film. Good actors.", "Bad film. Bad plot.", "Good plot!", "Bad actors!"]
     path = tmp_path / "m.model"
-    options = {"reg": "ridge", "reg_l2": 0.1, "tokenizer": "words"}
+    options = {"reg": "ridge", "reg_l2": 0.1, "tokenizer": "words", "weighting": "unit-idf"}
     textreg.train(texts, ["p", "n", "p", "n"], **options).save(path)
     return path
 
@@ -224,7 +224,7 @@ def test_two_models_on_the_same_passages(
         assert 0.5 <= difference["p"] <= 1  # two documents prove nothing
     turned = tmp_path / "turned.model"
     texts = ["Good film. Good actors.", "Bad film. Bad plot.", "Good plot!", "Bad actors!"]
-    plain = {"reg": "ridge", "reg_l2": 0.1, "tokenizer": "words"}
+    plain = {"reg": "ridge", "reg_l2": 0.1, "tokenizer": "words", "weighting": "unit-idf"}
     textreg.train(texts, ["p", "n", "n", "p"], **plain).save(turned)
     code, out, err = cli("agreement", model, marked_file, *options[:3], turned)
     assert (code, err) == (0, "")

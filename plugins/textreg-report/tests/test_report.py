@@ -475,7 +475,14 @@ def test_what_was_dropped() -> None:
     ]
     labels = ["p", "p", "n", "n"]
     model = textreg.train(
-        texts * 5, labels * 5, reg="elastic", reg_l1=2.5, reg_l2=1.0, tokenizer="words", ngrams=1
+        texts * 5,
+        labels * 5,
+        reg="elastic",
+        reg_l1=2.5,
+        reg_l2=1.0,
+        tokenizer="words",
+        ngrams=1,
+        weighting="unit-idf",
     )
     assert set(model.encoder.names) == {"superb", "awful"}
     unknown = Corpus(texts=["Superb.", "Nothing known here.", "Awful."], labels=["p", "p", "n"])

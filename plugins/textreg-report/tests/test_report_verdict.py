@@ -304,7 +304,7 @@ Of the documents that belong to no label it holds back 100 % of 9 (70 to 100). 9
 no word that the model knows: it answers by the intercept alone. How sure it is does not
 measurably tell right answers from wrong ones: among the 15 % that it is least sure of, 100 % of
 9 (70 to 100) right there, and 100 % of 50 (93 to 100) elsewhere. It is most often unsure where
-it answers “none” (9 of 9). Its probabilities are neither measurably too high nor too low: 99.1
+it answers “none” (9 of 9). Its probabilities are neither measurably too high nor too low: 99.2
 % on average, where 100.0 % are right (92.9 to 100.0)."""
     )
 

@@ -68,7 +68,7 @@ class Pool:
         assert self.benchmark.train is not None
         corpus, sample = self.benchmark.train, self.benchmark.train.select(rows)
         more = [] if self.unlabeled is None else list(self.unlabeled.texts)
-        settings = for_documents(settings, corpus if self.known else sample)
+        settings = for_documents(settings, corpus)  # not each sample with features of other kinds
         graph = settings.reg.needs == "graph"
         key = settings.vectorizer, settings.tokenizer, settings.fields, graph and not self.known
         if key not in self.made:
