@@ -891,3 +891,12 @@ def test_numbers_of_a_corpus_need_not_be_texts() -> None:
     model = textreg.train(texts, numbers, task="regression", reg="ridge", reg_l2=1.0)
     html = report(model, Corpus(texts=texts, labels=numbers)).to_html()
     assert "1.5" in Page(html).text
+
+
+def test_labels_of_the_matrix_are_in_the_order_of_the_model() -> None:
+    labels = ["a"] * 3 + ["b"] * 9 + ["c"] * 6
+    texts = [f"word{label} more" for label in labels]
+    model = textreg.train(texts, labels, reg="ridge", reg_l2=0.1, tokenizer="words")
+    scores = report(model, Corpus(texts=texts, labels=labels)).scores
+    assert scores.matrix_labels == ["a", "b", "c"]
+    assert scores.matrix.tolist() == np.diag([3, 9, 6]).tolist()
