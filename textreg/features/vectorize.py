@@ -176,8 +176,8 @@ class CountedRows(DocumentRows):
         return Design.of_columns(n, indptr, indices, data)
 
 
-# The weighting that depends on the number of documents, and how many are few. From 2,000 on both
-# are as accurate, and with tfidf a model has to hold all features (docs/features.md).
+# The weighting that depends on the number of documents, and how many are few. From 300 on both are
+# about as accurate, and with tfidf a model has to hold all features (docs/features.md).
 AUTO, FEW = "auto", 500
 
 

@@ -191,20 +191,21 @@ class Parquet(Columnar):
         leaves = [whole.schema.column(at) for at in range(len(whole.schema))]
         texts = [leaf.path for leaf in leaves if leaf.physical_type == "BYTE_ARRAY"]
         rest = self.reader(file, read_dictionary=[path for path in texts if "." in path])
+        readers: dict[tuple[str, ...], Any] = {}
         for number in range(whole.num_row_groups):
-            columns = columns_of(whole.metadata.row_group(number))
-            shared = {it.path_in_schema for it in columns if it.has_dictionary_page}
-            first = self.reader(file, read_dictionary=list(shared.intersection(texts)))
+            shared, size = list[str](), 1 + sum(max(0, leaf.length) for leaf in leaves)
             # What a row may have: of values that begin like the last one, one as long as all of a
             # page; and the longest of a dictionary, all of which comes with the first row.
-            size = 1 + sum(max(0, leaf.length) for leaf in leaves)
-            for column in columns:
-                size += max(
-                    (it for it, kind in pages(file, column) if kind == _PREFIXES), default=0
-                )
-            for batch in islice(first.iter_batches(1, [number], some), 1):
-                found = [it.dictionary for it in batch.columns if hasattr(it, "dictionary")]
-                size += sum(max(lengths_in(it).to_pylist(), default=0) for it in found)
+            for column in columns_of(whole.metadata.row_group(number)):
+                found = list(pages(file, column))
+                size += max((it for it, kind in found if kind == _PREFIXES), default=0)
+                if column.path_in_schema in texts and any(kind in _SHARED for _, kind in found):
+                    shared.append(column.path_in_schema)
+            if (key := tuple(shared)) not in readers:
+                readers[key] = self.reader(file, read_dictionary=shared)
+            for batch in islice(readers[key].iter_batches(1, [number], some), 1):
+                every = [it.dictionary for it in batch.columns if hasattr(it, "dictionary")]
+                size += sum(max(lengths_in(it).to_pylist(), default=0) for it in every)
             yield from rest.iter_batches(max(1, min(ROWS, PORTION // size)), [number], some)
 
 
@@ -259,8 +260,9 @@ def _varint(file: IO[bytes]) -> int:
     raise struct.error("a number is too long")
 
 
-# The encoding in which a value is a prefix of the last one and what follows: DELTA_BYTE_ARRAY.
-_PREFIXES = 7
+# Encodings of values: by a dictionary, in two versions; as a beginning of the last one and what
+# follows (DELTA_BYTE_ARRAY).
+_SHARED, _PREFIXES = (2, 8), 7
 
 
 class Arrow(Columnar):
