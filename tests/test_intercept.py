@@ -20,8 +20,9 @@ from textreg.measure.intercept import balanced, choose_shift, shifts_of_rows, si
 from textreg.model.summary import ShiftSummary
 from textreg.records import Corpus, Problem
 from textreg.tasks.classification import OneVsRest, Softmax
-from textreg.training import prepare
+from textreg.training import prepare, trials
 from textreg.training.prepare import Training, read_training
+from textreg.training.running import ALONE
 from textreg.training.settings import TrainingSettings
 from textreg.training.splits import Split, left_out
 from textreg.training.trials import Fold
@@ -300,6 +301,16 @@ def test_held_out_documents_are_seen_as_new_ones(within: bool) -> None:
     assert half.X_new().toarray().tolist() == [[3, 1, 0, 8, 0], [0, 0, 0, 0, 0]]
     other = half.X_new(csr_array([[0.0, 2.0, 2.0, 2.0, 2.0]]))
     assert other.toarray().tolist() == [[0, 1, 0, 2, 0]]
+
+
+def test_the_search_measures_them_so() -> None:
+    """Scores are those of rows of length 1, over the features that fitted documents have."""
+    split, ridge = fold(normed=((0, 3), (3, 5))), Ridge(l2=0.1)
+    ((trial,),) = trials.solve_chunk((split, [0], [ridge], [None]), ALONE.run("fit", 1))
+    found = ridge.solve(split.of(0))
+    expected, raw = (X @ found.w + found.b for X in (split.X_new(), split.X_held))
+    assert trial.scores == pytest.approx(expected, abs=1e-3)
+    assert np.abs(raw - expected).max() > 0.2
 
 
 def test_how_much_documents_count() -> None:

@@ -63,8 +63,8 @@ def approximate(
 
     What was measured on documents held out is not in its summary, as it tells of ``model``.
 
-    Raises UsageError for what needs the old documents: new labels, a softmax, class weights, other
-    weightings than unit-idf, documents of several fields, and regularizers without strengths for
+    Raises UsageError for what needs the old documents: new labels, a softmax, class weights,
+    weightings without idf, documents of several fields, and regularizers without strengths for
     single features. Warns with a ConvergenceWarning where the fit misses its tolerance.
     """
     task, summary = model.task, summary_of(model)
