@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import textreg
 from textreg.errors import DataError, ModelError, UsageError
-from textreg.measure.decisions import Calibration, lowest, parse_rule
+from textreg.measure.decisions import HOTTEST, Calibration, lowest, parse_rule
 from textreg.model.json_records import from_json
 from textreg.tasks import classification
 
@@ -309,3 +309,10 @@ def test_the_command_line(cli: Cli, tmp_path: Path) -> None:
     code, out, err = cli(*train, "--threshold", "p=f1", "--threshold", "p=costs:1:2")
     assert code == 2
     assert "once for a label" in err
+
+
+@pytest.mark.parametrize("limit", [1 / HOTTEST, HOTTEST])
+def test_how_far_a_temperature_may_be_from_one(limit: float) -> None:
+    assert Calibration("temperature", limit).temperature == limit
+    with pytest.raises(UsageError, match="the temperature must be from 1e-06 to 1e\\+06"):
+        Calibration("temperature", limit * (1.1 if limit > 1.0 else 0.9))

@@ -463,3 +463,15 @@ def test_a_traceback_begins_outside_of_textreg() -> None:
     only = ValueError("no frames")
     assert traceback_of(only) == "ValueError: no frames\n"
     assert cause_of(only) == "ValueError: no frames"
+
+
+@pytest.mark.parametrize("often", [False, True])
+def test_what_is_called_in_a_loop_is_not_contained(often: bool) -> None:
+    before = warnings.filters[:]
+    with warnings.catch_warnings():
+        with blaming(lambda: "it", "solve", lambda: "Tell.", **({"often": True} if often else {})):
+            assert is_inside()
+            warnings.simplefilter("ignore", ResourceWarning)
+        changed = warnings.filters[0][2] is ResourceWarning
+    assert changed == often
+    assert warnings.filters == before

@@ -768,7 +768,7 @@ class Plugin(Parametrized, ABC):
         super().__init_subclass__(**kwargs)
         private = {name for name in vars(cls) if re.match("_[^_]", name)} - {"_declared"}
         for base in filter(_is_ours, () if _is_ours(cls) else cls.__mro__[1:]):
-            for name in sorted(private & vars(base).keys()):
+            for name in private & vars(base).keys():
                 clash = f"{cls.__name__}.{name} would replace {base.__name__}.{name}"
                 raise TypeError(f"{clash}, which textreg uses itself: take another name.")
         for key, declared in cls.declared().items():

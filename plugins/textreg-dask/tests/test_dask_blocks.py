@@ -328,6 +328,7 @@ def test_packed_arrays() -> None:
     assert size_of(pack(sparse)) < sparse.nbytes
     many = np.arange(1000)
     assert size_of(pack((many, many))) == many.nbytes // 2
+    assert size_of((sparse, "name", None)) == sparse.nbytes
     for value in (
         *(sparse, np.arange(5.0), np.zeros(0), many, many - 1, 70 * many, many[:0]),
         *(many.astype(np.int32), "text", None, (1, sparse), CompressedArrays(many, many, sparse)),
