@@ -12,6 +12,7 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import NoReturn
 
+import click
 import pytest
 
 import textreg
@@ -459,6 +460,20 @@ def test_register_a_module_or_object() -> None:
         registry = Registry()
         registry.register(plugin)
         assert registry.find("regularizer", "own") is Own
+
+
+def test_commands_of_the_process_are_listed_with_their_help() -> None:
+    @click.command(name="count", help="Count words.")
+    def count() -> None: ...
+
+    module = ModuleType("notebook")
+    module.textreg_commands = hookimpl(lambda: [count])  # type: ignore[attr-defined]
+    registry = Registry()
+    registry.register(Own)
+    registry.register(module)
+    lines = registry.commands()
+    assert lines["count"] == "Count words."
+    assert "own" not in lines
 
 
 def test_register_refuses() -> None:
