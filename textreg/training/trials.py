@@ -140,7 +140,7 @@ class Fold(Problems):
 
     @cached_property
     def X_measured(self) -> csr_array:
-        """:attr:`X_new`, but for features without weights, where these change no score."""
+        """What the search measures: :attr:`X_new` where rows have length 1, else :attr:`X_held`."""
         return self.X_new() if self.normed else self.X_held
 
     def X_new(self, rows: csr_array | None = None) -> csr_array:
