@@ -78,6 +78,14 @@ def test_train_for_people(cli: Cli, corpus: Path) -> None:
     assert (corpus.parent / "reviews.textreg").is_file()
 
 
+def test_one_setting_is_no_search(cli: Cli, corpus: Path) -> None:
+    dev = write(corpus.parent / "dev.jsonl", 10)
+    result = cli("train", corpus, "--dev", dev, "--reg", "lasso", "--reg-l1", "0.2")
+    assert result.code == 0
+    assert "accuracy 1.000 (" in result.out
+    assert "search: " not in result.out
+
+
 def test_train_tells_people_of_groups(cli: Cli, corpus: Path) -> None:
     result = cli("train", corpus, "--reg", "sentence")
     assert (result.code, result.err) == (0, "")

@@ -18,7 +18,7 @@ from textreg.estimators.text import TextClassifier, TextEstimator, TextRegressor
 
 pytest.importorskip("sklearn", minversion="1.6", reason="check_estimator reports since 1.6")
 
-from sklearn.utils import estimator_checks
+from sklearn.utils import estimator_checks, get_tags
 from sklearn.utils.estimator_checks import check_estimator
 from sklearn.utils.validation import validate_data
 
@@ -189,3 +189,8 @@ def test_texts_alone_would_pass_unchecked() -> None:
         warnings.simplefilter("ignore", SkipTestWarning)
         assert len(check_estimator(TextClassifier())) < 5
         assert len(check_estimator(TextRegressor())) < 5
+
+
+@pytest.mark.parametrize("estimator", [LinearClassifier(), LinearRegressor()])
+def test_sparse_matrices_are_declared(estimator: Any) -> None:
+    assert get_tags(estimator).input_tags.sparse

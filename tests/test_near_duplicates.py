@@ -117,6 +117,16 @@ def test_a_crowd_takes_linear_work() -> None:
     assert len(near_pairs(sets, 0.8)) < 60 * n  # and not n (n - 1) / 2 = 200 n
 
 
+def test_pairs_of_a_crowd_do_not_depend_on_the_order_of_documents() -> None:
+    n = 3 * CROWD
+    sets = [np.append(np.arange(300), 1000 + at).astype(np.uint32) for at in range(n)]
+    order = np.random.default_rng(0).permutation(n)
+    other = near_pairs([sets[at] for at in order], 0.8)
+    assert {frozenset(order[pair].tolist()) for pair in other} == {
+        frozenset(pair) for pair in near_pairs(sets, 0.8).tolist()
+    }
+
+
 def test_how_many_hashes_a_band_has() -> None:
     """As many as miss 2 % of the pairs of the least similarity: (1 - s^r)^(128 / r)."""
     assert [_rows_of_a_band(least) for least in (0.5, 0.6, 0.8, 0.9, 0.99, 1.0)] == [

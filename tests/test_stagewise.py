@@ -580,3 +580,9 @@ def test_the_objective_is_that_of_the_likelihood(likelihood: str) -> None:
     of_documents = (z - y) ** 2 / 2.0 if likelihood == "linear" else np.logaddexp(0.0, -y * z)
     found = part.objective(Problem(X, y, sample_weight=c), w, b)
     assert found == pytest.approx(float(c @ of_documents))
+
+
+def test_one_feature_may_be_all() -> None:
+    X = numbers(n=30, p=10)
+    part = registry.create("regularizer", "stagewise", steps=50, features=1)
+    assert np.count_nonzero(part.solve(Problem(X, labels(X))).w) == 1

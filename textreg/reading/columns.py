@@ -511,7 +511,6 @@ class TableColumns:
         numbers = [(field, name) for field, name in self._columns if field.kind == "number"]
         records = [row.record for row in every]
         self.decimals = decimals_of({it: [row.get(it) for row in records] for _, it in numbers})
-        self._settles = False
         for row in every:
             if isinstance(row, Row):
                 assert isinstance(row.text, FieldedText)

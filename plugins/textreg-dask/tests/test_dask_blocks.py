@@ -25,9 +25,10 @@ from textreg.builtin import backends
 from textreg.errors import UsageError
 from textreg.records.design import BlockDesign, CompressedArrays, Design, numbered_within
 from textreg.records.store import Memory
+from textreg.records.text import SkippedRow, SkippedRows
 from textreg.training import blocks
 from textreg_dask.connection import Connection, connected
-from textreg_dask.files import ClusterTexts
+from textreg_dask.files import ClusterTexts, skipped_under
 from textreg_dask.packing import pack, size_of, unpack
 from textreg_dask.rows import ClusterDesign
 
@@ -47,6 +48,12 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("textreg.blocks.scratch.DOCUMENTS", 70)
     monkeypatch.setattr("textreg.blocks.features.MERGED", 2)
     monkeypatch.setattr(blocks, "PART", 150)
+
+
+def test_rows_left_out_stand_under_the_names_that_were_given() -> None:
+    row = SkippedRow("/far/data/a.jsonl", 3, "no label", "There is no label.", 2)
+    (renamed,) = skipped_under(SkippedRows([row]), "/far/data", "data")
+    assert renamed == row._replace(source="data/a.jsonl")
 
 
 FIXED = [

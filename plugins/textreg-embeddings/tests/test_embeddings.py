@@ -13,9 +13,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.cluster import KMeans
 from textreg_embeddings import Brown, Clusters, File, Glove, clusters
 from textreg_embeddings.vectors import read_vectors
 from thoroughness import without_fresh
+from threadpoolctl import threadpool_info
 
 import textreg
 from textreg.errors import DataError, UsageError
@@ -179,6 +181,25 @@ def test_vectors_made_from_the_text_know_company() -> None:
     alike = made @ made.T
     assert alike[place["cat"], place["dog"]] > 0.9
     assert alike[place["cat"], place["car"]] < 0.5
+
+
+def test_there_is_one_dimension_fewer_than_words() -> None:
+    tokens = WORDS.encode(neighbors())
+    assert word_vectors(tokens, np.arange(5), window=5, dimensions=50).shape == (5, 4)
+
+
+def test_clusters_are_found_by_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For sums by several are in another order."""
+    threads: list[int] = []
+
+    class Watched(KMeans):
+        def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+            threads.extend(pool["num_threads"] for pool in threadpool_info())
+            return super().fit(X, y, sample_weight)
+
+    monkeypatch.setattr("sklearn.cluster.KMeans", Watched)
+    Clusters(clusters=3).build(WORDS.encode(neighbors()))
+    assert set(threads) == {1}
 
 
 def test_clusters_repeat() -> None:

@@ -27,6 +27,8 @@ from textreg_papers.projections import (
     LocallyLinear,
     PrincipalComponents,
     _embedding,
+    _spectrum,
+    _start,
     eigenvectors,
 )
 
@@ -184,6 +186,16 @@ def test_a_long_ring_has_eigenvalues_next_to_nothing() -> None:
     known = np.append(0.0, np.repeat((1.0 - np.cos(2.0 * np.pi * np.arange(1, 4) / n)) ** 2, 2))
     np.testing.assert_allclose(found, known, atol=1e-11)
     np.testing.assert_allclose(vectors.T @ vectors, np.eye(7), atol=1e-8)
+
+
+def test_a_spectrum_has_the_moments_of_its_matrix() -> None:
+    """Gauss quadrature of n nodes is exact for polynomials of degree 2n - 1."""
+    values = np.linspace(0.5, 3.0, 300)
+    start = _start(300) / np.linalg.norm(_start(300))
+    spectrum = _spectrum(lambda v: values * v, 300)
+    for power in range(9):
+        known = start @ (values**power * start)
+        assert spectrum.shares @ spectrum.values**power == pytest.approx(known, rel=1e-9)
 
 
 def test_where_no_cut_is_right_the_eigenvalues_are_found_all_the_same(

@@ -81,6 +81,12 @@ def test_cells_are_what_training_gives(corpora: Path, measured: Any) -> None:
         assert cell["dev"] == model.summary.dev.metrics["accuracy"]
 
 
+def test_the_papers_group_penalties_have_no_ridge() -> None:
+    for name, options in protocols.papers().items():
+        if "reg_group" in options["search_space"]:
+            assert options["reg_l2"] == 0.0, name
+
+
 def test_some_are_measured_again_and_the_others_kept(measured: Any) -> None:
     found = measured["tasks"]["demo"]
     assert list(found["papers"]) == ["lasso", "ridge"]

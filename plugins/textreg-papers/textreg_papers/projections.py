@@ -189,6 +189,8 @@ def _filtered(product: Product, top: float, cut: float) -> Product:
 
 def _spectrum(product: Product, size: int) -> Spectrum:
     """An estimate by Gauss quadrature: Lanczos steps from a random vector."""
+    from scipy.linalg import eigh_tridiagonal
+
     basis = np.zeros((STEPS + 1, size))
     basis[0] = _start(size)
     basis[0] /= np.linalg.norm(basis[0])
@@ -202,9 +204,7 @@ def _spectrum(product: Product, size: int) -> Spectrum:
         if beside[k] <= np.finfo(float).eps * abs(diagonal[: k + 1]).max():
             break
         basis[k + 1] = v / beside[k]
-    inside = slice(k + 1)
-    matrix = np.diag(diagonal[inside]) + np.diag(beside[:k], 1) + np.diag(beside[:k], -1)
-    values, vectors = np.linalg.eigh(matrix)
+    values, vectors = eigh_tridiagonal(diagonal[: k + 1], beside[:k])
     return Spectrum(values, vectors[0] ** 2)
 
 
