@@ -78,10 +78,10 @@ def test_it_answers_as_the_model(name: str) -> None:
 
 
 def test_pairs_stay_within_sentences() -> None:
-    texts = ["all good. bad not", "not bad. good all"] * 5
+    texts = ["All good. Bad not", "Not bad. Good all"] * 5
     options = {"tokenizer": "words", "ngrams": 2, "reg": "ridge", "reg_l2": 1.0}
     model = textreg.train(texts, ["yes", "no"] * 5, **options)
-    some = [*texts, "good bad", "bad good", "good. bad"]
+    some = [*texts, "All. Good", "Bad. Not"]
     scores = pipeline_of(model).decision_function(some)
     np.testing.assert_allclose(scores, model.decision_function(some), rtol=0, atol=1e-9)
 
