@@ -147,6 +147,22 @@ def test_the_order_of_a_pursuit_of_groups(cli: Cli, tmp_path: Path) -> None:
     ]
 
 
+def test_of_a_wide_step_how_many_words_are_not_shown(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("textreg.cli.explain.SHOWN", 1)
+    rows = [f"{label}\t{text}" for label, text in zip(LABELS, TEXTS, strict=True)]
+    (tmp_path / "c.tsv").write_text("label\ttext\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    model = textreg.train(
+        TEXTS, LABELS, reg="gomp", reg_budget=5, reg_l2=0.1, reg_singletons=False, ngrams=1
+    )
+    model.save(tmp_path / "m")
+    shown = cli("explain", tmp_path / "m", "--train", tmp_path / "c.tsv").out
+    (steps,) = find_selection(model, CORPUS).order_groups
+    told = [line for line in shown.splitlines() if line.startswith("  1. ")]
+    assert told[0].endswith(f" and {len(steps[0].features) - 1} more]")
+
+
 def test_single_features_in_a_pursuit_of_groups() -> None:
     model = textreg.train(
         TEXTS, LABELS, reg="gomp", reg_budget=2, reg_l2=0.1, reg_score="mean", ngrams=1

@@ -145,6 +145,19 @@ def test_lexicon(tmp_path: Path) -> None:
         Lexicon(seeds=str(seeds)).build(made)
 
 
+def test_of_features_equally_near_the_order_chooses(tmp_path: Path) -> None:
+    """So the class says that it matters."""
+    (tmp_path / "seeds.txt").write_text("good\n")
+    builder = Lexicon(seeds=str(tmp_path / "seeds.txt"), min_seed_df=1, min_df=1, neighbors=1)
+    found = []
+    for words in ("a b c", "d b c"):
+        made = tokens([f"good {words}", "x"] * 3)
+        found.append(links_of(builder.build(made), list(made.vocabulary)))
+    assert {("a", "b"), ("b", "a")} <= found[0]
+    assert {("b", "c"), ("c", "b")} <= found[1] - found[0]
+    assert builder.order_matters
+
+
 def test_listed_words(tmp_path: Path) -> None:
     one, other = tmp_path / "good.txt", tmp_path / "bad.words.txt"
     one.write_text("\ufeffgreat\n# no\nvery good\n", encoding="utf-8")

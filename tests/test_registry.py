@@ -353,6 +353,15 @@ def test_two_providers_of_a_name(install: Install, tmp_path: Path) -> None:
     assert registry.find("regularizer", "slope").__module__ == "acme_one"
 
 
+def test_blocked_commands_are_not_listed(install: Install) -> None:
+    install("acme", {"command.pack": "acme_pack", "command.unpack": "acme_unpack"})
+    registry = Registry()
+    every = registry.commands()
+    registry.block(["command.pack"])
+    assert {"pack", "unpack"} <= set(every)
+    assert registry.commands() == {name: every[name] for name in every if name != "pack"}
+
+
 def test_clash_with_a_built_in(install: Install) -> None:
     install("acme", {"regularizer.sentence": "acme_clash"})
     with pytest.raises(PluginError, match=r"textreg:sentence"):

@@ -358,10 +358,12 @@ def test_the_old_documents_come_before_the_new_ones() -> None:
     assert [list(it) for it in both.evidence_of or ()] == [[(0, 1)], [], []]
     assert list(both.group_of or ()) == ["g", "h", "g"]
     assert [both.where(row) for row in range(3)] == ["a:4", "b:7", "c:2"]
+    both = joined(replace(old, time_of=[1.0, 5.0]), replace(new, time_of=[2.0]), held_out=True)
+    assert list(both.time_of or ()) == [1.0, 5.0, 2.0]
     apart = joined(new, replace(old, line_of=None), held_out=False)
     assert apart.sample_weight is not None
     assert apart.sample_weight.tolist() == [1.0, 2.0, 3.0]
-    assert apart.group_of is apart.line_of is None
+    assert apart.group_of is apart.line_of is apart.time_of is None
     assert apart.source_of is not None
     assert apart.source_of.tolist() == [0, 1, 2]
     plain = joined(Corpus(["x"], ["p"]), Corpus(["y"], ["n"]), held_out=True)

@@ -645,6 +645,21 @@ def test_command_says_who_wins_the_search(cli: Cli, demo: Path) -> None:
     assert all(one < other for one, other in zip(sparse, usual, strict=True))
 
 
+def test_models_of_the_same_fields_are_compared(cli: Cli, tmp_path: Path) -> None:
+    rows = [{"title": title, "body": "it came", "label": title[:1]} for title in ["good", "bad"]]
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows * 20))
+    train = ("train", tmp_path / "a.jsonl", "--reg", "ridge", "--reg-l2", "1", "--quiet")
+    fields = ("--text-col", "title", "--text-col", "body")
+    for name, options in (("one", fields), ("two", fields), ("three", ("--text-col", "title"))):
+        assert cli(*train, *options, "-o", tmp_path / name).code == 0
+    compare = ("compare", tmp_path / "one")
+    run = cli(*compare, tmp_path / "two", tmp_path / "a.jsonl", *fields, "--json")
+    assert [one["accuracy"] for one in json.loads(run.out)["measured"]] == [1.0, 1.0]
+    run = cli(*compare, tmp_path / "three", tmp_path / "a.jsonl", *fields)
+    assert run.code == 2
+    assert "the documents of three have the fields of one text" in run.err
+
+
 def test_command_with_models_and_files(cli: Cli, demo: Path, tmp_path: Path) -> None:
     train, test = demo / "train.jsonl", demo / "test.jsonl"
     saved = tmp_path / "mine.textreg"
