@@ -94,6 +94,25 @@ def test_the_model_stands_on_its_path(
     assert replace(model.summary, path=None, options=options) == without.summary
 
 
+def test_of_several_labels_a_point_has_the_widest_gap(monkeypatch: pytest.MonkeyPatch) -> None:
+    gaps: list[float] = []
+    solve_chain = trials.solve_chain
+
+    def watched(*arguments: Any) -> Iterator[Any]:
+        for found in solve_chain(*arguments):
+            gaps.append(found[2])
+            yield found
+
+    monkeypatch.setattr("textreg.training.fit.trials.solve_chain", watched)
+    texts = ["a good one", "a bad one", "no word", "a good day", "one bad day", "no day"] * 4
+    model = train(texts, ["p", "n", "o"] * 8, reg=Lasso(l1=0.1), tol=1e-3)
+    points = path_of(model).points
+    widest = np.reshape(gaps[: 3 * len(points)], (3, -1)).max(axis=0)
+    for at, point in enumerate(points):
+        if at != path_of(model).chosen:
+            assert point.gap == widest[at]
+
+
 # Beside a strong penalty of groups less l1 than that empties the model.
 @pytest.mark.parametrize("reg", ["lasso", "elastic", Sentence(group=0.01)], ids=str)
 def test_penalty_strengths_decrease_from_the_one_that_empties_the_model(

@@ -7,6 +7,7 @@ import re
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from importlib import metadata
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -22,6 +23,7 @@ from textreg.kinds import API, KINDS, Regularizer, Tokenizer
 from textreg.params import param
 from textreg.plugins import distributions
 from textreg.plugins.distributions import KIND_NAMES
+from textreg.plugins.loading import read_file
 from textreg.plugins.registry import PluginInfo, Registry
 from textreg.records import Problem, Solution
 
@@ -360,6 +362,16 @@ def test_blocked_commands_are_not_listed(install: Install) -> None:
     registry.block(["command.pack"])
     assert {"pack", "unpack"} <= set(every)
     assert registry.commands() == {name: every[name] for name in every if name != "pack"}
+
+
+def test_a_file_that_another_thread_runs_is_waited_for(tmp_path: Path) -> None:
+    path = tmp_path / "slow.py"
+    path.write_text(SLOPE.replace("class Slope", "__import__('time').sleep(0.2)\nclass Slope"))
+    registry = Registry()
+    registry.waiting.append(read_file(path))
+    with ThreadPoolExecutor(2) as pool:
+        found = list(pool.map(lambda _: registry.find("regularizer", "slope"), range(2)))
+    assert found[0] is found[1]
 
 
 def test_clash_with_a_built_in(install: Install) -> None:

@@ -235,8 +235,8 @@ def find(mutant: Mutant, recording: Recording, seconds: float) -> str:
         spent += recording.seconds[test]
         if spent < seconds:
             others.append(test)
-    # Only some variants of a test are recorded: last come all of the quickest ones.
-    every = [function for function, test in functions.items() if test in quick]
+    # Only some variants of a test are recorded: last come all of them.
+    every = list(dict.fromkeys(it.partition("[")[0] for it in [*quick, *others] if "[" in it))
     parts = [
         (part, 60 + 5 * sum(map(recording.seconds.__getitem__, part))) for part in (quick, others)
     ]

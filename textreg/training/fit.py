@@ -578,7 +578,7 @@ def join(solutions: Sequence[Solution], weights: Floats) -> MultiSolution:
         w=weights,
         b=np.array([solution.b for solution in solutions]),
         objective=float(sum(solution.objective for solution in solutions)),
-        gap=float("nan") if np.isnan(gaps).any() else float(max(gaps)),
+        gap=float(np.max(gaps)),
         iterations=sum(solution.iterations for solution in solutions),
         converged=all(solution.converged for solution in solutions),
         reports=tuple(solution.report for solution in solutions),
@@ -892,8 +892,7 @@ def fit_path(fit: FinalFit, *, metric: str, work: Work = ALONE) -> SolutionPath 
     for at, regularizer in enumerate(settings):
         w_of, b_of, gaps, _ = zip(*(row[at] for row in whole), strict=True)
         w, b = vstack(w_of, format="csr"), np.concatenate(b_of)
-        # NaN, no bound, is the widest.
-        gap = max(gaps, key=lambda it: (np.isnan(it), it))
+        gap = float(np.max(gaps))  # NaN, no bound, is the widest
         if at == chosen:
             # The chosen point is the model itself, not a fit that comes near it.
             w, b, gap = csr_array(fitted.w.astype(np.float32)), fitted.b, fitted.gap

@@ -372,3 +372,10 @@ def test_a_table_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
         Glove().rows(lambda *_: True)
     with pytest.raises(UsageError, match="give --vectors FILE"):
         File().rows(lambda *_: True)
+
+
+def test_rows_of_a_file(tmp_path: Path) -> None:
+    (tmp_path / "v.txt").write_bytes(text_form(VECTORS, header=False))
+    words, vectors = File(path=str(tmp_path / "v.txt")).rows(lambda _, word: word != "bad")
+    assert words == ["good", "great", "poor"]
+    np.testing.assert_array_equal(vectors, [VECTORS[word] for word in words])

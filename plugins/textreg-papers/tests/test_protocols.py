@@ -18,7 +18,7 @@ from textreg.errors import ConvergenceWarning
 from textreg.records import Groups, Problem
 from textreg_papers import protocols
 from textreg_papers.__main__ import main
-from textreg_papers.page import cells, contest, page
+from textreg_papers.page import cells, claims_of, contest, page
 from textreg_papers.protocols import unpack
 
 DOCS = Path(textreg.__file__).parent.parent / "docs"
@@ -102,6 +102,13 @@ def test_page(corpora: Path, measured: Any) -> None:
     for name, method in (("papers", "ridge"), ("defaults", "sentence")):
         picture = (corpora / "docs" / "pictures" / f"results-{name}.svg").read_text("utf-8")
         assert f">{method}<" in picture
+
+
+def test_nothing_is_claimed_of_peers_that_were_not_measured(measured: Any) -> None:
+    tasks = measured["tasks"]
+    assert not any("with no other option" in claim for claim in claims_of(tasks))
+    tasks = {name: {**task, "peers": task["defaults"]} for name, task in tasks.items()}
+    assert any("with no other option" in claim for claim in claims_of(tasks))
 
 
 def test_page_of_one_protocol(corpora: Path, tmp_path: Path) -> None:

@@ -102,6 +102,13 @@ def test_documents_that_models_answer_differently_come_first(
     assert report(models["good"], test).tables == ()
 
 
+def test_documents_of_two_sentences_have_tables(models: dict[str, Model]) -> None:
+    texts = ["It broke at once. We love the box.", "It broke at once."]
+    corpus = Corpus(texts=texts, labels=["neg", "neg"])
+    (table,) = report(models["good"], corpus, against={"poor": models["poor"]}).tables
+    assert len(table.spans) == 2
+
+
 def test_models_of_other_sentences_have_no_table_of_documents(
     models: dict[str, Model], test: Corpus
 ) -> None:

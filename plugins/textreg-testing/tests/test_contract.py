@@ -23,7 +23,7 @@ from heavy_plugin import Imports, undeclared
 from textreg import Ridge
 from textreg.builtin.greedy import Stagewise
 from textreg.errors import ConvergenceWarning, DataError, PluginError, RecordError, UsageError
-from textreg.kinds import Tokenizer
+from textreg.kinds import Regularizer, Tokenizer
 from textreg.params import AUTO, param
 from textreg.plugins import registry
 from textreg.records import MultiSolution, Problem, SelectionReport, Solution
@@ -53,6 +53,7 @@ from textreg_testing.regularizer import (
     _require_order,
     lower,
     require_honest,
+    require_objective,
     require_stop,
     solved_or_refused,
 )
@@ -662,6 +663,27 @@ def test_honest_solutions(values: dict[str, Any], warns: bool, message: str) -> 
         assert require_honest(solve, problem).gap is values["gap"]
     known = solution([2.0])
     assert require_honest(solve, problem, known=known) is known
+
+
+class Silent(Regularizer):
+    """Declares no objective: what is minimized is taken for the loss."""
+
+    name = "silent"
+
+    def solve(self, problem: Problem) -> Solution:
+        zeros = np.zeros(problem.X.shape[1])
+        return Solution(zeros, 0.0, self.objective(problem, zeros, 0.0))
+
+
+@pytest.mark.parametrize(("part", "told"), [(Silent(), True), (Ridge(l2=1.0), False)])
+def test_who_declares_no_objective_is_told_what_is_expected(part: Any, told: bool) -> None:
+    problem = problems.small()
+    found = part.solve(problem)
+    require_objective(part, problem, found, " for it")
+    wrong = replace(found, objective=2.0 * found.objective)
+    with pytest.raises(ContractError) as caught:
+        require_objective(part, problem, wrong, " for it")
+    assert ("(the loss; what else is right, objective" in str(caught.value)) == told
 
 
 @pytest.mark.parametrize(

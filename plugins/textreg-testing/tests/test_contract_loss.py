@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import math
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -178,6 +180,17 @@ def test_every_check_can_fail(name: str, cls: type[Loss]) -> None:
         check(cls)
     if isinstance(caught.value, ContractError):
         assert str(caught.value).startswith(f"{name}: expected ")
+
+
+@pytest.mark.parametrize(("gap", "converged"), [(0.0, False), (1e-3, True), (math.nan, True)])
+def test_fits_must_converge_and_prove_it(
+    gap: float, converged: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer = SimpleNamespace(gap=gap, converged=converged)
+    monkeypatch.setattr("textreg_testing.objective.newton", lambda *_: answer)
+    (check,) = [check for check in loss_checks() if check.name == "loss-fit"]
+    with pytest.raises(ContractError, match="expected a gap of 0 to 1e-06"):
+        check(Squared)
 
 
 def test_all_checks_were_seen_to_fail() -> None:
