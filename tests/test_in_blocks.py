@@ -33,6 +33,7 @@ from textreg.records import Corpus
 from textreg.training import blocks, search
 from textreg.training.prepare import read_training
 from textreg.training.settings import TrainingSettings, parse_bytes
+from textreg.training.train import train_corpus
 
 GOOD = "fine lovely splendid great sunny warm kind bright calm fresh".split()
 BAD = "bad awful gloomy dull cold rude dark loud stale sour".split()
@@ -185,6 +186,16 @@ def test_bits_do_not_depend_on_who_keeps_blocks(
     assert here.summary is not None
     assert there.summary.search == here.summary.search
     assert there.summary.blocks == here.summary.blocks
+
+
+def test_features_are_told_of_until_all_have_been_made() -> None:
+    told: list[tuple[str, int, int]] = []
+    texts, labels = documents(200)
+    settings = TrainingSettings.from_options(reg="ridge", reg_l2=1.0, memory="1GB")
+    train_corpus(Corpus(texts, labels), settings, lambda *line: told.append(line))
+    done = [count for stage, count, of in told if (stage, of) == ("features", 200)]
+    assert done == sorted(done)
+    assert (done[0], done[-1]) == (0, 200)
 
 
 def test_a_search_on_a_part_carries_its_strengths_over() -> None:

@@ -47,9 +47,12 @@ def test_sparse_weights_are_those_of_a_table(
     how = {"reg": reg, "tokenizer": "words", "prune": 0.0, "cv": 2, "intercept": "fitted"}
     sparse = train(*corpus, **how)
     assert isinstance(sparse.by_feature, csr_array)
+    best = "features that support each label most"
+    assert best not in dict(sparse.tables())  # for which it would be a table
     monkeypatch.setattr(fit, "LARGE", 1 << 31)
     monkeypatch.setattr(models, "SMALL_WEIGHTS", 1 << 31)
     dense = train(*corpus, **how)
+    assert best in dict(dense.tables())
     np.testing.assert_allclose(sparse.weights, dense.weights, atol=2e-2)
     np.testing.assert_array_equal(
         sparse.decision_function(corpus[0]).argmax(axis=1),

@@ -128,7 +128,8 @@ def _changed_calls(node: ast.Call) -> Iterator[str]:
         shorter = ast.BinOp(arguments[-1], ast.Sub(), ast.Constant(1))
         yield _with(node, args=[*arguments[:-1], shorter])
     named = {type(it) for it in arguments[:2]} <= {ast.Name, ast.Attribute}
-    if named and len(arguments) > 1 and name not in {*FUNCTIONS, "isinstance", "range"}:
+    differ = len({ast.unparse(it) for it in arguments[:2]}) == 2
+    if named and differ and name not in {*FUNCTIONS, "isinstance", "range"}:
         yield _with(node, args=[arguments[1], arguments[0], *arguments[2:]])
     for keyword in node.keywords:
         if any(factor in (keyword.arg or "") for factor in FACTORS):

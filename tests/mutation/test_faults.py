@@ -19,6 +19,7 @@ from mutate import ROOT, equivalent
         ("a if b else c", ["(c if b else a)"]),
         ("True", ["False"]),
         ("f(a, b)", ["(f(b, a))"]),
+        ("f(a, a)", []),
         ("min(a.x, b)", ["(max(a.x, b))"]),
         ("np.maximum(a, b)", ["(np.minimum(a, b))"]),
         ("sorted(a)", ["list(a)"]),

@@ -497,12 +497,13 @@ def test_what_was_dropped() -> None:
 def test_sentences_in_their_documents(whole: Report, model: Model, train: Corpus) -> None:
     """As the papers show them: against the same documents without each sentence."""
     assert {one.label for one in whole.selected_documents} == {"neg", "pos"}
-    seen = set()
+    seen, shares = set(), []
     for one in whole.selected_documents:
         row = int(one.where.rpartition(":")[2]) - 1
         text, sign = train.texts[row], 1 if one.label == "pos" else -1
         assert train.labels is not None
         assert train.labels[row] == one.label
+        shares.append(np.mean([line.selected for line in one.sentences]))
         assert [line.text for line in one.sentences] == [
             part.strip() for part in re.findall(r"[^.!?]+[.!?]+", text)
         ]
@@ -518,6 +519,7 @@ def test_sentences_in_their_documents(whole: Report, model: Model, train: Corpus
             assert line.selected >= bool(words & set(model.encoder.names))
             seen.add(line.selected)
     assert seen == {True, False}
+    assert max(abs(share - 0.5) for share in shares) <= 0.25, shares  # about half of them
 
 
 def test_features_chosen_in_every_part_are_steady(whole: Report, model: Model) -> None:
