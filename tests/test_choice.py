@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from conftest import Cli
 
 import textreg
 from textreg.builtin.separable import Elastic, Lasso, Ridge
+from textreg.cli.train import _best_of_each
 from textreg.errors import PluginError, UsageError
 from textreg.features.vectorize import Vectorizer
 from textreg.measure.metrics import standard_error
@@ -419,3 +421,15 @@ def test_a_backend_is_checked_with_its_address() -> None:
         Tuning(backend="nosuch")
     with pytest.raises(UsageError, match="an address is for the backend 'dask'"):
         Tuning(address="tcp://10.0.0.5:8786")
+
+
+@pytest.mark.parametrize(("metric", "best"), [("log-loss", 0.1), ("accuracy", 0.3)])
+def test_of_each_regularizer_the_best_is_named(metric: str, best: float) -> None:
+    points: list[Any] = [
+        SimpleNamespace(settings={"reg": reg}, metrics={metric: value})
+        for reg, value in [("ridge", 0.2), ("lasso", 0.3), ("ridge", 0.1), ("ridge", 0.3)]
+    ]
+    for order in (points, points[::-1]):
+        found = _best_of_each(order, metric)
+        assert list(found) == ["lasso", "ridge"]
+        assert found["ridge"].metrics[metric] == best

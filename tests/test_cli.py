@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from conftest import Cli
 
-from textreg.cli import COMMANDS
+from textreg.cli import COMMANDS, shared
 from textreg.cli import cli as group
 from textreg.kinds import Regularizer
 from textreg.params import param
@@ -689,3 +689,9 @@ def test_a_missed_tolerance_is_said(
     assert result.err.startswith("Warning: unfinished stopped before its tolerance")
     assert result.err.count("\n") == 1
     assert "NOT converged" in result.out
+
+
+def test_options_are_listed_in_their_order() -> None:
+    one, two = click.option("--one"), click.option("--two")
+    command = click.command()(shared.options(one, two)(lambda: None))
+    assert [it.name for it in command.params] == ["one", "two"]

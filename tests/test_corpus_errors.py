@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 from textreg.errors import DataError, DataWarning, TextregError, UsageError
-from textreg.reading.corpus import read_corpus, stream_records
+from textreg.reading.columns import ColumnNames
+from textreg.reading.corpus import CorpusReader, read_corpus, stream_records
 from textreg.records import Corpus
 
 
@@ -467,3 +468,11 @@ def test_wrong_options(file) -> None:
         )
     with pytest.raises(UsageError, match="batch must be at least 1, not 0"):
         list(stream_documents(path, 0))
+
+
+def test_a_reader_wants_labels_unless_told_otherwise(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"text": "one"}\n')
+    path = str(tmp_path / "a.jsonl")
+    with pytest.raises(DataError, match="label"):
+        CorpusReader(path, ColumnNames()).whole()
+    assert CorpusReader(path, ColumnNames(), labeled=False).whole().labels is None

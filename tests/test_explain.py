@@ -218,6 +218,12 @@ def test_html_shows_a_hostile_text_and_runs_nothing() -> None:
     assert not {"\u202e", "\x1b"} & set(parser.text)
 
 
+def test_the_strongest_word_has_the_strongest_color() -> None:
+    explanation = trained("tfidf", 2).explain(TEXTS[0])
+    shades = [float(it) for it in re.findall(r"rgba\([\d,]+,([\d.]+)\)", explanation._repr_html_())]
+    assert max(shades) == 0.6 > min(shades) > 0.1
+
+
 def test_records_are_ready_for_json() -> None:
     explanation = trained("tfidf", 2).explain(TEXTS[0])
     data = json.loads(json.dumps(explanation.to_dict(), allow_nan=False))

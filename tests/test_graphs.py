@@ -15,8 +15,10 @@ from scipy.sparse import csr_array
 
 from textreg import TextClassifier, train
 from textreg.builtin.graph_builders import Classes, Cooccurrence, EdgeFile, Lexicon
+from textreg.builtin.group_builders import Sentences
 from textreg.builtin.network import Network
 from textreg.errors import DataError, DataWarning, UsageError
+from textreg.estimators.base import graph_builder, groups_builder
 from textreg.features.vectorize import Vectorizer
 from textreg.kinds import GraphBuilder
 from textreg.plugins import registry
@@ -156,6 +158,12 @@ def test_of_features_equally_near_the_order_chooses(tmp_path: Path) -> None:
     assert {("a", "b"), ("b", "a")} <= found[0]
     assert {("b", "c"), ("c", "b")} <= found[1] - found[0]
     assert builder.order_matters
+
+
+def test_a_class_of_builders_stays_what_it_is() -> None:
+    assert graph_builder(Cooccurrence, 5) is Cooccurrence
+    assert graph_builder(Cooccurrence(), 5).name == "cooccurrence"
+    assert groups_builder(Sentences, ["a", "b"]) is Sentences
 
 
 def test_listed_words(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from textreg.errors import DataError, DataWarning, UsageError
 from textreg.explain import explain
 from textreg.losses import Logistic, SquaredHinge
 from textreg.measure.decisions import common_threshold, joint_thresholds, thresholds_of
-from textreg.measure.evaluation import evaluate_sets, f1_scores, ranking_precision
+from textreg.measure.evaluation import evaluate_sets, f1_scores, indicators, ranking_precision
 from textreg.model.model import Model
 from textreg.reading.corpus import read_corpus
 from textreg.records import Corpus, Problem
@@ -655,6 +655,11 @@ def test_evaluate_lists(model: Model) -> None:
     expected = model.task.evaluate(corpus, scores, model.thresholds, calibration).to_dict()
     assert result.to_dict().pop("log_loss") == pytest.approx(expected.pop("log_loss"))
     assert {**result.to_dict(), "log_loss": 0} == {**expected, "log_loss": 0}
+    some = [[*labels, "new"] for labels in TEST_SETS]
+    ranked = textreg.evaluate(some, model.predict(TEST), LABELS, proba)
+    y_true = indicators(some, [*LABELS, "new"])[:, :-1]
+    last = np.hstack([proba, np.zeros((len(TEST), 1))])  # what the model does not know
+    assert ranked.lrap == ranking_precision(y_true, last)
     other = textreg.evaluate([["a"], []], [{"a"}, {"b"}], ["a"])
     assert (other.unknown, other.lrap, other.subset_accuracy) == (("b",), None, 0.5)
 

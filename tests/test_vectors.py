@@ -110,6 +110,25 @@ def test_words_of_no_training_text_get_weights() -> None:
     ]
 
 
+class Turned(Table):
+    """With its rows from the last to the first."""
+
+    name = "turned"
+
+    def rows(self, wanted: Callable[[int, str], bool]) -> tuple[list[str], Floats]:
+        words, table = super().rows(wanted)
+        return words[::-1], table[::-1]
+
+
+def test_words_of_a_table_may_have_any_order() -> None:
+    textreg.register(Turned)
+    unseen, labels = corpus(200, slice(10, 20), 1)
+    for name in ("kinds", "turned"):
+        model = trained(vectors=name)
+        assert list(model.encoder.names) == sorted(model.encoder.names)
+        assert np.mean(np.array(model.predict(unseen)) == labels) > 0.95
+
+
 def test_features_of_other_tokenizers_stay(tmp_path: Path) -> None:
     model = trained(tokenizer="words,chars")
     assert [part.tokenizer.name for part in model.encoder.parts] == ["words", "chars"]

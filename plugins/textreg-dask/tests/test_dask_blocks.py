@@ -317,6 +317,15 @@ def test_texts_are_a_sequence(address: str) -> None:
         there = ClusterTexts(connection, list(map(connection.send, pieces)), lengths)
         assert len(there) == 200
         assert list(there) == texts
+        asked: list[Any] = []
+        with pytest.MonkeyPatch.context() as patch:
+            result = Connection.result
+            patch.setattr(
+                Connection, "result", lambda self, it: (asked.append(it), result(self, it))[1]
+            )
+            assert next(iter(there)) == texts[0]
+            assert len(asked) == 1
+            assert asked[0] is not there._pieces[0]  # for one text, not all of its piece
         assert (there[3], there[-1], there[5:9]) == (texts[3], texts[-1], texts[5:9])
         some = there.select([190, 2, 3, 4, 80])
         assert list(some) == [texts[row] for row in (190, 2, 3, 4, 80)]

@@ -188,12 +188,13 @@ def test_there_is_one_dimension_fewer_than_words() -> None:
     assert word_vectors(tokens, np.arange(5), window=5, dimensions=50).shape == (5, 4)
 
 
-def test_clusters_are_found_by_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_clusters_are_found_once_by_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     """For sums by several are in another order."""
     threads: list[int] = []
 
     class Watched(KMeans):
         def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+            assert self.n_init == 1
             threads.extend(pool["num_threads"] for pool in threadpool_info())
             return super().fit(X, y, sample_weight)
 

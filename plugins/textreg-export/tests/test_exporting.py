@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import hypothesis.strategies as st
+import numpy as np
 import pytest
 from conftest import Cli
 from exports import (
@@ -34,7 +35,7 @@ from hypothesis import example, given
 from thoroughness import draws
 
 import textreg
-from textreg.errors import BrokenPluginError, UsageError
+from textreg.errors import BrokenPluginError, RecordError, UsageError
 from textreg.features.markup import strip_html
 from textreg.kinds import Exporter
 from textreg.measure.decisions import Calibration
@@ -358,6 +359,14 @@ class Empty(Exporter):
 
     def export(self, model: PlainModel) -> bytes:
         return b""
+
+
+def test_every_part_of_a_plain_model_has_a_row_for_each_label() -> None:
+    model = describe(model_of("the default"))
+    assert len(model.parts) == 2
+    short = replace(model.parts[1], weights=np.zeros((0, len(model.parts[1].names))))
+    with pytest.raises(RecordError, match="a row of weights for each intercept"):
+        replace(model, parts=[model.parts[0], short])
 
 
 class Writes(Empty):

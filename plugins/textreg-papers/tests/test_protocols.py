@@ -111,6 +111,21 @@ def test_nothing_is_claimed_of_peers_that_were_not_measured(measured: Any) -> No
     assert any("with no other option" in claim for claim in claims_of(tasks))
 
 
+def test_strengths_of_nbsvm_are_searched(corpora: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tried: list[tuple[float, float]] = []
+    fit = protocols.fit_nbsvm
+
+    def watched(X: Any, y: Any, cost: float, share: float) -> Any:
+        tried.append((cost, share))
+        return fit(X, y, cost, share)
+
+    monkeypatch.setattr(protocols, "fit_nbsvm", watched)
+    cells = protocols._peers(protocols.Documents(corpora / "tasks" / "demo"))
+    assert {cost for cost, _ in tried} == set(protocols.COSTS)
+    assert {share for _, share in tried} == set(protocols.SHARES)
+    assert cells["NB-SVM"]["accuracy"] > 0.5
+
+
 def test_page_of_one_protocol(corpora: Path, tmp_path: Path) -> None:
     where = ["--data", str(corpora), "--results", str(tmp_path / "r.json"), "--docs", str(tmp_path)]
     assert main([*where, "--protocols", "papers", "--methods", "ridge"]) == 0

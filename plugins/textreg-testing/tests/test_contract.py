@@ -579,6 +579,12 @@ def test_problems_that_regularizers_are_tried_on() -> None:
         cases |= dict(problems.with_others(problem, needs))
     lines = [f"{name}: {told(it)}" for name, it in cases.items()]
     assert "\n".join(lines) == PROBLEMS
+    groups = replace(problem.groups, weights=np.arange(1.0, 1.0 + len(problem.groups)))
+    turned = problems.reordered(problem.replace(groups=groups), order).groups
+    for g in range(len(groups)):
+        there = len(groups) - 1 - g
+        assert set(order[turned.members(there)]) == set(groups.members(g))
+        assert turned.weights[there] == groups.weights[g]
     refused = {needs: [it for _, it in problems.edges(needs).values()] for needs in KINDS}
     assert refused == {
         "groups": [*[False] * 6, True, True],
@@ -684,6 +690,17 @@ def test_who_declares_no_objective_is_told_what_is_expected(part: Any, told: boo
     with pytest.raises(ContractError) as caught:
         require_objective(part, problem, wrong, " for it")
     assert ("(the loss; what else is right, objective" in str(caught.value)) == told
+    assert "not allowed" not in str(caught.value)
+
+
+def test_weights_that_an_objective_does_not_allow_are_named() -> None:
+    class Bounded(Silent):
+        def objective(self, problem: Problem, w: Any, b: float) -> float:
+            return math.inf
+
+    problem = problems.small()
+    with pytest.raises(ContractError, match="for it, at which such weights are not allowed"):
+        require_objective(Bounded(), problem, Silent().solve(problem), " for it")
 
 
 @pytest.mark.parametrize(

@@ -110,7 +110,7 @@ def slack_of(value: float, problem: Problem, share: float, least: float = 1e-3) 
 def require_objective(ready: Regularizer, problem: Problem, solution: Solution, told: str) -> None:
     """A solution states the objective of its weights; told: of which problem."""
     value = ready.objective(problem, solution.w, solution.b)
-    told += "" if math.isfinite(value) else ", at which such weights are not allowed,"
+    told += "" if math.isfinite(value) else ", at which such weights are not allowed"
     if not declares(ready):
         told += " (the loss; what else is right, objective(problem, w, b) says)"
     same = abs(solution.objective - value) <= slack_of(value, problem, SAME) < math.inf
