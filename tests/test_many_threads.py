@@ -16,6 +16,7 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import textreg
+from textreg._core.threads import allowed, allowing
 from textreg.plugins.registry import Registry
 from textreg.training.running import Work, one_thread_in_blas
 
@@ -114,6 +115,14 @@ def test_an_error_waits_for_the_pieces_that_run() -> None:
     with pytest.raises(ValueError, match="no"):
         run.map(piece, [(False,), (True,)])
     assert ended.is_set()
+
+
+def test_kernels_have_threads_of_their_own_where_one_piece_runs() -> None:
+    """Several pieces run beside each other, each with one."""
+    with allowing(3):
+        run = Work(jobs=2).run("trying", 2)
+        assert run.map(allowed, [()]) == [3]
+        assert run.map(allowed, [(), ()]) == [1, 1]
 
 
 def test_blas_has_its_threads_back_after_the_last_of_several() -> None:

@@ -236,6 +236,14 @@ def test_the_place_of_a_fault_is_in_the_file(file: Path) -> None:
         calls.encode(registry.create("tokenizer", "pieces"), ["good film"])
 
 
+def test_names_of_tokens_are_looked_at(file: Path) -> None:
+    file.write_text(CODE.replace("if word]]", "], ['']]"))
+    registry = Registry()
+    registry.register_file(file)
+    with pytest.raises(BrokenPluginError, match="texts as tokens, none of them empty"):
+        calls.encode(registry.create("tokenizer", "pieces"), ["good film"])
+
+
 def test_a_traceback_begins_in_the_file(file: Path) -> None:
     """Though between textreg's call of a tokenizer and its code there is more of textreg."""
     file.write_text(CODE.replace("[[word for", "1 / [[word for"))

@@ -309,6 +309,12 @@ def test_files_that_workers_cannot_read(address: str, cli: Cli, tmp_path: Path) 
     assert (out.code, "needs the address of a scheduler" in out.err) == (2, True)
 
 
+def test_equal_tasks_are_done_each(address: str) -> None:
+    with connected(address) as connection:
+        one, other = (connection.result(connection.submit(os.urandom, 8)) for _ in range(2))
+    assert one != other
+
+
 def test_texts_are_a_sequence(address: str) -> None:
     texts = [f"text {number}" for number in range(200)]
     with connected(address) as connection:

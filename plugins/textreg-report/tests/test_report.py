@@ -522,6 +522,13 @@ def test_sentences_in_their_documents(whole: Report, model: Model, train: Corpus
     assert max(abs(share - 0.5) for share in shares) <= 0.25, shares  # about half of them
 
 
+def test_parts_that_choose_nothing_agree(train: Corpus) -> None:
+    model = textreg.train(train.texts, train.labels or (), reg="lasso", reg_l1=1e4)
+    stable = report(model, train=train).stability
+    assert stable is not None
+    assert (stable.overlap, stable.strongest, set(stable.sizes)) == (1.0, [], {0})
+
+
 def test_features_chosen_in_every_part_are_steady(whole: Report, model: Model) -> None:
     stable = whole.stability
     assert stable is not None

@@ -229,9 +229,9 @@ def stability_of(model: Model, refits: Refits) -> Section:
     used = np.array([fit.w.any(axis=0) for fit in fits])
     times = np.zeros(model.n_features, dtype=np.int64)
     times[present] = used[:, columns[present]].sum(axis=0)
-    # Jaccard index |A ∩ B| / |A ∪ B| of the features of every two fits.
+    # Jaccard index |A ∩ B| / |A ∪ B| of the features of every two fits; 1 of two without any.
     shares = [
-        int((one & other).sum()) / max(1, int((one | other).sum()))
+        float((one & other).sum() / (one | other).sum()) if (one | other).any() else 1.0
         for one, other in itertools.combinations(used, 2)
     ]
     task = model.task
@@ -244,7 +244,7 @@ def stability_of(model: Model, refits: Refits) -> Section:
     return Section(
         parts=len(fits),
         histogram=np.bincount(times, minlength=len(fits) + 1).tolist(),
-        overlap=float(np.mean(shares)) if shares else 1.0,
+        overlap=float(np.mean(shares)),
         sizes=refits.own.sizes,
         strongest=[
             Section(
