@@ -11,6 +11,7 @@ import lzma
 import os
 import random
 import re
+import struct
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -26,6 +27,7 @@ from textreg.errors import DataError, DataWarning, UsageError
 from textreg.files import MAX_UNPACKED, zstd
 from textreg.reading.corpus import read_corpus, stream_records
 from textreg.reading.formats import records
+from textreg.reading.formats.records import _thrift
 from textreg.records import Corpus
 from textreg.records.documents import as_fields
 
@@ -59,6 +61,14 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     options: dict[str, Any] = {"reg": "ridge", "reg_l2": 1.0, "tokenizer": "words"}
     textreg.train(TEXTS * 5, LABELS * 5, **options).save(path)
     return path
+
+
+def test_structs_of_a_page_header_are_not_deep() -> None:
+    """A struct that holds a struct: no header has more than three levels."""
+    fine, deep = (b"\x1c" * levels + b"\x15\x02" + bytes(levels + 1) for levels in (3, 4))
+    assert _thrift(io.BytesIO(fine)) == {1: {1: {1: {1: 1}}}}
+    with pytest.raises(struct.error, match="the header of a page is wrong"):
+        _thrift(io.BytesIO(deep))
 
 
 @pytest.mark.parametrize("ending", WRITERS)

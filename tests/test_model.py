@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 
+import textreg
 from textreg.errors import UsageError
 from textreg.features.encoder import Encoder
 from textreg.features.vectorize import Vectorizer
 from textreg.kinds import Tokenizer
-from textreg.model.model import Model
+from textreg.model.model import LARGEST, Model
 from textreg.model.storage import load_model
 from textreg.plugins import registry
 from textreg.tasks import classification
@@ -254,3 +255,14 @@ def test_prediction_needs_no_regularizer(tmp_path: Path) -> None:
         check=False,
     )
     assert run.stdout.splitlines() == ["['pos', 'neg']", "[]"], run.stderr
+
+
+@pytest.mark.parametrize("factor", [1.0, 1.0 + 1e-12])
+def test_weights_up_to_the_largest_are_taken(factor: float) -> None:
+    model = textreg.train(["a b", "a c"] * 4, ["p", "n"] * 4, reg="ridge", reg_l2=1.0)
+    weights = np.full_like(model.weights, factor * LARGEST)
+    if factor == 1.0:
+        Model(model.task, model.encoder, weights, model.intercepts)
+    else:
+        with pytest.raises(UsageError, match="finite numbers up to"):
+            Model(model.task, model.encoder, weights, model.intercepts)

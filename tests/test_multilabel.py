@@ -647,6 +647,15 @@ def test_held_out_documents_are_scored_as_new_ones_will_be() -> None:
     assert new[((0, 2), (2, 4))] == [[0, 1, 0, 0], [0, 0, 0, 0], [0.8, 0.6, 0, 0]]
 
 
+def test_balanced_weights_of_a_label_that_all_documents_have() -> None:
+    corpus = Corpus(["x"] * 4, [["a", "b"], ["a"], ["a"], ["a"]])
+    task = read_target(corpus, "multilabel").target.task
+    y = np.array([[1, 1], [1, 0], [1, 0], [1, 0]], dtype=np.int8)
+    factors = task.row_factors(y, np.ones(4), "balanced")
+    assert factors is not None
+    np.testing.assert_array_equal(factors, [[1.0, 0.5], [2 / 3, 2.0]])
+
+
 def test_evaluate_lists(model: Model) -> None:
     proba = model.predict_proba(TEST)
     result = textreg.evaluate(TEST_SETS, model.predict(TEST), LABELS, proba)

@@ -58,6 +58,8 @@ def test_links_stay_between_features_of_other_names() -> None:
     links.setdiag(0.0)
     links.eliminate_zeros()
     graph = shuffle_graph(Graph(links, links.T.tocsr(), classes=2))
+    again = shuffle_graph(Graph(links, links.T.tocsr(), classes=2), seed=0)
+    assert (graph.similar != again.similar).nnz == 0
     assert graph.classes == 2
     assert graph.dissimilar is not None
     np.testing.assert_array_equal(graph.dissimilar.toarray(), graph.similar.T.toarray())

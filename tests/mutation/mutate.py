@@ -107,7 +107,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
     parser.add_argument("--seed", type=int, default=0, help="draws the faults")
     parser.add_argument("--count", type=int, default=300, help="of faults")
-    parser.add_argument("--seconds", type=float, default=300, help="of tests that a fault may live")
+    parser.add_argument("--seconds", type=float, default=120, help="of tests that a fault may live")
     parser.add_argument("--at", metavar="FILE:LINE", help="all faults of this line instead")
     options = parser.parse_args()
     mutants = at(options.at) if options.at else drawn(options.seed, options.count)
@@ -235,12 +235,14 @@ def find(mutant: Mutant, recording: Recording, seconds: float) -> str:
         spent += recording.seconds[test]
         if spent < seconds:
             others.append(test)
-    # Only some variants of a test are recorded: last come all of them.
-    every = list(dict.fromkeys(it.partition("[")[0] for it in [*quick, *others] if "[" in it))
     parts = [
         (part, 60 + 5 * sum(map(recording.seconds.__getitem__, part))) for part in (quick, others)
     ]
-    for part, limit in [*parts, (every, 10 * seconds)]:
+    # Only some variants of a test are recorded: last come all, as in make test-all.
+    every = dict.fromkeys(it.partition("[")[0] for it in [*quick, *others] if "[" in it)
+    if every:
+        parts.append((["--thorough", *every], 5 * seconds))
+    for part, limit in parts:
         (TREE / mutant.path).write_bytes(mutant.fault.plant((ROOT / mutant.path).read_bytes()))
         try:
             found = failure(part, limit) if part else ""

@@ -102,7 +102,7 @@ def near_findings(
     sets = _sets(documents.tokens, texts)
     if other is not None:
         # Texts of both are not near the same but the same.
-        own = {plain(text): row for row, text in reversed(list(enumerate(other.texts)))}
+        own = {plain(text): row for row, text in enumerate(other.texts)}
         more = [row for text, row in own.items() if not is_missing(text) and text not in rows_of]
         sets += _sets(other.tokens, more)
         texts += [n + row for row in more]
