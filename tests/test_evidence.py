@@ -86,6 +86,12 @@ def test_any_text_and_whichever_others_are_explained_with_it(texts: list[str]) -
     assert all(one.evidence >= 0 for each in together for one in each)
 
 
+def test_tokens_of_texts_without_sentences_are_in_none() -> None:
+    evidence = explained_batch(MODELS["words"], ["!! ??", "A good film. Good."]).evidence()
+    assert evidence.sentence.tolist() == [-1, -1, 0, 0, 0, 1]
+    assert evidence.sentence_ptr.tolist() == [0, 0, 2]
+
+
 def test_only_support_is_evidence() -> None:
     model = MODELS["words"]
     for_p, for_n = (model.explain("Good film. Awful end.", of=of).sentences for of in "pn")

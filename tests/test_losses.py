@@ -259,6 +259,14 @@ def test_derivatives_conjugate_and_constant(loss: str, seed: int) -> None:
         assert shrunk.sum() == pytest.approx(0.0, abs=1e-9)
 
 
+@pytest.mark.parametrize("loss", ["hinge", "squared-hinge", "logistic"])
+def test_of_balanced_labels_no_constant_is_better_than_0(loss: str) -> None:
+    part, y, c = find_loss(loss), np.array([1.0, -1.0, -1.0]), np.array([2.0, 1.0, 1.0])
+    assert part.constant(y, c) == 0.0
+    values = [part.value(np.full(3, b), y, c) for b in np.linspace(-1.5, 1.5, 31)]
+    assert part.value(np.zeros(3), y, c) <= min(values) + 1e-12
+
+
 def test_the_first_intercept_ignores_documents_without_weight() -> None:
     given = problem("squared", sample_weight=np.r_[np.ones(N - 1), 0.0])
     given = given.replace(y=np.r_[given.y[:-1], 1e9])

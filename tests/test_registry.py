@@ -136,7 +136,10 @@ def test_another_interface_is_refused_before_the_import(
     with pytest.raises(BrokenPluginError, match=rf"^acme-slope 0\.3: acme-slope is made {says}"):
         registry.find("regularizer", "slope")
     assert row.status == f"broken: {registry.failure(row)}"
-    assert registry.listing(load=True)
+    loaded = {row.name: row.seconds for row in registry.listing(load=True)}
+    assert loaded["slope"] is None
+    assert loaded["good"] is not None
+    assert 0.0 <= loaded["good"] < 60.0
     assert registry.find("regularizer", "good").name == "good"
     assert imported(tmp_path) == {"acme_good"}
 

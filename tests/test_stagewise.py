@@ -153,6 +153,14 @@ def test_the_lookup_finds_the_largest(data: st.DataObject, p: int, seed: int) ->
     assert len(lookup.top) == -(-p // 2**SHIFT)
 
 
+@pytest.mark.parametrize("size", [1e-6, 1.0, 1e6])
+def test_ties_are_relative(size: float) -> None:
+    lookup = DerivativeLookup(np.zeros(4))
+    lookup.A[:] = size * np.array([1.0 - 0.5 * TIE, 1.0, 1.0 - 2.0 * TIE, 0.5])
+    lookup.reset(0.0)
+    assert np.sort(lookup.near(0.0)).tolist() == [0, 1]
+
+
 def test_dropped_gram_columns_are_computed_again() -> None:
     problem = linear()
     rules = {"epsilon": 0.05, "steps": 300}

@@ -242,6 +242,9 @@ def find(mutant: Mutant, recording: Recording, seconds: float) -> str:
     every = dict.fromkeys(it.partition("[")[0] for it in [*quick, *others] if "[" in it)
     if every:
         parts.append((["--thorough", *every], 5 * seconds))
+    # What workers of a cluster execute is not recorded, either.
+    if mutant.package.startswith("plugins/"):
+        parts.append(([f"{mutant.package}/tests"], 5 * seconds))
     for part, limit in parts:
         (TREE / mutant.path).write_bytes(mutant.fault.plant((ROOT / mutant.path).read_bytes()))
         try:

@@ -315,6 +315,17 @@ def test_equal_tasks_are_done_each(address: str) -> None:
     assert one != other
 
 
+def test_texts_here_are_scored_as_those_there(address: str) -> None:
+    texts, labels = documents(60)
+    model = textreg.train(texts, labels, reg="ridge", reg_l2=1.0)
+    with connected(address) as connection:
+        lengths = [np.array(list(map(len, texts)), dtype=np.int32)]
+        there = ClusterTexts(connection, [connection.send(texts)], lengths)
+        for given in (texts, there):
+            scores = connection.scores(model, given)
+            np.testing.assert_array_equal(scores, model.decision_function(texts))
+
+
 def test_texts_are_a_sequence(address: str) -> None:
     texts = [f"text {number}" for number in range(200)]
     with connected(address) as connection:

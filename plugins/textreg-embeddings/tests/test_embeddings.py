@@ -198,7 +198,12 @@ def test_clusters_are_found_once_by_one_thread(monkeypatch: pytest.MonkeyPatch) 
             threads.extend(pool["num_threads"] for pool in threadpool_info())
             return super().fit(X, y, sample_weight)
 
+    def watched(*arguments: Any) -> Any:
+        threads.extend(pool["num_threads"] for pool in threadpool_info())
+        return word_vectors(*arguments)
+
     monkeypatch.setattr("sklearn.cluster.KMeans", Watched)
+    monkeypatch.setattr("textreg_embeddings.clusters.word_vectors", watched)
     Clusters(clusters=3).build(WORDS.encode(neighbors()))
     assert set(threads) == {1}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -26,13 +27,14 @@ from textreg.explain import find_selection
 from textreg.explain.sentences import removal_tables
 from textreg.penalties import soft
 from textreg.records import Corpus, Floats, Groups, Problem
-from textreg.records.problem import PartsReport
+from textreg.records.problem import ZERO, PartsReport
 from textreg_latent import Latent
 from textreg_latent.certificate import (
     clipped,
     latent_bound,
     least_kappa,
     projected,
+    support_of_parts,
     tightest,
 )
 from textreg_latent.penalty import LatentPenalty, latent_parts
@@ -329,6 +331,21 @@ def test_without_a_group_penalty_it_is_the_elastic_net() -> None:
     assert one is not None
     assert other is not None
     assert np.array_equal(one.features, other.features)
+
+
+def test_what_is_zero_is_told_as_far_as_the_optimum_may_be(monkeypatch: Any) -> None:
+    """|t_j - 2 l2 w_j| + the radius + 2 l2 ||w* - w|| must be below l1."""
+    problem = text_like(4).replace(groups=ragged([list(range(40))], 40))
+    penalty = Latent(group=1e-9, l1=1.0, l2=0.5).penalty(problem)
+    products = np.zeros(40)
+    products[:4] = 0.7, -0.7, 0.6, -0.6
+    balls = SimpleNamespace(
+        products=products, w=np.zeros(40), radii=np.full(40, 0.1), far=0.25,
+        nonzero=lambda: np.zeros(40, dtype=bool),
+    )  # fmt: skip
+    monkeypatch.setattr("textreg_latent.certificate.Balls", lambda *_: balls)
+    support = support_of_parts(problem, Any, penalty)  # type: ignore[arg-type]
+    assert np.flatnonzero(support.features != ZERO).tolist() == [0, 1]
 
 
 def test_a_group_of_weight_0_costs_nothing() -> None:

@@ -82,6 +82,18 @@ COUNTS = Section(
 )
 NOW = CoverageLine(0.5, 0.7, 0.1, 0.9, None)
 RISKS = Selective("none", 10, 2, NOW, (), 0.1, ((0.25, 0.0), (1.0, 0.4)))
+
+
+def test_names_beside_weights_stand_from_top_to_bottom() -> None:
+    profiles = [Section(feature=name, weights=(0.0, 0.5, 1.0)) for name in ("a", "b", "c")]
+    strengths = Section(**{**vars(STRENGTHS), "profiles": profiles})
+    shown = ET.fromstring(str(charts.profiles(strengths)))
+    at = {it.text: float(it.attrib["y"]) for it in shown.iter() if it.text in ("a", "b", "c")}
+    top, bottom = at["a"], at["c"]
+    assert (top, bottom) == (18.0, 258.0)
+    assert at["b"] == pytest.approx((top + bottom) / 2)
+
+
 CHARTS = {
     "reliability": (
         lambda: charts.reliability_curve(Reliability("pos", BINS, 0.1)),
