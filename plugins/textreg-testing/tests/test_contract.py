@@ -790,7 +790,8 @@ def test_calls_meet_in_threads() -> None:
     found = in_threads(lambda part, task: part + task, "x", tasks)
     assert len(found) == THREADS * ROUNDS * len(tasks)
     assert all(result == f"x{tasks[place]}" for place, result in found)
-    assert sorted(place for place, _ in found) == [0] * 6 + [1] * 6
+    times = THREADS * ROUNDS
+    assert sorted(place for place, _ in found) == [0] * times + [1] * times
 
 
 def test_numbers_are_near_or_told() -> None:

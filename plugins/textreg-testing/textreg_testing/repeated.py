@@ -117,7 +117,7 @@ def _fresh(module: str, work: bytes = b"") -> tuple[set[str], list[Any] | str, s
 
 
 # Calls at one time, and how often: by chance they may not meet.
-THREADS, ROUNDS = 3, 2
+THREADS, ROUNDS = 3, 3
 
 
 def in_threads(run: Work, part: Any, tasks: Sequence[Any]) -> list[tuple[int, Any]]:
@@ -131,7 +131,7 @@ def in_threads(run: Work, part: Any, tasks: Sequence[Any]) -> list[tuple[int, An
         return [(place, run(part, tasks[place])) for place in places]
 
     interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-5)  # so short that calls meet in the middle of each other
+    sys.setswitchinterval(1e-6)  # so short that calls meet in the middle of each other
     try:
         # What threads do to the filters themselves ends in any order.
         with warnings.catch_warnings(), ThreadPoolExecutor(THREADS) as pool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+import time
 from typing import Any, ClassVar
 
 import numpy as np
@@ -351,6 +352,7 @@ class SharedByThreads(Spelling):
 
     def links(self, words: list[tuple[int, str]]) -> Links:
         self.found.clear()
+        time.sleep(0)  # lets another thread in, as longer work would
         for (i, one), (j, other) in itertools.combinations(words, 2):
             away = distance(one, other, self.changes)
             if away <= self.changes:

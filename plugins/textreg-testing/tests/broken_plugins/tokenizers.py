@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 import re
+import time
 from collections import Counter
 from collections.abc import Sequence
 from typing import ClassVar
@@ -302,6 +303,7 @@ class SharedBuffer(Marked):
         for sentence in super().__call__(text):
             for word in sentence:
                 self.buffer.append(word)
+            time.sleep(0)  # lets another thread in, as longer work would
         return [list(self.buffer)]
 
 
