@@ -124,6 +124,9 @@ def test_binary_data_is_not_utf16(data: bytes) -> None:
 def test_what_cannot_be_told() -> None:
     assert likely_encoding([]) is None
     assert likely_encoding([b"plain"]) is None
+    foreign = ["über Köln".encode("cp1252"), "schöne Grüße".encode("cp1252")]
+    assert likely_encoding([*foreign, "für Jürgen".encode()]) == "cp1252"
+    assert likely_encoding([*foreign, "für Jürgen".encode(), "Öl".encode()]) is None  # damaged
 
 
 def test_every_codec_of_python_reads_or_is_refused(tmp_path: Path) -> None:

@@ -535,3 +535,10 @@ def test_computer_with_each_builder(data_dir: Path) -> None:
         model = textreg.train(corpus.texts, corpus.labels, groups=builder, **options)
         assert model.summary.converged, builder
         assert model.summary.dev.metrics["accuracy"] > 0.9, builder
+
+
+def test_words_alone_are_scanned_unless_more_is_asked_for() -> None:
+    texts = ["good, film \N{GRINNING FACE}!"]
+    assert list(scan_words(texts).vocabulary) == ["film", "good"]
+    more = words(texts, emoji=True, punctuation=True)
+    assert set(more.vocabulary) == {"film", "good", "\N{GRINNING FACE}", ",", "!"}

@@ -486,3 +486,12 @@ def test_a_regularizer_of_a_program() -> None:
 def test_texts_are_for_another_estimator(texts: Any) -> None:
     with pytest.raises(UsageError, match=r"X holds texts: take TextClassifier, or make_pipeline"):
         LinearClassifier("ridge").fit(texts, [0, 1])
+
+
+def test_rows_of_other_columns_are_refused_again_and_again() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 5)), rng.integers(2, size=40)
+    model = LinearClassifier(reg=Ridge(l2=1.0)).fit(X, y)
+    for _ in range(2):
+        with pytest.raises(ValueError, match=r"X has 4 features, but .* is expecting 5"):
+            model.predict(X[:, :4])

@@ -159,3 +159,16 @@ def test_one_step_finds_the_signs_of_columns_that_are_alike(seed: int) -> None:
         values.append(engine.value + penalty.value(engine.w))
     assert values[1] <= 1.1 * best, values
     assert all(later < earlier for earlier, later in pairwise(values))
+
+
+def test_no_step_goes_up() -> None:
+    X = np.array([[1.0, 0.5], [-1.0, 0.2], [2.0, -0.3]])
+    engine = Engine(Problem(X, np.array([1.0, -1.0, 1.0]), fit_intercept=False))
+    penalty = Separable.constant(2, l2=0.1)
+    before = engine.w.copy(), engine.value
+    down = engine.gradient() * -0.1
+    up = engine._advance(np.arange(2, dtype=np.int32), penalty, -down, 0.0)
+    assert up == (0.0, 0.0)
+    assert (engine.w.tolist(), engine.value) == (before[0].tolist(), before[1])
+    assert engine._advance(np.arange(2, dtype=np.int32), penalty, down, 0.0)[0] > 0.0
+    assert engine.value < before[1]

@@ -315,6 +315,18 @@ def test_what_does_not_depend_on_labels_is_computed_once(monkeypatch: pytest.Mon
     ]
 
 
+@pytest.mark.parametrize("factor", [1e-6, 1e6])
+def test_a_factor_of_all_weights_changes_nothing(factor: float) -> None:
+    rng = np.random.default_rng(5)
+    X, y = rng.normal(size=(60, 8)), np.where(rng.random(60) < 0.2, 1.0, -1.0)
+    one, other = (
+        Omp(budget=4, l2=0.0).solve(Problem(X, y, sample_weight=np.full(60, weight)))
+        for weight in (1.0, factor)
+    )
+    np.testing.assert_allclose(other.w, one.w, rtol=1e-6)
+    assert other.b == pytest.approx(one.b, rel=1e-6)
+
+
 def test_groups_are_selected_as_a_whole() -> None:
     run = Pursuit(small(1, groups=some_groups(1)), l2=0.3, score="sum")
     run.grow(20)

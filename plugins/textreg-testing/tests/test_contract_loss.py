@@ -220,6 +220,8 @@ def test_points_that_losses_are_tried_at() -> None:
         (8, 0.0, -0.05967, 8.5517),
         (16, -31.57794, -1.40019, 209.9147),
     ]
+    kept = [array.flags.writeable for at in points(logistic) for array in (at.z, at.y, at.c)]
+    assert not any(kept)
     hinge = SmoothedHinge(smoothing=0.025)
     assert [(key, it.smoothing) for key, it in variants(hinge)] == [  # type: ignore[attr-defined]
         ("smoothing", 0.05),
