@@ -20,7 +20,7 @@ from textreg.solvers.linear_algebra import (
     step_with_fallback,
 )
 from textreg.solvers.newton import PASSES, POLISH, newton
-from textreg.solvers.state import MOST_EFFORT, Engine
+from textreg.solvers.state import MOST_EFFORT, Engine, underflowed
 
 N, P = 30, 12
 
@@ -172,3 +172,12 @@ def test_no_step_goes_up() -> None:
     assert (engine.w.tolist(), engine.value) == (before[0].tolist(), before[1])
     assert engine._advance(np.arange(2, dtype=np.int32), penalty, down, 0.0)[0] > 0.0
     assert engine.value < before[1]
+
+
+@pytest.mark.parametrize("weight", [1e-15, 1.0, 1e9])
+def test_what_has_underflowed_is_relative_to_the_weights(weight: float) -> None:
+    y = np.array([1.0, -1.0])
+    engine = Engine(Problem(np.eye(2), y, sample_weight=np.full(2, weight), fit_intercept=False))
+    assert not underflowed(engine)
+    engine.restart(60.0 * y, 0.0)
+    assert underflowed(engine)

@@ -389,3 +389,14 @@ def test_it_repeats_exactly(solver: str) -> None:
     problem = text_like(15)
     reg = Sentence(group=0.1, l1=0.1, solver=solver)
     assert same(reg.solve(problem), reg.solve(problem))
+
+
+def test_the_residual_is_the_larger_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the primal and the dual residual, which is rho times how far the copies moved."""
+    problem = text_like(0).replace(max_iter=1)
+    for primal, moved in ((0.3, 0.0), (0.0, 0.3)):
+        sizes = itertools.cycle([primal, moved])
+        monkeypatch.setattr(admm_module, "relative_norm", lambda *_, own=sizes: next(own))
+        with pytest.warns(ConvergenceWarning):
+            found = Sentence(group=0.5, l1=0.1, l2=0.1, solver="admm", rho=2.0).solve(problem)
+        assert found.residual == pytest.approx(0.3 if primal else 0.6)

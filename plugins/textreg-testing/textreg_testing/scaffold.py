@@ -68,14 +68,13 @@ def write_plugin(
     try:
         folder = target.parent / f".textreg-new-{os.urandom(8).hex()}"
         with tidying(partial(shutil.rmtree, folder, ignore_errors=True)):
-            made = folder / target.name
             for path, text in texts.items():
-                file = made / path
+                file = folder / path
                 file.parent.mkdir(parents=True, exist_ok=True)
                 file.write_text(text, encoding="utf-8", newline="\n")
             if target.exists():
                 target.rmdir()
-            made.rename(target)
+            folder.rename(target)
     except OSError as error:
         raise UsageError(
             f"{target} cannot be written: {error.strerror or error}. Write elsewhere with --into "
