@@ -194,6 +194,7 @@ def test_a_folder_for_each_class(write, tmp_path: Path) -> None:
     texts = read_corpus([str(tmp_path / "root")], labeled=False)
     assert len(texts) == 5
     assert texts.labels is None  # README has none
+    assert texts.columns == {"format": "a folder for each class"}
     (tmp_path / "root" / "README").unlink()
     assert read_corpus(tmp_path / "root", labeled=False).labels == ["neg", "neg", "pos", "pos"]
 

@@ -395,3 +395,8 @@ def test_the_most_probable_strength_is_chosen(
     assert best is not None
     assert best.metrics == measure(strength, None)
     assert best.regularizer is part
+
+
+def test_what_strengths_cost() -> None:
+    """|log2(t)|, with 1/16 in place of 0."""
+    assert Marks.costs == tuple(abs(np.log2(t or 1 / 16)) for t in Marks.strengths)

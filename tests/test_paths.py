@@ -27,6 +27,8 @@ from textreg.cli.show import _runs
 from textreg.demo import write_demo
 from textreg.errors import ConvergenceWarning, ModelError, RecordError, UsageError
 from textreg.explain import path_sentences, removal_tables
+from textreg.explain.sentences import _with_names
+from textreg.features.fields import tokenizer_of
 from textreg.features.vectorize import Vectorizer
 from textreg.kinds import Regularizer
 from textreg.model.regularization_path import PathHeader, PathPoint, SolutionPath
@@ -322,6 +324,19 @@ def test_sentences_of_the_chosen_point_are_those_of_the_model(
     assert table.sentences[1] == "The keys feel superb."
     assert table.names[1] == "document 1, sentence 2"
     assert table.documents[:5] == (0, 0, 0, 0, 1)
+
+
+def test_names_of_all_tokenizers_are_told_apart() -> None:
+    features = Vectorizer().fit(tokenizer_of("words,value,chars"), ["a b", "a c"] * 3)
+    for names in (
+        ["a", "b", "value: a b", "chars: x", "chars: y"],
+        ["a", "chars: x"],
+        ["value: c"],
+    ):
+        parts = _with_names(features.encoder.parts, names)
+        own = [list(part.names) for part in parts]
+        told = [*own[0], *(f"value: {it}" for it in own[1]), *(f"chars: {it}" for it in own[2])]
+        assert told == names
 
 
 def test_the_norm_of_a_sentence_is_that_of_its_features(lasso: Model) -> None:

@@ -146,6 +146,17 @@ def test_steps_of_the_solver(effort: int) -> None:
         assert reached == pytest.approx(REACHED[seed, effort], rel=1e-5)
 
 
+def test_a_weight_whose_parts_are_gone_goes_with_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = text_like(0).replace(groups=ragged([list(range(20)), list(range(20, 40))], 40))
+    penalty = Latent(group=0.1, l1=0.0, l2=0.1).penalty(problem)
+    fit = LatentFit(problem, penalty, np.full(40, 0.1), 0.0, np.ones(2))
+    monkeypatch.setattr("textreg_latent.solver.settled", lambda *_: np.array([0.0, 1.0]))
+    fit._settle()
+    assert not fit.engine.w[:20].any()
+    assert fit.engine.w[20:].all()
+    assert math.isfinite(fit.value)
+
+
 def test_rounds_of_the_solver() -> None:
     found = {}
     for tol in (3e-2, 1e-9):

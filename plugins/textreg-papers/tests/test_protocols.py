@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.feature_extraction.text import CountVectorizer
 
 import textreg
 import textreg_report
@@ -113,14 +114,22 @@ def test_nothing_is_claimed_of_peers_that_were_not_measured(measured: Any) -> No
 
 def test_strengths_of_nbsvm_are_searched(corpora: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tried: list[tuple[float, float]] = []
+    found: list[tuple[Any, float]] = []
     fit = protocols.fit_nbsvm
 
     def watched(X: Any, y: Any, cost: float, share: float) -> Any:
         tried.append((cost, share))
-        return fit(X, y, cost, share)
+        w, b = fit(X, y, cost, share)
+        found.append((w, b + 0.3))
+        return found[-1]
 
     monkeypatch.setattr(protocols, "fit_nbsvm", watched)
-    cells = protocols._peers(protocols.Documents(corpora / "tasks" / "demo"))
+    task = protocols.Documents(corpora / "tasks" / "demo")
+    cells = protocols._peers(task)
+    words = CountVectorizer(ngram_range=(1, 2), binary=True).fit(task.train.texts)
+    w, b = found[-1]  # of the training documents alone
+    right = (words.transform(task.test.texts) @ w + b > 0) == task.codes(task.test)
+    np.testing.assert_array_equal(unpack(cells["NB-SVM, train alone"]), right)
     assert {cost for cost, _ in tried} == set(protocols.COSTS)
     assert {share for _, share in tried} == set(protocols.SHARES)
     assert cells["NB-SVM"]["accuracy"] > 0.5

@@ -20,7 +20,7 @@ import pytest
 from conftest import Cli
 from heavy_plugin import Imports, undeclared
 
-from textreg import Ridge
+from textreg import Lasso, Ridge
 from textreg.builtin.greedy import Stagewise
 from textreg.errors import ConvergenceWarning, DataError, PluginError, RecordError, UsageError
 from textreg.kinds import Regularizer, Tokenizer
@@ -669,6 +669,42 @@ def test_honest_solutions(values: dict[str, Any], warns: bool, message: str) -> 
         assert require_honest(solve, problem).gap is values["gap"]
     known = solution([2.0])
     assert require_honest(solve, problem, known=known) is known
+
+
+class Deaf(Lasso):
+    """A lasso of one strength, whatever it is told, so that most weights are zero."""
+
+    def solve(self, problem: Problem) -> Solution:
+        heard = self.l1 if self.l1 == 0.0 or self.l1 > 1e3 else 0.2
+        return super(Deaf, self.replace(l1=heard)).solve(problem)
+
+
+class Negative(Regularizer):
+    """Says that a norm of a group is negative."""
+
+    name = "negative"
+    needs = "groups"
+    default_builder = "sentences"
+
+    def solve(self, problem: Problem) -> Solution:
+        assert problem.groups is not None
+        norms = np.ones(len(problem.groups))
+        norms[0] = -1.0
+        zeros = np.zeros(problem.X.shape[1])
+        return Solution(zeros, 0.0, self.objective(problem, zeros, 0.0), group_norms=norms)
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong", "told"),
+    [
+        ("strengths", Deaf, "other weights with l1 three times as large"),
+        ("report", Negative, "group_norms"),
+    ],
+)
+def test_what_else_a_check_finds(name: str, wrong: type[Regularizer], told: str) -> None:
+    (check,) = [check for check in OWN if check.name == name]
+    with pytest.raises(ContractError, match=f"(?s)^{name}: expected {told}.*, but got"):
+        check(wrong)
 
 
 class Silent(Regularizer):
