@@ -540,5 +540,6 @@ def test_computer_with_each_builder(data_dir: Path) -> None:
 def test_words_alone_are_scanned_unless_more_is_asked_for() -> None:
     texts = ["good, film \N{GRINNING FACE}!"]
     assert list(scan_words(texts).vocabulary) == ["film", "good"]
+    assert scan_words(texts).spans is None
     more = words(texts, emoji=True, punctuation=True)
     assert set(more.vocabulary) == {"film", "good", "\N{GRINNING FACE}", ",", "!"}
