@@ -191,6 +191,21 @@ def test_what_only_the_arrow_protocol_offers(monkeypatch: pytest.MonkeyPatch) ->
         as_column(Result(None), "texts")
 
 
+@pytest.mark.parametrize("nothing", [None, 5])
+def test_nothing_is_no_list_of_texts(nothing: Any) -> None:
+    model = textreg.train(["good", "bad"] * 4, ["p", "n"] * 4, reg="ridge", reg_l2=1.0)
+    classifier = textreg.TextClassifier(reg="ridge", reg_l2=1.0)
+    for call in (
+        lambda: textreg.train(nothing, ["p", "n"]),
+        lambda: textreg.train(["good", "bad"], ["p", "n"], dev=(nothing, ["p", "n"])),
+        lambda: model.predict(nothing),
+        lambda: textreg.check(nothing),
+        lambda: classifier.fit(nothing, ["p", "n"]),
+    ):
+        with pytest.raises(UsageError, match=f"expected a list of (texts|X), got {nothing}"):
+            call()
+
+
 @FRAMES
 def test_fields_of_a_table(frame: Frame) -> None:
     columns = {"title": TEXTS, "body": TEXTS[::-1]}

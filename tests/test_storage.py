@@ -517,6 +517,10 @@ DAMAGES = {
     ),
     "idf without tfidf": (lambda header, arrays: arrays.update(idf=np.ones(12)), "tfidf"),
     "idf of other features": (lambda header, arrays: arrays.update(idf=np.ones(5)), "5 idf values"),
+    "no weighting": (
+        lambda header, arrays: header["vectorizer"].update(weighting="auto"),
+        "its weighting, 'auto', is not one of features",
+    ),
     "tfidf without idf": (
         lambda header, arrays: header["vectorizer"].update(weighting="tfidf"),
         "tfidf",

@@ -22,7 +22,7 @@ from textreg.features.ngrams import GramNames, NGrams
 from textreg.features.vectorize import Vectorizer
 from textreg.kinds import Tokenizer
 from textreg.model import container
-from textreg.model.container import FaultError
+from textreg.model.container import FaultError, shown
 from textreg.plugins import distributions, registry
 from textreg.records.documents import KINDS, MISSING, Field
 from textreg.records.text import Names
@@ -460,6 +460,8 @@ def read_encoder(
     encoders: list[Encoder] = []
     for part, (start, end) in zip(parts, pairwise(ends), strict=True):
         chosen = settings if part.field is None else Vectorizer(**part.field.vectorizer)
+        if chosen.weighting not in WEIGHTINGS:
+            raise FaultError(f"its weighting, {shown(chosen.weighting)}, is not one of features")
         own = trees.next(part, chosen.ngrams if part.tokenizer.forms_ngrams else 1)
         mine = columns
         if columns is not None:

@@ -298,8 +298,8 @@ def as_column(values: Any, name: str) -> Any:
     Parameters
     ----------
     values : list, tuple, column or one-dimensional array; or a table or array of one column
-        One that can be iterated over only is read to its end. Texts in a file, and None, are
-        returned as they are.
+        One that can be iterated over only is read to its end. Texts in a file are returned as
+        they are.
     name : str
         What they are, for messages.
 
@@ -309,7 +309,7 @@ def as_column(values: Any, name: str) -> Any:
         If it is a table of several columns, a mapping, a single text, or nothing that can be
         iterated over.
     """
-    if values is None or isinstance(values, (list, tuple, TextsElsewhere)):
+    if isinstance(values, (list, tuple, TextsElsewhere)):
         return values
     if isinstance(values, (str, bytes)):
         raise UsageError(f"expected a list of {name}, got a single text: put it in a list.")

@@ -418,7 +418,8 @@ class Corpus:
     def _take_columns(self) -> None:
         """Columns of data frames as lists."""
         for name in ("texts", "labels", "group_of", "time_of"):
-            object.__setattr__(self, name, as_column(getattr(self, name), name))
+            if (column := getattr(self, name)) is not None or name == "texts":
+                object.__setattr__(self, name, as_column(column, name))
 
     def _spans(self, row: int, marks: Any) -> Any:
         """The marked passages of a document as pairs; DataError if they are not in it."""
