@@ -178,7 +178,7 @@ def test_a_command_imports_nothing_heavy_before_it_works(module: str) -> None:
 
 
 BUDGETS = {
-    "textreg": 36_082,
+    "textreg": 36_083,
     "textreg/_core": 4_165,
     "textreg/blocks": 641,
     "textreg/builtin": 1_210,
@@ -186,12 +186,12 @@ BUDGETS = {
     "textreg/cli": 3_445,
     "textreg/estimators": 884,
     "textreg/explain": 1_178,
-    "textreg/features": 1_183,
+    "textreg/features": 1_182,
     "textreg/measure": 957,
     "textreg/model": 1_660,
     "textreg/plugins": 1_310,
-    "textreg/reading": 2_282,
-    "textreg/records": 2_474,
+    "textreg/reading": 2_281,
+    "textreg/records": 2_475,
     "textreg/solvers": 5_107,
     "textreg/tasks": 1_303,
     "textreg/training": 4_339,

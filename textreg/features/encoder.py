@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 import numpy as np
 
@@ -161,8 +161,7 @@ class Encoder:
 
     def documents(self, given: Documents) -> Documents:
         """What was given as documents, as :meth:`transform` takes it."""
-        documents: Documents = as_column(given, "texts")
-        return documents
+        return cast("Documents", as_column(given, "texts"))
 
     @property
     def parts(self) -> tuple[Encoder, ...]:
