@@ -16,6 +16,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -27,7 +28,7 @@ from textreg.errors import DataError, DataWarning, UsageError
 from textreg.files import MAX_UNPACKED, zstd
 from textreg.reading.corpus import read_corpus, stream_records
 from textreg.reading.formats import records
-from textreg.reading.formats.records import _thrift
+from textreg.reading.formats.records import _thrift, pages
 from textreg.records import Corpus
 from textreg.records.documents import as_fields
 
@@ -66,9 +67,18 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_structs_of_a_page_header_are_not_deep() -> None:
     """A struct that holds a struct: no header has more than three levels."""
     fine, deep = (b"\x1c" * levels + b"\x15\x02" + bytes(levels + 1) for levels in (3, 4))
-    assert _thrift(io.BytesIO(fine)) == {1: {1: {1: {1: 1}}}}
+    assert _thrift(io.BytesIO(fine)) == {-1: {-1: {-1: {1: 1}}}}
     with pytest.raises(struct.error, match="the header of a page is wrong"):
         _thrift(io.BytesIO(deep))
+
+
+def test_a_page_header_may_hold_a_number_for_a_struct() -> None:
+    """Damaged: what reads the file says so, and not what adds up its sizes."""
+    head = b"\x15\x00" + b"\x15\x14" + b"\x35\x04" + b"\x00"  # of type 0, of 10 bytes, with 5: 2
+    column = SimpleNamespace(
+        data_page_offset=0, num_values=3, has_dictionary_page=False, total_compressed_size=len(head)
+    )
+    assert list(pages(io.BytesIO(head), column)) == [(10, 0)]
 
 
 @pytest.mark.parametrize("ending", WRITERS)

@@ -476,3 +476,14 @@ def test_a_reader_wants_labels_unless_told_otherwise(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="label"):
         CorpusReader(path, ColumnNames()).whole()
     assert CorpusReader(path, ColumnNames(), labeled=False).whole().labels is None
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-be", "utf-16-le", "utf-32-le", "utf-8", "gb18030"])
+def test_a_damaged_record_of_a_json_array_is_named(tmp_path: Path, encoding: str) -> None:
+    good, bad = '{"text": "gut", "label": "a"}', '{"text": "schlecht", "label": "b"}'
+    unit = {"utf-16-be": b"\xdf\xff", "utf-16-le": b"\xff\xdf"}.get(encoding, b"\xff\xff\xff\xff")
+    head, tail = bad.split("lecht")
+    data = f"[{good}, {head}".encode(encoding) + unit + f"{tail}, {good}]".encode(encoding)
+    (tmp_path / "a.json").write_bytes(data)
+    with pytest.raises(DataError, match=r"record 2.* not valid|a\.json:2.* not valid"):
+        read_corpus(str(tmp_path / "a.json"), encoding=encoding)

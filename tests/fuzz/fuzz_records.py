@@ -488,6 +488,11 @@ def method(rng: Rng) -> str:
     return "called"
 
 
+def no_matrix(labels: Any) -> Any:
+    """Labels, but of np.matrix, which scikit-learn refuses itself, as an array."""
+    return np.asarray(labels) if isinstance(labels, np.matrix) else labels
+
+
 def estimate(rng: Rng) -> str:
     """A training or an estimator, from texts."""
     n = int(pick(rng, [0, 1, 2, 6, 24]))
@@ -527,7 +532,7 @@ def estimate(rng: Rng) -> str:
         if chance(rng, 0.1):
             options["metric"] = pick(rng, ["macro-f1", "log-loss"])
         model = textreg.TextClassifier(**options)
-    model.fit(texts, labels, sample_weight=weights)
+    model.fit(texts, no_matrix(labels), sample_weight=weights)
     assert np.isfinite(model.model_.weights).all()
     assert np.isfinite(model.model_.intercepts).all()
     given = [*texts, "never seen", ""]

@@ -15,7 +15,7 @@ from textreg.errors import DataError, TextregError
 from textreg.files import MAX_LINE, check_unpacked, limit, needed, too_long
 from textreg.reading.columns import Row, TableColumns
 from textreg.reading.formats.lines import Format, by_line
-from textreg.reading.source import NotDecodable, Source, UnusableRow
+from textreg.reading.source import NotDecodable, Source, UnusableRow, keeps_ascii
 from textreg.records.documents import FieldedText
 
 # Rows that are turned into Python's values at a time, and bytes: twice as many rows gain nothing.
@@ -223,15 +223,15 @@ def pages(file: IO[bytes], column: Any) -> Iterator[tuple[int, int]]:
     file.seek(max(0, start))
     while left > 0 and file.tell() < end:
         head = _thrift(file)
-        values, encoding = {0: (5, 2), 3: (8, 4)}.get(head.get(1, 0), (0, 0))  # of both versions
-        page = head.get(values, {})
+        values, encoding = {0: (5, 2), 3: (8, 4)}.get(head.get(1, 0), (1, 0))  # of both versions
+        page = head.get(-values, {})
         left -= page.get(1, 0)
         yield max(0, head.get(2, 0)), page.get(encoding, 0)
         file.seek(max(0, head.get(3, 0)), SEEK_CUR)
 
 
 def _thrift(file: IO[bytes], levels: int = 3) -> dict[int, Any]:
-    """The whole numbers and structs of a struct in Thrift's compact protocol, by field."""
+    """A struct in Thrift's compact protocol: whole numbers by field, structs by minus theirs."""
     found: dict[int, Any] = {}
     number = 0
     while head := _number("<B", file.read(1)):
@@ -243,7 +243,7 @@ def _thrift(file: IO[bytes], levels: int = 3) -> dict[int, Any]:
         elif kind == 8:
             file.seek(_varint(file), SEEK_CUR)
         elif kind == 12 and levels:
-            found[number] = _thrift(file, levels - 1)
+            found[-number] = _thrift(file, levels - 1)
         elif kind > 2:
             raise struct.error("the header of a page is wrong")
     return found
@@ -518,7 +518,8 @@ def _next(text: str, at: int) -> int:
 
 def _undecodable(raw: str, encoding: str, number: int) -> UnusableRow:
     """A record with bytes that are not text."""
-    data = raw.encode(encoding, "surrogateescape")
+    # A byte that stands for itself is no unit of two or four.
+    data = raw.encode(encoding, "surrogateescape" if keeps_ascii(encoding) else "surrogatepass")
     try:
         data.decode(encoding)
     except UnicodeDecodeError as error:
