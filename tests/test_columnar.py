@@ -16,7 +16,6 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -28,7 +27,7 @@ from textreg.errors import DataError, DataWarning, UsageError
 from textreg.files import MAX_UNPACKED, zstd
 from textreg.reading.corpus import read_corpus, stream_records
 from textreg.reading.formats import records
-from textreg.reading.formats.records import _thrift, pages
+from textreg.reading.formats.records import ColumnChunk, _thrift, column_chunks, pages
 from textreg.records import Corpus
 from textreg.records.documents import as_fields
 
@@ -64,21 +63,100 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_structs_of_a_page_header_are_not_deep() -> None:
-    """A struct that holds a struct: no header has more than three levels."""
-    fine, deep = (b"\x1c" * levels + b"\x15\x02" + bytes(levels + 1) for levels in (3, 4))
-    assert _thrift(io.BytesIO(fine)) == {-1: {-1: {-1: {1: 1}}}}
-    with pytest.raises(struct.error, match="the header of a page is wrong"):
+def test_structs_are_not_deep() -> None:
+    """A struct that holds a struct: in no file there are more than twelve."""
+    fine, deep = (b"\x1c" * levels + b"\x15\x02" + bytes(levels + 1) for levels in (11, 12))
+    found = _thrift(io.BytesIO(fine))
+    for _ in range(11):
+        found = found[1]
+    assert found == {1: 1}
+    with pytest.raises(struct.error, match="its structure is none of Parquet"):
         _thrift(io.BytesIO(deep))
+
+
+def test_values_of_a_struct() -> None:
+    """A truth value, a byte, numbers of four and eight bytes, bytes, lists and a struct."""
+    data = b"\x11\x12\x13\x07\x15\x03\x17" + bytes(8) + b"\x18\x02ab\x19\x28\x01a\x00"
+    data += b"\x19\x21\x01\x02\x1c\x15\x04\x00\x05\x80\x08\x06\x00"
+    assert _thrift(io.BytesIO(data)) == {
+        1: True, 2: False, 3: b"\x07", 4: -2, 5: bytes(8), 6: b"ab", 7: [b"a", b""],
+        8: [b"\x01", b"\x02"], 9: {1: 2}, 512: 3,
+    }  # fmt: skip
+    for size in range(len(data)):
+        with pytest.raises(struct.error):
+            _thrift(io.BytesIO(data[:size]))
 
 
 def test_a_page_header_may_hold_a_number_for_a_struct() -> None:
     """Damaged: what reads the file says so, and not what adds up its sizes."""
     head = b"\x15\x00" + b"\x15\x14" + b"\x35\x04" + b"\x00"  # of type 0, of 10 bytes, with 5: 2
-    column = SimpleNamespace(
-        data_page_offset=0, num_values=3, has_dictionary_page=False, total_compressed_size=len(head)
-    )
+    column = ColumnChunk("text", start=0, end=len(head), values=3)
     assert list(pages(io.BytesIO(head), column)) == [(10, 0)]
+
+
+@pytest.mark.parametrize("version", ["1.0", "2.0"])
+def test_what_the_footer_says_of_columns(tmp_path: Path, version: str) -> None:
+    """As pyarrow tells it of files that are not damaged."""
+    lists = [["a", "b"], [], ["c"], ["d"] * 300] * 100
+    table = pa.table({"text": TEXTS * 100, "tags": lists, "n": list(range(400))})
+    for how in ({"use_dictionary": False}, {"compression": "zstd"}, {"write_page_index": True}):
+        path = tmp_path / "a.parquet"
+        pq.write_table(table, path, row_group_size=150, data_page_version=version, **how)
+        metadata = pq.ParquetFile(path).metadata
+        with path.open("rb") as file:
+            chunks = column_chunks(file)
+        assert len(chunks) == metadata.num_row_groups == 3
+        for number, group in enumerate(chunks):
+            for at, found in enumerate(group):
+                told = metadata.row_group(number).column(at)
+                start = told.data_page_offset
+                if told.has_dictionary_page:
+                    start = min(start, told.dictionary_page_offset)
+                end = start + told.total_compressed_size
+                assert found == (told.path_in_schema, start, end, told.num_values)
+
+
+def test_a_byte_of_the_footer_may_be_any(tmp_path: Path) -> None:
+    """Of a damaged column pyarrow ends the process when it is asked for it."""
+    path = tmp_path / "a.parquet"
+    table = pa.table({"text": ["a b", "c"], "label": [["x"], ["y", "z"]]})
+    pq.write_table(table, path, store_schema=False)
+    code = (
+        "import struct, sys\n"
+        "from pathlib import Path\n"
+        "from textreg.errors import DataError\n"
+        "from textreg.reading.corpus import read_corpus\n"
+        "path = Path(sys.argv[1])\n"
+        "data = path.read_bytes()\n"
+        "(size,) = struct.unpack('<I', data[-8:-4])\n"
+        "for at in range(len(data) - 8 - size, len(data) - 8):\n"
+        "    for bit in (1, 2, 16):\n"
+        "        path.write_bytes(data[:at] + bytes([data[at] ^ bit]) + data[at + 1 :])\n"
+        "        try:\n"
+        "            read_corpus(str(path))\n"
+        "        except DataError:\n"
+        "            pass\n"
+    )
+    ended = subprocess.run([sys.executable, "-W", "ignore", "-c", code, path], capture_output=True)
+    assert (ended.returncode, ended.stderr) == (0, b"")
+
+
+def test_lists_of_texts_that_begin_alike_are_bounded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each may be as long as its page, and one list may have all of them."""
+    labels = [tuple(f"{'x' * 2000}{at}{other}" for other in range(5)) for at in range(4)]
+    table = pa.table({"text": TEXTS, "label": list(map(list, labels))})
+    path = tmp_path / "a.parquet"
+    pq.write_table(table, path, use_dictionary=False, column_encoding="DELTA_BYTE_ARRAY")
+    assert read_corpus(path).labels == labels
+    monkeypatch.setenv("TEXTREG_MAX_UNPACKED", "10kB")
+    monkeypatch.setattr("textreg.files.RATIO", 2)
+    with pytest.raises(DataError, match=r"unpacks to more than 0\.01 MB"):
+        read_corpus(path)
+    pq.write_table(table, path, use_dictionary=False, compression="none")
+    monkeypatch.setattr("textreg.files.RATIO", 5)
+    assert read_corpus(path).labels == labels
 
 
 @pytest.mark.parametrize("ending", WRITERS)
@@ -472,9 +550,8 @@ def test_encodings_of_parquet(tmp_path: Path, encoding: str, version: str) -> No
     assert list(read_corpus(path).texts) == texts
     kinds = set()
     with path.open("rb") as file:
-        for group in range(2):
-            column = pq.ParquetFile(path).metadata.row_group(group).column(0)
-            kinds |= {kind for _, kind in records.pages(file, column)}
+        for text, _ in column_chunks(file):
+            kinds |= {kind for _, kind in pages(file, text)}
     assert kinds == {{"PLAIN": 0, "DELTA_LENGTH_BYTE_ARRAY": 6}.get(encoding, 7)}
 
 

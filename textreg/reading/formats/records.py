@@ -7,9 +7,11 @@ import re
 import struct
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from io import BytesIO
 from itertools import islice
 from os import SEEK_CUR, SEEK_END
-from typing import IO, Any, ClassVar
+from typing import IO, Any, ClassVar, NamedTuple, TypeVar
 
 from textreg.errors import DataError, TextregError
 from textreg.files import MAX_LINE, check_unpacked, limit, needed, too_long
@@ -17,6 +19,8 @@ from textreg.reading.columns import Row, TableColumns
 from textreg.reading.formats.lines import Format, by_line
 from textreg.reading.source import NotDecodable, Source, UnusableRow, keeps_ascii
 from textreg.records.documents import FieldedText
+
+_T = TypeVar("_T")
 
 # Rows that are turned into Python's values at a time, and bytes: twice as many rows gain nothing.
 ROWS, PORTION = 1000, 1 << 24
@@ -173,12 +177,8 @@ class Parquet(Columnar):
     magic = b"PAR1"
 
     def unpacked(self, file: IO[bytes]) -> int:
-        # Of all columns: those of one alone end the process where they are damaged.
-        metadata = self.reader(file).metadata
-        groups = map(metadata.row_group, range(metadata.num_row_groups))
-        return sum(
-            size for it in groups for column in columns_of(it) for size, _ in pages(file, column)
-        )
+        groups = column_chunks(file)
+        return sum(size for it in groups for column in it for size, _ in pages(file, column))
 
     def reader(self, file: IO[bytes], **how: Any) -> Any:
         from pyarrow.parquet import ParquetFile
@@ -187,65 +187,103 @@ class Parquet(Columnar):
         return ParquetFile(file, buffer_size=1 << 20, pre_buffer=False, **how)
 
     def batches(self, file: IO[bytes], some: list[str] | None) -> Iterator[Any]:
-        whole = self.reader(file)
+        whole, chunks = self.reader(file), column_chunks(file)
+        if len(chunks) != whole.num_row_groups:
+            raise struct.error("its structure is none of Parquet")
         leaves = [whole.schema.column(at) for at in range(len(whole.schema))]
         texts = [leaf.path for leaf in leaves if leaf.physical_type == "BYTE_ARRAY"]
-        rest = self.reader(file, read_dictionary=[path for path in texts if "." in path])
-        readers: dict[tuple[str, ...], Any] = {}
+        reader = cache(lambda *paths: self.reader(file, read_dictionary=paths))
         for number in range(whole.num_row_groups):
             shared, size = list[str](), 1 + sum(max(0, leaf.length) for leaf in leaves)
+            nested = [path for path in texts if "." in path]
             # What a row may have: of values that begin like the last one, one as long as all of a
             # page; and the longest of a dictionary, all of which comes with the first row.
-            for column in columns_of(whole.metadata.row_group(number)):
+            for column in chunks[number]:
                 found = list(pages(file, column))
-                size += max((it for it, kind in found if kind == _PREFIXES), default=0)
-                if column.path_in_schema in texts and any(kind in _SHARED for _, kind in found):
-                    shared.append(column.path_in_schema)
-            if (key := tuple(shared)) not in readers:
-                readers[key] = self.reader(file, read_dictionary=shared)
-            for batch in islice(readers[key].iter_batches(1, [number], some), 1):
+                alike = [it for it, kind in found if kind == _PREFIXES]
+                size += max(alike, default=0)
+                if column.path in texts and any(kind in _SHARED for _, kind in found):
+                    shared.append(column.path)
+                if alike and column.path in nested:
+                    nested.remove(column.path)  # pyarrow makes no dictionary of these
+            for batch in islice(reader(*shared).iter_batches(1, [number], some), 1):
                 every = [it.dictionary for it in batch.columns if hasattr(it, "dictionary")]
                 size += sum(max(lengths_in(it).to_pylist(), default=0) for it in every)
-            yield from rest.iter_batches(max(1, min(ROWS, PORTION // size)), [number], some)
+            rows = max(1, min(ROWS, PORTION // size))
+            yield from reader(*nested).iter_batches(rows, [number], some)
 
 
-def columns_of(group: Any) -> list[Any]:
-    """What the footer says of the columns of a row group."""
-    return [group.column(at) for at in range(group.num_columns)]
+class ColumnChunk(NamedTuple):
+    """A column of a row group: where its pages are, and how many values they hold."""
+
+    path: str
+    start: int
+    end: int
+    values: int
 
 
-def pages(file: IO[bytes], column: Any) -> Iterator[tuple[int, int]]:
-    """The bytes that every page of a column says it unpacks to, and the encoding of its values."""
-    start, left = column.data_page_offset, column.num_values
-    if column.has_dictionary_page:
-        start = min(start, column.dictionary_page_offset or start)
-    end = start + column.total_compressed_size
-    file.seek(max(0, start))
-    while left > 0 and file.tell() < end:
+def column_chunks(file: IO[bytes]) -> list[list[ColumnChunk]]:
+    """What the footer says of the columns of every row group.
+
+    pyarrow is not asked: of a damaged column it ends the process.
+    """
+    file.seek(-8, SEEK_END)
+    size = _number("<I", file.read(4))
+    file.seek(-8 - size, SEEK_END)
+    groups = _part(_thrift(BytesIO(file.read(size))), 4, list)
+    return [[_chunk(_part(it, 3, dict)) for it in _part(group, 1, list)] for group in groups]
+
+
+def _chunk(told: dict[int, Any]) -> ColumnChunk:
+    path = b".".join(it for it in _part(told, 3, list) if isinstance(it, bytes)).decode()
+    start, dictionary = _part(told, 9, int), _part(told, 11, int)
+    start = min(start, dictionary or start)
+    return ColumnChunk(path, max(0, start), start + _part(told, 7, int), _part(told, 5, int))
+
+
+def pages(file: IO[bytes], column: ColumnChunk) -> Iterator[tuple[int, int]]:
+    """The bytes that every page of a column may unpack to, and the encoding of its values."""
+    left = column.values
+    file.seek(column.start)
+    while left > 0 and file.tell() < column.end:
         head = _thrift(file)
-        values, encoding = {0: (5, 2), 3: (8, 4)}.get(head.get(1, 0), (1, 0))  # of both versions
-        page = head.get(-values, {})
-        left -= page.get(1, 0)
-        yield max(0, head.get(2, 0)), page.get(encoding, 0)
-        file.seek(max(0, head.get(3, 0)), SEEK_CUR)
+        part, encoding = {0: (5, 2), 3: (8, 4)}.get(_part(head, 1, int), (0, 0))  # both versions
+        page, size = _part(head, part, dict), max(0, _part(head, 2, int))
+        count, kind = _part(page, 1, int), _part(page, encoding, int)
+        # A list may have all values, and each of them begin like one as long as the page.
+        yield size * max(1, count if kind == _PREFIXES and "." in column.path else 1), kind
+        left -= count
+        file.seek(max(0, _part(head, 3, int)), SEEK_CUR)
 
 
-def _thrift(file: IO[bytes], levels: int = 3) -> dict[int, Any]:
-    """A struct in Thrift's compact protocol: whole numbers by field, structs by minus theirs."""
+def _part(told: Any, number: int, kind: type[_T]) -> _T:
+    """What a struct holds in a field; if that is of another kind, or missing, an empty one."""
+    value = told.get(number) if isinstance(told, dict) else None
+    return value if isinstance(value, kind) else kind()
+
+
+def _thrift(file: IO[bytes], kind: int = 12, levels: int = 12) -> Any:
+    """A value in Thrift's compact protocol; of a struct the fields by their numbers."""
+    if kind in (1, 2):
+        return kind == 1
+    if kind in (4, 5, 6):
+        value = _varint(file)
+        return value >> 1 ^ -(value & 1)
+    if kind in (3, 7, 8):
+        size = {3: 1, 7: 8}.get(kind) or _varint(file)
+        return struct.unpack(f"{size}s", file.read(size))[0]
+    if kind in (9, 10) and levels:
+        head = _number("<B", file.read(1))
+        kind = max(3, head & 15)  # a truth value in a list is a byte
+        size = head >> 4 if head >> 4 < 15 else _varint(file)
+        return [_thrift(file, kind, levels - 1) for _ in range(size)]
+    if kind != 12 or not levels:
+        raise struct.error("its structure is none of Parquet")
     found: dict[int, Any] = {}
     number = 0
     while head := _number("<B", file.read(1)):
-        kind, step = head & 15, head >> 4
-        number = number + step if step else _varint(file) // 2
-        if kind in (4, 5, 6):
-            value = _varint(file)
-            found[number] = value >> 1 ^ -(value & 1)
-        elif kind == 8:
-            file.seek(_varint(file), SEEK_CUR)
-        elif kind == 12 and levels:
-            found[-number] = _thrift(file, levels - 1)
-        elif kind > 2:
-            raise struct.error("the header of a page is wrong")
+        number = number + (head >> 4) if head >> 4 else _varint(file) // 2
+        found[number] = _thrift(file, head & 15, levels - 1)
     return found
 
 
