@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import itertools
 import json
 import socket
 import sys
@@ -487,3 +488,12 @@ def test_a_damaged_record_of_a_json_array_is_named(tmp_path: Path, encoding: str
     (tmp_path / "a.json").write_bytes(data)
     with pytest.raises(DataError, match=r"record 2.* not valid|a\.json:2.* not valid"):
         read_corpus(str(tmp_path / "a.json"), encoding=encoding)
+
+
+def test_an_encoding_is_guessed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What cannot be read in the one that is likely is not tried in the next one, and so on."""
+    names = itertools.cycle(["shift_jis", "gb18030"])
+    monkeypatch.setattr("textreg.reading.source.likely_encoding", lambda lines: next(names))
+    (tmp_path / "a.jsonl").write_bytes(b'{"text": "\xff\xff", "label": "a"}\n' * 3)
+    with pytest.raises(DataError, match="3 of 3 rows"):
+        read_corpus(str(tmp_path / "a.jsonl"))

@@ -249,7 +249,7 @@ class CorpusReader:
         self.table = partial(TableColumns, names, **columns)
         self.wanted = self.table().wanted
         self.keeps = self.table().keeps
-        self.labeled = labeled
+        self.labeled, self._guesses = labeled, True
         self.encoding = encoding
         self.skipping = sources.Skipping(skips=on_error == "skip")
         self.formats: list[str] = []
@@ -308,7 +308,7 @@ class CorpusReader:
         told = count(skipped)
         wrong = self.skipping.undecodable
         readable = isinstance(corpus.texts, list) and all(map(os.path.isfile, self.paths))
-        if readable and wrong is not None and wrong.likely:
+        if readable and self._guesses and wrong is not None and wrong.likely:
             twin = CorpusReader(
                 self.paths,
                 self._names,
@@ -317,6 +317,7 @@ class CorpusReader:
                 encoding=wrong.likely,
                 **self._options,
             )
+            twin._guesses = False  # what it cannot read either is in no third one
             with suppress(TextregError):
                 corpus, options["encoding"] = twin.whole(), wrong.likely
                 skipped = corpus.skipped

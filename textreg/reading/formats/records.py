@@ -279,8 +279,7 @@ def _thrift(file: IO[bytes], kind: int = 12, levels: int = 12) -> Any:
         return [_thrift(file, kind, levels - 1) for _ in range(size)]
     if kind != 12 or not levels:
         raise struct.error("its structure is none of Parquet")
-    found: dict[int, Any] = {}
-    number = 0
+    found, number = dict[int, Any](), 0
     while head := _number("<B", file.read(1)):
         number = number + (head >> 4) if head >> 4 else _varint(file) // 2
         found[number] = _thrift(file, head & 15, levels - 1)
