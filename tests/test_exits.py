@@ -251,6 +251,6 @@ def test_advice_on_memory_is_that_of_the_command(
     monkeypatch.setattr("textreg.reading.corpus.read_corpus", fail)
     shown, trained = cli("show", model), cli("train", model.parent)
     assert (shown.code, trained.code) == (1, 1)
-    assert "--min-df" not in shown.err
-    assert "--min-df" in trained.err
+    assert "--min-label" not in shown.err
+    assert "fewer features (--max-features 100000) or fewer labels (--min-label 5)" in trained.err
     assert trained.err.startswith("Error: out of memory (Unable to allocate 4.66 GiB). Use ")

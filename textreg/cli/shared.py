@@ -209,7 +209,7 @@ def _explain(error: BaseException, line: CommandLine) -> tuple[str, int]:
     if short := errors.shortage(error):
         advice = _ADVICE[short]
         if isinstance(error, MemoryError) and line.command in _FITTING:
-            advice = "Use fewer features: try --min-df 2 or --max-features 100000."
+            advice = "Use fewer features (--max-features 100000) or fewer labels (--min-label 5)."
         size = f" ({error})" if isinstance(error, MemoryError) and str(error) else ""
         return f"Error: {short}{size}. {advice}", 1
     if isinstance(error, OSError) and error.errno is not None:

@@ -142,7 +142,7 @@ class Multilabel(Multiclass):
         return np.where(y.any(axis=1), rarest, k).astype(np.int64), (*self.labels, "no label")
 
     def memberships(self, y: Targets) -> tuple[Int64s | Bools, Sequence[str]]:
-        return y.astype(bool), self.labels
+        return y.astype(bool, copy=False), self.labels
 
     def factors(self, y: Targets, sample_weight: Floats, class_weight: ClassWeight) -> Floats:
         return np.ones(len(self.labels) + 1)

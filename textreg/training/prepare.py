@@ -153,7 +153,7 @@ class Prepared:
         known = task.known(y)
         # Documents that are only measured keep their own weight.
         of_document = np.ones(len(known))
-        of_document[known] = factors[task.strata(y[known])[0]]
+        of_document[known] = factors[task.strata(y[known])[0]] if (factors != 1.0).any() else 1.0
         return cls(
             encoder=encoder,
             tokens=tokens,
