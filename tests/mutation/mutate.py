@@ -211,9 +211,8 @@ def drawn(seed: int, count: int) -> list[Mutant]:
     """Lines by chance, of every package its share; of each line one of its faults."""
     chance = random.Random(seed)
     lines: dict[str, dict[tuple[str, int], list[Mutant]]] = defaultdict(lambda: defaultdict(list))
-    for source in sorted(
-        [*ROOT.glob("textreg/**/*.py"), *ROOT.glob("plugins/*/textreg_*/**/*.py")]
-    ):
+    places = ("textreg/**/*.py", "plugins/*/textreg_*/**/*.py", "plugins/*/textreg_*.py")
+    for source in sorted(path for place in places for path in ROOT.glob(place)):
         for fault in faults(source.read_bytes()):
             mutant = Mutant(source.relative_to(ROOT).as_posix(), fault)
             lines[mutant.package][mutant.path, fault.line].append(mutant)
