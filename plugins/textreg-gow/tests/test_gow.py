@@ -98,6 +98,33 @@ def test_the_window_sets_who_are_neighbors() -> None:
     assert named(groups, tokens) == [{"a", "b"}, {"x", "y"}]
 
 
+def test_the_largest_community_comes_first_and_its_hubs_before_others() -> None:
+    """Names tell the words with the most neighbors; a community of one word is none."""
+    small, large = "x y z", "hub a b c d"
+    pairs = [*(f"hub {word}" for word in "abcd"), "a b", "c d"]
+    tokens = WORDS.encode([*["x y", "y z"] * 3, *pairs * 3, *["alone"] * 3])
+    groups = Communities(window=2, min_df=3, max_df=1.0, resolution=0.5).build(tokens)
+    assert named(groups, tokens) == [set(large.split()), set(small.split())]
+    assert groups.names is not None
+    assert groups.names[0].startswith("community 1 (hub, a, b)")
+    assert groups.names[1].startswith("community 2 (y, x, z)")
+
+
+def test_words_at_the_bounds_are_in_the_graph() -> None:
+    tokens = WORDS.encode(["a b"] * 3 + ["c d"] * 2 + ["c d e f"] * 5)
+    found = named(Communities(min_df=3, max_df=0.5).build(tokens), tokens)
+    assert set().union(*found) == {"a", "b", "e", "f"}
+
+
+def test_what_is_declared() -> None:
+    declared = [(it.default, it.min, it.max) for it in Communities.declared().values()]
+    assert declared[-6:] == [
+        (4, 2, None), ("louvain", None, None), (1.0, 0, None), (3, 1, None), (0.2, 0, 1),
+        (0, 0, None),
+    ]  # fmt: skip
+    assert Communities.order_matters
+
+
 def test_ngrams_belong_to_the_community_of_their_words() -> None:
     tokens = with_pairs(textreg.tokenizer("words").encode(texts()))
     assert "ship sail" in tokens.vocabulary

@@ -5,16 +5,19 @@ from __future__ import annotations
 import sys
 import warnings
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from textreg_topics import Lda, Lsi
+from sklearn.decomposition import LatentDirichletAllocation
+from textreg_topics import Lda, Lsi, TopicBuilder
 from thoroughness import without_fresh
+from threadpoolctl import threadpool_info
 
 import textreg
 from textreg.errors import DataError
 from textreg.records import Tokens
+from textreg.text import count
 from textreg_testing import check_group_builder
 from textreg_testing.checks import limited
 from textreg_testing.texts import with_pairs
@@ -77,6 +80,82 @@ def test_fits_in_threads_leave_the_filters_of_warnings() -> None:
     finally:
         sys.setswitchinterval(interval)
     assert list(warnings.filters) == before
+
+
+class Given(TopicBuilder):
+    """Strengths that are given; keeps what it was asked for."""
+
+    name = "given"
+    seen: ClassVar[list[Any]] = []
+
+    def strengths(self, counts: Any) -> Any:
+        self.seen[:] = counts, [pool["num_threads"] for pool in threadpool_info()]
+        return np.array([[0.5, 0.0, 2.0, 0.5], [0.0, 0.0, 0.0, 1.0]])
+
+
+def test_groups_are_the_strongest_words_of_a_topic() -> None:
+    """Of equal ones the first by name, and none of strength 0."""
+    tokens = WORDS.encode(["a b c d", "b c d", "a b c d e", "d c e", "e"])
+    groups = Given(words=2, min_df=2, max_df=0.8, ngrams="none").build(tokens)
+    assert groups.names is not None
+    assert list(groups.names) == ["topic 1 (c, a)", "topic 2 (d)"]
+    assert words_of(groups, tokens) == [{"a", "c"}, {"d"}]
+    more = Given(words=4, min_df=2, max_df=0.8, ngrams="none").build(tokens)
+    assert more.names is not None
+    assert list(more.names) == ["topic 1 (c, a, d)", "topic 2 (d)"]
+    assert words_of(more, tokens) == [{"a", "c", "d"}, {"d"}]
+
+
+def test_words_neither_rare_nor_everywhere_are_in_the_model() -> None:
+    """In as many documents as the bounds say, too; in one thread, for sums by several differ."""
+    tokens = WORDS.encode(["a b c d x", "b c d x", "a b c d x", "d c y x", "x"])
+    Given(min_df=2, max_df=0.8).build(tokens)
+    counts, threads = Given.seen
+    kept = [word for word in tokens.vocabulary if word in "abcd"]
+    assert counts.shape == (5, 4)
+    assert counts.toarray().tolist() == [
+        [text.split().count(word) for word in kept]
+        for text in ("a b c d x", "b c d x", "a b c d x", "d c y x", "x")
+    ]
+    assert set(threads) == {1}
+
+
+def test_lsi_is_the_singular_value_decomposition() -> None:
+    """Of tf-idf with logarithms and rows of length 1."""
+    tokens = WORDS.encode(texts())
+    counts = count(tokens).toarray()
+    idf = 1.0 + np.log((1.0 + len(counts)) / (1.0 + (counts > 0).sum(axis=0)))
+    rows = np.where(counts > 0, 1.0 + np.log(np.maximum(counts, 1)), 0.0) * idf
+    rows /= np.linalg.norm(rows, axis=1)[:, None]
+    found = np.abs(np.linalg.svd(rows)[2][:3])
+    strengths = Lsi(topics=3).strengths(count(tokens))
+    np.testing.assert_allclose(strengths, found, atol=1e-7)
+
+
+def test_lda_is_that_of_scikit_learn(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Any] = []
+
+    class Asked(LatentDirichletAllocation):
+        def fit(self, X: Any, y: Any = None) -> Any:
+            asked.append(self.get_params())
+            return super().fit(X, y)
+
+    monkeypatch.setattr("sklearn.decomposition.LatentDirichletAllocation", Asked)
+    strengths = Lda(topics=2, iterations=3, seed=5).strengths(count(WORDS.encode(texts())))
+    usual = LatentDirichletAllocation().get_params()
+    changed = {key: it for key, it in asked[0].items() if usual[key] != it}
+    assert changed == {
+        "n_components": 2, "max_iter": 3, "max_doc_update_iter": 20, "random_state": 5,
+    }  # fmt: skip
+    assert strengths.shape == (2, len(WORDS.encode(texts()).vocabulary))
+
+
+def test_what_is_declared() -> None:
+    declared = [(it.default, it.min, it.max) for it in Lda.declared().values()]
+    assert declared[-6:] == [
+        (50, 1, None), (20, 1, None), (5, 1, None), (0.2, 0, 1), (0, 0, None), (10, 1, None),
+    ]  # fmt: skip
+    assert Lda.order_matters
 
 
 def test_weights_follow_sizes() -> None:
