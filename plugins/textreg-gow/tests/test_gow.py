@@ -5,7 +5,9 @@ from __future__ import annotations
 import random
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
+import igraph
 import numpy as np
 import pytest
 from textreg_gow import Communities
@@ -52,6 +54,29 @@ def test_communities_are_found(algorithm: str) -> None:
     assert groups.weights.tolist() == [5**0.5] * 2
     assert groups.names is not None
     assert groups.names[0].startswith("community 1 (")
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "method", "how"),
+    [
+        ("louvain", "community_multilevel", {"resolution": 0.7}),
+        ("leiden", "community_leiden", {"resolution": 0.7, "n_iterations": -1}),  # to the end
+    ],
+)
+def test_the_algorithm_is_the_one_asked_for(
+    algorithm: str, method: str, how: dict[str, float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Any] = []
+    find = getattr(igraph.Graph, method)
+
+    def watched(graph: Any, *arguments: Any, **options: Any) -> Any:
+        asked.append(options)
+        return find(graph, *arguments, **options)
+
+    monkeypatch.setattr(igraph.Graph, method, watched)
+    builder = Communities(algorithm=algorithm, max_df=0.5, resolution=0.7)
+    builder.build(WORDS.encode(texts()))
+    assert asked == [how]
 
 
 @pytest.mark.parametrize("algorithm", ["louvain", "leiden"])
