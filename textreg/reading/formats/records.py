@@ -22,6 +22,8 @@ from textreg.records.documents import FieldedText
 
 _T = TypeVar("_T")
 
+Check = Callable[[int], None]
+
 # Rows that are turned into Python's values at a time, and bytes: twice as many rows gain nothing.
 ROWS, PORTION = 1000, 1 << 24
 
@@ -148,24 +150,26 @@ class Columnar(Format):
         columns.types = dict(zip(columns.names, schema.types, strict=True))
         # A nested column may be meant where a name has a dot.
         some = None if columns.keeps or any("." in one for one in columns.used) else columns.used
-        check_unpacked(self.unpacked(file), size, lambda: name)
-        unpacked = 0
-        for batch in self.batches(file, some):
-            unpacked += batch.num_rows + sum(map(decoded, batch.columns))
-            check_unpacked(unpacked, size, lambda: name)
-            yield from records(batch, columns.names if some is None else batch.schema.names)
 
-    @abstractmethod
-    def unpacked(self, file: IO[bytes]) -> int:
-        """The bytes that compressed data says it unpacks to; it stays packed."""
+        def check(unpacked: int) -> None:
+            check_unpacked(unpacked, size, lambda: name)
+
+        unpacked = 0
+        for batch in self.batches(file, some, check):
+            unpacked += batch.num_rows + sum(map(decoded, batch.columns))
+            check(unpacked)
+            yield from records(batch, columns.names if some is None else batch.schema.names)
 
     @abstractmethod
     def reader(self, file: IO[bytes]) -> Any:
         """What pyarrow reads the file with."""
 
     @abstractmethod
-    def batches(self, file: IO[bytes], some: list[str] | None) -> Iterator[Any]:
-        """The record batches of the file, or only some columns of them."""
+    def batches(self, file: IO[bytes], some: list[str] | None, check: Check) -> Iterator[Any]:
+        """The record batches of the file, or only some columns of them.
+
+        check: called first with the bytes that compressed data says it unpacks to.
+        """
 
 
 class Parquet(Columnar):
@@ -176,36 +180,36 @@ class Parquet(Columnar):
     endings: ClassVar[tuple[str, ...]] = (".parquet", ".pq")
     magic = b"PAR1"
 
-    def unpacked(self, file: IO[bytes]) -> int:
-        groups = column_chunks(file)
-        return sum(size for it in groups for column in it for size, _ in pages(file, column))
-
     def reader(self, file: IO[bytes], **how: Any) -> Any:
         from pyarrow.parquet import ParquetFile
 
         # A row group may be as large as the file: it is read in pieces.
         return ParquetFile(file, buffer_size=1 << 20, pre_buffer=False, **how)
 
-    def batches(self, file: IO[bytes], some: list[str] | None) -> Iterator[Any]:
-        whole, chunks = self.reader(file), column_chunks(file)
-        if len(chunks) != whole.num_row_groups:
+    def batches(self, file: IO[bytes], some: list[str] | None, check: Check) -> Iterator[Any]:
+        groups = [
+            [(column.path, list(pages(file, column))) for column in group]
+            for group in column_chunks(file)
+        ]
+        check(sum(size for group in groups for _, found in group for size, _ in found))
+        whole = self.reader(file)
+        if len(groups) != whole.num_row_groups:
             raise struct.error("its structure is none of Parquet")
         leaves = [whole.schema.column(at) for at in range(len(whole.schema))]
         texts = [leaf.path for leaf in leaves if leaf.physical_type == "BYTE_ARRAY"]
         reader = cache(lambda *paths: self.reader(file, read_dictionary=paths))
-        for number in range(whole.num_row_groups):
+        for number, group in enumerate(groups):
             shared, size = list[str](), 1 + sum(max(0, leaf.length) for leaf in leaves)
             nested = [path for path in texts if "." in path]
             # What a row may have: of values that begin like the last one, one as long as all of a
             # page; and the longest of a dictionary, all of which comes with the first row.
-            for column in chunks[number]:
-                found = list(pages(file, column))
+            for path, found in group:
                 alike = [it for it, kind in found if kind == _PREFIXES]
                 size += max(alike, default=0)
-                if column.path in texts and any(kind in _SHARED for _, kind in found):
-                    shared.append(column.path)
-                if alike and column.path in nested:
-                    nested.remove(column.path)  # pyarrow makes no dictionary of these
+                if path in texts and any(kind in _SHARED for _, kind in found):
+                    shared.append(path)
+                if alike and path in nested:
+                    nested.remove(path)  # pyarrow makes no dictionary of these
             for batch in islice(reader(*shared).iter_batches(1, [number], some), 1):
                 every = [it.dictionary for it in batch.columns if hasattr(it, "dictionary")]
                 size += sum(max(lengths_in(it).to_pylist(), default=0) for it in every)
@@ -310,10 +314,6 @@ class Arrow(Columnar):
     endings: ClassVar[tuple[str, ...]] = (".arrow", ".feather", ".ipc")
     magic, start = b"ARROW1", 8
 
-    def unpacked(self, file: IO[bytes]) -> int:
-        file.seek(self.start)
-        return sum(_unpacked_of_messages(file))
-
     def reader(self, file: IO[bytes]) -> Any:
         from pyarrow.ipc import open_file, open_stream
 
@@ -322,7 +322,9 @@ class Arrow(Columnar):
         file.seek(self.start)  # a file has a stream in it, whose sizes are known
         return open_stream(file)
 
-    def batches(self, file: IO[bytes], some: list[str] | None) -> Iterator[Any]:
+    def batches(self, file: IO[bytes], some: list[str] | None, check: Check) -> Iterator[Any]:
+        file.seek(self.start)
+        check(sum(_unpacked_of_messages(file)))
         for batch in self.reader(file):
             chosen = batch if some is None else batch.select(some)
             chosen.validate(full=True)  # offsets that lead elsewhere would end the process
