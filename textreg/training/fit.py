@@ -566,7 +566,6 @@ def join(solutions: Sequence[Solution], weights: Floats) -> MultiSolution:
 
     weights: (rows, p) theirs.
     """
-    gaps = [solution.gap for solution in solutions]
     norms = [solution.group_norms for solution in solutions if solution.group_norms is not None]
     known = [solution.unsmoothed for solution in solutions if solution.unsmoothed is not None]
     unsmoothed = None
@@ -578,7 +577,7 @@ def join(solutions: Sequence[Solution], weights: Floats) -> MultiSolution:
         w=weights,
         b=np.array([solution.b for solution in solutions]),
         objective=float(sum(solution.objective for solution in solutions)),
-        gap=float(np.max(gaps)),
+        gap=float(np.max([solution.gap for solution in solutions])),
         iterations=sum(solution.iterations for solution in solutions),
         converged=all(solution.converged for solution in solutions),
         reports=tuple(solution.report for solution in solutions),

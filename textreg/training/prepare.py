@@ -153,7 +153,8 @@ class Prepared:
         known = task.known(y)
         # Documents that are only measured keep their own weight.
         of_document = np.ones(len(known))
-        of_document[known] = factors[task.strata(y[known])[0]] if (factors != 1.0).any() else 1.0
+        if (factors != 1.0).any():  # of many labels strata copy all targets
+            of_document[known] = factors[task.strata(y[known])[0]]
         return cls(
             encoder=encoder,
             tokens=tokens,

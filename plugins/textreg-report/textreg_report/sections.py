@@ -231,7 +231,7 @@ def stability_of(model: Model, refits: Refits) -> Section:
     times[present] = used[:, columns[present]].sum(axis=0)
     # Jaccard index |A ∩ B| / |A ∪ B| of the features of every two fits; 1 of two without any.
     shares = [
-        float((one & other).sum() / (one | other).sum()) if (one | other).any() else 1.0
+        float((one & other).sum() / union) if (union := (one | other).sum()) else 1.0
         for one, other in itertools.combinations(used, 2)
     ]
     task = model.task
