@@ -107,10 +107,10 @@ def test_the_least_that_is_kept(corpus: tuple[list[str], list[str]]) -> None:
     assert 50 <= np.count_nonzero(trained(corpus, prune=0.99).weights) < 55
 
 
-@pytest.mark.parametrize("block", [1, 3, 7, 1000])
-def test_variances_are_summed_in_blocks(monkeypatch: pytest.MonkeyPatch, block: int) -> None:
-    """As many weights go with any size of block, and all that stay are shortened."""
-    monkeypatch.setattr(fit, "BLOCK", block)
+@pytest.mark.parametrize("shift", [31, 23, 21, 17])
+def test_variances_are_counted_in_bins(monkeypatch: pytest.MonkeyPatch, shift: int) -> None:
+    """As many weights go with any width of the bins, and all that stay are shortened."""
+    monkeypatch.setattr(fit, "SHIFT", shift)
     random = np.random.default_rng(0)
     w = random.normal(size=(2, 20))
     w[1, 5:9] = 0.0

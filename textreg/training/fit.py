@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -590,8 +590,8 @@ def join(solutions: Sequence[Solution], weights: Floats) -> MultiSolution:
 # Weights that a model keeps in any case; one with no more of them is not pruned.
 LEAST = 20_000
 
-# Variances that are summed up at a time.
-BLOCK = 1 << 20
+# Bits of a float32 that do not tell bins of variances from each other, and the number of bins.
+SHIFT, BINS = 16, 1 << 15
 
 # Significant bits of the weights of a pruned model: 3 bytes each instead of 8.
 BITS = 12
@@ -647,20 +647,24 @@ def leave_out(
     squares: (p,) the mean square of each feature. share: that of the variance that may be left out.
     fewest: how many stay in any case, by default :data:`LEAST`.
     """
-    before = int(np.count_nonzero(w))
-    ascending = np.empty(before, dtype=np.float32)
-    end, total = 0, 0.0
-    for weights in w:
-        variance = _variance(weights, squares)
-        first, end = end, end + int(np.count_nonzero(weights))
-        ascending[first:end] = variance[weights != 0.0]
-        total += float(variance.sum(dtype=np.float64))
-    ascending.sort()
-    # The largest number of weights whose variances sum to share * total at most.
-    out = _first_above(ascending, share * total)
+
+    def variances() -> Iterator[tuple[NDArray[np.float32], NDArray[np.uint32]]]:
+        for weights in w:
+            variance = _variance(weights, squares)[weights != 0.0]
+            yield variance, variance.view(np.uint32) >> SHIFT  # ascends with the variance
+
+    # Those of a bin differ by less than 1/128: what the bins before hold may all go.
+    sums, counts = np.zeros(BINS), np.zeros(BINS, dtype=np.int64)
+    for variance, bins in variances():
+        sums += np.bincount(bins, variance, BINS)
+        counts += np.bincount(bins, minlength=BINS)
+    most = int(counts.sum()) - (LEAST if fewest is None else fewest)
+    over = (np.cumsum(sums) > share * sums.sum()) | (np.cumsum(counts) > most)
+    last = int(np.argmax(over))
+    inside = np.sort(np.concatenate([variance[bins == last] for variance, bins in variances()]))
+    out = np.cumsum(np.append(sums[:last].sum(), inside))[1:] <= share * sums.sum()
     # Equal ones all stay or all go, so that the order of features decides nothing.
-    least = ascending[min(out, before - (LEAST if fewest is None else fewest))]
-    del ascending
+    least = inside[min(int(out.sum()), most - int(counts[:last].sum()), len(inside) - 1)]
     for weights in w:
         there = weights != 0.0  # what is zero is not written: it takes no memory
         stays = (_variance(weights, squares) >= least) & there
@@ -675,17 +679,6 @@ def _variance(weights: Floats, squares: NDArray[np.float32]) -> NDArray[np.float
     variance: NDArray[np.float32] = np.square(weights, dtype=np.float32, casting="same_kind")
     variance *= squares
     return variance
-
-
-def _first_above(values: NDArray[np.float32], limit: float) -> int:
-    """How many of the first values have a sum that is not above a limit."""
-    total = 0.0
-    for first in range(0, len(values), BLOCK):  # all sums at once would take twice the values
-        sums = np.cumsum(np.append(total, values[first : first + BLOCK]))[1:]
-        if sums[-1] > limit:
-            return first + int(np.searchsorted(sums, limit, side="right"))
-        total = float(sums[-1])
-    return len(values)
 
 
 def _gap(
