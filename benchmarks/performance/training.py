@@ -28,8 +28,8 @@ def trained(
             facts["groups"] = groups["before"] if groups["after"] is None else groups["after"]
         if summary.get("blocks"):
             facts |= {key: summary["blocks"][key] for key in ("blocks", "passes")}
-        if summary["objective"] is not None:
-            facts |= {key: summary[key] for key in ("objective", "gap")}
+        known = (key for key in ("objective", "gap") if summary[key] is not None)
+        facts |= {key: summary[key] for key in known}
         if test is not None:
             _, said = run(python("textreg", "evaluate", model, test, "--json"))
             measured = json.loads(said)
