@@ -51,12 +51,12 @@ from textreg.solvers.reduce import (
     over_merged_features,
 )
 from textreg.solvers.reweighting import (
-    LATER,
+    FIRST_CHECK,
+    LATER_CHECK,
     S_LEAST,
     S_START,
     UNIT,
     Reweighted,
-    Schedule,
     VectorFit,
     continued,
     grown,
@@ -78,9 +78,6 @@ from textreg.solvers.state import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-
-# Rounds over the first working set, where there is no start.
-FIRST_ROUNDS = 8
 
 # Most working sets; the next one holds all features.
 SETS = 12
@@ -144,8 +141,8 @@ def _over_all_features(
     problem: Problem, penalty: GroupNorms, fit: VectorFit, s: Floats
 ) -> Reweighted:
     """Sweeps, and the rounds where these are slow; from touching points s (groups,)."""
-    if not sweeps_suit(problem, penalty):
-        return reweight(problem, penalty, fit, s, Schedule())
+    if not isinstance(problem.loss, Logistic) or not penalty.lam.all():
+        return reweight(problem, penalty, fit, s)
     sweeps = SparseAscent(problem, penalty, fit, s)
     found = sweeps.run()
     return continued(problem, penalty, fit, found) if sweeps.slow else found
@@ -169,12 +166,13 @@ def _over_working_sets(
     while True:
         part = WorkingSet(problem, penalty, features, scales)
         fit = part.fit(w, b)
-        most = min(problem.max_iter - rounds, FIRST_ROUNDS if first else problem.max_iter)
+        most = min(problem.max_iter - rounds, FIRST_CHECK if first else problem.max_iter)
         options = part.problem.replace(callback=callback, max_iter=most)
         known = s[part.kept]
         fresh = touching_points(part.penalty, fit, warm=not first)
         start = np.where(np.isnan(known), fresh, known)
-        found = reweight(options, part.penalty, fit, start, Schedule() if first else LATER)
+        check = FIRST_CHECK if first else LATER_CHECK
+        found = reweight(options, part.penalty, fit, start, check)
         s[part.kept] = found.s
         rounds += found.iterations
         ended = found.gap <= problem.tol or stopped or rounds >= problem.max_iter
@@ -297,32 +295,14 @@ def _block(columns: Sequence[Any]) -> NDArray[Any]:
     return np.ascontiguousarray(np.array(columns).T)
 
 
-# Sweeps before the first look, from a given start and without.
-SPARSE_WARM, SPARSE_COLD = 4, 8
-
-# The next look is after one more sweep for every SPARSE_NEXT before, and LEAST or more.
-LEAST, SPARSE_NEXT = 2, 4
-
-# Share of the tolerance that the objective may be above the dual value of the documents for a
-# certificate.
-READY = 0.6
-
-# Share of the tolerance by which s is above the norms of groups: most that grow from sweep to
-# sweep then stay below it, and need no repair in a certificate.
-ABOVE = 0.5
+# Sweeps before the first look, and between two of them.
+FIRST_LOOK, NEXT_LOOK = 8, 3
 
 # Certificates that do not show it, after which rounds go on.
 FAILURES = 3
 
 # Sweeps before the rate counts, and how many may be left at it; else rounds are quicker.
 TRIAL, SWEEPS_LEFT = 16, 36
-
-# Above where s starts it grows by this factor at most in a sweep.
-GROWTH = 1.6
-
-# Share of the values of the matrix that are of features with a weight at a given start, below
-# which rounds are quicker.
-SUPPORT = 0.4
 
 # Of the l1 strength of a feature in no group a quadratic stands for this share, as sweeps need a
 # ridge.
@@ -359,28 +339,7 @@ class _Quadratics:
 
     def move(self, w: Floats) -> None:
         """Move the touching points of features in no group to their weights. w: (p,)"""
-        self._s = _moved(self._s, np.abs(w[self._alone]), self._unit)
-
-
-def _moved(s: Floats, norms: Floats, unit: float) -> Floats:
-    """The touching points of the next sweep."""
-    most = np.maximum(GROWTH * s, S_START * unit)
-    moved: Floats = np.minimum(grown(s, norms, S_LEAST * unit), most)
-    return moved
-
-
-def sweeps_suit(problem: Problem, penalty: GroupNorms) -> bool:
-    """Whether sweeps are possible, and quick from where the problem begins.
-
-    That is the logistic loss and an l1 penalty of every feature. Rounds are over the features with
-    a weight alone, and quicker where a given start has few.
-    """
-    if not isinstance(problem.loss, Logistic) or not penalty.lam.all():
-        return False
-    if problem.start is None:
-        return True
-    design, w = problem.design, problem.start[0]
-    return int(design.sizes[w != 0.0].sum()) >= SUPPORT * design.values
+        self._s = grown(self._s, np.abs(w[self._alone]), S_LEAST * self._unit)
 
 
 class _Sweeps:
@@ -442,7 +401,7 @@ class SparseAscent(_Sweeps):
         quadratics = _Quadratics(self._penalty, fit.unit)
         q = quadratics.at(self._s)
         self.slow = not single(problem, rows, float(q.min(initial=1.0)))
-        sweeps, next_look = 0, SPARSE_COLD if problem.start is None else SPARSE_WARM
+        sweeps, next_look = 0, FIRST_LOOK
         if not self.slow:
             engine.optimize_intercept()
             self._take(_Best(fit.w, fit.intercept(), fit.value(self._penalty.norms(fit.w))))
@@ -462,8 +421,8 @@ class SparseAscent(_Sweeps):
                 self._look(sweeps, norms, ascent.balanced())
                 if self._ended or self.slow:
                     break
-                next_look = sweeps + max(LEAST, sweeps // SPARSE_NEXT)
-            self._s = _moved(self._s, (1.0 + ABOVE * problem.tol) * norms, fit.unit)
+                next_look = sweeps + NEXT_LOOK
+            self._s = grown(self._s, norms, S_LEAST * fit.unit)
             quadratics.move(w)
             ascent.take(quadratics.at(self._s))
         if self.slow and sweeps:
@@ -491,13 +450,13 @@ class SparseAscent(_Sweeps):
         distance = relative_gap(self._best.objective, dual_value(fit.engine, alpha) - above)
         self._looks.append((sweeps, distance))
         last = sweeps >= self._problem.max_iter
-        if distance <= READY * tol or last:
+        if distance <= tol or last:
             self._certify(sweeps, objective, np.maximum(self._s, norms), alpha)
             self._failures += 1
             self.slow = not (self._ended or last) and self._failures >= FAILURES
         elif sweeps > TRIAL:
             before, farther = self._looks[-3]
-            self.slow = sweeps_left(distance, farther, sweeps - before, READY * tol) > SWEEPS_LEFT
+            self.slow = sweeps_left(distance, farther, sweeps - before, tol) > SWEEPS_LEFT
 
     def _certify(self, sweeps: int, objective: float, closer: Floats, alpha: Floats) -> None:
         """Bound the optimum by these dual variables.

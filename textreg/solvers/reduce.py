@@ -435,7 +435,7 @@ def is_small(design: Design) -> bool:
 
 
 # Largest share of the values of a matrix that a working set may hold.
-LARGEST_SHARE = 0.6
+LARGEST_SHARE = 0.45
 
 # Share of lam above which a product may bring its feature into the next working set.
 NEAR = 0.9

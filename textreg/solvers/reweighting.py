@@ -132,9 +132,6 @@ LARGEST_GROWTH = 2.0
 # Most iterations of conjugate gradients in a step.
 POLISH = 10
 
-# Rounds at the start without conjugate gradients.
-ROUGH_ROUNDS = 3
-
 # When a check finds a fall below STALLED times the tolerance, and s at the norms, the effort of
 # the next round doubles: the objective has converged, but the bound still suffers from the error of
 # the gradient, which is of first order.
@@ -144,18 +141,14 @@ STALLED = 1e-3
 # and any other halves it: features that are alike take turns slowly.
 LONG, SLOW = 32, 0.5
 
-# Rounds before the first check of the gap.
-FIRST_CHECK = 8
-
-# Rounds by which a check is delayed while the objective falls by more than the tolerance.
-DELAY = 4
+# Rounds before the first check of the gap, and where they begin near the optimum.
+FIRST_CHECK, LATER_CHECK = 8, 4
 
 # Rounds that Anderson acceleration uses.
 MEMORY = 5
 
 # Relative rise of the objective, or the tolerance if smaller, at which acceleration restarts.
-# After RESTARTS times it pauses for longer and longer: groups that vanish make it cycle.
-WORSE, RESTARTS = 1e-6, 8
+WORSE = 1e-6
 
 # What iterations are called.
 UNIT = "rounds of reweighting"
@@ -177,21 +170,14 @@ class AndersonAcceleration:
     def __init__(self) -> None:
         self.points: list[Floats] = []
         self.images: list[Floats] = []
-        self._failures = self._wait = 0
 
     def restart(self) -> None:
-        """Restart after a round that raised the objective; pause for longer after many of them."""
-        if self.points:
-            self._failures += 1
-            self._wait = MEMORY * max(0, self._failures - RESTARTS)
+        """Restart after a round that raised the objective."""
         self.points.clear()
         self.images.clear()
 
     def next(self, point: Floats, image: Floats, importance: Floats) -> Floats:
         """The next point after ``point`` was mapped to ``image`` (groups,), logarithms of s."""
-        if self._wait:
-            self._wait -= 1
-            return image
         self.points.append(point)
         self.images.append(image)
         del self.points[:-MEMORY], self.images[:-MEMORY]
@@ -253,21 +239,6 @@ class Reweighted(NamedTuple):
         )
 
 
-class Schedule(NamedTuple):
-    """When what begins.
-
-    rough: rounds at the start without conjugate gradients. first_check: rounds before the first
-    check of the gap.
-    """
-
-    rough: int = ROUGH_ROUNDS
-    first_check: int = FIRST_CHECK
-
-
-# Of rounds that begin near the optimum.
-LATER = Schedule(rough=0, first_check=4)
-
-
 def touching_points(penalty: GroupNorms, fit: VectorFit, *, warm: bool) -> Floats:
     """Where s starts: above the norms of the fit's weights, if it is ``warm``, at a given start."""
     if not warm:
@@ -281,16 +252,16 @@ def reweight(
     penalty: GroupNorms,
     fit: VectorFit,
     s: Floats,
-    schedule: Schedule,
+    first_check: int = FIRST_CHECK,
 ) -> Reweighted:
     """The rounds of reweighting, from where ``fit`` stands, and from touching points s (groups,).
 
-    problem: for its options.
+    problem: for its options. first_check: rounds before the first check of the gap.
     """
     best_w, best_b, best = fit.w.copy(), fit.intercept(), np.inf
     bound, u = Bound(-np.inf, np.empty(0)), np.zeros(len(penalty.indices))
     history: list[Step] = []
-    gap, least, next_check = math.inf, math.inf, schedule.first_check
+    gap, least, next_check = math.inf, math.inf, first_check
     acceleration = AndersonAcceleration()
     iteration, effort, next_effort, idle, ended, stuck = 0, 1, 1, 0, False, False
     lowest = S_LEAST * fit.unit
@@ -300,19 +271,17 @@ def reweight(
         iteration += 1
         u = UNUSED
         inner = penalty.majorizer(s)
-        fall = fit.improve(inner, POLISH if iteration > schedule.rough else 0, effort)
+        fall = fit.improve(inner, POLISH, effort)
         del inner
         size = fit.size()
         norms = penalty.norms(size)
         value = fit.value(norms)
-        falling = least - value > problem.tol * value
         slow = iteration > LONG and fall > SLOW * last_fall
         last_fall, careful = fall, min(2 * careful, MOST_EFFORT) if slow else max(careful // 2, 1)
         effort = careful
         idle = idle + 1 if fall == 0.0 and bool((s <= norms + lowest).all()) else 0
         stuck = idle > IDLE
-        due = iteration >= next_check + (DELAY if falling else 0)
-        if due or stuck or iteration == problem.max_iter:
+        if iteration >= next_check or stuck or iteration == problem.max_iter:
             w, objective = rounded(fit, value, problem.tol)
             if objective < best:
                 best_w, best_b, best = w, fit.intercept(), objective
@@ -348,7 +317,7 @@ def reweight(
 def continued(
     problem: Problem, penalty: GroupNorms, fit: VectorFit, found: Reweighted
 ) -> Reweighted:
-    """The rounds after sweeps that ended at ``found``, and both together.
+    """The rounds after sweeps that ended at ``found``, and both together: the better certificate.
 
     problem: for its options, which hold for both.
     """
@@ -359,8 +328,10 @@ def continued(
         return bool(problem.callback and problem.callback(history[-1]))
 
     options = problem.replace(callback=callback, max_iter=problem.max_iter - before)
-    rest = reweight(options, penalty, fit, found.s, LATER if before else Schedule())
-    return rest._replace(iterations=before + rest.iterations, history=tuple(history))
+    rest = reweight(options, penalty, fit, found.s, LATER_CHECK if before else FIRST_CHECK)
+    best = found if found.gap < rest.gap else rest
+    iterations, ended = before + rest.iterations, rest.ended
+    return best._replace(iterations=iterations, history=tuple(history), ended=ended)
 
 
 def grown(s: Floats, norms: Floats, lowest: float) -> Floats:

@@ -66,7 +66,7 @@ from textreg.solvers.newton import NewtonSteps
 from textreg.solvers.proximal import UNIT as PROXIMAL_UNIT
 from textreg.solvers.proximal import minimize, sum_of_rows
 from textreg.solvers.reduce import compact_rows
-from textreg.solvers.reweighting import UNIT, Schedule, VectorFit, reweight, touching_points
+from textreg.solvers.reweighting import UNIT, VectorFit, reweight, touching_points
 from textreg.solvers.state import (
     HOPELESS,
     IDLE,
@@ -219,7 +219,7 @@ def multinomial_groups(
     classes = Classes(problem, codes, penalty.value_over_classes, start)
     fit = ClassesFit(classes, penalty, SeparableStep(problem, penalty.majorizer(penalty.strengths)))
     s = touching_points(penalty, fit, warm=start is not None)
-    found = reweight(problem, penalty, fit, s, Schedule(first_check=FIRST_CHECK))
+    found = reweight(problem, penalty, fit, s, FIRST_CHECK)
     fields = {key: getattr(found, key) for key in ("objective", "gap", "iterations", "history")}
     fields["converged"] = found.gap <= problem.tol
     return _finished(problem, found.w, found.b, UNIT, fields, stopped=found.ended)

@@ -541,7 +541,7 @@ def held_out(
 
 
 def tightening(goal: float, callback: Callable[[Step], bool]) -> Callable[[Step], bool]:
-    """A callback that ends a fit of one weight vector at twice the iterations of its goal.
+    """A callback that ends a fit of one weight vector at three times the iterations of its goal.
 
     goal: the relative gap at which it could have ended. callback: that of the problem.
     """
@@ -550,7 +550,7 @@ def tightening(goal: float, callback: Callable[[Step], bool]) -> Callable[[Step]
     def stop(step: Step) -> bool:
         nonlocal last
         if step.gap <= goal:
-            last = min(last, 2 * step.iteration)
+            last = min(last, 3 * step.iteration)
         return callback(step) or step.iteration >= last
 
     return stop
