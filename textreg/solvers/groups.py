@@ -295,14 +295,28 @@ def _block(columns: Sequence[Any]) -> NDArray[Any]:
     return np.ascontiguousarray(np.array(columns).T)
 
 
-# Sweeps before the first look, and between two of them.
-FIRST_LOOK, NEXT_LOOK = 8, 3
+# Sweeps before the first look.
+FIRST_LOOK = 8
+
+# The next look is after one more sweep for every SPARSE_NEXT before, and LEAST or more.
+LEAST, SPARSE_NEXT = 2, 4
+
+# Share of the tolerance that the objective may be above the dual value of the documents for a
+# certificate.
+READY = 0.6
+
+# Share of the tolerance by which s is above the norms of groups: most that grow from sweep to
+# sweep then stay below it, and need no repair in a certificate.
+ABOVE = 0.5
 
 # Certificates that do not show it, after which rounds go on.
 FAILURES = 3
 
 # Sweeps before the rate counts, and how many may be left at it; else rounds are quicker.
 TRIAL, SWEEPS_LEFT = 16, 36
+
+# Above where s starts it grows by this factor at most in a sweep.
+GROWTH = 1.6
 
 # Of the l1 strength of a feature in no group a quadratic stands for this share, as sweeps need a
 # ridge.
@@ -339,7 +353,14 @@ class _Quadratics:
 
     def move(self, w: Floats) -> None:
         """Move the touching points of features in no group to their weights. w: (p,)"""
-        self._s = grown(self._s, np.abs(w[self._alone]), S_LEAST * self._unit)
+        self._s = _moved(self._s, np.abs(w[self._alone]), self._unit)
+
+
+def _moved(s: Floats, norms: Floats, unit: float) -> Floats:
+    """The touching points of the next sweep."""
+    most = np.maximum(GROWTH * s, S_START * unit)
+    moved: Floats = np.minimum(grown(s, norms, S_LEAST * unit), most)
+    return moved
 
 
 class _Sweeps:
@@ -421,8 +442,8 @@ class SparseAscent(_Sweeps):
                 self._look(sweeps, norms, ascent.balanced())
                 if self._ended or self.slow:
                     break
-                next_look = sweeps + NEXT_LOOK
-            self._s = grown(self._s, norms, S_LEAST * fit.unit)
+                next_look = sweeps + max(LEAST, sweeps // SPARSE_NEXT)
+            self._s = _moved(self._s, (1.0 + ABOVE * problem.tol) * norms, fit.unit)
             quadratics.move(w)
             ascent.take(quadratics.at(self._s))
         if self.slow and sweeps:
@@ -450,13 +471,13 @@ class SparseAscent(_Sweeps):
         distance = relative_gap(self._best.objective, dual_value(fit.engine, alpha) - above)
         self._looks.append((sweeps, distance))
         last = sweeps >= self._problem.max_iter
-        if distance <= tol or last:
+        if distance <= READY * tol or last:
             self._certify(sweeps, objective, np.maximum(self._s, norms), alpha)
             self._failures += 1
             self.slow = not (self._ended or last) and self._failures >= FAILURES
         elif sweeps > TRIAL:
             before, farther = self._looks[-3]
-            self.slow = sweeps_left(distance, farther, sweeps - before, tol) > SWEEPS_LEFT
+            self.slow = sweeps_left(distance, farther, sweeps - before, READY * tol) > SWEEPS_LEFT
 
     def _certify(self, sweeps: int, objective: float, closer: Floats, alpha: Floats) -> None:
         """Bound the optimum by these dual variables.
