@@ -61,16 +61,16 @@ class VectorFit:
         """Weights (p,)."""
         return self.engine.w
 
-    def improve(self, inner: Separable, polish: int, effort: int) -> float:
+    def improve(self, inner: Separable, effort: int) -> float:
         """Lower the loss and the penalty ``inner`` by a step; returns the fall of their sum.
 
-        polish, effort: as in :meth:`.state.Engine.step`.
+        effort: as in :meth:`.state.Engine.step`.
         """
         engine = self.engine
         steps, finer = (
             (SHORT_STEPS, FINER) if has_kinks(engine.loss) and inner.lam.any() else (1, 1)
         )
-        passes, polish, total = finer * PASSES, finer * polish, 0.0
+        passes, polish, total = finer * PASSES, finer * POLISH, 0.0
         for _ in range(steps):
             active = engine.active(inner, engine.gradient())
             fall = engine.step(active, inner, passes=passes, polish=polish, effort=effort)
@@ -271,7 +271,7 @@ def reweight(
         iteration += 1
         u = UNUSED
         inner = penalty.majorizer(s)
-        fall = fit.improve(inner, POLISH, effort)
+        fall = fit.improve(inner, effort)
         del inner
         size = fit.size()
         norms = penalty.norms(size)

@@ -330,14 +330,14 @@ class ClassesFit(VectorFit):
         """Weights (classes, p)."""
         return self._classes.W
 
-    def improve(self, inner: Separable, polish: int, effort: int) -> float:
+    def improve(self, inner: Separable, effort: int) -> float:
         """A step in every class."""
 
         def value() -> float:
             return self._loss + float(0.5 * inner.q @ self._squares + inner.lam @ self._absolutes)
 
         step, before = self._step, value()
-        step.penalty, step.polish, step.effort = inner, polish, effort
+        step.penalty, step.effort = inner, effort
         take_turns(self._classes, step)
         self._sum_up()
         return max(before - value(), 0.0)
@@ -845,13 +845,13 @@ class SeparableStep:
     ----------
     penalty : Separable
         The same for every class; it may be exchanged between two rounds.
-    polish, effort : int
+    effort : int
         As in :meth:`Engine.step`.
     """
 
     def __init__(self, problem: Problem, penalty: Separable) -> None:
         self.engine, self.penalty = Engine(problem.replace(start=None)), penalty
-        self.polish, self.effort = POLISH, 1
+        self.effort = 1
 
     def step(self) -> None:
         """One proximal Newton step over the active set."""
@@ -859,7 +859,7 @@ class SeparableStep:
         engine.optimize_intercept()
         active = engine.active(penalty, engine.gradient())
         passes = PASSES if penalty.lam.any() else 1  # conjugate gradients do the work without
-        engine.step(active, penalty, passes=passes, polish=self.polish, effort=self.effort)
+        engine.step(active, penalty, passes=passes, polish=POLISH, effort=self.effort)
 
     def smooth(self) -> bool:
         """Whether there is no l1 penalty."""

@@ -307,8 +307,6 @@ class Engine:
                     penalty.q, penalty.mu, penalty.lam,
                     w, b, self.fit_intercept, passes, polish > 0,
                 )  # fmt: skip
-            if not polish:
-                break
             b, optimal = self._polish(active, penalty, ModelPoint(w, b, v), polish, effort)
             if optimal:
                 break
