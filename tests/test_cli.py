@@ -91,7 +91,7 @@ def test_train_tells_people_of_groups(cli: Cli, corpus: Path) -> None:
     assert (result.code, result.err) == (0, "")
     assert "groups: 80 sentences" in result.out
     assert re.search(r"search: \d+ settings of sentence on 40 documents \(cross-", result.out)
-    assert re.search(r"\nchosen: group [\d.e-]+, l1 [\d.]+, l2 [\d.]+\n", result.out)
+    assert re.search(r"\nchosen: group [\d.]+(e-\d\d)?, l1 [\d.]+, l2 [\d.]+\n", result.out)
     selected = r"\nselected: (\d+) of 80 sentences; proven at the optimum: (\d+) selected, "
     (numbers,) = re.findall(selected + r"(\d+) not, (\d+) undecided\n", result.out)
     some, surely, never, undecided = map(int, numbers)

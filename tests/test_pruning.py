@@ -128,6 +128,12 @@ def test_variances_are_counted_in_bins(monkeypatch: pytest.MonkeyPatch, shift: i
         assert (pruned[stays] == np.round(w[stays] * scale) / scale).all()
 
 
+def test_a_feature_without_variance_adds_none_whatever_its_weight() -> None:
+    w = np.array([[1e25, 3.0, -2.0, -1e25, 0.1]])
+    fit.leave_out(w, np.array([0.0, 1.0, 1.0, 0.0, 1.0], dtype=np.float32), 0.01, 1)
+    np.testing.assert_array_equal(w, [[0.0, 3.0, -2.0, 0.0, 0.0]])
+
+
 @pytest.mark.parametrize("share", [-0.1, 1.0, 2, float("nan")])
 def test_other_shares_are_refused(corpus: tuple[list[str], list[str]], share: float) -> None:
     with pytest.raises(UsageError, match="prune must be a share from 0 to less than 1"):

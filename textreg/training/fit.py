@@ -658,11 +658,11 @@ def leave_out(
     for variance, bins in variances():
         sums += np.bincount(bins, variance, BINS)
         counts += np.bincount(bins, minlength=BINS)
-    most = int(counts.sum()) - (LEAST if fewest is None else fewest)
-    over = (np.cumsum(sums) > share * sums.sum()) | (np.cumsum(counts) > most)
+    limit, most = share * sums.sum(), int(counts.sum()) - (LEAST if fewest is None else fewest)
+    over = (np.cumsum(sums) > limit) | (np.cumsum(counts) > most)
     last = int(np.argmax(over))
     inside = np.sort(np.concatenate([variance[bins == last] for variance, bins in variances()]))
-    out = np.cumsum(np.append(sums[:last].sum(), inside))[1:] <= share * sums.sum()
+    out = np.cumsum(np.append(sums[:last].sum(), inside))[1:] <= limit
     # Equal ones all stay or all go, so that the order of features decides nothing.
     least = inside[min(int(out.sum()), most - int(counts[:last].sum()), len(inside) - 1)]
     for weights in w:
@@ -676,8 +676,10 @@ def leave_out(
 
 def _variance(weights: Floats, squares: NDArray[np.float32]) -> NDArray[np.float32]:
     """(p,) What the weights of a label add to its scores, in single precision: it ranks them."""
-    variance: NDArray[np.float32] = np.square(weights, dtype=np.float32, casting="same_kind")
-    variance *= squares
+    with np.errstate(over="ignore", invalid="ignore"):
+        variance: NDArray[np.float32] = np.square(weights, dtype=np.float32, casting="same_kind")
+        variance *= squares
+    variance[squares == 0.0] = 0.0  # also where the square of the weight has overflowed
     return variance
 
 
