@@ -40,6 +40,16 @@ def test_probabilities_sum_to_the_numbers_of_documents() -> None:
     assert balanced(scores, positive, weights)[:2].tolist() == [0.0, 0.0]
 
 
+def test_a_step_to_the_end_of_the_interval_is_the_last(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("textreg.measure.intercept.STEPS", 12)
+    rng = np.random.default_rng(1)
+    codes = rng.integers(0, 50, 2000)
+    positive = codes[:, None] == np.arange(50)
+    scores, ones = rng.normal(size=(2000, 50)) - 4.0 + 3.0 * positive, np.ones((2000, 50))
+    sums = expit(scores + balanced(scores, positive, ones)).sum(axis=0)
+    assert sums == pytest.approx(positive.sum(axis=0), rel=1e-11)
+
+
 def few(n: int = 60) -> tuple[np.ndarray, np.ndarray]:
     """Rows of a third one class, each with features of its own among a few that tell."""
     rng = np.random.default_rng(1)
@@ -149,8 +159,8 @@ def test_what_is_balanced_are_probabilities_at_the_temperature() -> None:
     assert np.sum(first > 0.0) < 0.5 * y.sum()
     assert np.sum(shifted > 0.0) == pytest.approx(y.sum(), rel=0.2)
 
-    loss = {T: row_loss(shifted / T, y[:, None], ones) for T in (0.5, 1.0)}
-    assert loss[0.5] < loss[1.0]  # so it is not at T = 1 that probabilities sum to the documents
+    loss = row_loss(shifted, y[:, None], ones)
+    assert loss(0.5) < loss(1.0)  # so it is not at T = 1 that probabilities sum to the documents
     assert sigmoid(shifted).sum() > 1.05 * y.sum()
     twice = np.repeat(np.arange(500), 1 + np.arange(500) % 2)
     copied = shifts_of_rows(scores[twice], y[twice, None], np.ones((len(twice), 1)))

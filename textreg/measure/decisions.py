@@ -19,14 +19,14 @@ are answered.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from textreg.errors import DataError, UsageError, did_you_mean
-from textreg.measure.metrics import mean, wilson
+from textreg.measure.metrics import wilson
 from textreg.records import Bools, Floats, Int64s
 
 Transform: TypeAlias = Callable[[Floats], Floats]
@@ -665,15 +665,38 @@ def calibrate(
 EXACT, GOLDEN = 1e-5, (3.0 - math.sqrt(5.0)) / 2.0
 
 
-def row_loss(scores: Floats, positive: Bools, weights: Floats) -> float:
+def row_loss(scores: Floats, positive: Bools, weights: Floats) -> Callable[[float], float]:
     """The mean log-loss of every row by itself, with one document more (Laplace's rule).
 
-    scores, positive, weights: (n, k), of n documents and k rows. The document more has each label
-    or not alike.
+    At any temperature: log(1 + exp(-f)) = max(0, -f) + log(1 + exp(-|f|)), of which only the
+    logarithm is not proportional to f. scores, positive, weights: (n, k), of n documents and k
+    rows. The document more has each label or not alike.
     """
-    both = np.where(positive, -scores, scores), np.abs(scores)
-    losses, one_more = (mean(np.logaddexp(0.0, it), weights) for it in both)
-    return float(losses + one_more / (2 * weights.sum() / scores.shape[1]))
+    sizes, total = np.abs(scores), float(weights.sum())
+    least = float((weights * np.where(positive == (scores > 0.0), 0.0, sizes)).sum())
+    of_either = float((weights * sizes).sum())  # of the labels that are true and are not
+    one_more = scores.shape[1] / (2.0 * total)
+
+    def at(temperature: float) -> float:
+        rest = 0.0
+        for some in row_blocks(scores):
+            logarithms = np.log1p(np.exp(sizes[some] / -temperature))
+            rest += float((weights[some] * logarithms).sum())
+        known, more = least / temperature + rest, of_either / temperature + rest
+        return float((known + one_more * more) / total)
+
+    return at
+
+
+# Numbers of which several arrays stay in the nearest cache.
+CACHED = 1 << 13
+
+
+def row_blocks(table: Floats) -> Iterator[slice]:
+    """Some rows (n, k) at a time."""
+    n, k = table.shape
+    size = max(CACHED // max(k, 1), 1)
+    return (slice(at, at + size) for at in range(0, n, size))
 
 
 def temperature(log_loss: Callable[[float], float], accuracy: float = EXACT) -> float:

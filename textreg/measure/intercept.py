@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from textreg.measure.decisions import row_loss, temperature
-from textreg.records import Bools, Floats
+from textreg.measure.decisions import row_blocks, row_loss, temperature
+from textreg.records import Bools, Floats, Int64s
 
 # Most steps to a shift: so many halvings of an interval would not change a double.
 STEPS, EXACT = 60, 1e-12
@@ -78,15 +78,18 @@ def balanced(scores: Floats, positive: Bools, weights: Floats) -> Floats:
     low, high = log_odds - scores.max(axis=0), log_odds - scores.min(axis=0)
     delta = (low + high) / 2
     for _ in range(STEPS):
-        p = sigmoid(scores + delta)
-        weighted = weights * p
-        above = weighted.sum(axis=0) - wanted
+        above, slope = -wanted, np.zeros(len(wanted))
+        for some in row_blocks(scores):
+            p = sigmoid(scores[some] + delta)
+            weighted = weights[some] * p
+            above += weighted.sum(axis=0)
+            np.subtract(1.0, p, out=p)
+            slope += np.einsum("nk,nk->k", weighted, p)
         low, high = np.where(above > 0.0, low, delta), np.where(above > 0.0, delta, high)
-        p -= 1.0
         with np.errstate(divide="ignore", invalid="ignore"):
-            newton = delta + above / np.einsum("nk,nk->k", weighted, p)
-        # Half of the interval where Newton's step leaves it
-        inside = (low < newton) & (newton < high)
+            newton = delta - above / slope
+        # Half of the interval where Newton's step leaves it; at its end, there is the root.
+        inside = (low <= newton) & (newton <= high)
         last, delta = delta, np.where(inside, newton, (low + high) / 2)
         if (np.abs(delta - last) <= EXACT * (1.0 + np.abs(delta)))[varying].all():
             break
@@ -100,6 +103,12 @@ def sigmoid(x: Floats) -> Floats:
     return np.reciprocal(odds, out=odds)
 
 
+def log_sigmoid(x: Floats) -> Floats:
+    """log(1 / (1 + exp(-x))), of any size."""
+    logarithms = np.log1p(np.exp(-np.abs(x)))
+    return np.subtract(np.minimum(x, 0.0), logarithms, out=logarithms)
+
+
 def shifts_of_rows(scores: Floats, positive: Bools, weights: Floats) -> dict[str, Floats]:
     """The shifts of :func:`balanced` for probabilities, half of them, and none, by kind.
 
@@ -109,12 +118,16 @@ def shifts_of_rows(scores: Floats, positive: Bools, weights: Floats) -> dict[str
     documents may ask for, would leave the most frequent label alone.
     """
     shift = balanced(scores, positive, weights)
-    heat = min(temperature(lambda t: row_loss((scores + shift) / t, positive, weights), ROUGH), 1.0)
+    heat = min(temperature(row_loss(scores + shift, positive, weights), ROUGH), 1.0)
     shift = heat * balanced(scores / heat, positive, weights)
     return {"balanced": shift, "half": shift / 2, "none": np.zeros_like(shift)}
 
 
-def joint(loss_and_gradient: Callable[[Floats], tuple[float, Floats]], scores: Floats) -> Floats:
+def joint(
+    loss_and_gradient: Callable[[slice, Floats], tuple[float, Floats]],
+    scores: Floats,
+    counts: Int64s,
+) -> Floats:
     """(k,) shifts of all labels together, with one temperature T.
 
     The least of sum_i loss_i(f_i / T + b) + PRIOR |b|^2 / 2; the shifts are T b.
@@ -122,24 +135,34 @@ def joint(loss_and_gradient: Callable[[Floats], tuple[float, Floats]], scores: F
     Parameters
     ----------
     loss_and_gradient : callable
-        The sum of the log-losses of a table of scores (n, k), and its gradient (n, k) by these.
+        The sum of the log-losses of some documents with other scores (m, k), and its gradient
+        (m, k) by these.
     scores : ndarray of shape (n, k)
         Left-out scores f.
+    counts : ndarray of int, shape (k,)
+        The number of documents of every label.
     """
     from scipy.optimize import minimize
 
     k = scores.shape[1]
+    # By the roots of what curvatures are near to, as steps are then a third as many.
+    scales = 1.0 / np.sqrt(np.append(counts + PRIOR, len(scores)))
 
     def objective(values: Floats) -> tuple[float, Floats]:
-        b, slope = values[:k], math.exp(values[k])  # slope = 1 / T
-        loss, gradient = loss_and_gradient(slope * scores + b)
-        by_values = np.append(gradient.sum(axis=0) + PRIOR * b, slope * (gradient * scores).sum())
-        return loss + PRIOR * float(b @ b) / 2, by_values
+        b, slope = (values * scales)[:k], math.exp(values[k] * scales[k])  # slope = 1 / T
+        loss, by_b, by_slope = PRIOR * float(b @ b) / 2, PRIOR * b, 0.0
+        for some in row_blocks(scores):
+            part, gradient = loss_and_gradient(some, slope * scores[some] + b)
+            loss += part
+            by_b += gradient.sum(axis=0)
+            by_slope += float((gradient * scores[some]).sum())
+        return loss, np.append(by_b, slope * by_slope) * scales
 
     # A millionth of the loss is far below what tells shifts apart.
     values = minimize(
         objective, np.zeros(k + 1), jac=True, method="L-BFGS-B", options={"ftol": 1e-6}
     ).x
+    values *= scales
     return np.asarray(values[:k] / math.exp(values[k]))
 
 

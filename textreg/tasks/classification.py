@@ -12,10 +12,9 @@ import numpy as np
 from textreg.errors import DataError, UsageError, did_you_mean
 from textreg.kinds import Loss
 from textreg.losses import find_loss
-from textreg.measure import decisions, evaluation
+from textreg.measure import decisions, evaluation, intercept
 from textreg.measure.decisions import Calibration, Reliability, Threshold, ThresholdCurve
 from textreg.measure.evaluation import Evaluation, MultilabelEvaluation
-from textreg.measure.intercept import Shift, choose_shift, joint, shifts_of_rows, sigmoid
 from textreg.measure.metrics import LOG_LOSSES, mean, measure_labels
 from textreg.records import Bools, Corpus, Floats, Int64s
 from textreg.tasks import base
@@ -242,13 +241,13 @@ class Classification(Task):
             ),
         )
 
-    def shift(self, scores: Floats, y: Targets, weights: Floats) -> Shift | None:
+    def shift(self, scores: Floats, y: Targets, weights: Floats) -> intercept.Shift | None:
         if not self.probabilistic:
             return None
         counts = self.known(y) & (weights > 0.0).any(axis=1)
         table, codes = self.as_table(scores)[counts], y[counts].astype(int)
         weights = weights[counts]
-        return choose_shift(
+        return intercept.choose_shift(
             lambda rows: self._shifts(table[rows], codes[rows], weights[rows]),
             lambda at, rows: self._log_losses(at, codes[rows]),
             table,
@@ -256,7 +255,7 @@ class Classification(Task):
 
     def _shifts(self, table: Floats, codes: Int64s, weights: Floats) -> dict[str, Floats]:
         """The shifts to choose among, by kind, the expected one first."""
-        return shifts_of_rows(table, self.rows(codes).T > 0, weights)
+        return intercept.shifts_of_rows(table, self.rows(codes).T > 0, weights)
 
     def _only_known(self, scores: Floats, y: Targets) -> tuple[Floats, Targets]:
         """The documents whose labels the model has."""
@@ -264,10 +263,10 @@ class Classification(Task):
         return (scores, y) if known.all() else (scores[known], y[known])
 
     def probabilities(self, scores: Floats, calibration: Calibration | None = None) -> Floats:
-        return sigmoid(self.label_scores(self._calibrated(scores, calibration)))
+        return intercept.sigmoid(self.label_scores(self._calibrated(scores, calibration)))
 
     def log_probabilities(self, scores: Floats, calibration: Calibration | None = None) -> Floats:
-        return -np.logaddexp(0.0, -self.label_scores(self._calibrated(scores, calibration)))
+        return intercept.log_sigmoid(self.label_scores(self._calibrated(scores, calibration)))
 
     @abstractmethod
     def _log_losses(self, table: Floats, codes: Int64s) -> Floats:
@@ -461,9 +460,9 @@ class Binary(Classification):
         return decisions.reliability(of_second, y == 1, self.labels[1])
 
     def _log_losses(self, table: Floats, codes: Int64s) -> Floats:
-        # log(1 + exp(-margin)) of the true class, without overflow
+        # of the true class
         margins = np.where(codes == 1, table[:, 0], -table[:, 0])
-        return np.logaddexp(0.0, -margins)
+        return -intercept.log_sigmoid(margins)
 
     def check_thresholds(self, thresholds: Mapping[str, object]) -> None:
         super().check_thresholds(thresholds)
@@ -518,17 +517,18 @@ class Multiclass(Classification):
 
     def _joint_shift(self, table: Floats, codes: Int64s) -> Floats:
         """The shifts of all labels together."""
-        every = np.arange(len(codes))
 
-        def loss_and_gradient(at: Floats) -> tuple[float, Floats]:
+        def loss_and_gradient(some: slice, at: Floats) -> tuple[float, Floats]:
             # -log p_y of the softmax p of logits g(f): its gradient is (p - t) g'(f)
+            own = np.arange(len(at)), codes[some]
             ratios, total, m = self._sums(at)
             gradient = ratios / total[:, None]
-            gradient[every, codes] -= 1.0
+            gradient[own] -= 1.0
             gradient *= self._logit_slopes(ratios, m)
-            return float(self._losses(at[every, codes], total, m).sum()), gradient
+            return float(self._losses(at[own], total, m).sum()), gradient
 
-        return joint(loss_and_gradient, table)
+        counts = np.bincount(codes, minlength=table.shape[1])
+        return intercept.joint(loss_and_gradient, table, counts)
 
     def probabilities(self, scores: Floats, calibration: Calibration | None = None) -> Floats:
         ratios, total, _ = self._sums(self._calibrated(scores, calibration))
@@ -550,7 +550,7 @@ class Multiclass(Classification):
 
     def _logits(self, scores: Floats) -> Floats:
         """g(f)"""
-        return -np.logaddexp(0.0, -scores)
+        return intercept.log_sigmoid(scores)
 
     def _logit_slopes(self, ratios: Floats, m: Floats) -> Floats:
         """(n, k) g'(f) = 1 - sigmoid(f)."""

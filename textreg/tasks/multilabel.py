@@ -14,6 +14,7 @@ from textreg.losses import find_loss
 from textreg.measure import decisions, evaluation
 from textreg.measure.decisions import Calibration, Reliability, Threshold, ThresholdCurve
 from textreg.measure.evaluation import MultilabelEvaluation, f1_scores
+from textreg.measure.intercept import log_sigmoid
 from textreg.measure.metrics import mean
 from textreg.records import Bools, Corpus, Floats, Int64s
 from textreg.tasks import base
@@ -251,14 +252,12 @@ class Multilabel(Multiclass):
 
     def _log_losses(self, table: Floats, codes: Targets) -> Floats:
         """(n,) minus the log-probability of what is true of each label, mean over the labels."""
-        return np.asarray(np.logaddexp(0.0, np.where(codes, -table, table)).mean(axis=1))
+        return np.asarray(-log_sigmoid(np.where(codes, table, -table)).mean(axis=1))
 
     def calibrate(self, method: str, scores: Floats, y: Targets) -> Calibration:
         table, true = self.as_table(scores), y.astype(bool)
-        ones = np.ones_like(table)
-        return decisions.calibrate(
-            method, table, true.T, lambda it: decisions.row_loss(table / it, true, ones)
-        )
+        log_loss = decisions.row_loss(table, true, np.ones_like(table))
+        return decisions.calibrate(method, table, true.T, log_loss)
 
     def reliability(
         self, scores: Floats, y: Targets, calibration: Calibration | None = None

@@ -148,13 +148,14 @@ def _fit_one(
     splits = left_out_splits(data, context.documents) if learns else []
     if data.prior is not None:
         data, regularizer, best = with_prior(context, data, best, work)
-    of_search, learned = len(splits) == len(data.splits) and not data.strength, FromHeld()
-    scores = context.held_scores(best)
+    of_search, found = len(splits) == len(data.splits) and not data.strength, None
+    held = context.held(best)
     # The fits of the search know nothing of a prior.
-    if splits and not data.strength and (of_search or scores is not None):
+    from_search = bool(splits) and not data.strength and (of_search or held is not None)
+    at_once = of_search or context.documents.outside is not None
+    if from_search and at_once:
         # Thresholds and calibration first: they need the folds, which then may go.
-        found = learn_from_held(context, data, best, work, folds, data.splits, scores=scores)
-        learned = found or learned
+        found = learn_from_held(context, data, best, work, folds, data.splits, held=held)
     if folds and not settings.refit:
         rows = context.documents.splits[0].train
         first: trials.Problems = data.problems(rows, settings.tol) if data.strength else folds[0]
@@ -175,9 +176,12 @@ def _fit_one(
     stopped = None if fitted.converged else stopped
     if splits and not of_search and not stopped:
         without = [data.without(problems, rows, split) for split in splits]
-        found = learn_from_held(context, data, best, work, without, splits, near=fitted)
-        learned = found or learned
+        own = learn_from_held(context, data, best, work, without, splits, near=fitted)
+        found = own or found
         del without
+    if from_search and found is None:
+        found = learn_from_held(context, data, best, work, [], data.splits, held=held)
+    learned = found or FromHeld()
     if keep is None:
         fitted, pruned = prune(fitted, regularizer, problems, settings.prune)
     else:
@@ -267,21 +271,19 @@ def learn_from_held(  # noqa: PLR0913  # the fits, and what is known of them
     splits: Sequence[Split],
     *,
     near: MultiSolution | None = None,
-    scores: Floats | None = None,
+    held: Held | None = None,
 ) -> FromHeld | None:
     """What is learned from held-out documents: shift, calibration, thresholds, in this order.
 
     best: the setting that the search chose; None for that of the settings. folds, splits: fits of
     ``data``, and what each leaves out. near: a solution for all to start from; None where Ctrl-C
-    ends these fits, which are then too near to it. scores: those of the fits, where they are known.
+    ends these fits, which are then too near to it. held: their scores, where they are known.
     """
     task, settings, outside = data.task, context.settings, context.documents.outside
     X = data.rows.matrix(np.arange(0)) if outside is None else data.transform(outside.texts)
     regularizer = best.regularizer if best else settings.reg
-    if scores is not None and outside is None:
-        y = np.concatenate([fold.y_held for fold in folds])
-        held = Held(scores, y, trials.held_weights(folds))
-        outside_scores, stopped = scores[:0], None
+    if held is not None and outside is None:
+        outside_scores, stopped = held.scores[:0], None
     else:
         starts = None
         if near is not None and isinstance(near.w, np.ndarray):

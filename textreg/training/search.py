@@ -32,18 +32,19 @@ from textreg.kinds import Regularizer
 from textreg.measure.metrics import SMALLER
 from textreg.plugins import calls
 from textreg.records.store import release_memory
+from textreg.tasks.base import Held
 from textreg.tasks.classification import Multiclass
 from textreg.terminal import logger
 from textreg.training import prepare, space, trials
 from textreg.training.running import Run, Work
 from textreg.training.settings import TrainingSettings
 from textreg.training.splits import Split
-from textreg.training.trials import MeasuredSetting, Results
+from textreg.training.trials import MeasuredSetting, Results, held_weights
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from textreg.records import Floats, Int64s
+    from textreg.records import Int64s
     from textreg.tasks import Target
 
 LOG = logger("training")
@@ -180,8 +181,8 @@ class SearchContext:
         """Documents as a setting has them; without one, as the settings are."""
         return self.prepared(self.first if setting is None else self.values_of(setting))
 
-    def held_scores(self, setting: MeasuredSetting | None) -> Floats | None:
-        """Scores of everything held out, by the fits of the search; None if they are not there."""
+    def held(self, setting: MeasuredSetting | None) -> Held | None:
+        """Everything held out, by the fits of the search; None if they are not there."""
         if setting is None:
             return None
         values = self.values_of(setting)
@@ -192,7 +193,8 @@ class SearchContext:
             [trial.scores for row in fold.rows for trial in tried[at, row]]
             for at, fold in enumerate(folds)
         )
-        return np.vstack([np.column_stack(table) for table in tables])
+        scores = np.vstack([np.column_stack(table) for table in tables])
+        return Held(scores, np.concatenate([fold.y_held for fold in folds]), held_weights(folds))
 
     def drop_folds(self) -> None:
         """Drop the matrices and fits of all folds from memory, but not the features."""
