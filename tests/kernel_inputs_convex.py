@@ -44,7 +44,8 @@ def strengths(rng: np.random.Generator, p: int) -> Arguments:
 
 def select_active(rng: np.random.Generator, n: int, p: int) -> Arguments:
     out = np.full(p, -1, dtype=np.int32)
-    return {"gradient": rng.normal(size=p), **strengths(rng, p), "out": out}
+    gradients = rng.normal(size=(p, 2))  # as of several labels, each with gaps
+    return {"gradient": gradients[:, 1], **strengths(rng, p), "out": out}
 
 
 def coordinate_descent(rng: np.random.Generator, n: int, p: int) -> Arguments:
@@ -53,7 +54,6 @@ def coordinate_descent(rng: np.random.Generator, n: int, p: int) -> Arguments:
         "h": np.abs(some(rng, n)), "v": rng.normal(size=n),
         "active": chosen(rng, p), "curvature": np.full(p, np.nan), "b": rng.normal(),
         "fit_intercept": bool(rng.integers(2)), "passes": int(rng.integers(0, 5)),
-        "until_stable": bool(rng.integers(2)),
     }  # fmt: skip
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import warnings
-import weakref
 from typing import Any
 
 import numpy as np
@@ -19,8 +18,8 @@ from textreg.builtin.separable import Elastic, Lasso, NoRegularizer, Ridge
 from textreg.errors import ConvergenceWarning
 from textreg.kinds import Regularizer
 from textreg.penalties import Separable
-from textreg.records import Design, Floats, Int32s, Problem, Solution, Step
-from textreg.solvers.newton import _is_rare, newton, newtons
+from textreg.records import Floats, Problem, Solution, Step
+from textreg.solvers.newton import newton, newtons
 
 PENALIZED = [Lasso(l1=0.7), Ridge(l2=0.3), Elastic(l1=0.4, l2=0.2)]
 ALL = [*PENALIZED, NoRegularizer()]
@@ -351,37 +350,23 @@ def test_path_is_the_same_as_one_by_one(reg: Regularizer) -> None:
         assert solution.objective == pytest.approx(part.solve(given_problem).objective, rel=1e-7)
 
 
-@pytest.fixture
-def over_working_sets(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("textreg.solvers.newton.SMALL", 0)
-    monkeypatch.setattr("textreg.solvers.newton.FIRST_SET", 0.02)
-    monkeypatch.setattr("textreg.solvers.newton._is_rare", lambda problem: True)
-
-
-@pytest.mark.usefixtures("over_working_sets")
 @pytest.mark.parametrize("loss", ["logistic", "squared", "squared-hinge"])
 @pytest.mark.parametrize("reg", [Lasso(l1=0.7), Elastic(l1=0.4, l2=0.2)], ids=name)
-@pytest.mark.parametrize("near", [0.0, 0.2, 5.0])
-def test_working_sets_lead_to_the_same_optimum(reg: Regularizer, loss: str, near: float) -> None:
+@pytest.mark.parametrize("near", [0.2, 5.0])
+def test_any_start_leads_to_the_same_optimum(reg: Regularizer, loss: str, near: float) -> None:
     posed = problem(5, loss=loss)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("textreg.solvers.newton.SMALL", 10**9)
-        over_all = reg.solve(posed)
-    # Also from near by, where the first fit is within its tolerance, and has all features.
+    from_zero = reg.solve(posed)
     rng = np.random.default_rng(6)
-    start = None
-    if near:
-        start = over_all.w * (1.0 + near * rng.normal(size=len(over_all.w))), over_all.b
+    start = from_zero.w * (1.0 + near * rng.normal(size=len(from_zero.w))), from_zero.b
     found = reg.solve(posed.replace(start=start))
     assert found.converged
     assert found.gap <= TIGHT
-    same(found, over_all)
+    same(found, from_zero)
     assert found.residual < 1e-3
     assert [step.gap for step in found.history][-1] == found.gap
 
 
-@pytest.mark.usefixtures("over_working_sets")
-def test_working_sets_of_labels_do_not_depend_on_company() -> None:
+def test_labels_do_not_depend_on_company() -> None:
     first = problem(7, tol=1e-5)
     posed = [first, *(first.replace(y=problem(seed, tol=1e-5).y) for seed in (8, 9))]
     penalty = Separable.constant(25, l1=0.4, l2=0.2)
@@ -392,42 +377,11 @@ def test_working_sets_of_labels_do_not_depend_on_company() -> None:
         assert (alone.b, alone.gap, alone.iterations) == (found.b, found.gap, found.iterations)
 
 
-@pytest.mark.usefixtures("over_working_sets")
-def test_working_sets_of_labels_are_gone_when_they_are_fitted(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    select, made, alive = Design.select, list[weakref.ref[Design]](), list[int]()
-
-    def noted(design: Design, features: Int32s) -> Design:
-        alive.append(sum(ref() is not None for ref in made))
-        some = select(design, features)
-        made.append(weakref.ref(some))
-        return some
-
-    monkeypatch.setattr(Design, "select", noted)
-    first = problem(7, tol=1e-5)
-    newtons(
-        [first, *(first.replace(y=problem(seed, tol=1e-5).y) for seed in (8, 9))],
-        Separable.constant(25, l1=0.4, l2=0.2),
-    )
-    assert len(alive) > 3
-    assert set(alive) == {0}
-
-
-@pytest.mark.usefixtures("over_working_sets")
-def test_working_sets_stop_when_told() -> None:
+def test_fits_stop_when_told() -> None:
     seen: list[Step] = []
     stopped = Lasso(l1=0.7).solve(problem(5, callback=lambda step: not seen.append(step)))
     assert not stopped.converged
     assert len(seen) == 1
-    assert stopped.history[:1] == tuple(seen)  # and then the gap of where it stopped
-    with pytest.warns(ConvergenceWarning, match="stopped after 2 Newton steps"):
-        Lasso(l1=0.7).solve(problem(5, max_iter=2))
-
-
-def test_rare_labels_have_few_documents() -> None:
-    X = np.ones((100, 2))
-    for positive, rare in ((1, True), (2, False), (99, True), (50, False)):
-        y = np.where(np.arange(100) < positive, 1.0, -1.0)
-        assert _is_rare(Problem(X, y)) is rare
-        assert not _is_rare(Problem(X, y, loss="squared"))
+    assert stopped.history[:1] == tuple(seen)
+    with pytest.warns(ConvergenceWarning, match="stopped after 1 Newton steps"):
+        Lasso(l1=0.7).solve(problem(5, max_iter=1))

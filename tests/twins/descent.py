@@ -34,16 +34,14 @@ def coordinate_descent(
     b: float,
     fit_intercept: bool,
     passes: int,
-    until_stable: bool,
 ) -> float:
     """Twin of :func:`textreg._core.descent.coordinate_descent`."""
     size, used = len(active), 0
     while used < passes:
         used += 1
-        moved = crossed = False
+        crossed = False
         if fit_intercept and h.sum() > 0.0:
             step = -float(v.sum() / h.sum())
-            moved = step != 0.0
             b += step
             v += h * step
         k = 0
@@ -67,10 +65,9 @@ def coordinate_descent(
                 continue
             step = new - w[j]
             if step != 0.0:
-                moved = True
                 crossed |= bool(w[j] * new <= 0.0)
                 w[j] = new
                 np.add.at(v, rows, h[rows] * x * step)
-        if not moved or (until_stable and not crossed):
+        if not crossed:
             break
     return b

@@ -18,5 +18,4 @@ def coordinate_descent(
     b: float,
     fit_intercept: bool,
     passes: int,
-    until_stable: bool,
 ) -> float: ...

@@ -5,7 +5,7 @@ from libc.math cimport fabs
 from textreg.kernels cimport soft
 
 
-def select_active(const double[::1] gradient, const double[::1] w, const double[::1] q,
+def select_active(const double[:] gradient, const double[::1] w, const double[::1] q,
                   const double[::1] mu, const double[::1] lam, int[::1] out):
     """Write into ``out`` the active set: features that are in the model or that would enter it.
 
@@ -28,7 +28,7 @@ def coordinate_descent(const long long[::1] indptr, const int[::1] indices,
                        const double[::1] data, const double[::1] h, double[::1] v,
                        int[::1] active, double[::1] curvature, const double[::1] q,
                        const double[::1] mu, const double[::1] lam, double[::1] w, double b,
-                       bint fit_intercept, int passes, bint until_stable):
+                       bint fit_intercept, int passes):
     """Minimize over w_j, j in active, and b, the model of Newton's method plus the penalty:
 
         v . (X d + d_b) + 1/2 sum_i h_i (X d + d_b)_i^2
@@ -38,8 +38,7 @@ def coordinate_descent(const long long[::1] indptr, const int[::1] indices,
     in as the loss's derivatives and goes out as those of the model at the new w. ``curvature``:
     (p,), becomes sum_i h_i x_ij^2 for every active j that is or was not zero. q, mu, lam, w: (p,),
     w changed in place. ``active`` is permuted: features that stay at zero are moved to its end.
-    Stops after ``passes``, or when a pass moves nothing, or, ``until_stable``, at the first pass
-    that moves no weight onto, off or across zero.
+    Stops after ``passes``, or at the first that moves no weight onto, off or across zero.
 
     Returns b.
     """
@@ -54,29 +53,28 @@ def coordinate_descent(const long long[::1] indptr, const int[::1] indices,
         for i in range(h.shape[0]):
             h_sum += h[i]
         _descend(indptr, indices, data, h, v, active, curvature, q, mu, lam, w, &b, h_sum,
-                 fit_intercept, passes, until_stable)
+                 fit_intercept, passes)
     return b
 
 
 cdef void _descend(const long long[::1] indptr, const int[::1] indices, const double[::1] data,
                    const double[::1] h, double[::1] v, int[::1] active, double[::1] curvature,
                    const double[::1] q, const double[::1] mu, const double[::1] lam,
-                   double[::1] w, double* b, double h_sum, bint fit_intercept, int passes,
-                   bint until_stable) noexcept nogil:
+                   double[::1] w, double* b, double h_sum, bint fit_intercept,
+                   int passes) noexcept nogil:
     cdef Py_ssize_t k, e, i, size = active.shape[0]
     cdef int j, used = 0
-    cdef bint moved, crossed
+    cdef bint crossed
     cdef double g, H, new, step
     while used < passes:
         used += 1
-        moved = crossed = False
+        crossed = False
         if fit_intercept and h_sum > 0.0:
             g = 0.0
             for i in range(v.shape[0]):
                 g += v[i]
             step = -g / h_sum
             if step != 0.0:
-                moved = True
                 b[0] += step
                 for i in range(v.shape[0]):
                     v[i] += h[i] * step
@@ -106,11 +104,10 @@ cdef void _descend(const long long[::1] indptr, const int[::1] indices, const do
                 continue
             step = new - w[j]
             if step != 0.0:
-                moved = True
                 if w[j] * new <= 0.0:
                     crossed = True
                 w[j] = new
                 for e in range(indptr[j], indptr[j + 1]):
                     v[indices[e]] += h[indices[e]] * data[e] * step
-        if not moved or (until_stable and not crossed):
+        if not crossed:
             break

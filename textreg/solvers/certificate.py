@@ -140,15 +140,7 @@ def separable_bound(engine: Engine, penalty: Separable, gradient: Floats, active
     slope_b = abs(float(engine.r.sum())) if engine.fit_intercept else 0.0
     if slope_b > UNBALANCED * float(np.abs(alpha).sum()):
         gradient, active = -design.transposed_product(alpha), design.features
-    return bound_by(engine, alpha, penalty.select(active), np.abs(gradient[active]))
-
-
-def bound_by(engine: Engine, alpha: Floats, part: Separable, t: Floats) -> Bound:
-    """The same by dual variables alpha (n,) and the part of the penalty of some features.
-
-    t: their |x_j.alpha|; those of all other features are at most lam.
-    """
-    lam, q = part.lam, part.q
+    t, lam, q = np.abs(gradient[active]), penalty.lam[active], penalty.q[active]
     violated = ~(t <= lam)  # what is not a number certifies nothing
     t, lam, q = t[violated], lam[violated], q[violated]
     feasible, has_ridge = lam / t, q > 0.0

@@ -4,8 +4,7 @@
 
 Each round determines the active set, the features that are in the model or would enter it, and
 makes a step of the engine over it, or several while far from the optimum. The method is that of
-Yuan, Ho & Lin (2012) for the l1 part, with conjugate gradients for the nonzero weights, and over
-working sets in place of their shrinking where every weight has an l1 penalty.
+Yuan, Ho & Lin (2012) for the l1 part, with conjugate gradients for the nonzero weights.
 
 And Newton's method with conjugate gradients, for quadratic penalties that tie weights together:
 
@@ -30,7 +29,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from itertools import pairwise
 
 import numpy as np
 
@@ -40,7 +38,6 @@ from textreg.records import Floats, Int32s, Problem, Solution, Step
 from textreg.solvers.certificate import (
     UNBALANCED,
     Bound,
-    bound_by,
     conjugate_bound,
     dual_scores,
     dual_value,
@@ -48,9 +45,9 @@ from textreg.solvers.certificate import (
     separable_bound,
     value_of,
 )
-from textreg.solvers.linear_algebra import Advance, Direction, conjugate_gradients, union
+from textreg.solvers.linear_algebra import Advance, Direction, conjugate_gradients
 from textreg.solvers.proximal import proximal
-from textreg.solvers.reduce import NEAR, SMALL, merge_parallel_columns
+from textreg.solvers.reduce import merge_parallel_columns
 from textreg.solvers.state import (
     IDLE,
     MOST_EFFORT,
@@ -72,25 +69,11 @@ from textreg.solvers.state import (
 # Most rounds of coordinate descent and iterations of conjugate gradients in a step.
 PASSES, POLISH = 5, 10
 
-# The same without an l1 penalty, where conjugate gradients do most of the work.
-SMOOTH_PASSES, SMOOTH_POLISH = 1, 60
+# Steps go on over one active set as long as each lowers the objective by this share.
+FALL = 0.03
 
-# Most steps over one active set, as long as each lowers the objective by this share.
-STEPS_OF_SET, FALL = 4, 0.03
-
-# A fall below LITTLE of the objective and above SLOW of the last one doubles the effort.
-LITTLE, SLOW = 1e-3, 0.03
-
-# Share of the documents that rare labels have at most: their weights are few, also beside many
-# that seem to enter the model at zero weights, so that working sets are worth their looks.
-RARE_LABEL = 0.01
-
-# Values that may join a working set: a share of those of the matrix, or times those of the set. One
-# with more than LARGEST_SET of the values is all of the matrix, of which there is no copy.
-FIRST_SET, SET_GROWTH, LARGEST_SET = 0.05, 3.0, 0.25
-
-# Share of the gap over all features to which a working set is fitted next.
-ACCURACY = 0.3
+# A fall below this share of the objective doubles the effort.
+LITTLE = 1e-3
 
 
 def newton(problem: Problem, penalty: Separable) -> Solution:
@@ -112,7 +95,7 @@ def newton(problem: Problem, penalty: Separable) -> Solution:
 
     References
     ----------
-    yuan2012; friedman2010 for coordinate descent; massias2018 for working sets.
+    yuan2012; friedman2010 for coordinate descent.
     """
     return newtons([problem], penalty)[0]
 
@@ -173,146 +156,16 @@ def _approached(problem: Problem, penalty: Separable) -> Approached:
     )
 
 
-def _fitted(problems: Sequence[Problem], penalty: Separable) -> list[NewtonFit | SparseFit]:
-    """The fits of problems from where they say, after their last step.
-
-    Those of rare labels take looks at all features, and others gradients: either is one product
-    with the matrix for all labels that are left.
-    """
-    design, least = problems[0].design, NEAR * penalty.lam
-    suits = design.values > SMALL and penalty.lam.all() and not penalty.mu.any()
-    fits: list[NewtonFit | SparseFit] = [
-        (SparseFit if suits and _is_rare(problem) else NewtonFit)(problem, penalty)
-        for problem in problems
-    ]
-    while looking := [fit for fit in fits if isinstance(fit, SparseFit) and not fit.ended]:
-        products = design.transposed_product(np.stack([fit.alpha for fit in looking], axis=1))
-        np.abs(products, out=products)
-        # What is not a number is near, too: it certifies nothing.
-        columns, features = np.nonzero(~(products <= least[:, None]).T)
-        ends = np.searchsorted(columns, np.arange(len(looking) + 1))
-        for k, (look, (begin, end)) in enumerate(zip(looking, pairwise(ends), strict=True)):
-            near = features[begin:end].astype(np.int32)
-            look.look(near, products[near, k])
-    while stepping := [fit for fit in fits if isinstance(fit, NewtonFit) and not fit.ended]:
+def _fitted(problems: Sequence[Problem], penalty: Separable) -> list[NewtonFit]:
+    """The fits of problems from where they say, after their last step."""
+    design = problems[0].design
+    fits = [NewtonFit(problem, penalty) for problem in problems]
+    while stepping := [fit for fit in fits if not fit.ended]:
         r = np.stack([fit.engine.r for fit in stepping], axis=1)
         gradients = design.transposed_product(r)
         for step, gradient in zip(stepping, gradients.T, strict=True):
-            step.step(np.ascontiguousarray(gradient))
+            step.step(gradient)
     return fits
-
-
-def _is_rare(problem: Problem) -> bool:
-    """Whether one of two labels has a small share of the documents."""
-    c, positive = problem.sample_weight, problem.y > 0.0
-    count = float(c[positive].sum())
-    return problem.loss.binary and min(count, float(c.sum()) - count) <= RARE_LABEL * float(c.sum())
-
-
-class SparseFit:
-    """The fit of one label over its working set, where lam > 0 keeps all other weights at zero.
-
-    The working set grows by the features with the largest |x_j.alpha| / lam_j (massias2018) until
-    the gap over all features is within the tolerance.
-
-    alpha: (n,) dual variables at the weights of the working set. ended, stopped: as of NewtonFit.
-    """
-
-    def __init__(self, problem: Problem, penalty: Separable) -> None:
-        self._problem, self._penalty = problem, penalty
-        self._features, start = np.empty(0, dtype=np.int32), None
-        if problem.start is not None:
-            w, b = problem.start
-            self._features = np.flatnonzero(w != 0.0).astype(np.int32)
-            start = w[self._features], b
-        self._history, self._bound = list[Step](), Bound(-np.inf, np.empty(0))
-        self._iterations, self._violation = 0, 0.0
-        self.ended = self.stopped = self._converged = False
-        self._minimize(start, ACCURACY)
-
-    def _minimize(self, start: tuple[Floats, float] | None, tol: float) -> None:
-        """Fit the working set, to a gap ``tol`` over its features alone."""
-        self._tol = tol
-        problem, part, features = self._problem, self._penalty, self._features
-        design = problem.design
-        if len(features) < design.shape[1]:
-            design = design.select(features)
-            part = part.select(features)
-        before = self._iterations
-
-        def report(step: Step) -> bool:
-            self._report(before + step.iteration, step.objective)
-            return self.stopped
-
-        left = problem.max_iter - before
-        fit = NewtonFit(problem.over(design, start, callback=report, tol=tol, max_iter=left), part)
-        while not fit.ended:
-            fit.step(fit.engine.gradient())
-        # Without the fit and its columns, for which all labels together would have no room.
-        self._engine, self._objective, self._residual = fit.engine, fit.objective, fit.residual
-        self._engine.design = problem.design
-        self._steps, self._iterations = fit.iterations, before + fit.iterations
-        self.alpha = dual_scores(fit.engine)
-
-    def _report(self, iteration: int, objective: float) -> None:
-        """Tell the caller how far the objective is from the best bound over all features."""
-        callback, gap = self._problem.callback, relative_gap(objective, self._bound.value)
-        self._history.append(Step(iteration, objective, gap))
-        self.stopped = self.stopped or bool(callback and callback(self._history[-1]))
-
-    def look(self, features: Int32s, t: Floats) -> None:
-        """Look at the gap over all features, and go on with a larger working set.
-
-        features: ascending, at least those with |x_j.alpha| > lam_j. t: their |x_j.alpha|.
-        """
-        problem, engine = self._problem, self._engine
-        part = self._penalty.select(features)
-        outside = ~np.isin(features, self._features, assume_unique=True)
-        self._violation = float((t - part.lam)[outside].max(initial=0.0))
-        self._bound = max(self._bound, bound_by(engine, self.alpha, part, t), key=value_of)
-        self._report(self._iterations, self._objective)
-        gap = self._history[-1].gap
-        self._converged = gap <= problem.tol
-        # Where nothing is left to add, more is to be gained only from more accuracy.
-        whole = not outside.any()
-        exact = whole and self._tol <= problem.tol / 2.0 and not self._steps
-        over = self._iterations >= problem.max_iter or exact
-        self.ended = self._converged or self.stopped or over
-        if not self.ended:
-            start = self._grow(features[outside], (t / part.lam)[outside])
-            rough = min(self._tol, gap) if whole else min(1.0, gap)
-            self._minimize(start, max(ACCURACY * rough, problem.tol / 2.0))
-
-    def _grow(self, features: Int32s, ratios: Floats) -> tuple[Floats, float]:
-        """Add those with the largest ratios to the working set; the start over it."""
-        design, engine = self._problem.design, self._engine
-        sizes, order = design.sizes, np.argsort(-ratios, kind="stable")
-        room = max(SET_GROWTH * int(sizes[self._features].sum()), FIRST_SET * design.values)
-        fitting = np.cumsum(sizes[features[order]]) <= room
-        fitting[:1] = True
-        grown = union(self._features, features[order][fitting])
-        if sizes[grown].sum() > LARGEST_SET * design.values:
-            grown = design.features
-        w = np.zeros(len(grown))
-        w[np.searchsorted(grown, self._features)] = engine.w
-        self._features = grown
-        return w, engine.b
-
-    def solution(self) -> Solution:
-        """What the steps have come to."""
-        end, w = self._history[-1], np.zeros(len(self._penalty.lam))
-        w[self._features] = self._engine.w
-        return Solution(
-            w=w,
-            b=self._engine.b,
-            objective=end.objective,
-            gap=end.gap,
-            residual=max(self._residual, self._violation),
-            iterations=self._iterations,
-            converged=self._converged,
-            history=tuple(self._history),
-            alpha=self._bound.alpha,
-        )
 
 
 class NewtonFit:
@@ -373,20 +226,17 @@ class NewtonFit:
     def _descend(self, active: Int32s, objective: float) -> None:
         """Some steps over an active set."""
         engine, penalty, most = self.engine, self._penalty, self._problem.max_iter
-        smooth = not penalty.lam.any()
-        passes, polish = (SMOOTH_PASSES, SMOOTH_POLISH) if smooth else (PASSES, POLISH)
-        for _ in range(STEPS_OF_SET):
+        while True:
             self.iterations += 1
-            before = self._fall
             fall = self._fall = engine.step(
-                active, penalty, passes=passes, polish=polish, effort=self._effort
+                active, penalty, passes=PASSES, polish=POLISH, effort=self._effort
             )
             engine.optimize_intercept()
             if fall < FALL * objective or self.iterations >= most:
                 break
         # Near the optimum Newton's method converges fast, unless the model is solved too loosely.
-        slow = SLOW * before < fall < LITTLE * objective
-        self._effort = min(2 * self._effort, MOST_EFFORT) if slow else max(self._effort // 2, 1)
+        little = fall < LITTLE * objective
+        self._effort = min(2 * self._effort, MOST_EFFORT) if little else max(self._effort // 2, 1)
 
     def solution(self) -> Solution:
         """What the steps have come to."""

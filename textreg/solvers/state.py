@@ -305,7 +305,7 @@ class Engine:
                 b = coordinate_descent(
                     *self.design.columns, self.h, v, active, self.curvature,
                     penalty.q, penalty.mu, penalty.lam,
-                    w, b, self.fit_intercept, passes, polish > 0,
+                    w, b, self.fit_intercept, passes,
                 )  # fmt: skip
             b, optimal = self._polish(active, penalty, ModelPoint(w, b, v), polish, effort)
             if optimal:

@@ -254,7 +254,7 @@ token recall                 1.000    1.000..1.000
 token F1                     0.833    0.667..1.000
 IOU F1                       0.857    0.667..1.000
 comprehensiveness            0.362    0.338..0.385
-sufficiency                 -0.309  -0.311..-0.306
+sufficiency                 -0.309  -0.312..-0.306
 comprehensiveness, AOPC      0.259    0.206..0.313
 sufficiency, AOPC           -0.192  -0.334..-0.050
 
@@ -274,7 +274,7 @@ token recall                     0.500      +0.500  +0.000..+1.000  0.5000
 token F1                         0.500      +0.333  +0.000..+0.667  0.5000
 IOU F1                           0.333      +0.524  +0.000..+1.000  0.5000
 comprehensiveness                0.196      +0.166  -0.012..+0.344  0.5011
-sufficiency                     -0.073      -0.236  -0.347..-0.125  0.5000
+sufficiency                     -0.073      -0.236  -0.346..-0.125  0.5000
 comprehensiveness, AOPC          0.196      +0.063  +0.000..+0.126  0.5000
 sufficiency, AOPC               -0.066      -0.126  -0.154..-0.098  0.5000
 """
