@@ -68,7 +68,6 @@ from textreg.solvers.proximal import minimize, sum_of_rows
 from textreg.solvers.reduce import compact_rows
 from textreg.solvers.reweighting import UNIT, VectorFit, reweight, touching_points
 from textreg.solvers.state import (
-    HOPELESS,
     IDLE,
     INTERCEPT_STEPS,
     NOISE,
@@ -493,7 +492,7 @@ class Classes:
                 self.has_intercept
             )
             self.Z = self.product(self.W) + self.b[:, None]
-            if not self.loss() + penalty(self.W) <= HOPELESS * at_zero:  # also where it overflowed
+            if not self.loss() + penalty(self.W) <= at_zero:  # also where it overflowed
                 self.W, self.b, self.Z = zero
 
     def rest(self, k: int, total: Floats) -> Floats:

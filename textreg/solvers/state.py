@@ -118,9 +118,6 @@ def _number(scale: float) -> float:
 # Relative rounding of the objective; a rise below it does not stop a step.
 NOISE = 1e-14
 
-# A start with an objective this many times that of zero weights is farther away than zero.
-HOPELESS = 100.0
-
 # Steps in a row without progress, after which the tolerance is beyond floating point.
 IDLE = 5
 
@@ -190,7 +187,7 @@ class Engine:
         n, p = self.design.shape
         b = problem.intercept_at_zero()
         at_zero = self.loss.value(np.full(n, b), self.y, self.c) + penalty(np.zeros(p))
-        if not self.value + penalty(self.w) <= HOPELESS * at_zero:  # also where it overflowed
+        if not self.value + penalty(self.w) <= at_zero:  # also where it overflowed
             self.restart(np.zeros(p), b)
 
     def restart(self, w: Floats, b: float) -> None:

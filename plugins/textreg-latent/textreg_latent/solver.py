@@ -28,7 +28,7 @@ from textreg.records.arrays import row_of, sums
 from textreg.records.problem import PartsReport
 from textreg.solvers.certificate import dual_scores, dual_value, relative_gap
 from textreg.solvers.linear_algebra import Direction, conjugate_gradients
-from textreg.solvers.state import HOPELESS, IDLE, NOISE, Engine, checks_overflow, finish
+from textreg.solvers.state import IDLE, NOISE, Engine, checks_overflow, finish
 from textreg_latent.certificate import LatentBound, latent_bound, projected
 from textreg_latent.penalty import LatentPenalty, latent_parts, settled
 
@@ -157,7 +157,7 @@ class _Run:
         eta = settled(penalty, w, penalty.norms(eta) / penalty.strengths, START)
         eta[eta < NEGLIGIBLE * eta.max(initial=0.0)] = 0.0
         w = np.where((penalty.spread(eta) > 0.0) | penalty.free, w, 0.0)
-        self._move_to(w, b, eta, lambda value: value <= HOPELESS * self.value)
+        self._move_to(w, b, eta, lambda value: value <= self.value)
 
     def _move_to(self, w: Floats, b: float, eta: Floats, enough: Callable[[float], bool]) -> bool:
         """Stand at these weights and parts, if the objective there is low enough."""

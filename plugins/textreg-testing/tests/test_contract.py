@@ -247,15 +247,17 @@ class Multiclass(Wrong):
 
 
 class SideBySide(Ridge):
-    """Starts every label but the first where the one before it ended."""
+    """Starts every label but the first near half of its weights."""
 
     name = "wrong"
 
     def solve_each(self, problems: Sequence[Problem]) -> list[Solution]:
         found: list[Solution] = []
         for problem in problems:
-            start = (found[-1].w, found[-1].b) if found else None
-            found.append(self.solve(problem.replace(start=start)))
+            if found:
+                whole = self.solve(problem)
+                problem = problem.replace(start=(0.5 * whole.w, whole.b))
+            found.append(self.solve(problem))
         return found
 
 
