@@ -50,6 +50,19 @@ def test_a_step_to_the_end_of_the_interval_is_the_last(monkeypatch: pytest.Monke
     assert sums == pytest.approx(positive.sum(axis=0), rel=1e-11)
 
 
+def test_the_log_loss_of_rows_at_any_temperature() -> None:
+    rng = np.random.default_rng(2)
+    scores, positive = rng.normal(size=(3000, 4)) * 3, rng.random((3000, 4)) < 0.3  # some blocks
+    weights = rng.random((3000, 4))
+    log_loss = row_loss(scores, positive, weights)
+    for temperature in (0.2, 1.0, 5.0):
+        f = scores / temperature
+        every = np.average(np.logaddexp(0.0, np.where(positive, -f, f)), weights=weights)
+        one_more = np.average(np.logaddexp(0.0, np.abs(f)), weights=weights)
+        expected = every + one_more * 4 / (2.0 * weights.sum())
+        assert log_loss(temperature) == pytest.approx(expected, rel=1e-12)
+
+
 def few(n: int = 60) -> tuple[np.ndarray, np.ndarray]:
     """Rows of a third one class, each with features of its own among a few that tell."""
     rng = np.random.default_rng(1)
