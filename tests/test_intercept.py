@@ -20,7 +20,7 @@ from textreg.measure.intercept import balanced, choose_shift, shifts_of_rows, si
 from textreg.model.summary import ShiftSummary
 from textreg.records import Corpus, Problem
 from textreg.tasks.classification import OneVsRest, Softmax
-from textreg.training import prepare, trials
+from textreg.training import fit, prepare, trials
 from textreg.training.prepare import Training, read_training
 from textreg.training.running import ALONE
 from textreg.training.settings import TrainingSettings
@@ -411,3 +411,28 @@ def test_what_documents_of_the_unknown_label_count() -> None:
     assert weights(None, outside) == [0.4, 0.4]  # the share of the others that is held out
     assert weights(None, weighed) == [0.4, 1.6]
     assert weights(1.0, weighed) == [1.0, 4.0]
+
+
+def test_where_further_fits_are_stopped_those_of_the_search_say_what_is_learned(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    texts, answers = reviews(200, seed=1)
+    dev = reviews(1100, seed=2)  # so many that they alone judge the settings
+    options: dict[str, Any] = {"reg": "ridge", "tokenizer": "words", "dev": dev}
+    usual = textreg.train(texts, answers, **options)
+    alone = textreg.train(texts, answers, refit=False, **options)
+    fit_rows, fits = fit.fit_rows, [0]
+
+    def stopped_after_the_first(*args: Any, **kwargs: Any) -> Any:
+        found, why = fit_rows(*args, **kwargs)
+        fits[0] += 1
+        return found, why if fits[0] == 1 else "interrupted"
+
+    monkeypatch.setattr(fit, "fit_rows", stopped_after_the_first)
+    model = textreg.train(texts, answers, **options)
+    assert fits[0] > 1
+    assert (model.weights == usual.weights).all()
+    # Nearly, as the idf of a model that is fitted on dev documents counts them, too.
+    assert model.calibration.temperature == pytest.approx(alone.calibration.temperature, rel=0.01)
+    assert model.summary.shift.kind == "balanced"
+    assert usual.calibration.temperature != pytest.approx(model.calibration.temperature, rel=0.01)
