@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import textreg
 from textreg.errors import DataError, ModelError, UsageError
-from textreg.measure.decisions import HOTTEST, Calibration, lowest, parse_rule
+from textreg.measure.decisions import HOTTEST, Calibration, log_odds, lowest, parse_rule
 from textreg.model.json_records import from_json
 from textreg.tasks import classification
 
@@ -316,3 +316,10 @@ def test_how_far_a_temperature_may_be_from_one(limit: float) -> None:
     assert Calibration("temperature", limit).temperature == limit
     with pytest.raises(UsageError, match="the temperature must be from 1e-06 to 1e\\+06"):
         Calibration("temperature", limit * (1.1 if limit > 1.0 else 0.9))
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e3])  # exp(1e3) is no float
+def test_log_odds_by_softmax(scale: float) -> None:
+    scores = scale * np.random.default_rng(0).normal(size=(20, 5))
+    others = [np.logaddexp.reduce(np.delete(scores, c, axis=1), axis=1) for c in range(5)]
+    np.testing.assert_allclose(log_odds(scores), scores - np.array(others).T, rtol=1e-12)

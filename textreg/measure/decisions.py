@@ -19,7 +19,7 @@ are answered.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
@@ -28,6 +28,7 @@ import numpy as np
 from textreg.errors import DataError, UsageError, did_you_mean
 from textreg.measure.metrics import wilson
 from textreg.records import Bools, Floats, Int64s
+from textreg.records.arrays import pieces
 
 Transform: TypeAlias = Callable[[Floats], Floats]
 
@@ -675,11 +676,11 @@ def row_loss(scores: Floats, positive: Bools, weights: Floats) -> Callable[[floa
     sizes, total = np.abs(scores), float(weights.sum())
     least = float((weights * np.where(positive == (scores > 0.0), 0.0, sizes)).sum())
     of_either = float((weights * sizes).sum())  # of the labels that are true and are not
-    one_more = scores.shape[1] / (2.0 * total)
+    one_more, blocks = scores.shape[1] / (2.0 * total), row_blocks(scores)
 
     def at(temperature: float) -> float:
         rest = 0.0
-        for some in row_blocks(scores):
+        for some in blocks:
             logarithms = np.log1p(np.exp(sizes[some] / -temperature))
             rest += float((weights[some] * logarithms).sum())
         known, more = least / temperature + rest, of_either / temperature + rest
@@ -692,11 +693,9 @@ def row_loss(scores: Floats, positive: Bools, weights: Floats) -> Callable[[floa
 CACHED = 1 << 13
 
 
-def row_blocks(table: Floats) -> Iterator[slice]:
+def row_blocks(table: Floats) -> list[slice]:
     """Some rows (n, k) at a time."""
-    n, k = table.shape
-    size = max(CACHED // max(k, 1), 1)
-    return (slice(at, at + size) for at in range(0, n, size))
+    return list(pieces(np.full(*table.shape), CACHED))
 
 
 def temperature(log_loss: Callable[[float], float], accuracy: float = EXACT) -> float:
@@ -747,10 +746,11 @@ def lowest(
 
 def log_odds(scores: Floats) -> Floats:
     """(n, k) log-odds of each label's probability under softmax, from its scores (n, k)."""
-    others = (np.delete(scores, c, axis=1) for c in range(scores.shape[1]))
-    # f_c - log sum_(l != c) exp(f_l)
-    beside: Floats = np.column_stack([np.logaddexp.reduce(it, axis=1) for it in others])
-    return scores - beside
+    # f_c - log sum_(l != c) exp(f_l), of the labels before c and those after it
+    none = np.full((len(scores), 1), -np.inf)
+    before = np.hstack([none, np.logaddexp.accumulate(scores, axis=1)[:, :-1]])
+    after = np.hstack([np.logaddexp.accumulate(scores[:, ::-1], axis=1)[:, -2::-1], none])
+    return np.asarray(scores - np.logaddexp(before, after))
 
 
 #: Bins of equal width from 0 to 1.

@@ -76,10 +76,10 @@ def balanced(scores: Floats, positive: Bools, weights: Floats) -> Floats:
     varying = np.isfinite(log_odds)
     log_odds[~varying] = 0.0
     low, high = log_odds - scores.max(axis=0), log_odds - scores.min(axis=0)
-    delta = (low + high) / 2
+    delta, blocks = (low + high) / 2, row_blocks(scores)
     for _ in range(STEPS):
         above, slope = -wanted, np.zeros(len(wanted))
-        for some in row_blocks(scores):
+        for some in blocks:
             p = sigmoid(scores[some] + delta)
             weighted = weights[some] * p
             above += weighted.sum(axis=0)
@@ -144,14 +144,14 @@ def joint(
     """
     from scipy.optimize import minimize
 
-    k = scores.shape[1]
+    k, blocks = scores.shape[1], row_blocks(scores)
     # By the roots of what curvatures are near to, as steps are then a third as many.
     scales = 1.0 / np.sqrt(np.append(counts + PRIOR, len(scores)))
 
     def objective(values: Floats) -> tuple[float, Floats]:
         b, slope = (values * scales)[:k], math.exp(values[k] * scales[k])  # slope = 1 / T
         loss, by_b, by_slope = PRIOR * float(b @ b) / 2, PRIOR * b, 0.0
-        for some in row_blocks(scores):
+        for some in blocks:
             part, gradient = loss_and_gradient(some, slope * scores[some] + b)
             loss += part
             by_b += gradient.sum(axis=0)

@@ -232,8 +232,7 @@ class Classification(Task):
         table = self.as_table(scores)
         return decisions.calibrate(
             method,
-            # By softmax, log-odds take k times as long as anything else here.
-            table if method == "temperature" else self._log_odds(table),
+            self._log_odds(table),
             self.rows(y) > 0,
             lambda it: (
                 mean(self._log_losses(table / it, y.astype(np.int64)))
