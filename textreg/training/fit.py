@@ -148,12 +148,11 @@ def _fit_one(
     splits = left_out_splits(data, context.documents) if learns else []
     if data.prior is not None:
         data, regularizer, best = with_prior(context, data, best, work)
-    of_search, found = len(splits) == len(data.splits) and not data.strength, None
-    held = context.held(best)
+    found = None
+    of_search = 0 < len(splits) == len(data.splits) and not data.strength
     # The fits of the search know nothing of a prior.
-    from_search = bool(splits) and not data.strength and (of_search or held is not None)
-    at_once = of_search or context.documents.outside is not None
-    if from_search and at_once:
+    held = context.held(best) if splits and not data.strength else None
+    if of_search or (held is not None and context.documents.outside is not None):
         # Thresholds and calibration first: they need the folds, which then may go.
         found = learn_from_held(context, data, best, work, folds, data.splits, held=held)
     if folds and not settings.refit:
@@ -176,10 +175,9 @@ def _fit_one(
     stopped = None if fitted.converged else stopped
     if splits and not of_search and not stopped:
         without = [data.without(problems, rows, split) for split in splits]
-        own = learn_from_held(context, data, best, work, without, splits, near=fitted)
-        found = own or found
+        found = learn_from_held(context, data, best, work, without, splits, near=fitted) or found
         del without
-    if from_search and found is None:
+    if found is None and held is not None:
         found = learn_from_held(context, data, best, work, [], data.splits, held=held)
     learned = found or FromHeld()
     if keep is None:
@@ -538,8 +536,7 @@ def held_out(
         for table, found in zip(tables.scores, (scores, others), strict=True):
             table += intercepts
             found.append(table)
-    y = np.concatenate([fold.y_held for fold in folds])
-    return Held(np.vstack(scores), y, trials.held_weights(folds)), np.vstack(others), stopped
+    return trials.held_of(folds, scores), np.vstack(others), stopped
 
 
 def tightening(goal: float, callback: Callable[[Step], bool]) -> Callable[[Step], bool]:

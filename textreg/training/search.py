@@ -39,7 +39,7 @@ from textreg.training import prepare, space, trials
 from textreg.training.running import Run, Work
 from textreg.training.settings import TrainingSettings
 from textreg.training.splits import Split
-from textreg.training.trials import MeasuredSetting, Results, held_weights
+from textreg.training.trials import MeasuredSetting, Results
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -189,12 +189,11 @@ class SearchContext:
         folds, tried = self.prepared(values).folds, self._trials.get((values, setting.regularizer))
         if tried is None:
             return None
-        tables = (
-            [trial.scores for row in fold.rows for trial in tried[at, row]]
+        tables = [
+            np.column_stack([trial.scores for row in fold.rows for trial in tried[at, row]])
             for at, fold in enumerate(folds)
-        )
-        scores = np.vstack([np.column_stack(table) for table in tables])
-        return Held(scores, np.concatenate([fold.y_held for fold in folds]), held_weights(folds))
+        ]
+        return trials.held_of(folds, tables)
 
     def drop_folds(self) -> None:
         """Drop the matrices and fits of all folds from memory, but not the features."""

@@ -28,6 +28,7 @@ from textreg.params import LogGrid
 from textreg.plugins import calls
 from textreg.records import Floats, Int32s, Problem, Solution, Step, arrays
 from textreg.tasks import Task
+from textreg.tasks.base import Held
 from textreg.tasks.classification import Multiclass
 from textreg.training.running import ALONE, Run, Work, one_thread_in_blas
 
@@ -539,6 +540,12 @@ def _shift(folds: Sequence[Fold], scores: Sequence[Floats]) -> Floats | None:
     y = np.concatenate([fold.y_held for fold in folds])
     shift = folds[0].task.shift(np.vstack(scores), y, np.concatenate(weights))
     return None if shift is None else shift.values
+
+
+def held_of(folds: Sequence[Fold], scores: Sequence[Floats]) -> Held:
+    """Everything held out, in one. scores: the tables of the folds."""
+    y = np.concatenate([fold.y_held for fold in folds])
+    return Held(np.vstack(scores), y, held_weights(folds))
 
 
 def held_weights(folds: Sequence[Fold]) -> Floats | None:
