@@ -142,7 +142,7 @@ def test_features_of_other_tokenizers_stay(tmp_path: Path) -> None:
 def test_the_scores_are_those_of_the_block() -> None:
     """Another way to them: the columns of [X, s T E] beside each other, by a fit of their own."""
     texts, labels = corpus()
-    model = trained(reg="ridge", reg_l2=0.3, tol=1e-10)
+    model = trained(reg="ridge", reg_l2=0.3, tol=1e-12)
     assert model.summary is not None
     assert model.summary.vectors is not None
     scale = model.summary.vectors.scale
@@ -158,11 +158,11 @@ def test_the_scores_are_those_of_the_block() -> None:
     block = scale * X @ table[columns]
     y = np.where(np.array(labels) == "p", 1.0, -1.0)
     fitted = textreg.regularizer("ridge", l2=0.3).solve(
-        Problem(np.hstack([X, block]), y, tol=1e-10)
+        Problem(np.hstack([X, block]), y, tol=1e-12)
     )
     expected = np.hstack([X, block]) @ fitted.w
     scores = model.decision_function(texts) - model.intercepts[0]
-    np.testing.assert_allclose(scores, expected, atol=3e-5)
+    np.testing.assert_allclose(scores, expected, atol=1e-5)
     # A word of no text: its idf is that of no document.
     new = model.decision_function(["up15"]) - model.intercepts[0]
     inferred = scale * (1.0 + np.log(61.0)) * table[rows.index("up15")] @ fitted.w[X.shape[1] :]

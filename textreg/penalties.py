@@ -197,20 +197,6 @@ class Separable:
         """
         return Separable(self.q, self.mu, factor * self.lam)
 
-    def select(self, features: Int32s) -> Separable:
-        """The penalty of some features alone.
-
-        Parameters
-        ----------
-        features : ndarray of int32
-            Indices of features.
-
-        Returns
-        -------
-        Separable
-        """
-        return Separable(self.q[features], self.mu[features], self.lam[features])
-
     def of(self, features: Int32s, values: Floats) -> float:
         """The part of the penalty due to ``features``, whose weights are ``values``.
 

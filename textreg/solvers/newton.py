@@ -171,8 +171,7 @@ def _fitted(problems: Sequence[Problem], penalty: Separable) -> list[NewtonFit]:
 class NewtonFit:
     """The fit of one label, its intercept at its optimum.
 
-    ended, stopped: whether no step is next, and whether the caller wanted that. objective,
-    residual: at the last look. iterations: number of steps.
+    ended, stopped: whether no step is next, and whether the caller wanted that.
     """
 
     def __init__(self, problem: Problem, penalty: Separable) -> None:
@@ -186,23 +185,22 @@ class NewtonFit:
         self._norm = document_norm(problem.design)
         self._history, self._bound = list[Step](), Bound(-np.inf, engine.r)
         self._fall, self._effort = math.inf, 1
-        self.objective, self.residual = math.inf, 0.0
-        self.iterations = self._idle = 0
+        self._residual, self._iterations, self._idle = 0.0, 0, 0
         self.ended = self.stopped = self._converged = False
 
     def step(self, gradient: Floats) -> None:
         """Look at the gap, and take the next steps. gradient: (p,) that of the loss."""
         problem, penalty, engine = self._problem, self._penalty, self.engine
         active = engine.active(penalty, gradient)
-        objective = self.objective = engine.value + penalty.of(active, engine.w[active])
-        self.residual = max(
+        objective = engine.value + penalty.of(active, engine.w[active])
+        self._residual = max(
             violation(engine, penalty, gradient, active), self._norm * slope_of_intercept(engine)
         )
         gap = self._gap(objective, gradient, active)
-        self._history.append(Step(self.iterations, objective, gap))
+        self._history.append(Step(self._iterations, objective, gap))
         self.stopped = bool(problem.callback and problem.callback(self._history[-1]))
         self._idle = self._idle + 1 if self._fall <= NOISE * objective else 0
-        over = self.iterations >= problem.max_iter or self._idle > IDLE
+        over = self._iterations >= problem.max_iter or self._idle > IDLE
         self.ended = self._converged or self.stopped or over
         if not self.ended:
             self._descend(active, objective)
@@ -211,8 +209,8 @@ class NewtonFit:
         """The relative gap, NaN where there is no bound; and whether the fit has converged."""
         problem, penalty, engine = self._problem, self._penalty, self.engine
         if self._free:
-            self._scale = max(self._scale, self.residual)
-            self._converged = self.residual <= problem.tol * self._scale
+            self._scale = max(self._scale, self._residual)
+            self._converged = self._residual <= problem.tol * self._scale
             return math.nan
         if penalty.mu.any():
             found = Bound(conjugate_bound(engine, penalty.conjugate), dual_scores(engine))
@@ -227,12 +225,12 @@ class NewtonFit:
         """Some steps over an active set."""
         engine, penalty, most = self.engine, self._penalty, self._problem.max_iter
         while True:
-            self.iterations += 1
+            self._iterations += 1
             fall = self._fall = engine.step(
                 active, penalty, passes=PASSES, polish=POLISH, effort=self._effort
             )
             engine.optimize_intercept()
-            if fall < FALL * objective or self.iterations >= most:
+            if fall < FALL * objective or self._iterations >= most:
                 break
         # Near the optimum Newton's method converges fast, unless the model is solved too loosely.
         little = fall < LITTLE * objective
@@ -246,8 +244,8 @@ class NewtonFit:
             b=self.engine.b,
             objective=end.objective,
             gap=end.gap,
-            residual=self.residual,
-            iterations=self.iterations,
+            residual=self._residual,
+            iterations=self._iterations,
             converged=self._converged,
             history=tuple(self._history),
             alpha=None if self._free else self._bound.alpha,
