@@ -178,8 +178,8 @@ def test_a_weight_is_as_many_rows_in_a_search_too(
     estimator: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # The intercept is learned from the fits of the search, which are to be as near here.
-    monkeypatch.setattr("textreg.training.prepare.SEARCH_TOL", 1e-14)
-    estimator.set_params(tol=1e-14)
+    monkeypatch.setattr("textreg.training.prepare.SEARCH_TOL", 1e-15)
+    estimator.set_params(tol=1e-15)
     getattr(estimator_checks, EQUIVALENCE)(type(estimator).__name__, estimator)
 
 

@@ -341,8 +341,8 @@ Some day. Night fell., evidence 0.514, found True, fields []}, [15, wrong, a, c,
 [4, right, a, a, 0.67, 2.06, 0.947, 0.8], [6, right, c, c, 0.579, 1.25, 0.416, 0.563], [10, right,
 a, a, 0.619, 1.67, 0.336, 0.593]]
 evidence: {documents 18, left_out 0, marked_sentences 0.25, marked_tokens 0.333, rationale_share
-0.333, means {sentence_auprc {value 0.958, low 0.875, high 1}, sentence_average_precision {value
-0.972, low 0.917, high 1}, top_1 {value 0.944, low 0.833, high 1}, top_3 {value 0.333, low 0.333,
+0.333, means {sentence_auprc {value 0.951, low 0.854, high 1}, sentence_average_precision {value
+0.958, low 0.875, high 1}, top_1 {value 0.944, low 0.833, high 1}, top_3 {value 0.327, low 0.315,
 high 0.333}, r_precision {value 0.944, low 0.833, high 1}, token_auprc {value 0.955, low 0.864,
 high 1}, token_average_precision {value 0.958, low 0.874, high 1}, token_precision {value 0.944,
 low 0.833, high 1}, token_recall {value 0.944, low 0.833, high 1}, token_f1 {value 0.944, low
@@ -357,15 +357,15 @@ high 1}, token_precision {value 0.907, low 0.759, high 1}, token_recall {value 0
 high 1}, token_f1 {value 0.907, low 0.759, high 1}, iou_f1 {value 0.889, low 0.722, high 1},
 comprehensiveness {value 0.167, low 0.12, high 0.216}, sufficiency {value 0.00885, low -0.0187,
 high 0.0349}, aopc_comprehensiveness {value 0.121, low 0.0852, high 0.156}, aopc_sufficiency
-{value 0.0491, low 0.0155, high 0.0833}}, differences {sentence_auprc {value 0.0694, low 0, high
-0.188, p 0.115}, sentence_average_precision {value 0.0833, low 0, high 0.208, p 0.115}, top_1
-{value 0.0972, low 0, high 0.25, p 0.115}, top_3 {value 0.0108, low 0, high 0.0278, p 0.115},
-r_precision {value 0.0972, low 0, high 0.25, p 0.115}, token_auprc {value 0.0531, low -0.0213,
-high 0.162, p 0.275}, token_average_precision {value 0.066, low -0.0262, high 0.19, p 0.224},
-token_precision {value 0.037, low -0.0556, high 0.167, p 0.621}, token_recall {value 0.037, low
--0.0556, high 0.167, p 0.621}, token_f1 {value 0.037, low -0.0556, high 0.167, p 0.621}, iou_f1
-{value 0.0556, low 0, high 0.167, p 0.351}, comprehensiveness {value 0.0848, low 0.0564, high
-0.121, p 0.0002}, sufficiency {value -0.0125, low -0.0363, high 0.0132, p 0.319},
+{value 0.0491, low 0.0155, high 0.0833}}, differences {sentence_auprc {value 0.0625, low -0.0139,
+high 0.181, p 0.209}, sentence_average_precision {value 0.0694, low -0.0278, high 0.194, p 0.224},
+top_1 {value 0.0972, low 0, high 0.25, p 0.115}, top_3 {value 0.00463, low -0.0139, high 0.0231, p
+0.683}, r_precision {value 0.0972, low 0, high 0.25, p 0.115}, token_auprc {value 0.0531, low
+-0.0213, high 0.162, p 0.275}, token_average_precision {value 0.066, low -0.0262, high 0.19, p
+0.224}, token_precision {value 0.037, low -0.0556, high 0.167, p 0.621}, token_recall {value
+0.037, low -0.0556, high 0.167, p 0.621}, token_f1 {value 0.037, low -0.0556, high 0.167, p
+0.621}, iou_f1 {value 0.0556, low 0, high 0.167, p 0.351}, comprehensiveness {value 0.0848, low
+0.0564, high 0.121, p 0.0002}, sufficiency {value -0.0125, low -0.0363, high 0.0132, p 0.319},
 aopc_comprehensiveness {value 0.0547, low 0.0322, high 0.0823, p 0.0002}, aopc_sufficiency {value
 0.0102, low -0.0155, high 0.041, p 0.492}}}]}
 tables: [{text Red sun here. Old tale. Cold day. Night fell., of a, spans [[0, 13], [14, 23], [24,

@@ -585,9 +585,10 @@ def _judged(model: Model, documents: Sequence[MarkedDocument], of: str | None) -
                 tokens=tokens,
                 passages=passages,
                 marked_tokens=touched(passages, len(tokens)),
-                of_tokens=evidence.of_tokens[inside],
+                # Evidence that is equal but for rounding shares its rank.
+                of_tokens=np.round(evidence.of_tokens[inside], 12),
                 marked_sentences=marked_sentences,
-                of_sentences=evidence.of_sentences[within],
+                of_sentences=np.round(evidence.of_sentences[within], 12),
             )
 
 
