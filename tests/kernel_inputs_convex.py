@@ -6,25 +6,10 @@ import numpy as np
 from kernel_inputs import Arguments, Kernel, chosen, columns, ragged, some
 
 
-def column_dots(rng: np.random.Generator, n: int, p: int) -> Arguments:
-    features = chosen(rng, p)
-    out = np.full(len(features), np.nan)
-    return {**columns(rng, n, p), "v": some(rng, n), "features": features, "out": out}
-
-
 def column_curvature(rng: np.random.Generator, n: int, p: int) -> Arguments:
     features = chosen(rng, p)
     out = np.full(len(features), np.nan)
     return {**columns(rng, n, p), "h": some(rng, n) ** 2, "features": features, "out": out}
-
-
-def column_sums(rng: np.random.Generator, n: int, p: int) -> Arguments:
-    features = chosen(rng, p)
-    coefficients = some(rng, len(features))
-    out = rng.normal(size=n)
-    return {
-        **columns(rng, n, p), "coefficients": coefficients, "features": features, "out": out
-    }  # fmt: skip
 
 
 def column_damping(rng: np.random.Generator, n: int, p: int) -> Arguments:
@@ -162,9 +147,7 @@ def admm_copies(rng: np.random.Generator, n: int, p: int) -> Arguments:
 
 
 KERNELS = {
-    "columns.column_dots": Kernel(column_dots, "out", "out"),
     "columns.column_curvature": Kernel(column_curvature, "out", "out"),
-    "columns.column_sums": Kernel(column_sums, "out", "coefficients"),
     "columns.column_damping": Kernel(column_damping, "factor", "excess"),
     "descent.select_active": Kernel(select_active, "out", "gradient w q mu lam out"),
     "descent.coordinate_descent": Kernel(

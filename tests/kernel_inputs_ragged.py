@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from kernel_inputs import Arguments, Kernel, ragged, some
+from kernel_inputs import Arguments, Kernel, chosen, ragged, some
 
 
 def copy_rows(rng: np.random.Generator, n: int, p: int) -> Arguments:
@@ -37,12 +37,15 @@ def equal_rows(rng: np.random.Generator, n: int, p: int) -> Arguments:
 def scatter_rows(rng: np.random.Generator, n: int, p: int) -> Arguments:
     indptr, indices = ragged(rng, n, p)
     sizes = np.bincount(indices, minlength=p) + rng.integers(0, 2, size=p)
-    entries = int(sizes.sum())
+    entries, rows = int(sizes.sum()), None if rng.random() < 0.5 else chosen(rng, n)
+    factors = None if rng.random() < 0.5 else some(rng, n if rows is None else len(rows))
+    begin, end = (0, -1) if rng.random() < 0.5 else sorted(rng.integers(0, p + 1, size=2).tolist())
     return {
         "indptr": indptr, "indices": indices, "data": some(rng, len(indices)),
         "first": int(rng.integers(0, 9)), "place": np.cumsum(sizes) - sizes,
         "out_indices": np.zeros(entries, dtype=np.int32),
         "out_data": np.zeros(entries, dtype=rng.choice(["f4", "f8"])),
+        "rows": rows, "factors": factors, "begin": begin, "end": end,
     }  # fmt: skip
 
 

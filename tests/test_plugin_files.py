@@ -195,7 +195,7 @@ def test_a_file_that_is_named_is_run_when_it_is_needed(file: Path) -> None:
             r"AttributeError: .* \(.*mine\.py:2\)",
         ),
         (
-            "from textreg._core.columns import column_dots\ncolumn_dots()",
+            "from textreg._core.columns import column_curvature\ncolumn_curvature()",
             r"TypeError: .* \(.*mine\.py:2\)",
         ),
         ("import jaxx", r"cannot be loaded: ModuleNotFoundError: No module named 'jaxx'"),

@@ -192,10 +192,13 @@ def test_renumber(stream: Any, random: Any) -> None:
 
 
 @settings(deadline=None)
-@given(streams(low=-1))
-def test_document_frequencies(stream: Any) -> None:
+@given(streams(low=-1), st.none() | st.randoms(use_true_random=False))
+def test_document_frequencies(stream: Any, random: Any) -> None:
+    pieces = len(stream[1]) - 1
+    some = random and frozen([random.randrange(pieces) for _ in range(pieces)], np.int64)
     assert equal(
-        text_counts.document_frequencies(*stream), plain_counts.document_frequencies(*stream)
+        text_counts.document_frequencies(*stream, some),
+        plain_counts.document_frequencies(*stream, some),
     )
 
 

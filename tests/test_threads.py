@@ -10,12 +10,15 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import Cli
+from kernel_inputs import random_matrix
 
 import textreg
 from textreg._core import threads
+from textreg._core.text_counts import document_frequencies
 from textreg.errors import DataError
 from textreg.estimators.text import TextClassifier, TextRegressor
 from textreg.jobs import threads_of
+from textreg.records.design import Design, ScaledColumns
 
 TEXTS = [f"good film {n} it was. So good" if n % 3 else f"bad film, awful {n}!" for n in range(30)]
 LABELS = ["pos" if n % 3 else "neg" for n in range(30)]
@@ -27,8 +30,8 @@ def small_pieces(found: list[int]) -> Iterator[None]:
     """Pieces of few texts; notes how many each work was cut into."""
     of = threads.pieces_of
 
-    def noting(size: int) -> int:
-        found.append(of(size))
+    def noting(size: int, each: int = threads.PIECES) -> int:
+        found.append(of(size, each))
         return found[-1]
 
     with pytest.MonkeyPatch.context() as patch:
@@ -74,6 +77,34 @@ def test_every_worker_is_one_thread() -> None:
     assert list(map(len, seen.values())) == [1, 1, 1]
     assert seen[0] == {threading.get_ident()}
     assert len(set.union(*seen.values())) == 3
+
+
+def test_matrices_in_threads() -> None:
+    """Lines, rows and columns that threads share have the bits that one thread gives them."""
+    rng = np.random.default_rng(0)
+    design = Design(random_matrix((60, 40), 0.2, rng))
+    scaled = ScaledColumns(design, rng.permutation(40)[:30], rng.random(30))
+    some, rows = rng.permutation(30)[:20].astype(np.int32), rng.integers(0, 60, 50)
+    R, W, (indptr, indices, _) = rng.random((60, 3)), rng.random((40, 3)), design.rows
+
+    def everything() -> list[Any]:
+        products = [
+            matrix.transposed_product(r, chosen)
+            for matrix in (design, scaled)
+            for r in (R, R[:, 0])
+            for chosen in (None, some)
+        ]
+        return [
+            *(*products, design.product(W), scaled.product(W[:20], some), *scaled.rows_of(some)),
+            document_frequencies(indices, indptr, 40, rows),
+        ]
+
+    alone, found = everything(), list[int]()
+    with small_pieces(found), threads.allowing(3):
+        for ours, theirs in zip(everything(), alone, strict=True):
+            assert ours.tolist() == theirs.tolist()
+    assert len(found) == 12
+    assert min(found) > 1
 
 
 def test_training_in_threads(tmp_path: Any) -> None:

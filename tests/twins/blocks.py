@@ -18,12 +18,13 @@ def block_dots(
     data: Floats | NDArray[np.float32],
     V: Floats | NDArray[np.float32],
     out: Floats | NDArray[np.float32],
+    lines: Int32s | None = None,
 ) -> None:
     """Twin of :func:`textreg._core.blocks.block_dots`."""
     values = data.astype(V.dtype)
-    for k in range(len(out)):
+    for k, line in enumerate(range(len(out)) if lines is None else lines):
         out[k] = 0.0
-        for e in range(indptr[k], indptr[k + 1]):  # float32 depends on the order
+        for e in range(indptr[line], indptr[line + 1]):  # float32 depends on the order
             out[k] += values[e] * V[indices[e]]
 
 
@@ -33,8 +34,9 @@ def block_sums(
     data: Floats | NDArray[np.float32],
     V: Floats,
     out: Floats,
+    lines: Int32s | None = None,
 ) -> None:
     """Twin of :func:`textreg._core.blocks.block_sums`."""
-    for k, row in enumerate(V):
-        here = slice(indptr[k], indptr[k + 1])
+    for line, row in zip(range(len(V)) if lines is None else lines, V, strict=True):
+        here = slice(indptr[line], indptr[line + 1])
         np.add.at(out, indices[here], np.outer(data[here].astype(np.float64), row))

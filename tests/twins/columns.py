@@ -10,34 +10,13 @@ if TYPE_CHECKING:
     from textreg._core.arrays import Floats, Int32s, Int64s
 
 
-def column_dots(
-    indptr: Int64s, indices: Int32s, data: Floats, v: Floats, features: Int32s, out: Floats
-) -> None:
-    """Twin of :func:`textreg._core.columns.column_dots`."""
-    for k, j in enumerate(features):
-        here = slice(indptr[j], indptr[j + 1])
-        out[k] = data[here] @ v[indices[here]]
-
-
 def column_curvature(
     indptr: Int64s, indices: Int32s, data: Floats, h: Floats, features: Int32s, out: Floats
 ) -> None:
     """Twin of :func:`textreg._core.columns.column_curvature`."""
-    column_dots(indptr, indices, data * data, h, features, out)
-
-
-def column_sums(
-    indptr: Int64s,
-    indices: Int32s,
-    data: Floats,
-    coefficients: Floats,
-    features: Int32s,
-    out: Floats,
-) -> None:
-    """Twin of :func:`textreg._core.columns.column_sums`."""
     for k, j in enumerate(features):
         here = slice(indptr[j], indptr[j + 1])
-        np.add.at(out, indices[here], coefficients[k] * data[here])
+        out[k] = data[here] ** 2 @ h[indices[here]]
 
 
 def column_damping(

@@ -28,12 +28,19 @@ def scatter_rows(
     place: Int64s,
     out_indices: Int32s,
     out_data: NDArray[Any],
+    rows: Int32s | None = None,
+    factors: Floats | None = None,
+    begin: int = 0,
+    end: int = -1,
 ) -> None:
     """Twin of :func:`textreg._core.ragged.scatter_rows`."""
-    rows = first + np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
-    for row, column, value in zip(rows, indices, data, strict=True):
-        out_indices[place[column]], out_data[place[column]] = row, value
-        place[column] += 1
+    for k, row in enumerate(range(len(indptr) - 1) if rows is None else rows):
+        here = slice(indptr[row], indptr[row + 1])
+        for column, value in zip(indices[here], data[here], strict=True):
+            if begin <= column < (end if end >= 0 else len(place)):
+                at, factor = place[column], 1.0 if factors is None else factors[k]
+                out_indices[at], out_data[at] = first + k, factor * value
+                place[column] += 1
 
 
 def hash_rows(ptr: Int64s, flat: Int32s, rows: Int64s, out: NDArray[np.uint64]) -> None:

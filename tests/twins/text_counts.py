@@ -20,10 +20,12 @@ def renumber(ids: Int32s, ptr: Int64s, new: Int32s) -> tuple[Int32s, Int64s]:
     return out[out >= 0], kept[ptr].astype(np.int64)
 
 
-def document_frequencies(ids: Int32s, ptr: Int64s, n_features: int) -> Int64s:
+def document_frequencies(
+    ids: Int32s, ptr: Int64s, n_features: int, documents: Int64s | None = None
+) -> Int64s:
     """Twin of :func:`textreg._core.text_counts.document_frequencies`."""
     frequencies = np.zeros(n_features, dtype=np.int64)
-    for d in range(len(ptr) - 1):
+    for d in range(len(ptr) - 1) if documents is None else documents:
         here = np.unique(ids[ptr[d] : ptr[d + 1]])
         frequencies[here[here >= 0]] += 1
     return frequencies

@@ -9,7 +9,13 @@ def block_dots(
     data: Floats | NDArray[np.float32],
     V: Floats | NDArray[np.float32],
     out: Floats | NDArray[np.float32],
+    lines: Int32s | None = None,
 ) -> None: ...
 def block_sums(
-    indptr: Int64s, indices: Int32s, data: Floats | NDArray[np.float32], V: Floats, out: Floats
+    indptr: Int64s,
+    indices: Int32s,
+    data: Floats | NDArray[np.float32],
+    V: Floats,
+    out: Floats,
+    lines: Int32s | None = None,
 ) -> None: ...

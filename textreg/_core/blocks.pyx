@@ -21,39 +21,48 @@ cdef enum:
 
 
 def block_dots(const long long[::1] indptr, const int[::1] indices, const value[::1] data,
-               const real[:, ::1] V, real[:, ::1] out):
-    """out[k] = sum of data[e] V[indices[e]] over the entries e of line k.
+               const real[:, ::1] V, real[:, ::1] out, const int[::1] lines=None):
+    """out[k] = sum of data[e] V[indices[e]] over the entries e of line ``lines[k]``, or of line k.
 
-    That is X V for a matrix by rows, X'V for one by columns. V: (columns, B), out: (rows, B).
+    That is X V for a matrix by rows, X'V for one by columns. V: (columns, B), out: (rows, B), or
+    as many rows as there are ``lines``.
     """
-    if out.shape[0] != indptr.shape[0] - 1 or out.shape[1] != V.shape[1]:
-        raise ValueError("out must have one entry per line and vector")
-    with nogil:
-        _dots(indptr, indices, data, V, out)
-
-
-cdef void _dots(const long long[::1] indptr, const int[::1] indices, const value[::1] data,
-                const real[:, ::1] V, real[:, ::1] out) noexcept nogil:
-    cdef Py_ssize_t k, at, width = V.shape[1]
-    cdef const int* places
-    cdef const value* values
-    if indices.shape[0] == 0:
+    cdef const int* chosen = NULL
+    _check(indptr, lines, out.shape[0], out.shape[1] == V.shape[1])
+    if indices.shape[0] == 0 or out.shape[0] == 0:
         out[:, :] = 0
         return
-    places, values = &indices[0], &data[0]
+    if lines is not None:
+        chosen = &lines[0]
+    with nogil:
+        _dots(&indptr[0], &indices[0], &data[0], chosen, V, out)
+
+
+def _check(const long long[::1] indptr, const int[::1] lines, Py_ssize_t count, bint as_wide):
+    """Refuse arrays that the loops would read beyond their end."""
+    if not as_wide or count != (indptr.shape[0] - 1 if lines is None else lines.shape[0]):
+        raise ValueError("V and out must have one entry per line and vector")
+
+
+cdef void _dots(const long long* indptr, const int* indices, const value* data, const int* lines,
+                const real[:, ::1] V, real[:, ::1] out) noexcept nogil:
+    cdef Py_ssize_t k, at, width = V.shape[1]
+    cdef long long begin, end
     for k in range(out.shape[0]):
+        at = k if lines == NULL else lines[k]
+        begin, end = indptr[at], indptr[at + 1]
         at = 0
         while at + 16 <= width:
-            _line(indptr[k], indptr[k + 1], places, values, &V[0, at], width, &out[k, at], 16)
+            _line(begin, end, indices, data, &V[0, at], width, &out[k, at], 16)
             at += 16
         if at + 8 <= width:
-            _line(indptr[k], indptr[k + 1], places, values, &V[0, at], width, &out[k, at], 8)
+            _line(begin, end, indices, data, &V[0, at], width, &out[k, at], 8)
             at += 8
         if at + 4 <= width:
-            _line(indptr[k], indptr[k + 1], places, values, &V[0, at], width, &out[k, at], 4)
+            _line(begin, end, indices, data, &V[0, at], width, &out[k, at], 4)
             at += 4
         while at < width:
-            _line(indptr[k], indptr[k + 1], places, values, &V[0, at], width, &out[k, at], 1)
+            _line(begin, end, indices, data, &V[0, at], width, &out[k, at], 1)
             at += 1
 
 
@@ -68,7 +77,7 @@ cdef inline void _line(long long begin, long long end, const int* indices, const
     for c in range(count):
         sums[c] = 0
     for e in range(begin, end):
-        if e + AHEAD < end:
+        if count > 1 and e + AHEAD < end:
             PREFETCH(V + indices[e + AHEAD] * width)
         x = <real> data[e]
         row = V + indices[e] * width
@@ -79,22 +88,26 @@ cdef inline void _line(long long begin, long long end, const int* indices, const
 
 
 def block_sums(const long long[::1] indptr, const int[::1] indices, const value[::1] data,
-               const double[:, ::1] V, double[:, ::1] out):
-    """out[indices[e]] += data[e] V[k] for the entries e of every line k.
+               const double[:, ::1] V, double[:, ::1] out, const int[::1] lines=None):
+    """out[indices[e]] += data[e] V[k] for the entries e of line ``lines[k]``, or of line k.
 
-    That is X'V for a matrix by rows, X V for one by columns. V: (rows, B), out: (columns, B),
-    changed in place.
+    That is X'V for a matrix by rows, X V for one by columns. V: (rows, B), or as many rows as there
+    are ``lines``, out: (columns, B), changed in place.
     """
-    cdef Py_ssize_t k, c, width = V.shape[1]
+    cdef Py_ssize_t k, line, c, width = V.shape[1]
+    cdef bint every = lines is None
     cdef long long e
     cdef const double* row
     cdef double* sums
     cdef double x
-    if V.shape[0] != indptr.shape[0] - 1 or out.shape[1] != V.shape[1]:
-        raise ValueError("V must have one entry per line and vector")
+    _check(indptr, lines, V.shape[0], out.shape[1] == width)
+    if width == 0:
+        return
     with nogil:
         for k in range(V.shape[0]):
-            for e in range(indptr[k], indptr[k + 1]):
-                x, row, sums = data[e], &V[k, 0], &out[indices[e], 0]
+            line = k if every else lines[k]
+            row = &V[k, 0]
+            for e in range(indptr[line], indptr[line + 1]):
+                x, sums = data[e], &out[indices[e], 0]
                 for c in range(width):
                     sums[c] += x * row[c]

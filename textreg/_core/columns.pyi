@@ -1,18 +1,7 @@
 from textreg._core.arrays import Floats, Int32s, Int64s
 
-def column_dots(
-    indptr: Int64s, indices: Int32s, data: Floats, v: Floats, features: Int32s, out: Floats
-) -> None: ...
 def column_curvature(
     indptr: Int64s, indices: Int32s, data: Floats, h: Floats, features: Int32s, out: Floats
-) -> None: ...
-def column_sums(
-    indptr: Int64s,
-    indices: Int32s,
-    data: Floats,
-    coefficients: Floats,
-    features: Int32s,
-    out: Floats,
 ) -> None: ...
 def column_damping(
     indptr: Int64s,

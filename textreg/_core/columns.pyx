@@ -1,24 +1,7 @@
-"""Products with chosen columns of a CSC matrix.
+"""Curvature and damping of chosen columns of a CSC matrix.
 
 A matrix is three arrays: ``indptr`` int64 (p + 1), ``indices`` int32, ``data`` float64.
 """
-
-
-def column_dots(const long long[::1] indptr, const int[::1] indices, const double[::1] data,
-                const double[::1] v, const int[::1] features, double[::1] out):
-    """out[k] = x_j . v for j = features[k]. v: (n,), out: (len(features),)."""
-    cdef Py_ssize_t k, e
-    cdef int j
-    cdef double total
-    if out.shape[0] != features.shape[0]:
-        raise ValueError("out must have one entry per feature")
-    with nogil:
-        for k in range(features.shape[0]):
-            j = features[k]
-            total = 0.0
-            for e in range(indptr[j], indptr[j + 1]):
-                total += data[e] * v[indices[e]]
-            out[k] = total
 
 
 def column_curvature(const long long[::1] indptr, const int[::1] indices, const double[::1] data,
@@ -36,23 +19,6 @@ def column_curvature(const long long[::1] indptr, const int[::1] indices, const 
             for e in range(indptr[j], indptr[j + 1]):
                 total += data[e] * data[e] * h[indices[e]]
             out[k] = total
-
-
-def column_sums(const long long[::1] indptr, const int[::1] indices, const double[::1] data,
-                const double[::1] coefficients, const int[::1] features, double[::1] out):
-    """out += sum_k coefficients[k] x_j for j = features[k]. out: (n,), changed in place."""
-    cdef Py_ssize_t k, e
-    cdef int j
-    cdef double t
-    if coefficients.shape[0] != features.shape[0]:
-        raise ValueError("coefficients must have one entry per feature")
-    with nogil:
-        for k in range(features.shape[0]):
-            t = coefficients[k]
-            if t != 0.0:
-                j = features[k]
-                for e in range(indptr[j], indptr[j + 1]):
-                    out[indices[e]] += t * data[e]
 
 
 def column_damping(const long long[::1] indptr, const int[::1] indices, const double[::1] data,

@@ -16,6 +16,10 @@ def scatter_rows(
     place: Int64s,
     out_indices: Int32s,
     out_data: NDArray[Any],
+    rows: Int32s | None = None,
+    factors: Floats | None = None,
+    begin: int = 0,
+    end: int = -1,
 ) -> None: ...
 def hash_rows(ptr: Int64s, flat: Int32s, rows: Int64s, out: NDArray[np.uint64]) -> None: ...
 def equal_rows(

@@ -31,24 +31,38 @@ def copy_rows(const int64_t[::1] ptr, const entry[::1] flat, const int64_t[::1] 
 
 def scatter_rows(const int64_t[::1] indptr, const int32_t[::1] indices, const double[::1] data,
                  Py_ssize_t first, int64_t[::1] place, int32_t[::1] out_indices,
-                 value[::1] out_data):
+                 value[::1] out_data, const int32_t[::1] rows=None,
+                 const double[::1] factors=None, Py_ssize_t begin=0, Py_ssize_t end=-1):
     """Rows of a sparse matrix into columns: the next entry of column j is at ``place[j]``.
 
-    The rows are ``first`` and those after it. place: (columns,), moved by what each column gets.
-    out_data: float64, or float32.
+    They are all rows, or ``rows``, times their ``factors``; by columns they are numbered from
+    ``first`` on. place: (columns,), moved by what each column gets. out_data: float64, or float32.
+    Only the columns from ``begin`` to ``end`` are written, so that threads can share them.
     """
-    cdef Py_ssize_t k, e, at
+    cdef Py_ssize_t k, e, at, row, count = indptr.shape[0] - 1 if rows is None else rows.shape[0]
+    cdef bint every = rows is None, plain = factors is None
+    cdef double factor = 1.0
+    cdef int32_t j
     if not indices.shape[0] == data.shape[0] == indptr[indptr.shape[0] - 1]:
         raise ValueError("indices and data must have as many entries as the rows")
     if out_indices.shape[0] != out_data.shape[0]:
         raise ValueError("out_indices and out_data must have the same length")
+    if not plain and factors.shape[0] != count:
+        raise ValueError("factors must have one entry per row")
+    if end < 0:
+        end = place.shape[0]
     with nogil:
-        for k in range(indptr.shape[0] - 1):
-            for e in range(indptr[k], indptr[k + 1]):
-                at = place[indices[e]]
-                out_indices[at] = <int32_t> (first + k)
-                out_data[at] = <value> data[e]
-                place[indices[e]] = at + 1
+        for k in range(count):
+            row = k if every else rows[k]
+            if not plain:
+                factor = factors[k]
+            for e in range(indptr[row], indptr[row + 1]):
+                j = indices[e]
+                if begin <= j < end:
+                    at = place[j]
+                    out_indices[at] = <int32_t> (first + k)
+                    out_data[at] = <value> (factor * data[e])
+                    place[j] = at + 1
 
 
 def hash_rows(const int64_t[::1] ptr, const int32_t[::1] flat, const int64_t[::1] rows,

@@ -10,7 +10,7 @@ from libc.string cimport memmove, memset
 
 import numpy as np
 
-from textreg._core.threads import allowed, cuts_of, pieces_of, share
+from textreg._core.threads import allowed, cuts_of, pieces_of, share, share_range
 
 cdef extern from *:
     """
@@ -56,22 +56,39 @@ cdef void renumber_ids(
 
 
 def document_frequencies(
-    const int32_t[::1] ids, const int64_t[::1] ptr, Py_ssize_t n_features
+    const int32_t[::1] ids, const int64_t[::1] ptr, Py_ssize_t n_features,
+    const int64_t[::1] documents=None,
 ):
-    """In how many documents every feature occurs, int64; ids below 0 are passed over."""
+    """In how many documents, all or some, every feature occurs, int64; ids below 0 are passed over.
+
+    Threads share the features; each reads all ids.
+    """
     frequencies = np.zeros(n_features, dtype=np.int64)
-    cdef int64_t[::1] frequencies_view = frequencies
-    cdef int32_t[::1] last = np.full(n_features, -1, dtype=np.int32)
-    cdef Py_ssize_t i
+    last = np.full(n_features, -1, dtype=np.int32)
+
+    def some(begin, end):
+        _frequencies(ids, ptr, documents, begin, end, last, frequencies)
+
+    share_range(some, n_features, ids.shape[0], 1)
+    return frequencies
+
+
+cdef void _frequencies(
+    const int32_t[::1] ids, const int64_t[::1] ptr, const int64_t[::1] documents, Py_ssize_t begin,
+    Py_ssize_t end, int32_t[::1] last, int64_t[::1] frequencies,
+):
+    """See above, for the features from ``begin`` to ``end``."""
+    cdef bint every = documents is None
+    cdef Py_ssize_t i, row
     cdef int32_t d, id
     with nogil:
-        for d in range(<int32_t> (ptr.shape[0] - 1)):
-            for i in range(ptr[d], ptr[d + 1]):
+        for d in range(<int32_t> (ptr.shape[0] - 1 if every else documents.shape[0])):
+            row = d if every else documents[d]
+            for i in range(ptr[row], ptr[row + 1]):
                 id = ids[i]
-                if id >= 0 and last[id] != d:
+                if begin <= id < end and last[id] != d:
                     last[id] = d
-                    frequencies_view[id] += 1
-    return frequencies
+                    frequencies[id] += 1
 
 
 def count(const int32_t[::1] ids, const int64_t[::1] ptr, Py_ssize_t n_features):

@@ -38,10 +38,10 @@ def allowing(threads: int) -> Iterator[None]:
         _allowed.reset(token)
 
 
-def pieces_of(size: int) -> int:
-    """Into how many pieces work of this size is cut."""
+def pieces_of(size: int, each: int = PIECES) -> int:
+    """Into how many pieces work of this size is cut; at most so many for ``each`` thread."""
     threads = allowed()
-    return 1 if threads == 1 else max(1, min(PIECES * threads, size // LEAST))
+    return 1 if threads == 1 else max(1, min(each * threads, size // LEAST))
 
 
 def cuts_of(ptr: Int64s, pieces: int) -> Int64s:
@@ -87,3 +87,14 @@ def share(work: Callable[[int, int], None], pieces: int) -> None:
         take(0)
     for other in others:
         other.result()
+
+
+def share_range(
+    work: Callable[[int, int], None], count: int, size: int, each: int = PIECES
+) -> None:
+    """Call ``work(begin, end)`` for ranges that together are those from 0 to ``count``.
+
+    size, each: as of :func:`pieces_of`.
+    """
+    pieces = pieces_of(size, each)
+    share(lambda _, at: work(count * at // pieces, count * (at + 1) // pieces), pieces)

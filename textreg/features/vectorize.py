@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 import numpy as np
 
 from textreg._core import text_counts
-from textreg._core.ragged import scatter_rows
 from textreg.errors import DataError, UsageError
 from textreg.features.encoder import WEIGHTINGS, AnyEncoder, Encoder, JoinedEncoder, side_by_side
 from textreg.files import refuse_special
 from textreg.kinds import GraphBuilder, Tokenizer
 from textreg.params import Parametrized, param
 from textreg.records import Bools, Design, Documents, Floats, Graph, Groups, Int32s, Int64s, Tokens
-from textreg.records.arrays import pieces, take_rows
+from textreg.records.arrays import pieces, scatter, take_rows
 from textreg.records.documents import check_documents, is_tokenized
 from textreg.records.text import Names
 from textreg.text import CsrArrays
@@ -101,7 +100,10 @@ class PartCounts(NamedTuple):
 
     def rows(self, documents: NDArray[np.intp] | None) -> CsrArrays:
         """The weighted rows of some documents, or of all."""
-        ptr, ids, norms = self._occurrences(documents)
+        ptr, ids, norms = self.tokens.token_document_ptr, self.tokens.ids, self.norms
+        if documents is not None:
+            ptr, ids = take_rows(ptr, ids, documents)
+            norms = None if norms is None else norms[documents]
         rows = CsrArrays(*text_counts.count(ids, ptr, len(self.tokens.vocabulary)))
         if norms is None and self.encoder.weighting.norm == "ngrams":
             norms = text_counts.row_norms(rows.data, rows.indptr)
@@ -110,27 +112,16 @@ class PartCounts(NamedTuple):
 
     def frequencies(self, documents: NDArray[np.intp] | None) -> Int64s:
         """The number of these documents with each feature: the entries of its column."""
-        frequencies = np.zeros(len(self.tokens.vocabulary), dtype=np.int64)
-        for _, some in self._blocks(documents):
-            ptr, ids, _ = self._occurrences(some)
-            frequencies += text_counts.document_frequencies(ids, ptr, len(frequencies))
-        return frequencies
+        ids, ptr, names = self.tokens.ids, self.tokens.token_document_ptr, self.tokens.vocabulary
+        some = None if documents is None else np.arange(len(ptr) - 1)[documents]
+        return text_counts.document_frequencies(ids, ptr, len(names), some)
 
     def fill(
         self, documents: NDArray[np.intp] | None, place: Int64s, indices: Int32s, data: Floats
     ) -> None:
         """Write the columns of the features, each from its ``place`` on, which is moved."""
         for first, some in self._blocks(documents):
-            scatter_rows(*self.rows(some), first, place, indices, data)
-
-    def _occurrences(
-        self, documents: NDArray[np.intp] | None
-    ) -> tuple[Int64s, Int32s, Floats | None]:
-        """The features in some documents, or in all, with offsets and the lengths of rows."""
-        ptr, ids, norms = self.tokens.token_document_ptr, self.tokens.ids, self.norms
-        if documents is None:
-            return ptr, ids, norms
-        return *take_rows(ptr, ids, documents), None if norms is None else norms[documents]
+            scatter(self.rows(some), first, place, (indices, data))
 
     def _blocks(self, documents: NDArray[np.intp] | None) -> Iterator[tuple[int, NDArray[np.intp]]]:
         """Some documents, or all, a few at a time; with each few the place of the first."""

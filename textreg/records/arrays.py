@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textreg._core.arrays import Bools, Floats, Int32s, Int64s
-from textreg._core.ragged import copy_rows, equal_rows, hash_rows
+from textreg._core.ragged import copy_rows, equal_rows, hash_rows, scatter_rows
+from textreg._core.threads import share_range
 from textreg.errors import RecordError
 
 if TYPE_CHECKING:
@@ -315,6 +316,22 @@ def take_rows(ptr: Int64s, flat: NDArray[Any], rows: NDArray[Any]) -> tuple[Int6
     taken = np.empty(int(new[-1]), dtype=flat.dtype)
     copy_rows(ptr, flat, chosen, new, taken)
     return new, taken
+
+
+def scatter(
+    matrix: tuple[Int64s, Int32s, Floats],
+    first: int,
+    place: Int64s,
+    columns: tuple[Int32s, NDArray[Any]],
+    rows: tuple[Int32s, Floats] | tuple[None, None] = (None, None),
+) -> None:
+    """Rows into columns, see :func:`scatter_rows`, which threads share; each reads all rows."""
+    chosen, factors = rows
+
+    def some(begin: int, end: int) -> None:
+        scatter_rows(*matrix, first, place, *columns, chosen, factors, begin, end)
+
+    share_range(some, len(place), len(matrix[1]), 1)
 
 
 def take_lines(

@@ -21,8 +21,9 @@ from numpy.typing import NDArray
 
 from textreg._core.arrays import Floats, Int32s, Int64s
 from textreg._core.blocks import block_dots, block_sums
-from textreg._core.columns import column_curvature, column_dots, column_sums
-from textreg._core.ragged import scatter_rows
+from textreg._core.columns import column_curvature
+from textreg._core.text_counts import document_frequencies
+from textreg._core.threads import share_range
 from textreg.errors import RecordError, UsageError
 from textreg.records import arrays
 from textreg.records.store import ArrayStore, Kept
@@ -41,7 +42,10 @@ DENSE = 0.25
 # Most weights for that: more do not fit into a processor's cache, and columns are faster again.
 CACHED = 1 << 18
 
-# Values that are copied at a time, for products with several vectors.
+# Values between this and its inverse are kept as float32.
+RANGE = 1e30
+
+# Values that are squared, or compared, at a time.
 PIECE = 1 << 20
 
 
@@ -262,6 +266,38 @@ class Design:
         """
         return CompressedArrays(*arrays.take_lines(*self.columns, features))
 
+    def rows_of(self, features: NDArray[np.integer[Any]]) -> tuple[Int64s, Int32s, NDArray[Any]]:
+        """Some columns by rows: column k of them is ``features[k]``.
+
+        Parameters
+        ----------
+        features : ndarray of int
+            Their indices, in any order.
+
+        Returns
+        -------
+        indptr, indices, data : ndarray
+            As of a CSR matrix whose columns are in order; values are float32, unless that would
+            lose more than digits.
+        """
+        columns, chosen, factors = self._lines(features.astype(np.int32))
+        # In how many of these columns every document is: what is counted of texts, transposed.
+        ptr, documents, _ = columns
+        counts = document_frequencies(documents, ptr, self.shape[0], chosen.astype(np.int64))
+        indptr = np.append(0, np.cumsum(counts))
+        indices = np.empty(indptr[-1], dtype=np.int32)
+        for kind in (np.float32, np.float64):
+            data = np.empty(indptr[-1], dtype=kind)
+            arrays.scatter(columns, 0, indptr[:-1].copy(), (indices, data), (chosen, factors))
+            some = (np.abs(data[at : at + PIECE]) for at in range(0, len(data), PIECE))
+            if all(part.min() >= 1.0 / RANGE and part.max() <= RANGE for part in some):
+                break
+        return indptr, indices, data
+
+    def _lines(self, features: Int32s) -> tuple[CompressedArrays, Int32s, Floats]:
+        """Arrays by columns, and which columns of these, times what, are the ``features``."""
+        return self.columns, features, np.ones(len(features))
+
     def product(self, w: Floats, features: Int32s | None = None, intercept: float = 0.0) -> Floats:
         """X w + intercept.
 
@@ -279,24 +315,18 @@ class Design:
         ndarray, shape (n,) or (n, k)
         """
         self._check(w, self.shape[1] if features is None else len(features), features)
-        if w.ndim == 2:
-            out = np.zeros((self.shape[0], w.shape[1]))
-            if features is None and self.shape[0] > self.shape[1]:
-                block_dots(*self.rows, np.ascontiguousarray(w), out)
-            else:  # by columns, which are there: the same sums in the same order
-                for some, columns in self._pieces(features):
-                    block_sums(*columns, np.ascontiguousarray(w[some]), out)
-            return out + intercept if intercept else out
-        if features is None:
+        by_rows = features is None and not intercept and self.shape[0] > self.shape[1]
+        if w.ndim == 1 and features is None:
             features = np.flatnonzero(w != 0.0).astype(np.int32)
-            if DENSE * len(w) < len(features) and len(w) <= CACHED and not intercept:
-                # Either way sums run over the features in order: the result is the same.
-                dense: Floats = self.X @ w
-                return dense
-            w = w[features]
-        scores = np.full(self.shape[0], float(intercept))
-        column_sums(*self.columns, w, features, scores)
-        return scores
+            by_rows = DENSE * len(w) < len(features) and len(w) <= CACHED and not intercept
+            w, features = (w, None) if by_rows else (w[features], features)
+        out = np.full((self.shape[0], *w.shape[1:]), float(intercept))
+        # Either way sums run over the features in order: the result is the same.
+        if by_rows:
+            _dots(self.rows, _block(w), _block(out))
+        else:
+            block_sums(*self.columns, _block(w), _block(out), features)
+        return out
 
     def transposed_product(self, r: Floats, features: Int32s | None = None) -> Floats:
         """X'r, or its entries for the given ``features`` alone.
@@ -313,14 +343,9 @@ class Design:
         ndarray, shape (p,) or (p, k), or one row per chosen feature
         """
         self._check(r, self.shape[0], features)
-        r = np.ascontiguousarray(r)
         size = self.shape[1] if features is None else len(features)
         products = np.empty((size, *r.shape[1:]))
-        if r.ndim == 2:
-            for some, columns in self._pieces(features):
-                block_dots(*columns, r, products[some])
-        else:
-            column_dots(*self.columns, r, self.features if features is None else features, products)
+        _dots(self.columns, _block(r), _block(products), features)
         return products
 
     def curvature(self, h: Floats, features: Int32s | None = None) -> Floats:
@@ -400,14 +425,6 @@ class Design:
         z = self.product(w) + b
         return self.transposed_product(h * z), z
 
-    def _pieces(self, features: Int32s | None) -> Iterator[tuple[slice, CompressedArrays]]:
-        """All columns at once, or some of them a piece at a time, as they are copied."""
-        if features is None:
-            yield slice(None), self.columns
-            return
-        for some in arrays.pieces(self.sizes[features], PIECE):
-            yield some, self.take_columns(features[some])
-
     def _check(self, vector: Floats, size: int, features: Int32s | None) -> None:
         """Refuse what compiled code would read beyond its end for."""
         if len(vector) != size:
@@ -418,6 +435,26 @@ class Design:
                 raise RecordError(
                     f"features from {low} to {high} of a matrix with {self.shape[1]} features."
                 )
+
+
+def _block(V: Floats) -> Floats:
+    """One or several vectors as the columns of an array, contiguous."""
+    return np.ascontiguousarray(V if V.ndim == 2 else V[:, None])
+
+
+def _dots(
+    matrix: CompressedArrays, V: Floats, out: Floats, lines: NDArray[np.int32] | None = None
+) -> None:
+    """What :func:`block_dots` computes, of lines that threads share."""
+    size = len(matrix.indices) * V.shape[1] * len(out) // max(len(matrix.indptr) - 1, 1)
+
+    def some(begin: int, end: int) -> None:
+        if lines is None:
+            block_dots(matrix.indptr[begin : end + 1], *matrix[1:], V, out[begin:end])
+        else:
+            block_dots(*matrix, V, out[begin:end], lines[begin:end])
+
+    share_range(some, len(out), size)
 
 
 def _arrays(X: csr_array | csc_array) -> CompressedArrays:
@@ -482,6 +519,10 @@ class ScaledColumns(Design):
     def sizes(self) -> Int64s:
         """(p,) Number of values of every column."""
         return self._whole.sizes[self._chosen]
+
+    def _lines(self, features: Int32s) -> tuple[CompressedArrays, Int32s, Floats]:
+        """Those of the other matrix."""
+        return self._whole.columns, self._chosen[features], self._factors[features]
 
     def take_columns(self, features: NDArray[np.integer[Any]]) -> CompressedArrays:
         """Some columns, copied."""
@@ -645,11 +686,10 @@ class Block(NamedTuple):
 
 def block_scores(block: Block, w: Floats, intercept: float) -> Floats:
     """X w + intercept, for the weights of the features that occur in the block."""
-    vectors = np.ascontiguousarray(w if w.ndim == 2 else w[:, None])
-    scores = np.empty((block.end - block.start, vectors.shape[1]))
-    block_dots(*block.rows, vectors, scores)
+    scores = np.empty((block.end - block.start, *w.shape[1:]))
+    block_dots(*block.rows, _block(w), _block(scores))
     scores += intercept
-    return scores if w.ndim == 2 else scores[:, 0]
+    return scores
 
 
 def block_products(block: Block, r: Floats) -> Floats:
@@ -664,10 +704,9 @@ def block_curvature(block: Block, h: Floats) -> Floats:
 
 def _sums(block: Block, data: Floats, r: Floats) -> Floats:
     """The rows of a block times r, with other values at their places."""
-    vectors = np.ascontiguousarray(r if r.ndim == 2 else r[:, None])
-    sums = np.zeros((len(block.features), vectors.shape[1]))
-    block_sums(block.rows.indptr, block.rows.indices, data, vectors, sums)
-    return sums if r.ndim == 2 else sums[:, 0]
+    sums = np.zeros((len(block.features), *r.shape[1:]))
+    block_sums(block.rows.indptr, block.rows.indices, data, _block(r), _block(sums))
+    return sums
 
 
 def block_curvature_product(block: Block, h: Floats, w: Floats, b: float) -> tuple[Floats, Floats]:
@@ -940,7 +979,7 @@ class BlockDesign(Design):
         free = ends[:-1][new]
         parts: Iterator[CompressedArrays] = self._pass(block_columns, repeat(features[new]))
         for start, columns in zip(self.starts[:-1].tolist(), parts, strict=True):
-            scatter_rows(*columns, start, free, indices, data)
+            arrays.scatter(columns, start, free, (indices, data))
         return Design.of_columns(self.shape[0], ends, indices, data)
 
 

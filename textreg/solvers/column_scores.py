@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from textreg._core.columns import column_dots
+from textreg._core.blocks import block_dots
 from textreg._core.group_scores import (
     GroupArrays,
     GroupBounds,
@@ -90,7 +90,7 @@ class UnitColumns:
     def dots(self, v: Floats, features: Int32s) -> Floats:
         """x_j . v for columns of norm one; v: (n,)."""
         out = np.empty(len(features))
-        column_dots(self.indptr, self.indices, self.data, v, features, out)
+        block_dots(self.indptr, self.indices, self.data, v[:, None], out[:, None], features)
         return out
 
     @property

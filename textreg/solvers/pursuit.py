@@ -21,7 +21,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from textreg._core.columns import column_curvature, column_dots, column_sums
+from textreg._core.blocks import block_dots, block_sums
+from textreg._core.columns import column_curvature
 from textreg._core.pursuit import ridge_descent
 from textreg.errors import ConvergenceWarning, UsageError
 from textreg.penalties import Separable, check_strengths
@@ -146,13 +147,13 @@ class ActiveColumns:
     def product(self, w: Floats, b: float = 0.0, features: Int32s | None = None) -> Floats:
         """The scores of weights of all columns, or of some, and of an intercept."""
         z = np.full(self._columns.shape[0], b)
-        column_sums(*self.matrix, w, self.every if features is None else features, z)
+        block_sums(*self.matrix, w[:, None], z[:, None], features)
         return z
 
     def transposed_product(self, v: Floats) -> Floats:
         """The inner products of all columns with v (n,)."""
-        dots = np.empty(len(self.every))
-        column_dots(*self.matrix, v, self.every, dots)
+        dots = np.empty(len(self._indptr) - 1)
+        block_dots(*self.matrix, v[:, None], dots[:, None])
         return dots
 
     def curvature(self, h: Floats) -> Floats:

@@ -32,13 +32,13 @@ by what its dual variables leave of them (W5).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from textreg._core.ragged import hash_rows, scatter_rows
+from textreg._core.ragged import hash_rows
 from textreg.penalties import GroupNorms, Links
 from textreg.records import Design, Floats, Groups, Int32s, Int64s, MultiSolution, Problem, Solution
 from textreg.records.arrays import (
@@ -48,7 +48,6 @@ from textreg.records.arrays import (
     distinct_rows,
     first_equal,
     hash_entries,
-    pieces,
     squared_norms,
 )
 from textreg.records.design import ScaledColumns
@@ -313,59 +312,8 @@ def kinds_of(groups: Groups) -> Floats:
     return kinds
 
 
-# Values that are copied at a time.
-BLOCK = 1 << 20
-
-# Values between this and its inverse are kept as float32.
-RANGE = 1e30
-
-
-def rows_of_columns(
-    design: Design, chosen: NDArray[np.intp]
-) -> tuple[Int64s, Int32s, NDArray[np.floating[Any]]]:
-    """Some columns of a matrix by rows: column k of them is ``chosen[k]``.
-
-    Parameters
-    ----------
-    design : Design
-        The matrix.
-    chosen : ndarray of int
-        The columns, in any order.
-
-    Returns
-    -------
-    indptr, indices, data : ndarray
-        As of a CSR matrix whose columns are in order; values are float32, unless that would lose
-        more than digits.
-    """
-    counts = np.zeros(design.shape[0], dtype=np.int64)
-    least = largest = 1.0
-    for _, _, rows, values in _blocks(design, chosen):
-        counts += np.bincount(rows, minlength=len(counts))
-        sizes = np.abs(values)
-        least, largest = min(least, float(sizes.min())), max(largest, float(sizes.max()))
-    indptr = np.append(0, np.cumsum(counts))
-    kind = np.float64 if largest > RANGE or least < 1.0 / RANGE else np.float32
-    indices, data = np.empty(indptr[-1], dtype=np.int32), np.empty(indptr[-1], dtype=kind)
-    place = indptr[:-1].copy()
-    for first, ends, rows, values in _blocks(design, chosen):
-        scatter_rows(ends, rows, values, first, place, indices, data)
-    return indptr, indices, data
-
-
-def _blocks(
-    design: Design, chosen: NDArray[np.intp]
-) -> Iterator[tuple[int, Int64s, Int32s, Floats]]:
-    """Values, not none, at a time: their first column, offsets, rows, and the values themselves."""
-    for piece in pieces(design.sizes[chosen], BLOCK):
-        some = chosen[piece]
-        begins, rows, values = design.take_columns(some)
-        if len(values):
-            yield piece.start, begins, rows, values
-
-
 class CompactRows:
-    """See above.
+    """The columns of a matrix, the longest first, by rows; see :meth:`.Design.rows_of`.
 
     Parameters
     ----------
@@ -388,7 +336,7 @@ class CompactRows:
         order = np.argsort(-sizes, kind="stable")
         self.place = np.empty(self.size, dtype=np.int32)
         self.place[order] = np.arange(self.size, dtype=np.int32)
-        self.arrays = rows_of_columns(design, order)
+        self.arrays = design.rows_of(order)
         self.cache = Cache()
 
     @derived

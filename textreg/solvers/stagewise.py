@@ -27,7 +27,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from textreg._core.columns import column_dots, column_sums
+from textreg._core.blocks import block_dots, block_sums
 from textreg._core.stagewise import (
     add_entries,
     add_rows,
@@ -211,7 +211,7 @@ class ScaledMatrix:
         indptr, entries = take_rows(columns.indptr, every, lookup.order)
         scale = factor[lookup.order][row_of(indptr)]
         self.columns = indptr, columns.indices[entries], scale * columns.data[entries]
-        self._positions, self._lookup = design.features, lookup
+        self._lookup = lookup
 
     def add(self, rows: Int32s, change: Floats, offset: float) -> None:
         """A += D(gamma) X'change, where ``change`` is zero but in the given rows."""
@@ -220,7 +220,7 @@ class ScaledMatrix:
 
     def reset(self, v: Floats, offset: float) -> None:
         """A = D(gamma) X'v."""
-        column_dots(*self.columns, v, self._positions, self._lookup.A)
+        block_dots(*self.columns, v[:, None], self._lookup.A[:, None])
         self._lookup.reset(offset)
 
 
@@ -368,7 +368,7 @@ class LinearLikelihood:
         # residual -= X change, the running update of section 5.
         features = np.array(sorted(self._changes), dtype=np.int32)
         changes = np.array([-self._changes[j] for j in features.tolist()])
-        column_sums(*self._columns, changes, features, self._residual)
+        block_sums(*self._columns, changes[:, None], self._residual[:, None], features)
         self._changes.clear()
         b = float(self._c @ self._residual) / self._total if self._center else 0.0
         rest = self._residual - b
@@ -683,7 +683,7 @@ class LossLikelihood(LossScores):
         derivatives, q = np.empty(len(positions)), self.q
         indptr = self._scaled.columns[0]
         self._computed += int((indptr[positions + 1] - indptr[positions]).sum())
-        column_dots(*self._scaled.columns, q, positions, derivatives)
+        block_dots(*self._scaled.columns, q[:, None], derivatives[:, None], positions)
         derivatives -= float(q.sum()) * self._gamma[positions] * self._mean[positions]
         return first_of(lookup.order[positions], derivatives, self.noise)
 
@@ -793,7 +793,7 @@ class QueuedLikelihood:
         """Compute the derivatives of these features, where they are not of the present time."""
         old = features[self._updated[features] < self._time]
         dots = np.empty(len(old))
-        column_dots(*self._columns, self._q, old, dots)
+        block_dots(*self._columns, self._q[:, None], dots[:, None], old)
         mean, factor = self._scaling.mean[old], self._scaling.factor[old]
         self._values[old] = factor * (dots - float(self._q.sum()) * mean)
         self._updated[old] = self._time
@@ -1019,7 +1019,7 @@ class StagewiseRun:
             # Their scores without the intercept, z += X change since the last check.
             features = np.array(sorted(self._old_weights), dtype=np.int32)
             changes = self.w[features] - [self._old_weights[j] for j in features.tolist()]
-            column_sums(*design.columns, changes, features, self._held_out_z)
+            block_sums(*design.columns, changes[:, None], self._held_out_z[:, None], features)
             self._old_weights.clear()
             validation_error = self._state.held_out(self._held_out_z, b, y)
         step = len(self._features)

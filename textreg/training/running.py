@@ -178,7 +178,7 @@ class Run:
         ConvergenceWarning is left to the caller, who knows which of the fits matter.
         """
         # Limits on time hold in the threads as they do here; kernels have no further ones there.
-        with allowing(allowed() if len(pieces) == 1 else 1):
+        with allowing(max(1, allowed() // max(1, len(pieces)))):
             calls = [partial(copy_context().run, call, *piece) for piece in pieces]
         threads = min(self.work.threads, len(calls))  # no thread without work
         try:
