@@ -39,7 +39,9 @@ def test_frequent_columns_come_first() -> None:
     assert (np.diff(frequency) <= 0).all()
 
 
-@pytest.mark.parametrize(("value", "kept"), [(1e-35, "f8"), (0.1, "f4")])
+@pytest.mark.parametrize(
+    ("value", "kept"), [(1e-35, "f8"), (0.1, "f4"), (-0.1, "f4"), (-1e-35, "f8")]
+)
 def test_values_out_of_range_stay_float64(value: float, kept: str) -> None:
     X = csr_array(np.array([[1.0, value], [0.0, 2.0]]))
     assert CompactRows(Design(X)).arrays[2].dtype == np.dtype(kept)

@@ -42,8 +42,8 @@ DENSE = 0.25
 # Most weights for that: more do not fit into a processor's cache, and columns are faster again.
 CACHED = 1 << 18
 
-# Values between this and its inverse are kept as float32.
-RANGE = 1e30
+# Values from this on are kept as float32; that their squares can be summed bounds them from above.
+LEAST = 1e-30
 
 # Values that are squared, or compared, at a time.
 PIECE = 1 << 20
@@ -289,8 +289,8 @@ class Design:
         for kind in (np.float32, np.float64):
             data = np.empty(indptr[-1], dtype=kind)
             arrays.scatter(columns, 0, indptr[:-1].copy(), (indices, data), (chosen, factors))
-            some = (np.abs(data[at : at + PIECE]) for at in range(0, len(data), PIECE))
-            if all(part.min() >= 1.0 / RANGE and part.max() <= RANGE for part in some):
+            starts = range(0, len(data), PIECE)
+            if all(np.abs(data[at : at + PIECE]).min() >= LEAST for at in starts):
                 break
         return indptr, indices, data
 

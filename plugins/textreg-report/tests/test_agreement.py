@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,8 @@ from test_evidence import MODELS, TEXTS
 
 import textreg
 from textreg.errors import DataError, UsageError
-from textreg.explain.contributions import explained_batch
+from textreg.explain.contributions import ExplainedBatch, explained_batch
+from textreg.explain.evidence import Evidence, Occurrences
 from textreg_report import agreement
 from textreg_report.agreement import (
     AGREEMENT,
@@ -71,6 +73,24 @@ def test_documents_are_judged_in_batches(monkeypatch: pytest.MonkeyPatch) -> Non
     found = rationale_scores(MODELS["words"], documents, of="p")
     assert (len(found), found.left_out) == (len(whole), whole.left_out) == (4, 2)
     np.testing.assert_allclose(found.table, whole.table)
+
+
+@pytest.mark.parametrize("noise", [1e-16, -1e-16])
+def test_evidence_that_is_equal_but_for_rounding_shares_its_rank(
+    monkeypatch: pytest.MonkeyPatch, noise: float
+) -> None:
+    """Which of two equal sentences came first would depend on the processor."""
+    documents, evidence_of = [marked("Awful. Zzz. Qqq. Xxx.", "Qqq")], ExplainedBatch.evidence
+    alone = rationale_scores(MODELS["words"], documents, of="p").table
+
+    def rounded(batch: ExplainedBatch, sentences: Occurrences | None = None) -> Evidence:
+        found, third = evidence_of(batch, sentences), noise * (np.arange(4) == 2)
+        of_tokens, of_sentences = found.of_tokens + third, found.of_sentences + third
+        return replace(found, of_tokens=of_tokens, of_sentences=of_sentences)
+
+    monkeypatch.setattr(ExplainedBatch, "evidence", rounded)
+    found = rationale_scores(MODELS["words"], documents, of="p").table
+    assert found.tolist() == alone.tolist()
 
 
 def test_given_sentences() -> None:
