@@ -370,7 +370,7 @@ def test_a_stop_by_the_caller_is_kept() -> None:
 
 
 def test_one_that_does_not_converge_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("textreg.solvers.out_of_core.SETS", 1)
+    monkeypatch.setattr("textreg.solvers.out_of_core.MOST_PROBLEMS", 1)
     X, y, _ = documents(6)
     with pytest.warns(ConvergenceWarning, match="relative gap"):
         solution = Lasso(l1=0.1).solve(Problem(in_blocks(X, CUTS, Memory()), y, tol=1e-9))

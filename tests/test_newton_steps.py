@@ -19,7 +19,7 @@ from textreg.solvers.linear_algebra import (
     conjugate_gradients,
     step_with_fallback,
 )
-from textreg.solvers.newton import PASSES, POLISH, newton
+from textreg.solvers.newton import MOST_PASSES, newton
 from textreg.solvers.state import MOST_EFFORT, Engine, underflowed
 
 N, P = 30, 12
@@ -155,7 +155,7 @@ def test_one_step_finds_the_signs_of_columns_that_are_alike(seed: int) -> None:
     values = [engine.value]
     for _ in range(2):
         active = engine.active(penalty, engine.gradient())
-        engine.step(active, penalty, passes=PASSES, polish=POLISH, effort=MOST_EFFORT)
+        engine.step(active, penalty, MOST_EFFORT, passes=MOST_PASSES)
         values.append(engine.value + penalty.value(engine.w))
     assert values[1] <= 1.1 * best, values
     assert all(later < earlier for earlier, later in pairwise(values))

@@ -35,7 +35,7 @@ from textreg.records.arrays import (
 NEGLIGIBLE = 1e-150
 
 # Entries of two columns of norm one that differ by no more are equal, up to rounding.
-SAME = 2.0**-40
+EQUAL = 2.0**-40
 
 
 def digest(values: Floats) -> bytes:
@@ -164,10 +164,10 @@ class UnitColumns:
         indptr = np.append(self.indptr[full], len(self.data))  # empty columns have no entries
         # Of norm one, columns are parallel if they are equal but for the sign of the first entry.
         values = self.data * np.repeat(np.sign(self.data[indptr[:-1]]), np.diff(indptr))
-        numbers = hash_entries(self.indices, np.rint(values / SAME).astype(np.int64))
+        numbers = hash_entries(self.indices, np.rint(values / EQUAL).astype(np.int64))
 
         def equal(one: Int64s, two: Int64s) -> NDArray[np.bool_]:
-            near = np.abs(values[one] - values[two]) <= 2.0 * SAME
+            near = np.abs(values[one] - values[two]) <= 2.0 * EQUAL
             same: NDArray[np.bool_] = near & (self.indices[one] == self.indices[two])
             return same
 
@@ -184,7 +184,7 @@ class UnitColumns:
 TOLERANCE = 0.1
 
 # Share of the length of r that rounding may have brought into products that are updated.
-ROUNDING = 1e-10
+DRIFT = 1e-10
 
 
 class Candidate(NamedTuple):
@@ -235,7 +235,7 @@ class ColumnDots:
             self.values,
         )
         self._longest = max(self._longest, length)
-        return rest + ROUNDING * self._longest
+        return rest + DRIFT * self._longest
 
 
 class ColumnScores:

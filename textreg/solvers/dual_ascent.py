@@ -42,7 +42,7 @@ from textreg.records.design import Block, BlockDesign
 from textreg.solvers.certificate import relative_gap
 from textreg.solvers.newton import newtons, quadratic
 from textreg.solvers.reduce import CompactRows, compact_rows, is_small, over_merged_columns
-from textreg.solvers.state import checks_overflow, document_norm, finish
+from textreg.solvers.state import INTERCEPT_STEPS, checks_overflow, document_norm, finish
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -81,9 +81,9 @@ SINGLE = 1e-6
 # Largest square of a row, weight in the ridge's curvature, and such curvature, for float32.
 RANGE = 1e20
 
-# Most Newton steps on the intercepts, the length of the first, and how far from the optimum, in
-# shares of the objective, they may end.
-INTERCEPT_STEPS, INTERCEPT_LENGTH, INTERCEPT_EXACT = 40, 4.0, 1e-18
+# The longest first step on the intercepts, and how far from the optimum, in shares of the
+# objective, they may end.
+INTERCEPT_LENGTH, INTERCEPT_EXACT = 4.0, 1e-18
 
 
 def suits(problem: Problem, q: float) -> bool:

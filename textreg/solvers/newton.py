@@ -66,8 +66,8 @@ from textreg.solvers.state import (
     strongest_ridge,
 )
 
-# Most rounds of coordinate descent and iterations of conjugate gradients in a step.
-PASSES, POLISH = 5, 10
+# Most rounds of coordinate descent in a step: its model is not one of a majorizer that changes.
+MOST_PASSES = 5
 
 # Steps go on over one active set as long as each lowers the objective by this share.
 FALL = 0.03
@@ -226,9 +226,7 @@ class NewtonFit:
         engine, penalty, most = self.engine, self._penalty, self._problem.max_iter
         while True:
             self._iterations += 1
-            fall = self._fall = engine.step(
-                active, penalty, passes=PASSES, polish=POLISH, effort=self._effort
-            )
+            fall = self._fall = engine.step(active, penalty, self._effort, passes=MOST_PASSES)
             engine.optimize_intercept()
             if fall < FALL * objective or self._iterations >= most:
                 break

@@ -30,21 +30,18 @@ from textreg.records.design import Block, BlockGroups, KnownColumns
 from textreg.records.store import release_memory
 from textreg.solvers.certificate import KAPPAS, relative_gap
 from textreg.solvers.linear_algebra import union
-from textreg.solvers.reduce import LARGEST_SHARE, RAREST, rarest
+from textreg.solvers.reduce import LARGEST_SHARE, NEAR, RAREST, rarest
 from textreg.solvers.state import Engine, checks_overflow, finish
 
 # Share of the tolerance to which a problem in memory is solved; and the least for the first one,
 # whose features are not the last; of few features with groups.
 INNER, FIRST_INNER, WITH_GROUPS = 0.3, 3e-2, 3e-3
 
-# Share of l1 above which a product may bring its feature into the next problem.
-NEAR = 0.95
-
 # Bytes that a problem in memory takes for a value of its matrix, and an entry of its groups.
 A_VALUE, AN_ENTRY = 24.0, 42.0
 
 # Most problems in memory.
-SETS = 30
+MOST_PROBLEMS = 30
 
 # Features that may join the first problem, and by how much more the next ones, without groups:
 # with better dual variables far fewer of them exceed l1 than at the start.
@@ -266,7 +263,7 @@ def over_blocks(
     iterations, tol = 0, max(WITH_GROUPS if reduced else FIRST_INNER, INNER * problem.tol)
     warned = stopped = False
     known: KnownColumns | None = None
-    for number in range(1, SETS + 1):
+    for number in range(1, MOST_PROBLEMS + 1):
         part = over_features(problem, features, known)
         if problem.design.elsewhere:  # here to read them again takes less than to hold them twice
             known = features, part.design.columns
@@ -297,7 +294,7 @@ def over_blocks(
         history.append(Step(iterations, found.objective, gap))
         stopped = bool(problem.callback and problem.callback(history[-1]))
         exhausted = not missing.any() and tol <= INNER * problem.tol
-        if gap <= problem.tol or stopped or exhausted or number == SETS:
+        if gap <= problem.tol or stopped or exhausted or number == MOST_PROBLEMS:
             break
         most *= FEATURE_GROWTH
         if problem.groups is None:

@@ -55,7 +55,7 @@ from textreg.solvers.linear_algebra import (
     step_with_fallback,
 )
 from textreg.solvers.newton import newton
-from textreg.solvers.state import check_finite, checks_overflow
+from textreg.solvers.state import INTERCEPT_STEPS, PASSES, SHORT, check_finite, checks_overflow
 
 # What a pursuit may select from: columns of norm one, or those of the problem.
 COLUMNS = ("unit", "given")
@@ -81,25 +81,15 @@ NEWTON_STEPS = 100
 # More features than there are, after which the bias is selected where it is not.
 NEVER = 2**62
 
-# Most rounds of coordinate descent on each quadratic model. More of them make a model more exact
-# than it is true, as most steps are the only one between two selections.
-PASSES = 3
-
 # Conjugate gradients are used once a step leaves more than this share of the radius. With nearly as
 # many features as documents, coordinate descent alone leaves selections uncertain.
 CG_FROM = 0.5
-
-# Newton steps are halved while they are longer than this share; then the fallback is tried.
-SHORTEST = 0.2
 
 # Share of the target radius that weights which are not moved, being nearly optimal, may leave.
 UNMOVED = 0.3
 
 # Share of the target radius that the intercept's last move, which is linearized, may leave.
 INTERCEPT_SHARE = 0.2
-
-# Most Newton steps on the intercept alone.
-INTERCEPT_STEPS = 20
 
 # Relative rounding of the objective; a rise below it does not undo a step.
 NOISE = 1e-11
@@ -298,7 +288,7 @@ class ActiveFit:
             self._refresh()
             return before - self.objective
 
-        return backtrack(fall_at, 0.0, NOISE * abs(before), SHORTEST)
+        return backtrack(fall_at, 0.0, NOISE * abs(before), SHORT)
 
     def _derive(self) -> None:
         """Compute the loss and its derivatives at the present scores."""

@@ -34,10 +34,7 @@ from textreg.solvers.certificate import (
     relative_gap,
     value_of,
 )
-from textreg.solvers.state import IDLE, MOST_EFFORT, Engine, has_kinks
-
-# Most rounds of coordinate descent in a step.
-PASSES = 3
+from textreg.solvers.state import IDLE, MOST_EFFORT, PASSES, POLISH, Engine, has_kinks
 
 # Weights below this, in the problem's unit of weights, may be set to zero.
 SPARSE = 2e-5
@@ -128,9 +125,6 @@ S_LEAST = 5e-7
 
 # Largest extra factor of s for a growing group in a round.
 LARGEST_GROWTH = 2.0
-
-# Most iterations of conjugate gradients in a step.
-POLISH = 10
 
 # When a check finds a fall below STALLED times the tolerance, and s at the norms, the effort of
 # the next round doubles: the objective has converged, but the bound still suffers from the error of

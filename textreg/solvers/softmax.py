@@ -71,6 +71,7 @@ from textreg.solvers.state import (
     IDLE,
     INTERCEPT_STEPS,
     NOISE,
+    SHORT,
     Engine,
     check_finite,
     checks_overflow,
@@ -174,10 +175,6 @@ def softmax_loss(problem: Problem, codes: Int64s, W: Floats, b: Floats) -> float
     return float(problem.sample_weight @ (logsumexp(Z, axis=1) - Z[np.arange(len(Z)), codes]))
 
 
-# Rounds before the first check of the gap: fewer than for one weight vector, as each does more.
-FIRST_CHECK = 5
-
-
 @checks_overflow
 def multinomial_groups(
     problem: Problem,
@@ -218,7 +215,7 @@ def multinomial_groups(
     classes = Classes(problem, codes, penalty.value_over_classes, start)
     fit = ClassesFit(classes, penalty, SeparableStep(problem, penalty.majorizer(penalty.strengths)))
     s = touching_points(penalty, fit, warm=start is not None)
-    found = reweight(problem, penalty, fit, s, FIRST_CHECK)
+    found = reweight(problem, penalty, fit, s)
     fields = {key: getattr(found, key) for key in ("objective", "gap", "iterations", "history")}
     fields["converged"] = found.gap <= problem.tol
     return _finished(problem, found.w, found.b, UNIT, fields, stopped=found.ended)
@@ -588,9 +585,6 @@ def _balance(S: Floats, totals: Floats) -> None:
 # Largest and smallest share of the residual that a step may leave.
 ROUGH, FINE = 0.3, 0.01
 
-# Steps are halved until they are shorter than this; then there is none.
-SHORTEST = 0.1
-
 
 def ridge_together(classes: Classes, q: Floats) -> bool:
     """Lower the loss and 1/2 sum_j q_j w_j^2, the same for every class; whether a step did."""
@@ -614,7 +608,7 @@ def ridge_together(classes: Classes, q: Floats) -> bool:
         return classes.loss_of(Z) + 0.5 * float(np.einsum("kj,kj,j->", W, W, q))
 
     before, length = value(classes.Z, classes.W), 1.0
-    while length >= SHORTEST:
+    while length >= SHORT:
         Z, trial = classes.Z + length * move, classes.W + length * W
         if value(Z, trial) < before:
             classes.Z, classes.W, classes.b = Z, trial, classes.b + length * V[-1]
@@ -692,7 +686,7 @@ def newton_together(classes: Classes, penalty: Separable) -> bool:
         return classes.loss_of(Z) + float(w @ (0.5 * model.q * w + model.lam * sign))
 
     before, length = value(classes.Z, start), 1.0
-    while length >= SHORTEST:
+    while length >= SHORT:
         w, Z = start + length * change.w, classes.Z + length * change.z
         crossing = (w * sign < 0.0) & (model.lam > 0.0)
         if crossing.any():
@@ -781,9 +775,6 @@ class _SupportModel:
             classes.b = w[size:].copy()
 
 
-# Rounds of coordinate descent and of conjugate gradients in a step over one class.
-PASSES, POLISH = 3, 10
-
 # Share of its gradient that a step over one class leaves, where the penalty is quadratic.
 LEFT_BY_STEP = 0.1
 
@@ -857,8 +848,7 @@ class SeparableStep:
         engine, penalty = self.engine, self.penalty
         engine.optimize_intercept()
         active = engine.active(penalty, engine.gradient())
-        passes = PASSES if penalty.lam.any() else 1  # conjugate gradients do the work without
-        engine.step(active, penalty, passes=passes, polish=POLISH, effort=self.effort)
+        engine.step(active, penalty, self.effort)
 
     def smooth(self) -> bool:
         """Whether there is no l1 penalty."""

@@ -269,7 +269,7 @@ class GramCache:
 
 
 # Derivatives below this share of the sum of their absolute terms are rounding.
-ROUNDING = 1e-13
+CANCELLED = 1e-13
 
 # Steps after which what is updated from step to step is computed anew, because of rounding.
 RENEWAL = 100
@@ -310,7 +310,7 @@ def squares_noise(problem: Problem) -> float:
     """
     y, c = problem.y, problem.sample_weight
     total = float(c.sum()) or 1.0
-    return ROUNDING * total * float(np.sqrt(c @ y**2 / total))
+    return CANCELLED * total * float(np.sqrt(c @ y**2 / total))
 
 
 class LinearLikelihood:
@@ -455,7 +455,7 @@ class ExponentialScores:
                 "give some, or use another likelihood."
             )
         self._z = np.zeros(problem.design.shape[0])
-        self.noise = ROUNDING * self._count
+        self.noise = CANCELLED * self._count
         self._steps = 0
         self._renew()
 
@@ -565,7 +565,7 @@ class LossScores:
         engine.restart(np.zeros(problem.design.shape[1]), problem.intercept_at_zero())
         squares = isinstance(problem.loss, Squared)  # their error is the mean, not that of halves
         self._per_document = 2.0 if squares else 1.0
-        size = ROUNDING * self._total * self.residual_size
+        size = CANCELLED * self._total * self.residual_size
         self.noise = squares_noise(problem) if squares else size
         self._optimize_intercept()
 

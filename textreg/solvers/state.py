@@ -122,7 +122,11 @@ NOISE = 1e-14
 IDLE = 5
 
 # Most steps on the intercept alone, and the relative sum of r that ends them.
-INTERCEPT_STEPS, INTERCEPT_SLOPE = 30, 1e-9
+INTERCEPT_STEPS, INTERCEPT_SLOPE = 40, 1e-9
+
+# Most rounds of coordinate descent on a quadratic model, and iterations of conjugate gradients.
+# More of them make a model more exact than it is true.
+PASSES, POLISH = 3, 10
 
 # A longer Newton step on the intercept shows that the loss is flat there: between two points that
 # enclose the optimum the next one is halfway.
@@ -246,7 +250,13 @@ class Engine:
         return out[:count]
 
     def step(
-        self, active: Int32s, penalty: Separable, *, passes: int, polish: int, effort: int = 1
+        self,
+        active: Int32s,
+        penalty: Separable,
+        effort: int = 1,
+        *,
+        passes: int = PASSES,
+        polish: int = POLISH,
     ) -> float:
         """One proximal Newton step over ``active`` (permuted in place).
 
@@ -437,7 +447,7 @@ class _SupportModel:
 # Mean curvature of the loss below which its model is useless.
 UNDERFLOW = 1e-12
 
-# Length of a step below which its model is not trusted.
+# Length of a step below which its model is not trusted, and it is halved no more.
 SHORT = 0.1
 
 
