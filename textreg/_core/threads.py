@@ -39,7 +39,7 @@ def allowing(threads: int) -> Iterator[None]:
 
 
 def pieces_of(size: int, each: int = PIECES) -> int:
-    """Into how many pieces work of this size is cut; at most so many for ``each`` thread."""
+    """Into how many pieces work of this size is cut; each: the most of them for every thread."""
     threads = allowed()
     return 1 if threads == 1 else max(1, min(each * threads, size // LEAST))
 
