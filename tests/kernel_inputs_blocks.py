@@ -20,11 +20,8 @@ def of_lines(rng: np.random.Generator, n: int) -> Any:
 
 
 def block_dots(rng: np.random.Generator, n: int, p: int) -> Arguments:
-    width, kind, (which, count) = (
-        int(rng.integers(0, 40)),
-        rng.choice(["f4", "f8"]),
-        of_lines(rng, n),
-    )
+    width, kind = int(rng.integers(0, 40)), rng.choice(["f4", "f8"])
+    which, count = of_lines(rng, n)
     V, out = rng.normal(size=(p, width)).astype(kind), np.full((count, width), np.nan, dtype=kind)
     return {**lines(rng, n, p), "V": V, "out": out, "lines": which}
 

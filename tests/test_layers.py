@@ -178,7 +178,7 @@ def test_a_command_imports_nothing_heavy_before_it_works(module: str) -> None:
 
 
 BUDGETS = {
-    "textreg": 35_996,
+    "textreg": 35_997,
     "textreg/_core": 4_170,
     "textreg/blocks": 641,
     "textreg/builtin": 1_210,
@@ -191,7 +191,7 @@ BUDGETS = {
     "textreg/model": 1_660,
     "textreg/plugins": 1_310,
     "textreg/reading": 2_306,
-    "textreg/records": 2_499,
+    "textreg/records": 2_500,
     "textreg/solvers": 4_944,
     "textreg/tasks": 1_302,
     "textreg/training": 4_339,

@@ -118,11 +118,14 @@ def test_an_error_waits_for_the_pieces_that_run() -> None:
 
 
 def test_kernels_have_threads_of_their_own_where_one_piece_runs() -> None:
-    """Several pieces run beside each other, each with one."""
+    """Several pieces run beside each other, each with its share."""
     with allowing(3):
         run = Work(jobs=2).run("trying", 2)
         assert run.map(allowed, [()]) == [3]
         assert run.map(allowed, [(), ()]) == [1, 1]
+        assert run.map(allowed, [()] * 4) == [1] * 4
+    with allowing(6):
+        assert run.map(allowed, [(), ()]) == [3, 3]
 
 
 def test_blas_has_its_threads_back_after_the_last_of_several() -> None:

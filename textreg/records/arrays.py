@@ -323,13 +323,12 @@ def scatter(
     first: int,
     place: Int64s,
     columns: tuple[Int32s, NDArray[Any]],
-    rows: tuple[Int32s, Floats] | tuple[None, None] = (None, None),
+    rows: tuple[Int32s | None, Floats | None] = (None, None),
 ) -> None:
     """Rows into columns, see :func:`scatter_rows`, which threads share; each reads all rows."""
-    chosen, factors = rows
 
     def some(begin: int, end: int) -> None:
-        scatter_rows(*matrix, first, place, *columns, chosen, factors, begin, end)
+        scatter_rows(*matrix, first, place, *columns, *rows, begin, end)
 
     share_range(some, len(place), len(matrix[1]), 1)
 

@@ -294,9 +294,9 @@ class Design:
                 break
         return indptr, indices, data
 
-    def _lines(self, features: Int32s) -> tuple[CompressedArrays, Int32s, Floats]:
+    def _lines(self, features: Int32s) -> tuple[CompressedArrays, Int32s, Floats | None]:
         """Arrays by columns, and which columns of these, times what, are the ``features``."""
-        return self.columns, features, np.ones(len(features))
+        return self.columns, features, None
 
     def product(self, w: Floats, features: Int32s | None = None, intercept: float = 0.0) -> Floats:
         """X w + intercept.
@@ -315,11 +315,13 @@ class Design:
         ndarray, shape (n,) or (n, k)
         """
         self._check(w, self.shape[1] if features is None else len(features), features)
-        by_rows = features is None and not intercept and self.shape[0] > self.shape[1]
-        if w.ndim == 1 and features is None:
-            features = np.flatnonzero(w != 0.0).astype(np.int32)
-            by_rows = DENSE * len(w) < len(features) and len(w) <= CACHED and not intercept
-            w, features = (w, None) if by_rows else (w[features], features)
+        quicker = self.shape[0] > self.shape[1]
+        if w.ndim == 1:
+            quicker = len(w) <= CACHED and int(np.count_nonzero(w)) > DENSE * len(w)
+        by_rows = quicker and features is None and not intercept
+        if w.ndim == 1 and features is None and not by_rows:
+            features = np.flatnonzero(w).astype(np.int32)
+            w = w[features]
         out = np.full((self.shape[0], *w.shape[1:]), float(intercept))
         # Either way sums run over the features in order: the result is the same.
         if by_rows:

@@ -177,7 +177,7 @@ class Run:
         Ctrl-C sets :attr:`stopped`, and so does an error, for the pieces that still run. A
         ConvergenceWarning is left to the caller, who knows which of the fits matter.
         """
-        # Limits on time hold in the threads as they do here; kernels have no further ones there.
+        # Limits on time hold in the threads as they do here; pieces divide those of kernels.
         with allowing(max(1, allowed() // max(1, len(pieces)))):
             calls = [partial(copy_context().run, call, *piece) for piece in pieces]
         threads = min(self.work.threads, len(calls))  # no thread without work
