@@ -33,10 +33,10 @@ EXACT = 1e-12
 MOST = 200
 
 # Most groups for Newton's method; with more the parts are no more than near those of least sum.
-LARGEST = 2000
+LARGEST = 300
 
-# Rounds of reweighting before Newton's method.
-WARM = 3
+# Rounds of reweighting that choose the groups of the first set, and before Newton's method.
+SETTLING, WARM = 100, 3
 
 # Relative ridge of its matrix, which is singular where groups depend on each other.
 SLIGHT = 1e-13
@@ -179,27 +179,29 @@ def latent_parts(
         return out, math.inf
     if not len(support):
         return out, 0.0
-    eta = np.zeros(len(out)) if norms is None else norms / penalty.strengths
+    touched = np.flatnonzero(penalty.norms(values))
+    part, values = penalty.select(touched, support), values[support]
+    eta = np.zeros(len(touched)) if norms is None else norms[touched] / part.strengths
     chosen = np.flatnonzero(eta)
-    if len(np.unique(penalty.select(chosen, support).indices)) < len(support):
-        eta += _cover(penalty, values, support)
-        chosen = np.flatnonzero(eta)
+    if not part.spread(eta).all():
+        eta = settled(part, values, part.norms(values) / part.strengths, SETTLING)
+        chosen = _cover(part, eta)
+    if len(chosen) > LARGEST:
+        out[touched] = part.strengths * eta
+        return out, float(penalty.strengths @ out)
     # At the optimum the dual point t = w / zeta is in all balls, ||t_g|| <= lambda_g. Groups whose
     # ball it leaves join the chosen ones; t / max ratio is a dual point meanwhile.
-    best = math.inf
+    best, every = math.inf, np.arange(part.p, dtype=np.int32)
     for _ in range(MOST):
-        part = penalty.select(chosen, support)
-        balanced, t_support = _balance(part, values[support], eta[chosen])
-        t = np.zeros(penalty.p)
-        t[support] = t_support
-        ratios = penalty.norms(t) / penalty.strengths
+        balanced, t = _balance(part.select(chosen, every), values, eta[chosen])
+        ratios = part.norms(t) / part.strengths
         parts = balanced * ratios[chosen]  # ||v_g|| / lambda_g
-        value = float(penalty.strengths[chosen] ** 2 @ parts)
+        value = float(part.strengths[chosen] ** 2 @ parts)
         if value < best:
             best = value
             out[:] = 0.0
-            out[chosen] = penalty.strengths[chosen] * parts
-        bound = float(values[support] @ t_support) / max(1.0, float(ratios.max()))
+            out[touched[chosen]] = part.strengths[chosen] * parts
+        bound = float(values @ t) / max(1.0, float(ratios.max()))
         new = np.setdiff1d(np.flatnonzero(ratios > 1.0 + EXACT), chosen, assume_unique=True)
         if best - bound <= EXACT * best or not len(new):
             break
@@ -207,8 +209,7 @@ def latent_parts(
         eta[chosen] = balanced
         most = max(20, len(chosen))
         new = np.sort(new[np.argsort(-ratios[new], kind="stable")[:most]])
-        eta_new = eta[chosen][balanced > 0.0].min()
-        eta[new] = 1e-3 * eta_new  # reweighting never leaves zero
+        eta[new] = 1e-3 * balanced[balanced > 0.0].min()  # reweighting never leaves zero
         chosen = np.flatnonzero(eta)
     return out, best
 
@@ -240,18 +241,12 @@ def parts_within(penalty: LatentPenalty, w: Floats, groups: Int64s) -> tuple[Flo
     return eta, t
 
 
-def _cover(penalty: LatentPenalty, values: Floats, support: Int32s) -> Floats:
-    """eta of parts of which every feature is in the one where weights are cheapest."""
-    sizes = penalty.norms(values)
-    order = np.argsort(sizes / penalty.strengths, kind="stable")
-    touched = order[sizes[order] > 0.0]
-    part = penalty.select(touched, support)
-    best = np.full(len(support), -1, dtype=np.int64)
-    np.maximum.at(best, part.indices, row_of(part.indptr))
-    squares = np.bincount(best, values[support] ** 2, len(touched))
-    eta = np.zeros(len(sizes))
-    eta[touched] = np.sqrt(squares) / penalty.strengths[touched]
-    return eta
+def _cover(penalty: LatentPenalty, eta: Floats) -> Int64s:
+    """Groups that have all features: for every feature the one whose eta is largest."""
+    entries = np.repeat(eta, np.diff(penalty.indptr))
+    largest = np.zeros(penalty.p)
+    np.maximum.at(largest, penalty.indices, entries)
+    return np.unique(row_of(penalty.indptr)[entries == largest[penalty.indices]])
 
 
 def _balance(part: LatentPenalty, w: Floats, eta: Floats) -> tuple[Floats, Floats]:
@@ -293,8 +288,10 @@ def _balance(part: LatentPenalty, w: Floats, eta: Floats) -> tuple[Floats, Float
                 break
         else:
             break
+        # A group that leaves ends a step of any length, after which the next may be long.
+        left = np.count_nonzero(trial) < np.count_nonzero(eta)
         eta, fall, value = trial, value - new, new
-        if fall <= NOISE * value and done > WARM:
+        if fall <= NOISE * value and done > WARM and not left:
             break
     return eta, w / (Bt @ eta)
 

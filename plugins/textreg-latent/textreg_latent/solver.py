@@ -8,16 +8,14 @@ two kinds of steps:
 - reweighting (J2): with eta_g = ||v_g|| / lambda_g fixed the penalty is quadratic in w, one step of
   the engine lowers the objective, and the parts follow. It starts ahead of the last point
   (beck2009), unless that would raise the objective. Most groups vanish quickly;
-- Newton's method on all entries of the parts that are not zero (J5), where the objective is smooth:
-  expensive where many groups have a part, and exact where few do. A part that would turn round
-  becomes zero.
+- Newton's method on all entries of the parts that are not zero (J5), where the objective is smooth,
+  as soon as the gap is small. A part that would turn round becomes zero.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from contextlib import suppress
 from functools import partial
 
 import numpy as np
@@ -41,12 +39,8 @@ ROUNDS = 50
 # Steps of reweighting between two such times.
 REWEIGHTINGS = 3
 
-# Gap below which these steps are more accurate, and how much, as a small fall of the objective is
-# lost in rounding.
-CAREFUL, EFFORT = 1e-4, 3
-
-# Steps of reweighting for every part before Newton's method, which costs more with many parts.
-PATIENCE = 0.2
+# Gap below which Newton's method follows them.
+CLOSE = 1e-3
 
 # Most steps of Newton's method in a round, further ones where parts became zero: many short ones
 # are quicker than few exact ones, as parts turn round on the way.
@@ -67,14 +61,8 @@ NEGLIGIBLE = 1e-6
 # Shares of the longest part: shorter parts become zero where the tolerance allows it.
 SMALL = (1e-2, 1e-3, 1e-4, 1e-6)
 
-# Most groups whose parts are those of least sum, not only near them.
-EXACT = 200
-
 # What iterations are called.
 UNIT = "steps over groups"
-
-# Most rounds of coordinate descent and iterations of conjugate gradients in a step of reweighting.
-PASSES, POLISH = 1, 6
 
 # Rounds in which parts follow the weights: each costs a pass over the entries of the groups.
 SETTLING = 10
@@ -90,12 +78,6 @@ SLACK = 100.0 * NOISE
 
 # Most times that a step of Newton's method is halved.
 HALVINGS = 30
-
-# Most parts whose lengths are preconditioned together.
-LARGEST = 1500
-
-# Relative ridge of that matrix, which is singular where parts depend on each other.
-SLIGHT = 1e-10
 
 # Share of its value at which an entry, or a part, has become zero.
 ROUNDING = 1e-12
@@ -203,19 +185,16 @@ class _Run:
     def _rounds(self, fit: LatentFit, gap: float) -> None:
         """Lower the objective of a few groups, from a gap until it is small enough."""
         enough = max(ENOUGH * self.problem.tol, CLOSER * gap)
-        best, idle, reweighted = -math.inf, 0, 0
+        best, idle = -math.inf, 0
         for _ in range(min(ROUNDS, self.problem.max_iter - self.rounds)):
             self.rounds += 1
             before = fit.value
-            effort = EFFORT if gap < CAREFUL else 1
             for _ in range(REWEIGHTINGS):
-                fit.reweight(effort)
-            reweighted += REWEIGHTINGS
-            if reweighted > PATIENCE * np.count_nonzero(fit.norms):
+                fit.reweight()
+            if gap < CLOSE:
                 for _ in range(STEPS):
-                    if not fit.newton(effort):
+                    if not fit.newton():
                         break
-                reweighted = 0
             best = max(best, fit.bound())
             gap = relative_gap(fit.value, best)
             if gap <= enough:
@@ -254,14 +233,13 @@ class _Run:
                 return
 
     def solution(self, bound: LatentBound, history: list[Step]) -> Solution:
-        """The solution, whose parts are those of least sum where they are few."""
+        """The solution, with the parts of least sum where they are few."""
         penalty, engine = self.penalty, self.engine
         norms, value = self.norms, self.value
-        if np.count_nonzero(norms) <= EXACT:
-            least, omega = latent_parts(penalty, self.w, norms)
-            with_least = engine.value + penalty.separable(self.w) + omega
-            if with_least <= value:
-                norms, value = least, with_least
+        least, omega = latent_parts(penalty, self.w, norms)
+        with_least = engine.value + penalty.separable(self.w) + omega
+        if with_least <= value:
+            norms, value = least, with_least
         gap = relative_gap(value, bound.value)
         norms = penalty.original_norms(norms, self.w)
         return Solution(
@@ -337,11 +315,8 @@ class LatentFit:
         self.norms[over] = np.minimum(share * lengths, (eta * penalty.strengths)[over])
         self.value = self._objective()
 
-    def reweight(self, effort: int = 1) -> None:
-        """A step with eta fixed, from ahead of the last one; then the parts follow the weights.
-
-        effort: how accurate the step is.
-        """
+    def reweight(self) -> None:
+        """A step with eta fixed, from ahead of the last one; then the parts follow the weights."""
         engine, last = self.engine, self._last
         w, b, z = before = engine.w.copy(), engine.b, engine.z
         norms, value = self.norms, self.value
@@ -352,7 +327,7 @@ class LatentFit:
                 w + ahead * (w - last[0]), b + ahead * (b - last[1]), z + ahead * (z - last[2])
             )
         start = engine.w.copy()
-        self._step(effort)
+        self._step()
         self._settle()
         if not self.value <= value + SLACK * abs(value):
             engine.move_to(*before)
@@ -362,7 +337,7 @@ class LatentFit:
         turns = float((start - engine.w) @ (engine.w - w)) > 0.0
         self._steps = 0 if turns else self._steps + 1
 
-    def _step(self, effort: int) -> None:
+    def _step(self) -> None:
         """A step of the engine with eta fixed."""
         engine, penalty = self.engine, self.penalty
         # 1/2 sum_j w_j^2 / zeta_j + l2 ||w||^2 + l1 ||w||_1: a ridge of its own for every feature.
@@ -373,7 +348,7 @@ class LatentFit:
         active = np.flatnonzero(inside).astype(np.int32)
         if not len(active):
             return
-        engine.step(active, inner, passes=PASSES * effort, polish=POLISH, effort=effort)
+        engine.step(active, inner)
         engine.optimize_intercept()
 
     def _settle(self) -> None:
@@ -387,7 +362,7 @@ class LatentFit:
         self.norms = eta * penalty.strengths
         self.value = self._objective()
 
-    def newton(self, effort: int = 1) -> bool:
+    def newton(self) -> bool:
         """A step of Newton's method on the entries that are not zero, if it lowers the value.
 
         It starts from the parts that reweighting would make of these weights, whose sum is no
@@ -403,9 +378,7 @@ class LatentFit:
         slope = parts.slope()
         residual = -slope, -float(engine.r.sum()) if engine.fit_intercept else 0.0
         zero = Direction(np.zeros(len(slope)), 0.0, np.zeros(len(engine.z)))
-        change = conjugate_gradients(
-            parts, residual, zero, rounds=effort * PRODUCTS, accuracy=ACCURACY**effort
-        )
+        change = conjugate_gradients(parts, residual, zero, rounds=PRODUCTS, accuracy=ACCURACY)
         # First the steps beyond the first turn, with what turned set to zero; then shorter ones.
         first = parts.first_turn(change.w)
         halved = 0.5 ** np.arange(HALVINGS)
@@ -447,7 +420,7 @@ class PartsSystem:
         self._eta[self._grouped] = (safe / penalty.strengths)[self._groups]
         self._bend = np.zeros(len(self.values))
         self._bend[self._grouped] = 1.0 / self._eta[self._grouped]
-        self._prepare(np.flatnonzero(sizes > 0.0))
+        self._prepare()
 
     def _over_groups(self, entries: Floats) -> Floats:
         """Sums of entries over every group."""
@@ -501,15 +474,12 @@ class PartsSystem:
         entries = image[self.features] + self._bend * (w - self._unit * along)
         return entries, float(weighted.sum()) if engine.fit_intercept else 0.0, z
 
-    def _prepare(self, groups: Int64s) -> None:
-        """What the preconditioner needs: the Hessian as if features were independent.
+    def _prepare(self) -> None:
+        """What the preconditioner needs: the Hessian as if features and parts were independent.
 
-        Of every feature the entries make a diagonal and one vector; the lengths of all parts
-        (``groups``) add as many vectors: the lemma of Sherman, Morrison & Woodbury, twice.
+        Of every feature the entries make a diagonal and one vector; the length of every part adds
+        another: the lemma of Sherman, Morrison & Woodbury, twice.
         """
-        from scipy.linalg import cho_factor
-        from scipy.sparse import csr_array
-
         engine, penalty = self._engine, self._penalty
         curvature = engine.design.curvature(engine.h) + 2.0 * penalty.l2
         features, p = self.features[self._grouped], penalty.p
@@ -518,29 +488,14 @@ class PartsSystem:
         alone = curvature[self.features[self._grouped.stop :]]
         self._alone = np.where(alone > 0.0, alone, 1.0)
         self._h_sum = float(engine.h.sum())
-        entries = (self._unit * self._eta)[self._grouped]
-        shape = len(penalty.strengths), p
-        Q = csr_array((entries, (self._groups, features)), shape=shape)[groups]
-        # Of the lengths: diag(eta) - U (that) U' = Q diag(share) Q', with Q_gj = eta_g u_gj.
-        self._of, self._factor = groups, None
-        self._diagonal = np.asarray((Q * Q) @ self._share)
-        self._diagonal += SLIGHT * self._diagonal.max(initial=0.0)
-        self._diagonal[self._diagonal == 0.0] = 1.0
-        if 0 < len(groups) <= LARGEST:
-            matrix = np.asarray(((Q * self._share) @ Q.T).todense())
-            matrix[np.diag_indices(len(groups))] = (1.0 + SLIGHT) * self._diagonal
-            with suppress(np.linalg.LinAlgError):  # by rounding; the diagonal will do
-                self._factor = cho_factor(matrix)
+        # Of a length: eta - u' (that) u = sum_j share_j (eta_g u_gj)^2.
+        lengths = self._over_groups((self._unit * self._eta) ** 2 * self._share[self.features])
+        self._lengths = np.divide(1.0, lengths, out=np.zeros(len(lengths)), where=lengths > 0.0)
 
     def precondition(self, w: Floats, b: float) -> tuple[Floats, float]:
         """The inverse of that, times (w, b)."""
-        from scipy.linalg import cho_solve
-
         scaled = self._by_features(w)
-        along = self._over_groups(self._unit * scaled)[self._of]
-        lengths = np.zeros(len(self._penalty.strengths))
-        factor = self._factor
-        lengths[self._of] = along / self._diagonal if factor is None else cho_solve(factor, along)
+        lengths = self._lengths * self._over_groups(self._unit * scaled)
         scaled += self._by_features(self._unit * self._from_groups(lengths))
         return scaled, b / self._h_sum if self._engine.fit_intercept and self._h_sum else 0.0
 
