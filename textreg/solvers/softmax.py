@@ -685,19 +685,23 @@ def newton_together(classes: Classes, penalty: Separable) -> bool:
     def value(Z: Floats, w: Floats) -> float:
         return classes.loss_of(Z) + float(w @ (0.5 * model.q * w + model.lam * sign))
 
-    before, length = value(classes.Z, start), 1.0
-    while length >= SHORT:
+    crossing = ((start + change.w) * sign < 0.0) & (model.lam > 0.0)
+    zero_at = np.divide(-start, change.w, out=np.ones(len(start)), where=crossing)
+    # Up to where the first weight becomes zero the step lowers the model, and beyond it may.
+    before, first, length = value(classes.Z, start), float(zero_at.min(initial=SHORT)), 1.0
+    while True:
         w, Z = start + length * change.w, classes.Z + length * change.z
-        crossing = (w * sign < 0.0) & (model.lam > 0.0)
-        if crossing.any():
-            Z -= model.scores(np.where(crossing, w, 0.0))
-            w[crossing] = 0.0
+        stopped = crossing & (zero_at <= length)
+        if stopped.any():
+            Z -= model.scores(np.where(stopped, w, 0.0))
+            w[stopped] = 0.0
         if value(Z, w) < before:
             model.put(classes, w)
             classes.Z = Z
             return True
-        length *= 0.5
-    return False
+        if length == first:
+            return False
+        length = max(0.5 * length, first)
 
 
 class _SupportModel:
@@ -796,9 +800,6 @@ class ClassStep(Protocol):
     def together(self, classes: Classes) -> bool:
         """Improve all classes at once, if that is of use; whether it did."""
 
-    def shared(self, ws: Floats) -> Floats:
-        """The t (p,) that minimizes the penalty of ws - t, which has the same probabilities."""
-
     def conjugate(self, ts: Floats, ws: Floats) -> tuple[float, float]:
         """An upper bound of sum_k penalty*(scale t_k), and the scale in [0, 1] that it is for.
 
@@ -807,7 +808,7 @@ class ClassStep(Protocol):
 
 
 def take_turns(classes: Classes, step: ClassStep) -> None:
-    """Improve every class once, then what all have in common, then all of them at once.
+    """Improve every class once, then all of them at once.
 
     Smooth penalties need no turns, except far from the optimum, where Newton's method may fail.
     """
@@ -822,9 +823,6 @@ def take_turns(classes: Classes, step: ClassStep) -> None:
         step.step()
         classes.W[k], classes.b[k], classes.Z[k] = engine.w, engine.b, engine.z + rest
         total = np.logaddexp(rest, classes.Z[k])
-    shared = step.shared(classes.W)
-    classes.W -= shared
-    classes.Z -= classes.design.product(shared)
     step.together(classes)
 
 
@@ -862,16 +860,6 @@ class SeparableStep:
         """The penalty."""
         return self.penalty.value(w)
 
-    def shared(self, ws: Floats) -> Floats:
-        """Between the median and the mean of every feature's weights."""
-        penalty, t = self.penalty, np.zeros(ws.shape[1])
-        # Where most classes have a weight of zero, the median is zero.
-        if self.smooth():
-            return np.asarray(ws.mean(axis=0))
-        features = np.flatnonzero(np.count_nonzero(ws, axis=0) > len(ws) // 2)
-        t[features] = best_shift(ws[:, features], penalty.lam[features], penalty.q[features])
-        return t
-
     def conjugate(self, ts: Floats, ws: Floats) -> tuple[float, float]:
         """Exact; scaled until |t_j| <= lam_j where there is no ridge, as for two classes."""
         penalty, scale = self.penalty, 1.0
@@ -901,20 +889,19 @@ class QuadraticStep:
         newton.step(LEFT_BY_STEP)
 
     def smooth(self) -> bool:
-        """No, as nothing is done together."""
+        """No, as little is done together."""
         return False
 
     def together(self, classes: Classes) -> bool:
-        """Nothing more than taking turns."""
-        return False
+        """Leave out the mean over the classes, which changes no probability."""
+        shared = classes.W.mean(axis=0)
+        classes.W -= shared
+        classes.Z -= classes.design.product(shared)
+        return bool(shared.any())
 
     def value(self, w: Floats) -> float:
         """The penalty."""
         return self._penalty.value(w)
-
-    def shared(self, ws: Floats) -> Floats:
-        """The mean."""
-        return np.asarray(ws.mean(axis=0))
 
     def conjugate(self, ts: Floats, ws: Floats) -> tuple[float, float]:
         """t.w - w.Mw + ||t - 2 M w||^2 / (4 l2) for every class; see :mod:`.newton`."""
@@ -924,24 +911,3 @@ class QuadraticStep:
             rest = t - 2.0 * product
             total += float(t @ w) - float(w @ product) + float(rest @ rest) / (4.0 * l2)
         return total, 1.0
-
-
-def best_shift(ws: Floats, lam: Floats, q: Floats) -> Floats:
-    """argmin_t sum_k lam |w_k - t| + q/2 (w_k - t)^2 for every column of ws (classes, p).
-
-    lam, q: (p,). Between two consecutive weights, in sorted order, the sum is a parabola: its
-    minimum there is the clipped vertex, or the median where q is 0.
-    """
-    ws = np.sort(ws, axis=0)
-    k, total = len(ws), ws.sum(axis=0)
-    best = np.zeros(ws.shape[1])  # unless another is better by more than rounding
-    least = (lam * np.abs(ws).sum(axis=0) + 0.5 * q * (ws * ws).sum(axis=0)) * (1.0 - NOISE)
-    divisor = np.where(q > 0.0, q, 1.0)
-    for below in range(1, k):  # so many weights lie below t
-        t = (total + lam * (k - 2 * below) / divisor) / k
-        t = np.clip(np.where(q > 0.0, t, ws[k // 2]), ws[below - 1], ws[below])
-        shifted = ws - t
-        value = lam * np.abs(shifted).sum(axis=0) + 0.5 * q * (shifted * shifted).sum(axis=0)
-        better = value < least
-        best[better], least[better] = t[better], value[better]
-    return best
