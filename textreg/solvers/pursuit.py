@@ -88,7 +88,7 @@ CG_FROM = 0.5
 # Share of the target radius that weights which are not moved, being nearly optimal, may leave.
 UNMOVED = 0.3
 
-# Share of the target radius that the intercept's last move, which is linearized, may leave.
+# Share of the target radius that the intercept may leave.
 INTERCEPT_SHARE = 0.2
 
 # Relative rounding of the objective; a rise below it does not undo a step.
@@ -129,11 +129,6 @@ class ActiveColumns:
             self._indptr = np.append(self._indptr, begin + size)
         self.every = np.arange(len(self._indptr) - 1, dtype=np.int32)
 
-    def rows(self, added: int) -> Int32s:
-        """The documents of the last ``added`` columns."""
-        rows = self._indices[self._indptr[-1 - added] : self._indptr[-1]]
-        return rows if added == 1 else np.unique(rows)
-
     def product(self, w: Floats, b: float = 0.0, features: Int32s | None = None) -> Floats:
         """The scores of weights of all columns, or of some, and of an intercept."""
         z = np.full(self._columns.shape[0], b)
@@ -172,7 +167,7 @@ class ActiveFit:
         self.b = problem.intercept_at_zero()
         self.z[:] = self.b
         self.features: list[int] = []
-        self._columns, self._added = ActiveColumns(columns), 0
+        self._columns = ActiveColumns(columns)
         self.w, self._q, self._inverse = np.empty(0), np.empty(0), np.empty(0)
         self.radius, self._intercept_radius, self._slow = 0.0, 1e-9, False
         self._refresh()
@@ -192,15 +187,12 @@ class ActiveFit:
         self._inverse = np.append(self._inverse, 1.0 / np.maximum(q, LEAST_RIDGE))
         self.features.extend(features.tolist())
         self.radius, self._slow = math.inf, False
-        self._added += len(features)
 
     def improve(self, target: float) -> bool:
         """One Newton step toward the radius ``target``; False where it is lost in rounding."""
         self._intercept_radius = INTERCEPT_SHARE * target
         start, before = (self.w.copy(), self.b, self.z), self.objective
         last_radius, bounded = self.radius, False
-        if self._added:
-            self._fit_added()
 
         def step() -> Advance:
             self._minimize_model(UNMOVED * target, bounded)
@@ -220,38 +212,18 @@ class ActiveFit:
         self._slow = self._slow or self.radius > CG_FROM * last_radius
         return not bounded or fall > NOISE * abs(before)
 
-    def _fit_added(self) -> None:
-        """Move the new weights alone, then take the derivatives in their documents anew.
-
-        Their way is long and the second derivatives change on it; with those at its end, the other
-        weights need only one quadratic model.
-        """
-        problem, new = self.problem, self._columns.every[-self._added :]
-        rows = self._columns.rows(self._added)
-        self._descend(new.copy(), 0.0, fit_intercept=False)
-        move = self._columns.product(self.w[new], features=new)
-        r, h = np.empty(len(rows)), np.empty(len(rows))
-        self.loss.derivatives(
-            self.z[rows] + move[rows], problem.y[rows], problem.sample_weight[rows], r, h
-        )
-        self.r[rows], self.h[rows] = r, h
-        self._added = 0
-
     def _minimize_model(self, target: float, bounded: bool) -> None:
         """Move w and b toward the minimum of the quadratic model, by r and h as they are."""
         k = len(self.features)
         slack = target**2 / (0.25 * self._largest_curvature * max(k, 1))
-        # The newest weights first: they have the longest way to go.
-        self._descend(self._columns.every[::-1].copy(), 0.0 if bounded else slack)
+        # Coordinate descent, the newest weights first: they have the longest way to go.
+        newest = self._columns.every[::-1].copy()
+        self.b = ridge_descent(
+            *self._columns.matrix, self.h, self.r, newest, self._q, np.empty(k),
+            self.w, self.b, self.problem.fit_intercept, 0.0 if bounded else slack, PASSES,
+        )  # fmt: skip
         if self._slow and not bounded:
             self._conjugate(target)
-
-    def _descend(self, features: Int32s, slack: float, fit_intercept: bool = True) -> None:
-        """Coordinate descent on the model over ``features`` (overwritten); r follows."""
-        self.b = ridge_descent(
-            *self._columns.matrix, self.h, self.r, features, self._q, np.empty(len(self.w)),
-            self.w, self.b, self.problem.fit_intercept and fit_intercept, slack, PASSES,
-        )  # fmt: skip
 
     def _conjugate(self, target: float) -> None:
         """Conjugate gradients, until r is within ``target`` of the minimum of the model.
@@ -298,30 +270,20 @@ class ActiveFit:
     def _refresh(self) -> None:
         """Compute the loss and its derivatives, with the intercept moved to its optimum.
 
-        After the last move they are not computed again: r follows it along h, and is wrong by at
-        most ``_intercept_error``, the smaller of a bound of first and one of second order.
+        r is wrong by at most ``_intercept_error``: that is no farther than two steps of Newton's.
         """
         self._derive()
         self._intercept_error = 0.0
-        if not self.problem.fit_intercept:
-            return
-        for _ in range(INTERCEPT_STEPS):
+        for _ in range(INTERCEPT_STEPS if self.problem.fit_intercept else 0):
             curvature = float(self.h.sum())
             if curvature <= 0.0:
                 return
-            total = float(self.r.sum())
-            shift = -total / curvature
+            shift = -float(self.r.sum()) / curvature
+            self._intercept_error = 2.0 * self._largest_curvature * self._root_n * abs(shift)
+            if self._intercept_error <= self._intercept_radius:
+                return
             value, b, z = self.value, self.b, self.z
             self.b, self.z = b + shift, z + shift
-            first = self._largest_curvature * self._root_n * abs(shift)
-            # The part of r's sum that the second order leaves moves the intercept in turn.
-            again = 1.0 + self._largest_curvature * self._root_n**2 / curvature
-            second = 0.5 * self.loss.third_derivative_bound * shift * shift * self._root_n * again
-            self._intercept_error = min(first, second)
-            if self._intercept_error <= self._intercept_radius:
-                self.r += shift * self.h
-                self.value = value + 0.5 * shift * total
-                return
             self._derive()
             if not self.value <= value * (1.0 + NOISE):  # too far, where the loss is flat
                 self.b, self.z = b, z
