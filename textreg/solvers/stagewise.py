@@ -543,9 +543,6 @@ class ExponentialLikelihood(ExponentialScores):
         self._scaled.reset(-self._tilted, float(self._tilted.sum()) / self._count)
 
 
-# Longest step of the intercept that is predicted from the rows of a feature alone.
-REACH = 1.0
-
 # Longest way to look for the best intercept.
 FARTHEST = 2.0**20
 
@@ -583,17 +580,8 @@ class LossScores:
         """z in the rows of the feature, then b, so that all residuals are those of the optimum."""
         engine = self.engine
         rows, x = column(self._columns, feature)
-        z = engine.z[rows] + change * x
-        shift = 0.0
-        if engine.fit_intercept:
-            # One step of Newton's method, its derivatives updated in these rows only.
-            r, h = self._derivatives(z, rows)
-            slope = float(engine.r.sum()) + float((r - engine.r[rows]).sum())
-            curvature = float(engine.h.sum()) + float((h - engine.h[rows]).sum())
-            if abs(slope) < REACH * curvature:
-                shift = -slope / curvature
-        engine.z[rows] = z
-        engine.move_to(engine.w, engine.b + shift, engine.z + shift)
+        engine.z[rows] += change * x
+        engine.move_to(engine.w, engine.b, engine.z)
         self._optimize_intercept()
 
     def evaluate(self, w: Floats) -> tuple[float, float, float]:
@@ -605,12 +593,6 @@ class LossScores:
         """The mean loss, of squared error the mean of squares."""
         mean = self._loss.value(z + b, y, np.ones(len(y))) / max(len(y), 1)
         return self._per_document * mean
-
-    def _derivatives(self, z: Floats, rows: Int32s) -> tuple[Floats, Floats]:
-        """The first and second ones of the loss at the scores z of some documents."""
-        r, h = np.empty_like(z), np.empty_like(z)
-        self._loss.derivatives(z, self._y[rows], self._c[rows], r, h)
-        return r, h
 
     def _optimize_intercept(self) -> None:
         """Move the intercept to its optimum, by bisection where Newton's method does not get there.
@@ -663,7 +645,9 @@ class LossLikelihood(LossScores):
         """p in the rows of the feature, and A in the features of these rows; then the scores."""
         engine = self.engine
         rows, x = column(self._columns, feature)
-        r, _ = self._derivatives(engine.z[rows] + (change * x - engine.b + self._b0), rows)
+        r, h = np.empty((2, len(rows)))
+        z = engine.z[rows] + (change * x - engine.b + self._b0)
+        self._loss.derivatives(z, self._y[rows], self._c[rows], r, h)
         fall = -r - self._p[rows]
         self._p[rows] = -r
         self._scaled.add(rows, fall, -float(fall.sum()))
