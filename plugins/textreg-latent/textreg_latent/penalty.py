@@ -169,8 +169,9 @@ def latent_parts(
 ) -> tuple[Floats, float]:
     """The parts of least sum for weights w (p,): ||v_g|| of every merged group, and Omega(w).
 
-    Where Omega is infinite there are no parts. norms: those of parts of about the same weights, to
-    start from.
+    Where more than :data:`LARGEST` groups have a part, they are near those, and their sum is a
+    little above Omega; where that is infinite there are none. norms: those of parts of about the
+    same weights, to start from.
     """
     values = np.where(penalty.free, 0.0, w)
     support = np.flatnonzero(values).astype(np.int32)
@@ -182,17 +183,20 @@ def latent_parts(
     touched = np.flatnonzero(penalty.norms(values))
     part, values = penalty.select(touched, support), values[support]
     eta = np.zeros(len(touched)) if norms is None else norms[touched] / part.strengths
-    chosen = np.flatnonzero(eta)
-    if not part.spread(eta).all():
+    if part.spread(eta).all():
+        eta = settled(part, values, eta, 1)
+        chosen = np.flatnonzero(eta)
+    else:
         eta = settled(part, values, part.norms(values) / part.strengths, SETTLING)
         chosen = _cover(part, eta)
-    if len(chosen) > LARGEST:
-        out[touched] = part.strengths * eta
-        return out, float(penalty.strengths @ out)
+    out[touched] = part.strengths * eta
+    best = float(penalty.strengths @ out)
     # At the optimum the dual point t = w / zeta is in all balls, ||t_g|| <= lambda_g. Groups whose
     # ball it leaves join the chosen ones; t / max ratio is a dual point meanwhile.
-    best, every = math.inf, np.arange(part.p, dtype=np.int32)
+    every = np.arange(part.p, dtype=np.int32)
     for _ in range(MOST):
+        if len(chosen) > LARGEST:
+            break
         balanced, t = _balance(part.select(chosen, every), values, eta[chosen])
         ratios = part.norms(t) / part.strengths
         parts = balanced * ratios[chosen]  # ||v_g|| / lambda_g

@@ -235,11 +235,8 @@ class _Run:
     def solution(self, bound: LatentBound, history: list[Step]) -> Solution:
         """The solution, with the parts of least sum where they are few."""
         penalty, engine = self.penalty, self.engine
-        norms, value = self.norms, self.value
-        least, omega = latent_parts(penalty, self.w, norms)
-        with_least = engine.value + penalty.separable(self.w) + omega
-        if with_least <= value:
-            norms, value = least, with_least
+        norms, omega = latent_parts(penalty, self.w, self.norms)
+        value = engine.value + penalty.separable(self.w) + omega
         gap = relative_gap(value, bound.value)
         norms = penalty.original_norms(norms, self.w)
         return Solution(
