@@ -142,7 +142,7 @@ def _fit_one(
     data = context.prepared_for(best)
     folds = data.folds
     regularizer = best.regularizer if best else settings.reg
-    starts: list[AnyStart] | None = [*best.starts] if best else None
+    starts: Sequence[trials.Start | None] | None = best.starts if best else None
     task, rows = data.task, np.flatnonzero(data.task.known(data.y))
     learns, plain = task.learns_from_held_out(settings), data
     splits = left_out_splits(data, context.documents) if learns else []
@@ -167,7 +167,7 @@ def _fit_one(
             release_memory()
         problems = data.problems(rows, settings.tol)
     if initial is not None and not any(starts or ()):
-        starts = [*initial(data)]
+        starts = initial(data)
     large = table_bytes((task.n_rows, data.rows.shape[1])) > LARGE and not task.joint
     keep = PrunedRows(regularizer, problems, settings.prune) if large else None
     fitted, stopped = fit_rows(regularizer, problems, starts, work, keep=keep, prove=not large)
@@ -283,9 +283,9 @@ def learn_from_held(  # noqa: PLR0913  # the fits, and what is known of them
     if held is not None and outside is None:
         outside_scores, stopped = held.scores[:0], None
     else:
-        starts: list[AnyStart] | None = None
+        starts = None
         if near is not None and isinstance(near.w, np.ndarray):
-            starts = [*zip(near.w, near.b.tolist(), strict=True)]
+            starts = list(zip(near.w, near.b.tolist(), strict=True))
         held, outside_scores, stopped = held_out(regularizer, folds, work, X, starts)
     if stopped and near is not None:
         return None
@@ -313,7 +313,7 @@ def learn_from_held(  # noqa: PLR0913  # the fits, and what is known of them
 def fit_rows(
     regularizer: kinds.Regularizer,
     problems: trials.Problems,
-    starts: list[AnyStart] | None,
+    starts: Sequence[AnyStart] | None,
     work: Work = ALONE,
     *,
     keep: Table | None = None,
@@ -321,21 +321,19 @@ def fit_rows(
 ) -> tuple[MultiSolution, str | None]:
     """All weight vectors; and why they were stopped, if so: see :attr:`Run.stopped`.
 
-    starts: a solution for each weight vector to start from, or None for some or all; those that
-    were used are dropped. keep: what is kept of the weights, all by default. prove: whether to find
-    what is proven of their supports.
+    starts: a solution for each weight vector to start from, or None for some or all. keep: what is
+    kept of the weights, all by default. prove: whether to find what is proven of their supports.
     """
     run = work.run("fit", len(problems.rows))
     rows, (n, p), goal = problems.rows, problems.problem.design.shape, problems.problem.tol
     starts = starts or [None] * max(problems.task.n_rows, len(rows))
 
-    def dense(row: int) -> tuple[Floats, float] | None:
-        start, starts[row] = starts[row], None  # with many labels there is no room for all
+    def dense(start: AnyStart) -> tuple[Floats, float] | None:
         return start.dense(p) if isinstance(start, trials.Start) else start
 
     if problems.task.joint:
         problem, codes = problems.of(None), problems.y.astype(np.int64)
-        together = trials.together(list(map(dense, range(len(starts)))))
+        together = trials.together(list(map(dense, starts)))
         problem = problem.replace(callback=run.callback)
         (solved,) = run.map(calls.solve_softmax, [(regularizer, problem, codes, together)])
         run.advance()
@@ -347,7 +345,7 @@ def fit_rows(
     proves = prove and type(regularizer).support is not kinds.Regularizer.support
 
     def fit_piece(piece: Sequence[int | None]) -> list[Solution]:
-        from_, posed = [dense(row or 0) for row in piece], problems
+        from_, posed = [dense(starts[row or 0]) for row in piece], problems
         if proves and regularizer.needs == "groups" and n <= FEW:
             posed = replace(problems, problem=problems.problem.replace(tol=goal * TIGHTER))
             solutions = [
@@ -511,7 +509,7 @@ def held_out(
     folds: Sequence[trials.Fold],
     work: Work,
     outside: csr_array,
-    starts: list[AnyStart] | None,
+    starts: Sequence[AnyStart] | None,
 ) -> tuple[Held, Floats, str | None]:
     """Scores of everything held out, and of documents ``outside``, by fits that have not seen them.
 
@@ -533,7 +531,7 @@ def held_out(
             tables.take(0, fitted.w[at])
             intercepts = fitted.b[at : at + 1]
         else:
-            fit, ended = fit_rows(regularizer, fold, starts and [*starts], quiet, keep=tables)
+            fit, ended = fit_rows(regularizer, fold, starts, quiet, keep=tables)
             intercepts, stopped = fit.b, stopped or ended
         for table, found in zip(tables.scores, (scores, others), strict=True):
             table += intercepts

@@ -201,11 +201,9 @@ class SearchContext:
             table.clear()
 
     def release(self) -> None:
-        """Drop all documents from memory, and solutions to start from."""
+        """Drop all documents from memory."""
         self.drop_folds()
         self._features.clear()
-        for setting in self.measured:
-            setting.starts.clear()
 
     def grid(self, values: FeatureValues) -> list[Regularizer]:
         """The regularizer's own grid there, times the given values of its hyperparameters.

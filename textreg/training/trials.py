@@ -361,7 +361,7 @@ class MeasuredSetting:
     regularizer: Regularizer
     metrics: dict[str, float]
     nonzero: float
-    starts: list[Start | None] = field(repr=False)
+    starts: tuple[Start | None, ...] = field(repr=False)
     changes: Mapping[str, Any] = field(default_factory=dict)
     error: float | None = None
     losses: Floats | None = field(default=None, repr=False)
@@ -525,7 +525,7 @@ def measured_setting(  # noqa: PLR0913  # what is measured, and how
         regularizer=regularizer,
         metrics=task.measure(every, y, weights),
         nonzero=float(np.mean([int(np.unpackbits(union).sum()) for union in unions])),
-        starts=[trial.start for trial in by_fold[0]],
+        starts=tuple(trial.start for trial in by_fold[0]),
         changes=changes or {},
         error=spread,
         losses=losses if weights is None else None,

@@ -445,6 +445,6 @@ def _fit_without(
     """A fit and its scores (held out, k) of the part that it has not seen; None if stopped."""
     if run.stopped:
         return None
-    fitted, _ = fit_rows(part, fold, None if starts is None else [*starts])
+    fitted, _ = fit_rows(part, fold, starts)
     run.advance()
     return fitted, fold.X_new() @ fitted.w.T + fitted.b
