@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from textreg.records import Floats, Int32s
 
@@ -136,6 +137,26 @@ def backtrack(
             return Advance(max(fall, 0.0), length)
         length *= 0.5
     return Advance(0.0, 0.0)
+
+
+def bent_path(
+    start: Floats, change: Floats, bends: NDArray[np.bool_], shortest: float = 1.0
+) -> Iterator[tuple[float, Floats, NDArray[np.bool_]]]:
+    """The lengths 1, 1/2, 1/4, ... of a change, the weights there, and which have become zero.
+
+    Of the weights ``start`` (k,) those that bend stay at zero where they would change their sign.
+    The last length is where the first of them becomes zero, if that is below ``shortest``, and
+    else that: so far the path is straight, and lowers what the change does (Moré & Toraldo 1991).
+    """
+    crossing = ((start + change) * np.sign(start) < 0.0) & bends
+    zero_at = np.divide(-start, change, out=np.ones(len(start)), where=crossing)
+    last, length = float(zero_at.min(initial=shortest)), 1.0
+    while True:
+        zero = crossing & (zero_at <= length)
+        yield length, np.where(zero, 0.0, start + length * change), zero
+        if length == last:
+            return
+        length = max(0.5 * length, last)
 
 
 def step_with_fallback(

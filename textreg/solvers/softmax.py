@@ -61,7 +61,7 @@ from textreg.records import Floats, Int32s, Int64s, MultiSolution, Problem, Step
 from textreg.records.arrays import as_finite
 from textreg.records.problem import checked_codes
 from textreg.solvers.certificate import Excess, relative_gap
-from textreg.solvers.linear_algebra import Direction, conjugate_gradients
+from textreg.solvers.linear_algebra import Direction, bent_path, conjugate_gradients
 from textreg.solvers.newton import NewtonSteps
 from textreg.solvers.proximal import UNIT as PROXIMAL_UNIT
 from textreg.solvers.proximal import minimize, sum_of_rows
@@ -685,23 +685,16 @@ def newton_together(classes: Classes, penalty: Separable) -> bool:
     def value(Z: Floats, w: Floats) -> float:
         return classes.loss_of(Z) + float(w @ (0.5 * model.q * w + model.lam * sign))
 
-    crossing = ((start + change.w) * sign < 0.0) & (model.lam > 0.0)
-    zero_at = np.divide(-start, change.w, out=np.ones(len(start)), where=crossing)
-    # Up to where the first weight becomes zero the step lowers the model, and beyond it may.
-    before, first, length = value(classes.Z, start), float(zero_at.min(initial=SHORT)), 1.0
-    while True:
-        w, Z = start + length * change.w, classes.Z + length * change.z
-        stopped = crossing & (zero_at <= length)
+    before = value(classes.Z, start)
+    for length, w, stopped in bent_path(start, change.w, model.lam > 0.0, SHORT):
+        Z = classes.Z + length * change.z
         if stopped.any():
-            Z -= model.scores(np.where(stopped, w, 0.0))
-            w[stopped] = 0.0
+            Z -= model.scores(np.where(stopped, start + length * change.w, 0.0))
         if value(Z, w) < before:
             model.put(classes, w)
             classes.Z = Z
             return True
-        if length == first:
-            return False
-        length = max(0.5 * length, first)
+    return False
 
 
 class _SupportModel:

@@ -44,6 +44,7 @@ from textreg.solvers.linear_algebra import (
     Advance,
     Direction,
     backtrack,
+    bent_path,
     conjugate_gradients,
     step_with_fallback,
 )
@@ -365,25 +366,19 @@ class Engine:
         support = np.sort(active if smooth else active[w[active] != 0.0])
         # Without curvature a weight has no minimum in the model.
         support = support[self.curvature[support] + penalty.q[support] > 0.0]
-        start, sign = w[support], np.sign(w[support])
+        start = w[support]
         change, change_b, move = self._conjugate(
             _SupportModel(self, penalty, support), v, start, rounds * effort, effort
         )
         before = penalty.of(support, start)
-        crossing = ((start + change) * sign < 0.0) & (penalty.lam[support] > 0.0)
-        zero_at = np.divide(-start, change, out=np.ones(len(support)), where=crossing)
-        first, t = float(zero_at.min(initial=1.0)), 1.0
-        while True:
-            stopped = crossing & (zero_at <= t)
-            trial = np.where(stopped, 0.0, start + t * change)
+        for t, trial, stopped in bent_path(start, change, penalty.lam[support] > 0.0):
             if stopped.any():
                 step = self.design.product(trial - start, support, t * change_b)
             else:
                 step = t * move
             model = float(v @ step) + 0.5 * float(self.h @ (step * step))
-            if t == first or model + penalty.of(support, trial) < before:
+            if model + penalty.of(support, trial) < before:
                 break
-            t = max(t / 2.0, first)
         w[support] = trial
         v += self.h * step
         return b + t * change_b, not stopped.any()

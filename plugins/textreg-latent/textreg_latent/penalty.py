@@ -36,7 +36,7 @@ MOST = 200
 LARGEST = 300
 
 # Rounds of reweighting that choose the groups of the first set, and before Newton's method.
-SETTLING, WARM = 100, 3
+CHOOSING, WARM = 100, 3
 
 # Relative ridge of its matrix, which is singular where groups depend on each other.
 SLIGHT = 1e-13
@@ -187,7 +187,7 @@ def latent_parts(
         eta = settled(part, values, eta, 1)
         chosen = np.flatnonzero(eta)
     else:
-        eta = settled(part, values, part.norms(values) / part.strengths, SETTLING)
+        eta = settled(part, values, part.norms(values) / part.strengths, CHOOSING)
         chosen = _cover(part, eta)
     out[touched] = part.strengths * eta
     best = float(penalty.strengths @ out)

@@ -40,7 +40,7 @@ ROUNDS = 50
 REWEIGHTINGS = 3
 
 # Gap below which Newton's method follows them.
-CLOSE = 1e-3
+NEWTON_BELOW = 1e-3
 
 # Most steps of Newton's method in a round, further ones where parts became zero: many short ones
 # are quicker than few exact ones, as parts turn round on the way.
@@ -191,7 +191,7 @@ class _Run:
             before = fit.value
             for _ in range(REWEIGHTINGS):
                 fit.reweight()
-            if gap < CLOSE:
+            if gap < NEWTON_BELOW:
                 for _ in range(STEPS):
                     if not fit.newton():
                         break
