@@ -23,7 +23,6 @@ from textreg.plugins import registry
 from textreg.records import Floats, Graph, Groups, Problem
 from textreg.solvers.certificate import (
     EngineDual,
-    Target,
     conjugate_bound,
     group_bound,
     relative_gap,
@@ -192,9 +191,9 @@ def test_no_bound_of_groups_exceeds_the_optimum(loss: str, l1: float, l2: float)
                 for tol in (1e-6, 0.1, 1e3):  # improves u in earnest, hardly, and with ease
                     dual = EngineDual(engine, penalty.lam)
                     inside = clipped(u, penalty.indptr, penalty.strengths)
-                    target = Target(objective, tol)
+                    size = np.abs(engine.w)
                     with np.errstate(over="ignore"):  # as the solvers do
-                        bound = group_bound(dual, penalty, np.abs(engine.w), inside, target)
+                        bound = group_bound(dual, penalty, size, inside, objective, tol)
                     check(bound.value, optimum)
                     if l2 == 0.0:
                         # The dual variables that come with a bound are those that give it.
@@ -422,7 +421,7 @@ def test_dual_variables_that_are_not_numbers_certify_nothing(l2: float) -> None:
         dual = EngineDual(engine, penalty.lam)
         dual.products[at] = math.nan
         u = np.zeros(len(penalty.indices))
-        found = group_bound(dual, penalty, np.abs(w), u, Target(optimum, 1e-4))
+        found = group_bound(dual, penalty, np.abs(w), u, optimum, 1e-4)
         assert nothing(optimum, found.value)
     assert nothing(optimum, conjugate_bound(engine, lambda t: math.nan))
     assert not nothing(optimum, conjugate_bound(engine, SEPARABLE["lasso"].conjugate))

@@ -21,7 +21,7 @@ from textreg.features.vectorize import Vectorizer
 from textreg.penalties import GroupNorms
 from textreg.records import Design, Groups, Problem
 from textreg.records.arrays import distinct_rows, take_rows
-from textreg.solvers.certificate import EngineDual, Target, group_bound
+from textreg.solvers.certificate import EngineDual, group_bound
 from textreg.solvers.state import Engine
 from textreg.text import CsrArrays
 
@@ -158,5 +158,5 @@ def test_a_check_holds_the_dual_variables_and_few_vectors() -> None:
     u, size = np.zeros(len(penalty.indices)), np.zeros(p)
     dual = EngineDual(engine, penalty.lam)
     _ = penalty.floor
-    peak = peak_of(lambda: group_bound(dual, penalty, size, u, Target(1000.0, 1e-3)))
+    peak = peak_of(lambda: group_bound(dual, penalty, size, u, 1000.0, 1e-3))
     assert peak < 5 * size.nbytes

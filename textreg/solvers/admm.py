@@ -29,7 +29,7 @@ from textreg.errors import ConvergenceWarning
 from textreg.params import Parametrized, param
 from textreg.penalties import GroupNorms, Separable
 from textreg.records import Floats, Problem, Solution, SolverReport, Step
-from textreg.solvers.certificate import Bound, Target, group_bound, relative_gap, value_of
+from textreg.solvers.certificate import Bound, group_bound, relative_gap, value_of
 from textreg.solvers.reweighting import VectorFit, rounded
 from textreg.solvers.state import (
     Approached,
@@ -187,7 +187,7 @@ def _admm(problem: Problem, penalty: GroupNorms, chosen: AdmmOptions) -> tuple[S
             if stop == "gap" or last:
                 # After the v step, -u_g is lambda_g times a subgradient of the norm at v_g: the
                 # multipliers lie in their balls and are dual feasible.
-                found = group_bound(fit.dual(), penalty, fit.size(), -u, Target(best, problem.tol))
+                found = group_bound(fit.dual(), penalty, fit.size(), -u, best, problem.tol)
                 bound = max(bound, found, key=value_of)
                 gap = relative_gap(best, bound.value)
                 met = met or (stop == "gap" and gap <= problem.tol)
@@ -322,9 +322,7 @@ def _run(problem: Problem, penalty: GroupNorms, chosen: Algorithm1Options) -> So
         if iteration % CHECK == 0 or ended:
             objective = fit.value()
             duals = -u  # inside their balls after the v step
-            found = group_bound(
-                fit.dual(), penalty, fit.size(), duals, Target(objective, problem.tol)
-            )
+            found = group_bound(fit.dual(), penalty, fit.size(), duals, objective, problem.tol)
             bound = max(bound, found, key=value_of)
             history.append(Step(iteration, objective, relative_gap(objective, bound.value)))
             stopped = bool(problem.callback and problem.callback(history[-1]))

@@ -173,13 +173,6 @@ def conjugate_bound(engine: Engine, conjugate: Callable[[Floats], float]) -> flo
     return dual_value(engine, alpha) - value
 
 
-class Target(NamedTuple):
-    """The objective to certify; a bound within the relative gap ``tol`` of it is good enough."""
-
-    objective: float
-    tol: float
-
-
 class Excess(NamedTuple):
     """Of features that a dual point leaves out, those whose products cost something.
 
@@ -208,7 +201,7 @@ class DualPoint(Protocol):
     alpha: Floats
     products: Floats
     lam: Floats
-    left_out: Excess
+    left_out: Excess = Excess()
 
     def value(self, scale: float = 1.0) -> float:
         """The part of the dual value (D1) that is due to the loss, or a lower bound of it.
@@ -221,24 +214,25 @@ class DualPoint(Protocol):
 
         Returns how long each u_g may become from then on; None for its strength.
         """
+        return None
 
     def used(self, penalty: GroupNorms, u: Floats) -> Floats:
         """What u and features left out take of the squared strength of every group.
 
         Of all groups, where those of the penalty are what a working set leaves of them.
         """
+        return squared_norms(penalty.indptr, u)
 
     def damp(self, features: Int32s, excess: Floats) -> None:
         """Lower the products of some features by ``excess``, in the documents that hold them."""
 
     def level(self, features: Int32s) -> None:
         """Make the products of some features, which have no penalty, zero, where that is known."""
+        return
 
 
-class EngineDual:
+class EngineDual(DualPoint):
     """The dual variables of the documents at the present fit of an engine."""
-
-    left_out = Excess()
 
     def __init__(self, engine: Engine, lam: Floats, alpha: Floats | None = None) -> None:
         """alpha: (n,), in the place of those of the fit's scores; balanced."""
@@ -253,14 +247,6 @@ class EngineDual:
     def value(self, scale: float = 1.0) -> float:
         """The part of the dual value (D1) that is due to the loss."""
         return dual_value(self._engine, scale * self.alpha)
-
-    def leave_out(self, _penalty: GroupNorms, _u: Floats) -> Floats | None:
-        """Nothing is left out."""
-        return None
-
-    def used(self, penalty: GroupNorms, u: Floats) -> Floats:
-        """The squares of the lengths of u."""
-        return squared_norms(penalty.indptr, u)
 
     def damp(self, features: Int32s, excess: Floats) -> None:
         """Lower the products of some features by ``excess``, in the documents that hold them."""
@@ -280,7 +266,7 @@ class EngineDual:
 
 
 def group_bound(
-    dual: DualPoint, penalty: GroupNorms, size: Floats, u: Floats, target: Target
+    dual: DualPoint, penalty: GroupNorms, size: Floats, u: Floats, objective: float, tol: float
 ) -> Bound:
     """Lower bound for overlapping groups.
 
@@ -300,10 +286,9 @@ def group_bound(
     u : ndarray
         Dual variables to begin with, ragged, ||u_g|| <= lambda_g; changed to those that it ends
         with.
-    target : Target
-        What is to be certified, and how closely.
+    objective, tol : float
+        What is to be certified; a bound within this relative gap of it is good enough.
     """
-    objective, tol = target
     hopeless = relative_gap(objective, dual.value()) > USELESS * tol
     if len(penalty.unpenalized) and not hopeless:
         dual.level(penalty.unpenalized)

@@ -34,7 +34,6 @@ from textreg.records import Floats, Problem, Solution, Step
 from textreg.solvers.certificate import (
     Bound,
     EngineDual,
-    Target,
     balance,
     dual_value,
     group_bound,
@@ -488,10 +487,8 @@ class SparseAscent(_Sweeps):
         w, objective = rounded(fit, objective, tol)
         self._take(_Best(w, fit.intercept(), objective))
         self._u = penalty.duals(penalty.strengths / closer, fit.w)
-        target = Target(self._best.objective, tol)
-        found = group_bound(
-            EngineDual(fit.engine, penalty.lam, alpha), penalty, fit.size(), self._u, target
-        )
+        dual = EngineDual(fit.engine, penalty.lam, alpha)
+        found = group_bound(dual, penalty, fit.size(), self._u, self._best.objective, tol)
         self._bound = max(self._bound, found, key=value_of)
         self._report(sweeps)
 

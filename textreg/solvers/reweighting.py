@@ -29,7 +29,6 @@ from textreg.solvers.certificate import (
     Bound,
     DualPoint,
     EngineDual,
-    Target,
     group_bound,
     relative_gap,
     value_of,
@@ -281,8 +280,7 @@ def reweight(
                 best_w, best_b, best = w, fit.intercept(), objective
             u = np.empty(len(penalty.indices))
             fit.duals(penalty.strengths / np.maximum(s, norms), u)
-            target = Target(best, problem.tol)
-            found = group_bound(fit.dual(), penalty, size, u, target)
+            found = group_bound(fit.dual(), penalty, size, u, best, problem.tol)
             bound = max(bound, found, key=value_of)
             gap = relative_gap(best, bound.value)
             negligible = STALLED * problem.tol * value

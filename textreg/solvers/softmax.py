@@ -60,7 +60,7 @@ from textreg.penalties import GroupNorms, Penalty, Quadratic, Separable, soft
 from textreg.records import Floats, Int32s, Int64s, MultiSolution, Problem, Step
 from textreg.records.arrays import as_finite
 from textreg.records.problem import checked_codes
-from textreg.solvers.certificate import Excess, relative_gap
+from textreg.solvers.certificate import DualPoint, relative_gap
 from textreg.solvers.linear_algebra import Direction, bent_path, conjugate_gradients
 from textreg.solvers.newton import NewtonSteps
 from textreg.solvers.proximal import UNIT as PROXIMAL_UNIT
@@ -364,7 +364,7 @@ class ClassesFit(VectorFit):
         return ClassesDual(self._classes, self._penalty.lam)
 
 
-class ClassesDual:
+class ClassesDual(DualPoint):
     """Dual variables of all classes, and what l1 leaves of X'alpha.
 
     Attributes
@@ -374,8 +374,6 @@ class ClassesDual:
     lam : ndarray, shape (p,)
         Zeros, as l1 has had its share.
     """
-
-    left_out = Excess()
 
     def __init__(self, classes: Classes, l1: Floats) -> None:
         self._classes, self._l1 = classes, l1
@@ -393,17 +391,6 @@ class ClassesDual:
     def value(self, scale: float = 1.0) -> float:
         """At most the entropy at ``scale`` alpha: it is concave, and 0 where alpha is."""
         return scale * self._value
-
-    def leave_out(self, _penalty: GroupNorms, _u: Floats) -> Floats | None:
-        """Nothing is left out."""
-        return None
-
-    def used(self, _penalty: GroupNorms, _u: Floats) -> Floats:
-        """Nobody asks."""
-        return np.empty(0)
-
-    def level(self, features: Int32s) -> None:
-        """Not known for several classes: products stay as they are."""
 
     def damp(self, features: Int32s, excess: Floats) -> None:
         """Lower a_j for some features by ``excess``, in the documents that hold them."""
