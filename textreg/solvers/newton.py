@@ -45,25 +45,30 @@ from textreg.solvers.certificate import (
     separable_bound,
     value_of,
 )
-from textreg.solvers.linear_algebra import Advance, Direction, conjugate_gradients
+from textreg.solvers.linear_algebra import (
+    Advance,
+    Direction,
+    backtrack,
+    conjugate_gradients,
+    step_with_fallback,
+)
 from textreg.solvers.proximal import proximal
 from textreg.solvers.reduce import merge_parallel_columns
 from textreg.solvers.state import (
     IDLE,
     MOST_EFFORT,
     NOISE,
+    SHORT,
     Approached,
     Engine,
-    Parabola,
     approach,
     checks_overflow,
     document_norm,
     finish,
-    go_along,
     slope_of_intercept,
-    smooth_step,
     strongest_l1,
     strongest_ridge,
+    underflowed,
 )
 
 # Most rounds of coordinate descent in a step: its model is not one of a majorizer that changes.
@@ -451,7 +456,16 @@ class NewtonSteps:
 
         Returns the fall of the objective.
         """
-        return smooth_step(self.engine, lambda: self.engine.bent(lambda: self._step(share, gap)))
+        engine = self.engine
+
+        def trusted() -> Advance:
+            if underflowed(engine):
+                return Advance(0.0, 0.0)
+            return engine.bent(lambda: self._step(share, gap))
+
+        return step_with_fallback(
+            trusted, engine.use_curvature_bound, failed=lambda advance: advance.length < SHORT
+        )
 
     def _step(self, share: float, gap: float) -> Advance:
         """The step for the second derivatives as they stand."""
@@ -474,15 +488,21 @@ class NewtonSteps:
     def _advance(self, change: Floats, change_b: float, slope: float) -> Advance:
         """Go along the change while it helps; ``slope`` is that of the objective."""
         engine, product = self.engine, self.penalty.product(change)
-        penalty = Parabola(
-            value=float(engine.w @ self.product),
-            linear=2.0 * float(self.product @ change),
-            square=float(change @ product),
-        )
+        # (w + t d).M (w + t d) at the length t of the change d.
+        value, square = float(engine.w @ self.product), float(change @ product)
+        linear = 2.0 * float(self.product @ change)
         move = engine.design.product(change) + change_b
-        advance = go_along(engine, Direction(change, change_b, move), slope, penalty)
-        if advance.length:
-            self.product = self.product + advance.length * product
+
+        def fall_at(length: float) -> float:
+            loss = engine.loss.value(engine.z + length * move, engine.y, engine.c)
+            return engine.value - loss - length * linear - length * length * square
+
+        advance = backtrack(fall_at, slope, NOISE * (abs(engine.value) + abs(value)))
+        if length := advance.length:
+            w = length * change
+            w += engine.w
+            engine.move_to(w, engine.b + length * change_b, engine.z + length * move)
+            self.product = self.product + length * product
         return advance
 
 
