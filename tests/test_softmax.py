@@ -54,7 +54,7 @@ def fit(reg: str, given: Problem, codes: np.ndarray, **params: float) -> MultiSo
 
 def loss(given: Problem, codes: np.ndarray, W: np.ndarray, b: np.ndarray) -> float:
     Z = given.X @ W.T + b
-    return float(given.sample_weight @ (logsumexp(Z, axis=1) - Z[np.arange(N), codes]))
+    return float(given.sample_weight @ (logsumexp(Z, axis=1) - Z[np.arange(len(Z)), codes]))
 
 
 @pytest.mark.parametrize("intercept", [True, False])
@@ -238,3 +238,23 @@ def test_parallel_columns_share_their_weight_under_a_ridge() -> None:
     once = fit("ridge", made, codes, l2=0.1)  # 2 w_1 and w_2 = w_1 * 2: five times the square
     np.testing.assert_allclose(twice.w[:, P:], 2.0 * twice.w[:, :P], atol=1e-9)
     np.testing.assert_allclose(twice.w[:, :P] + 2.0 * twice.w[:, P:], once.w, atol=1e-4)
+
+
+def test_newton_follows_a_weak_ridge_of_many_classes(monkeypatch: pytest.MonkeyPatch) -> None:
+    # From zero weights it would go too far, and classes in turn would have to do the rest.
+    monkeypatch.delattr(Classes, "rest")
+    rng = np.random.default_rng(0)
+    classes = np.repeat(np.arange(60), 20)
+    words = [
+        [*(6 * k + rng.choice(6, 3, replace=False)), *(360 + rng.choice(100, 7, replace=False))]
+        for k in classes
+    ]
+    wrong = rng.random(len(classes)) < 0.1
+    codes = np.where(wrong, rng.integers(0, 60, len(classes)), classes)
+    X = np.zeros((len(codes), 460))
+    np.put_along_axis(X, np.array(words), 1.0, axis=1)
+    made = Problem(X=csr_array(X), y=np.where(codes == 0, 1.0, -1.0), tol=1e-4)
+    ours = fit("ridge", made, codes, l2=1e-3)
+    theirs = LogisticRegression(C=500.0, solver="newton-cg", tol=1e-8).fit(X, codes)
+    optimum = loss(made, codes, theirs.coef_, theirs.intercept_) + 1e-3 * (theirs.coef_**2).sum()
+    assert ours.objective == pytest.approx(optimum, rel=1e-4)

@@ -71,6 +71,8 @@ from textreg.solvers.state import (
     IDLE,
     INTERCEPT_STEPS,
     NOISE,
+    PATH_FACTOR,
+    ROUGH_GAP,
     SHORT,
     Engine,
     check_finite,
@@ -123,6 +125,8 @@ def multinomial(
     def penalty(W: Floats) -> float:
         return sum(step.value(w) for w in W)
 
+    if start is None and isinstance(step, SeparableStep) and step.smooth():
+        start = _from_stronger(problem, codes, step.penalty)
     fit = Classes(problem, codes, penalty, start)
     history: list[Step] = []
     bound, gap, before, idle, iteration = -np.inf, math.inf, math.inf, 0, 0
@@ -146,6 +150,33 @@ def multinomial(
         "history": tuple(history),
     }
     return _finished(problem, fit.W, fit.b, "rounds over the classes", fields, stopped=stopped)
+
+
+# The largest score, after a gradient step from zero weights, of a ridge that is not weak.
+MODERATE = 10.0
+
+
+def _from_stronger(
+    problem: Problem, codes: Int64s, penalty: Separable
+) -> tuple[Floats, Floats] | None:
+    """Weights and intercepts to start from where a ridge is weak: those of stronger ones.
+
+    The curvature at zero weights is that of shares of classes, 1 / classes or so. With a weak ridge
+    a step goes so far by it that nearly no curvature is left for the next one.
+    """
+    if not penalty.q.all():
+        return None
+    fit, start = Classes(problem, codes, penalty.value, None), None
+    scores = fit.product(fit.transposed_product(fit.alpha()) / penalty.q)
+    weak = float(np.abs(scores).max()) / MODERATE
+    del fit, scores  # there will be others
+    rough = problem.replace(tol=max(ROUGH_GAP, problem.tol))
+    stages = int(math.log(max(weak, 1.0), PATH_FACTOR)) if math.isfinite(weak) else 0
+    for stage in range(stages, 0, -1):
+        ridge = Separable(PATH_FACTOR**stage * penalty.q, penalty.mu, penalty.lam)
+        found = multinomial(rough, codes, SeparableStep(rough, ridge), start)
+        start = found.w, found.b
+    return start
 
 
 def _finished(
