@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypedDict, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -18,7 +18,6 @@ from textreg.records.text import Names
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
-    from typing_extensions import Unpack
 
 
 #: Where sentences end: after punctuation (and at blank lines), at the ends of lines, at lines
@@ -63,6 +62,37 @@ class WordRules(NamedTuple):
 ALL_WORDS = WordRules()
 
 
+class CharRules(NamedTuple):
+    """What n-grams are, for :func:`scan_chars`; the parameters of tokenizer ``chars``.
+
+    Attributes
+    ----------
+    min_n, max_n : int, default 2 and 5
+        The minimum and maximum number of characters (code points) in an n-gram. What has fewer
+        than the minimum is one n-gram as a whole.
+    analyzer : {"char_wb", "char"}, default "char_wb"
+        N-grams of what stands between white space, with a blank on both sides; or of a sentence,
+        across its words.
+    lowercase : bool, default True
+        Convert the texts by :meth:`str.lower` first.
+    sentences : {"punct", "lines", "paragraphs", "none"}, default "punct"
+        Where sentences end; see ``SENTENCES``. They are those of :func:`scan_words`, but a text
+        without words has one. An end where there is no white space cuts the word there.
+    normalize : {"nfc", "nfkc", "none"}, default "nfc"
+        The normal form (Unicode Standard Annex #15) of the texts, before anything else.
+    """
+
+    min_n: int = 2
+    max_n: int = 5
+    analyzer: str = "char_wb"
+    lowercase: bool = True
+    sentences: str = "punct"
+    normalize: str = "nfc"
+
+
+ALL_CHARS = CharRules()
+
+
 def scan_words(
     texts: Sequence[str], rules: WordRules = ALL_WORDS, *, spans: bool = False
 ) -> Tokens:
@@ -102,9 +132,8 @@ def scan_words(
 
     lowercase, min_length, sentences, form, punctuation, emoji = rules
     texts, given = _in_form(texts, form, spans=spans)
-    tokens = _tokens(encode(given, lowercase, min_length, sentences, punctuation, emoji, spans))
-    _move_spans(tokens, texts, given, form)
-    return tokens
+    scan = encode(given, lowercase, min_length, sentences, punctuation, emoji, spans)
+    return _tokens(scan, texts, given, form)
 
 
 def split_words(text: str, rules: WordRules = ALL_WORDS) -> list[list[str]]:
@@ -128,15 +157,8 @@ def split_words(text: str, rules: WordRules = ALL_WORDS) -> list[list[str]]:
     return _sentences_of(scan_words([text], rules))
 
 
-def scan_chars(  # noqa: PLR0913  # its options are its interface
-    texts: Sequence[str],
-    *,
-    ngram_range: tuple[int, int] = (2, 5),
-    analyzer: str = "char_wb",
-    lowercase: bool = True,
-    sentences: str = "punct",
-    normalize: str = "nfc",
-    spans: bool = False,
+def scan_chars(
+    texts: Sequence[str], rules: CharRules = ALL_CHARS, *, spans: bool = False
 ) -> Tokens:
     """Split texts into character n-grams and sentences, computed once for every distinct word.
 
@@ -146,19 +168,7 @@ def scan_chars(  # noqa: PLR0913  # its options are its interface
     Parameters
     ----------
     texts : sequence of str
-    ngram_range : tuple of int, default (2, 5)
-        The minimum and maximum number of characters (code points) in an n-gram. What has fewer
-        than the minimum is one n-gram as a whole.
-    analyzer : {"char_wb", "char"}, default "char_wb"
-        N-grams of what stands between white space, with a blank on both sides; or of a sentence,
-        across its words.
-    lowercase : bool, default True
-        Convert the texts by :meth:`str.lower` first.
-    sentences : {"punct", "lines", "paragraphs", "none"}, default "punct"
-        Where sentences end; see ``SENTENCES``. They are those of :func:`scan_words`, but a text
-        without words has one. An end where there is no white space cuts the word there.
-    normalize : {"nfc", "nfkc", "none"}, default "nfc"
-        The normal form (Unicode Standard Annex #15) of the texts, before anything else.
+    rules : CharRules, optional
     spans : bool, default False
         Whether to return character offsets. Blanks of an n-gram are not part of its span, unless it
         is nothing else.
@@ -176,35 +186,26 @@ def scan_chars(  # noqa: PLR0913  # its options are its interface
 
     Examples
     --------
-    >>> tokens = scan_chars(["It is"], ngram_range=(2, 3))
+    >>> tokens = scan_chars(["It is"], CharRules(min_n=2, max_n=3))
     >>> [tokens.vocabulary[id] for id in tokens.ids]
     [' i', ' it', 'it', 'it ', 't ', ' i', ' is', 'is', 'is ', 's ']
     """
     from textreg._core.text_chars import encode
 
-    texts, given = _in_form(texts, normalize, spans=spans)
+    min_n, max_n, analyzer, lowercase, sentences, form = rules
+    texts, given = _in_form(texts, form, spans=spans)
     across = analyzer == "char"
-    tokens = _tokens(encode(given, lowercase, across, sentences, *ngram_range, spans))
-    _move_spans(tokens, texts, given, normalize)
-    return tokens
+    scan = encode(given, lowercase, across, sentences, min_n, max_n, spans)
+    return _tokens(scan, texts, given, form)
 
 
-def split_chars(
-    text: str,
-    *,
-    ngram_range: tuple[int, int] = (2, 5),
-    analyzer: str = "char_wb",
-    lowercase: bool = True,
-    sentences: str = "punct",
-    normalize: str = "nfc",
-) -> list[list[str]]:
+def split_chars(text: str, rules: CharRules = ALL_CHARS) -> list[list[str]]:
     """Split one text as :func:`scan_chars` does.
 
     Parameters
     ----------
     text : str
-    ngram_range, analyzer, lowercase, sentences, normalize
-        As for :func:`scan_chars`.
+    rules : CharRules, optional
 
     Returns
     -------
@@ -213,24 +214,10 @@ def split_chars(
 
     Examples
     --------
-    >>> split_chars("It is", ngram_range=(2, 2))
+    >>> split_chars("It is", CharRules(min_n=2, max_n=2))
     [[' i', 'it', 't ', ' i', 'is', 's ']]
     """
-    tokens = scan_chars(
-        [text],
-        ngram_range=ngram_range,
-        analyzer=analyzer,
-        lowercase=lowercase,
-        sentences=sentences,
-        normalize=normalize,
-    )
-    return _sentences_of(tokens)
-
-
-def _tokens(scan: tuple[Any, ...]) -> Tokens:
-    """What a scan gives, as tokens."""
-    ids, sentence_ptr, paragraph_ptr, document_ptr, vocabulary, spans, sentence_spans = scan
-    return Tokens(ids, sentence_ptr, document_ptr, vocabulary, spans, sentence_spans, paragraph_ptr)
+    return _sentences_of(scan_chars([text], rules))
 
 
 def _sentences_of(tokens: Tokens) -> list[list[str]]:
@@ -239,19 +226,21 @@ def _sentences_of(tokens: Tokens) -> list[list[str]]:
     return [names[start:end] for start, end in pairwise(tokens.sentence_ptr.tolist())]
 
 
-def _move_spans(tokens: Tokens, texts: Sequence[str], normal: Sequence[str], form: str) -> None:
-    """Change the spans in the normal forms of texts to those in the texts, in place."""
+def _tokens(
+    scan: tuple[Any, ...], texts: Sequence[str], normal: Sequence[str], form: str
+) -> Tokens:
+    """What a scan of the normal forms of texts gives, with spans in the texts themselves."""
     from textreg._core.text_forms import move, places
 
-    if tokens.spans is None or tokens.sentence_spans is None:
-        return
-    for document, text in enumerate(texts):
+    ids, sentence_ptr, paragraph_ptr, document_ptr, vocabulary, spans, sentence_spans = scan
+    for document, text in enumerate(texts if spans is not None else ()):
         if normal[document] is not text:
             to_text = places(text, form)
-            first, last = tokens.document_ptr[document : document + 2]
-            start, end = tokens.sentence_ptr[first], tokens.sentence_ptr[last]
-            move(tokens.sentence_spans[first:last], *to_text)
-            move(tokens.spans[start:end], *to_text)
+            first, last = document_ptr[document : document + 2]
+            start, end = sentence_ptr[first], sentence_ptr[last]
+            move(sentence_spans[first:last], *to_text)
+            move(spans[start:end], *to_text)
+    return Tokens(ids, sentence_ptr, document_ptr, vocabulary, spans, sentence_spans, paragraph_ptr)
 
 
 def _in_form(texts: Sequence[str], form: str, *, spans: bool) -> tuple[Sequence[str], list[str]]:
@@ -541,8 +530,7 @@ class KnownWords:
         from textreg._core.text_rows import WordRows
 
         packed = Names.of(names)
-        self._form = rules.normalize
-        lowercase, min_length, sentences, _, punctuation, emoji = rules
+        lowercase, min_length, sentences, self._form, punctuation, emoji = rules
         self._rows = WordRows(
             (packed.letters, packed.ptr),
             None if wanted.dropped is None else wanted.dropped.view(np.uint8),
@@ -559,16 +547,6 @@ class KnownWords:
         return self._rows(_in_form(texts, self._form, spans=False)[1])
 
 
-class CharRules(TypedDict):
-    """The options of :func:`textreg.text.scan_chars`."""
-
-    ngram_range: tuple[int, int]
-    analyzer: str
-    lowercase: bool
-    sentences: str
-    normalize: str
-
-
 class KnownChars:
     """Finds character n-grams as :func:`textreg.text.scan_chars` does.
 
@@ -576,9 +554,8 @@ class KnownChars:
     ----------
     names : sequence of str
         The known n-grams, each once.
+    rules : CharRules
     wanted : Wanted
-    rules
-        The options of :func:`textreg.text.scan_chars`.
 
     Raises
     ------
@@ -586,17 +563,13 @@ class KnownChars:
         If two names are the same.
     """
 
-    def __init__(self, names: Sequence[str], wanted: Wanted, **rules: Unpack[CharRules]) -> None:
+    def __init__(self, names: Sequence[str], rules: CharRules, wanted: Wanted) -> None:
         from textreg._core.text_rows import CharRows
 
         packed = Names.of(names)
-        self._form = rules["normalize"]
-        self._rows = CharRows(
-            (packed.letters, packed.ptr),
-            rules["ngram_range"],
-            (rules["lowercase"], rules["analyzer"] == "char", rules["sentences"]),
-            *wanted.how,
-        )
+        min_n, max_n, analyzer, lowercase, sentences, self._form = rules
+        how = lowercase, analyzer == "char", sentences
+        self._rows = CharRows((packed.letters, packed.ptr), (min_n, max_n), how, *wanted.how)
         if not self._rows.distinct:
             raise _repeated(names)
 

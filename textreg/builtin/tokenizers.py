@@ -110,25 +110,19 @@ class Chars(Tokenizer):
 
     def __call__(self, text: str) -> list[list[str]]:
         """The n-grams of every sentence of ``text``."""
-        return split_chars(text, **self._how)
+        return split_chars(text, self._rules)
 
     def encode(self, texts: Sequence[str], *, spans: bool = False) -> Tokens:
         """The n-grams of all ``texts``, by :func:`textreg.text.scan_chars`."""
-        return scan_chars(texts, **self._how, spans=spans)
+        return scan_chars(texts, self._rules, spans=spans)
 
     def known(self, names: Sequence[str], wanted: Wanted) -> KnownChars:
         """What finds known n-grams in new texts, without names of the others."""
-        return KnownChars(names, wanted, **self._how)
+        return KnownChars(names, self._rules, wanted)
 
     @property
-    def _how(self) -> CharRules:
-        return {
-            "ngram_range": (self.min_n, self.max_n),
-            "analyzer": self.analyzer,
-            "lowercase": self.lowercase,
-            "sentences": self.sentences,
-            "normalize": self.normalize,
-        }
+    def _rules(self) -> CharRules:
+        return CharRules(**{name: getattr(self, name) for name in CharRules._fields})
 
 
 class Value(Tokenizer):
