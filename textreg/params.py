@@ -44,18 +44,11 @@ __all__ = [
 class _Auto:
     """The type of ``AUTO``, the value of a parameter that is to be chosen from the data."""
 
-    _instance: ClassVar[_Auto | None] = None
-
-    def __new__(cls) -> _Auto:
-        if cls._instance is None:
-            cls._instance = super().__new__(cls)
-        return cls._instance
-
     def __repr__(self) -> str:
         return "AUTO"
 
-    def __reduce__(self) -> tuple[type[_Auto], tuple[()]]:
-        return (_Auto, ())
+    def __reduce__(self) -> str:
+        return "AUTO"  # the name of the one that there is, which copies and pickles are, too
 
 
 AUTO: Any = _Auto()
@@ -730,13 +723,9 @@ class Parametrized:
         return hash((type(self), tuple(self.params().items())))
 
     def __repr__(self) -> str:
-        declared = self.declared(**self.__dict__)
-        changed = ", ".join(
-            f"{key}={value!r}"
-            for key, value in self.params().items()
-            if value is AUTO or value != declared[key].default
-        )
-        return f"{type(self).__name__}({changed})"
+        told = {*self.changed(), *self.undecided()}
+        shown = [f"{key}={value!r}" for key, value in self.params().items() if key in told]
+        return f"{type(self).__name__}({', '.join(shown)})"
 
 
 def _with_parameters(doc: str, declared: Mapping[str, Param]) -> str:
