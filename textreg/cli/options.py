@@ -109,16 +109,11 @@ def _options(
     part: type[Parametrized], prefix: str, values: Mapping[str, str]
 ) -> list[click.Option]:
     """The options of a part, including those of a choice, such as a solver."""
-    given = {}
-    for name in part.declared():
-        flag = flag_of(f"{prefix}_{name}")
-        if flag in values:
-            given[name] = values[flag]
-    made = []
-    for name, declared in part.declared(**given).items():
-        flags, attributes = option_of(f"{prefix}_{name}", declared)
-        made.append(click.Option(flags, **attributes))
-    return made
+    flags = {name: flag_of(f"{prefix}_{name}") for name in part.declared()}
+    given = {name: values[flag] for name, flag in flags.items() if flag in values}
+    declared = part.declared(**given).items()
+    made = [option_of(f"{prefix}_{name}", parameter) for name, parameter in declared]
+    return [click.Option(names, **attributes) for names, attributes in made]
 
 
 def option_of(key: str, declared: Param, default: Any = None) -> tuple[list[str], dict[str, Any]]:
@@ -213,11 +208,7 @@ def _split(ctx: click.Context, option: click.Parameter, text: str | None) -> Any
             f"'{text}' has nothing beside the colon: leave it out.", ctx, option
         )
     if colon:
-        more: str | float = second
-        if name == "select":
-            with suppress(ValueError):  # what is no number is refused by the setting, by name
-                more = float(second)
-        ctx.params[recipe.JOINED[name]] = more
+        ctx.params[recipe.JOINED[name]] = second
     if name != "min_label":
         return first
     try:
