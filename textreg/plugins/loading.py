@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from textreg import errors
 from textreg.files import refuse_special
 from textreg.isolation import blaming, cause_of, contained, message_of, shown
-from textreg.plugins.distributions import PART_NAME, Entry, Point
+from textreg.plugins.distributions import PART_NAME, Entry
 
 if TYPE_CHECKING:
     from pluggy import PluginManager
@@ -48,13 +48,13 @@ def title(kind: str) -> str:
     return _TITLES.get(kind, kind)
 
 
-def import_plugin(point: Point, distribution: str, version: str) -> Any:
+def import_plugin(entry: Entry) -> Any:
     """The module or object that an entry point names.
 
     Raises BrokenPluginError if the import raises anything. Warns with PluginWarning, naming the
     distribution, where it uses what will go away.
     """
-    who = f"{distribution} {version}".strip()
+    who, point = entry.provider, entry.point
     if not _POINT.fullmatch(point.value):
         cause = f"its entry point '{point.name}' names no module: '{point.value}'"
         raise errors.BrokenPluginError(
@@ -64,20 +64,21 @@ def import_plugin(point: Point, distribution: str, version: str) -> Any:
         with naming(who):
             return point.load()
     except ImportError as error:
-        cause, remedy = _what_is_missing(error, point, distribution)
+        cause, remedy = _what_is_missing(error, entry)
         message = f"{who} cannot be loaded: {cause}. Run: {remedy}"
         raise errors.BrokenPluginError(message, cause, remedy) from error
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # plugins may raise anything
-        cause, remedy = cause_of(error), f"pip install -U {distribution}"
+        cause, remedy = cause_of(error), f"pip install -U {entry.distribution}"
         message = f"{who} cannot be loaded: {cause}. Update it ({remedy}), or do not use it."
         raise errors.BrokenPluginError(message, cause, remedy) from error
 
 
-def _what_is_missing(error: ImportError, point: Point, distribution: str) -> tuple[str, str]:
+def _what_is_missing(error: ImportError, entry: Entry) -> tuple[str, str]:
     """Why an import failed, and the command that may fix it."""
-    missing, own = (str(name).partition(".")[0] for name in (error.name or "", point.module))
+    missing, own = (str(name).partition(".")[0] for name in (error.name or "", entry.point.module))
+    distribution = entry.distribution
     if missing == "textreg" and own != "textreg":
         what = message_of(error).partition(" (")[0]  # without the path of our file
         remedy = f"pip install -U textreg {distribution}"
@@ -85,10 +86,8 @@ def _what_is_missing(error: ImportError, point: Point, distribution: str) -> tup
     if not isinstance(error, ModuleNotFoundError):
         return cause_of(error), f"pip install -U {distribution}"
     if missing == own:
-        return (
-            f"its module {error.name} is missing",
-            f"pip install --force-reinstall {distribution}",
-        )
+        cause = f"its module {error.name} is missing"
+        return cause, f"pip install --force-reinstall {distribution}"
     cause = f"it needs '{missing}', which is not installed"
     return cause, f"pip install {_requirement(distribution, missing)}"
 

@@ -168,7 +168,7 @@ class Registry:
         try:
             if entry.source not in self._loaded:
                 begin = time.perf_counter()
-                plugin = loading.import_plugin(entry.point, entry.distribution, entry.version)
+                plugin = loading.import_plugin(entry)
                 self._seconds[entry.source] = round(time.perf_counter() - begin, 4)
                 self._loaded[entry.source] = loading.parts_of(plugin, entry.provider)
             parts = self._loaded[entry.source]
@@ -348,9 +348,7 @@ class Registry:
 
     def aliases(self) -> set[str]:
         """All names that users may write to block or diagnose a plugin."""
-        with self.lock:
-            parts = [entry.part for entry in self.entries()]
-            parts += [(row.kind, row.name, row.distribution) for row in self.listing()]
+        parts = [(row.kind, row.name, row.distribution) for row in self.listing()]
         return {alias for part in parts for alias in distributions.spellings(*part)}
 
     def _info(self, entry: Entry) -> PluginInfo:
@@ -386,9 +384,7 @@ class Registry:
         reason = self.blocks.reason(kind, name, "")
         status = f"blocked: by {reason}" if reason else "ok"
         path, digest = ("", "") if file is None else (file.path, file.sha256)
-        api, module = getattr(part, "api", None), type(part).__module__
-        if isinstance(part, type):
-            module = part.__module__
+        api, module = getattr(part, "api", None), class_of(part).__module__
         return PluginInfo(name, kind, "", "", module, status, api, None, path, digest)
 
     def find(self, kind: str, name: str) -> type[Any]:
