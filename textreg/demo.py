@@ -7,8 +7,6 @@ purpose: praise by negation, an older product that was bad, a kind word before t
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import os
 import random
@@ -19,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 from textreg.errors import UsageError
-from textreg.files import read_toml, write_atomically
+from textreg.files import csv_lines, read_toml, write_atomically
 
 Symbols: TypeAlias = Mapping[str, Sequence[str]]
 
@@ -105,9 +103,7 @@ def _json_lines(reviews: list[tuple[str, str]]) -> str:
 
 
 def _table(reviews: list[tuple[str, str]]) -> str:
-    file = io.StringIO()
-    csv.writer(file, lineterminator="\n").writerows([("label", "text"), *reviews])
-    return file.getvalue()
+    return "".join(csv_lines([("label", "text"), *reviews]))
 
 
 _WRITERS = {"jsonl": _json_lines, "csv": _table}
