@@ -241,17 +241,17 @@ def groups(
         "covered": len(np.unique(groups.indices)),
         "seconds": clock.seconds,
     }
-    shown = range(min(top, len(groups)))
+    shown = [_group_row(groups, tokens, g) for g in range(min(top, len(groups)))]
     if output is not None:
         lines = group_lines(groups, tokens.vocabulary)
         write_atomically(Path(output), "".join(lines).encode())
         facts["saved"] = output
     if as_json:
-        print_json({**facts, "shown": [_group_row(groups, tokens, g) for g in shown]})
+        print_json({**facts, "shown": shown})
     else:
         _tell_facts(facts)
         rows = []
-        for row in (_group_row(groups, tokens, g) for g in shown):
+        for row in shown:
             features = first_few(list(map(visible, row["features"])), SHOWN)
             rows.append((row["name"], len(row["features"]), row["weight"], features))
         if rows:

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
+import numpy as np
+from numpy.typing import NDArray
 
 from textreg.cli import output, shared
 from textreg.errors import UsageError
@@ -83,9 +85,9 @@ def show_path(name: str, shown: SolutionPath | PathTable, file: str, as_json: bo
         # Each sentence with the values of the parameter where it is selected.
         click.echo(f"selected sentences along {shown.parameter} (* is the model)")
         rows: list[list[str]] = [["", "SELECTED AT", "SENTENCE"]]
-        for column, sentence in zip(shown.selected.T.tolist(), shown.sentences, strict=True):
-            at = [number for number, is_selected in enumerate(column) if is_selected]
-            rows.append(["*" * column[shown.chosen], _runs(shown, at) or "none", sentence])
+        for selected, sentence in zip(shown.selected.T, shown.sentences, strict=True):
+            mark = "*" * int(selected[shown.chosen])
+            rows.append([mark, _runs(shown, np.flatnonzero(selected)), sentence])
         output.print_table(rows, right=[False] * 3)
     elif isinstance(shown, PathTable):
         click.echo(f"{shown.quantity} along {shown.parameter} (* is the model)")
@@ -112,16 +114,11 @@ def _document(file: str) -> str:
         raise UsageError(f"{file} is not UTF-8: save the document as UTF-8.") from None
 
 
-def _runs(table: SentencePath, points: Sequence[int]) -> str:
-    """Ranges of the parameter, such as ``0.7 to 0.08``."""
-    runs: list[list[int]] = []
-    for at in points:
-        if runs and runs[-1][1] == at - 1:
-            runs[-1][1] = at
-        else:
-            runs.append([at, at])
-    shown = [(f"{table.values[one]:.3g}", f"{table.values[two]:.3g}") for one, two in runs]
-    return ", ".join(one if one == two else f"{one} to {two}" for one, two in shown)
+def _runs(table: SentencePath, points: NDArray[np.intp]) -> str:
+    """Ranges of the parameter, such as ``0.7 to 0.08``; ``none`` without points."""
+    runs = np.split(points, np.flatnonzero(np.diff(points) > 1) + 1) if len(points) else []
+    ends = [(f"{table.values[run[0]]:.3g}", f"{table.values[run[-1]]:.3g}") for run in runs]
+    return ", ".join(one if one == two else f"{one} to {two}" for one, two in ends) or "none"
 
 
 # Options as fields of a record: see shared.gathered.
@@ -217,9 +214,8 @@ def facts_of(model: Model) -> dict[str, Any]:
         facts["regularizer"] = {"name": summary.reg.name, **summary.reg.params}
         if (selected := summary.selected) is not None:
             facts["selected"] = selected
-    plugins = () if summary is None else summary.plugins
-    if external := [part for part in plugins if part.distribution != "textreg"]:
-        facts["plugins"] = [_origin(part) for part in external]
+        if external := [part for part in summary.plugins if part.distribution != "textreg"]:
+            facts["plugins"] = [_origin(part) for part in external]
     origins = [saved_encoder.TokenizerOrigin.of(part.tokenizer) for part in encoder.parts]
     if missing := " and ".join(filter(None, map(saved_encoder.missing_tokenizer, origins))):
         facts["needs"] = missing
