@@ -570,9 +570,9 @@ class TableColumns:
         return as_label(name, value)
 
     def _needs(self, role: str) -> bool:
-        if role == "text" and self.fields:
-            return False
-        return role == "text" or (role == "label" and self.labeled) or self.wanted[role] is not None
+        if role == "text":
+            return not self.fields
+        return (role == "label" and self.labeled) or self.wanted[role] is not None
 
     def _choose(self, role: str, names: Sequence[str]) -> str | None:
         wanted = self.wanted[role]
@@ -581,11 +581,8 @@ class TableColumns:
         if role == "text" and self.fields:
             return None
         likely = _named(self._likely[role], names) if role in self._likely else None
-        usual = [*([likely] if likely is not None else []), *self._usual(role, names)]
-        if self.fields:
-            own = {_named(field.name, names) for field in self.fields}
-            usual = [name for name in usual if name not in own]
-        return next(iter(usual), None)
+        own = {None, *(_named(field.name, names) for field in self.fields)}
+        return next((it for it in (likely, *self._usual(role, names)) if it not in own), None)
 
     @staticmethod
     def _usual(role: str, names: Sequence[str]) -> list[str]:

@@ -90,17 +90,16 @@ def read_document(
 
 def first_bytes(files: Sequence[str]) -> bytes:
     """The bytes of files that a guess at their encoding looks at, each on lines of its own."""
-    seen, size = list[bytes](), 0
+    seen = bytearray()
     for file in files:
-        if size > sources.GUESSED_FROM or kind_of_special(file):
+        if len(seen) > sources.GUESSED_FROM or kind_of_special(file):
             continue
         with sources.opened(file) as stream:
             source = sources.Source(file, stream)
             for chunk in source.chunks() if source.encoding == "utf-8" else ():  # no other mark
-                seen.append(chunk)
-                size += len(chunk)
-        seen.append(b"\n")
-    return b"".join(seen)
+                seen += chunk
+        seen += b"\n"
+    return bytes(seen)
 
 
 def _text(file: str, encoding: str | None, otherwise: str) -> str:
@@ -182,11 +181,9 @@ class Collected:
             values = [getattr(row, role) for _, row in documents]
             column.extend(map(self._same, values) if role in ("group", "time") else values)
         self._line_of.extend([row.line for _, row in documents])
-        last = self.sources[-1] if self.sources else None
         for name, _ in documents:
-            if name != last:
+            if not self.sources or name != self.sources[-1]:
                 self.sources.append(name)
-                last = name
             self._source_of.append(len(self.sources) - 1)
 
     def columns(self) -> dict[str, Any]:
@@ -406,15 +403,14 @@ class CorpusReader:
             columns["encoding"] = f"{_joined(self.guessed)} (guessed)"
         if headers := [f"row {table.header} (guessed)" for table in self.columns if table.header]:
             columns["header"] = _joined(headers)
-        for role in ColumnNames._fields:
-            tables = [table for table in self.columns if role in table.chosen]
-            if tables and (collected.labels is not None or role != "label"):
-                columns[role] = _joined(table.described()[role] for table in tables)
-                if len(names := {table.chosen[role] for table in tables}) == 1:
-                    (column_names[role],) = names
         told = [table.described() for table in self.columns]
-        if fields := [its["fields"] for its in told if "fields" in its]:
-            columns["fields"] = _joined(fields)
+        for role in (*ColumnNames._fields, "fields"):
+            named = [its[role] for its in told if role in its]
+            if named and (collected.labels is not None or role != "label"):
+                columns[role] = _joined(named)
+                chosen = {table.chosen[role] for table in self.columns if role in table.chosen}
+                if len(chosen) == 1:
+                    (column_names[role],) = chosen
         return Corpus(
             **collected.columns(),
             skipped=self.skipping.taken(),
