@@ -510,7 +510,24 @@ class Finding(Protocol):
         ...
 
 
-class KnownWords:
+class _KnownTokens:
+    """Finds known tokens by compiled code, the class ``kernel``, whose options are ``how``."""
+
+    def __init__(self, kernel: Any, names: Sequence[str], form: str, *how: Any) -> None:
+        packed = Names.of(names)
+        self._form, self._rows = form, kernel((packed.letters, packed.ptr), *how)
+        if not self._rows.distinct:
+            twice = next(name for name, count in Counter(names).items() if count > 1)
+            raise UsageError(f"the feature '{twice}' is known twice: give every name once.")
+
+    def rows(self, texts: Sequence[str]) -> tuple[Int64s, Int32s, Floats]:
+        """The rows of texts: indptr, indices and data, sorted."""
+        _, given = _in_form(texts, self._form, spans=False)
+        found: tuple[Int64s, Int32s, Floats] = self._rows(given)
+        return found
+
+
+class KnownWords(_KnownTokens):
     """Finds words as :func:`textreg.text.scan_words` does.
 
     Parameters
@@ -529,25 +546,14 @@ class KnownWords:
     def __init__(self, names: Sequence[str], rules: WordRules, wanted: Wanted) -> None:
         from textreg._core.text_rows import WordRows
 
-        packed = Names.of(names)
-        lowercase, min_length, sentences, self._form, punctuation, emoji = rules
-        self._rows = WordRows(
-            (packed.letters, packed.ptr),
-            None if wanted.dropped is None else wanted.dropped.view(np.uint8),
-            list(wanted.children),
-            list(wanted.numbers),
-            (lowercase, min_length, sentences, punctuation, emoji),
-            *wanted.how,
-        )
-        if not self._rows.distinct:
-            raise _repeated(names)
-
-    def rows(self, texts: Sequence[str]) -> tuple[Int64s, Int32s, Floats]:
-        """The rows of texts: indptr, indices and data, sorted."""
-        return self._rows(_in_form(texts, self._form, spans=False)[1])
+        lowercase, min_length, sentences, form, punctuation, emoji = rules
+        dropped = None if wanted.dropped is None else wanted.dropped.view(np.uint8)
+        grams = list(wanted.children), list(wanted.numbers)
+        words = lowercase, min_length, sentences, punctuation, emoji
+        super().__init__(WordRows, names, form, dropped, *grams, words, *wanted.how)
 
 
-class KnownChars:
+class KnownChars(_KnownTokens):
     """Finds character n-grams as :func:`textreg.text.scan_chars` does.
 
     Parameters
@@ -566,18 +572,6 @@ class KnownChars:
     def __init__(self, names: Sequence[str], rules: CharRules, wanted: Wanted) -> None:
         from textreg._core.text_rows import CharRows
 
-        packed = Names.of(names)
-        min_n, max_n, analyzer, lowercase, sentences, self._form = rules
-        how = lowercase, analyzer == "char", sentences
-        self._rows = CharRows((packed.letters, packed.ptr), (min_n, max_n), how, *wanted.how)
-        if not self._rows.distinct:
-            raise _repeated(names)
-
-    def rows(self, texts: Sequence[str]) -> tuple[Int64s, Int32s, Floats]:
-        """The rows of texts: indptr, indices and data, sorted."""
-        return self._rows(_in_form(texts, self._form, spans=False)[1])
-
-
-def _repeated(names: Sequence[str]) -> UsageError:
-    twice = next(name for name, count in Counter(names).items() if count > 1)
-    return UsageError(f"the feature '{twice}' is known twice: give every name once.")
+        min_n, max_n, analyzer, lowercase, sentences, form = rules
+        words = lowercase, analyzer == "char", sentences
+        super().__init__(CharRows, names, form, (min_n, max_n), words, *wanted.how)
