@@ -129,12 +129,12 @@ class Csv(Format):
         bounded = _Bounded(lines)
         for _ in range(titles):
             next(bounded)
-        quoting = Quoting(delimiter)
+        quote = ""
         reader = _reader(bounded, delimiter, strict=True)
         header = True
         while True:
-            if quoting.open and quoting.apostrophes(bounded.peek(), columns.names):
-                reader = _reader(bounded, delimiter, strict=True, quote="'")
+            if not quote and (quote := _quote_of(bounded.peek(), delimiter, columns.names)):
+                reader = _reader(bounded, delimiter, strict=True, quote=quote)
             start = bounded.given + 1
             bounded.size = 0
             where = lines.at(start)
@@ -176,47 +176,34 @@ _QUOTED = re.compile("'(?:[^']|'')*'")
 _NUMBER = re.compile(r"\s*[-+\d.][-+\d.,eE%:]*\s*|")
 
 
-class Quoting:
-    """Whether fields stand in apostrophes rather than in double quotes.
+def _quote_of(line: str, delimiter: str, names: Sequence[str]) -> str:
+    """The quote that stands around fields: ``"``, or ``'``; empty if this line does not decide.
 
     The first line decides that has either at the beginning of a field; lines before it are the
     same both ways. Texts begin with an apostrophe as well, so one is a quote only where the line
     has another number of fields otherwise, where it is doubled inside of a field, or where at
-    least two fields have it, and all others are numbers.
-
-    Attributes
-    ----------
-    open : bool
-        Whether no line has decided yet.
+    least two fields have it, and all others are numbers. names: of the columns; none in a header.
     """
-
-    def __init__(self, delimiter: str) -> None:
-        self.open = True
-        self._delimiter = delimiter
-
-    def apostrophes(self, line: str, names: Sequence[str]) -> bool:
-        """Whether this line decides for apostrophes. names: of the columns; none in a header."""
-        if '"' in line:
-            self.open = False
-            return False
-        if "'" not in line or not re.search(f"(?:^|{re.escape(self._delimiter)})'", line):
-            return False
-        self.open = False
-        if len(line) > 65536:
-            return False
-        plain = line.split(self._delimiter)
-        try:
-            fields = next(_reader([line], self._delimiter, strict=True, quote="'"))
-        except csv.Error:
-            return False
-        if names and len(fields) != len(names):
-            return False
-        if names and len(plain) != len(names):
-            return True
-        quoted = [field for field in plain if _QUOTED.fullmatch(field)]
-        others = (field for field in plain if not _QUOTED.fullmatch(field))
-        doubled = any("''" in field[1:-1] for field in quoted)
-        return doubled or (len(quoted) > 1 and all(map(_NUMBER.fullmatch, others)))
+    if '"' in line:
+        return '"'
+    if "'" not in line or not re.search(f"(?:^|{re.escape(delimiter)})'", line):
+        return ""
+    if len(line) > 65536:
+        return '"'
+    plain = line.split(delimiter)
+    try:
+        fields = next(_reader([line], delimiter, strict=True, quote="'"))
+    except csv.Error:
+        return '"'
+    if names and len(fields) != len(names):
+        return '"'
+    if names and len(plain) != len(names):
+        return "'"
+    quoted = [field for field in plain if _QUOTED.fullmatch(field)]
+    others = (field for field in plain if not _QUOTED.fullmatch(field))
+    doubled = any("''" in field[1:-1] for field in quoted)
+    only = doubled or (len(quoted) > 1 and all(map(_NUMBER.fullmatch, others)))
+    return "'" if only else '"'
 
 
 class _Bounded:
