@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import count, repeat, tee
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -257,8 +257,7 @@ def command(
             print_selection(selection)
         return
     _check_texts(source, how, training, asked)
-    places: deque[dict[str, Any]] = deque()
-    texts = _texts(source, asked.texts, how.like(loaded), places)
+    texts, places = _documents(source, asked.texts, how.like(loaded))
     explanations = _placed(explaining.explain(loaded, texts, asked.of), places)
     if asked.as_json:
         rows = [each.to_dict() | place for place, each in explanations]
@@ -271,13 +270,13 @@ def command(
 
 
 def _placed(
-    explanations: Iterable[explaining.Explanation], places: deque[dict[str, Any]]
+    explanations: Iterable[explaining.Explanation], places: Iterator[dict[str, Any]]
 ) -> Iterator[tuple[dict[str, Any], explaining.Explanation]]:
     """Explanations with where their documents stand; a document may have one for each label."""
     place, text, labels = dict[str, Any](), None, set[str]()
     for each in explanations:
         if each.text != text or each.of in labels:
-            place, text, labels = places.popleft() if places else {}, each.text, set()
+            place, text, labels = next(places), each.text, set()
         labels.add(each.of)
         yield place, each
 
@@ -297,7 +296,7 @@ def _compare(
     _check_texts(source, how, training, asked)
     models = load_by_name(paths)
     how = how.like(next(iter(models.values())))
-    texts = _texts(source, asked.texts, how, deque(maxlen=0))
+    texts = _documents(source, asked.texts, how)[0]
     tables = explaining.sentences.removal_tables(models, texts, asked.of)
     if asked.as_json:
         print_json({"models": list(paths), "tables": [table.to_dict() for table in tables]})
@@ -330,41 +329,37 @@ def _check_texts(
     how.refuse_labels()
 
 
-def _texts(
-    source: str | None,
-    texts: Sequence[str],
-    how: inputs.Reading,
-    places: deque[dict[str, Any]],
-) -> Iterator[str]:
+def _documents(
+    source: str | None, texts: Sequence[str], how: inputs.Reading
+) -> tuple[Iterator[str], Iterator[dict[str, Any]]]:
     """The texts to explain: those given, those of a file, or the argument itself.
 
-    places: takes row, id and line of every text of a file.
+    Beside them row, id and line of every text of a file.
     """
     is_object = how.fields and source is not None and source.lstrip().startswith("{")
     if source is not None and (is_object or not meant_as_path(source)):
         texts = [source]
     if texts:
-        return iter(how.given(texts))
+        return iter(how.given(texts)), repeat({})
     path = source or "-"
     inputs.check_named([path], "explain")
-    return _texts_of(how.records([path]), places)
+    one, other = tee(_placed_texts(how.records([path])))
+    return (text for text, _ in one), (place for _, place in other)
 
 
 # Usual names of a column of ids.
 _IDS = ("id", "_id", "key", "nr", "no", "number", "ticket")
 
 
-def _texts_of(batches: Iterable[RecordBatch], places: deque[dict[str, Any]]) -> Iterator[str]:
-    row = 0
+def _placed_texts(batches: Iterable[RecordBatch]) -> Iterator[tuple[str, dict[str, Any]]]:
+    rows = count(1)
     for batch in batches:
         corpus = batch.documents
         column = next((name for name in batch.columns if name.strip().lower() in _IDS), None)
         records = [] if column is None else records_of(corpus, batch.records)
         for at, text in enumerate(check_texts(corpus.texts)):
-            row += 1
             named = {} if column is None else {"id": records[at].get(column)}
-            places.append({"row": row, **named, "line": corpus.where(at)})
-            yield text
+            yield text, {"row": next(rows), **named, "line": corpus.where(at)}
 
 
 def _print_explanations(
