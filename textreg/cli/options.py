@@ -203,11 +203,11 @@ def _split(ctx: click.Context, option: click.Parameter, text: str | None) -> Any
         found = _UNKNOWN_RULE.fullmatch(text)  # a label may have colons, too
         first, second = found.groups() if found else (first, second)
         parse_unknown_rule(second)
-    if colon and not (first and second):
-        raise click.BadParameter(
-            f"'{text}' has nothing beside the colon: leave it out.", ctx, option
-        )
     if colon:
+        if not (first and second):
+            raise click.BadParameter(
+                f"'{text}' has nothing beside the colon: leave it out.", ctx, option
+            )
         ctx.params[recipe.JOINED[name]] = second
     if name != "min_label":
         return first

@@ -470,8 +470,7 @@ class OpenGroup(Command, click.Group):
         name = args[0]
         if not (ctx.resilient_parsing or name.startswith("-") or name in self.own_help(ctx)):
             self._check_known(ctx, name)
-        _, command, rest = super().resolve_command(ctx, args)
-        return name, command, rest
+        return super().resolve_command(ctx, args)
 
     def own_help(self, ctx: click.Context) -> dict[str, str]:
         """Its own commands, with one line of help each."""

@@ -491,7 +491,6 @@ class Parquet(Table):
         super().__init__(answers, out, **how)
         self._arrow = pyarrow("Parquet")
         self._waiting: list[AnswerBatch] = []
-        self._sampled = 0
         self._group: list[Any] = []
         self._writer: Any = None
         self._schema: Any = None
@@ -499,9 +498,8 @@ class Parquet(Table):
 
     def write(self, batch: AnswerBatch) -> None:
         self._waiting.append(batch)
-        self._sampled += batch.rows
         known = self._schema is not None or None not in self.input.values()
-        if not known and self._sampled < SAMPLE:
+        if not known and sum(one.rows for one in self._waiting) < SAMPLE:
             return
         self._convert()
         if sum(map(len, self._group)) >= GROUP:

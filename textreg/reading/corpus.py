@@ -327,10 +327,8 @@ class CorpusReader:
                 self.skipping.stopped or f"{first.where}: {first.problem} {self.skipping.remedy}"
             )
             told += f" The first is {str(fault).rstrip()}"
-        counts: Counter[str] = Counter()
-        if corpus.labels is not None and not corpus.multilabel:
-            counts.update(map(str, corpus.labels))
-        rare = [label for label, count in counts.items() if count == 1]
+        labels = [] if corpus.labels is None or corpus.multilabel else corpus.labels
+        rare = [label for label, count in Counter(map(str, labels)).items() if count == 1]
         if len(skipped):
             options["on_error"] = "skip"
         if not sources.may_skip(len(skipped), len(corpus), max_skipped):
