@@ -204,6 +204,9 @@ class Faulty(SquaredHinge):
             r[0] = np.nan
         return "one" if self.fault == "text" else value  # type: ignore[return-value]
 
+    def curvature_above(self, z: Floats, y: Floats, c: Floats) -> Floats:
+        return np.full(3, 2.0) if self.fault == "short" else super().curvature_above(z, y, c)
+
 
 @pytest.mark.parametrize(
     ("fault", "message"),
@@ -212,14 +215,16 @@ class Faulty(SquaredHinge):
         ("writes", "must not be changed, so copy it first"),
         ("nan", "derivatives must give finite numbers, not NaN or infinite ones"),
         ("text", "derivatives must give a number, not one"),
+        ("short", r"curvature_above must give an array of float64 of the shape \(40,\), not .*3"),
     ],
 )
 def test_the_faults_of_a_loss_are_called_its_own(fault: str, message: str) -> None:
     """And not those of the regularizer whose solver calls it."""
+    reg, loss = textreg.regularizer("sentence", group=0.01, l1=0.01), Faulty(fault=fault)
     with pytest.raises(
         BrokenPluginError, match=f"^loss 'faulty' of test_loss_plugins.Faulty .*{message}"
     ):
-        textreg.train(TEXTS, LABELS, reg="ridge", reg_l2=1.0, loss=Faulty(fault=fault))
+        textreg.train(TEXTS, LABELS, reg=reg, loss=loss)
 
 
 def test_a_guarded_loss_has_no_methods_that_the_loss_has_not() -> None:

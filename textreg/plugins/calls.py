@@ -274,8 +274,7 @@ def guarded(loss: kinds.Loss) -> kinds.Loss:
 @cache
 def _guarded_class(cls: type[kinds.Loss]) -> type[kinds.Loss]:
     """A subclass with the class's own methods guarded, so that ``isinstance`` still holds."""
-    names = (*_OF_LOSSES, "unsmoothed_value")
-    own = (name for name in names if getattr(cls, name) is not getattr(kinds.Loss, name))
+    own = (name for name in _OF_LOSSES if getattr(cls, name) is not getattr(kinds.Loss, name))
     body: dict[str, Any] = {name: _guarded(cls, name) for name in own}
     # pickle looks classes up by their names, and this one has none of its own.
     body["__reduce__"] = lambda self: (guarded, (cls(**self.params()),))
@@ -283,7 +282,10 @@ def _guarded_class(cls: type[kinds.Loss]) -> type[kinds.Loss]:
 
 
 # The methods of a loss, and which of their arguments they write to.
-_OF_LOSSES = ("value", "derivatives", "curvature_bound", "dual_value", "balance", "constant")
+_OF_LOSSES = (
+    *("value", "derivatives", "curvature_bound", "curvature_above", "dual_value", "balance"),
+    *("constant", "unsmoothed_value"),
+)
 _WRITTEN: dict[str, tuple[int, ...]] = {"derivatives": (3, 4), "balance": (0,)}
 
 
@@ -298,7 +300,7 @@ def _guarded(cls: type[kinds.Loss], name: str) -> Callable[..., Any]:
             if isinstance(result, int):
                 result = float(result)
         outputs = [arrays[at] for at in written]
-        if name == "curvature_bound":
+        if name.startswith("curvature"):
             _require_array(cls, name, result, np.float64, arrays[0].shape)
             outputs.append(result)
         elif name != "balance":
