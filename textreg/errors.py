@@ -152,6 +152,27 @@ def did_you_mean(wrong: str, known: Iterable[str]) -> str:
     return f" Did you mean '{close[0]}'?" if close else ""
 
 
+def alternatives(wrong: str, known: Iterable[str]) -> str:
+    """What there is in place of a name that nothing has.
+
+    Parameters
+    ----------
+    wrong : str
+    known : iterable of str
+
+    Returns
+    -------
+    str
+        The hint of :func:`did_you_mean`, and all known names.
+
+    Examples
+    --------
+    >>> alternatives("laso", ["lasso", "ridge"])
+    " Did you mean 'lasso'? There are: lasso, ridge."
+    """
+    return f"{did_you_mean(wrong, known)} There are: {', '.join(known)}."
+
+
 def first_few(items: Sequence[str], most: int, between: str = ", ") -> str:
     """The items as one text, at most ``most`` of them, with ``...`` in place of the others."""
     return between.join([*items[:most], *(["..."] if len(items) > most else [])])

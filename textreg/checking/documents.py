@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from textreg.errors import UsageError, did_you_mean, first_few
+from textreg.errors import UsageError, alternatives, first_few
 from textreg.features.markup import find_html
 from textreg.jobs import check_jobs
 from textreg.params import Parametrized, param
@@ -313,10 +313,7 @@ def check_names(names: Any) -> frozenset[str]:
         names = [names]
     for name in names:
         if name not in KINDS:
-            raise UsageError(
-                f"no finding is called '{name}'.{did_you_mean(str(name), KINDS)} There are: "
-                f"{', '.join(KINDS)}."
-            )
+            raise UsageError(f"no finding is called '{name}'.{alternatives(str(name), KINDS)}")
     return frozenset(names)
 
 

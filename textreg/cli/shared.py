@@ -502,10 +502,8 @@ class OpenGroup(Command, click.Group):
         if name not in known and (":" in name or satellite_of("command", self._full(name))):
             registry.find("command", self._full(name))
         elif name not in known:
-            there = ", ".join(known)
-            raise click.UsageError(
-                f"no command '{name}'.{errors.did_you_mean(name, known)} There are: {there}.", ctx
-            )
+            others = errors.alternatives(name, known)
+            raise click.UsageError(f"no command '{name}'.{others}", ctx)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from textreg.errors import DataError, UsageError, did_you_mean
+from textreg.errors import DataError, UsageError, alternatives
 from textreg.features.encoder import AnyEncoder, Encoder, JoinedEncoder, field_texts, prefix_of
 from textreg.features.vectorize import Features, MatrixRows, Vectorizer
 from textreg.kinds import Tokenizer
@@ -328,10 +328,8 @@ def _plan(field: Field, usual: Tokenizer, vectorizer: Vectorizer) -> FieldFeatur
         else:
             known = ["tokenizer", *vectorizer.declared()]
             known += [f"tokenizer_{name}" for name in tokenizer.declared()]
-            raise UsageError(
-                f"field '{field.name}': no setting '{key}'.{did_you_mean(key, known)} There are: "
-                f"{', '.join(known)}."
-            )
+            others = alternatives(key, known)
+            raise UsageError(f"field '{field.name}': no setting '{key}'.{others}")
     if of_tokenizer:
         named = named.replace(**of_tokenizer)
     if of_features:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from textreg.errors import RecordError, UsageError, did_you_mean
+from textreg.errors import RecordError, UsageError, alternatives, did_you_mean
 from textreg.files import csv_lines
 from textreg.measure.metrics import SMALLER
 from textreg.model.json_records import to_json
@@ -237,10 +237,7 @@ class PathHeader:
         metric = self.metric if metric is None else metric
         known = self.points[0].metrics
         if metric not in known:
-            raise UsageError(
-                f"the path has no metric '{metric}'.{did_you_mean(metric, known)} There are: "
-                f"{', '.join(known)}."
-            )
+            raise UsageError(f"the path has no metric '{metric}'.{alternatives(metric, known)}")
         pairs = [(it.training_metrics[metric], it.metrics[metric]) for it in self.points]
         array = np.array(pairs, dtype=np.float64)
         names = ("training", "held out")

@@ -9,7 +9,7 @@ from typing import IO, Any, ClassVar
 from xml.etree.ElementTree import iterparse
 from zipfile import ZipFile
 
-from textreg.errors import DataError, TextregError, UsageError, did_you_mean
+from textreg.errors import DataError, TextregError, UsageError, alternatives
 from textreg.files import check_unpacked, needed
 from textreg.reading.columns import Row, TableColumns
 from textreg.reading.formats.lines import Format
@@ -114,10 +114,8 @@ def _other_sheets(columns: TableColumns, sheets: Sequence[str]) -> str:
 def _sheet_of(name: str, sheets: Sequence[str], wanted: str | None) -> str:
     """The sheet that is asked for, or the first; UsageError if it is not there."""
     if not sheets or (wanted is not None and wanted not in sheets):
-        hint = did_you_mean(wanted or "", sheets)
-        raise UsageError(
-            f"{name}: no sheet is called '{wanted}'.{hint} There are: {', '.join(sheets)}."
-        )
+        others = alternatives(wanted or "", sheets)
+        raise UsageError(f"{name}: no sheet is called '{wanted}'.{others}")
     return sheets[0] if wanted is None else wanted
 
 
