@@ -87,6 +87,14 @@ def test_which_features_have_no_price() -> None:
     assert GroupNorms(groups, 0.5, 0.0, 0.1).unpenalized.tolist() == []
 
 
+def test_a_penalty_that_is_changed_has_features_without_one_of_its_own() -> None:
+    groups = Groups(np.array([0, 2]), np.array([0, 1]), np.ones(1), 4)
+    penalty = GroupNorms(groups, 0.5, 0.0, 0.0)
+    assert penalty.unpenalized.tolist() == [2, 3]
+    assert penalty.standing_for_all(np.array([0, 2])).unpenalized.tolist() == [1]
+    assert penalty.times(0.0).unpenalized.tolist() == [0, 1, 2, 3]
+
+
 def test_characters_beside_sentences_of_words() -> None:
     texts = ["good kettle", "fine lamp", "bad kettle", "poor lamp"] * 5
     labels = ["pos", "pos", "neg", "neg"] * 5

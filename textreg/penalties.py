@@ -8,6 +8,7 @@ penalties are those by a graph of features.
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
@@ -389,9 +390,9 @@ class GroupNorms:
 
     def _copy(self) -> GroupNorms:
         """The same, to be changed: without what follows from strengths and features."""
-        other = object.__new__(GroupNorms)
-        vars(other).update(vars(self))
-        vars(other).pop("floor", None)
+        other = copy(self)
+        for derived in ("floor", "unpenalized"):
+            vars(other).pop(derived, None)
         return other
 
     def norms(self, w: Floats) -> Floats:
