@@ -170,25 +170,23 @@ class Answers:
     ) -> dict[str, list[Any]]:
         """The answers to documents, and among them what is told of rows that cannot be read."""
         model, labels = self.model, self.model.labels
-        if scores is None and len(documents):
+        if scores is None:
             with allowing(self._threads):
                 scores = model.decision_function(documents.texts)
-        answers: dict[str, list[Any]] = {name: [] for name in self.kinds}
-        if scores is not None and len(documents):
-            answers[PREDICTED] = list(model.choose(scores))
-            shares = model.probabilities(scores) if self.proba else None
-            if self.top:
-                ranking = model.task.ranking(scores, model.thresholds)[:, : self.top]
-                table = model.task.label_scores(scores)
-                rows = np.arange(len(ranking))
-                for place, best in enumerate(ranking.T, start=1):
-                    answers[f"top_{place}"] = [labels[label] for label in best.tolist()]
-                    answers[f"score_{place}"] = table[rows, best].tolist()
-                    if shares is not None:
-                        answers[f"proba_{place}"] = shares[rows, best].tolist()
-            elif shares is not None:
-                named = zip(labels, shares.T.tolist(), strict=True)
-                answers |= {f"proba_{label}": values for label, values in named}
+        answers: dict[str, list[Any]] = {PREDICTED: list(model.choose(scores))}
+        shares = model.probabilities(scores) if self.proba else None
+        if self.top:
+            ranking = model.task.ranking(scores, model.thresholds)[:, : self.top]
+            table = model.task.label_scores(scores)
+            rows = np.arange(len(ranking))
+            for place, best in enumerate(ranking.T, start=1):
+                answers[f"top_{place}"] = [labels[label] for label in best.tolist()]
+                answers[f"score_{place}"] = table[rows, best].tolist()
+                if shares is not None:
+                    answers[f"proba_{place}"] = shares[rows, best].tolist()
+        elif shares is not None:
+            named = zip(labels, shares.T.tolist(), strict=True)
+            answers |= {f"proba_{label}": values for label, values in named}
         answers[REASON] = [None] * len(documents)
         for name, values in answers.items():
             for row in reversed(skipped):
