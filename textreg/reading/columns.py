@@ -474,8 +474,7 @@ class TableColumns:
         try:
             return self._row(line, record)
         except UnusableRow as problem:
-            problem.record = record
-            return problem.at(line)
+            return problem.at(line, record)
 
     def _row(self, line: int, record: Mapping[str, Any]) -> Row:
         chosen, get = self.chosen, record.get
@@ -519,8 +518,7 @@ class TableColumns:
                     for field, name in numbers:
                         values[field.name] = self._value(field, name, row.record)
                 except UnusableRow as problem:
-                    problem.record = row.record
-                    yield problem.at(row.line)
+                    yield problem.at(row.line, row.record)
                     continue
                 kept = row.record if self.keeps else {}
                 yield row._replace(text=FieldedText.of(values), record=kept)

@@ -157,9 +157,9 @@ class UnusableRow(Exception):  # noqa: N818 - not a failure but a finding
         self.error: TextregError | None = None
         self.record: Mapping[str, Any] = {}
 
-    def at(self, line: int) -> UnusableRow:
-        """This row, which begins at ``line``."""
-        self.line = line
+    def at(self, line: int, record: Mapping[str, Any] | None = None) -> UnusableRow:
+        """This row, which begins at ``line``, with the fields of it that could be read."""
+        self.line, self.record = line, record or self.record
         return self
 
     @property

@@ -110,8 +110,7 @@ class Csv(Format):
                     f"Put quotes around a text that contains {between}",
                     "another number of columns",
                 )
-                problem.record = dict(zip(columns.names, fields, strict=False))
-                yield problem.at(start)
+                yield problem.at(start, dict(zip(columns.names, fields, strict=False)))
                 continue
             yield columns.row(start, dict(zip(columns.names, fields, strict=True)))
 

@@ -435,8 +435,8 @@ class Objects:
             self._unknown = self._unknown or error
             what = str(error).removeprefix(f"{where}: ")
             problem = UnusableRow(what, reason="a column is missing")
-            problem.error, problem.record = error, record
-            return problem.at(number)
+            problem.error = error
+            return problem.at(number, record)
         if isinstance(row, Row) and ("\\ud" in raw or "\\uD" in raw):
             return _paired(row)
         return row

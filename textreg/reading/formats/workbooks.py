@@ -62,8 +62,7 @@ class Workbook(Format):
                 if len(values) > len(names):
                     what = f"a cell stands beside the {len(names)} columns of the first row."
                     problem = UnusableRow(what, reason="a cell beside the columns")
-                    problem.record = record
-                    yield problem.at(number)
+                    yield problem.at(number, record)
                     continue
                 yield columns.row(number, record)
             if not names and (others := _other_sheets(columns, sheets)):
