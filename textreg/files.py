@@ -170,9 +170,13 @@ def unpacked(
     ``where`` returns the place reached, for messages. Raises DataError where the data is damaged,
     ends too early, or unpacks to more than is allowed.
     """
+
+    def broken(how: str) -> DataError:
+        what = f"the {packing.name} data {how}. Copy or download the file again."
+        return DataError(f"{where()}: {what}")
+
     read = given = 0
     stream, damage = packing.stream()
-    problem = ""
     for chunk in chunks:
         read += len(chunk)
         rest = chunk
@@ -185,19 +189,13 @@ def unpacked(
             try:
                 piece = stream.decompress(rest, _PIECE)
             except damage:
-                problem = "is damaged"
-                break
+                raise broken("is damaged") from None
             given += len(piece)
             check_unpacked(given, read, where)
             yield piece
             rest = stream.unused_data if stream.eof else b""
-        if problem:
-            break
-    if problem or not stream.eof:
-        raise DataError(
-            f"{where()}: the {packing.name} data {problem or 'ends too early'}. Copy or download "
-            "the file again."
-        )
+    if not stream.eof:
+        raise broken("ends too early")
 
 
 #: The numbers of errors that say that a file cannot become larger.
@@ -452,9 +450,9 @@ def read_toml(path: Path) -> dict[str, Any]:
 
     try:
         document: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"{path} is not TOML: {error}. Correct that place.") from error
     except (OSError, ValueError, RecursionError) as error:
-        if isinstance(error, tomllib.TOMLDecodeError):
-            raise UsageError(f"{path} is not TOML: {error}. Correct that place.") from error
         cause = getattr(error, "strerror", None) or "it is no text in UTF-8"
         if isinstance(error, RecursionError):
             cause = "it is nested too deep"
