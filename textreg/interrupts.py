@@ -101,7 +101,7 @@ class Interrupts:
         self._stop: Callable[[], None] | None = None
         self._untold = [ACKNOWLEDGED]
         self._handled = self._seen = 0
-        self._messages = _descriptor_of_messages()
+        self._messages = descriptor_of(sys.stderr)
         self._writer = -1
 
     def start(self) -> None:
@@ -224,10 +224,10 @@ def stopping(stop: Callable[[], None]) -> Iterator[None]:
         yield
 
 
-def _descriptor_of_messages() -> int:
-    """That of standard error; -1 if it has none, as in a notebook."""
+def descriptor_of(stream: Any) -> int:
+    """That of a stream; -1 if it has none, as in a notebook or where a program stands in for it."""
     try:
-        return sys.stderr.fileno()
+        return int(stream.fileno())
     except (AttributeError, OSError, ValueError):
         return -1
 

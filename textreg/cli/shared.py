@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TextIO, TypeVar, ca
 import click
 
 from textreg import errors, isolation, terminal
+from textreg.interrupts import descriptor_of
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -102,7 +103,7 @@ def results_only(*, to_the_end: bool) -> Iterator[None]:
     that plugins registered with ``atexit``; otherwise standard output is as before afterwards.
     """
     given, kept = sys.stdout, None
-    if _is_descriptor(given, 1) and _is_descriptor(sys.stderr, 2):
+    if descriptor_of(given) == 1 and descriptor_of(sys.stderr) == 2:
         given.flush()
         kept = os.dup(1)
         os.dup2(2, 1)
@@ -126,13 +127,6 @@ def results_only(*, to_the_end: bool) -> Iterator[None]:
                 os.dup2(kept, 1)
             with suppress(OSError):
                 out.close()
-
-
-def _is_descriptor(stream: TextIO | None, number: int) -> bool:
-    try:
-        return stream is not None and stream.fileno() == number
-    except (AttributeError, OSError, ValueError):
-        return False  # a stand-in of a program that calls us
 
 
 @contextmanager

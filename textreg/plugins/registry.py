@@ -463,13 +463,11 @@ class Registry:
             For a wrong parameter, and for a ``part`` that is none of these.
         """
         from textreg.kinds import KINDS
-        from textreg.structure.joining import CallableTokenizer, is_function
+        from textreg.structure.joining import CallableTokenizer, is_function, joined
 
         _check_kind(kind)
         base = KINDS[kind]
         if kind in _JOINING and isinstance(part, (list, tuple)):
-            from textreg.structure.joining import joined
-
             part = joined(kind, [self.create(kind, one) for one in part])
         if isinstance(part, base) and not params:
             return part
