@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from textreg.blocks.backends import DEFAULT, check_backend, open_workers
+from textreg.blocks.backends import DEFAULT, open_workers
 from textreg.cli import inputs, shared
 from textreg.cli.output import check_target, print_json, print_table
 from textreg.cli.tables import BINARY, FORMS, Answers, Document, form_of, opened
@@ -27,7 +27,6 @@ from textreg.terminal import measures, single_line
 def _opened(ctx: click.Context, option: click.Parameter, backend: str) -> Workers | None:
     """The workers of a backend, until the command ends; checked before anything is read."""
     name, _, address = backend.partition(":")
-    check_backend(name, address or None)
     if ctx.resilient_parsing:
         return None
     return ctx.with_resource(open_workers(name, address or None))
