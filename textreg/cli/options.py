@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -172,8 +173,7 @@ def setting(name: str, declared: Param, default: Any = None) -> Callable[[F], F]
     flags, attributes = option_of(name, declared, default)
     if name in _FORMS:
         form, more = _FORMS[name]
-        usual = "" if declared.default is None else f"  [default: {declared.default}]"
-        described = f"{declared.help[:1].upper()}{declared.help[1:]}; {more}.{usual}"
+        described = _help(replace(declared, help=f"{declared.help}; {more}"), default)
         attributes |= {"type": str, "metavar": form, "help": described, "callback": _split}
     if name in PARSERS:
         attributes["callback"] = _parsed
