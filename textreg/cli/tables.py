@@ -120,9 +120,8 @@ class Answers:
     def kinds(self) -> dict[str, type]:
         """The columns of answers: ``str``, ``float``, or ``list`` for lists of labels."""
         task = self.model.task
-        kinds: dict[str, type] = {PREDICTED: list if self.multilabel else float}
-        if task.discrete and not self.multilabel:
-            kinds[PREDICTED] = str
+        one = str if task.discrete else float
+        kinds: dict[str, type] = {PREDICTED: list if self.multilabel else one}
         for place in range(1, self.top + 1):
             kinds |= {f"top_{place}": str, f"score_{place}": float}
             kinds |= {f"proba_{place}": float} if self.proba else {}
