@@ -97,11 +97,11 @@ def test_conjugate_gradients_stop_where_there_is_no_curvature() -> None:
 def test_backtracking_takes_the_first_length_that_helps() -> None:
     tried = []
 
-    def fall_at(length: float) -> float:
+    def decrease_at(length: float) -> float:
         tried.append(length)
         return 1.0 if length < 0.3 else -1.0
 
-    assert backtrack(fall_at, -1.0, 0.0) == Advance(1.0, 0.25)
+    assert backtrack(decrease_at, -1.0, 0.0) == Advance(1.0, 0.25)
     assert tried == [1.0, 0.5, 0.25]
     assert backtrack(lambda length: 0.0, -1.0, 0.0) == Advance(0.0, 0.0)
     assert backtrack(lambda length: -1e-20, 0.0, 1e-14) == Advance(0.0, 1.0)
@@ -112,14 +112,16 @@ def test_backtracking_takes_the_first_length_that_helps() -> None:
 def test_a_failed_step_is_followed_by_one_with_the_bound() -> None:
     bounded = []
     steps = iter([Advance(0.25, 0.05), Advance(0.5, 1.0)])
-    fall = step_with_fallback(
+    decrease = step_with_fallback(
         lambda: next(steps), lambda: bounded.append(True), lambda advance: advance.length < 0.1
     )
-    assert (fall, bounded) == (0.75, [True])
-    fall = step_with_fallback(
-        lambda: Advance(0.5, 1.0), lambda: bounded.append(True), lambda advance: not advance.fall
+    assert (decrease, bounded) == (0.75, [True])
+    decrease = step_with_fallback(
+        lambda: Advance(0.5, 1.0),
+        lambda: bounded.append(True),
+        lambda advance: not advance.decrease,
     )
-    assert (fall, bounded) == (0.5, [True])
+    assert (decrease, bounded) == (0.5, [True])
 
 
 def substrings(seed: int, n: int = 200, length: int = 30, longest: int = 4) -> csr_array:

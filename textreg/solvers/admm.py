@@ -226,8 +226,8 @@ def minimize_w(
     finer = W_FINER if has_kinks(engine.loss) and penalty.lam.any() else 1
     for _ in range(W_STEPS):
         active = engine.active(inner, engine.gradient())
-        fall = engine.step(active, inner, passes=finer, polish=finer * W_ROUNDS)
-        if fall <= W_TOLERANCE * abs(engine.value + inner.value(engine.w)):
+        decrease = engine.step(active, inner, passes=finer, cg_rounds=finer * W_ROUNDS)
+        if decrease <= W_TOLERANCE * abs(engine.value + inner.value(engine.w)):
             break
 
 

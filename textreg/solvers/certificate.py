@@ -289,8 +289,8 @@ def group_bound(
     objective, tol : float
         What is to be certified; a bound within this relative gap of it is good enough.
     """
-    hopeless = relative_gap(objective, dual.value()) > USELESS * tol
-    if len(penalty.unpenalized) and not hopeless:
+    useless = relative_gap(objective, dual.value()) > USELESS * tol
+    if len(penalty.unpenalized) and not useless:
         dual.level(penalty.unpenalized)
     t = penalty.gather(u)
     np.subtract(dual.products, t, out=t)
@@ -303,7 +303,7 @@ def group_bound(
     best, best_scale = _scaled_bound(dual, penalty, t)
     alpha, used = dual.alpha, dual.used(penalty, u)
     enough, fewest = (1.0 - tol) * objective, len(t) + 1
-    for _ in range(0 if hopeless else REPAIRS):
+    for _ in range(0 if useless else REPAIRS):
         before = best
         for _ in range(REPEATS):
             penalty.improve_duals(u, t, allowed, SWEEPS, room)

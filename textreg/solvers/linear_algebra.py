@@ -94,7 +94,7 @@ def conjugate_gradients(
     return Direction(w, b, z)
 
 
-# Share of the fall predicted by the slope that a step must achieve (Armijo 1966).
+# Share of the decrease predicted by the slope that a step must achieve (Armijo 1966).
 SUFFICIENT = 0.01
 
 # Step length at which the search gives up: no progress is possible in floating point.
@@ -107,12 +107,12 @@ class Advance(NamedTuple):
     A length of 0.0 means that nothing moved.
     """
 
-    fall: float
+    decrease: float
     length: float
 
 
 def backtrack(
-    fall_at: Callable[[float], float],
+    decrease_at: Callable[[float], float],
     slope: float,
     noise: float,
     shortest: float = SHORTEST,
@@ -121,7 +121,7 @@ def backtrack(
 
     Parameters
     ----------
-    fall_at : callable
+    decrease_at : callable
         By how much the objective is lower at the given length.
     slope : float
         Derivative of the objective along the step, 0 or below.
@@ -132,23 +132,23 @@ def backtrack(
     """
     length = 1.0
     while length > shortest:
-        fall = fall_at(length)
-        if fall >= -SUFFICIENT * length * slope - noise:
-            return Advance(max(fall, 0.0), length)
+        decrease = decrease_at(length)
+        if decrease >= -SUFFICIENT * length * slope - noise:
+            return Advance(max(decrease, 0.0), length)
         length *= 0.5
     return Advance(0.0, 0.0)
 
 
-def bent_path(
-    start: Floats, change: Floats, bends: NDArray[np.bool_], shortest: float = 1.0
+def projected_path(
+    start: Floats, change: Floats, signed: NDArray[np.bool_], shortest: float = 1.0
 ) -> Iterator[tuple[float, Floats, NDArray[np.bool_]]]:
     """The lengths 1, 1/2, 1/4, ... of a change, the weights there, and which have become zero.
 
-    Of the weights ``start`` (k,) those that bend stay at zero where they would change their sign.
+    Of the weights ``start`` (k,) the ``signed`` ones stay at zero where they would change sign.
     The last length is where the first of them becomes zero, if that is below ``shortest``, and
     else that: so far the path is straight, and lowers what the change does (Moré & Toraldo 1991).
     """
-    crossing = ((start + change) * np.sign(start) < 0.0) & bends
+    crossing = ((start + change) * np.sign(start) < 0.0) & signed
     zero_at = np.divide(-start, change, out=np.ones(len(start)), where=crossing)
     last, length = float(zero_at.min(initial=shortest)), 1.0
     while True:
@@ -168,14 +168,14 @@ def step_with_fallback(
 
     Far from the optimum the loss is nearly straight: its second derivatives vanish, and the minimum
     of the model lies far too far away. A bound of them gives a model that lies above the loss, so
-    its minimum always lowers the objective (Boehning & Lindsay 1988). Returns the fall of both.
+    its minimum always lowers the objective (Boehning & Lindsay 1988). Returns the decrease of both.
     """
     advance = step()
-    fall = advance.fall
+    decrease = advance.decrease
     if failed(advance):
         use_curvature_bound()
-        fall += step().fall
-    return fall
+        decrease += step().decrease
+    return decrease
 
 
 def union(*sets: Int32s) -> Int32s:

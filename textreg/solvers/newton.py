@@ -75,9 +75,9 @@ from textreg.solvers.state import (
 MOST_PASSES = 5
 
 # Steps go on over one active set as long as each lowers the objective by this share.
-FALL = 0.03
+DECREASE = 0.03
 
-# A fall below this share of the objective doubles the effort.
+# A decrease below this share of the objective doubles the effort.
 LITTLE = 1e-3
 
 
@@ -189,7 +189,7 @@ class NewtonFit:
         self._scale = problem.largest_gradient_at_zero() if self._free else 0.0
         self._norm = document_norm(problem.design)
         self._history, self._bound = list[Step](), Bound(-np.inf, engine.r)
-        self._fall, self._effort = math.inf, 1
+        self._decrease, self._effort = math.inf, 1
         self._residual, self._iterations, self._idle = 0.0, 0, 0
         self.ended = self.stopped = self._converged = False
 
@@ -204,7 +204,7 @@ class NewtonFit:
         gap = self._gap(objective, gradient, active)
         self._history.append(Step(self._iterations, objective, gap))
         self.stopped = bool(problem.callback and problem.callback(self._history[-1]))
-        self._idle = self._idle + 1 if self._fall <= NOISE * objective else 0
+        self._idle = self._idle + 1 if self._decrease <= NOISE * objective else 0
         over = self._iterations >= problem.max_iter or self._idle > IDLE
         self.ended = self._converged or self.stopped or over
         if not self.ended:
@@ -231,12 +231,12 @@ class NewtonFit:
         engine, penalty, most = self.engine, self._penalty, self._problem.max_iter
         while True:
             self._iterations += 1
-            fall = self._fall = engine.step(active, penalty, self._effort, passes=MOST_PASSES)
+            self._decrease = engine.step(active, penalty, self._effort, passes=MOST_PASSES)
             engine.optimize_intercept()
-            if fall < FALL * objective or self._iterations >= most:
+            if self._decrease < DECREASE * objective or self._iterations >= most:
                 break
         # Near the optimum Newton's method converges fast, unless the model is solved too loosely.
-        little = fall < LITTLE * objective
+        little = self._decrease < LITTLE * objective
         self._effort = min(2 * self._effort, MOST_EFFORT) if little else max(self._effort // 2, 1)
 
     def solution(self) -> Solution:
@@ -394,8 +394,9 @@ def quadratic(problem: Problem, penalty: Quadratic) -> Solution:
             break
         iteration += 1
         share = min(ROUGH, max(FINE, math.sqrt(residual / first)))
-        fall = newton.step(share, CLOSE * problem.tol * objective if problem.design.blocks else 0.0)
-        idle = idle + 1 if fall <= NOISE * objective else 0
+        enough = CLOSE * problem.tol * objective if problem.design.blocks else 0.0
+        decrease = newton.step(share, enough)
+        idle = idle + 1 if decrease <= NOISE * objective else 0
 
     solution = Solution(
         w=engine.w,
@@ -454,14 +455,14 @@ class NewtonSteps:
     def step(self, share: float, gap: float = 0.0) -> float:
         """One step, the model solved down to ``share`` of its gradient, or to that absolute gap.
 
-        Returns the fall of the objective.
+        Returns the decrease of the objective.
         """
         engine = self.engine
 
         def trusted() -> Advance:
             if underflowed(engine):
                 return Advance(0.0, 0.0)
-            return engine.bent(lambda: self._step(share, gap))
+            return engine.damped(lambda: self._step(share, gap))
 
         return step_with_fallback(
             trusted, engine.use_curvature_bound, failed=lambda advance: advance.length < SHORT
@@ -493,11 +494,11 @@ class NewtonSteps:
         linear = 2.0 * float(self.product @ change)
         move = engine.design.product(change) + change_b
 
-        def fall_at(length: float) -> float:
+        def decrease_at(length: float) -> float:
             loss = engine.loss.value(engine.z + length * move, engine.y, engine.c)
             return engine.value - loss - length * linear - length * length * square
 
-        advance = backtrack(fall_at, slope, NOISE * (abs(engine.value) + abs(value)))
+        advance = backtrack(decrease_at, slope, NOISE * (abs(engine.value) + abs(value)))
         if length := advance.length:
             w = length * change
             w += engine.w

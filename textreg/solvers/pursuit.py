@@ -205,12 +205,12 @@ class ActiveFit:
             self._derive()
             self.h = self.loss.curvature_bound(self.problem.sample_weight)
 
-        fall = step_with_fallback(
+        decrease = step_with_fallback(
             step, use_curvature_bound, failed=lambda advance: advance.length == 0.0
         )
         self._measure()
         self._slow = self._slow or self.radius > CG_FROM * last_radius
-        return not bounded or fall > NOISE * abs(before)
+        return not bounded or decrease > NOISE * abs(before)
 
     def _minimize_model(self, target: float, bounded: bool) -> None:
         """Move w and b toward the minimum of the quadratic model, by r and h as they are."""
@@ -254,13 +254,13 @@ class ActiveFit:
         change, change_b = self.w - w, self.b - b
         move = self._columns.product(change, change_b)
 
-        def fall_at(length: float) -> float:
+        def decrease_at(length: float) -> float:
             self.w[:] = w + length * change
             self.b, self.z = b + length * change_b, z + length * move
             self._refresh()
             return before - self.objective
 
-        return backtrack(fall_at, 0.0, NOISE * abs(before), SHORT)
+        return backtrack(decrease_at, 0.0, NOISE * abs(before), SHORT)
 
     def _derive(self) -> None:
         """Compute the loss and its derivatives at the present scores."""

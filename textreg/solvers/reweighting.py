@@ -33,7 +33,7 @@ from textreg.solvers.certificate import (
     relative_gap,
     value_of,
 )
-from textreg.solvers.state import IDLE, MOST_EFFORT, PASSES, POLISH, Engine, has_kinks
+from textreg.solvers.state import CG_ROUNDS, IDLE, MOST_EFFORT, PASSES, Engine, has_kinks
 
 # Weights below this, in the problem's unit of weights, may be set to zero.
 SPARSE = 2e-5
@@ -58,7 +58,7 @@ class VectorFit:
         return self.engine.w
 
     def improve(self, inner: Separable, effort: int) -> float:
-        """Lower the loss and the penalty ``inner`` by a step; returns the fall of their sum.
+        """Lower the loss and the penalty ``inner`` by a step; returns the decrease of their sum.
 
         effort: as in :meth:`.state.Engine.step`.
         """
@@ -66,12 +66,12 @@ class VectorFit:
         steps, finer = (
             (SHORT_STEPS, FINER) if has_kinks(engine.loss) and inner.lam.any() else (1, 1)
         )
-        passes, polish, total = finer * PASSES, finer * POLISH, 0.0
+        passes, cg_rounds, total = finer * PASSES, finer * CG_ROUNDS, 0.0
         for _ in range(steps):
             active = engine.active(inner, engine.gradient())
-            fall = engine.step(active, inner, passes=passes, polish=polish, effort=effort)
-            total += fall
-            if fall <= ENOUGH * total:
+            decrease = engine.step(active, inner, passes=passes, cg_rounds=cg_rounds, effort=effort)
+            total += decrease
+            if decrease <= ENOUGH * total:
                 break
         return total
 
@@ -125,13 +125,13 @@ S_LEAST = 5e-7
 # Largest extra factor of s for a growing group in a round.
 LARGEST_GROWTH = 2.0
 
-# When a check finds a fall below STALLED times the tolerance, and s at the norms, the effort of
+# When a check finds a decrease below STALLED times the tolerance, and s at the norms, the effort of
 # the next round doubles: the objective has converged, but the bound still suffers from the error of
 # the gradient, which is of first order.
 STALLED = 1e-3
 
-# Rounds after which one whose fall is above SLOW of the last one doubles the effort of the next,
-# and any other halves it: features that are alike take turns slowly.
+# Rounds after which one whose decrease is above SLOW of the last one doubles the effort of the
+# next, and any other halves it: features that are alike take turns slowly.
 LONG, SLOW = 32, 0.5
 
 # Rounds before the first check of the gap, and where they begin near the optimum.
@@ -258,21 +258,21 @@ def reweight(
     acceleration = AndersonAcceleration()
     iteration, effort, next_effort, idle, ended, stuck = 0, 1, 1, 0, False, False
     lowest = S_LEAST * fit.unit
-    last_fall, careful = math.inf, 1
+    last_decrease, careful = math.inf, 1
 
     while not gap <= problem.tol and iteration < problem.max_iter and not ended and not stuck:
         iteration += 1
         u = UNUSED
         inner = penalty.majorizer(s)
-        fall = fit.improve(inner, effort)
+        decrease = fit.improve(inner, effort)
         del inner
         size = fit.size()
         norms = penalty.norms(size)
         value = fit.value(norms)
-        slow = iteration > LONG and fall > SLOW * last_fall
-        last_fall, careful = fall, min(2 * careful, MOST_EFFORT) if slow else max(careful // 2, 1)
-        effort = careful
-        idle = idle + 1 if fall == 0.0 and bool((s <= norms + lowest).all()) else 0
+        slow = iteration > LONG and decrease > SLOW * last_decrease
+        last_decrease = decrease
+        effort = careful = min(2 * careful, MOST_EFFORT) if slow else max(careful // 2, 1)
+        idle = idle + 1 if decrease == 0.0 and bool((s <= norms + lowest).all()) else 0
         stuck = idle > IDLE
         if iteration >= next_check or stuck or iteration == problem.max_iter:
             w, objective = rounded(fit, value, problem.tol)
@@ -285,7 +285,8 @@ def reweight(
             gap = relative_gap(best, bound.value)
             negligible = STALLED * problem.tol * value
             at_norms = float(penalty.strengths @ np.maximum(s - norms, 0.0)) < negligible
-            next_effort = min(2 * next_effort, MOST_EFFORT) if at_norms and fall < negligible else 1
+            stalled = at_norms and decrease < negligible
+            next_effort = min(2 * next_effort, MOST_EFFORT) if stalled else 1
             effort = max(careful, next_effort)
             history.append(Step(iteration, best, gap))
             ended = bool(problem.callback and problem.callback(history[-1]))

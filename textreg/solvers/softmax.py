@@ -61,7 +61,7 @@ from textreg.records import Floats, Int32s, Int64s, MultiSolution, Problem, Step
 from textreg.records.arrays import as_finite
 from textreg.records.problem import checked_codes
 from textreg.solvers.certificate import DualPoint, relative_gap
-from textreg.solvers.linear_algebra import Direction, bent_path, conjugate_gradients
+from textreg.solvers.linear_algebra import Direction, conjugate_gradients, projected_path
 from textreg.solvers.newton import NewtonSteps
 from textreg.solvers.proximal import UNIT as PROXIMAL_UNIT
 from textreg.solvers.proximal import minimize, sum_of_rows
@@ -704,7 +704,7 @@ def newton_together(classes: Classes, penalty: Separable) -> bool:
         return classes.loss_of(Z) + float(w @ (0.5 * model.q * w + model.lam * sign))
 
     before = value(classes.Z, start)
-    for length, w, stopped in bent_path(start, change.w, model.lam > 0.0, SHORT):
+    for length, w, stopped in projected_path(start, change.w, model.lam > 0.0, SHORT):
         Z = classes.Z + length * change.z
         if stopped.any():
             Z -= model.scores(np.where(stopped, start + length * change.w, 0.0))

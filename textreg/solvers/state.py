@@ -44,8 +44,8 @@ from textreg.solvers.linear_algebra import (
     Advance,
     Direction,
     backtrack,
-    bent_path,
     conjugate_gradients,
+    projected_path,
     step_with_fallback,
 )
 
@@ -127,7 +127,7 @@ INTERCEPT_STEPS, INTERCEPT_SLOPE = 40, 1e-9
 
 # Most rounds of coordinate descent on a quadratic model, and iterations of conjugate gradients.
 # More of them make a model more exact than it is true.
-PASSES, POLISH = 3, 10
+PASSES, CG_ROUNDS = 3, 10
 
 # A longer Newton step on the intercept shows that the loss is flat there: between two points that
 # enclose the optimum the next one is halfway.
@@ -135,10 +135,10 @@ FLAT = 1e3
 
 # Where a loss is straight, the share of the parabola above it that a model has for a curvature: at
 # first, and at least.
-BEND, LEAST_BEND = 0.3, 0.01
+DAMPING, LEAST_DAMPING = 0.3, 0.01
 
 # Its factors after a step that goes less than half of its way, and after one that goes all of it.
-BENT_MORE, BENT_LESS, HALF_WAY = 3.0, 1.0 / 3.0, 0.5
+DAMPED_MORE, DAMPED_LESS, HALF_WAY = 3.0, 1.0 / 3.0, 0.5
 
 # Largest effort of a step, which its rounds and iterations are multiplied by.
 MOST_EFFORT = 8
@@ -174,20 +174,20 @@ class Engine:
         self.y, self.c, self.fit_intercept = problem.y, problem.sample_weight, problem.fit_intercept
         n, p = self.design.shape
         self.z, self.r, self.h = np.empty(n), np.empty(n), np.empty(n)
-        self.value, self._bend = 0.0, BEND
+        self.value, self._damping = 0.0, DAMPING
         if problem.start is None:
             self.restart(np.zeros(p), 0.0)
             return
         w, b = problem.start
         self.restart(w.copy(), b if self.fit_intercept else 0.0)
         if penalty is not None:
-            self.give_up_if_hopeless(problem, penalty)
+            self.discard_useless_start(problem, penalty)
 
     @cached_property
     def curvature(self) -> Floats:
         return np.zeros(len(self.w))
 
-    def give_up_if_hopeless(self, problem: Problem, penalty: Callable[[Floats], float]) -> None:
+    def discard_useless_start(self, problem: Problem, penalty: Callable[[Floats], float]) -> None:
         """Move to zero weights where the start is of no use. penalty: its value at weights (p,)."""
         n, p = self.design.shape
         b = problem.intercept_at_zero()
@@ -257,27 +257,29 @@ class Engine:
         effort: int = 1,
         *,
         passes: int = PASSES,
-        polish: int = POLISH,
+        cg_rounds: int = CG_ROUNDS,
     ) -> float:
         """One proximal Newton step over ``active`` (permuted in place).
 
-        passes: most rounds of coordinate descent. polish: most iterations of conjugate gradients,
-        which take over as soon as coordinate descent changes no sign. effort: a factor of their
-        number and accuracy, and how often the two take turns, if weights become zero in between.
-        Returns the fall of the objective, 0.0 if it is lost in rounding.
+        passes: most rounds of coordinate descent. cg_rounds: most iterations of conjugate
+        gradients, which take over as soon as coordinate descent changes no sign. effort: a factor
+        of their number and accuracy, and how often the two take turns, if weights become zero in
+        between.
+        Returns the decrease of the objective, 0.0 if it is lost in rounding.
         """
-        # A fall that is rounding is none: weights whose documents have no curvature have not moved.
+        # A decrease that is rounding is none: weights whose documents have no curvature have not
+        # moved.
         noise = NOISE * abs(self.value)
-        fall = step_with_fallback(
-            lambda: self.bent(lambda: self._step(active, penalty, passes, polish, effort)),
+        decrease = step_with_fallback(
+            lambda: self.damped(lambda: self._step(active, penalty, passes, cg_rounds, effort)),
             self.use_curvature_bound,
-            failed=lambda advance: advance.fall <= noise,
+            failed=lambda advance: advance.decrease <= noise,
         )
-        if fall <= noise:
+        if decrease <= noise:
             self._refresh()  # the second derivatives again, in place of their bound
-        return fall
+        return decrease
 
-    def bent(self, step: Callable[[], Advance]) -> Advance:
+    def damped(self, step: Callable[[], Advance]) -> Advance:
         """What a ``step`` gives for a model that is nowhere straight.
 
         Beyond the kink of a hinge no second derivative holds documents back from going past it; so
@@ -288,12 +290,12 @@ class Engine:
         if not straight.any():
             return step()
         above = self.loss.curvature_above(self.z, self.y, self.c)
-        self.h = np.where(straight, self._bend * above, self.h)
+        self.h = np.where(straight, self._damping * above, self.h)
         advance = step()
         if advance.length < HALF_WAY:
-            self._bend = min(BENT_MORE * self._bend, 1.0)
+            self._damping = min(DAMPED_MORE * self._damping, 1.0)
         elif advance.length == 1.0:
-            self._bend = max(BENT_LESS * self._bend, LEAST_BEND)
+            self._damping = max(DAMPED_LESS * self._damping, LEAST_DAMPING)
         return advance
 
     def use_curvature_bound(self) -> None:
@@ -301,7 +303,7 @@ class Engine:
         self.h = self.loss.curvature_above(self.z, self.y, self.c)
 
     def _step(
-        self, active: Int32s, penalty: Separable, passes: int, polish: int, effort: int
+        self, active: Int32s, penalty: Separable, passes: int, cg_rounds: int, effort: int
     ) -> Advance:
         """The step for the second derivatives h as they stand."""
         v, w, b = self.r.copy(), self.w.copy(), self.b
@@ -315,7 +317,7 @@ class Engine:
                     penalty.q, penalty.mu, penalty.lam,
                     w, b, self.fit_intercept, passes,
                 )  # fmt: skip
-            b, optimal = self._polish(active, penalty, ModelPoint(w, b, v), polish, effort)
+            b, optimal = self._refine(active, penalty, ModelPoint(w, b, v), cg_rounds, effort)
             if optimal:
                 break
         return self._advance(active[w[active] != self.w[active]], penalty, w, b)
@@ -338,11 +340,11 @@ class Engine:
         if slope > noise:
             return Advance(0.0, 0.0)
 
-        def fall_at(length: float) -> float:
+        def decrease_at(length: float) -> float:
             loss = self.loss.value(self.z + length * move, self.y, self.c)
             return self.value + before - loss - penalty.of(moved, present + length * change)
 
-        advance = backtrack(fall_at, slope, noise)
+        advance = backtrack(decrease_at, slope, noise)
         if length := advance.length:
             self.w[moved] = present + length * change
             self.b += length * (b - self.b)
@@ -350,16 +352,16 @@ class Engine:
             self._refresh()
         return advance
 
-    def _polish(
+    def _refine(
         self, active: Int32s, penalty: Separable, at: ModelPoint, rounds: int, effort: int
     ) -> tuple[float, bool]:
         """Minimize the model over the nonzero weights, with their signs kept.
 
         Conjugate gradients from ``at``. A weight with an l1 penalty that would change its sign
-        stays at zero from there on. Of that bent path the first of the lengths 1, 1/2, 1/4, ...
-        is taken that lowers the model, at least up to where the first weight becomes zero, which
-        always does (Moré & Toraldo 1991). Changes the arrays of ``at`` in place; returns the new
-        intercept, and whether no weight changed its sign.
+        stays at zero from there on. Of that projected path the first of the lengths 1, 1/2, 1/4,
+        ... is taken that lowers the model, at least up to where the first weight becomes zero,
+        which always does (Moré & Toraldo 1991). Changes the arrays of ``at`` in place; returns the
+        new intercept, and whether no weight changed its sign.
         """
         w, b, v = at
         smooth = self._is_smooth(active, penalty)
@@ -371,7 +373,7 @@ class Engine:
             _SupportModel(self, penalty, support), v, start, rounds * effort, effort
         )
         before = penalty.of(support, start)
-        for t, trial, stopped in bent_path(start, change, penalty.lam[support] > 0.0):
+        for t, trial, stopped in projected_path(start, change, penalty.lam[support] > 0.0):
             if stopped.any():
                 step = self.design.product(trial - start, support, t * change_b)
             else:
