@@ -690,11 +690,7 @@ class FieldedText(str):
             spans[name] = (at, at + len(value))
             at += len(value) + 1
             lines.append(f"{name}: {value}")
-        return cls._made("\n".join(lines), spans)
-
-    @classmethod
-    def _made(cls, text: str, spans: Mapping[str, tuple[int, int]]) -> FieldedText:
-        made = cls(text)
+        made = cls("\n".join(lines))
         made.spans = spans
         return made
 
@@ -704,7 +700,7 @@ class FieldedText(str):
         return self[start:end]
 
     def __reduce__(self) -> Any:
-        return self._made, (str(self), dict(self.spans))
+        return FieldedText.of, ({name: self.field(name) for name in self.spans},)
 
 
 class NotAValueError(ValueError):
