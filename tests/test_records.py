@@ -405,6 +405,13 @@ def test_records_are_shown_in_a_line() -> None:
     assert repr(tokens) == "<Tokens: 3 in 2 sentences of 1 documents, 1 features>"
 
 
+def test_offsets_of_sizes() -> None:
+    assert arrays.offsets_of([2, 0, 3]).tolist() == [0, 2, 2, 5]
+    assert arrays.offsets_of([]).tolist() == [0]
+    # Of short numbers, too, whose sum would not fit them.
+    assert arrays.offsets_of(np.full(3, 100, dtype=np.int8)).tolist() == [0, 100, 200, 300]
+
+
 @pytest.mark.parametrize(
     ("sizes", "cuts"),
     [

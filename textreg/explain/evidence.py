@@ -31,7 +31,7 @@ from textreg.features.encoder import AnyEncoder, Encoder, Weighting
 from textreg.features.fields import NumberEncoder
 from textreg.features.ngrams import NGrams
 from textreg.records import Documents, Floats, Int32s, Int64s, Tokens
-from textreg.records.arrays import row_of, sums
+from textreg.records.arrays import offsets_of, row_of, sums
 from textreg.text import count_rows
 
 
@@ -121,7 +121,7 @@ class Occurrences:
 def _merged(found: Sequence[Occurrences], names: Sequence[str]) -> Occurrences:
     """Those of several fields as one: the sentences of a document are those of its fields."""
     counts = np.array([np.diff(one.document_ptr) for one in found])
-    document_ptr = np.concatenate([[0], np.cumsum(counts.sum(axis=0))])
+    document_ptr = offsets_of(counts.sum(axis=0))
     begins = document_ptr[:-1] + np.cumsum(counts, axis=0) - counts
     spans = np.empty((int(document_ptr[-1]), 2), dtype=np.int32)
     field_of = [""] * len(spans)
@@ -152,7 +152,7 @@ def _sentences(words: Sequence[Tokens]) -> tuple[Int64s, Int32s, Int64s]:
         np.minimum.at(low, document, other.spans[:, 0])
         np.maximum.at(high, document, other.spans[:, 1])
     added &= high > 0
-    document_ptr = np.concatenate([[0], np.cumsum(counts + added)])
+    document_ptr = offsets_of(counts + added)
     moved = np.arange(own.n_sentences) + np.cumsum(added)[row_of(own.document_ptr)]
     spans = np.empty((int(document_ptr[-1]), 2), dtype=np.int32)
     spans[moved] = own.sentence_spans
@@ -275,7 +275,7 @@ def evidence_of(
 def _tokens(texts: Sequence[str]) -> tuple[Int64s, Int64s]:
     """Spans of the tokens of all texts, and the offsets of every text in them."""
     found = [[match.span() for match in _TOKEN.finditer(text)] for text in texts]
-    ptr = np.concatenate([[0], np.cumsum([len(own) for own in found], dtype=np.int64)])
+    ptr = offsets_of([len(own) for own in found])
     spans = [span for own in found for span in own]
     return np.array(spans, dtype=np.int64).reshape(-1, 2), ptr
 
@@ -410,7 +410,7 @@ def _recut(ids: Int32s, sentence: Int64s, n_sentences: int) -> tuple[Int32s, Int
     """Occurrences in order of their sentences, and the offsets of these."""
     order = np.argsort(sentence, kind="stable")
     sizes = np.bincount(sentence, minlength=n_sentences)
-    return ids[order], np.concatenate([[0], np.cumsum(sizes)])
+    return ids[order], offsets_of(sizes)
 
 
 def _weighted(change: _Change, by: Floats) -> tuple[Floats, Floats]:
@@ -458,7 +458,7 @@ def _every_gram(part: Part) -> tuple[Int32s, Int64s, int]:
     """All n-grams of the words: ids, the sentences where they begin, and number of n-grams."""
     words = part.words
     tree, streams = NGrams.collect(words, part.encoder.ngrams, 1)
-    first = np.concatenate([[0], np.cumsum(tree.sizes)]).astype(np.int32)
+    first = offsets_of(tree.sizes).astype(np.int32)
     levels = [
         np.where(ids >= 0, ids + base, -1) for ids, base in zip(streams, first[:-1], strict=True)
     ]

@@ -15,6 +15,7 @@ from textreg.errors import DataError
 from textreg.kinds import Tokenizer
 from textreg.plugins import calls
 from textreg.records import Bools, Documents, Int32s, Int64s, Tokens
+from textreg.records.arrays import offsets_of
 from textreg.records.text import Names
 from textreg.text import renumber
 
@@ -106,14 +107,14 @@ class NGrams:
         if all(level.all() for level in inside):
             return self, list(numbers)
         for k in reversed(range(len(self.last))):
-            before = np.concatenate([[0], np.cumsum(inside[k + 1])])
+            before = offsets_of(inside[k + 1])
             inside[k] |= np.diff(before[self.child_ptr[k]]) > 0
         for last, kept in zip(self.last, inside[1:], strict=True):
             inside[0][last[kept]] = True
         word = np.cumsum(inside[0], dtype=np.int32) - np.int32(1)
         child_ptrs, lasts = [], []
         for k, child_ptr in enumerate(self.child_ptr):
-            before = np.concatenate([[0], np.cumsum(inside[k + 1])])
+            before = offsets_of(inside[k + 1])
             child_ptrs.append(np.append(before[child_ptr[:-1][inside[k]]], before[-1]))
             lasts.append(word[self.last[k][inside[k + 1]]])
         words = Names.of(self.words).take(np.flatnonzero(inside[0]))
@@ -147,7 +148,7 @@ class NGrams:
             changes[1:] |= parts[1:, k] != parts[:-1, k]
             new = changes & (parts[:, k] >= 0)
             children = np.bincount(gram[new], minlength=len(numbers[-1]))
-            child_ptrs.append(np.concatenate([[0], np.cumsum(children)]))
+            child_ptrs.append(offsets_of(children))
             lasts.append(parts[new, k])
             gram = np.cumsum(new, dtype=np.int32) - np.int32(1)
             numbers.append(np.full(int(new.sum()), -1, dtype=np.int32))

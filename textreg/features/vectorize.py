@@ -19,7 +19,7 @@ from textreg.files import refuse_special
 from textreg.kinds import GraphBuilder, Tokenizer
 from textreg.params import Parametrized, param
 from textreg.records import Bools, Design, Documents, Floats, Graph, Groups, Int32s, Int64s, Tokens
-from textreg.records.arrays import pieces, scatter, take_rows
+from textreg.records.arrays import offsets_of, pieces, scatter, take_rows
 from textreg.records.documents import check_documents, is_tokenized
 from textreg.records.text import Names
 from textreg.text import CsrArrays
@@ -156,10 +156,8 @@ class CountedRows(DocumentRows):
     def design(self, documents: NDArray[np.intp] | None = None) -> Design:
         """The same for solvers, by columns from the beginning."""
         n = self.shape[0] if documents is None else len(documents)
-        indptr = np.zeros(self.shape[1] + 1, dtype=np.int64)
-        np.cumsum(
-            np.concatenate([part.frequencies(documents) for part in self._parts]), out=indptr[1:]
-        )
+        frequencies = [part.frequencies(documents) for part in self._parts]
+        indptr = offsets_of(np.concatenate(frequencies))
         indices, data = np.empty(indptr[-1], dtype=np.int32), np.empty(indptr[-1])
         place = indptr[:-1].copy()
         for part, (start, end) in zip(self._parts, pairwise(self._starts.tolist()), strict=True):

@@ -28,7 +28,7 @@ import numpy as np
 from textreg.errors import DataError, UsageError, did_you_mean
 from textreg.measure.metrics import wilson
 from textreg.records import Bools, Floats, Int64s
-from textreg.records.arrays import pieces
+from textreg.records.arrays import offsets_of, pieces
 
 Transform: TypeAlias = Callable[[Floats], Floats]
 
@@ -192,7 +192,7 @@ class _Cuts(NamedTuple):
     def of(cls, scores: Floats, has_label: Bools) -> _Cuts:
         order = np.argsort(-scores, kind="stable")
         low = scores[order]
-        hits = np.concatenate([[0], np.cumsum(has_label[order])])
+        hits = offsets_of(has_label[order])
         cuts = np.flatnonzero(low[:-1] > low[1:]) + 1
         between = _between(low[cuts], low[cuts - 1])
         predicted = np.concatenate([[0], cuts, [len(low)]])

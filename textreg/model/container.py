@@ -302,13 +302,6 @@ def _are_sizes(plain: Any) -> bool:
 _NAMES = 1 << 16  # names that are checked at a time
 
 
-def offsets_of(sizes: Sequence[int] | NDArray[np.int64]) -> Int64s:
-    """Offsets of consecutive parts of these sizes."""
-    ptr = np.zeros(len(sizes) + 1, dtype=np.int64)
-    np.cumsum(sizes, out=ptr[1:])
-    return ptr
-
-
 def unpack_names(arrays: Arrays, names: str, ptr: str) -> Names:
     """Names from the arrays called ``names`` and ``ptr``; FaultError unless they are UTF-8.
 

@@ -24,6 +24,7 @@ from textreg.kinds import Tokenizer
 from textreg.model import container
 from textreg.model.container import FaultError, shown
 from textreg.plugins import distributions, registry
+from textreg.records.arrays import offsets_of
 from textreg.records.documents import KINDS, MISSING, Field
 from textreg.records.text import Names
 from textreg.structure.joining import CallableTokenizer, Pretokenized, is_function
@@ -328,7 +329,7 @@ def encoder_arrays(encoder: AnyEncoder) -> Arrays:
     words = [Names.of(tree.words) for tree, _ in trees]
     arrays: dict[str, NDArray[Any]] = {
         "names": np.concatenate([own.letters for own in words]),
-        "name_ptr": container.offsets_of(np.concatenate([np.diff(own.ptr) for own in words])),
+        "name_ptr": offsets_of(np.concatenate([np.diff(own.ptr) for own in words])),
     }
     if any(tree.last for tree, _ in trees):
         pointers = [ptr for tree, _ in trees for ptr in tree.child_ptr]
@@ -419,7 +420,7 @@ class _Trees:
             counts = self._take("children", above)
             if (counts < 0).any() or counts.sum(dtype=np.int64) != size:
                 raise FaultError("its n-grams do not have the children that it says")
-            ptr = container.offsets_of(counts)
+            ptr = offsets_of(counts)
             last = self._take("last", size)
             # Words ascend among the n-grams that begin alike.
             falls = last[1:] <= last[:-1]

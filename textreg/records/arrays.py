@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeVar, overload
@@ -276,6 +276,13 @@ def offsets(name: str, ptr: Int64s, total: int) -> None:
         )
 
 
+def offsets_of(sizes: Sequence[int] | NDArray[Any]) -> Int64s:
+    """Offsets of consecutive pieces of these sizes."""
+    ptr = np.zeros(len(sizes) + 1, dtype=np.int64)
+    np.cumsum(sizes, dtype=np.int64, out=ptr[1:])
+    return ptr
+
+
 def row_of(ptr: NDArray[np.integer[Any]]) -> Int64s:
     """The row of every entry of the flat array; shape (entries,)."""
     return np.repeat(np.arange(len(ptr) - 1, dtype=np.int64), np.diff(ptr))
@@ -311,8 +318,7 @@ def take_rows(ptr: Int64s, flat: NDArray[Any], rows: NDArray[Any]) -> tuple[Int6
         chosen = np.ascontiguousarray(rows, dtype=np.int64)
     else:  # masks, from the end, and IndexError for rows that are not there
         chosen = np.arange(len(ptr) - 1)[rows]
-    new = np.zeros(len(chosen) + 1, dtype=np.int64)
-    np.cumsum(ptr[chosen + 1] - ptr[chosen], out=new[1:])
+    new = offsets_of(ptr[chosen + 1] - ptr[chosen])
     taken = np.empty(int(new[-1]), dtype=flat.dtype)
     copy_rows(ptr, flat, chosen, new, taken)
     return new, taken

@@ -284,7 +284,7 @@ class Design:
         # In how many of these columns every document is: what is counted of texts, transposed.
         ptr, documents, _ = columns
         counts = document_frequencies(documents, ptr, self.shape[0], chosen.astype(np.int64))
-        indptr = np.append(0, np.cumsum(counts))
+        indptr = arrays.offsets_of(counts)
         indices = np.empty(indptr[-1], dtype=np.int32)
         for kind in (np.float32, np.float64):
             data = np.empty(indptr[-1], dtype=kind)
@@ -728,7 +728,7 @@ def block_columns(block: Block, features: Int32s) -> CompressedArrays:
     indptr, indices, data = block.rows
     new = place[indices]
     kept = new >= 0
-    ends = np.concatenate([[0], np.cumsum(kept, dtype=np.int64)])[indptr]
+    ends = arrays.offsets_of(kept)[indptr]
     return CompressedArrays(ends, new[kept], data[kept])
 
 
@@ -742,7 +742,7 @@ def groups_over(block: Block, features: Int32s, n_features: int) -> tuple[Int64s
     indptr, indices, weights = block.groups
     new = place[indices]
     kept = new >= 0
-    left = np.diff(np.concatenate([[0], np.cumsum(kept, dtype=np.int64)])[indptr])
+    left = np.diff(arrays.offsets_of(kept)[indptr])
     return left[left > 0], new[kept], weights[left > 0]
 
 
@@ -965,7 +965,7 @@ class BlockDesign(Design):
 
         known: columns that are there already.
         """
-        ends = np.concatenate([[0], np.cumsum(self.sizes[features], dtype=np.int64)])
+        ends = arrays.offsets_of(self.sizes[features])
         indices, data = np.empty(ends[-1], dtype=np.int32), np.empty(ends[-1])
         new = np.ones(len(features), dtype=bool)
         if known is not None:

@@ -234,7 +234,7 @@ class Groups:
         filled = np.flatnonzero(sizes)
         origin = np.full(len(self), -1, dtype=np.int64)
         origin[filled] = np.arange(len(filled))
-        indptr = np.append(0, np.cumsum(sizes[filled]))
+        indptr = arrays.offsets_of(sizes[filled])
         groups = Groups(indptr, self.indices, self.weights[filled], self.n_features)
         return MergedGroups(groups, origin)
 

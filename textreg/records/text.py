@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from textreg._core.arrays import Floats, Int32s, Int64s
 from textreg.errors import DataError, RecordError, UsageError, first_few, shortened
-from textreg.records.arrays import as_array, check_weights, offsets, take_rows
+from textreg.records.arrays import as_array, check_weights, offsets, offsets_of, take_rows
 from textreg.records.documents import (
     Documents,
     FieldedText,
@@ -212,8 +212,7 @@ class Names(Sequence[str]):
         if isinstance(names, cls):
             return names
         coded = [name.encode("utf-8", _SURROGATES) for name in names]
-        ptr = np.zeros(len(coded) + 1, dtype=np.int64)
-        np.cumsum(np.fromiter(map(len, coded), np.int64, len(coded)), out=ptr[1:])
+        ptr = offsets_of(np.fromiter(map(len, coded), np.int64, len(coded)))
         return cls(np.frombuffer(b"".join(coded), dtype=np.uint8), ptr)
 
     def take(self, numbers: NDArray[np.integer]) -> Names:
@@ -729,7 +728,7 @@ class Tokens:
         if self.paragraph_ptr is not None:
             ends = np.searchsorted(self.paragraph_ptr, self.document_ptr)
             _, sizes = take_rows(ends, np.diff(self.paragraph_ptr), documents)
-            paragraph_ptr = np.concatenate([[0], np.cumsum(sizes)])
+            paragraph_ptr = offsets_of(sizes)
         return replace(
             self,
             ids=ids,
