@@ -23,11 +23,15 @@ class PlainPart:
 
     Attributes
     ----------
+    field : str
+        The field that it reads, where documents have several; else empty.
     prefix : str
         What stands before the names of its features in explanations.
     tokenizer : {"words", "chars", "value", "number", "tokens"}
     options : dict of str to Any
         Its parameters; of a number its ``mean`` and ``scale``.
+    strip_html : bool
+        Whether HTML is removed from texts first.
     ngrams : int
         The largest number of its tokens in a feature.
     term : {"count", "binary", "log", "sublinear"}
@@ -44,10 +48,6 @@ class PlainPart:
     weights : ndarray of shape (k, features)
     others : dict of float to sequence of str
         By idf, the names without a weight that count in the length of a row.
-    field : str, default ""
-        The field that it reads, where documents have several.
-    strip_html : bool, default False
-        Whether HTML is removed from texts first.
 
     Raises
     ------
@@ -55,9 +55,11 @@ class PlainPart:
         If these do not fit together.
     """
 
+    field: str
     prefix: str
     tokenizer: str
     options: Mapping[str, Any]
+    strip_html: bool
     ngrams: int
     term: str
     norm: str
@@ -66,8 +68,6 @@ class PlainPart:
     idf: Floats | None
     weights: Floats
     others: Mapping[float, Sequence[str]]
-    field: str = ""
-    strip_html: bool = False
 
     def __post_init__(self) -> None:
         if self.weights.ndim != 2 or self.weights.shape[1] != len(self.names):
@@ -80,14 +80,8 @@ class PlainPart:
     def to_dict(self) -> dict[str, Any]:
         """The same as numbers, texts, lists and dicts."""
         return {
-            "field": self.field,
-            "prefix": self.prefix,
-            "tokenizer": self.tokenizer,
+            **vars(self),
             "options": dict(self.options),
-            "strip_html": self.strip_html,
-            "ngrams": self.ngrams,
-            "term": self.term,
-            "norm": self.norm,
             "stop_words": list(self.stop_words),
             "names": list(self.names),
             "idf": None if self.idf is None else self.idf.tolist(),
