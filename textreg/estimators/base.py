@@ -24,7 +24,7 @@ from textreg.plugins import calls, registry
 from textreg.records import Floats, Graph, Groups, Int64s, Tokens
 from textreg.records.arrays import as_array, checked_csr
 from textreg.records.documents import as_column, first_missing
-from textreg.structure.grouping import LazyNames
+from textreg.records.text import LazyNames
 from textreg.tasks import check_classes
 from textreg.training.settings import PREFIXES, create_part, declared_settings
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from abc import abstractmethod
 from array import array
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -182,7 +183,24 @@ _SURROGATES = "surrogatepass"
 _RUN = 10_000
 
 
-class Names(Sequence[str]):
+class LazyNames(Sequence[str]):
+    """A sequence of names that makes each on demand; write :meth:`name` and ``__len__``."""
+
+    @abstractmethod
+    def name(self, at: int) -> str:
+        """Name number ``at``, from 0."""
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[str]: ...
+    def __getitem__(self, index: int | slice) -> str | list[str]:
+        if isinstance(index, slice):
+            return [self.name(at) for at in range(*index.indices(len(self)))]
+        return self.name(range(len(self))[index])
+
+
+class Names(LazyNames):
     """Names as one array of bytes, which become strings only when they are asked for.
 
     A million names of two words are 15 MB so, and 80 MB as strings. It is equal to any sequence of
@@ -228,15 +246,9 @@ class Names(Sequence[str]):
     def __len__(self) -> int:
         return len(self.ptr) - 1
 
-    @overload
-    def __getitem__(self, index: int) -> str: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[str]: ...
-    def __getitem__(self, index: int | slice) -> str | list[str]:
-        if isinstance(index, slice):
-            return [self[place] for place in range(*index.indices(len(self)))]
-        place = range(len(self))[index]
-        return self._decoded(self.letters[self.ptr[place] : self.ptr[place + 1]].tobytes())
+    def name(self, at: int) -> str:
+        """Name number ``at``, from 0."""
+        return self._decoded(self.letters[self.ptr[at] : self.ptr[at + 1]].tobytes())
 
     def __iter__(self) -> Iterator[str]:
         for start in range(0, len(self), _RUN):

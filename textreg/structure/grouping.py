@@ -6,7 +6,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, overload
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from textreg.files import numbered_lines
 from textreg.kinds import GroupBuilder
 from textreg.params import param
 from textreg.records import Groups, Tokens
+from textreg.records.text import LazyNames
 from textreg.text import feature_sets, only_words
 
 if TYPE_CHECKING:
@@ -107,23 +108,6 @@ class SegmentBuilder(WeightedBuilder):
         n_features = len(tokens.vocabulary)
         names = SegmentNames(document_ptr, self.segment)
         return self.weighted(*feature_sets(ids, ptr, n_features), n_features, names)
-
-
-class LazyNames(Sequence[str]):
-    """A sequence of names that makes each on demand; write :meth:`name` and ``__len__``."""
-
-    @abstractmethod
-    def name(self, group: int) -> str:
-        """The name of group number ``group``, from 0."""
-
-    @overload
-    def __getitem__(self, index: int) -> str: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[str]: ...
-    def __getitem__(self, index: int | slice) -> str | list[str]:
-        if isinstance(index, slice):
-            return [self.name(group) for group in range(*index.indices(len(self)))]
-        return self.name(range(len(self))[index])
 
 
 class SegmentNames(LazyNames):

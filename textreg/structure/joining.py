@@ -17,8 +17,7 @@ from textreg.kinds import GroupBuilder, Plugin, Tokenizer
 from textreg.params import Param, Parametrized
 from textreg.records import Documents, Groups, Tokens
 from textreg.records.documents import WANTED, NotTokensError, cut, names_of, tokenized
-from textreg.records.text import tokens_of
-from textreg.structure.grouping import LazyNames
+from textreg.records.text import LazyNames, tokens_of
 from textreg.terminal import single_line
 
 
