@@ -719,12 +719,9 @@ def block_curvature_product(block: Block, h: Floats, w: Floats, b: float) -> tup
 
 def block_columns(block: Block, features: Int32s) -> CompressedArrays:
     """The rows with some features, ascending, as numbers among these."""
-    place = np.searchsorted(features, block.features).astype(np.int32)
-    if len(features):
-        known = features[np.minimum(place, len(features) - 1)] == block.features
-        place[~known] = -1
-    else:
-        place[:] = -1
+    place = np.full(len(block.features), -1, dtype=np.int32)
+    _, there, here = np.intersect1d(features, block.features, True, return_indices=True)
+    place[here] = there
     indptr, indices, data = block.rows
     new = place[indices]
     kept = new >= 0
