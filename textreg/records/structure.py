@@ -88,23 +88,22 @@ class Groups:
                 f"weights are finite, 0 or more."
             )
         arrays.check_weights("groups.weights", self.weights)
-        if len(self.indices):
-            wrong = (self.indices < 0) | (self.indices >= self.n_features)
-            if wrong.any():
-                entry = int(np.argmax(wrong))
-                raise RecordError(
-                    f"{self.name(self._group_of(entry))} holds feature {self.indices[entry]}, but "
-                    f"features run from 0 to {self.n_features - 1}."
-                )
-            rises = np.append(True, self.indices[1:] > self.indices[:-1])
-            starts = self.indptr[:-1]
-            rises[starts[starts < len(self.indices)]] = True
-            if not rises.all():
-                entry = int(np.argmin(rises))
-                raise RecordError(
-                    f"{self.name(self._group_of(entry))} must list its features sorted and once "
-                    f"each; feature {self.indices[entry]} comes after {self.indices[entry - 1]}."
-                )
+        wrong = (self.indices < 0) | (self.indices >= self.n_features)
+        if wrong.any():
+            entry = int(np.argmax(wrong))
+            raise RecordError(
+                f"{self.name(self._group_of(entry))} holds feature {self.indices[entry]}, but "
+                f"features run from 0 to {self.n_features - 1}."
+            )
+        rises = np.append(True, self.indices[1:] > self.indices[:-1])
+        starts = self.indptr[:-1]
+        rises[starts[starts < len(self.indices)]] = True
+        if not rises.all():
+            entry = int(np.argmin(rises))
+            raise RecordError(
+                f"{self.name(self._group_of(entry))} must list its features sorted and once each; "
+                f"feature {self.indices[entry]} comes after {self.indices[entry - 1]}."
+            )
 
     def __len__(self) -> int:
         return len(self.indptr) - 1
