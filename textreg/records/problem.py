@@ -453,20 +453,18 @@ class Problem:
 
     def _check_options(self) -> None:
         """Check the numbers that say how to fit, and keep them as plain Python numbers."""
-        values = {"tol": arrays.as_number("tol", self.tol)}
-        values |= {
-            name: arrays.as_whole(name, getattr(self, name)) for name in ("max_iter", "threads")
-        }
-        if not 0 < values["tol"] < np.inf:
+        tol = arrays.as_number("tol", self.tol)
+        if not 0 < tol < np.inf:
             raise UsageError(f"tol must be above 0 and finite, not {self.tol}.")
-        for name in ("max_iter", "threads"):
-            if values[name] < 1:
-                raise UsageError(f"{name} must be at least 1, not {values[name]}.")
+        counts = {it: arrays.as_whole(it, getattr(self, it)) for it in ("max_iter", "threads")}
+        for name, count in counts.items():
+            if count < 1:
+                raise UsageError(f"{name} must be at least 1, not {count}.")
         if not isinstance(self.fit_intercept, (bool, np.bool_)):
             raise UsageError(
                 f"fit_intercept must be True or False, not {self.fit_intercept!r:.60}."
             )
-        vars(self).update(values)
+        vars(self).update(counts, tol=tol)
 
     def _check_start(self) -> None:
         """Check the start, and keep it as an array and a float."""
