@@ -17,6 +17,7 @@ from textreg.measure.decisions import Calibration, Reliability, Threshold, Thres
 from textreg.measure.evaluation import Evaluation, MultilabelEvaluation
 from textreg.measure.metrics import LOG_LOSSES, mean, measure_labels
 from textreg.records import Bools, Corpus, Floats, Int64s
+from textreg.records.text import with_labels
 from textreg.tasks import base
 from textreg.tasks.base import ByLabel, ClassWeight, Held, Metrics, Options, Targets, Task
 
@@ -74,8 +75,7 @@ class Classification(Task):
         if not rare:
             return corpus, {}
         if rare_label is not None:
-            labels = [rare_label if label in rare else label for label in corpus.labels]
-            return replace(corpus, labels=labels), rare
+            return with_labels(corpus, dict.fromkeys(rare, rare_label)), rare
         rows = np.array([row for row, label in enumerate(corpus.labels) if label not in rare])
         base.warn_of_left_out(
             rare, least, f"{len(corpus) - len(rows):,} of {len(corpus):,} documents"

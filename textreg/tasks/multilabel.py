@@ -17,6 +17,7 @@ from textreg.measure.evaluation import MultilabelEvaluation, f1_scores
 from textreg.measure.intercept import log_sigmoid
 from textreg.measure.metrics import mean
 from textreg.records import Bools, Corpus, Floats, Int64s
+from textreg.records.text import with_labels
 from textreg.tasks import base
 from textreg.tasks.base import ByLabel, ClassWeight, Metrics, Options, Targets, Task
 from textreg.tasks.classification import Classification, Multiclass
@@ -77,16 +78,10 @@ class Multilabel(Multiclass):
         rare = dict(sorted(rare.items(), key=lambda item: -item[1]))
         if not rare:
             return corpus, {}
-        if rare_label is None:
-            base.warn_of_left_out(
-                rare, least, f"of {len(counts):,}; their documents keep their others"
-            )
-        kept = [
-            tuple(rare_label if label in rare else label for label in labels)
-            if rare_label is not None
-            else tuple(label for label in labels if label not in rare)
-            for labels in corpus.labels
-        ]
+        if rare_label is not None:
+            return with_labels(corpus, dict.fromkeys(rare, rare_label)), rare
+        base.warn_of_left_out(rare, least, f"of {len(counts):,}; their documents keep their others")
+        kept = [tuple(label for label in labels if label not in rare) for labels in corpus.labels]
         return replace(corpus, labels=kept), rare
 
     @classmethod
@@ -119,8 +114,7 @@ class Multilabel(Multiclass):
         _check_lists(corpus)
         return self.known_targets(corpus)
 
-    def known(self, y: Targets) -> Bools:
-        return np.ones(len(y), dtype=bool)
+    known = Task.known  # all labels of ``y`` are those of the model
 
     def known_targets(self, corpus: Corpus) -> Bools:
         lists = corpus.labels if corpus.multilabel else [()] * len(corpus)
