@@ -366,6 +366,15 @@ class CoverageLine(NamedTuple):
     recall: float | None
 
 
+def plain(value: Any) -> Any:
+    """Values for JSON: named tuples as dicts; other tuples, and arrays, as lists."""
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if hasattr(value, "_asdict"):
+        return {name: plain(it) for name, it in value._asdict().items()}
+    return [plain(it) for it in value] if isinstance(value, tuple) else value
+
+
 class Selective(NamedTuple):
     """Coverage against risk on labeled texts.
 
@@ -395,11 +404,7 @@ class Selective(NamedTuple):
 
     def to_dict(self) -> dict[str, Any]:
         """The same as plain values, ready for JSON."""
-        return {
-            **self._asdict(),
-            "now": self.now._asdict(),
-            "lines": [line._asdict() for line in self.lines],
-        }
+        return {name: plain(value) for name, value in self._asdict().items()}
 
 
 class RiskCurve(NamedTuple):

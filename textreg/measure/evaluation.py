@@ -5,14 +5,14 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textreg.errors import DataError, DataWarning, UsageError, did_you_mean, first_few
-from textreg.measure.decisions import Selective
+from textreg.measure.decisions import Selective, plain
 from textreg.measure.metrics import measure_numbers, wilson
 from textreg.records import Bools, Floats, Int64s
 from textreg.records.documents import as_column, is_missing, label_name
@@ -91,7 +91,7 @@ class _Measured(Displayed):
 
     def to_dict(self) -> dict[str, Any]:
         """The same as plain numbers, texts, lists and dicts, ready for JSON."""
-        raise NotImplementedError
+        return {name: plain(value) for name, value in vars(self).items()}
 
     def headline(self) -> str:
         """The metrics."""
@@ -145,11 +145,6 @@ class MultilabelEvaluation(_Measured):
     classes: tuple[LabelScore, ...]
     log_loss: float | None = None
     unknown: tuple[str, ...] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """The same as plain numbers, texts, lists and dicts, ready for JSON."""
-        plain = {**vars(self), "classes": [score._asdict() for score in self.classes]}
-        return {key: list(it) if isinstance(it, tuple) else it for key, it in plain.items()}
 
     def tables(self) -> list[Table]:
         """The scores of the labels."""
@@ -308,7 +303,7 @@ class ClassScore(NamedTuple):
 MAX_CONFUSION = 12
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Evaluation(_Measured):
     """Predicted labels compared with the true ones.
 
@@ -322,18 +317,18 @@ class Evaluation(_Measured):
         Its 95 % interval (Wilson 1927).
     macro_f1 : float
         Mean F1 of the labels that some document has or is predicted to have.
-    classes : tuple of ClassScore
-        One for each label of the model, then one for each that only documents have; a ratio with a
-        denominator of 0 is 0.
-    confusion : ndarray of shape (labels, labels)
-        Counts of documents, true labels in rows and predicted ones in columns, as in ``classes``.
     log_loss : float or None
         Mean negative log-probability of the true label, in nats, over the documents whose label the
         model knows; None without probabilities.
+    classes : tuple of ClassScore
+        One for each label of the model, then one for each that only documents have; a ratio with a
+        denominator of 0 is 0.
     unknown : tuple of str
         The labels of documents that the model does not know, sorted.
     selective : Selective or None
         Coverage against risk, of models that do not answer every text.
+    confusion : ndarray of shape (labels, labels)
+        Counts of documents, true labels in rows and predicted ones in columns, as in ``classes``.
 
     Examples
     --------
@@ -347,25 +342,11 @@ class Evaluation(_Measured):
     accuracy: float
     accuracy_interval: tuple[float, float]
     macro_f1: float
+    log_loss: float | None
     classes: tuple[ClassScore, ...]
-    confusion: Int64s
-    log_loss: float | None = None
-    unknown: tuple[str, ...] = ()
+    unknown: tuple[str, ...]
     selective: Selective | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """The same as plain numbers, texts, lists and dicts, ready for JSON."""
-        return {
-            "documents": self.documents,
-            "accuracy": self.accuracy,
-            "accuracy_interval": list(self.accuracy_interval),
-            "macro_f1": self.macro_f1,
-            "log_loss": self.log_loss,
-            "classes": [score._asdict() for score in self.classes],
-            "unknown": list(self.unknown),
-            "selective": None if self.selective is None else self.selective.to_dict(),
-            "confusion": self.confusion.tolist(),
-        }
+    confusion: Int64s
 
     def tables(self) -> list[Table]:
         """The scores of the labels and, of few labels, the confusions."""
@@ -397,10 +378,6 @@ class RegressionEvaluation(_Measured):
     r2: float
     mse: float
     mae: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """The same as plain numbers, ready for JSON."""
-        return asdict(self)
 
 
 def evaluate_numbers(
