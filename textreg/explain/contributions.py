@@ -117,13 +117,10 @@ class Explanation:
 
     def to_dict(self) -> dict[str, Any]:
         """The same as numbers, texts, lists and dicts, ready for JSON."""
-        by_field = {"fields": self.fields} if self.fields else {}
-        sentences = [sentence._asdict() for sentence in self.sentences]
-        if not by_field:
-            sentences = [{k: v for k, v in one.items() if k != "field"} for one in sentences]
-        words = [_without_default(word) for word in self.words]
+        sentences = [_without_defaults(sentence) for sentence in self.sentences]
+        words = [_without_defaults(word) for word in self.words]
         plain = {**vars(self), "text": str(self.text), "sentences": sentences, "words": words}
-        return {**plain, **by_field}
+        return {**plain, "fields": self.fields} if self.fields else plain
 
     def __repr__(self) -> str:
         return f"<Explanation: {headline(self)}>"
@@ -134,9 +131,10 @@ class Explanation:
         return as_html(self)
 
 
-def _without_default(word: Word) -> dict[str, Any]:
-    """A word as a dict, in which it says that it is inferred, but not that it is not."""
-    return {key: value for key, value in word._asdict().items() if value is not False}
+def _without_defaults(part: Word | SentenceScore) -> dict[str, Any]:
+    """A part of a text as a dict, which says nothing of a field where there is none, and so on."""
+    usual = part._field_defaults
+    return {key: it for key, it in part._asdict().items() if key not in usual or it != usual[key]}
 
 
 def text_parts(explanation: Explanation) -> Iterator[tuple[int, int, float]]:
