@@ -458,11 +458,9 @@ def _every_gram(part: Part) -> tuple[Int32s, Int64s, int]:
     """All n-grams of the words: ids, the sentences where they begin, and number of n-grams."""
     words = part.words
     tree, streams = NGrams.collect(words, part.encoder.ngrams, 1)
-    first = offsets_of(tree.sizes).astype(np.int32)
-    levels = [
-        np.where(ids >= 0, ids + base, -1) for ids, base in zip(streams, first[:-1], strict=True)
-    ]
-    known = [ids >= 0 for ids in streams]
-    ids = np.concatenate([level[which] for level, which in zip(levels, known, strict=True)])
+    known = [np.flatnonzero(ids >= 0) for ids in streams]
+    first = offsets_of(tree.sizes).tolist()
+    levels = zip(streams, known, first[:-1], strict=True)
+    ids = np.concatenate([ids[which] + np.int32(base) for ids, which, base in levels])
     sentence = np.concatenate([part.word_sentence[which] for which in known])
-    return ids.astype(np.int32), sentence, int(first[-1])
+    return ids, sentence, first[-1]
