@@ -360,26 +360,8 @@ def scores_without(occurrences: Occurrences, weights: Floats, intercepts: Floats
     scores = np.repeat(intercepts[:, None], len(occurrences.spans), axis=1)
     for part in occurrences.parts:
         own = weights[:, part.first : part.first + len(part.encoder.names)]
-        if isinstance(part.encoder, NumberEncoder):
-            scores += _numbers_without(part.encoder, part, occurrences, own)
-        else:
-            scores += _part_without(part, occurrences, own)
+        scores += _part_without(part, occurrences, own)
     return scores
-
-
-def _numbers_without(
-    encoder: NumberEncoder, part: Part, occurrences: Occurrences, weights: Floats
-) -> Floats:
-    """(k, sentences) the same of a number, which adds nothing to the score when it is left out."""
-    home = row_of(occurrences.document_ptr)
-    rows = count_rows(part.features)
-    encoder.weigh(rows, part.words)
-    document = row_of(part.features.token_document_ptr)
-    without = []
-    for added in weights[:, rows.indices] * rows.data:
-        whole = sums(document, added, len(occurrences.document_ptr) - 1)
-        without.append(whole[home] - sums(part.sentence, added, len(home)))
-    return np.array(without).reshape(len(weights), len(home))
 
 
 def _part_without(part: Part, occurrences: Occurrences, weights: Floats) -> Floats:
@@ -393,6 +375,10 @@ def _part_without(part: Part, occurrences: Occurrences, weights: Floats) -> Floa
         len(encoder.vocabulary),
         weighting,
     )
+    if isinstance(encoder, NumberEncoder):  # a number itself is what its one occurrence counts
+        rows = count_rows(part.features)
+        encoder.weigh(rows, part.words)
+        change = change._replace(before=rows.data)
     weights = _over_vocabulary(encoder, weights)
     scale = np.ones(len(home))
     idf = np.ones(weights.shape[1]) if encoder.idf is None else encoder.idf
