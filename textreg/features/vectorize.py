@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -120,15 +120,10 @@ class PartCounts(NamedTuple):
         self, documents: NDArray[np.intp] | None, place: Int64s, indices: Int32s, data: Floats
     ) -> None:
         """Write the columns of the features, each from its ``place`` on, which is moved."""
-        for first, some in self._blocks(documents):
-            scatter(self.rows(some), first, place, (indices, data))
-
-    def _blocks(self, documents: NDArray[np.intp] | None) -> Iterator[tuple[int, NDArray[np.intp]]]:
-        """Some documents, or all, a few at a time; with each few the place of the first."""
         sizes = np.diff(self.tokens.token_document_ptr)
         every = np.arange(len(sizes)) if documents is None else documents
         for piece in pieces(sizes[every], BLOCK):
-            yield piece.start, every[piece]
+            scatter(self.rows(every[piece]), piece.start, place, (indices, data))
 
 
 class CountedRows(DocumentRows):
