@@ -276,11 +276,7 @@ class Encoder:
             idf = None if self.idf is None else self.idf[columns]
             return Encoder(*settings, self._some_names(columns), idf, **own)
         columns = columns if self.columns is None else self.columns[columns]
-        fewer = Encoder(*settings, self.vocabulary, self.idf, columns=columns, **own)
-        for name in ("tree", "known"):  # of the same vocabulary, and expensive to build
-            if name in self.__dict__:
-                fewer.__dict__[name] = self.__dict__[name]
-        return fewer
+        return Encoder(*settings, self.vocabulary, self.idf, columns=columns, **own)
 
     def _some_names(self, columns: NDArray[np.int64]) -> Names:
         """The names of some of the vocabulary."""
@@ -450,9 +446,6 @@ class JoinedEncoder:
         """Names of the columns."""
         names: list[str] = []
         for part, prefix in zip(self.parts, prefixes(self.parts), strict=True):
-            if not prefix:
-                names += part.names
-                continue
             # A number itself has no name but that of its field.
             names += [prefix + name if name else prefix.removesuffix(":") for name in part.names]
         return names
