@@ -15,7 +15,7 @@ import numpy as np
 from textreg.errors import UsageError, named_errors
 from textreg.explain.contributions import ExplainedBatch, explained_batch, removals_of
 from textreg.explain.evidence import Occurrences
-from textreg.features.encoder import Encoder, JoinedEncoder
+from textreg.features.encoder import Encoder, JoinedEncoder, prefixes
 from textreg.files import csv_lines
 from textreg.model.model import Model
 from textreg.model.regularization_path import SentencePath
@@ -420,22 +420,16 @@ def _with_names(parts: Sequence[Encoder], names: Sequence[str]) -> list[Encoder]
 
     They find where features occur; their values are not those of the model.
     """
-    ends = [len(names)]
-    for part in parts[:0:-1]:  # names of all but the first follow that of their tokenizer
-        end = ends[-1]
-        while end and names[end - 1].startswith(f"{part.label}: "):
-            end -= 1
-        ends.append(end)
-    ends = [0, *ends[::-1]]
-    encoders = []
-    for number, part in enumerate(parts):
-        own = list(names[ends[number] : ends[number + 1]])
-        if number:
-            own = [name[len(part.label) + 2 :] for name in own]
+    end, encoders = len(names), list[Encoder]()
+    for part, prefix in reversed([*zip(parts, prefixes(parts), strict=True)]):
+        start = end
+        while start and names[start - 1].startswith(prefix):
+            start -= 1
+        own = [name.removeprefix(prefix) for name in names[start:end]]
         idf = np.ones(len(own)) if part.weighting.idf else None
-        encoders.append(
-            Encoder(part.tokenizer, part.vectorizer, own, idf, stop_words=part.stop_words)
-        )
+        settings = part.tokenizer, part.vectorizer
+        encoders.insert(0, Encoder(*settings, own, idf, stop_words=part.stop_words))
+        end = start
     return encoders
 
 
