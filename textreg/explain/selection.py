@@ -365,9 +365,8 @@ def _same_groups(summary: TrainingSummary, groups: Groups, documents: int, missi
     """Whether the summary knows parts by the numbers of these groups, and all of them are there."""
     if not summary.parts or summary.groups is None or missing or documents != summary.documents:
         return False
-    least = min((min(chosen, default=0) for chosen in summary.parts), default=0)
-    most = max((max(chosen, default=-1) for chosen in summary.parts), default=-1)
-    return len(groups) == summary.groups.before and least >= 0 and most < len(groups)
+    there = all(0 <= g < len(groups) for chosen in summary.parts for g in chosen)
+    return there and len(groups) == summary.groups.before
 
 
 def _part_weights(summary: TrainingSummary, weights: Floats, groups: Groups) -> dict[int, Floats]:
