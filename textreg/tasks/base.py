@@ -558,7 +558,12 @@ class Task(ABC):
 
         UsageError if there are no labels.
         """
-        raise UsageError(f"a {self.name} has no labels to rank: leave out top.")
+        margins = self.label_scores(scores) - self._offsets(thresholds or {})
+        return np.argsort(-margins, axis=1, kind="stable")
+
+    def _offsets(self, thresholds: ByLabel) -> Floats:
+        """(labels,) the threshold of every label."""
+        return np.array([thresholds.get(label, 0.0) for label in self.labels])
 
     @abstractmethod
     def decide(self, scores: Floats, thresholds: ByLabel | None = None) -> Targets:

@@ -301,10 +301,6 @@ class Classification(Task):
     def label_scores(self, scores: Floats) -> Floats:
         return self.as_table(scores)
 
-    def ranking(self, scores: Floats, thresholds: ByLabel | None = None) -> Int64s:
-        margins = self.label_scores(scores) - self._offsets(thresholds or {})
-        return np.argsort(-margins, axis=1, kind="stable")
-
     @abstractmethod
     def _best(self, scores: Floats, thresholds: ByLabel) -> Int64s:
         """(n,) the label that scores speak for most, given the thresholds of labels."""
@@ -384,9 +380,6 @@ class Classification(Task):
     def _in_use(self, label: str, thresholds: ByLabel) -> float:
         """The threshold that a label has in effect."""
         return thresholds.get(label, 0.0)
-
-    def _offsets(self, thresholds: ByLabel) -> Floats:
-        return np.array([thresholds.get(label, 0.0) for label in self.labels])
 
     # -- sides ----------------------------------------------------------------------------------
 
