@@ -230,8 +230,7 @@ class Multilabel(Multiclass):
             log_loss = mean(self._log_losses(self._calibrated(table, calibration), y))
         decided = self.decide(table, thresholds)
         if unknown:
-            wider = replace(self, labels=tuple(unknown), at_least_one=False)
-            more = wider.known_targets(corpus)
+            more = evaluation.indicators(corpus.labels or (), unknown)[:, :-1]
             lowest = np.full(more.shape, table.min(initial=0.0) - 1.0)
             y, table = np.hstack([y, more]), np.hstack([table, lowest])
             decided = np.hstack([decided, np.zeros_like(more)])
