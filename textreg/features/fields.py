@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
@@ -148,11 +149,9 @@ def fit_fields(plans: Sequence[FieldFeatures], documents: Documents) -> Features
             else:
                 others.append(own)
     encoder = JoinedEncoder([part for part, _ in (*first, *others)])
-    seen: set[str] = set()
-    for name in encoder.names:
-        if name in seen:
-            raise DataError(f"two features are called '{name}': rename one of the columns.")
-        seen.add(name)
+    name, times = Counter(encoder.names).most_common(1)[0]
+    if times > 1:
+        raise DataError(f"two features are called '{name}': rename one of the columns.")
     X = hstack([block for _, block in (*first, *others)], format="csr")
     X.sort_indices()
     return Features(rows=MatrixRows(X), tokens=_side_by_side(tokens, encoder), encoder=encoder)
