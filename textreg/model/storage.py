@@ -105,6 +105,9 @@ ARRAYS = {
     **dict.fromkeys(("idf", "weights", "intercepts", "path_intercepts"), "float64"),
     "path_weights": "float32",
 }
+#: The arrays of sparse rows: values, columns and offsets.
+ROWS = "weights", "weight_columns", "weight_ptr"
+PATH_ROWS = "path_weights", "path_columns", "path_ptr"
 _OF_PATHS = {name for name in ARRAYS if name.startswith("path_")}
 _OPTIONAL = {"children", "last", "kept", "idf", "columns", *_OF_PATHS}
 
@@ -122,8 +125,7 @@ def check_path_lengths(header: PathHeader | None, lengths: Mapping[str, int], ro
     total = rows * len(header)
     if lengths["path_intercepts"] != total:
         raise FaultError(f"its path has {lengths['path_intercepts']} intercepts, not {total}")
-    names = "path_weights", "path_columns", "path_ptr"
-    container.check_row_lengths(lengths, names, total, lengths["path_name_ptr"] - 1)
+    container.check_row_lengths(lengths, PATH_ROWS, total, lengths["path_name_ptr"] - 1)
 
 
 def read_path(header: PathHeader | None, arrays: Arrays, rows: int) -> SolutionPath | None:
@@ -138,12 +140,10 @@ def read_path(header: PathHeader | None, arrays: Arrays, rows: int) -> SolutionP
     names = container.unpack_names(arrays, "path_names", "path_name_ptr")
     container.check_distinct(names)
     total = rows * len(header)
-    columns = "path_weights", "path_columns", "path_ptr"
-    parts = container.unpack_rows(arrays, columns, total, len(names))
+    parts = container.unpack_rows(arrays, PATH_ROWS, total, len(names))
     weights = csr_array(parts, shape=(total, len(names)))
     intercepts = arrays["path_intercepts"].reshape(len(header), rows)
-    of_header = header.parameter, header.chosen, header.metric, header.points
-    return SolutionPath(*of_header, names, weights, intercepts)
+    return SolutionPath(**vars(header), names=names, weights=weights, intercepts=intercepts)
 
 
 @dataclass(frozen=True)
@@ -305,9 +305,7 @@ def _check_lengths(lengths: Mapping[str, int], header: Header, rows: int) -> Non
     n_features = saved_encoder.check_encoder(lengths, header.parts)
     if lengths["intercepts"] != rows:
         raise FaultError(f"it has {lengths['intercepts']} intercepts, not {rows}")
-    container.check_row_lengths(
-        lengths, ("weights", "weight_columns", "weight_ptr"), rows, n_features
-    )
+    container.check_row_lengths(lengths, ROWS, rows, n_features)
 
 
 def _encoder_and_weights(
@@ -315,8 +313,7 @@ def _encoder_and_weights(
 ) -> tuple[AnyEncoder, Floats | csr_array]:
     """The encoder of the features with a weight, and their weights; many of them sparse."""
     encoder = saved_encoder.read_encoder(header.parts, header.vectorizer, arrays)
-    names = "weights", "weight_columns", "weight_ptr"
-    values, columns, ptr = container.unpack_rows(arrays, names, rows, encoder.n_columns)
+    values, columns, ptr = container.unpack_rows(arrays, ROWS, rows, encoder.n_columns)
     if not values.all():
         raise FaultError("a weight in it is zero")
     used = np.flatnonzero(np.bincount(columns, minlength=encoder.n_columns))
