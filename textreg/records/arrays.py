@@ -339,14 +339,6 @@ def scatter(
     share_range(some, len(place), len(matrix[1]), 1)
 
 
-def take_lines(
-    indptr: Int64s, indices: Int32s, data: NDArray[Any], lines: NDArray[Any]
-) -> tuple[Int64s, Int32s, NDArray[Any]]:
-    """Some rows, or columns, of a sparse matrix: their offsets, indices and values."""
-    taken, places = take_rows(indptr, indices, lines)
-    return taken, places, take_rows(indptr, data, lines)[1]
-
-
 def pieces(sizes: NDArray[np.integer[Any]], most: int) -> Iterator[slice]:
     """Consecutive rows of the given sizes, a few at a time: about ``most`` entries, or one row.
 

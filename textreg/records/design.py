@@ -264,7 +264,9 @@ class Design:
         CompressedArrays
             By columns; theirs to change.
         """
-        return CompressedArrays(*arrays.take_lines(*self.columns, features))
+        indptr, indices, data = self.columns
+        taken, rows = arrays.take_rows(indptr, indices, features)
+        return CompressedArrays(taken, rows, arrays.take_rows(indptr, data, features)[1])
 
     def rows_of(self, features: NDArray[np.integer[Any]]) -> tuple[Int64s, Int32s, NDArray[Any]]:
         """Some columns by rows: column k of them is ``features[k]``.
