@@ -373,7 +373,7 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
 
     def _in_columns(self, table: NDArray[Any], absent: float) -> NDArray[Any]:
         """(n, n_classes) columns of the model's labels as those of ``classes_``."""
-        if not self._several or not self._indicator:
+        if not self._indicator:
             return np.asarray(table[:, self._order])
         columns = np.full((len(table), len(self.classes_)), absent, dtype=table.dtype)
         # The labels of an indicator matrix are the numbers of its columns.
