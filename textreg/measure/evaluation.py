@@ -395,10 +395,8 @@ def evaluate_numbers(
         )
     if not len(y):
         raise DataError("There are no documents to evaluate: give a file with labeled rows.")
-    measured = measure_numbers(z, y)
-    return RegressionEvaluation(
-        len(y), measured["r2"], measured["mse"], float(np.mean(np.abs(y - z)))
-    )
+    mae = float(np.mean(np.abs(y - z)))
+    return RegressionEvaluation(len(y), **measure_numbers(z, y), mae=mae)
 
 
 def evaluate(
