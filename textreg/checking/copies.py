@@ -22,8 +22,7 @@ from textreg.records import Int64s, Tokens
 
 def plain(text: str) -> str:
     """A text without what nobody sees: in normal form NFC, every run of white space as a blank."""
-    line = " ".join(text.split())
-    return line if line.isascii() else unicodedata.normalize("NFC", line)
+    return unicodedata.normalize("NFC", " ".join(text.split()))
 
 
 def same_texts(texts: Sequence[str]) -> dict[str, list[int]]:
