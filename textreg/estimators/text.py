@@ -92,18 +92,13 @@ class TextEstimator(OfTexts):
 
     tokenizer: Any
 
-    def _train(
-        self,
-        texts: Documents,
-        labels: Sequence[str] | Sequence[Sequence[str]],
-        columns: Mapping[str, Any],
-        **changes: Any,
-    ) -> None:
-        """Train ``model_`` with the estimator's parameters and the ``changes`` to them.
+    def _train(self, texts: Documents, labels: Sequence[Any], **more: Any) -> None:
+        """Train ``model_`` with the estimator's parameters.
 
-        columns: further ones of the documents, as :func:`textreg.train` takes them.
+        more: further columns of the documents, and changes of parameters, as for
+        :func:`textreg.train`.
         """
-        settings = {**self.get_params(deep=False), **changes, **columns}
+        settings = {**self.get_params(deep=False), **more}
         if (
             documents.is_tokenized(texts)
             and self.tokenizer == declared_settings()["tokenizer"].default
@@ -341,11 +336,8 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         rare = _as_class("rare_label", self.rare_label, classes)
         unknown = _as_class("unknown", None if several else self.unknown, classes)
         columns = {"unlabeled": unlabeled, "group_of": group_of, "time_of": time_of}
-        columns["sample_weight"] = weights
-        changes = {
-            name: base.by_name(getattr(self, name)) for name in ("class_weight", "threshold")
-        }
-        self._train(texts, labels, columns, **changes)
+        named = {it: base.by_name(getattr(self, it)) for it in ("class_weight", "threshold")}
+        self._train(texts, labels, sample_weight=weights, **columns, **named)
         known = self._keep(classes, rare)
         self._indicator = several is not None and several.indicator
         if self._indicator:
@@ -675,12 +667,9 @@ class TextRegressor(RegressorMixin, TextEstimator):  # type: ignore[misc]
         """
         texts = self._texts(X)
         targets, weights = self._checked(len(texts), y, sample_weight, "texts")
-        # repr has all digits: labels of a training are strings.
-        numbers = base.as_numbers(targets, "TextClassifier")
-        labels = [repr(number) for number in numbers.tolist()]
+        numbers = base.as_numbers(targets, "TextClassifier").tolist()
         columns = {"unlabeled": unlabeled, "group_of": group_of, "time_of": time_of}
-        columns["sample_weight"] = weights
-        self._train(texts, labels, columns, task=Regression.name)
+        self._train(texts, numbers, sample_weight=weights, **columns, task=Regression.name)
         return self
 
     def predict(self, X: Iterable[Document]) -> Floats:
