@@ -222,23 +222,17 @@ class Encoder:
             return None
         if self.stop_words and not self.tokenizer.forms_ngrams:
             return None
-        weighting = self.weighting
+        weighting, (tree, numbers) = self.weighting, self.tree
         wanted = Wanted(
             len(self.vocabulary),
             None if weighting.term == "count" else weighting.table,
             self.idf,
             self.ngrams if weighting.norm == "ngrams" else 0,
             weighting.norm == "features",
+            numbers,
+            list(zip(tree.child_ptr, tree.last, strict=True)),
         )
-        if self.ngrams == 1:
-            words = self.vocabulary
-            every = np.arange(len(words), dtype=np.int32)
-            wanted = wanted._replace(numbers=[every])
-        else:
-            tree, numbers = self.tree
-            words = tree.words
-            children = list(zip(tree.child_ptr, tree.last, strict=True))
-            wanted = wanted._replace(numbers=numbers, children=children)
+        words = tree.words
         if self.stop_words:
             dropped = set(self.stop_words)
             words = list(dict.fromkeys([*words, *self.stop_words]))
@@ -316,6 +310,8 @@ class Encoder:
     @cached_property
     def tree(self) -> tuple[NGrams, list[Int32s]]:
         """The n-grams of the vocabulary, and the index of each in it, or -1."""
+        if self.ngrams == 1:
+            return NGrams(self.vocabulary), [np.arange(len(self.vocabulary), dtype=np.int32)]
         if isinstance(self.vocabulary, GramNames):
             return self.vocabulary.tree, self.vocabulary.numbers
         return NGrams.of_names(self.vocabulary, self.ngrams)
@@ -323,8 +319,7 @@ class Encoder:
     @cached_property
     def _numbers(self) -> dict[str, int]:
         """The number of every known word."""
-        words = self.vocabulary if self.ngrams == 1 else self.tree[0].words
-        return {word: number for number, word in enumerate(words)}
+        return {word: number for number, word in enumerate(self.tree[0].words)}
 
     def words(self, texts: Documents, *, spans: bool = False) -> Tokens:
         """All words of ``texts`` except stop words, known or not."""

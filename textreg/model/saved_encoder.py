@@ -311,7 +311,7 @@ def saved_parts(encoder: AnyEncoder) -> tuple[SavedPart, ...]:
         SavedPart(
             TokenizerOrigin.of(part.tokenizer),
             len(part.vocabulary),
-            (len(part.vocabulary),) if part.ngrams == 1 else tuple(part.tree[0].sizes),
+            tuple(part.tree[0].sizes),
             tuple(part.stop_words),
             SavedField.of(part),
         )
@@ -354,8 +354,6 @@ def encoder_arrays(encoder: AnyEncoder) -> Arrays:
 
 def _tree(part: Encoder) -> tuple[NGrams, list[Int32s]]:
     """The n-grams of a part and their numbers, in order of name."""
-    if part.ngrams == 1:
-        return NGrams(part.vocabulary), [np.arange(len(part.vocabulary), dtype=np.int32)]
     tree, numbers = part.tree
     ordered = tree.number([level >= 0 for level in numbers])
     if not all(map(np.array_equal, numbers, ordered)):
