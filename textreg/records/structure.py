@@ -229,11 +229,9 @@ class Groups:
     @cached_property
     def separate(self) -> MergedGroups:
         """All groups but empty ones as they are, for solvers where a copy is a copy."""
-        sizes = np.diff(self.indptr)
-        filled = np.flatnonzero(sizes)
-        origin = np.full(len(self), -1, dtype=np.int64)
-        origin[filled] = np.arange(len(filled))
-        indptr = arrays.offsets_of(sizes[filled])
+        filled = np.diff(self.indptr) > 0
+        origin = np.where(filled, np.cumsum(filled) - 1, -1)
+        indptr = np.append(0, self.indptr[1:][filled])
         groups = Groups(indptr, self.indices, self.weights[filled], self.n_features)
         return MergedGroups(groups, origin)
 
