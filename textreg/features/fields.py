@@ -88,7 +88,6 @@ class NumberEncoder(Encoder):
         """The numbers, in place of the counts."""
         if "" not in self.vocabulary:
             return
-        assert isinstance(words, Tokens)  # as those of every tokenizer that gives names
         known = np.array([name != MISSING for name in words.vocabulary], dtype=bool)
         numbers = [float(name) if name != MISSING else self.mean for name in words.vocabulary]
         values = (np.array(numbers) - self.mean) / self.scale
