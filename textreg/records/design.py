@@ -429,6 +429,15 @@ class Design:
         z = self.product(w) + b
         return self.transposed_product(h * z), z
 
+    def _of_all(self, w: Floats, features: Int32s | None) -> Floats:
+        """Weights of all features, where those of some may be given; checked."""
+        self._check(w, self.shape[1] if features is None else len(features), features)
+        if features is None:
+            return w
+        whole = np.zeros((self.shape[1], *w.shape[1:]))
+        whole[features] = w
+        return whole
+
     def _check(self, vector: Floats, size: int, features: Int32s | None) -> None:
         """Refuse what compiled code would read beyond its end for."""
         if len(vector) != size:
@@ -627,11 +636,7 @@ class DenseDesign(Design):
 
     def product(self, w: Floats, features: Int32s | None = None, intercept: float = 0.0) -> Floats:
         """X w + intercept; see :meth:`Design.product`."""
-        self._check(w, self.shape[1] if features is None else len(features), features)
-        if features is not None:
-            some, w = w, np.zeros((self.shape[1], *w.shape[1:]))
-            w[features] = some
-        return _by_vector(self._array, w) + intercept
+        return _by_vector(self._array, self._of_all(w, features)) + intercept
 
     def transposed_product(self, r: Floats, features: Int32s | None = None) -> Floats:
         """X'r; see :meth:`Design.transposed_product`."""
@@ -918,12 +923,7 @@ class BlockDesign(Design):
 
     def product(self, w: Floats, features: Int32s | None = None, intercept: float = 0.0) -> Floats:
         """X w + intercept; see :meth:`Design.product`."""
-        n, p = self.shape
-        self._check(w, p if features is None else len(features), features)
-        if features is not None:
-            whole = np.zeros((p, *w.shape[1:]))
-            whole[features] = w
-            w = whole
+        n, w = self.shape[0], self._of_all(w, features)
         if not w.any():
             return np.full((n, *w.shape[1:]), float(intercept))
         weights = (w[features] for features in self.features_of_blocks())
