@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
-from textreg.errors import DataError, DataWarning, UsageError, did_you_mean, first_few
+from textreg.errors import DataError, DataWarning, UsageError, alternatives, did_you_mean, first_few
 from textreg.kinds import Loss, Regularizer
 from textreg.losses import Logistic
 from textreg.measure import decisions
@@ -74,7 +74,7 @@ def check_class_weight(class_weight: Mapping[str, float], labels: Sequence[str])
         if label not in labels:
             raise UsageError(
                 f"class_weight names the label '{label}', which no document has."
-                f"{did_you_mean(label, labels)} There are: {', '.join(labels)}."
+                f"{alternatives(label, labels)}"
             )
         if not (np.isfinite(factor) and factor > 0):
             raise UsageError(f"class_weight of '{label}' must be above 0, not {factor}.")

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from textreg.errors import DataError, UsageError, did_you_mean
+from textreg.errors import DataError, UsageError, alternatives, did_you_mean
 from textreg.kinds import Loss
 from textreg.losses import find_loss
 from textreg.measure import decisions, evaluation, intercept
@@ -336,7 +336,7 @@ class Classification(Task):
             if label not in self.answerable:
                 raise UsageError(
                     f"threshold names the label '{label}', which is not there."
-                    f"{did_you_mean(label, self.labels)} There are: {', '.join(self.labels)}."
+                    f"{alternatives(label, self.labels)}"
                 )
 
     def choose_thresholds(
