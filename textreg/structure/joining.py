@@ -272,14 +272,8 @@ class CallableTokenizer(Unnamed):
         places = [self._span(token) for sentence in sentences for token in sentence]
         found = np.array(places, dtype=np.int32).reshape(-1, 2)
         first, last = tokens.sentence_ptr[:-1], tokens.sentence_ptr[1:] - 1
-        return Tokens(
-            tokens.ids,
-            tokens.sentence_ptr,
-            tokens.document_ptr,
-            tokens.vocabulary,
-            spans=found,
-            sentence_spans=np.column_stack([found[first, 0], found[last, 1]]),
-        )
+        sentence_spans = np.column_stack([found[first, 0], found[last, 1]])
+        return replace(tokens, spans=found, sentence_spans=sentence_spans)
 
     def _cut(self, text: str, what: str) -> list[list[Any]]:
         """The tokens of a text; UsageError for another result, BrokenPluginError for a failure."""
