@@ -383,9 +383,11 @@ def test_workers_elsewhere_get_each_fold_once() -> None:
     assert as_tuple(search(Shrunk(), cut, work)) == as_tuple(search(Shrunk(), cut))
     assert workers.sent == cut
     assert seen == [("search", done, 12) for done in range(1, 13)]
-    late = trials._solve(cut[0], [0], [Shrunk(l1=1.0, l2=1.0)], [], time.time() - 1.0)
+    late = trials._solve(cut[0], [0], [Shrunk(l1=1.0, l2=1.0)], [None], time.time() - 1.0)
     assert late == []
-    assert len(trials._solve(cut[0], [0], [Shrunk(l1=1.0, l2=1.0)], [], time.time() + 60.0)) == 1
+    assert (
+        len(trials._solve(cut[0], [0], [Shrunk(l1=1.0, l2=1.0)], [None], time.time() + 60.0)) == 1
+    )
 
 
 def test_class_weights_differ_by_label() -> None:

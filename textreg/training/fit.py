@@ -856,7 +856,7 @@ def fit_path(fit: FinalFit, *, metric: str, work: Work = ALONE) -> SolutionPath 
     ) -> list[_PathFit]:
         """All points for one of their rows; fewer if the run was stopped."""
         fits: list[_PathFit] = []
-        for w, b, gap in trials.solve_chain(settings, problems, row, None, run):
+        for w, b, gap in trials.solve_chain(settings, problems, row, [None], run):
             if run.stopped:
                 break
             scores = np.empty((0, len(b))) if X is None else X @ w.T + b

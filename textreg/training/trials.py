@@ -219,7 +219,7 @@ Trials = list[list[Trial]]
 
 
 # Consecutive settings of a chain, for one fold and some of its ``rows``; and for each weight vector
-# the solution of another setting to start from: None to start from zero, nothing where all do.
+# the solution of another setting to start from, or None to start from zero.
 Chunk = tuple[Fold, list["int | None"], list[Regularizer], list["Start | None"]]
 
 
@@ -232,23 +232,22 @@ def solve_chunk(chunk: Chunk, run: Run) -> Trials:
     p, trials = fold.problem.design.shape[1], Trials()
     starts = [None if start is None else start.dense(p) for start in reduced]
 
-    def side_by_side() -> Iterator[tuple[Floats, Floats, float]]:
+    def side_by_side() -> Iterator[Iterable[tuple[Floats, float]]]:
         near: Sequence[tuple[Floats, float] | None] = starts
         for regularizer in settings:
             solved = solve_rows(regularizer, fold, rows, near, run.callback)
-            near = [(solution.w, solution.b) for solution in solved]
-            weights, intercepts = zip(*near, strict=True)
-            yield np.array(weights), np.array(intercepts), max(it.gap for it in solved)
+            near = pairs = [(solution.w, solution.b) for solution in solved]
+            yield pairs
 
     solutions = side_by_side()
     if not share_passes(settings, fold):
-        solutions = solve_chain(settings, fold, rows[0], together(starts), run)
+        chain = solve_chain(settings, fold, rows[0], starts, run)
+        solutions = (zip(w, b.tolist(), strict=True) for w, b, _ in chain)
     began = time.perf_counter()
-    for weights, intercepts, _ in solutions:
+    for pairs in solutions:
         if run.stopped:
             break
         seconds = (time.perf_counter() - began) / len(rows)
-        pairs = zip(weights, intercepts.tolist(), strict=True)
         # scores of the held-out documents: X w + b
         trials.append([_trial(fold.X_measured, w, b, seconds) for w, b in pairs])
         run.advance(len(rows), seconds)
@@ -270,13 +269,13 @@ def solve_chain(
     settings: Sequence[Regularizer],
     problems: Problems,
     row: int | None,
-    start: tuple[Floats, Floats] | None,
+    starts: Sequence[tuple[Floats, float] | None],
     run: Run,
 ) -> Iterator[tuple[Floats, Floats, float]]:
     """Weights (k, p), intercepts (k,) and gap of every setting, each started from the one before.
 
-    row: one of ``problems.rows``; k is 1 unless all are fitted together. start: weights and
-    intercepts to start from.
+    row: one of ``problems.rows``; k is 1 unless all are fitted together. starts: weights and
+    intercept of each to start from.
     """
     problem = problems.of(row).replace(callback=run.callback)
     if (constant := problems.constant(row)) is not None:
@@ -284,11 +283,11 @@ def solve_chain(
             yield constant.w[None], np.array([constant.b]), constant.gap
         return
     if not problems.task.joint:
-        if start is not None:
-            problem = problem.replace(start=(start[0][0], float(start[1][0])))
+        problem = problem.replace(start=starts[0])
         for solution in calls.path(settings, problem, lambda: run.stopped is not None):
             yield solution.w[None], np.array([solution.b]), solution.gap
         return
+    start = together(starts)
     for regularizer in settings:
         fitted = calls.solve_softmax(regularizer, problem, problems.y.astype(np.int64), start)
         start = fitted.w, fitted.b
@@ -304,10 +303,10 @@ def solve_rows(
 ) -> list[Solution]:
     """Solutions for some of ``problems.rows``, side by side where that is known to be of use.
 
-    starts: weights and intercept of each to start from; nothing where there are none.
+    starts: weights and intercept of each to start from, or None.
     """
     solutions = {row: problems.constant(row) for row in rows}
-    start_of = dict(zip(rows, starts or [None] * len(rows), strict=True))
+    start_of = dict(zip(rows, starts, strict=True))
     varying = [row for row in rows if solutions[row] is None]
     posed = [problems.of(row).replace(callback=callback, start=start_of[row]) for row in varying]
     if posed:
