@@ -342,21 +342,16 @@ def fit_rows(
                 keep.take(row, w)
         return solved, run.stopped
     kept = Table(len(rows), p) if keep is None else keep
+    cut, posed = trials.cut_rows(rows, [regularizer], problems, work.threads), problems
     proves = prove and type(regularizer).support is not kinds.Regularizer.support
+    if tighter := proves and regularizer.needs == "groups" and n <= FEW:
+        posed = replace(problems, problem=problems.problem.replace(tol=goal * TIGHTER))
+        cut = [[row] for row in rows]  # each ends by itself
 
     def fit_piece(piece: Sequence[int | None]) -> list[Solution]:
-        from_, posed = [dense(starts[row or 0]) for row in piece], problems
-        if proves and regularizer.needs == "groups" and n <= FEW:
-            posed = replace(problems, problem=problems.problem.replace(tol=goal * TIGHTER))
-            solutions = [
-                solution
-                for row, start in zip(piece, from_, strict=True)
-                for solution in trials.solve_rows(
-                    regularizer, posed, [row], [start], tightening(goal, run.callback)
-                )
-            ]
-        else:
-            solutions = trials.solve_rows(regularizer, posed, piece, from_, run.callback)
+        callback = tightening(goal, run.callback) if tighter else run.callback
+        from_ = [dense(starts[row or 0]) for row in piece]
+        solutions = trials.solve_rows(regularizer, posed, piece, from_, callback)
         fitted = []
         for row, solution in zip(piece, solutions, strict=True):
             support = None
@@ -375,7 +370,6 @@ def fit_rows(
             run.advance()
         return fitted
 
-    cut = trials.cut_rows(rows, [regularizer], problems, work.threads)
     pieces = run.map(fit_piece, [(piece,) for piece in cut])
     return join(list(itertools.chain.from_iterable(pieces)), kept.table()), run.stopped
 
