@@ -22,14 +22,7 @@ from textreg.plugins import registry
 from textreg.records.documents import Field
 from textreg.structure.joining import Unnamed, parts_of
 from textreg.tasks import TASKS, Classification
-from textreg.training.settings import (
-    PREFIXES,
-    RECORDS,
-    TrainingSettings,
-    declared_settings,
-    default_builder,
-)
-from textreg.training.space import Tuning
+from textreg.training.settings import PREFIXES, TrainingSettings, declared_settings, default_builder
 
 if TYPE_CHECKING:
     from textreg.model.model import Model
@@ -59,18 +52,11 @@ def options_of(settings: TrainingSettings) -> dict[str, Any]:
     options: dict[str, Any] = {}
     for key in PREFIXES:
         options |= _part_options(settings, key)
-    options |= settings.vectorizer.changed()
     # What a user chose, and no more: a command of all settings could not be read.
-    usual = {name: declared.default for name, declared in RECORDS[""].items()}
-    left = {*PREFIXES, *_DOCUMENTS, *OF_ONE_RUN, "fields"}
-    options |= {
-        name: value
-        for name, default in usual.items()
-        if name not in left and (value := getattr(settings, name)) != default
-    }
+    changed = settings.vectorizer.changed() | settings.changed() | settings.tuning.changed()
+    left = {*PREFIXES, *_DOCUMENTS, *OF_ONE_RUN, "fields", "vectorizer", "tuning"}
+    options |= {name: value for name, value in changed.items() if name not in left}
     options |= field_options(settings.fields or ())
-    tuning = settings.tuning.changed()
-    options |= {name: value for name, value in tuning.items() if name not in OF_ONE_RUN}
     return {name: _plain(value) for name, value in options.items()}
 
 
@@ -101,8 +87,7 @@ def changed_options(field: Field) -> dict[str, Any]:
 def may_be_kept(key: str) -> bool:
     """Whether :func:`options_of` may give an option of this name."""
     prefix, _, name = key.partition("_")
-    known = {*RECORDS[""], *FIELD_OPTIONS, *Vectorizer.declared(), *Tuning.declared()}
-    known -= {*OF_ONE_RUN, *_DOCUMENTS, "fields"}
+    known = {*declared_settings(), *FIELD_OPTIONS} - {*OF_ONE_RUN, *_DOCUMENTS, "fields"}
     return key in known or (prefix in PREFIXES and bool(name))
 
 
