@@ -53,17 +53,14 @@ def bars(console: Any) -> Iterator[Progress]:
         yield report
 
 
-@contextmanager
-def notebook_bars() -> Iterator[Progress | None]:
+def notebook_bars() -> AbstractContextManager[Progress | None]:
     """The same in a notebook that has widgets (ipywidgets); else None."""
     if "ipykernel" in sys.modules and find_spec("rich") and find_spec("ipywidgets"):
         from rich.console import Console
 
         if (console := Console()).is_jupyter:
-            with bars(console) as report:
-                yield report
-            return
-    yield None
+            return bars(console)
+    return nullcontext()
 
 
 @dataclass(frozen=True)
