@@ -173,14 +173,12 @@ def log_odds_of_words(encoder: AnyEncoder, path: str) -> Floats:
     """
     rho = np.zeros(encoder.n_columns)
     column = {name: at for at, name in enumerate(encoder.names)}
-    known = 0
     for _, line in numbered_lines(path):
         word = line.strip()
         sign, word = (-1.0, word[1:].strip()) if word.startswith("-") else (1.0, word)
         if word in column:
             rho[column[word]] = sign * LISTED
-            known += 1
-    if not known:
+    if not rho.any():
         raise DataError(
             f"{path}: none of its words is in the training texts. Check that there is one on each "
             "line, as the tokenizer writes it, such as in small letters."
