@@ -169,8 +169,6 @@ class Scratch(ArrayStore):
     ----------
     folder : Path
         That of the files. Exists inside of the ``with`` statement alone.
-    bytes_written : int
-        The size of all arrays that were kept so far.
 
     Raises
     ------
@@ -183,7 +181,6 @@ class Scratch(ArrayStore):
         self._parent = Path(tempfile.gettempdir() if folder is None else folder)
         self._kinds: dict[str, tuple[np.dtype[Any], tuple[int, ...]]] = {}
         self._exits = ExitStack()
-        self.bytes_written = 0
 
     def __enter__(self) -> Self:
         if not os.path.isdir(self._parent):
@@ -220,7 +217,6 @@ class Scratch(ArrayStore):
         except OSError as error:
             raise UsageError(self._not_written(error, array.nbytes)) from error
         self._kinds[name] = (array.dtype, array.shape)
-        self.bytes_written += array.nbytes
 
     def get(self, name: str) -> NDArray[Any]:
         """An array mapped from its file until nobody needs it any more."""
