@@ -301,18 +301,12 @@ def read_groups(path: str) -> list[GroupLine]:
     for number, line in numbered_lines(path):
         if not line.strip() or line.startswith("#"):
             continue
-        if "\t" not in line:
-            groups.append(GroupLine(number, f"line {number}", 1.0, tuple(line.split())))
-            continue
-        name, weight, *features = (field.strip() for field in line.split("\t"))
-        groups.append(
-            GroupLine(
-                number=number,
-                name=name or f"line {number}",
-                weight=_weight(weight, f"{path}:{number}"),
-                features=tuple(feature for feature in features if feature),
-            )
-        )
+        name, weight, features = "", 1.0, line.split()
+        if "\t" in line:
+            name, written, *features = (field.strip() for field in line.split("\t"))
+            weight = _weight(written, f"{path}:{number}")
+        named = tuple(feature for feature in features if feature)
+        groups.append(GroupLine(number, name or f"line {number}", weight, named))
     if not groups:
         raise DataError(f"{path}: no groups in it. Write one on each line: good great excellent")
     return groups
