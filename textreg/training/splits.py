@@ -292,8 +292,11 @@ def stratify(has_label: Bools, shares: Sequence[float], seed: int) -> Int64s:
     part = np.full(n, -1, dtype=np.int64)
     shuffled = np.random.default_rng(seed).permutation(n)
 
-    def assign(row: int, chosen: int) -> None:
+    def assign(row: int, lacks: Floats) -> None:
+        """To the part that lacks most; of equal ones to the one that lacks most documents."""
         nonlocal left
+        rounded = lacks.round(9)
+        chosen = int(np.argmax(np.where(rounded == rounded.max(), wanted, -np.inf)))
         part[row] = chosen
         left -= has_label[row]
         lacking[chosen] -= has_label[row]
@@ -303,20 +306,14 @@ def stratify(has_label: Bools, shares: Sequence[float], seed: int) -> Int64s:
         # The rarest label that is left: later its documents could not be spread any more.
         label = int(np.argmin(np.where(left > 0, left, n + 1)))
         for row in shuffled[(part[shuffled] < 0) & has_label[shuffled, label]].tolist():
-            assign(row, _neediest(lacking[:, label], wanted))
+            assign(row, lacking[:, label])
     for row in shuffled[part[shuffled] < 0].tolist():
-        assign(row, _neediest(wanted, wanted))
+        assign(row, wanted)
     # A share that is too small for any document gets one nevertheless.
     for empty in set(range(len(share))) - set(part.tolist()):
         sizes = np.bincount(part, minlength=len(share))
         part[next(row for row in shuffled[::-1] if sizes[part[row]] > 1)] = empty
     return part
-
-
-def _neediest(first: np.ndarray, then: np.ndarray) -> int:
-    """The index of the highest value, of equal ones that of the highest in ``then``."""
-    values = first.round(9)
-    return int(np.argmax(np.where(values == values.max(), then, -np.inf)))
 
 
 # Default fraction of the documents to hold out, if hyperparameters are to be chosen.
