@@ -372,9 +372,8 @@ def train_corpus(  # noqa: PLR0913  # its options are its interface
     options = recipe.options_of(settings)
     settings = prepare.for_documents(settings, corpus)
     started = time.monotonic() if started is None else started
-    seconds = settings.tuning.seconds
     # The budget began before the files were read.
-    deadline = math.inf if seconds is None else started + seconds
+    deadline = started + (settings.tuning.seconds or math.inf)
     work = running.Work(settings.jobs, progress, deadline, partial=partial)
     training = prepare.read_training(corpus, settings)
     corpus, settings, target = training.corpus, training.settings, training.target
