@@ -24,7 +24,7 @@ from conftest import Cli
 from textreg import TextClassifier, load, train, train_batches
 from textreg.blocks.scratch import Scratch
 from textreg.builtin.separable import Ridge
-from textreg.errors import DataError, DataWarning, UsageError
+from textreg.errors import DataError, DataWarning, RecordError, UsageError
 from textreg.kinds import Backend, Workers
 from textreg.model.model import Model
 from textreg.plugins import registry
@@ -382,6 +382,21 @@ def test_documents_that_come_in_batches(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+def test_batches_of_lists_of_labels(tmp_path: Path) -> None:
+    texts, labels = documents(300)
+    lists = [[label] if row % 3 else {label, "third"} for row, label in enumerate(labels)]
+    settings: dict[str, Any] = {"reg": "lasso", "reg_l1": 1.0, "scratch": tmp_path}
+    model = train_batches([(texts[:130], lists[:130]), (texts[130:], lists[130:])], **settings)
+    assert model.task.multilabel
+    assert weights(model) == weights(train(texts, lists, memory="1GB", **settings))
+
+
+def test_labels_of_batches_are_equal_by_their_names(tmp_path: Path) -> None:
+    batches = [(["a b", "c"], [1, True]), (["a", "c d"], ["1", False])]
+    model = train_batches(batches, reg="ridge", reg_l2=1.0, scratch=tmp_path)
+    assert model.labels == ("1", "False", "True")
+
+
 @pytest.mark.parametrize(
     ("batches", "error", "message"),
     [
@@ -393,6 +408,7 @@ def test_documents_that_come_in_batches(tmp_path: Path) -> None:
         ([(["a"], ["x"]), (["b"], ["y"], [1.0])], DataError, "batch 2 has weights, unlike"),
         ([(["a"], ["x"], [1.0, 2.0])], DataError, "batch 1: 1 texts but 2 weights"),
         ([(["a"], ["x"], [-1.0])], DataError, "weights are finite numbers, 0 or more"),
+        ([(["a"], ["x"], ["heavy"])], RecordError, "sample_weight must hold real numbers"),
     ],
 )
 def test_wrong_batches(batches: Any, error: type[Exception], message: str, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
@@ -514,13 +515,12 @@ def train_batches(
     check_settings(options)
     labels: list[Any] = []
     weights: list[float] = []
-    known: dict[Any, Any] = {}
     with Scratch(options.scratch) as scratch, inputs.StoredTexts(scratch.folder / "texts") as texts:
-        # Texts go to disk as they come; labels stay here, each once.
+        # Texts go to disk as they come; names of labels stay here, each once.
         for number, batch in zip(count(1), batches):
             part, names, own_weights = _parts(number, batch, bool(weights) if labels else None)
             texts.extend(part)
-            labels += [known.setdefault(name, name) for name in names]  # each kept once
+            labels += [sys.intern(name) if type(name) is str else name for name in names]
             weights += own_weights
         if not labels:
             raise DataError(
@@ -529,8 +529,9 @@ def train_batches(
         corpus = Corpus(
             texts=texts,
             labels=labels,
-            sample_weight=np.asarray(weights, dtype=np.float64) if weights else None,
+            sample_weight=weights or None,  # type: ignore[arg-type]  # any array-like
         )
+        del labels  # a corpus keeps each list of labels once
         return train_corpus(corpus, options, scratch=scratch)
 
 
