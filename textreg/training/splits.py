@@ -22,6 +22,7 @@ from textreg.errors import DataError, UsageError
 from textreg.measure.decisions import METHODS
 from textreg.reading.columns import moments
 from textreg.records import Bools, Corpus, Floats, Int64s
+from textreg.records.documents import is_missing
 from textreg.tasks import Target
 from textreg.tasks.base import REMEDY
 from textreg.training.priors import marked_documents
@@ -395,7 +396,7 @@ def group_names(groups: Iterable[Any]) -> list[str]:
     """Groups of any type as texts; DataError if one is missing."""
     names = []
     for row, group in enumerate(groups):
-        if group is None or group != group or group == "":  # NaN is not itself
+        if is_missing(group) or group != group or group == "":  # any NaN is not itself
             raise DataError(
                 f"document {row + 1}: the group is missing. Every document needs one; give a group "
                 "of its own to what belongs to none."
