@@ -240,6 +240,8 @@ def test_a_space_is_read() -> None:
     [
         ({"search_space": {"wighting": ["log"]}}, "Did you mean 'weighting'"),
         ({"search_space": {"l1": [0.1]}}, "Did you mean 'reg_l1'"),
+        ({"search_space": {1: [0.1]}}, "no parameter '1'"),
+        ({"search_space": ["weighting=log"]}, "must be a list of values for each name"),
         ({"search_space": {"weighting": ["lot"]}}, "Did you mean 'log'"),
         ({"search_space": {"weighting": "log"}}, "needs a list of values"),
         ({"search_space": {"weighting": []}}, "needs values that differ"),

@@ -379,6 +379,6 @@ def test_the_old_documents_come_before_the_new_ones() -> None:
 def test_days() -> None:
     assert update_module.as_date("2026-01-31") == DAY
     assert re.fullmatch(r"\d{4}-\d\d-\d\d", update_module.as_date(None))
-    for wrong in ("", "31.1.2026", "2026-02-30"):
+    for wrong in ("", "31.1.2026", "2026-02-30", 20260131):
         with pytest.raises(UsageError, match=f"^'{wrong}' is not a date: write it as 2026-01-31.$"):
-            update_module.as_date(wrong)
+            update_module.as_date(wrong)  # type: ignore[arg-type]

@@ -49,7 +49,8 @@ def parse_bytes(size: float | str) -> int:
 
 def check_class_weight(weight: str | Mapping[str, float]) -> str | Mapping[str, float]:
     """The weights of the labels; UsageError for a string other than "balanced"."""
-    if isinstance(weight, str) and weight != "balanced":
+    known = weight == "balanced" if isinstance(weight, str) else isinstance(weight, Mapping)
+    if not known:
         raise UsageError(
             f"class_weight must be 'balanced' or a factor for each label, not '{weight}'."
         )
@@ -58,8 +59,10 @@ def check_class_weight(weight: str | Mapping[str, float]) -> str | Mapping[str, 
 
 def check_rules(rules: Mapping[str, str]) -> Mapping[str, str] | None:
     """The rules for decision thresholds by label; UsageError for an unknown rule."""
+    if not isinstance(rules, Mapping):
+        raise UsageError(f"threshold must be a rule for each label, not '{rules}'.")
     for rule in rules.values():
-        parse_rule(rule)
+        parse_rule(str(rule))
     return rules or None
 
 

@@ -52,6 +52,13 @@ def parse_seconds(budget: float | str) -> float:
     return seconds
 
 
+def check_space(space: Mapping[str, Sequence[Any]]) -> Mapping[str, Sequence[Any]] | None:
+    """The values of every parameter; UsageError for anything but a mapping."""
+    if not isinstance(space, Mapping):
+        raise UsageError(f"search_space must be a list of values for each name, not '{space}'.")
+    return space or None
+
+
 class Tuning(Parametrized):
     """How hyperparameters are searched, and which setting is chosen.
 
@@ -87,7 +94,7 @@ class Tuning(Parametrized):
     )
     search_space: Mapping[str, Sequence[Any]] | None = param(
         default=None,
-        convert=lambda space: space or None,
+        convert=check_space,
         metavar="PARAMETER=VALUES",
         repeated=True,
         help="values to try of any parameter of the parts or features, such as weighting=log,tfidf",
@@ -180,7 +187,7 @@ def dimensions(
     """
     space_dimensions = []
     for key, values in space.items():
-        part, name = _find(key, parts)
+        part, name = _find(str(key), parts)
         owner = parts[part]
         assert owner is not None
         # Some parameters exist with certain values of others only.

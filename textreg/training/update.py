@@ -631,7 +631,7 @@ def as_date(date: str | None) -> str:
         return datetime.datetime.now(datetime.timezone.utc).date().isoformat()
     try:
         return datetime.date.fromisoformat(date).isoformat()
-    except ValueError:
+    except (TypeError, ValueError):
         raise errors.UsageError(f"'{date}' is not a date: write it as 2026-01-31.") from None
 
 
