@@ -143,6 +143,23 @@ def test_other_regularizers(reg: str) -> None:
     assert model.predict(["fine superb", "dull flat"]) == ["p", "n"]
 
 
+def test_what_is_held_out_is_scored_by_the_regularizer_of_the_fit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Whose strengths are those of the columns times their factors."""
+    fitted: list[Any] = []
+    fit_rows = fit.fit_rows
+
+    def noted(regularizer: Any, *args: Any, **kwargs: Any) -> Any:
+        fitted.append(regularizer)
+        return fit_rows(regularizer, *args, **kwargs)
+
+    monkeypatch.setattr(fit, "fit_rows", noted)
+    summary = trained(reg="ridge").summary
+    assert summary is not None
+    assert fitted[-1] == fitted[-2] != textreg.Ridge(l2=summary.reg.params["l2"])
+
+
 def test_no_marks_change_nothing() -> None:
     texts, labels, _ = corpus()
     plain = textreg.train(texts, labels, reg="ridge", **WORDS)

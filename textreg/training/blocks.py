@@ -199,9 +199,10 @@ def learn_in_blocks(
         result, scales = search_part(context, replace(work, workers=workers))
         fit.report_search(context, result, clock.stop("search"))
         part = context.prepared_for(result.best)
+        regularizer = result.best.regularizer if result.best else settings.reg
         learned = fit.FromHeld()
         if part.splits and part.task.learns_from_held_out(settings):
-            found = fit.learn_from_held(context, part, result.best, work, part.folds, part.splits)
+            found = fit.learn_from_held(context, part, regularizer, work, part.folds, part.splits)
             learned = found or learned
         del part
         context.release()
@@ -217,7 +218,6 @@ def learn_in_blocks(
         groups = None if settings.groups is None else BlockGroups(design)
         prepared = Prepared.of(training.target, weights, settings, encoder, rows, groups=groups)
         problems = prepared.problems(every, settings.tol)
-        regularizer = result.best.regularizer if result.best else settings.reg
         if scales:  # those of all documents in place of those of the part
             whole = trials.scales_of(settings.reg, scales, problems.hardest())
             regularizer = trials.carried_over(regularizer, scales, whole)

@@ -154,7 +154,7 @@ def _fit_one(
     held = context.held(best) if splits and not data.strength else None
     if of_search or (held is not None and context.documents.outside is not None):
         # Thresholds and calibration first: they need the folds, which then may go.
-        found = learn_from_held(context, data, best, work, folds, data.splits, held=held)
+        found = learn_from_held(context, data, regularizer, work, folds, data.splits, held=held)
     if folds and not settings.refit:
         rows = context.documents.splits[0].train
         first: trials.Problems = data.problems(rows, settings.tol) if data.strength else folds[0]
@@ -175,10 +175,10 @@ def _fit_one(
     stopped = None if fitted.converged else stopped
     if splits and not of_search and not stopped:
         without = [data.without(problems, rows, split) for split in splits]
-        found = learn_from_held(context, data, best, work, without, splits, near=fitted) or found
+        found = learn_from_held(context, data, regularizer, work, without, splits, near=fitted)
         del without
     if found is None and held is not None:
-        found = learn_from_held(context, data, best, work, [], data.splits, held=held)
+        found = learn_from_held(context, data, regularizer, work, [], data.splits, held=held)
     learned = found or FromHeld()
     if keep is None:
         fitted, pruned = prune(fitted, regularizer, problems, settings.prune)
@@ -263,7 +263,7 @@ def _shifted(
 def learn_from_held(  # noqa: PLR0913  # the fits, and what is known of them
     context: SearchContext,
     data: Prepared,
-    best: trials.MeasuredSetting | None,
+    regularizer: kinds.Regularizer,
     work: Work,
     folds: Sequence[trials.Fold],
     splits: Sequence[Split],
@@ -273,13 +273,12 @@ def learn_from_held(  # noqa: PLR0913  # the fits, and what is known of them
 ) -> FromHeld | None:
     """What is learned from held-out documents: shift, calibration, thresholds, in this order.
 
-    best: the setting that the search chose; None for that of the settings. folds, splits: fits of
-    ``data``, and what each leaves out. near: a solution for all to start from; None where Ctrl-C
-    ends these fits, which are then too near to it. held: their scores, where they are known.
+    regularizer: that of the final fit. folds, splits: fits of ``data``, and what each leaves out.
+    near: a solution for all to start from; None where Ctrl-C ends these fits, which are then too
+    near to it. held: their scores, where they are known.
     """
     task, settings, outside = data.task, context.settings, context.documents.outside
     X = data.rows.matrix(np.arange(0)) if outside is None else data.transform(outside.texts)
-    regularizer = best.regularizer if best else settings.reg
     if held is not None and outside is None:
         outside_scores, stopped = held.scores[:0], None
     else:
