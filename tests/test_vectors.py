@@ -218,6 +218,17 @@ def test_beside_a_label_of_the_unknown() -> None:
     assert model.predict(["up15 up16", "down15 down16"]) == ["p", "n"]
 
 
+def test_documents_that_are_never_fitted_keep_their_words() -> None:
+    """Of many more documents to choose by than to fit every word was taken for an unknown one."""
+    dev = corpus(600, seed=7)
+    model = trained(dev=dev, refit=False)
+    assert model.summary is not None
+    assert model.summary.dev is not None
+    right = float(np.mean(np.array(model.predict(dev[0])) == dev[1]))
+    assert model.summary.dev.metrics["accuracy"] == pytest.approx(right, abs=0.01)
+    assert right > 0.95
+
+
 def test_unlabeled_texts_say_which_words_are_alike() -> None:
     texts, labels = corpus()
     more = [*corpus(600, slice(0, 20), 5)[0]]

@@ -300,7 +300,8 @@ class Prepared:
         weights = np.where(np.isin(rows, split.train), problem.sample_weight, 0.0)
         tol = max(self.settings.tol, SEARCH_TOL)
         weighted = problem.replace(sample_weight=weights, tol=tol)
-        return self._fold(weighted, problems.y, split.held, within=True)
+        within = bool(np.isin(split.held, rows).any())
+        return self._fold(weighted, problems.y, split.held, within=within)
 
     def counts(self, rows: NDArray[np.intp]) -> Floats | None:
         """How much documents count where they are measured: by their own weights.
