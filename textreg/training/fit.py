@@ -152,7 +152,7 @@ def _fit_one(
     of_search = 0 < len(splits) == len(data.splits) and not data.strength
     # The fits of the search know nothing of a prior.
     held = context.held(best) if splits and not data.strength else None
-    if of_search or (held is not None and context.documents.outside is not None):
+    if of_search:
         # Thresholds and calibration first: they need the folds, which then may go.
         found = learn_from_held(context, data, regularizer, work, folds, data.splits, held=held)
     if folds and not settings.refit:
