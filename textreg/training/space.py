@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import inf, nan
+from string import ascii_lowercase
 from typing import Any, NamedTuple
 
 from textreg.blocks.backends import DEFAULT, check_backend
@@ -31,12 +32,10 @@ UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
 def in_units(value: float | str, units: Mapping[str, float]) -> float:
     """A number such as ``90`` or ``"1.5m"``, times its unit; NaN if it is none."""
-    # Digits, then letters: 1.5m
-    number, unit = str(value).strip().lower(), ""
-    while number and number[-1].isalpha():
-        number, unit = number[:-1], number[-1] + unit
+    text = str(value).strip().lower()
+    number = text.rstrip(ascii_lowercase)  # digits, then letters: 1.5m
     try:
-        return float(number) * units[unit]
+        return float(number) * units[text.removeprefix(number)]
     except (ValueError, KeyError):
         return nan
 
