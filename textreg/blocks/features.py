@@ -174,14 +174,10 @@ class BlockFeatures:
         Words and counts of a block are forgotten when the next one is asked for.
         """
         chosen, self._chosen = self._chosen, []
-        # Names are for groups, which are made of the features of the first tokenizer.
-        named = [groups is not None, *[False] * (len(chosen) - 1)]
-        weighing = self._workers.send(
-            [
-                (one.encoder if with_names else nameless(one.encoder), one.every)
-                for one, with_names in zip(chosen, named, strict=True)
-            ]
-        )
+        parts = [(nameless(one.encoder), one.every) for one in chosen]
+        if groups is not None:  # which are made of the features of the first tokenizer, with names
+            parts[0] = chosen[0].encoder, chosen[0].every
+        weighing = self._workers.send(parts)
         features = [one.numbers for one in chosen]
         del chosen
         branches, self._branches = self._branches, []
