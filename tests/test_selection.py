@@ -154,7 +154,7 @@ def as_tuple(points: list[MeasuredSetting]) -> list[object]:
             point.regularizer,
             point.metrics,
             point.nonzero,
-            [(s.indices.tolist(), s.values.tolist(), s.b) for s in point.starts],
+            [(s.place.tolist(), s.values.tolist(), s.b) for s in point.starts],
         )
         for point in points
     ]
@@ -327,7 +327,6 @@ def test_a_start_takes_the_least_memory() -> None:
     few = trials._trial(X, np.array([0, 0, 0.5, 0, 0, 0, 0, 0, -0.25]), 1.5, 2.0)
     assert few.start is not None
     assert few.start.place.dtype == np.uint8  # 2 bytes of bits, 8 of two numbers
-    assert few.start.indices.tolist() == [2, 8]
     assert (few.scores.tolist(), few.seconds) == ([2.5], 2.0)
     assert np.unpackbits(few.used).tolist()[:9] == [0, 0, 1, 0, 0, 0, 0, 0, 1]
     assert [it.tolist() for it in few.start.dense(9)[:1]] == [[0, 0, 0.5, 0, 0, 0, 0, 0, -0.25]]

@@ -26,7 +26,7 @@ from textreg.kinds import Regularizer
 from textreg.measure.metrics import standard_error
 from textreg.params import LogGrid
 from textreg.plugins import calls
-from textreg.records import Floats, Int32s, Problem, Solution, Step, arrays
+from textreg.records import Floats, Problem, Solution, Step, arrays
 from textreg.tasks import Task
 from textreg.tasks.base import Held
 from textreg.tasks.classification import Multiclass
@@ -178,17 +178,12 @@ class Start(NamedTuple):
     values: NDArray[np.float32]
     b: float
 
-    @property
-    def indices(self) -> Int32s:
-        """The features that have a weight, ascending."""
-        if self.place.dtype == np.uint8:
-            return np.flatnonzero(np.unpackbits(self.place)).astype(np.int32)
-        return self.place
-
     def dense(self, n_features: int) -> tuple[Floats, float]:
         """The form that ``Problem.start`` takes."""
-        w = np.zeros(n_features)
-        w[self.indices] = self.values
+        w, place = np.zeros(n_features), self.place
+        if place.dtype == np.uint8:
+            place = np.flatnonzero(np.unpackbits(place))
+        w[place] = self.values
         return w, self.b
 
 
