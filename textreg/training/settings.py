@@ -13,7 +13,7 @@ from textreg.errors import UsageError, did_you_mean
 from textreg.features.fields import AUTO_TOKENIZER, BESIDE, AutoTokenizer, plan_fields, tokenizer_of
 from textreg.features.vectorize import Vectorizer
 from textreg.jobs import check_jobs
-from textreg.kinds import GraphBuilder, GroupBuilder, Loss, Plugin, Regularizer, Tokenizer
+from textreg.kinds import GraphBuilder, GroupBuilder, Loss, Regularizer, Tokenizer
 from textreg.losses import LOSSES
 from textreg.measure.decisions import METHODS, parse_rule, parse_unknown_rule
 from textreg.params import Param, Parametrized, param
@@ -444,15 +444,13 @@ class TrainingSettings(Parametrized):
 
         chosen: the regularizer that the search chose, in place of that of the settings.
         """
-        tokenizers = [
-            part for part in parts_of(self.any_tokenizer) if not isinstance(part, Unnamed)
+        used = [*parts_of(self.any_tokenizer), chosen or self.reg, self.loss]
+        used += [*parts_of(self.groups), self.graph]
+        return [
+            {"kind": part.kind, **vars(registry.origin(part))}
+            for part in used
+            if part is not None and not isinstance(part, Unnamed)
         ]
-        used: list[Plugin] = [*tokenizers, chosen or self.reg, self.loss]
-        if self.groups is not None:
-            used += parts_of(self.groups)
-        if self.graph is not None:
-            used.append(self.graph)
-        return [{"kind": part.kind, **vars(registry.origin(part))} for part in used]
 
     @classmethod
     def from_options(cls, **options: Any) -> TrainingSettings:
