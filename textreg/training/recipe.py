@@ -285,15 +285,14 @@ def train_command(model: Model, saved: str) -> list[str]:
     files = [f"./{path}" if path[:1] == "-" != path else path for path in source.files]
     more = {"dev": source.dev, "unlabeled": source.unlabeled}
     order = [*FIELD_OPTIONS, *declared_settings()]
-    named = sorted(summary.options, key=lambda key: (order.index(_owner(key)), key))
+
+    def place(key: str) -> tuple[int, str]:
+        """Of a part's parameter that of the setting which names the part."""
+        return order.index(key if key in order else key.partition("_")[0]), key
+
+    named = sorted(summary.options, key=place)
     options = {**source.reading, **more, **{key: summary.options[key] for key in named}}
     return [*_beginning(summary), *files, *words_of(options), "-o", saved]
-
-
-def _owner(key: str) -> str:
-    """The setting that an option is of: of a part's parameter, the one that names the part."""
-    known = key in declared_settings() or key in FIELD_OPTIONS
-    return key if known else key.partition("_")[0]
 
 
 def _beginning(summary: TrainingSummary) -> list[str]:
