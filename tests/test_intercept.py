@@ -304,14 +304,16 @@ def fold(**options: Any) -> Fold:
     X = csr_array([[3.0, 0.0, 0.0, 2.0, 0.0], [0.0, 4.0, 0.0, 1.0, 0.0]])
     held = csr_array([[3.0, 4.0, 6.0, 8.0, 5.0], [0.0, 0.0, 7.0, 0.0, 9.0]])
     y = np.array([0, 1])
-    if options.get("within"):
-        X = csr_array(vstack([X, held]))
+    if (within := options.get("within")) is not None:
+        X = csr_array(vstack([X, held[within]]))
     problem = Problem(X, np.resize([1.0, -1.0], X.shape[0]))
     return Fold(problem, OneVsRest(("a", "b")), y, X_held=held, y_held=y, **options)
 
 
-@pytest.mark.parametrize("within", [False, True])
-def test_held_out_documents_are_seen_as_new_ones(within: bool) -> None:
+@pytest.mark.parametrize(
+    "within", [None, *map(np.array, [[False, False], [True, False], [False, True], [True, True]])]
+)
+def test_held_out_documents_are_seen_as_new_ones(within: Any) -> None:
     """What no fitted document has is dropped, and rows of length 1 are that long again."""
     plain = fold(within=within)
     assert plain.X_new().toarray().tolist() == [[3, 4, 0, 8, 0], [0, 0, 0, 0, 0]]
@@ -362,9 +364,13 @@ def test_how_much_documents_count() -> None:
     assert part.problem.sample_weight.tolist() == [
         weight if row in split.train else 0.0 for row, weight in enumerate(data.sample_weight)
     ]
-    assert (part.within, part.problem.tol) == (True, prepare.SEARCH_TOL)
+    assert part.within is not None
+    assert (part.within.tolist(), part.problem.tol) == ([True, True], prepare.SEARCH_TOL)
+    some = data.without(data.problems(every[:3], 1e-9), every[:3], split).within
+    assert some is not None
+    assert some.tolist() == [True, False]
     assert part.y_held.tolist() == target.y[[1, 3]].tolist()
-    assert data.fold(split).within is False
+    assert data.fold(split).within is None
     assert data.fold(split).problem.design.shape[0] == 2
     loose = replace(data, settings=settings.replace(tol=0.01))
     assert loose.fold(split).problem.tol == 0.01

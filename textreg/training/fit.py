@@ -514,7 +514,7 @@ def held_out(
     first, scores, others = folds[0], list[Floats](), list[Floats]()
     stopped = None
     # One weight vector on folds of one matrix: they share their passes, as those of labels do.
-    if together := first.within and first.rows == [0]:
+    if together := first.within is not None and first.rows == [0]:
         beside = SideBySide(first.problem, first.task, first.y, folds=folds)
         near = None if starts is None else [*starts] * len(folds)
         fitted, stopped = fit_rows(regularizer, beside, near, quiet)

@@ -15,7 +15,7 @@ from textreg.errors import DataError, DataWarning, UsageError
 from textreg.features.fields import AUTO_TOKENIZER, fit_fields, plan_fields, tokenizer_of
 from textreg.features.vectorize import DocumentRows, Features, MatrixRows
 from textreg.plugins import calls, registry
-from textreg.records import Corpus, Floats, Graph, Groups, Problem, Tokens
+from textreg.records import Bools, Corpus, Floats, Graph, Groups, Problem, Tokens
 from textreg.structure.joining import Pretokenized
 from textreg.tasks import Target, Task, read_target
 from textreg.tasks.base import Targets, parted
@@ -245,7 +245,7 @@ class Prepared:
         return self._fold(part.problem, part.y, split.held)
 
     def _fold(
-        self, problem: Problem, y: Targets, held: NDArray[np.intp], *, within: bool = False
+        self, problem: Problem, y: Targets, held: NDArray[np.intp], *, within: Bools | None = None
     ) -> Fold:
         """A fit, with the documents that it is measured on."""
         ends = np.cumsum([0, *(len(part.names) for part in self.encoder.parts)]).tolist()
@@ -300,7 +300,7 @@ class Prepared:
         weights = np.where(np.isin(rows, split.train), problem.sample_weight, 0.0)
         tol = max(self.settings.tol, SEARCH_TOL)
         weighted = problem.replace(sample_weight=weights, tol=tol)
-        within = bool(np.isin(split.held, rows).any())
+        within = np.isin(split.held, rows)
         return self._fold(weighted, problems.y, split.held, within=within)
 
     def counts(self, rows: NDArray[np.intp]) -> Floats | None:

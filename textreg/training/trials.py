@@ -26,7 +26,7 @@ from textreg.kinds import Regularizer
 from textreg.measure.metrics import standard_error
 from textreg.params import LogGrid
 from textreg.plugins import calls
-from textreg.records import Floats, Problem, Solution, Step, arrays
+from textreg.records import Bools, Floats, Problem, Solution, Step, arrays
 from textreg.tasks import Task
 from textreg.tasks.base import Held
 from textreg.tasks.classification import Multiclass
@@ -129,7 +129,7 @@ class Fold(Problems):
     counts when they are measured; None if all count the same. shift_weights: (n, k) how much each
     counts in the fit of every weight vector; None where intercepts are not shifted. normed: the
     first and last columns, and one beyond, of blocks of features whose rows are scaled to length 1.
-    within: whether the held-out documents are in the problem, with weight 0.
+    within: which held-out documents are in the problem, with weight 0; None if it has none of them.
     """
 
     X_held: csr_array
@@ -137,7 +137,7 @@ class Fold(Problems):
     weights_held: Floats | None = None
     shift_weights: Floats | None = field(default=None, kw_only=True)
     normed: tuple[tuple[int, int], ...] = field(default=(), kw_only=True)
-    within: bool = field(default=False, kw_only=True)
+    within: Bools | None = field(default=None, kw_only=True)
 
     @cached_property
     def X_measured(self) -> csr_array:
@@ -151,9 +151,8 @@ class Fold(Problems):
         their scores are nearer to the intercept than those of new documents will be. rows: other
         documents that are not fitted; by default :attr:`X_held`.
         """
-        known = np.zeros(self.X_held.shape[1], dtype=bool)
-        own = np.bincount(self.X_held.indices, minlength=len(known)) if self.within else 0
-        known[self.problem.design.sizes > own] = True
+        own = self.X_held[:0] if self.within is None else self.X_held[self.within]
+        known = self.problem.design.sizes > np.bincount(own.indices, minlength=own.shape[1])
         X = (self.X_held if rows is None else rows).copy()
         X.data[~known[X.indices]] = 0.0
         document = arrays.row_of(X.indptr)
