@@ -39,6 +39,7 @@ from textreg.plugins import calls
 from textreg.records import Corpus, Documents, Floats, Int64s, Problem, Solution
 from textreg.records.text import as_corpus, find_names
 from textreg.solvers.newton import newton
+from textreg.tasks.base import parted
 from textreg.training import fit as fitting
 from textreg.training import prepare, recipe, running, train, trials
 from textreg.training.splits import HOLDOUT
@@ -175,8 +176,7 @@ def _of_labels(new: Corpus, model: Model) -> Corpus:
     """
     task = model.task
     if task.unknown is not None:
-        outside = task.outside(task.targets(new))
-        new = new.select(np.flatnonzero(~outside)) if outside.any() else new
+        new, _ = parted(new, task.outside(task.targets(new)))
     if task.labels and task.rare_label is None:
         unseen = sorted({*new.label_names()} - {*task.labels})
         if unseen:
