@@ -61,7 +61,7 @@ from textreg.records import Floats, Int32s, Int64s, MultiSolution, Problem, Step
 from textreg.records.arrays import as_finite
 from textreg.records.problem import checked_codes
 from textreg.solvers.certificate import DualPoint, relative_gap
-from textreg.solvers.linear_algebra import Direction, conjugate_gradients, projected_path
+from textreg.solvers.linear_algebra import Direction, backtrack, conjugate_gradients, projected_path
 from textreg.solvers.newton import NewtonSteps
 from textreg.solvers.proximal import UNIT as PROXIMAL_UNIT
 from textreg.solvers.proximal import minimize, sum_of_rows
@@ -125,8 +125,9 @@ def multinomial(
     def penalty(W: Floats) -> float:
         return sum(step.value(w) for w in W)
 
+    stopped = False
     if start is None and isinstance(step, SeparableStep) and step.smooth():
-        start = _from_stronger(problem, codes, step.penalty)
+        start, stopped = _from_stronger(problem, codes, step.penalty)
     fit = Classes(problem, codes, penalty, start)
     history: list[Step] = []
     bound, gap, before, idle, iteration = -np.inf, math.inf, math.inf, 0, 0
@@ -135,7 +136,7 @@ def multinomial(
         bound = max(bound, _bound(fit, step))
         gap = fit.gap = relative_gap(objective, bound)
         history.append(Step(iteration, objective, gap))
-        stopped = bool(problem.callback and problem.callback(history[-1]))
+        stopped = stopped or bool(problem.callback and problem.callback(history[-1]))
         idle = idle + 1 if before - objective <= NOISE * objective else 0
         if gap <= problem.tol or stopped or iteration >= problem.max_iter or idle > IDLE:
             break
@@ -158,25 +159,31 @@ MODERATE = 10.0
 
 def _from_stronger(
     problem: Problem, codes: Int64s, penalty: Separable
-) -> tuple[Floats, Floats] | None:
+) -> tuple[tuple[Floats, Floats] | None, bool]:
     """Weights and intercepts to start from where a ridge is weak: those of stronger ones.
 
     The curvature at zero weights is that of shares of classes, 1 / classes or so. With a weak ridge
-    a step goes so far by it that nearly no curvature is left for the next one.
+    a step goes so far by it that nearly no curvature is left for the next one. Returns whether the
+    caller has stopped, too.
     """
-    if not penalty.q.all():
-        return None
-    fit, start = Classes(problem, codes, penalty.value, None), None
+    start, stopped = None, False
+
+    def watch(step: Step) -> bool:
+        nonlocal stopped
+        stopped = bool(problem.callback and problem.callback(step))
+        return stopped
+
+    fit = Classes(problem, codes, penalty.value, None)
     scores = fit.product(fit.transposed_product(fit.alpha()) / penalty.q)
     weak = float(np.abs(scores).max()) / MODERATE
-    del fit, scores  # there will be others
-    rough = problem.replace(tol=max(ROUGH_GAP, problem.tol))
+    rough = problem.replace(tol=max(ROUGH_GAP, problem.tol), callback=watch)
     stages = int(math.log(max(weak, 1.0), PATH_FACTOR)) if math.isfinite(weak) else 0
     for stage in range(stages, 0, -1):
         ridge = Separable(PATH_FACTOR**stage * penalty.q, penalty.mu, penalty.lam)
-        found = multinomial(rough, codes, SeparableStep(rough, ridge), start)
-        start = found.w, found.b
-    return start
+        if not stopped:
+            found = multinomial(rough, codes, SeparableStep(rough, ridge), start)
+            start = found.w, found.b
+    return start, stopped
 
 
 def _finished(
@@ -625,14 +632,14 @@ def ridge_together(classes: Classes, q: Floats) -> bool:
     def value(Z: Floats, W: Floats) -> float:
         return classes.loss_of(Z) + 0.5 * float(np.einsum("kj,kj,j->", W, W, q))
 
-    before, length = value(classes.Z, classes.W), 1.0
-    while length >= SHORT:
-        Z, trial = classes.Z + length * move, classes.W + length * W
-        if value(Z, trial) < before:
-            classes.Z, classes.W, classes.b = Z, trial, classes.b + length * V[-1]
-            return True
-        length *= 0.5
-    return False
+    def decrease_at(length: float) -> float:
+        return before - value(classes.Z + length * move, classes.W + length * W)
+
+    before = value(classes.Z, classes.W)
+    if length := backtrack(decrease_at, float(np.vdot(slope, V)), 0.0, SHORT).length:
+        classes.Z, classes.W = classes.Z + length * move, classes.W + length * W
+        classes.b = classes.b + length * V[-1]
+    return length > 0.0
 
 
 class _CompactModel:

@@ -30,7 +30,6 @@ import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property, wraps
-from math import isfinite, isnan
 from typing import NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
@@ -590,7 +589,7 @@ def checks_overflow(solve: Callable[P, T]) -> Callable[P, T]:
 
 def check_finite(solution: Solution | MultiSolution) -> None:
     """DataError unless weights, intercepts and the objective are finite."""
-    whole = isfinite(solution.objective) and np.isfinite(solution.w).all()
+    whole = math.isfinite(solution.objective) and np.isfinite(solution.w).all()
     if not (whole and np.isfinite(solution.b).all()):
         raise DataError(
             "the fit overflowed: its weights, or the objective, are too large for floating point "
@@ -626,9 +625,9 @@ def warn_unless_converged(problem: Problem, solution: Solution | MultiSolution, 
     """The ConvergenceWarning of a solver that ran out of iterations."""
     if solution.converged:
         return
-    reached = "no known gap" if isnan(solution.gap) else f"a relative gap of {solution.gap:.1e}"
+    reached = "no known gap" if np.isnan(solution.gap) else f"a relative gap of {solution.gap:.1e}"
     violation = ""
-    if isinstance(solution, Solution) and not isnan(solution.residual):
+    if isinstance(solution, Solution) and not math.isnan(solution.residual):
         violation = f" and a largest violation of {solution.residual:.1e}"
     warnings.warn(
         f"stopped after {solution.iterations} {unit} at {reached}{violation}, above "
