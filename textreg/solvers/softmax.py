@@ -125,10 +125,8 @@ def multinomial(
     def penalty(W: Floats) -> float:
         return sum(step.value(w) for w in W)
 
-    stopped = False
-    if start is None and isinstance(step, SeparableStep) and step.smooth():
-        start, stopped = _from_stronger(problem, codes, step.penalty)
-    fit = Classes(problem, codes, penalty, start)
+    ridge = step.penalty if start is None and isinstance(step, SeparableStep) else None
+    fit, stopped = Classes(problem, codes, penalty, start), False
     history: list[Step] = []
     bound, gap, before, idle, iteration = -np.inf, math.inf, math.inf, 0, 0
     while True:
@@ -142,7 +140,13 @@ def multinomial(
             break
         before = objective
         iteration += 1
-        take_turns(fit, step)
+        if ridge is not None and step.smooth() and ridge.q.all() and WEAK_GAP < gap < math.inf:
+            del fit  # makes room for that of a stronger ridge
+            start, stopped = _from_stronger(problem, codes, ridge)
+            fit = Classes(problem, codes, penalty, start)
+        else:
+            take_turns(fit, step)
+        ridge = None
     fields = {
         "objective": objective,
         "gap": gap,
@@ -153,37 +157,29 @@ def multinomial(
     return _finished(problem, fit.W, fit.b, "rounds over the classes", fields, stopped=stopped)
 
 
-# The largest score, after a gradient step from zero weights, of a ridge that is not weak.
-MODERATE = 10.0
+# Relative gap at zero weights above which a ridge is weak.
+WEAK_GAP = 3.0
 
 
 def _from_stronger(
     problem: Problem, codes: Int64s, penalty: Separable
-) -> tuple[tuple[Floats, Floats] | None, bool]:
-    """Weights and intercepts to start from where a ridge is weak: those of stronger ones.
+) -> tuple[tuple[Floats, Floats], bool]:
+    """Weights and intercepts of a stronger ridge, and whether the caller has stopped.
 
     The curvature at zero weights is that of shares of classes, 1 / classes or so. With a weak ridge
-    a step goes so far by it that nearly no curvature is left for the next one. Returns whether the
-    caller has stopped, too.
+    a step goes so far by it that nearly no curvature is left for the next one.
     """
-    start, stopped = None, False
+    stopped = False
 
     def watch(step: Step) -> bool:
         nonlocal stopped
         stopped = bool(problem.callback and problem.callback(step))
         return stopped
 
-    fit = Classes(problem, codes, penalty.value, None)
-    scores = fit.product(fit.transposed_product(fit.alpha()) / penalty.q)
-    weak = float(np.abs(scores).max()) / MODERATE
     rough = problem.replace(tol=max(ROUGH_GAP, problem.tol), callback=watch)
-    stages = int(math.log(max(weak, 1.0), PATH_FACTOR)) if math.isfinite(weak) else 0
-    for stage in range(stages, 0, -1):
-        ridge = Separable(PATH_FACTOR**stage * penalty.q, penalty.mu, penalty.lam)
-        if not stopped:
-            found = multinomial(rough, codes, SeparableStep(rough, ridge), start)
-            start = found.w, found.b
-    return start, stopped
+    stronger = Separable(PATH_FACTOR * penalty.q, penalty.mu, penalty.lam)
+    found = multinomial(rough, codes, SeparableStep(rough, stronger))
+    return (found.w, found.b), stopped
 
 
 def _finished(
