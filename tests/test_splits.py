@@ -204,6 +204,12 @@ def test_contradictions_and_gaps(options: dict[str, Any], message: str) -> None:
         textreg.train(TEXTS, LABELS, reg="lasso", **options)
 
 
+def test_a_time_that_pandas_has_none_for_is_missing() -> None:
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(DataError, match="document 2: the time is missing"):
+        textreg.train(TEXTS, LABELS, reg="lasso", time_of=[1, pandas.NA] * 20)
+
+
 def write(path: Path, rows: list[dict[str, Any]]) -> str:
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     return str(path)

@@ -24,6 +24,7 @@ from textreg.records.documents import (
     NotAValueError,
     decimal_of,
     decimals_of,
+    is_missing,
     number_in,
     value_of,
 )
@@ -86,7 +87,7 @@ def moments(values: Sequence[Any], where: Callable[[int], str]) -> Floats:
 
 def not_a_time(value: Any) -> str:
     """What is wrong with a value that is not a time."""
-    if value is None or value == "":
+    if is_missing(value) or value == "":
         return "the time is missing. Every document needs one."
     return f"the time {value!r:.40} is neither a number nor an ISO date such as 2024-03-01T14:30."
 

@@ -9,6 +9,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from numbers import Real
 from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
@@ -76,7 +77,7 @@ def check_class_weight(class_weight: Mapping[str, float], labels: Sequence[str])
                 f"class_weight names the label '{label}', which no document has."
                 f"{alternatives(label, labels)}"
             )
-        if not (np.isfinite(factor) and factor > 0):
+        if not (isinstance(factor, Real) and np.isfinite(factor) and factor > 0):
             raise UsageError(f"class_weight of '{label}' must be above 0, not {factor}.")
 
 
