@@ -11,7 +11,7 @@ from frame import run
 AREA = """
 import os, signal, sys, time, warnings
 from textreg.errors import UsageError
-SECONDS, MEGABYTES = 1, 64
+SECONDS, MEGABYTES = 5, 64
 
 def good(): return "good"
 def refused(): raise UsageError("refused.")
