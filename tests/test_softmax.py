@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from scipy.special import logsumexp, softmax
 from sklearn.linear_model import LogisticRegression
 
 import textreg
-from textreg.errors import UsageError
+from textreg.errors import ConvergenceWarning, UsageError
 from textreg.penalties import Separable
 from textreg.plugins import registry
 from textreg.records import Graph, MultiSolution, Problem
@@ -258,3 +259,24 @@ def test_newton_follows_a_weak_ridge_of_many_classes(monkeypatch: pytest.MonkeyP
     theirs = LogisticRegression(C=500.0, solver="newton-cg", tol=1e-8).fit(X, codes)
     optimum = loss(made, codes, theirs.coef_, theirs.intercept_) + 1e-3 * (theirs.coef_**2).sum()
     assert ours.objective == pytest.approx(optimum, rel=1e-4)
+
+
+@pytest.mark.parametrize(("max_iter", "calls"), [(1, 100), (2, 100), (100, 1), (100, 3)])
+def test_rounds_of_stronger_ridges_count_and_may_be_stopped(max_iter: int, calls: int) -> None:
+    made, codes = problem(max_iter=max_iter)
+    steps: list[Any] = []
+
+    def stops(step: Any) -> bool:
+        steps.append(step)
+        return len(steps) == calls
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        ours = fit("ridge", made.replace(callback=stops), codes, l2=1e-5)
+    assert not ours.converged
+    assert ours.iterations <= max_iter
+    if max_iter < 100:  # out of rounds: one warning, though several fits are
+        assert [warning.category for warning in caught] == [ConvergenceWarning]
+    else:
+        assert len(steps) == calls
+        assert not caught

@@ -228,7 +228,7 @@ class DualPoint(Protocol):
 
     def level(self, features: Int32s) -> None:
         """Make the products of some features, which have no penalty, zero, where that is known."""
-        return
+        return  # by default it is not
 
 
 class EngineDual(DualPoint):

@@ -121,6 +121,23 @@ def multinomial(
     ----------
     friedman2010, section 4.1.
     """
+    fit, fields, stopped = _take_rounds(problem, codes, step, start)
+    return _finished(problem, fit.W, fit.b, "rounds over the classes", fields, stopped=stopped)
+
+
+# Relative gap at zero weights above which a ridge is weak.
+WEAK_GAP = 3.0
+
+
+def _take_rounds(
+    problem: Problem, codes: Int64s, step: ClassStep, start: tuple[Floats, Floats] | None
+) -> tuple[Classes, dict[str, Any], bool]:
+    """The point of a fit, further fields of a solution, and whether the caller has stopped.
+
+    The curvature at zero weights is that of shares of classes, 1 / classes or so. With a weak ridge
+    a step goes so far by it that nearly no curvature is left for the next one. So a weak ridge
+    begins where one ten times as strong has come to.
+    """
 
     def penalty(W: Floats) -> float:
         return sum(step.value(w) for w in W)
@@ -139,13 +156,15 @@ def multinomial(
         if gap <= problem.tol or stopped or iteration >= problem.max_iter or idle > IDLE:
             break
         before = objective
-        iteration += 1
         if ridge is not None and step.smooth() and ridge.q.all() and WEAK_GAP < gap < math.inf:
             del fit  # makes room for that of a stronger ridge
-            start, stopped = _from_stronger(problem, codes, ridge)
-            fit = Classes(problem, codes, penalty, start)
+            rough = problem.replace(tol=max(ROUGH_GAP, problem.tol))
+            stronger = Separable(PATH_FACTOR * ridge.q, ridge.mu, ridge.lam)
+            fit, found, stopped = _take_rounds(rough, codes, SeparableStep(rough, stronger), None)
+            iteration = found["iterations"]
         else:
             take_turns(fit, step)
+            iteration += 1
         ridge = None
     fields = {
         "objective": objective,
@@ -154,32 +173,7 @@ def multinomial(
         "converged": gap <= problem.tol,
         "history": tuple(history),
     }
-    return _finished(problem, fit.W, fit.b, "rounds over the classes", fields, stopped=stopped)
-
-
-# Relative gap at zero weights above which a ridge is weak.
-WEAK_GAP = 3.0
-
-
-def _from_stronger(
-    problem: Problem, codes: Int64s, penalty: Separable
-) -> tuple[tuple[Floats, Floats], bool]:
-    """Weights and intercepts of a stronger ridge, and whether the caller has stopped.
-
-    The curvature at zero weights is that of shares of classes, 1 / classes or so. With a weak ridge
-    a step goes so far by it that nearly no curvature is left for the next one.
-    """
-    stopped = False
-
-    def watch(step: Step) -> bool:
-        nonlocal stopped
-        stopped = bool(problem.callback and problem.callback(step))
-        return stopped
-
-    rough = problem.replace(tol=max(ROUGH_GAP, problem.tol), callback=watch)
-    stronger = Separable(PATH_FACTOR * penalty.q, penalty.mu, penalty.lam)
-    found = multinomial(rough, codes, SeparableStep(rough, stronger))
-    return (found.w, found.b), stopped
+    return fit, fields, stopped
 
 
 def _finished(
