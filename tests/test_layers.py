@@ -178,10 +178,10 @@ def test_a_command_imports_nothing_heavy_before_it_works(module: str) -> None:
 
 
 BUDGETS = {
-    "textreg": 35_660,
+    "textreg": 35_664,
     "textreg/_core": 4_170,
     "textreg/blocks": 636,
-    "textreg/builtin": 1_200,
+    "textreg/builtin": 1_201,
     "textreg/checking": 1_041,
     "textreg/cli": 3_413,
     "textreg/estimators": 873,
@@ -192,15 +192,15 @@ BUDGETS = {
     "textreg/plugins": 1_303,
     "textreg/reading": 2_287,
     "textreg/records": 2_485,
-    "textreg/solvers": 4_880,
+    "textreg/solvers": 4_881,
     "textreg/tasks": 1_294,
     "textreg/training": 4_312,
-    "plugins": 11_134,
+    "plugins": 11_133,
     "plugins/textreg-dask": 577,
     "plugins/textreg-export": 1_366,
     "plugins/textreg-latent": 724,
-    "plugins/textreg-papers": 970,
-    "plugins/textreg-report": 3_990,
+    "plugins/textreg-papers": 968,
+    "plugins/textreg-report": 3_991,
     "plugins/textreg-testing": 2_884,
 }
 """Lines of code that a folder may have, without docstrings, comments, blanks and tests.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -152,13 +152,13 @@ def did_you_mean(wrong: str, known: Iterable[str]) -> str:
     return f" Did you mean '{close[0]}'?" if close else ""
 
 
-def alternatives(wrong: str, known: Iterable[str]) -> str:
+def alternatives(wrong: str, known: Collection[str]) -> str:
     """What there is in place of a name that nothing has.
 
     Parameters
     ----------
     wrong : str
-    known : iterable of str
+    known : collection of str
 
     Returns
     -------

@@ -29,7 +29,7 @@ from textreg._core.groups import (
 )
 from textreg.errors import RecordError, UsageError
 from textreg.records import Floats, Groups, Int32s, Int64s, MergedGroups
-from textreg.records.arrays import Cache, squared_norms, take_rows
+from textreg.records.arrays import Cache, offsets_of, squared_norms, take_rows
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -682,7 +682,7 @@ class GroupNorms:
         indices = place[self.indices]
         left = indices >= 0
         other.indices = indices[left]
-        other.indptr = np.append(0, np.cumsum(left, dtype=np.int64))[self.indptr]
+        other.indptr = offsets_of(left)[self.indptr]
         other.sizes, other.p = np.diff(other.indptr), len(features)
         other.lam, other._merged = np.zeros(other.p), None
         return other

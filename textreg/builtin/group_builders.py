@@ -12,6 +12,7 @@ from textreg.hookspecs import hookimpl
 from textreg.kinds import GroupBuilder
 from textreg.params import param
 from textreg.records import Groups, Int32s, Int64s, Tokens
+from textreg.records.arrays import offsets_of
 from textreg.structure import grouping
 
 
@@ -80,7 +81,7 @@ class Fields(grouping.WeightedBuilder):
                 "--number-col, --category-col; in Python fields=...), or use other groups."
             )
         sizes = np.bincount(tokens.field_of, minlength=len(tokens.fields))
-        indptr = np.concatenate([[0], np.cumsum(sizes)])
+        indptr = offsets_of(sizes)
         indices = np.argsort(tokens.field_of, kind="stable").astype(np.int32)
         return self.weighted(indptr, indices, tokens.n_columns, list(tokens.fields))
 
@@ -118,7 +119,7 @@ class Windows(grouping.SegmentBuilder):
         word_ptr = np.searchsorted(words, ptr)
         lengths = np.diff(word_ptr)
         counts = np.where(lengths > 0, 1 + -(-np.maximum(lengths - self.size, 0) // stride), 0)
-        document_ptr = np.concatenate([[0], np.cumsum(counts)])
+        document_ptr = offsets_of(counts)
 
         document = np.repeat(np.arange(tokens.n_documents), counts)
         nth = np.arange(document_ptr[-1]) - document_ptr[document]
@@ -129,7 +130,7 @@ class Windows(grouping.SegmentBuilder):
         begin = np.where(nth == 0, ptr[document], words[first])
         last = after == word_ptr[document + 1]
         end = np.where(last, ptr[document + 1], words[np.where(last, first, after)])
-        window_ptr = np.concatenate([[0], np.cumsum(end - begin)])
+        window_ptr = offsets_of(end - begin)
         shift = np.repeat(begin - window_ptr[:-1], end - begin)
         return tokens.ids[np.arange(window_ptr[-1]) + shift], window_ptr, document_ptr
 

@@ -26,6 +26,7 @@ from textreg._core.groups import fill_groups, group_norms, group_spread
 from textreg.errors import DataWarning, UsageError
 from textreg.penalties import shared_out
 from textreg.records import Bools, Floats, Int32s, Int64s, Problem, Solution, Step
+from textreg.records.arrays import offsets_of
 from textreg.records.design import Block, BlockGroups, KnownColumns
 from textreg.records.store import release_memory
 from textreg.solvers.certificate import KAPPAS, relative_gap
@@ -126,7 +127,7 @@ def without_room(block: Block, features: Int32s, share: Floats, p: int) -> Bools
     indptr, indices, weights = block.groups
     indices = place[indices]
     kept = indices >= 0
-    ends = np.concatenate([[0], np.cumsum(kept, dtype=np.int64)])[indptr]
+    ends = offsets_of(kept)[indptr]
     marks, shape = np.ones(ends[-1], dtype=np.int8), (len(weights), len(features))
     holders = csr_array((marks, indices[kept], ends), shape=shape).tocsc()
     room = (weights > 0.0).astype(np.float64)

@@ -15,6 +15,7 @@ from textreg.files import numbered_lines
 from textreg.kinds import GroupBuilder
 from textreg.params import param
 from textreg.records import Groups, Tokens
+from textreg.records.arrays import offsets_of
 from textreg.records.text import LazyNames
 from textreg.text import feature_sets, only_words
 
@@ -243,7 +244,7 @@ def _rows(sets: Sequence[Collection[int]], n_columns: int) -> csr_array:
     from scipy.sparse import csr_array
 
     distinct = [sorted(set(columns)) for columns in sets]
-    indptr = np.concatenate([[0], np.cumsum([len(columns) for columns in distinct])])
+    indptr = offsets_of([len(columns) for columns in distinct])
     indices = np.array(list(chain(*distinct)), dtype=np.int64)
     return csr_array((np.ones(len(indices)), indices, indptr), shape=(len(sets), n_columns))
 

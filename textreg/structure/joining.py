@@ -16,6 +16,7 @@ from textreg.isolation import blaming
 from textreg.kinds import GroupBuilder, Plugin, Tokenizer
 from textreg.params import Param, Parametrized
 from textreg.records import Documents, Groups, Tokens
+from textreg.records.arrays import offsets_of
 from textreg.records.documents import WANTED, NotTokensError, cut, names_of, tokenized
 from textreg.records.text import LazyNames, tokens_of
 from textreg.terminal import single_line
@@ -75,7 +76,7 @@ class JoinedBuilder(Joined, GroupBuilder):
         """The same from groups that are built already."""
         sizes = np.concatenate([np.diff(groups.indptr) for groups in built])
         return Groups(
-            indptr=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+            indptr=offsets_of(sizes),
             indices=np.concatenate([groups.indices for groups in built]),
             weights=np.concatenate([groups.weights for groups in built]),
             n_features=max(groups.n_features for groups in built),
