@@ -195,12 +195,12 @@ BUDGETS = {
     "textreg/solvers": 4_881,
     "textreg/tasks": 1_294,
     "textreg/training": 4_312,
-    "plugins": 11_133,
+    "plugins": 11_134,
     "plugins/textreg-dask": 577,
     "plugins/textreg-export": 1_366,
     "plugins/textreg-latent": 724,
-    "plugins/textreg-papers": 968,
-    "plugins/textreg-report": 3_991,
+    "plugins/textreg-papers": 970,
+    "plugins/textreg-report": 3_990,
     "plugins/textreg-testing": 2_884,
 }
 """Lines of code that a folder may have, without docstrings, comments, blanks and tests.

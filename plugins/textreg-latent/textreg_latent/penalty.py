@@ -23,7 +23,7 @@ import numpy as np
 from textreg._core.groups import group_norms, group_spread
 from textreg.penalties import check_strengths, soft
 from textreg.records import Floats, Groups, Int32s, Int64s
-from textreg.records.arrays import offsets_of, row_of, take_rows
+from textreg.records.arrays import row_of, take_rows
 from textreg.solvers.state import NOISE
 
 # Relative gap of the sum at which it is exact.
@@ -91,7 +91,7 @@ class LatentPenalty:
             self.free[nothing] = True
             left = ~self.free[groups.indices]
             sizes = np.bincount(row_of(groups.indptr)[left], minlength=len(groups))
-            indptr = offsets_of(sizes)
+            indptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
             groups = Groups(indptr, groups.indices[left], groups.weights, self.p)
         merged = groups.distinct
         self.origin = merged.origin
@@ -141,7 +141,7 @@ class LatentPenalty:
         indptr, indices = take_rows(self.indptr, self.indices, groups)
         places = place[indices]
         inside = places >= 0
-        ends = offsets_of(inside)
+        ends = np.concatenate([[0], np.cumsum(inside, dtype=np.int64)])
         other = copy(self)
         other.p, other.indptr, other.indices = len(features), ends[indptr], places[inside]
         other.strengths = self.strengths[groups]

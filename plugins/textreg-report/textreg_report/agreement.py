@@ -20,7 +20,6 @@ from textreg.explain.contributions import BATCH, explained_batch
 from textreg.explain.evidence import Occurrences
 from textreg.model.model import Model
 from textreg.records import Bools, Floats, Int64s
-from textreg.records.arrays import offsets_of
 from textreg_report.significance import RESAMPLES, resampled
 
 
@@ -600,7 +599,7 @@ def _given_sentences(documents: Sequence[MarkedDocument]) -> Occurrences | None:
         if given:
             raise UsageError("some documents have sentences and others none: give all or none.")
         return None
-    ptr = offsets_of([len(own) for own in given])
+    ptr = np.concatenate([[0], np.cumsum([len(own) for own in given], dtype=np.int64)])
     return Occurrences((), ptr, np.concatenate(given).astype(np.int32))
 
 

@@ -22,7 +22,7 @@ from textreg.explain.selection import path_profiles
 from textreg.measure.evaluation import suspects
 from textreg.model.model import Model
 from textreg.records import Corpus, Floats, Int64s
-from textreg.records.arrays import offsets_of, row_of, sums
+from textreg.records.arrays import row_of, sums
 from textreg.records.documents import check_texts
 from textreg.text import scan_words
 from textreg_report.page import Facts, Section, clip
@@ -676,7 +676,7 @@ def selected_documents(model: Model, refits: Refits) -> tuple[Section, ...]:
     ours = refits.selected[tokens.ids].astype(np.float64)
     # Which sentences have a feature of the model, and the share of these in every document.
     holds = sums(row_of(tokens.sentence_ptr), ours, tokens.n_sentences) > 0
-    total = offsets_of(holds)
+    total = np.concatenate([[0], np.cumsum(holds)])
     counts = np.diff(tokens.document_ptr)
     shares = np.diff(total[tokens.document_ptr]) / np.maximum(counts, 1)
     fits = (counts >= LENGTHS[0]) & (counts <= LENGTHS[1])
