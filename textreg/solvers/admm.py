@@ -134,22 +134,22 @@ def admm(problem: Problem, penalty: GroupNorms, **options: Any) -> Solution:
     return watching(lambda watched: _approached(watched, penalty, chosen), problem, penalty)
 
 
-def _approached(problem: Problem, penalty: GroupNorms, chosen: AdmmOptions) -> Solution:
+def _approached(problem: Problem, penalty: GroupNorms, options: AdmmOptions) -> Solution:
     """The same, a weak l1 penalty from stronger ones, unless it is to be as in the paper."""
     near = Approached(problem, 0, False)
-    if chosen.stop != "paper":
+    if options.stop != "paper":
         near = approach(
             problem,
             lambda part: strongest_l1(part, penalty.with_l1),
-            lambda part, k: _admm(part, penalty.times(k), chosen)[0],
+            lambda part, k: _admm(part, penalty.times(k), options)[0],
         )
-    solution, stopped = _admm(near.problem, penalty, chosen)
+    solution, stopped = _admm(near.problem, penalty, options)
     return finish(problem, solution, "iterations of ADMM", stopped=stopped, before=near)
 
 
-def _admm(problem: Problem, penalty: GroupNorms, chosen: AdmmOptions) -> tuple[Solution, bool]:
+def _admm(problem: Problem, penalty: GroupNorms, options: AdmmOptions) -> tuple[Solution, bool]:
     """The same from where the problem says; and whether it has been stopped before its gap."""
-    rho, balanced, relax, stop = chosen.rho, chosen.balanced, chosen.relax, chosen.stop
+    rho, balanced, relax, stop = options.rho, options.balanced, options.relax, options.stop
     engine = Engine(problem, penalty.value)
     v = engine.w[penalty.indices]
     u = np.zeros_like(v)
@@ -187,15 +187,15 @@ def _admm(problem: Problem, penalty: GroupNorms, chosen: AdmmOptions) -> tuple[S
             if stop == "gap" or last:
                 # After the v step, -u_g is lambda_g times a subgradient of the norm at v_g: the
                 # multipliers lie in their balls and are dual feasible.
-                found = group_bound(fit.dual(), penalty, fit.size(), -u, best, problem.tol)
-                bound = max(bound, found, key=value_of)
+                latest = group_bound(fit.dual(), penalty, fit.size(), -u, best, problem.tol)
+                bound = max(bound, latest, key=value_of)
                 gap = relative_gap(best, bound.value)
                 met = met or (stop == "gap" and gap <= problem.tol)
             history.append(Step(iteration, best, gap))
             stopped = bool(problem.callback and problem.callback(history[-1]))
         if balanced and not last:
             scale = _rebalance(primal, dual)
-            if 1.0 / FARTHEST_RHO <= scale * rho / chosen.rho <= FARTHEST_RHO and scale != 1.0:
+            if 1.0 / FARTHEST_RHO <= scale * rho / options.rho <= FARTHEST_RHO and scale != 1.0:
                 # target is the sum of v + u / rho, which changes with rho.
                 target += penalty.gather(u) * (1.0 / (scale * rho) - 1.0 / rho)
                 rho *= scale
@@ -296,9 +296,9 @@ def algorithm_1(problem: Problem, penalty: GroupNorms, **options: Any) -> Soluti
     )
 
 
-def _run(problem: Problem, penalty: GroupNorms, chosen: Algorithm1Options) -> Solution:
+def _run(problem: Problem, penalty: GroupNorms, options: Algorithm1Options) -> Solution:
     """The same, all but features without a penalty."""
-    rho, engine = chosen.rho, Engine(problem)
+    rho, engine = options.rho, Engine(problem)
     v = np.zeros(len(penalty.indices))
     u, norms = np.zeros_like(v), np.zeros(len(penalty.strengths))
     copies = penalty.spread(np.ones(len(penalty.strengths)))  # N_i
@@ -318,12 +318,12 @@ def _run(problem: Problem, penalty: GroupNorms, chosen: Algorithm1Options) -> So
             v, u, norms, target,
         )  # fmt: skip
         change = float(np.linalg.norm(engine.w - before))
-        ended = iteration == limit or change <= chosen.change * float(np.linalg.norm(before))
+        ended = iteration == limit or change <= options.change * float(np.linalg.norm(before))
         if iteration % CHECK == 0 or ended:
             objective = fit.value()
             duals = -u  # inside their balls after the v step
-            found = group_bound(fit.dual(), penalty, fit.size(), duals, objective, problem.tol)
-            bound = max(bound, found, key=value_of)
+            latest = group_bound(fit.dual(), penalty, fit.size(), duals, objective, problem.tol)
+            bound = max(bound, latest, key=value_of)
             history.append(Step(iteration, objective, relative_gap(objective, bound.value)))
             stopped = bool(problem.callback and problem.callback(history[-1]))
 

@@ -337,13 +337,13 @@ def _violated(t: Floats, allowed: Floats, slack: float, floor: Floats) -> tuple[
 
     An excess up to half of ``slack`` times the floor does not count.
     """
-    found, excess = [np.empty(0, dtype=np.int32)], [np.empty(0)]
-    for some in _pieces(len(t)):
-        above = np.abs(t[some]) - allowed[some]
-        over = np.flatnonzero(above > 0.5 * (slack * floor[some]))
-        found.append((over + some.start).astype(np.int32))
-        excess.append(np.copysign(above[over], t[some][over]))
-    return np.concatenate(found), np.concatenate(excess)
+    features, excess = [np.empty(0, dtype=np.int32)], [np.empty(0)]
+    for piece in _pieces(len(t)):
+        above = np.abs(t[piece]) - allowed[piece]
+        over = np.flatnonzero(above > 0.5 * (slack * floor[piece]))
+        features.append((over + piece.start).astype(np.int32))
+        excess.append(np.copysign(above[over], t[piece][over]))
+    return np.concatenate(features), np.concatenate(excess)
 
 
 def _scaled_bound(dual: DualPoint, penalty: GroupNorms, t: Floats) -> tuple[float, float]:
@@ -375,10 +375,10 @@ def _scaled_bound(dual: DualPoint, penalty: GroupNorms, t: Floats) -> tuple[floa
 
 def _excesses(dual: DualPoint, penalty: GroupNorms, t: Floats) -> Iterator[tuple[Floats, Floats]]:
     """By how much some |t_j| at a time exceed their lam, and their floors; of those that do."""
-    for some in _pieces(len(t)):
-        size = np.abs(t[some])
-        violated = np.flatnonzero(~(size <= dual.lam[some]))  # what is not a number is so, too
-        yield size[violated] - dual.lam[some][violated], penalty.floor[some][violated]
+    for piece in _pieces(len(t)):
+        size = np.abs(t[piece])
+        violated = np.flatnonzero(~(size <= dual.lam[piece]))  # what is not a number is so, too
+        yield size[violated] - dual.lam[piece][violated], penalty.floor[piece][violated]
     yield dual.left_out.excess, dual.left_out.floor
 
 
@@ -476,8 +476,8 @@ def support_of_groups(problem: Problem, solution: Solution, penalty: GroupNorms)
     nonzero = balls.nonzero() | (sizes - balls.radii > most)
     holding = np.where(_without(penalty, nonzero), 0.0, 1.0)
     not_zero = penalty.original_norms(np.where(inside, 0.0, 1.0), np.where(zero, 0.0, 1.0))
-    some = penalty.original_norms(holding, nonzero.astype(np.float64))
-    return Support(states(zero, nonzero), states(not_zero == 0.0, some > 0.0))
+    surely_nonzero = penalty.original_norms(holding, nonzero.astype(np.float64))
+    return Support(states(zero, nonzero), states(not_zero == 0.0, surely_nonzero > 0.0))
 
 
 def _kept_at_zero(penalty: GroupNorms, largest: Floats, zero: Bools) -> tuple[Bools, Bools]:

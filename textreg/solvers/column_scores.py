@@ -111,8 +111,8 @@ class UnitColumns:
         row[selected] = np.arange(len(selected))
         values = np.zeros((len(selected), self.shape[0]))
         for k, j in enumerate(selected.tolist()):
-            here = slice(self.indptr[j], self.indptr[j + 1])
-            values[k, self.indices[here]] = self.data[here]
+            entries = slice(self.indptr[j], self.indptr[j + 1])
+            values[k, self.indices[entries]] = self.data[entries]
         weighted = values * self.weights
         return row, weighted, np.asarray(weighted @ values.T, dtype=np.float64)
 
@@ -539,11 +539,11 @@ class GroupScores:
     def _scores(self, selected: Int32s, r: Floats) -> Floats:
         """The roots of the scores of some groups before the division."""
         out = np.empty(len(selected))
-        given = self._arrays, selected, self._squares, r, self._dots
+        arguments = self._arrays, selected, self._squares, r, self._dots
         if self._projected:
-            group_projections(*given, self._smoothing, self._rank, out)
+            group_projections(*arguments, self._smoothing, self._rank, out)
         else:
-            group_correlations(*given, out)
+            group_correlations(*arguments, out)
         return out
 
     def _distances(self, r: Floats) -> Floats:

@@ -104,8 +104,8 @@ def majorize(problem: Problem, penalty: GroupNorms) -> Solution:
     Equations (M1) to (M4) of docs/maths.md; anderson1965 and walker2011 for the acceleration.
     """
 
-    def solve(one: Sequence[Problem], norms: GroupNorms) -> list[Solution]:
-        return [watching(lambda watched: _approached(watched, norms), one[0], norms)]
+    def solve(problems: Sequence[Problem], norms: GroupNorms) -> list[Solution]:
+        return [watching(lambda watched: _approached(watched, norms), problems[0], norms)]
 
     return over_merged_features([problem], penalty, solve)[0]
 
@@ -125,15 +125,15 @@ def _majorize(problem: Problem, penalty: GroupNorms) -> tuple[Solution, bool]:
     """The same from where the problem says; and whether the caller has stopped it."""
     begin, scales = first_working_set(problem, penalty), scales_of(problem)
     if begin is not None:
-        found, norms = _over_working_sets(problem, penalty, begin, scales)
+        reweighted, norms = _over_working_sets(problem, penalty, begin, scales)
     else:
         engine = Engine(problem, penalty.value)
         fit = VectorFit(engine, penalty, scales.weight)
         s = touching_points(penalty, fit, warm=problem.start is not None)
-        found = _over_all_features(problem, penalty, fit, s)
-        norms = penalty.copies(found.w, found.u, scales.curvature)
-    room = penalty.room_of_originals(found.used) if len(found.used) else None
-    return found.solution(problem, norms, room), found.ended
+        reweighted = _over_all_features(problem, penalty, fit, s)
+        norms = penalty.copies(reweighted.w, reweighted.u, scales.curvature)
+    room = penalty.room_of_originals(reweighted.used) if len(reweighted.used) else None
+    return reweighted.solution(problem, norms, room), reweighted.ended
 
 
 def _over_all_features(
@@ -143,8 +143,8 @@ def _over_all_features(
     if not isinstance(problem.loss, Logistic) or not penalty.lam.all():
         return reweight(problem, penalty, fit, s)
     sweeps = SparseAscent(problem, penalty, fit, s)
-    found = sweeps.run()
-    return continued(problem, penalty, fit, found) if sweeps.slow else found
+    after_sweeps = sweeps.run()
+    return continued(problem, penalty, fit, after_sweeps) if sweeps.slow else after_sweeps
 
 
 def _over_working_sets(
@@ -171,17 +171,17 @@ def _over_working_sets(
         fresh = touching_points(part.penalty, fit, warm=not first)
         start = np.where(np.isnan(known), fresh, known)
         check = FIRST_CHECK if first else LATER_CHECK
-        found = reweight(options, part.penalty, fit, start, check)
-        s[part.kept] = found.s
-        rounds += found.iterations
-        ended = found.gap <= problem.tol or stopped or rounds >= problem.max_iter
+        reweighted = reweight(options, part.penalty, fit, start, check)
+        s[part.kept] = reweighted.s
+        rounds += reweighted.iterations
+        ended = reweighted.gap <= problem.tol or stopped or rounds >= problem.max_iter
         if ended or not (first or len(fit.missing)):
-            w, norms = part.expand(found.w), part.norms(found.w, found.u)
-            kept = tuple(history)
-            return found._replace(w=w, iterations=rounds, history=kept, ended=stopped), norms
+            w, norms = part.expand(reweighted.w), part.norms(reweighted.w, reweighted.u)
+            steps = tuple(history)
+            return reweighted._replace(w=w, iterations=rounds, history=steps, ended=stopped), norms
         w, b = part.expand(fit.w), fit.intercept()
         features, first, sets = fit.shrunk() if first else fit.grown(), False, sets + 1
-        del part, fit, options, found  # makes room for the next ones
+        del part, fit, options, reweighted  # makes room for the next ones
         if sets > SETS:
             features = problem.design.features
 
@@ -276,16 +276,16 @@ def sweep_by_feature(rows: CompactRows, ascents: Sequence[FeatureAscent]) -> Non
     if not ascents:
         return
     cy, alpha, sums, inverse, lag, b = (
-        _block([getattr(one, at) for one in ascents])
+        _block([getattr(ascent, at) for ascent in ascents])
         for at in ("cy", "alpha", "sums", "inverse", "lag", "b")
     )
     order, lam = shuffled(ascents[0].sweeps, len(cy)), ascents[0].lam
     dual_sweep_by_feature(*rows.arrays, order, cy, lag, lam, inverse, alpha, sums, b)
-    for at, one in enumerate(ascents):
-        one.sweeps += 1
-        one.alpha, one.sums = alpha[:, at].copy(), sums[:, at].copy()
+    for at, ascent in enumerate(ascents):
+        ascent.sweeps += 1
+        ascent.alpha, ascent.sums = alpha[:, at].copy(), sums[:, at].copy()
         # The point that the intercept is held near moves to it.
-        one.b = float(b[at]) + one.lag * float(one.alpha.sum())
+        ascent.b = float(b[at]) + ascent.lag * float(ascent.alpha.sum())
 
 
 def _block(columns: Sequence[Any]) -> NDArray[Any]:
@@ -381,7 +381,7 @@ class _Sweeps:
         self._history.append(Step(sweeps, objective, self._gap))
         self._stopped = bool(problem.callback and problem.callback(self._history[-1]))
 
-    def _found(self, sweeps: int, u: Floats) -> Reweighted:
+    def _result(self, sweeps: int, u: Floats) -> Reweighted:
         """The best point. u: ragged, the dual variables of the groups."""
         best, bound = self._best, self._bound
         return Reweighted(
@@ -451,7 +451,7 @@ class SparseAscent(_Sweeps):
             engine.restart(w.copy(), b)
             warm = near or problem.start is not None
             self._s = touching_points(self._penalty, fit, warm=warm)
-        return self._found(sweeps, self._u)
+        return self._result(sweeps, self._u)
 
     @property
     def _ended(self) -> bool:
@@ -488,8 +488,8 @@ class SparseAscent(_Sweeps):
         self._take(_Best(w, fit.intercept(), objective))
         self._u = penalty.duals(penalty.strengths / closer, fit.w)
         dual = EngineDual(fit.engine, penalty.lam, alpha)
-        found = group_bound(dual, penalty, fit.size(), self._u, self._best.objective, tol)
-        self._bound = max(self._bound, found, key=value_of)
+        latest = group_bound(dual, penalty, fit.size(), self._u, self._best.objective, tol)
+        self._bound = max(self._bound, latest, key=value_of)
         self._report(sweeps)
 
     def _take(self, point: _Best) -> None:
@@ -608,8 +608,8 @@ class GroupFit(_Sweeps):
         """What the sweeps have come to, or the rounds that go on where they were slow."""
         problem, penalty = self._problem, self._penalty
         u = penalty.duals(penalty.strengths / self._best_s, self._best.w)
-        found = self._found(self.ascent.sweeps if self._history else 0, u)
-        if not (found.gap <= problem.tol or found.ended or found.iterations >= problem.max_iter):
-            found = continued(problem, penalty, self._fit, found)
-        norms = penalty.copies(found.w, found.u, self._scales.curvature)
-        return finish(problem, found.solution(problem, norms), UNIT, stopped=found.ended)
+        point = self._result(self.ascent.sweeps if self._history else 0, u)
+        if not (point.gap <= problem.tol or point.ended or point.iterations >= problem.max_iter):
+            point = continued(problem, penalty, self._fit, point)
+        norms = penalty.copies(point.w, point.u, self._scales.curvature)
+        return finish(problem, point.solution(problem, norms), UNIT, stopped=point.ended)

@@ -180,7 +180,7 @@ def step_with_fallback(
 
 def union(*sets: Int32s) -> Int32s:
     """What is in any of these sets of features, ascending."""
-    every = np.concatenate(sets)
-    held = np.zeros(int(every.max(initial=-1)) + 1, dtype=bool)
-    held[every] = True
-    return np.flatnonzero(held).astype(np.int32)
+    features = np.concatenate(sets)
+    present = np.zeros(int(features.max(initial=-1)) + 1, dtype=bool)
+    present[features] = True
+    return np.flatnonzero(present).astype(np.int32)

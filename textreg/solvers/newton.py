@@ -124,7 +124,7 @@ def newtons(problems: Sequence[Problem], penalty: Separable) -> list[Solution]:
     if not problems[0].loss.convex:
         return [proximal(problem, penalty) for problem in problems]
     near = [_approached(problem, penalty) for problem in problems]
-    fits = _fitted([one.problem for one in near], penalty)
+    fits = _fitted([before.problem for before in near], penalty)
     return [
         finish(problem, fit.solution(), "Newton steps", stopped=fit.stopped, before=before)
         for problem, before, fit in zip(problems, near, fits, strict=True)
@@ -134,8 +134,8 @@ def newtons(problems: Sequence[Problem], penalty: Separable) -> list[Solution]:
 def unpenalized(problem: Problem) -> Solution:
     """The same without a penalty, with parallel columns merged: the loss cannot tell them apart."""
 
-    def solve(some: Sequence[Problem]) -> list[Solution]:
-        return newtons(some, Separable.constant(some[0].design.shape[1]))
+    def solve(problems: Sequence[Problem]) -> list[Solution]:
+        return newtons(problems, Separable.constant(problems[0].design.shape[1]))
 
     if problem.design.full:
         return solve([problem])[0]
@@ -218,10 +218,10 @@ class NewtonFit:
             self._converged = self._residual <= problem.tol * self._scale
             return math.nan
         if penalty.mu.any():
-            found = Bound(conjugate_bound(engine, penalty.conjugate), dual_scores(engine))
+            latest = Bound(conjugate_bound(engine, penalty.conjugate), dual_scores(engine))
         else:
-            found = separable_bound(engine, penalty, gradient, active)
-        self._bound = max(self._bound, found, key=value_of)
+            latest = separable_bound(engine, penalty, gradient, active)
+        self._bound = max(self._bound, latest, key=value_of)
         gap = relative_gap(objective, self._bound.value)
         self._converged = gap <= problem.tol
         return gap

@@ -77,9 +77,9 @@ def left_by_groups(
         left |= rest
         if values[order][left].sum(dtype=np.int64) > most:
             return None
-    found = np.empty(len(features), dtype=bool)
-    found[order] = left
-    return found
+    mask = np.empty(len(features), dtype=bool)
+    mask[order] = left
+    return mask
 
 
 def scale_in_blocks(groups: BlockGroups, sizes: Floats) -> float:
@@ -126,10 +126,10 @@ def without_room(block: Block, features: Int32s, share: Floats, p: int) -> Bools
     place[features] = np.arange(len(features), dtype=np.int32)
     indptr, indices, weights = block.groups
     indices = place[indices]
-    kept = indices >= 0
-    ends = offsets_of(kept)[indptr]
+    present = indices >= 0
+    ends = offsets_of(present)[indptr]
     marks, shape = np.ones(ends[-1], dtype=np.int8), (len(weights), len(features))
-    holders = csr_array((marks, indices[kept], ends), shape=shape).tocsc()
+    holders = csr_array((marks, indices[present], ends), shape=shape).tocsc()
     room = (weights > 0.0).astype(np.float64)
     taken = np.empty(len(features), dtype=np.uint8)
     fill_groups(
@@ -214,9 +214,9 @@ def shared_in_block(
 def _lengths(block: Block, features: Int32s, values: Floats, p: int) -> Floats:
     """The length over every group of a block of what some of p features have."""
     indptr, indices, weights = block.groups
-    whole, lengths = np.zeros(p), np.empty(len(weights))
-    whole[features] = values
-    group_norms(indptr, indices, whole, lengths)
+    dense, lengths = np.zeros(p), np.empty(len(weights))
+    dense[features] = values
+    group_norms(indptr, indices, dense, lengths)
     return lengths
 
 
@@ -269,30 +269,30 @@ def over_blocks(
         if problem.design.elsewhere:  # here to read them again takes less than to hold them twice
             known = features, part.design.columns
         warned = warned or _warn_of_memory(problem, part)
-        found = solve(part.replace(start=(w[features], b), tol=tol, max_iter=problem.max_iter))
+        restricted = solve(part.replace(start=(w[features], b), tol=tol, max_iter=problem.max_iter))
         del part  # makes room for the next one
-        if found.alpha is None:
+        if restricted.alpha is None:
             raise UsageError(
                 "this solver has no dual variables, by which documents in blocks are certified: "
                 "train without --memory, or by another solver."
             )
         w = np.zeros(len(w))
-        w[features], b = found.w, found.b
-        iterations += found.iterations
-        every = _large(problem, found.alpha, NEAR * l1)
+        w[features], b = restricted.w, restricted.b
+        iterations += restricted.iterations
+        every = _large(problem, restricted.alpha, NEAR * l1)
         large = _without(every, features)
         excess = large.sizes - l1
         if isinstance(problem.groups, BlockGroups):
-            selected = Selected(features, found.group_room)
+            selected = Selected(features, restricted.group_room)
             wanted = large.sizes - NEAR * l1
             excess = excess - held_by_groups(
                 problem.groups, group, large.features, wanted, excess, selected
             )
         missing = excess > 0.0
-        inner = found.objective * (1.0 - found.gap)
+        inner = restricted.objective * (1.0 - restricted.gap)
         bound = _bound(inner, at_zero, excess[missing], l1, l2)
-        gap = relative_gap(found.objective, bound)
-        history.append(Step(iterations, found.objective, gap))
+        gap = relative_gap(restricted.objective, bound)
+        history.append(Step(iterations, restricted.objective, gap))
         stopped = bool(problem.callback and problem.callback(history[-1]))
         exhausted = not missing.any() and tol <= INNER * problem.tol
         if gap <= problem.tol or stopped or exhausted or number == MOST_PROBLEMS:
@@ -308,7 +308,7 @@ def over_blocks(
     solution = Solution(
         w=w,
         b=b,
-        objective=found.objective,
+        objective=restricted.objective,
         gap=gap,
         iterations=iterations,
         converged=gap <= problem.tol,

@@ -95,8 +95,8 @@ def proximal(problem: Problem, penalty: Penalty) -> Solution:
     if problem.start is None:
         engine.restart(engine.w, problem.intercept_at_zero())
     largest = problem.largest_gradient_at_zero()
-    here, residual, stopped, fields = minimize(problem, engine, penalty, largest)
-    solution = Solution(w=here.w, b=here.b, residual=residual, **fields)
+    point, residual, stopped, fields = minimize(problem, engine, penalty, largest)
+    solution = Solution(w=point.w, b=point.b, residual=residual, **fields)
     return finish(problem, solution, UNIT, stopped=stopped)
 
 
@@ -110,8 +110,8 @@ def minimize(
     """
     conjugate = getattr(penalty, "conjugate", None) if engine.loss.convex else None
     limit = problem.tol * largest
-    here = ahead = _move(engine, engine.w, engine.b, engine.z)
-    value = _value(penalty, here.w)
+    current = ahead = _move(engine, engine.w, engine.b, engine.z)
+    value = _value(penalty, current.w)
     length, momentum, norm = _first_length(engine), 1.0, document_norm(problem.design)
     bound, gap, stopped = -np.inf, math.nan, False
     history: list[Step] = []
@@ -120,46 +120,46 @@ def minimize(
         new, length, residual, slope = _forward(engine, penalty, ahead, length)
         residual = max(residual, norm * slope)
         last = stopped or len(history) >= problem.max_iter
-        if ahead is here and (last or residual <= limit):
-            # Without momentum the residual is that of `here` itself.
+        if ahead is current and (last or residual <= limit):
+            # Without momentum the residual is that of `current` itself.
             met = residual <= limit
             if conjugate is not None:
-                engine.move_to(*here[:3])
+                engine.move_to(*current[:3])
                 bound = max(bound, conjugate_bound(engine, lambda t: sum_of_rows(conjugate, t)))
-                gap = relative_gap(here.loss + value, bound)
+                gap = relative_gap(current.loss + value, bound)
                 met = gap <= problem.tol
                 limit *= TIGHTER
             if met or last:
                 break
         new_value = _value(penalty, new.w)
-        uphill = float(np.vdot(ahead.w - new.w, new.w - here.w)) > 0.0
-        if ahead is here or new.loss + new_value <= here.loss + value:
-            before, here, value = here, new, new_value
+        uphill = float(np.vdot(ahead.w - new.w, new.w - current.w)) > 0.0
+        if ahead is current or new.loss + new_value <= current.loss + value:
+            before, current, value = current, new, new_value
         else:
-            before, uphill = here, True
-        history.append(Step(len(history) + 1, here.loss + value, gap))
+            before, uphill = current, True
+        history.append(Step(len(history) + 1, current.loss + value, gap))
         stopped = bool(problem.callback and problem.callback(history[-1]))
         last = stopped or len(history) >= problem.max_iter
         if uphill or residual <= limit or last:
-            ahead, momentum = here, 1.0
+            ahead, momentum = current, 1.0
             continue
         following = 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * momentum**2))
         share, momentum = (momentum - 1.0) / following, following
         ahead = _move(
             engine,
-            here.w + share * (here.w - before.w),
-            here.b,
-            here.z + share * (here.z - before.z - here.b + before.b),
+            current.w + share * (current.w - before.w),
+            current.b,
+            current.z + share * (current.z - before.z - current.b + before.b),
         )
 
     fields = {
-        "objective": here.loss + value,
+        "objective": current.loss + value,
         "gap": gap,
         "iterations": len(history),
         "converged": met,
         "history": tuple(history),
     }
-    return here, residual, stopped, fields
+    return current, residual, stopped, fields
 
 
 def _move(engine: Engine, w: Floats, b: Any, z: Floats) -> FitPoint:

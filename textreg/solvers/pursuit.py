@@ -337,8 +337,8 @@ def with_bias(problem: Problem) -> Problem:
     groups, cache = problem.groups, problem.design.cache
     if groups is not None:
         # The value holds the groups, so that their id stays theirs.
-        key, given = ("with a bias", id(groups)), groups
-        _, groups = cache.get(key, lambda: (given, given.widened(p + 1)))
+        key, original = ("with a bias", id(groups)), groups
+        _, groups = cache.get(key, lambda: (original, original.widened(p + 1)))
     return problem.replace(
         X=cache.get("with a bias", design),
         groups=groups,
@@ -450,13 +450,13 @@ class Pursuit:
         inside: float = 0.0,
         initial: Sequence[int] = (),
     ) -> None:
-        for name, given, known in (
+        for name, value, choices in (
             ("columns", columns, COLUMNS),
             ("epsilon_of", epsilon_of, EPSILON_OF),
             ("intercept", intercept, INTERCEPTS),
         ):
-            if given not in known:
-                raise UsageError(f"{name} must be one of {', '.join(known)}, not {given!r}.")
+            if value not in choices:
+                raise UsageError(f"{name} must be one of {', '.join(choices)}, not {value!r}.")
         check_strengths(l2=l2)
         self._given, self._bias, self._bias_after = problem, -1, NEVER
         if intercept != "free" and problem.fit_intercept:
@@ -642,9 +642,9 @@ class Pursuit:
             if best.group >= 0:  # columns again, for their margin to the group
                 best = self._column_scores.best(r, radius, best, TIE)
         if len(best.features):
-            both = (self._column_scores, self._group_scores or self._column_scores)
-            tolerance = TOLERANCE * best.score / max(scores.lipschitz for scores in both)
-            for scores in both:
+            scorers = (self._column_scores, self._group_scores or self._column_scores)
+            tolerance = TOLERANCE * best.score / max(scores.lipschitz for scores in scorers)
+            for scores in scorers:
                 scores.column_dots.tolerance = tolerance
         return best
 
@@ -687,7 +687,7 @@ class Pursuit:
                 ConvergenceWarning,
                 stacklevel=3,
             )
-        found = Solution(
+        solution = Solution(
             w=w,
             b=refit.b,
             objective=refit.objective,
@@ -703,8 +703,8 @@ class Pursuit:
                 stopped=self.stopped if reached is None else "budget",
             ),
         )
-        check_finite(found)
-        return found
+        check_finite(solution)
+        return solution
 
     def _refit(self, order: list[int], has_bias: bool) -> Solution:
         """The weights of the features in ``order`` on the given columns, and the intercept.
@@ -729,7 +729,7 @@ class Pursuit:
             w, b = np.array([weights[j] for j in order]), weights.get(self._bias, self.fit.b)
         start = (np.append(w, b), 0.0) if has_bias else (w, b)
         small = problem.over(problem.X_csc[:, features], start, callback=None)
-        found = newton(small, Separable.constant(len(features), l2=self.l2))
-        w, b = (found.w[:-1], float(found.w[-1])) if has_bias else (found.w, found.b)
+        solution = newton(small, Separable.constant(len(features), l2=self.l2))
+        w, b = (solution.w[:-1], float(solution.w[-1])) if has_bias else (solution.w, solution.b)
         self._refits[len(order)] = w, b
-        return replace(found, w=w, b=b)
+        return replace(solution, w=w, b=b)

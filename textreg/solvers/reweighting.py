@@ -109,8 +109,8 @@ def rounded(fit: VectorFit, objective: float, tol: float) -> tuple[Floats, float
     sparse: Floats = np.where(np.abs(w) < SPARSE * fit.unit, 0.0, w)
     if np.array_equal(sparse, w):
         return sparse, objective
-    found = fit.value_at(sparse)
-    return (sparse, found) if found <= objective * (1.0 + 0.1 * tol) else (w.copy(), objective)
+    value = fit.value_at(sparse)
+    return (sparse, value) if value <= objective * (1.0 + 0.1 * tol) else (w.copy(), objective)
 
 
 # Where every s_g starts, in the problem's unit of weights: above the norms of models of text.
@@ -280,8 +280,8 @@ def reweight(
                 best_w, best_b, best = w, fit.intercept(), objective
             u = np.empty(len(penalty.indices))
             fit.duals(penalty.strengths / np.maximum(s, norms), u)
-            found = group_bound(fit.dual(), penalty, size, u, best, problem.tol)
-            bound = max(bound, found, key=value_of)
+            latest = group_bound(fit.dual(), penalty, size, u, best, problem.tol)
+            bound = max(bound, latest, key=value_of)
             gap = relative_gap(best, bound.value)
             negligible = STALLED * problem.tol * value
             at_norms = float(penalty.strengths @ np.maximum(s - norms, 0.0)) < negligible
@@ -301,29 +301,29 @@ def reweight(
         else:
             s = grown(s, norms, lowest)
 
-    kept = tuple(history)
+    steps = tuple(history)
     return Reweighted(
-        best_w, best_b, best, gap, iteration, kept, u, s, bound.alpha, bound.used, ended
+        best_w, best_b, best, gap, iteration, steps, u, s, bound.alpha, bound.used, ended
     )
 
 
 def continued(
-    problem: Problem, penalty: GroupNorms, fit: VectorFit, found: Reweighted
+    problem: Problem, penalty: GroupNorms, fit: VectorFit, after_sweeps: Reweighted
 ) -> Reweighted:
-    """The rounds after sweeps that ended at ``found``, and both together: the better certificate.
+    """The rounds after sweeps, and both together: that with the better certificate.
 
     problem: for its options, which hold for both.
     """
-    history, before = list(found.history), found.iterations
+    history, before = list(after_sweeps.history), after_sweeps.iterations
 
     def callback(step: Step) -> bool:
         history.append(step._replace(iteration=before + step.iteration))
         return bool(problem.callback and problem.callback(history[-1]))
 
     options = problem.replace(callback=callback, max_iter=problem.max_iter - before)
-    rest = reweight(options, penalty, fit, found.s, LATER_CHECK if before else FIRST_CHECK)
-    best = found if found.gap < rest.gap else rest
-    iterations, ended = before + rest.iterations, rest.ended
+    rounds = reweight(options, penalty, fit, after_sweeps.s, LATER_CHECK if before else FIRST_CHECK)
+    best = after_sweeps if after_sweeps.gap < rounds.gap else rounds
+    iterations, ended = before + rounds.iterations, rounds.ended
     return best._replace(iterations=iterations, history=tuple(history), ended=ended)
 
 

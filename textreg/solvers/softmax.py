@@ -160,8 +160,8 @@ def _take_rounds(
             del fit  # makes room for that of a stronger ridge
             rough = problem.replace(tol=max(ROUGH_GAP, problem.tol))
             stronger = Separable(PATH_FACTOR * ridge.q, ridge.mu, ridge.lam)
-            fit, found, stopped = _take_rounds(rough, codes, SeparableStep(rough, stronger), None)
-            iteration = found["iterations"]
+            fit, fields, stopped = _take_rounds(rough, codes, SeparableStep(rough, stronger), None)
+            iteration = fields["iterations"]
         else:
             take_turns(fit, step)
             iteration += 1
@@ -243,10 +243,10 @@ def multinomial_groups(
     classes = Classes(problem, codes, penalty.value_over_classes, start)
     fit = ClassesFit(classes, penalty, SeparableStep(problem, penalty.majorizer(penalty.strengths)))
     s = touching_points(penalty, fit, warm=start is not None)
-    found = reweight(problem, penalty, fit, s)
-    fields = {key: getattr(found, key) for key in ("objective", "gap", "iterations", "history")}
-    fields["converged"] = found.gap <= problem.tol
-    return _finished(problem, found.w, found.b, UNIT, fields, stopped=found.ended)
+    point = reweight(problem, penalty, fit, s)
+    fields = {key: getattr(point, key) for key in ("objective", "gap", "iterations", "history")}
+    fields["converged"] = point.gap <= problem.tol
+    return _finished(problem, point.w, point.b, UNIT, fields, stopped=point.ended)
 
 
 @checks_overflow
@@ -287,16 +287,16 @@ def multinomial_proximal(
     """
     engine = ClassesEngine(Classes(problem, codes, lambda W: sum_of_rows(penalty.value, W), start))
     largest = problem.replace(codes=codes).gradient_sizes_at_zero().max(initial=0.0)
-    here, _, stopped, fields = minimize(problem, engine, penalty, float(largest))
-    return _finished(problem, here.w, here.b.ravel(), PROXIMAL_UNIT, fields, stopped=stopped)
+    point, _, stopped, fields = minimize(problem, engine, penalty, float(largest))
+    return _finished(problem, point.w, point.b.ravel(), PROXIMAL_UNIT, fields, stopped=stopped)
 
 
 class ClassesEngine(Engine):
     """The point of a fit: w (classes, p), b (classes, 1), and z, r, h of the shape (classes, n)."""
 
     def __init__(self, classes: Classes) -> None:
-        both: Any = classes
-        self.design = self.loss = both
+        stand_in: Any = classes
+        self.design = self.loss = stand_in
         self._own = classes.own
         self.y, self.c, self.fit_intercept = classes.y, classes.c, classes.has_intercept
         b: Any = classes.b[:, None]
@@ -433,9 +433,9 @@ class ClassesDual(DualPoint):
             terms += np.repeat(along, entries) * row[X.indices]
         terms *= X.data
         factor = np.ones(alpha.shape[1])
-        chosen = np.arange(len(features), dtype=np.int32)
+        positions = np.arange(len(features), dtype=np.int32)
         indptr, indices = X.indptr.astype(np.int64), X.indices.astype(np.int32, copy=False)
-        column_damping(indptr, indices, terms, np.ones_like(factor), chosen, excess, factor)
+        column_damping(indptr, indices, terms, np.ones_like(factor), positions, excess, factor)
         self._set(self._classes.balanced(alpha * factor))
 
 
@@ -738,8 +738,8 @@ class _SupportModel:
         self._has_intercept = classes.has_intercept
         self.P, self.c = softmax(classes.Z, axis=0), classes.c
         free = np.zeros(k if self._has_intercept else 0)
-        own = classes.W[self._rows, self._places]
-        self.start = np.append(own, classes.b if self._has_intercept else free)
+        weights = classes.W[self._rows, self._places]
+        self.start = np.append(weights, classes.b if self._has_intercept else free)
         self.q = np.append(penalty.q[self._places], free)
         self.lam = np.append(penalty.lam[self._places], free)
         h = self.c * self.P * (1.0 - self.P)
@@ -758,7 +758,7 @@ class _SupportModel:
         b = w[self._ends[-1] :] if self._has_intercept else np.zeros(len(self.P))
         parts = zip(self._parts(), pairwise(self._ends), b.tolist(), strict=True)
         return np.array(
-            [self._design.product(w[begin:end], at, own) for at, (begin, end), own in parts]
+            [self._design.product(w[begin:end], at, b_k) for at, (begin, end), b_k in parts]
         )
 
     def adjoint(self, Z: Floats) -> Floats:

@@ -130,9 +130,9 @@ class DerivativeLookup:
     def set_slopes(self, B: Floats) -> None:
         """Take another B, by position. Call :meth:`reset` before the next look-up."""
         self.B[:] = B
-        some = len(B) > 0
-        self._low = np.minimum.reduceat(B, self._starts) if some else np.zeros(0)
-        self._high = np.maximum.reduceat(B, self._starts) if some else np.zeros(0)
+        nonempty = len(B) > 0
+        self._low = np.minimum.reduceat(B, self._starts) if nonempty else np.zeros(0)
+        self._high = np.maximum.reduceat(B, self._starts) if nonempty else np.zeros(0)
 
     def add_entries(self, positions: Int32s, values: Floats, t: float) -> None:
         """A += t values at the given positions."""
@@ -371,8 +371,8 @@ class LinearLikelihood:
         block_sums(*self._columns, changes[:, None], self._residual[:, None], features)
         self._changes.clear()
         b = float(self._c @ self._residual) / self._total if self._center else 0.0
-        rest = self._residual - b
-        squares = float(self._c @ np.square(rest, out=rest))
+        centered = self._residual - b
+        squares = float(self._c @ np.square(centered, out=centered))
         return self._y_mean + b, 0.5 * squares, squares / self._total
 
     def held_out(self, z: Floats, b: float, y: Floats) -> float:
@@ -604,10 +604,10 @@ class LossScores:
         slope = float(engine.r.sum())
         if not engine.fit_intercept or abs(slope) <= INTERCEPT_SLOPE * np.abs(engine.r).sum():
             return
-        start, rest = engine.b, engine.z - engine.b
+        start, scores = engine.b, engine.z - engine.b
 
         def slope_at(b: float) -> float:
-            engine.move_to(engine.w, b, rest + b)
+            engine.move_to(engine.w, b, scores + b)
             return float(engine.r.sum())
 
         width = -math.copysign(1.0, slope)
@@ -775,13 +775,13 @@ class QueuedLikelihood:
 
     def _update(self, features: Int32s) -> None:
         """Compute the derivatives of these features, where they are not of the present time."""
-        old = features[self._updated[features] < self._time]
-        dots = np.empty(len(old))
-        block_dots(*self._columns, self._q[:, None], dots[:, None], old)
-        mean, factor = self._scaling.mean[old], self._scaling.factor[old]
-        self._values[old] = factor * (dots - float(self._q.sum()) * mean)
-        self._updated[old] = self._time
-        self.lookups += len(old)
+        stale = features[self._updated[features] < self._time]
+        dots = np.empty(len(stale))
+        block_dots(*self._columns, self._q[:, None], dots[:, None], stale)
+        mean, factor = self._scaling.mean[stale], self._scaling.factor[stale]
+        self._values[stale] = factor * (dots - float(self._q.sum()) * mean)
+        self._updated[stale] = self._time
+        self.lookups += len(stale)
 
 
 MEGABYTE = 1e6
@@ -927,7 +927,7 @@ class StagewiseRun:
             lookups=self._state.lookups if isinstance(self._state, QueuedLikelihood) else None,
             gram=self._state.gram.use if isinstance(self._state, LinearLikelihood) else None,
         )
-        found = Solution(
+        solution = Solution(
             w=path.weights(best.step),
             b=best.b,
             objective=best.objective,
@@ -936,8 +936,8 @@ class StagewiseRun:
             history=tuple(Step(point.step, point.objective, math.nan) for point in points),
             report=report,
         )
-        check_finite(found)
-        return found
+        check_finite(solution)
+        return solution
 
     def _select(self) -> Steepest:
         """The feature of the next step; where there is none, ``stopped`` says why."""

@@ -92,13 +92,13 @@ def _curvature(design: Design, h: Floats) -> tuple[float, float]:
     Labels share these where their documents count alike.
     """
 
-    def found(h: Floats) -> tuple[float, float]:
+    def sum_and_largest(h: Floats) -> tuple[float, float]:
         curvature = design.curvature(h)
         return float(curvature.sum()), float(curvature.max(initial=0.0))
 
     if not len(h) or (h != h[0]).any():
-        return found(h)
-    total, largest = design.cache.get("curvature", lambda: found(np.ones(len(h))))
+        return sum_and_largest(h)
+    total, largest = design.cache.get("curvature", lambda: sum_and_largest(np.ones(len(h))))
     return float(h[0]) * total, float(h[0]) * largest
 
 
@@ -531,8 +531,8 @@ def approach(
         rough = problem.replace(
             start=start, tol=max(ROUGH_GAP, problem.tol), max_iter=left, callback=watch
         )
-        found = solve(rough, strongest ** (1.0 - stage / stages))
-        start, iterations = (found.w, found.b), iterations + found.iterations
+        solution = solve(rough, strongest ** (1.0 - stage / stages))
+        start, iterations = (solution.w, solution.b), iterations + solution.iterations
     left = problem.max_iter - iterations
     return Approached(problem.replace(start=start, max_iter=left), iterations, stopped)
 
@@ -559,9 +559,9 @@ def watching(
         fitted = step.objective <= NOTHING * at_zero and not step.gap < 1.0
         return fitted or bool(problem.callback and problem.callback(step))
 
-    found = solve(problem.replace(callback=callback))
+    solution = solve(problem.replace(callback=callback))
     if not fitted:
-        return found
+        return solution
     warnings.warn(
         f"{len(penalty.unpenalized):,} features have no penalty, as l1 and l2 are 0 and they are "
         "in no group, and they fit all documents: the loss falls to zero, and there is no optimum "
@@ -569,7 +569,7 @@ def watching(
         DataWarning,
         stacklevel=5,
     )
-    return replace(found, converged=False)
+    return replace(solution, converged=False)
 
 
 P = ParamSpec("P")
@@ -589,8 +589,8 @@ def checks_overflow(solve: Callable[P, T]) -> Callable[P, T]:
 
 def check_finite(solution: Solution | MultiSolution) -> None:
     """DataError unless weights, intercepts and the objective are finite."""
-    whole = math.isfinite(solution.objective) and np.isfinite(solution.w).all()
-    if not (whole and np.isfinite(solution.b).all()):
+    finite = math.isfinite(solution.objective) and np.isfinite(solution.w).all()
+    if not (finite and np.isfinite(solution.b).all()):
         raise DataError(
             "the fit overflowed: its weights, or the objective, are too large for floating point "
             "numbers. Bring X, y, sample_weight and the penalty strengths nearer to 1: divide what "
